@@ -9,7 +9,6 @@
 #include "tally/cli/page.hpp"
 #include "tally/count/metric.hpp"
 #include "tally/event/event.hpp"
-#include "tally/report/format.hpp"
 
 namespace tally::cli {
 namespace {
@@ -28,22 +27,13 @@ Words metric_words() {
   return words;
 }
 
-Words format_words() {
-  Words words;
-  for (const report::Format& format : report::formats()) words.emplace_back(format.name);
-  return words;
-}
-
 // What a value can be, by the value_name of its option, or the name of the positional argument. A value that is not
 // here is not completed; FILE is a file.
 constexpr struct {
   const char* text;
   Words (*words)();
-} values[] = {{"EVENTS", event_words},
-              {"EVENT", event_words},
-              {"METRICS", metric_words},
-              {"FORMAT", format_words},
-              {"BACKEND", backend::backend_names}};
+} values[] = {
+    {"EVENTS", event_words}, {"EVENT", event_words}, {"METRICS", metric_words}, {"BACKEND", backend::backend_names}};
 
 // The arms of `case $command`: the options of each command, and what their values are.
 std::string options_arms() {
@@ -65,8 +55,10 @@ std::string value_arms() {
     Page page;
     command.describe(page);
     for (const OptionDescription& option : page.options()) {
-      const std::string& value = option.is_positional() ? option.positional_name : option.value_name;
+      std::string value = option.is_positional() ? option.positional_name : option.value_name;
       if (value.empty()) continue;
+      // Alternatives end with a bar, so that a single one is no kind of value.
+      if (!option.words.empty()) value = join(option.words, "|") + "|";
       Words patterns;
       if (option.is_positional()) patterns.push_back(fmt::format("{}:", command.name));
       for (const std::string& name : option.names) patterns.push_back(fmt::format("{}:{}", command.name, name));

@@ -136,8 +136,9 @@ int finish(const DiscoverOptions& options, const result::Discovery& answer, cons
     if (const auto written = output->write(report::discover_table(answer)); !written)
       return report_error(written.error());
   }
-  if (options.json) return print(report::discover_json(answer));
-  return print(report::discover_text(answer, options.all) + more);
+  const auto format = report::choose_format(report::discovery_formats(), options.json ? "json" : "", "", "table");
+  if (!format) return report_error(format.error());
+  return print((*format)->write(answer, options.all) + (options.json ? "" : more));
 }
 
 int analyse_file(const DiscoverOptions& options) {

@@ -15,10 +15,9 @@
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/report/formats.hpp"
 #include "tally/report/memory.hpp"
 #include "tally/report/windows.hpp"
-#include "tally/result/stored.hpp"
-#include "tally/result/stored_windows.hpp"
 #include "tally/result/window_check.hpp"
 #include "tally/result/windows_file.hpp"
 
@@ -29,6 +28,9 @@ struct Options {
   std::vector<std::string> files;
   ResultOptions results;
 };
+
+// What it reads, in the order in which files are tried: rows of HPCTool are runs here, whatever they are.
+constexpr report::Kind kinds[] = {report::Kind::stat, report::Kind::memory, report::Kind::windows};
 
 constexpr const char* examples =
     "A file holds one result, or one in each line, as --append leaves them. Several are written one behind the other, "
@@ -43,10 +45,12 @@ constexpr const char* examples =
     "  tally export --format table memory.json\n"
     "  tally export --format chrome-trace windows.bin -o trace.json\n";
 
-std::string window_format_names() {
-  std::vector<std::string> names;
-  for (const report::WindowFormat& one : report::window_formats()) names.emplace_back(one.name);
-  return join(names, ", ");
+// What each kind can be written as.
+std::string format_table() {
+  std::string text = "Formats:\n";
+  for (const report::Kind kind : kinds)
+    text += fmt::format("  {:<12}  {}\n", report::source_name(kind), report::format_names(report::formats_of(kind)));
+  return text;
 }
 
 void describe(Page& page, Options& options) {
@@ -54,44 +58,29 @@ void describe(Page& page, Options& options) {
       "Writes stored results, of `tally stat` or `tally memory` (their JSON), of `tally sample` or of "
       "HPCTool (its csv), in another format.",
       "tally export [options] FILE…");
-  page.add_option("FILE", options.files,
-                  "results: what `tally stat --format json`, `tally memory --format json`, `tally sample` (csv, "
-                  "jsonl, binary) or HPCTool wrote");
-  add_result_options(page, options.results, "they go there, too; the format is csv where none is named");
-  page.footer(std::string("A file of windows is written as ") + window_format_names() + ".\n" + examples);
+  page.add_option("FILE", options.files, "stored results, as below");
+  add_result_options(page, options.results, "csv", "they go there, too");
+  page.footer(report::reader_lines(all_formats(), kinds) + "\n" + format_table() + "\n" + examples);
 }
 
 Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files) {
   std::vector<result::Stat> all;
-  for (const std::string& file : files) {
-    const auto text = read_stored(file);
-    if (!text) return fail(text.error());
-    auto stats = stored_stats(*text, file);
-    if (!stats) return fail(stats.error());
-    for (result::Stat& stat : *stats) all.push_back(std::move(stat));
+  for (const std::string& name : files) {
+    const auto file = read_stored(name);
+    if (!file) return fail(file.error());
+    auto results = stored_results(*file, {kinds, 1});
+    if (!results) return fail(results.error());
+    for (result::AnyResult& one : *results) all.push_back(std::get<result::Stat>(std::move(one)));
   }
   return all;
 }
 
-Result<const report::MemoryFormat*> memory_format_of(const ResultOptions& options) {
-  std::vector<std::string> names;
-  const std::string wanted = options.format.empty() ? "csv" : options.format;
-  for (const report::MemoryFormat& one : report::memory_formats()) {
-    if (one.name == wanted) return &one;
-    names.emplace_back(one.name);
-  }
-  return fail(Code::bad_usage, fmt::format("unknown format '{}' of a result of `tally memory`", printable(wanted)),
-              "the formats are: " + join(names, ", "));
-}
-
 // One result of `tally memory`, as it would have been written at once.
-int export_memory(const std::string& text, const Options& options) {
+int export_memory(const std::vector<result::AnyResult>& results, const Options& options) {
   const ResultOptions& how = options.results;
-  const auto format = memory_format_of(how);
+  const auto format = report::choose_format(report::memory_formats(), how.format, how.output, "csv");
   if (!format) return report_error(format.error());
-  const auto memories = result::read_memories(text, options.files.front());
-  if (!memories) return report_error(memories.error());
-  if (options.files.size() > 1 || memories->size() > 1) {
+  if (options.files.size() > 1 || results.size() > 1) {
     return report_error({Code::bad_usage, "results of `tally memory` are written one at a time",
                          "`tally report` makes one page of several", 0});
   }
@@ -99,7 +88,7 @@ int export_memory(const std::string& text, const Options& options) {
     return report_error({Code::bad_usage, "a result of `tally memory` takes no option but --format and -o",
                          "`tally export --help` has what is for results of `tally stat`", 0});
   }
-  const std::string written = (*format)->write(memories->front());
+  const std::string written = (*format)->write(std::get<result::Memory>(results.front()));
   if (how.output.empty() || how.output == "-") return print(written);
   auto output = linux::Output::open_file(how.output);
   if (!output) return report_error(output.error());
@@ -110,10 +99,8 @@ int export_memory(const std::string& text, const Options& options) {
 // What is asked of a file of windows. Errors: bad_usage.
 Result<const report::WindowFormat*> window_format_of(const Options& options) {
   const ResultOptions& how = options.results;
-  const report::WindowFormat* const format = report::window_format(how.format, how.output, "csv");
-  if (format == nullptr)
-    return fail(Code::bad_usage, fmt::format("unknown format '{}' of windows", printable(how.format)),
-                "the formats are: " + window_format_names());
+  const auto format = report::choose_format(report::window_formats(), how.format, how.output, "csv");
+  if (!format) return format;
   if (options.files.size() > 1)
     return fail(Code::bad_usage, "files of windows are written one at a time", "run it once for each");
   if (how.append || how.separator || !how.description.empty() || how.style.per_process || how.style.per_thread)
@@ -162,23 +149,14 @@ int export_binary(const Options& options) {
 }
 
 // Windows that were written as text.
-int export_windows(const std::string& text, const Options& options) {
+int export_windows(const result::Windows& windows, const Options& options) {
   const auto format = window_format_of(options);
   if (!format) return report_error(format.error());
-  const auto windows = stored_windows(text, options.files.front());
-  if (!windows) return report_error(windows.error());
-  if (!windows->notices.empty()) say(windows->notices);
-  return write_windows(options.results, **format, windows->head, [&](const auto& visit) -> Result<void> {
-    result::visit_by_time(*windows, visit);
+  if (!windows.notices.empty()) say(windows.notices);
+  return write_windows(options.results, **format, windows.head, [&](const auto& visit) -> Result<void> {
+    result::visit_by_time(windows, visit);
     return {};
   });
-}
-
-// Rows of HPCTool are runs here, whatever they are.
-bool is_text_of_windows(std::string_view text) {
-  const result::WindowsForm form = result::windows_form(text);
-  return form == result::WindowsForm::csv || form == result::WindowsForm::json_lines ||
-         form == result::WindowsForm::binary;
 }
 
 bool is_file_of_windows(const std::string& path) {
@@ -208,10 +186,14 @@ int run_export(const std::vector<std::string>& arguments) {
   if (const auto apart = check_not_read(options.results.output, options.files); !apart)
     return report_error(apart.error());
   if (is_file_of_windows(options.files.front())) return export_binary(options);
-  if (const auto text = read_stored(options.files.front()); text && result::is_memory(*text)) {
-    return export_memory(*text, options);
-  } else if (text && is_text_of_windows(*text)) {
-    return export_windows(*text, options);
+  if (const auto file = read_stored(options.files.front())) {
+    const report::Format* const format = report::recognised_format(all_formats(), kinds, *file);
+    if (format != nullptr && format->kind != report::Kind::stat) {
+      const auto results = format->read(*file);
+      if (!results) return report_error(results.error());
+      if (format->kind == report::Kind::memory) return export_memory(*results, options);
+      return export_windows(std::get<result::Windows>(results->front()), options);
+    }
   }
   const auto stats = read_all(options.files);
   if (!stats) return report_error(stats.error());

@@ -89,7 +89,8 @@ std::string footer() {
       "The tasks:\n"
       "\n";
   for (const memory::Task& task : memory::tasks()) text += fmt::format("  {:<12} {}\n", task.name, task.summary);
-  return text + "\nWays to store, to load and to wait:\n\n  --store    " +
+  return text + "\n" + report::format_lines(report::common(report::memory_formats())) +
+         "\nWays to store, to load and to wait:\n\n  --store    " +
          flavour_lines(memory::stores(), memory::usual_store()) + "  --load     " +
          flavour_lines(memory::loads(), memory::usual_load()) + "  --fence    " +
          flavour_lines(memory::fences(), memory::usual_fence()) +
@@ -115,10 +116,10 @@ void describe(Page& page, Options& options) {
       "how far it can be believed.",
       "tally memory [options] [TASK]");
   page.add_option("TASK", options.task, "what to measure, as below; levels where none is named");
-  page.add_option("--format", options.format,
-                  "table, csv, json, html or, of chase-read, lens-csv; where none is named, what the output's name "
-                  "ends with, else table")
-      .value_name("FORM");
+  const auto formats = report::common(report::memory_formats());
+  page.add_option("--format", options.format, report::format_help(formats, "table"))
+      .value_name("FORMAT")
+      .words(report::names_of(formats));
   page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
       .value_name("FILE");
   page.add_option("--html", options.page, "write the page with its curves to this file as well").value_name("FILE");
@@ -284,19 +285,6 @@ Result<memory::Plan> plan_of(Options options) {
   return plan;
 }
 
-// The form that is named, or that the output's name ends with: curve.csv is one of rows.
-Result<const report::MemoryFormat*> format_of(const Options& options) {
-  std::vector<std::string> names;
-  for (const report::MemoryFormat& one : report::memory_formats()) {
-    const bool ends = options.format.empty() && options.output.ends_with("." + std::string(one.name));
-    if (one.name == options.format || ends) return &one;
-    names.emplace_back(one.name);
-  }
-  if (options.format.empty()) return &report::memory_formats().front();
-  return fail(Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
-              "the formats are: " + join(names, ", "));
-}
-
 // Two results in one file would be the second one alone.
 Result<void> check_outputs(const Options& options) {
   if (options.page.empty() || options.output.empty() || !linux::same_file(options.output, options.page)) return {};
@@ -325,9 +313,9 @@ int run_memory(const std::vector<std::string>& arguments) {
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
-  const auto format = format_of(options);
+  const auto format = report::choose_format(report::memory_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
-  if ((*format)->write == report::memory_lens_csv && options.task != "chase-read") {
+  if (!(*format)->only_task.empty() && options.task != (*format)->only_task) {
     return report_error({Code::bad_usage, "rows of LENS hold writes and cold reads, which the task chase-read measures",
                          "tally memory chase-read --preset lens-small --format lens-csv", 0});
   }

@@ -117,6 +117,11 @@ Option Option::alias(const std::string& word, const std::string& current) {
   return *this;
 }
 
+Option Option::words(std::vector<std::string> words) {
+  (*words_)[option_] = std::move(words);
+  return *this;
+}
+
 Option Option::repeated() {
   option_->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   return one_value();
@@ -147,7 +152,7 @@ void Page::head(std::string sentence, std::string usage) {
 
 template <class T>
 Option Page::add_option(const std::string& names, T& value, const std::string& text) {
-  return Option(*app_->add_option(names, value, text));
+  return Option(*app_->add_option(names, value, text), words_);
 }
 // The types that options have.
 template Option Page::add_option(const std::string&, std::string&, const std::string&);
@@ -161,7 +166,7 @@ template Option Page::add_option(const std::string&, std::optional<std::uint64_t
 template Option Page::add_option(const std::string&, std::optional<std::string>&, const std::string&);
 
 Option Page::add_flag(const std::string& names, bool& value, const std::string& text) {
-  return Option(*app_->add_flag(names, value, text));
+  return Option(*app_->add_flag(names, value, text), words_);
 }
 
 void Page::prefix_command() { app_->prefix_command(); }
@@ -194,6 +199,7 @@ std::vector<OptionDescription> Page::options() const {
     if (option->get_group().empty()) continue;
     OptionDescription& one = all.emplace_back();
     one.text = option->get_description();
+    if (const auto words = words_.find(option); words != words_.end()) one.words = words->second;
     if (option->get_positional()) {
       one.positional_name = option->get_name();
       continue;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +24,8 @@ using ValueCheck = std::function<std::string(const std::string& value)>;
 /// One option of a page. A handle: valid as long as the page. Every function returns the same option.
 class Option {
  public:
-  explicit Option(CLI::Option& option) : option_(&option) {}
+  using Words = std::map<const CLI::Option*, std::vector<std::string>>;
+  Option(CLI::Option& option, Words& words) : option_(&option), words_(&words) {}
   /// Stands for the value in the help; the completion of the value uses it, too: see completion.cpp.
   Option value_name(const std::string& name);
   /// Refuses values by `check`, which is called with each of them.
@@ -32,6 +34,8 @@ class Option {
   Option one_of(const std::vector<std::string>& words);
   /// Also accepts `word`, an older name for the value `current`. Help, man page and completion do not list it.
   Option alias(const std::string& word, const std::string& current);
+  /// Words that the completion offers for the value.
+  Option words(std::vector<std::string> words);
   /// May be given several times, with one value each.
   Option repeated();
   /// Takes one value each time, though it is bound to a list.
@@ -43,6 +47,7 @@ class Option {
 
  private:
   CLI::Option* option_;
+  Words* words_;
 };
 
 /// What help, man page and completion print about an option.
@@ -51,6 +56,7 @@ struct OptionDescription {
   std::string positional_name;     ///< "FILE"; empty for others
   std::string value_name;          ///< "EVENTS"; empty for flags and positional arguments
   std::string text;
+  std::vector<std::string> words;  ///< that the completion offers for the value
   bool has_short_name = false;
   bool is_positional() const { return names.empty(); }
 };
@@ -100,6 +106,7 @@ class Page {
 
  private:
   std::unique_ptr<CLI::App> app_;
+  Option::Words words_;
   std::string sentence_, usage_, footer_;
 };
 

@@ -166,10 +166,9 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const report::Pr
 }
 
 int profile(ProfileOptions& options) {
-  const report::ProfileFormat* const format = format_of(options);
-  if (format == nullptr)
-    return report_error({Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
-                         "the formats are: " + profile_format_names(), 0});
+  const auto chosen_format = format_of(options);
+  if (!chosen_format) return report_error(chosen_format.error());
+  const report::ProfileFormat* const format = *chosen_format;
   if (format->has_calls) options.order.calls = true;
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
   const auto style = style_of(options);

@@ -45,31 +45,7 @@ constexpr std::pair<const char*, report::ProfileBy> groups[] = {{"function", rep
                                                                 {"process", report::ProfileBy::process},
                                                                 {"thread", report::ProfileBy::thread}};
 
-/// The form that files of this name have; empty where the name says nothing.
-std::string_view form_by_name(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  for (const auto& [beginning, form] : {std::pair{"callgrind.out", "callgrind"}, {"cachegrind.out", "cachegrind"}})
-    if (name.starts_with(beginning)) return form;
-  for (const auto& [ending, form] : {std::pair{".speedscope.json", "speedscope"},
-                                     {".html", "html"},
-                                     {".json", "json"},
-                                     {".pb.gz", "pprof"},
-                                     {".pprof", "pprof"},
-                                     {".pgo", "pprof"},
-                                     {".folded", "folded"},
-                                     {".collapsed", "folded"},
-                                     {".afdo", "autofdo"}})
-    if (name.ends_with(ending)) return form;
-  return {};
-}
-
 }  // namespace
-
-std::string profile_format_names() {
-  std::vector<std::string> names;
-  for (const report::ProfileFormat& one : report::profile_formats()) names.emplace_back(one.name);
-  return join(names, ", ");
-}
 
 void describe_profile_options(Page& app, ProfileOptions& options) {
   app.head("Which function, and which line of source, executes and counts how much.",
@@ -123,16 +99,15 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
                "everything that runs on every processor, while the program does, or until Ctrl-C; by samples");
   add_backend_option(app, options.backend,
                      "the backend that counts: auto (default), engine (exactly), perf (by samples)");
-  app.add_option("--format", options.format,
-                 "table (default, where the name of FILE says no other: .html, .json, .pb.gz, .folded, "
-                 ".speedscope.json, .afdo, callgrind.out.*, cachegrind.out.*), html, callgrind, cachegrind, folded, "
-                 "speedscope, pprof, autofdo, json")
-      .value_name("FORMAT");
+  const auto formats = report::common(report::profile_formats());
+  app.add_option("--format", options.format, report::format_help(formats, "table"))
+      .value_name("FORMAT")
+      .words(report::names_of(formats));
   app.add_option("-o,--output", options.output, "write it to this file; else to standard error").value_name("FILE");
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
   add_engine_tuning(app, options.order.conditions.engine);
-  app.footer(examples);
+  app.footer(report::format_lines(formats) + "\n" + examples);
 }
 
 Result<report::ProfileStyle> style_of(const ProfileOptions& options) {
@@ -154,14 +129,8 @@ Result<report::ProfileStyle> style_of(const ProfileOptions& options) {
   return style;
 }
 
-const report::ProfileFormat* format_of(const ProfileOptions& options) {
-  std::string wanted = options.format.empty() ? "table" : options.format;
-  // As other commands do, by the name of the output.
-  if (options.format.empty())
-    if (const std::string_view form = form_by_name(options.output); !form.empty()) wanted = form;
-  for (const report::ProfileFormat& one : report::profile_formats())
-    if (one.name == wanted) return &one;
-  return nullptr;
+Result<const report::ProfileFormat*> format_of(const ProfileOptions& options) {
+  return report::choose_format(report::profile_formats(), options.format, options.output, "table");
 }
 
 Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format) {

@@ -34,13 +34,10 @@ void describe_profile_options(Page& page, ProfileOptions& options);
 /// Errors: bad_usage.
 Result<report::ProfileStyle> style_of(const ProfileOptions& options);
 
-/// By its name, or by that of the output; null for an unknown one.
-const report::ProfileFormat* format_of(const ProfileOptions& options);
+/// By its name, or by that of the output. Errors: bad_usage for an unknown name.
+Result<const report::ProfileFormat*> format_of(const ProfileOptions& options);
 
 /// What goes together. Errors: bad_usage.
 Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format);
-
-/// The names of all forms.
-std::string profile_format_names();
 
 }  // namespace tally::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "tally/base/text.hpp"
@@ -13,7 +14,6 @@
 #include "tally/linux/files/output.hpp"
 #include "tally/report/profile.hpp"
 #include "tally/report/profile_difference.hpp"
-#include "tally/result/stored_profile.hpp"
 
 namespace tally::cli {
 namespace {
@@ -41,69 +41,52 @@ Result<report::ProfileStyle> style_of(const ProfileReport& options) {
   return style;
 }
 
-/// What the output's name asks for: a page, JSON, or a table.
-std::string format_of(const ProfileReport& options, const std::string& output) {
-  if (!options.format.empty()) return options.format;
-  for (const char* ending : {"html", "json"})
-    if (output.ends_with(std::string(".") + ending)) return ending;
-  return "table";
+// Those that can be made of a stored profile.
+std::vector<report::ProfileFormat> formats_of_stored() {
+  std::vector<report::ProfileFormat> all;
+  std::copy_if(report::profile_formats().begin(), report::profile_formats().end(), std::back_inserter(all),
+               [](const report::ProfileFormat& format) { return format.of_stored; });
+  return all;
 }
 
 Result<std::string> text_of(const std::vector<result::Profile>& profiles, const report::ProfileStyle& style,
-                            const std::string& format) {
+                            const ProfileReport& options, const std::string& output) {
   if (profiles.size() == 1) {
-    if (format == "html" || format == "table")
-      for (const report::ProfileFormat& one : report::profile_formats())
-        if (one.name == format) return one.write(profiles.front(), style);
-    return fail(Code::bad_usage, fmt::format("--format {} is none of a stored profile", printable(format)),
-                "html or table");
+    const auto formats = formats_of_stored();
+    const auto format =
+        report::choose_format(std::span<const report::ProfileFormat>(formats), options.format, output, "table");
+    if (!format) return fail(format.error());
+    return (*format)->write(profiles.front(), style);
   }
-  for (const report::DifferenceFormat& one : report::difference_formats()) {
-    if (one.name != format) continue;
-    const auto difference = report::difference_of(profiles[0], profiles[1]);
-    if (!difference) return fail(difference.error());
-    return one.write(*difference, style);
-  }
-  return fail(Code::bad_usage, fmt::format("--format {} is none of a difference", printable(format)),
-              "table, html or json");
+  const auto format = report::choose_format(report::difference_formats(), options.format, output, "table");
+  if (!format) return fail(format.error());
+  const auto difference = report::difference_of(profiles[0], profiles[1]);
+  if (!difference) return fail(difference.error());
+  return (*format)->write(*difference, style);
 }
 
 }  // namespace
 
 void add_profile_options(Page& page, ProfileReport& options) {
-  page.add_option("--format", options.format,
-                  "of profiles: table (default), html, json; else what the output's name ends with")
-      .value_name("FORMAT");
+  const auto formats = report::common(report::difference_formats());
+  page.add_option("--format", options.format, "of profiles: " + report::format_help(formats, "table"))
+      .value_name("FORMAT")
+      .words(report::names_of(formats));
   page.add_option("--by", options.by, "of profiles, what a row of the table is: function (default), line, object")
       .value_name("WHAT");
   page.add_option("--top", options.top, "of profiles: rows of the table (40); 0: all").value_name("N");
   page.add_flag("--full-names", options.whole_names, "of profiles: functions of C++ and Rust with their parameters");
 }
 
-Result<std::vector<result::Profile>> stored_profiles(const std::vector<std::string>& files) {
-  std::vector<result::Profile> profiles;
-  for (const std::string& file : files) {
-    const auto text = read_stored(file);
-    if (!text) return fail(text.error());
-    if (!result::is_profile(*text)) continue;
-    auto profile = result::read_profile(*text, file);
-    if (!profile) return fail(profile.error());
-    profiles.push_back(*std::move(profile));
-  }
-  if (profiles.empty() || (profiles.size() == files.size() && profiles.size() <= 2)) return profiles;
-  if (profiles.size() < files.size())
-    return fail(Code::bad_usage, "among these files are profiles and others",
-                "two profiles are compared, others make a page of their own");
-  return fail(Code::bad_usage, "profiles are told of one by one, or as the difference of two",
-              "tally report before.json after.json");
-}
-
 int report_profiles(const std::vector<result::Profile>& profiles, const ProfileReport& options,
                     const std::string& output, const std::vector<std::string>& files) {
+  if (profiles.size() > 2)
+    return report_error({Code::bad_usage, "profiles are told of one by one, or as the difference of two",
+                         "tally report before.json after.json", 0});
   const auto style = style_of(options);
   if (!style) return report_error(style.error());
   if (const auto apart = check_not_read(output, files); !apart) return report_error(apart.error());
-  const auto text = text_of(profiles, *style, format_of(options, output));
+  const auto text = text_of(profiles, *style, options, output);
   if (!text) return report_error(text.error());
   if (output.empty() || output == "-") return print(*text);
   auto file = linux::Output::open_file(output);

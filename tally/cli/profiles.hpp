@@ -23,11 +23,7 @@ struct ProfileReport {
 
 void add_profile_options(Page& page, ProfileReport& options);
 
-/// The profiles that the files hold; empty where none holds one. Errors: bad_usage where they are not one or two
-/// profiles, or one is damaged; those of reading.
-Result<std::vector<result::Profile>> stored_profiles(const std::vector<std::string>& files);
-
-/// Writes it: returns the exit code.
+/// Writes the page or table of one profile, or the difference of two. Returns the exit code; more than two are refused.
 int report_profiles(const std::vector<result::Profile>& profiles, const ProfileReport& options,
                     const std::string& output, const std::vector<std::string>& files);
 

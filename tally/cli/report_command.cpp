@@ -1,22 +1,21 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
-#include "tally/cli/discoveries.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/profiles.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/memory/foreign/foreign.hpp"
 #include "tally/report/html/html.hpp"
 #include "tally/report/phases.hpp"
-#include "tally/result/lab.hpp"
-#include "tally/result/stored.hpp"
+#include "tally/report/readers.hpp"
 
 namespace tally::cli {
 namespace {
@@ -26,6 +25,11 @@ struct Options {
   std::string output, vectors;
   ProfileReport profiles;
 };
+
+// What it reads, in the order in which files are tried.
+constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::windows, report::Kind::discovery,
+                                  report::Kind::memory,  report::Kind::lab,     report::Kind::verify,
+                                  report::Kind::regions, report::Kind::stat};
 
 constexpr const char* examples =
     "The page needs no network and no other file: it can be mailed. It is right on a phone and on paper. Latency "
@@ -49,14 +53,7 @@ constexpr const char* examples =
 void describe(Page& page, Options& options) {
   page.head("Makes one page with curves and tables, for a browser, of stored results; of two profiles, what changed.",
             "tally report [options] -o PAGE.html FILE…\n  tally report [options] BEFORE.json AFTER.json");
-  page.add_option(
-      "FILE", options.files,
-      "results: what `tally memory --format json`, `tally stat --format json`, `tally profile --format json`, `tally "
-      "lab --json`, `tally "
-      "sample "
-      "-o FILE`, HPCTool or a "
-      "program with regions (TALLY_OUTPUT=FILE.json) wrote, or what multichase -v, lat_mem_rd, Intel MLC, LENS or VANS "
-      "printed");
+  page.add_option("FILE", options.files, "stored results, as below");
   page.add_option("-o,--output", options.output, "write the page to this file; - is standard output")
       .value_name("FILE");
   page.add_option(
@@ -64,83 +61,62 @@ void describe(Page& page, Options& options) {
           "of one file of windows: phases by the code that ran, which `tally sample --bbv FILE` wrote with them")
       .value_name("FILE");
   add_profile_options(page, options.profiles);
-  page.footer(examples);
+  page.footer(report::reader_lines(all_formats(), kinds) + "\n" + examples);
 }
 
-bool is_of_tally(std::string_view text) {
-  return text.find("\"schema\"") != std::string_view::npos || text.starts_with("run,interval_ns,");
-}
+bool is_of_tally(std::string_view text) { return text.find("\"schema\"") != std::string_view::npos; }
 
-Error unknown_file(std::string_view text, const std::string& file) {
-  const auto begins = [text](std::string_view with) { return text.substr(0, with.size()) == with; };
-  const char* what = text.empty()                                           ? "it is empty"
+Error unknown_file(const report::StoredFile& file) {
+  const auto begins = [&](std::string_view with) { return file.text.starts_with(with); };
+  const char* what = file.text.empty()                                      ? "it is empty"
                      : begins("<!doctype html") || begins("<!DOCTYPE html") ? "it is a page already"
                      : begins("task,") ? "it has the rows of a result, not all of it"
                                        : "it is of no kind that is known here";
-  return {Code::bad_usage, fmt::format("no page can be made of '{}': {}", printable(file), what),
-          "pages are made of the JSON of `tally stat`, `tally memory`, `tally verify`, `tally lab` and regions, of "
-          "what `tally sample` "
-          "writes, of HPCTool's csv, "
-          "and of what "
-          "multichase "
-          "-v, lat_mem_rd, Intel MLC, LENS and VANS print",
-          0};
+  return {Code::bad_usage, fmt::format("no page can be made of '{}': {}", printable(file.name), what),
+          "`tally report --help` lists the files that it reads", 0};
 }
 
-Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& files) {
-  std::vector<report::Shown> all;
-  for (const std::string& file : files) {
-    const std::string name = file.substr(file.rfind('/') + 1);
-    const auto text = read_stored(file);
-    if (!text) return fail(text.error());
-    if (is_of_windows(*text, file)) {
-      auto windows = stored_windows(*text, file);
-      if (!windows) return fail(windows.error());
-      all.push_back({name, *std::move(windows)});
-      continue;
-    }
-    if (is_discovery(*text)) {
-      auto discovery = discovery_of(*text, file);
-      if (!discovery) return fail(discovery.error());
-      all.push_back({name, *std::move(discovery)});
-      continue;
-    }
-    if (result::is_memory(*text)) {
-      auto memories = result::read_memories(*text, file);
-      if (!memories) return fail(memories.error());
-      for (result::Memory& one : *memories) all.push_back({name, std::move(one)});
-      continue;
-    }
-    if (result::is_lab(*text)) {
-      auto run = result::read_lab(*text, file);
-      if (!run) return fail(run.error());
-      all.push_back({name, *std::move(run)});
-      continue;
-    }
-    if (result::is_verify(*text)) {
-      auto verify = result::read_verify(*text, file);
-      if (!verify) return fail(verify.error());
-      all.push_back({name, *std::move(verify)});
-      continue;
-    }
-    if (result::is_regions(*text)) {
-      auto program = result::read_regions(*text);
-      if (!program) {
-        return fail(program.error().code, fmt::format("'{}' holds no regions: {}", file, program.error().message),
-                    "TALLY_OUTPUT=FILE.json makes a program with regions write them");
-      }
-      all.push_back({name, *std::move(program)});
-      continue;
-    }
-    if (memory::is_foreign(*text)) {
-      auto memory = memory::read_foreign(*text, file);
-      if (!memory) return fail(memory.error());
-      all.push_back({name, *std::move(memory)});
-      continue;
-    }
-    auto stats = stored_stats(*text, file);
-    if (!stats) return fail(is_of_tally(*text) ? stats.error() : unknown_file(*text, file));
-    for (result::Stat& one : *stats) all.push_back({name, std::move(one)});
+// What is made of the files.
+struct Stored {
+  std::vector<report::Shown> shown;       // a page
+  std::vector<result::Profile> profiles;  // a report of their own; then nothing else is there
+};
+
+Error mixed_profiles() {
+  return {Code::bad_usage, "among these files are profiles and others",
+          "two profiles are compared, others make a page of their own", 0};
+}
+
+void add(result::AnyResult result, const std::string& name, Stored& all) {
+  std::visit(
+      [&](auto& one) {
+        using Kind = std::remove_reference_t<decltype(one)>;
+        if constexpr (std::is_same_v<Kind, result::Profile>)
+          all.profiles.push_back(std::move(one));
+        else
+          all.shown.push_back({name, std::move(one)});
+      },
+      result);
+}
+
+Result<Stored> read_all(const std::vector<std::string>& names) {
+  Stored all;
+  std::vector<report::StoredFile> files;
+  std::size_t profiles = 0;
+  for (const std::string& name : names) {
+    auto file = read_stored(name);
+    if (!file) return fail(file.error());
+    profiles += report::is_profile_json(*file);
+    files.push_back(*std::move(file));
+  }
+  if (profiles != 0 && profiles < files.size()) return fail(mixed_profiles());
+  for (report::StoredFile& file : files) {
+    const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
+    if (format == nullptr && !is_of_tally(file.text)) return fail(unknown_file(file));
+    auto results = stored_results(file, kinds);
+    if (!results) return fail(results.error());
+    for (result::AnyResult& one : *results) add(std::move(one), file.name.substr(file.name.rfind('/') + 1), all);
+    file = {};  // files of windows are large
   }
   return all;
 }
@@ -157,7 +133,8 @@ Result<void> read_vectors(const std::string& path, std::vector<report::Shown>& r
     const std::string file = i == 0 ? path : fmt::format("{}.{}", path, i + 1);
     const auto text = read_stored(file);
     if (!text) return fail(text.error());
-    if (const auto added = report::add_vectors(windows->series[i], *text, file, by_instructions); !added) return added;
+    if (const auto added = report::add_vectors(windows->series[i], text->text, file, by_instructions); !added)
+      return added;
   }
   return {};
 }
@@ -178,11 +155,12 @@ int run_report(const std::vector<std::string>& arguments) {
     return report_error(
         {Code::bad_usage, "there is no file to read", "for example: tally report result.json -o page.html", 0});
   }
-  const auto profiles = stored_profiles(options.files);
-  if (!profiles) return report_error(profiles.error());
-  if (!profiles->empty() && !options.vectors.empty())
+  auto results = read_all(options.files);
+  if (!results) return report_error(results.error());
+  const auto& profiles = results->profiles;
+  if (!profiles.empty() && !options.vectors.empty())
     return report_error({Code::bad_usage, "--bbv goes with one file of windows, and these are profiles", "", 0});
-  if (!profiles->empty()) return report_profiles(*profiles, options.profiles, options.output, options.files);
+  if (!profiles.empty()) return report_profiles(profiles, options.profiles, options.output, options.files);
   if (options.profiles.any())
     return report_error({Code::bad_usage, "--format, --by, --top and --full-names are for profiles",
                          "other results make a page: -o page.html", 0});
@@ -192,11 +170,9 @@ int run_report(const std::vector<std::string>& arguments) {
         {Code::bad_usage, "a page is nothing for a terminal", "-o page.html writes it to that file", 0});
   }
   if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
-  auto results = read_all(options.files);
-  if (!results) return report_error(results.error());
   if (!options.vectors.empty())
-    if (const auto read = read_vectors(options.vectors, *results); !read) return report_error(read.error());
-  const std::string text = report::html_page(*results);
+    if (const auto read = read_vectors(options.vectors, results->shown); !read) return report_error(read.error());
+  const std::string text = report::html_page(results->shown);
   if (!to_file) return print(text);
   auto output = linux::Output::open_file(options.output);
   if (!output) return report_error(output.error());

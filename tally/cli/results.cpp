@@ -12,31 +12,21 @@
 namespace tally::cli {
 namespace {
 
-std::string format_names() {
-  std::vector<std::string> names;
-  for (const report::Format& format : report::formats()) names.emplace_back(format.name);
-  return join(names, ", ");
-}
-
-Result<const report::Format*> format_of(const ResultOptions& options, const std::string& usual) {
+Result<const report::StatFormat*> format_of(const ResultOptions& options, const std::string& usual) {
   if (options.separator && options.separator->empty()) {
     return fail(Code::bad_usage, "the separator of -x is empty", "for example: -x ,  or  -x '\\t'");
   }
   if (options.separator && options.format.empty()) return &report::fields_format();
-  const std::string& wanted = options.format.empty() ? usual : options.format;
-  for (const report::Format& format : report::formats()) {
-    if (format.name != wanted) continue;
-    if (options.separator && format.name != "csv") {
-      return fail(Code::bad_usage, fmt::format("-x does not go with --format {}", wanted),
-                  "-x alone writes the fields of `perf stat -x`; with --format csv it is the separator");
-    }
-    if (options.separator && options.separator->size() != 1 && *options.separator != "\\t") {
-      return fail(Code::bad_usage, "the separator of --format csv is one character", "for example: -x ';'");
-    }
-    return &format;
+  const auto format = report::choose_format(report::stat_formats(), options.format, options.output, usual);
+  if (!format) return format;
+  if (options.separator && (*format)->name != "csv") {
+    return fail(Code::bad_usage, fmt::format("-x does not go with --format {}", options.format),
+                "-x alone writes the fields of `perf stat -x`; with --format csv it is the separator");
   }
-  return fail(Code::bad_usage, fmt::format("unknown format '{}'", printable(wanted)),
-              "the formats are: " + format_names());
+  if (options.separator && options.separator->size() != 1 && *options.separator != "\\t") {
+    return fail(Code::bad_usage, "the separator of --format csv is one character", "for example: -x ';'");
+  }
+  return format;
 }
 
 Result<void> check(const ResultOptions& options) {
@@ -49,11 +39,14 @@ Result<void> check(const ResultOptions& options) {
 
 }  // namespace
 
-void add_result_options(Page& page, ResultOptions& options, const std::string& stream) {
+void add_result_options(Page& page, ResultOptions& options, const std::string& usual, const std::string& stream) {
   page.add_option("-o,--output", options.output,
                   "write the results to FILE; - is standard output; without it " + stream)
       .value_name("FILE");
-  page.add_option("--format", options.format, format_names()).value_name("FORMAT");
+  const auto formats = report::common(report::stat_formats());
+  page.add_option("--format", options.format, report::format_help(formats, usual))
+      .value_name("FORMAT")
+      .words(report::names_of(formats));
   page.add_option("-x,--field-separator", options.separator,
                   "fields as `perf stat -x` writes them, SEP between them; with --format csv: SEP for the comma")
       .value_name("SEP");
@@ -80,6 +73,7 @@ Result<Destination> Destination::open(const ResultOptions& options, const std::s
   if (!output) return fail(output.error());
   Destination destination(**format, style, std::move(*output));
   destination.stream_ = !to_file;
+  if (options.output.ends_with(".jsonl")) destination.style_.one_line = true;
   if (options.append) {
     destination.appends_to_ = options.output;
     destination.style_.one_line = true;

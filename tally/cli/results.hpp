@@ -1,4 +1,5 @@
-// Where results go and in which form: the options for it, which `stat` and `export` share, and what is done with them.
+// Where results go and in which format: the options for it, which `stat` and `export` share, and what is done with
+// them.
 #pragma once
 
 #include <optional>
@@ -7,7 +8,7 @@
 
 #include "tally/base/result.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/report/format.hpp"
+#include "tally/report/stat_format.hpp"
 #include "tally/result/stat.hpp"
 
 namespace tally::cli {
@@ -16,7 +17,7 @@ class Page;
 
 /// What the user said about it.
 struct ResultOptions {
-  std::string format;  ///< empty: the command's own choice
+  std::string format;  ///< empty: by the name of the output, else the command's own
   std::optional<std::string> separator;
   std::string output;  ///< empty: the command's own stream
   std::string
@@ -25,8 +26,8 @@ struct ResultOptions {
   report::Style style;
 };
 
-/// Adds the options to a command's page.
-void add_result_options(Page& page, ResultOptions& options, const std::string& stream);
+/// Adds the options to a command's page. `usual` is its format, `stream` where results go without -o.
+void add_result_options(Page& page, ResultOptions& options, const std::string& usual, const std::string& stream);
 
 /// Where results will be written: everything is open and has been checked before anything is measured.
 class Destination {
@@ -35,7 +36,7 @@ class Destination {
   /// do not go together, and a file that --append does not fit; cannot_write.
   static Result<Destination> open(const ResultOptions& options, const std::string& format, linux::Output stream);
 
-  const report::Format& format() const { return *format_; }
+  const report::StatFormat& format() const { return *format_; }
   /// Whether what is written is for people alone.
   bool is_for_people() const { return format_->name == "table"; }
 
@@ -50,7 +51,7 @@ class Destination {
   int write(const std::vector<result::Stat>& stats);
 
  private:
-  Destination(const report::Format& format, report::Style style, linux::Output output)
+  Destination(const report::StatFormat& format, report::Style style, linux::Output output)
       : format_(&format), style_(std::move(style)), output_(std::move(output)) {}
 
   Result<void> go_on();
@@ -59,7 +60,7 @@ class Destination {
   Result<void> open_description(const ResultOptions& options);
   Result<void> write_description(const std::vector<result::Stat>& stats);
 
-  const report::Format* format_;
+  const report::StatFormat* format_;
   report::Style style_;
   linux::Output output_;
   std::string appends_to_;  // the file of --append

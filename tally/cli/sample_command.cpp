@@ -56,12 +56,6 @@ constexpr const char* examples =
     "  tally sample -a --only gzip --wait --every 1ms -o gzip.csv\n"
     "  tally sample --every 1M --only gzip --skip 100 --windows 10 -- ./script\n";
 
-std::string format_names() {
-  std::vector<std::string> names;
-  for (const report::WindowFormat& one : report::window_formats()) names.emplace_back(one.name);
-  return join(names, ", ");
-}
-
 // Of an option's text: what is wrong with it; empty for nothing.
 std::string no_path(const std::string& text) {
   return text.find('/') != std::string::npos ? "it is a path: programs are chosen by their file names" : "";
@@ -112,10 +106,10 @@ void describe(Page& app, Options& options) {
                "instead of a program: wait until others start one that --only names; it is counted from where it is "
                "seen, until it has ended, or Ctrl-C; with a PMU, and by the kernel's own events");
   add_backend_option(app, options.backend, "the backend that counts: auto (default), engine, perf");
-  app.add_option("--format", options.format,
-                 "table (default without -o), csv (with -o), jsonl, hpctool, binary (for tally report and export), "
-                 "chrome-trace; where none is named, what the end of the output's name says: .csv, .jsonl, .bin, .json")
-      .value_name("FORMAT");
+  const auto formats = report::common(report::window_formats());
+  app.add_option("--format", options.format, report::format_help(formats, "table", "csv"))
+      .value_name("FORMAT")
+      .words(report::names_of(formats));
   app.add_option("-o,--output", options.output, "write the rows to this file; else they go to standard error")
       .value_name("FILE");
   app.add_option("--meta", options.description,
@@ -125,7 +119,7 @@ void describe(Page& app, Options& options) {
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
   add_engine_tuning(app, options.order.conditions.engine);
-  app.footer(examples);
+  app.footer(report::format_lines(formats) + "\n" + examples);
 }
 
 // The file beside the rows that says what they do not; nothing where there is none. Errors: as of linux::Output.
@@ -145,7 +139,7 @@ Result<std::optional<linux::Output>> open_description(const Options& options, co
 // Who names a file by what it is not should hear of it.
 void say_what_is_written(const Options& options, const report::WindowFormat& format) {
   const std::string_view name = options.output;
-  if (!options.format.empty() || name.ends_with(format.suffix)) return;
+  if (!options.format.empty() || format.endings.empty() || report::characters_that_ask_for(format, name) != 0) return;
   const std::size_t dot = name.substr(name.rfind('/') + 1).find('.');
   if (name.empty() || name.starts_with("/dev/") || name == "-" || dot == std::string_view::npos) return;
   say({fmt::format("'{}' is written as {}; --format names another form", printable(options.output), format.name)});
@@ -186,12 +180,10 @@ Result<void> check_waiting(const Options& options) {
 }
 
 int sample(Options& options) {
-  const report::WindowFormat* const format =
-      report::window_format(options.format, options.output, options.output.empty() ? "table" : "csv");
-  if (format == nullptr) {
-    return report_error({Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
-                         "the formats are: " + format_names(), 0});
-  }
+  const auto chosen_format = report::choose_format(report::window_formats(), options.format, options.output,
+                                                   options.output.empty() ? "table" : "csv");
+  if (!chosen_format) return report_error(chosen_format.error());
+  const report::WindowFormat* const format = *chosen_format;
   const linux::Machine machine = linux::look_at_machine();
   auto choice = backend::choose(options.backend, options.order, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
@@ -201,7 +193,7 @@ int sample(Options& options) {
   if (!fits) return report_error(fits.error());
   if (const auto has_room = check_where(options, *choice->backend, *format); !has_room)
     return report_error(has_room.error());
-  if (format->name == "binary" && options.output.empty())
+  if (format->is_binary && options.output.empty())
     return report_error({Code::bad_usage, "refusing to write binary data to standard error", "use `-o FILE`", 0});
   auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
                 : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())

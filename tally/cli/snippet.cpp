@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "tally/assembly/loop.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
@@ -26,22 +24,12 @@ std::vector<event::Event> usual_events() {
 }
 
 Result<void> check(const ResultOptions& results) {
-  static constexpr std::string_view formats[] = {"", "table", "json", "csv"};
-  if (std::find(std::begin(formats), std::end(formats), results.format) == std::end(formats)) {
-    return fail(Code::bad_usage, fmt::format("--asm has no format '{}'", printable(results.format)),
-                "table, json and csv are its formats");
-  }
   if (results.append || results.separator || !results.description.empty() || results.style.per_process ||
       results.style.per_thread) {
     return fail(Code::bad_usage, "--append, -x, --meta, --per-process and --per-thread belong to a command",
                 "leave them out with --asm");
   }
   return {};
-}
-
-std::string written(const result::Snippet& snippet, const std::string& format) {
-  if (format == "json") return report::snippet_json(snippet);
-  return format == "csv" ? report::snippet_csv(snippet) : report::snippet_table(snippet);
 }
 
 }  // namespace
@@ -65,6 +53,9 @@ void add_code_options(Page& page, CodeOptions& options) {
 
 int count_code(const CodeOptions& code, CodeRequest request) {
   if (const auto checked = check(request.results); !checked) return report_error(checked.error());
+  const auto format =
+      report::choose_format(report::snippet_formats(), request.results.format, request.results.output, "table");
+  if (!format) return report_error(format.error());
   auto text = assembly::code_of(code.code);
   if (!text) return report_error(text.error());
   auto init = assembly::code_of(code.init);
@@ -89,15 +80,13 @@ int count_code(const CodeOptions& code, CodeRequest request) {
   if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  if (request.results.format.empty() || request.results.format == "table") {
-    if (!choice->notices.empty() && !request.quiet) say(choice->notices);
-  }
+  if ((*format)->name == "table" && !choice->notices.empty() && !request.quiet) say(choice->notices);
   auto snippet = measure::snippet(*choice->backend, asked, *signals);
   if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
   if (!snippet) return report_error(snippet.error());
   snippet->environment = measure::environment(machine);
   snippet->notices.insert(snippet->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
-  const auto done = output->write(written(*snippet, request.results.format));
+  const auto done = output->write((*format)->write(*snippet));
   return done ? exit_ok : report_error(done.error());
 }
 

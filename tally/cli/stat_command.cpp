@@ -137,9 +137,9 @@ void describe(Page& app, Options& options) {
   add_noise_option(app, options.noise);
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
-  add_result_options(app, options.results, "they go to standard error");
+  add_result_options(app, options.results, "table", "they go to standard error");
   add_engine_tuning(app, options.stat.count.conditions.engine);
-  app.footer(std::string(about_events) + examples);
+  app.footer(about_events + report::format_lines(report::common(report::stat_formats())) + "\n" + examples);
 }
 
 std::optional<Nanoseconds> milliseconds(std::optional<int> number) {

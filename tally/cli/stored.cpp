@@ -3,28 +3,51 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <span>
 #include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/cli/discoveries.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/result/hpctool.hpp"
-#include "tally/result/stored.hpp"
-#include "tally/result/stored_windows.hpp"
+#include "tally/memory/foreign/foreign.hpp"
+#include "tally/report/formats.hpp"
+#include "tally/report/readers.hpp"
 
 namespace tally::cli {
 namespace {
 
-// Who gives the rows of --format csv means the JSON beside them: rows do not hold everything.
-Error rows_are_not_read(Error error, std::string_view text, const std::string& file) {
-  if (!text.starts_with("run,interval_ns,")) return error;
-  return {error.code, fmt::format("'{}' has the rows of a result, not all of it", printable(file)),
-          fmt::format("the JSON that was written beside it has: tally export {}.meta.json", printable(file)), 0};
+report::AnyResults read_sweep(const report::StoredFile& file) {
+  auto discovery = discovery_of(file.text, file.name);
+  if (!discovery) return fail(discovery.error());
+  return std::vector<result::AnyResult>{*std::move(discovery)};
 }
 
+report::AnyResults read_other_tools(const report::StoredFile& file) {
+  auto memory = memory::read_foreign(file.text, file.name);
+  if (!memory) return fail(memory.error());
+  return std::vector<result::AnyResult>{*std::move(memory)};
+}
+
+// Formats whose readers are above `report`: they analyse what they read.
+constexpr report::Format rows[] = {
+    {report::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, a line for each run", read_sweep,
+     [](const report::StoredFile& file) { return is_discovery(file.text); }},
+    {report::Kind::memory, "the output of multichase -v, lat_mem_rd, Intel MLC, LENS and VANS", "",
+     "curves of other tools", read_other_tools,
+     [](const report::StoredFile& file) { return memory::is_foreign(file.text); }},
+};
+
 }  // namespace
+
+const std::vector<const report::Format*>& all_formats() {
+  static const std::vector<const report::Format*> all = [] {
+    std::vector<const report::Format*> every = report::formats();
+    for (const report::Format& row : rows) every.push_back(&row);
+    return every;
+  }();
+  return all;
+}
 
 Result<void> check_not_read(const std::string& output, const std::vector<std::string>& files) {
   for (const std::string& file : files) {
@@ -36,46 +59,31 @@ Result<void> check_not_read(const std::string& output, const std::vector<std::st
   return {};
 }
 
-Result<std::string> read_stored(const std::string& file) {
+Result<report::StoredFile> read_stored(const std::string& file) {
   static std::map<std::string, std::string> pipes;
-  if (const auto known = pipes.find(file); known != pipes.end()) return known->second;
+  report::StoredFile stored{file, "", ""};
+  if (const auto known = pipes.find(file); known != pipes.end()) {
+    stored.text = known->second;
+    return stored;
+  }
   const std::string path = file == "-" ? "/dev/stdin" : file;
   auto text = linux::read_file(path);
-  if (text && !linux::file_state(path)) pipes.emplace(file, *text);
-  return text;
-}
-
-bool is_of_windows(std::string_view text, const std::string& file) {
-  const result::WindowsForm form = result::windows_form(text);
-  if (form != result::WindowsForm::hpctool) return form != result::WindowsForm::none;
-  const auto beside = linux::read_regular_file(file + ".meta.json");
-  return beside ? beside->starts_with(R"({"schema":"tally-windows/)") : result::are_hpctool_windows(text);
-}
-
-Result<result::Windows> stored_windows(std::string_view text, const std::string& file) {
-  if (result::windows_form(text) != result::WindowsForm::binary) {
-    const auto beside = linux::read_regular_file(file + ".meta.json");
-    return result::read_windows_text(text, file, beside ? *beside : "");
+  if (!text) return fail(text.error());
+  stored.text = *std::move(text);
+  if (!linux::file_state(path)) pipes.emplace(file, stored.text);
+  for (const char* ending : {".meta.json", ".meta.jsonl"}) {
+    auto description = linux::read_regular_file(file + ending);
+    if (!description) continue;
+    stored.description = *std::move(description);
+    break;
   }
-  return result::read_windows_binary(
-      [text](std::span<char> to) mutable -> Result<std::size_t> {
-        const std::size_t size = text.copy(to.data(), to.size());
-        text.remove_prefix(size);
-        return size;
-      },
-      file);
+  return stored;
 }
 
-Result<std::vector<result::Stat>> stored_stats(std::string_view text, const std::string& file) {
-  if (result::is_hpctool(text)) {
-    auto beside = linux::read_regular_file(file + ".meta.json");
-    // As --append leaves it.
-    if (!beside) beside = linux::read_regular_file(file + ".meta.jsonl");
-    return result::read_hpctool(text, file, beside ? *beside : "");
-  }
-  auto stats = result::read_stats(text, file);
-  if (!stats) return fail(rows_are_not_read(stats.error(), text, file));
-  return stats;
+Result<std::vector<result::AnyResult>> stored_results(const report::StoredFile& file,
+                                                      std::span<const report::Kind> kinds) {
+  const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
+  return format != nullptr ? report::read_results(*format, file) : report::read_stat_json(file);
 }
 
 }  // namespace tally::cli

@@ -36,7 +36,8 @@ struct Options {
   bool quick = false;
   bool all = false;
   bool json = false;
-  std::string output;
+  const report::VerifyFormat* written = nullptr;  // chosen by the options
+  std::string format, output;
   std::vector<std::string> event_lists;
   std::string backend = "auto";
   std::string model;
@@ -91,7 +92,11 @@ void describe(Page& page, Options& options) {
       .value_name("NAME");
   add_noise_option(page, options.noise);
   page.add_flag("--all", options.all, "show every check by itself");
-  page.add_flag("--json", options.json, "as one JSON object, for programs");
+  const auto formats = report::common(report::verify_formats());
+  page.add_option("--format", options.format, report::format_help(formats, "table"))
+      .value_name("FORMAT")
+      .words(report::names_of(formats));
+  page.add_flag("--json", options.json, "the same as --format json");
   page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
       .value_name("FILE");
   page.add_option("--budget", options.budget_seconds,
@@ -157,7 +162,7 @@ Result<std::optional<linux::Output>> destination_of(const Options& options) {
 // Writes the result, and gives the exit code that is the answer.
 int finish(const result::Verify& result, const Options& options, std::optional<linux::Output>& output,
            linux::Signals& signals) {
-  const std::string text = options.json ? report::verify_json(result) : report::verify_text(result, options.all);
+  const std::string text = options.written->write(result, options.all);
   if (output) {
     if (const auto written = output->write(text); !written) return report_error(written.error());
     say({report::verify_answer(result)});
@@ -313,6 +318,10 @@ int run_verify(const std::vector<std::string>& arguments) {
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
   if (options.list) return print(program_list());
+  if (options.json && options.format.empty()) options.format = "json";
+  const auto format = report::choose_format(report::verify_formats(), options.format, options.output, "table");
+  if (!format) return report_error(format.error());
+  options.written = *format;
   if (!options.folder.empty()) return write_them(options);
   if (!options.programs.empty() || options.parameters != workload::Parameters{}) {
     return report_error({Code::bad_usage, "--program, -n, -k, --bytes, --stride and --seed belong to --write",

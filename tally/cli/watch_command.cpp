@@ -11,7 +11,7 @@ namespace {
 
 // The terminal, where one was not declined; nothing where tables are to be printed.
 std::optional<screen::Terminal> terminal_for(const WatchOptions& options) {
-  if (options.batch || !options.output.empty() || options.form != WatchForm::table) return std::nullopt;
+  if (options.batch || !options.output.empty() || options.form->name != "table") return std::nullopt;
   auto terminal = screen::Terminal::open();
   if (terminal) return std::move(*terminal);
   say({terminal.error().message + ": tables are printed, as with --batch"});

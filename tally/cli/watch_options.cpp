@@ -87,9 +87,10 @@ void describe_watch_options(Page& page, WatchOptions& options) {
   page.add_option("--rows", options.asked.shown.most_rows, "at most N processes and N groups; 20")
       .value_name("N")
       .check(whole_number(1, 1'000'000));
-  page.add_option("--format", options.format, "with --batch: table, csv or json (a line each)")
+  const auto formats = report::common(report::watch_formats());
+  page.add_option("--format", options.format, "with --batch: " + report::format_help(formats, "table"))
       .value_name("FORMAT")
-      .one_of({"table", "csv", "json"});
+      .words(report::names_of(formats));
   page.add_option("-o,--output", options.output, "with --batch: write to FILE, not to standard output")
       .value_name("FILE");
   page.add_option("--record", options.record, "write every reading to FILE, for --replay").value_name("FILE");
@@ -129,9 +130,9 @@ Result<void> understand(const Page& page, WatchOptions& options) {
     }
     options.asked.shown.processors = *listed;
   }
-  options.form = options.format == "csv"    ? WatchForm::csv
-                 : options.format == "json" ? WatchForm::json
-                                            : WatchForm::table;
+  const auto format = report::choose_format(report::watch_formats(), options.format, options.output, "table");
+  if (!format) return fail(format.error());
+  options.form = *format;
   return {};
 }
 

@@ -8,28 +8,26 @@
 
 #include "tally/base/result.hpp"
 #include "tally/cli/machine_settings.hpp"
+#include "tally/report/watch.hpp"
 #include "tally/watch/watcher.hpp"
 
 namespace tally::cli {
 
 class Page;
 
-/// Forms of what is printed.
-enum class WatchForm { table, csv, json };
-
 struct WatchOptions {
   bool batch = false;
   std::int64_t readings = 0;  ///< 0: without end
   int interval_ms = 1000;
   std::string per = "core,socket,system";
-  std::string processors, sort = "UTIL", format = "table", output, record, replay;
+  std::string processors, sort = "UTIL", format, output, record, replay;
   bool legend = false;
   SettingOptions settings;
   std::function<void()> at_end = [] {};  ///< before tally dies of a signal
   std::string column_names;
   std::vector<std::size_t> columns;  ///< empty: all
   watch::Asked asked;
-  WatchForm form = WatchForm::table;
+  const report::WatchFormat* form = nullptr;  ///< set by understand()
   std::vector<std::string> command;
 };
 

@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
-
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/live/beat.hpp"
-#include "tally/report/watch.hpp"
 
 namespace tally::cli {
 namespace {
@@ -40,34 +37,12 @@ class Stream {
   std::optional<linux::Output> file_;
 };
 
-std::string head_of(const result::WatchHeader& header, WatchForm form) {
-  switch (form) {
-    case WatchForm::table: return report::watch_header_text(header) + "\n";
-    case WatchForm::json: return report::watch_header_json(header);
-    case WatchForm::csv: return {};
-  }
-  return {};
-}
-
-// " 2026-11-25 21:30:05", as clocks here show it.
-std::string moment_text(Nanoseconds since_1970) {
-  const auto seconds = static_cast<std::time_t>(since_1970.count() / 1'000'000'000);
-  std::tm parts{};
-  char text[32] = "";
-  if (!localtime_r(&seconds, &parts) || std::strftime(text, sizeof text, " %F %T\n", &parts) == 0) return {};
-  return text;
+std::string head_of(const result::WatchHeader& header, const WatchOptions& options) {
+  return options.form->header == nullptr ? "" : options.form->header(header);
 }
 
 std::string text_of(const result::WatchTable& table, const WatchOptions& options, bool is_first) {
-  switch (options.form) {
-    case WatchForm::csv: return (is_first ? report::watch_csv_header(table.columns) : "") + report::watch_csv(table);
-    case WatchForm::json: return report::watch_json(table);
-    case WatchForm::table: break;
-  }
-  // Why cells are empty is the same every time: said once.
-  return (is_first ? "" : "\n") + moment_text(table.time) + report::watch_text(table, options.columns) +
-         (table.rows.empty() ? " No row fits --filter " + printable(options.asked.shown.filter) + ".\n" : "") +
-         (is_first ? "\n" + report::watch_reasons_text(table, 80, options.columns) : "");
+  return options.form->write(table, {options.columns, options.asked.shown.filter, is_first});
 }
 
 }  // namespace
@@ -134,7 +109,7 @@ Result<void> Record::write(const std::string& text) {
 int print_recording(const result::Recording& recording, const WatchOptions& options) {
   auto stream = Stream::open(options.output, false);
   if (!stream) return report_error(stream.error());
-  auto written = stream->write(head_of(recording.header, options.form));
+  auto written = stream->write(head_of(recording.header, options));
   std::int64_t done = 0;
   for (const result::WatchTable& table : recording.tables) {
     if (!written || (options.readings != 0 && done == options.readings)) break;
@@ -150,8 +125,7 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   if (!signals) return report_error(signals.error());
   auto beside = Beside::start(options.command, *signals);
   if (!beside) return report_error(beside.error());
-  if (auto written = stream->write(head_of(watcher.header(), options.form)); !written)
-    return report_error(written.error());
+  if (auto written = stream->write(head_of(watcher.header(), options)); !written) return report_error(written.error());
   Record record;
   if (auto opened = record.open(options.record, watcher.header()); !opened) return report_error(opened.error());
 

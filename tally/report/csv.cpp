@@ -7,10 +7,10 @@
 
 #include "tally/base/foreign_text.hpp"
 #include "tally/base/text.hpp"
-#include "tally/report/format.hpp"
 #include "tally/report/intervals.hpp"
 #include "tally/report/processes.hpp"
 #include "tally/report/regions.hpp"
+#include "tally/report/stat_format.hpp"
 
 namespace tally::report {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "tally/base/foreign_text.hpp"
 #include "tally/base/text.hpp"
-#include "tally/report/format.hpp"
 #include "tally/report/processes.hpp"
 #include "tally/report/sample_testing.hpp"
+#include "tally/report/stat_format.hpp"
 
 namespace tally::report {
 namespace {

@@ -1,11 +1,21 @@
 // The answer of `tally discover`: for people, for programs, and as a table of events.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "tally/report/format.hpp"
 #include "tally/result/discover.hpp"
 
 namespace tally::report {
+
+/// A format of answers of `tally discover`. `all`: verdicts of single payloads as well, in the table.
+struct DiscoveryFormat : Format {
+  std::string (*write)(const result::Discovery& discovery, bool all);
+};
+
+/// All of them, the default first.
+std::span<const DiscoveryFormat> discovery_formats();
 
 /// perf's raw code: "r1c2" for event C2H, unit mask 01H.
 std::string raw_code(std::uint64_t code);

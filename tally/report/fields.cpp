@@ -4,9 +4,9 @@
 
 #include "tally/base/text.hpp"
 #include "tally/report/csv.hpp"
-#include "tally/report/format.hpp"
 #include "tally/report/intervals.hpp"
 #include "tally/report/metrics.hpp"
+#include "tally/report/stat_format.hpp"
 
 namespace tally::report {
 namespace {

@@ -1,97 +1,115 @@
-// Results in, text out: the forms that a result can be written in.
+// Formats of results: what each one is called, which file names ask for it, and who writes and reads it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "tally/base/result.hpp"
-#include "tally/result/stat.hpp"
+#include "tally/result/any.hpp"
 
 namespace tally::report {
 
-/// How a result is written: how much of it, and how it goes on from what a file holds already.
-struct Style {
-  bool per_process = false;     ///< each process's own counts as well
-  bool per_thread = false;      ///< each thread's own counts as well
-  std::string separator = ",";  ///< between the columns of csv and fields
-  bool intervals = true;        ///< the counts of intervals too, where there are some and they were not told before
-  bool header = true;           ///< begins with the line of column names, where the form has one
-  bool run_numbers = false;     ///< table: a column with the number of the run, in rows of intervals
-  int first_run = 1;            ///< number of the first run, where runs have numbers
-  bool one_line = false;        ///< json: the object in one line
+/// What a format holds.
+enum class Kind : std::uint8_t {
+  profile,
+  windows,
+  discovery,
+  memory,
+  lab,
+  verify,
+  regions,
+  stat,
+  assembly,            ///< `tally stat --asm`
+  profile_difference,  ///< of two profiles
+  watch
 };
 
-/// A form of writing a result of `tally stat`.
+/// The command that makes results of this kind: "tally stat"; "TALLY_OUTPUT" for the regions of a program.
+std::string_view source_name(Kind kind);
+
+/// A file with a result, read into memory.
+struct StoredFile {
+  std::string name;         ///< for messages
+  std::string text;         ///< all of it
+  std::string description;  ///< the text of NAME.meta.json, else of NAME.meta.jsonl; empty where both are missing
+};
+
+/// A format of one kind of result. The formats of each kind derive from it and add how they write.
 struct Format {
+  Kind kind;
   std::string_view name;  ///< what `--format` calls it
-  std::string_view what;  ///< for the help
-
-  /// The text, ending with the end of a line. Errors: bad_usage where this result has no such form.
-  Result<std::string> (*write)(const result::Stat& stat, const Style& style);
-
-  /// Which columns hold which events, where the text itself does not say it; else null.
-  std::vector<std::pair<std::string, std::string>> (*columns)(const result::Stat& stat);
-
-  /// How one more result is written after `existing`, which is not empty. Errors: bad_usage where that is something
-  /// else than this form writes.
-  Result<Style> (*append)(std::string_view existing, Style style);
-
-  /// Whether these events (full names, in the order asked) have a place in it, before they are counted; all of them
-  /// must then be there. Null where any will do. Errors: bad_usage with what is missing.
-  Result<void> (*fits)(const std::vector<std::string>& events);
-
-  /// One interval, while it goes on; null where the form tells everything at the end.
-  std::string (*live)(const result::Interval& interval, const Style& style);
-
-  bool needs_description = false;  ///< a JSON object is written beside the file, which says what was measured
-  bool has_parts = true;           ///< there is a place for the regions of a program
+  /// File names that ask for it, separated by spaces: ".pb.gz .pprof"; "callgrind.out*" is how a name begins. Empty
+  /// where only `--format` does.
+  std::string_view endings;
+  std::string_view summary;  ///< one line for the help
+  /// The results of a file. Errors: bad_usage with the file's name and what is wrong. Null where tally does not read
+  /// this format.
+  Result<std::vector<result::AnyResult>> (*read)(const StoredFile& file) = nullptr;
+  /// Whether a file looks like this format, by how it begins. Null where no file of this format needs to be told from
+  /// others; a format that is recognised and not read does not hold all of a result.
+  bool (*recognise)(const StoredFile& file) = nullptr;
 };
 
-/// All forms that `--format` knows, the default first.
-std::span<const Format> formats();
+/// How many characters of the file name of `path` ask for the format; 0: the name does not.
+std::size_t characters_that_ask_for(const Format& format, std::string_view path);
 
-/// What `-x` writes: fields as `perf stat -x` has them.
-const Format& fields_format();
+/// Errors: bad_usage, always: none of `formats` has this name.
+Error unknown_format(std::string_view name, const std::vector<const Format*>& formats);
 
-/// For people: one aligned row for each event, what was seen below it.
-Result<std::string> table(const result::Stat& stat, const Style& style);
+/// The formats as their common part.
+template <class F>
+std::vector<const Format*> common(std::span<const F> formats) {
+  std::vector<const Format*> all;
+  for (const F& format : formats) all.push_back(&format);
+  return all;
+}
 
-/// For programs: one JSON object, documented in docs/reference/stat-json.md.
-Result<std::string> json(const result::Stat& stat, const Style& style);
+/// The format called `name`; where that is empty, the one that the file name of `output` asks for (the longest ending
+/// wins), else the one called `usual`. Errors: bad_usage for an unknown name.
+template <class F>
+Result<const F*> choose_format(std::span<const F> formats, std::string_view name, std::string_view output,
+                               std::string_view usual) {
+  const F* best = nullptr;
+  std::size_t longest = 0;
+  for (const F& format : formats) {
+    if (!name.empty() && format.name == name) return &format;
+    const std::size_t length = name.empty() ? characters_that_ask_for(format, output) : 0;
+    if (length > longest) best = &format;
+    if (length > longest) longest = length;
+  }
+  if (best != nullptr) return best;
+  for (const F& format : formats)
+    if (name.empty() && format.name == usual) return &format;
+  return tl::unexpected(unknown_format(name.empty() ? usual : name, common(formats)));
+}
 
-/// The same object, with the columns of the file that it stands beside.
-std::string description(const result::Stat& stat, const Style& style, const Format& of);
+/// {"table", "csv", "json"}, for the completion.
+std::vector<std::string> names_of(const std::vector<const Format*>& formats);
 
-/// For spreadsheets and data frames: RFC 4180, documented in docs/reference/stat-csv.md.
-Result<std::string> csv(const result::Stat& stat, const Style& style);
+/// "table, csv, json".
+std::string format_names(const std::vector<const Format*>& formats);
 
-/// For scripts that read what perf writes: documented in docs/reference/stat-csv.md.
-Result<std::string> fields(const result::Stat& stat, const Style& style);
+/// Help of `--format`: the names, which one is used without it, and the endings of file names that choose one.
+/// `usual_in_file`: the one that is used with `-o` where that is another.
+std::string format_help(const std::vector<const Format*>& formats, std::string_view usual,
+                        std::string_view usual_in_file = {});
 
-/// The columns of HPCTool: three fixed counters and four others, one row for each run.
-Result<std::string> hpctool(const result::Stat& stat, const Style& style);
+/// A paragraph of a help's footer: the heading "Formats:", and a line for each format with its endings and summary.
+std::string format_lines(const std::vector<const Format*>& formats);
 
-/// That a form has no place for parts of programs, where these were asked for: its rows would be taken for theirs.
-/// Errors: bad_usage.
-Result<void> fits_parts(const Format& format, bool of_parts);
+/// The same of what can be read, with the heading "Files that it reads:": a line for each kind, in the order of
+/// `kinds`, with the names of the formats that have a reader.
+std::string reader_lines(const std::vector<const Format*>& formats, std::span<const Kind> kinds);
 
-/// Whether these events (full names, in the order asked) are what hpctool needs. Errors: bad_usage with what is
-/// missing.
-Result<void> fits_hpctool(const std::vector<std::string>& events);
+/// The results of a file that `format` recognises. Errors: bad_usage; those of its reader; where it has none, that the
+/// format does not hold everything.
+Result<std::vector<result::AnyResult>> read_results(const Format& format, const StoredFile& file);
 
-/// Its header, and which of these events stand in which of its columns. Errors: as fits_hpctool().
-std::string hpctool_header();
-Result<std::vector<std::size_t>> hpctool_places(const std::vector<std::string>& events);
-
-/// For append(): it goes on where the text ends, whatever that is.
-Result<Style> append_anything(std::string_view existing, Style style);
-Result<Style> append_json(std::string_view existing, Style style);
-Result<Style> append_csv(std::string_view existing, Style style);
-Result<Style> append_hpctool(std::string_view existing, Style style);
-
-std::vector<std::pair<std::string, std::string>> hpctool_columns(const result::Stat& stat);
+/// The first of `formats`, kind by kind in the order of `kinds`, that recognises a file; null where none does.
+const Format* recognised_format(const std::vector<const Format*>& formats, std::span<const Kind> kinds,
+                                const StoredFile& file);
 
 }  // namespace tally::report

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tally/report/format.hpp"
 #include "tally/report/golden_testing.hpp"
 #include "tally/report/sample_testing.hpp"
+#include "tally/report/stat_format.hpp"
 #include "tally/result/stored.hpp"
 
 namespace tally::report {
@@ -54,7 +54,7 @@ TEST_P(Golden, stored_and_read_it_is_the_same) {
   const auto stats = result::read_stats(stored, "golden");
   ASSERT_TRUE(stats) << stats.error().message;
   ASSERT_EQ(stats->size(), 1u);
-  for (const Format& format : formats()) {
+  for (const StatFormat& format : stat_formats()) {
     const auto live = format.write(one.stat(), one.style);
     const auto read = format.write(stats->front(), one.style);
     ASSERT_EQ(live.has_value(), read.has_value()) << format.name;
@@ -143,7 +143,7 @@ class Random {
 
 void read_and_write(const std::string& text) {
   const auto stats = result::read_stats(text, "damaged");
-  for (const Format& format : formats()) {
+  for (const StatFormat& format : stat_formats()) {
     if (stats) (void)format.write(stats->front(), {true, true});
   }
 }

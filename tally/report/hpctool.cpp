@@ -6,7 +6,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/report/csv.hpp"
-#include "tally/report/format.hpp"
+#include "tally/report/stat_format.hpp"
 
 namespace tally::report {
 namespace {

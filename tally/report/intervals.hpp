@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tally/report/format.hpp"
+#include "tally/report/stat_format.hpp"
 #include "tally/result/stat.hpp"
 
 namespace tally::report {

@@ -1,6 +1,6 @@
 #include "tally/base/json_text.hpp"
-#include "tally/report/format.hpp"
 #include "tally/report/json_values.hpp"
+#include "tally/report/stat_format.hpp"
 
 namespace tally::report {
 namespace {
@@ -227,7 +227,7 @@ std::string text_of(const Json& json, const Style& style) {
 
 Result<std::string> json(const result::Stat& stat, const Style& style) { return text_of(object(stat, style), style); }
 
-std::string description(const result::Stat& stat, const Style& style, const Format& of) {
+std::string description(const result::Stat& stat, const Style& style, const StatFormat& of) {
   Json json = object(stat, style);
   if (of.columns) {
     json["columns"] = Json::object();

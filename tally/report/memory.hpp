@@ -5,14 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "tally/report/format.hpp"
 #include "tally/result/memory.hpp"
 
 namespace tally::report {
 
-/// A form of writing a result of `tally memory`.
-struct MemoryFormat {
-  std::string_view name;
+/// A format of results of `tally memory`.
+struct MemoryFormat : Format {
   std::string (*write)(const result::Memory& memory);
+  std::string_view only_task = {};  ///< the one task whose results it can hold; empty: any
 };
 
 /// All of them, the default first.

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "tally/base/text.hpp"
 #include "tally/report/grid.hpp"
-#include "tally/report/html/html.hpp"
 #include "tally/report/memory.hpp"
 #include "tally/report/memory_rows.hpp"
 #include "tally/report/memory_texts.hpp"
@@ -65,13 +62,6 @@ std::string memory_table(const Memory& memory) {
     for (const std::string& part : wrapped(line, width - 1)) text += " " + part + "\n";
   }
   return text + "\n";
-}
-
-std::span<const MemoryFormat> memory_formats() {
-  static constexpr std::array all{MemoryFormat{"table", memory_table}, MemoryFormat{"csv", memory_csv},
-                                  MemoryFormat{"json", memory_json}, MemoryFormat{"html", memory_html},
-                                  MemoryFormat{"lens-csv", memory_lens_csv}};
-  return all;
 }
 
 }  // namespace tally::report

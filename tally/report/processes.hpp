@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tally/report/footnotes.hpp"
-#include "tally/report/format.hpp"
+#include "tally/report/stat_format.hpp"
 
 namespace tally::report {
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tally/base/result.hpp"
+#include "tally/report/format.hpp"
 #include "tally/result/profile.hpp"
 
 namespace tally::report {
@@ -31,15 +32,14 @@ enum class InlinedCodeIs {
   frames,     ///< always, its own way
 };
 
-/// A form of writing a profile.
-struct ProfileFormat {
-  std::string_view name;  ///< what `--format` calls it
-  std::string_view what;  ///< for the help
+/// A format of profiles.
+struct ProfileFormat : Format {
   std::string (*write)(const result::Profile& profile, const ProfileStyle& style);
   bool has_lines;          ///< it tells them whatever the style
   bool has_calls = false;  ///< it is made of them
   InlinedCodeIs inlined = InlinedCodeIs::functions;
   bool needs_executions = false;  ///< it tells how often code ran, which samples do not
+  bool of_stored = false;         ///< it can be made of a stored profile, which has no addresses of instructions
 };
 
 /// All forms, the default first.

@@ -8,7 +8,6 @@
 #include <set>
 #include <tuple>
 
-#include "tally/report/in_line.hpp"
 #include "tally/report/profile_samples.hpp"
 #include "tally/report/profile_sums.hpp"
 
@@ -282,12 +281,6 @@ std::string ProfileDifference::caution() const {
 
 Result<ProfileDifference> difference_of(const result::Profile& before, const result::Profile& after) {
   return Comparison(before, after).made();
-}
-
-std::span<const DifferenceFormat> difference_formats() {
-  static constexpr DifferenceFormat formats[] = {
-      {"table", in_line<difference_table>}, {"html", in_line<difference_html>}, {"json", difference_json}};
-  return formats;
 }
 
 }  // namespace tally::report

@@ -60,9 +60,8 @@ struct ProfileDifference {
 /// is in both.
 Result<ProfileDifference> difference_of(const result::Profile& before, const result::Profile& after);
 
-/// A form of writing a difference.
-struct DifferenceFormat {
-  std::string_view name;  ///< what `--format` calls it
+/// A format of differences.
+struct DifferenceFormat : Format {
   std::string (*write)(const ProfileDifference& difference, const ProfileStyle& style);
 };
 

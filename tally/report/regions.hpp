@@ -1,12 +1,22 @@
 // Regions of a program's own code: results in, text out.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "tally/report/format.hpp"
 #include "tally/result/regions.hpp"
 
 namespace tally::report {
+
+/// A format of regions of one process.
+struct RegionsFormat : Format {
+  std::string (*write)(const result::ProgramRegions& program);
+};
+
+/// All of them, the table first.
+std::span<const RegionsFormat> regions_formats();
 
 /// "exact", "model …", or why it is not to be trusted: of the event's total.
 std::string trust_text(const RegionEvent& event);

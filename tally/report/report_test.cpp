@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tally/report/format.hpp"
 #include "tally/report/grid.hpp"
 #include "tally/report/sample_testing.hpp"
+#include "tally/report/stat_format.hpp"
 
 namespace tally::report {
 namespace {

@@ -1,11 +1,21 @@
 // The answer of `tally stat --asm`: for people, and for programs.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "tally/report/format.hpp"
 #include "tally/result/snippet.hpp"
 
 namespace tally::report {
+
+/// A format of answers of `tally stat --asm`.
+struct SnippetFormat : Format {
+  std::string (*write)(const result::Snippet& snippet);
+};
+
+/// All of them, the default first.
+std::span<const SnippetFormat> snippet_formats();
 
 /// A row for each event, and for each chain.
 std::string snippet_table(const result::Snippet& snippet);

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tally/report/format.hpp"
 #include "tally/report/memory.hpp"
 #include "tally/report/memory_testing.hpp"
 #include "tally/report/profile_forms.hpp"
 #include "tally/report/sample_testing.hpp"
+#include "tally/report/stat_format.hpp"
 #include "tally/result/stored.hpp"
 #include "tally/result/stored_profile.hpp"
 

@@ -6,12 +6,12 @@
 #include "tally/base/foreign_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/footnotes.hpp"
-#include "tally/report/format.hpp"
 #include "tally/report/grid.hpp"
 #include "tally/report/intervals.hpp"
 #include "tally/report/metrics.hpp"
 #include "tally/report/processes.hpp"
 #include "tally/report/regions.hpp"
+#include "tally/report/stat_format.hpp"
 
 namespace tally::report {
 namespace {

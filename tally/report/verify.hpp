@@ -1,11 +1,22 @@
 // The answer of `tally verify`: for people, and for programs.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "tally/report/format.hpp"
 #include "tally/result/verify.hpp"
 
 namespace tally::report {
+
+/// A format of results of `tally verify`. `all`: checks that passed are listed one by one, where the format has a
+/// summary of them otherwise.
+struct VerifyFormat : Format {
+  std::string (*write)(const result::Verify& verify, bool all);
+};
+
+/// All of them, the default first.
+std::span<const VerifyFormat> verify_formats();
 
 /// The answer, in a sentence.
 std::string verify_answer(const result::Verify& verify);

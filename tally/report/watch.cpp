@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <set>
 
@@ -68,6 +69,15 @@ std::string own_cost_text(const WatchTable& table) {
     text += fmt::format("; {} not shown", plural(static_cast<std::int64_t>(table.rows_left_out), "row", "rows"));
   }
   return text + "\n";
+}
+
+// " 2026-11-25 21:30:05", as clocks here show it.
+std::string moment_text(Nanoseconds since_1970) {
+  const auto seconds = static_cast<std::time_t>(since_1970.count() / 1'000'000'000);
+  std::tm parts{};
+  char text[32] = "";
+  if (!localtime_r(&seconds, &parts) || std::strftime(text, sizeof text, " %F %T\n", &parts) == 0) return {};
+  return text;
 }
 
 }  // namespace
@@ -190,6 +200,15 @@ std::string watch_legend_text(const WatchTable& table, std::size_t width) {
     text += hanging(fmt::format(" {:<{}}  ", column.name, widest), what, width);
   }
   return text;
+}
+
+std::string watch_paragraph(const result::WatchHeader& header) { return watch_header_text(header) + "\n"; }
+
+std::string watch_page(const WatchTable& table, const WatchStyle& style) {
+  // Why cells are empty is the same every time: said once.
+  return (style.is_first ? "" : "\n") + moment_text(table.time) + watch_text(table, style.columns) +
+         (table.rows.empty() ? " No row fits --filter " + printable(style.filter) + ".\n" : "") +
+         (style.is_first ? "\n" + watch_reasons_text(table, 80, style.columns) : "");
 }
 
 }  // namespace tally::report

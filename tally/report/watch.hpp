@@ -1,13 +1,37 @@
 // What `tally watch` prints: tables for people, CSV and JSON Lines for programs.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/report/format.hpp"
 #include "tally/result/watch.hpp"
 
 namespace tally::report {
+
+/// What of a table is written, and how it continues the tables before it.
+struct WatchStyle {
+  std::vector<std::size_t> columns;  ///< of the table for people: these alone; empty: all
+  std::string filter;                ///< the word that rows had to contain; for the message that none does
+  bool is_first = true;              ///< no table was written before
+};
+
+/// A format of the tables that `tally watch` prints.
+struct WatchFormat : Format {
+  std::string (*header)(const result::WatchHeader& header);  ///< before all tables; null: nothing
+  std::string (*write)(const result::WatchTable& table, const WatchStyle& style);
+};
+
+/// All of them, the default first.
+std::span<const WatchFormat> watch_formats();
+
+/// PCM's header and an empty line.
+std::string watch_paragraph(const result::WatchHeader& header);
+
+/// watch_text() after the local time of the reading; after the first one the reasons of empty cells.
+std::string watch_page(const result::WatchTable& table, const WatchStyle& style);
 
 /// A cell as people read it: "0.13", "1051 K"; "-" where it has no value.
 std::string watch_cell(const result::WatchColumn& column, const result::WatchCell& cell);

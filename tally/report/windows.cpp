@@ -4,16 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tally/base/foreign_text.hpp"
 #include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
-#include "tally/report/chrome_trace.hpp"
 #include "tally/report/csv.hpp"
-#include "tally/report/format.hpp"
+#include "tally/report/stat_format.hpp"
 #include "tally/result/windows_file.hpp"
 
 namespace tally::report {
@@ -215,11 +213,6 @@ class Binary final : public WindowWriter {
   result::WindowsEncoder encoder_;
 };
 
-template <class T>
-std::unique_ptr<WindowWriter> make() {
-  return std::make_unique<T>();
-}
-
 nlohmann::ordered_json description_of(const result::WindowsHead& head) {
   nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
   for (const result::WindowTrigger& trigger : head.triggers) {
@@ -240,8 +233,15 @@ nlohmann::ordered_json description_of(const result::WindowsHead& head) {
   return object;
 }
 
-// Which event stands in which of its columns.
-std::string hpctool_description(const result::WindowsHead& head) {
+}  // namespace
+
+std::unique_ptr<WindowWriter> make_window_table() { return std::make_unique<Table>(); }
+std::unique_ptr<WindowWriter> make_window_csv() { return std::make_unique<Csv>(); }
+std::unique_ptr<WindowWriter> make_window_lines() { return std::make_unique<JsonLines>(); }
+std::unique_ptr<WindowWriter> make_window_hpctool() { return std::make_unique<Hpctool>(); }
+std::unique_ptr<WindowWriter> make_window_binary() { return std::make_unique<Binary>(); }
+
+std::string hpctool_windows_description(const result::WindowsHead& head) {
   nlohmann::ordered_json object = description_of(head);
   std::vector<std::string> names;
   for (const result::EventCount& event : head.events) names.push_back(event.name);
@@ -252,45 +252,8 @@ std::string hpctool_description(const result::WindowsHead& head) {
   return json_text(object);
 }
 
-constexpr std::array all_forms{
-    WindowFormat{.name = "table", .what = "for people", .make = make<Table>, .tells_places = true},
-    WindowFormat{.name = "csv",
-                 .what = "for spreadsheets and data frames",
-                 .make = make<Csv>,
-                 .describe = windows_description,
-                 .suffix = ".csv",
-                 .tells_places = true},
-    WindowFormat{.name = "jsonl",
-                 .what = "one JSON object a line, the first one says what was measured",
-                 .make = make<JsonLines>,
-                 .suffix = ".jsonl",
-                 .tells_places = true},
-    WindowFormat{.name = "hpctool",
-                 .what = "HPCTool's seven columns",
-                 .make = make<Hpctool>,
-                 .fits = fits_hpctool,
-                 .describe = hpctool_description},
-    WindowFormat{.name = "binary",
-                 .what = "compact, for long runs: tally export and report read it",
-                 .make = make<Binary>,
-                 .suffix = ".bin"},
-    WindowFormat{.name = "chrome-trace",
-                 .what = "opens in Perfetto's viewer and in chrome://tracing",
-                 .make = make_chrome_trace,
-                 .suffix = ".json"},
-};
-
-}  // namespace
-
-std::span<const WindowFormat> window_formats() { return all_forms; }
-
-const WindowFormat* window_format(std::string_view name, std::string_view output, std::string_view usual) {
-  for (const WindowFormat& one : all_forms)
-    if (name.empty() ? !one.suffix.empty() && output.ends_with(one.suffix) : one.name == name) return &one;
-  return name.empty() ? window_format(usual, {}, {}) : nullptr;
-}
-
 std::string windows_description(const result::WindowsHead& head) { return json_text(description_of(head)); }
+
 Trust trust_of(const result::WindowsHead& head) {
   Trust trust = Trust::exact;
   for (const result::EventCount& event : head.events)

@@ -1,4 +1,4 @@
-// Windows in, text out, row by row: the forms that `tally sample` writes.
+// Windows in, text out, row by row: the formats that `tally sample` writes.
 #pragma once
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tally/base/result.hpp"
+#include "tally/report/format.hpp"
 #include "tally/result/windows.hpp"
 
 namespace tally::report {
@@ -21,30 +22,38 @@ class WindowWriter {
   virtual void end(std::string& /*to*/) {}
 };
 
-/// A form of writing windows.
-struct WindowFormat {
-  std::string_view name;  ///< what `--format` calls it
-  std::string_view what;  ///< for the help
+/// A format of windows.
+struct WindowFormat : Format {
   std::unique_ptr<WindowWriter> (*make)() = nullptr;
   /// Whether these events (full names, in the order asked) have a place in it. Null where any will do. Errors:
   /// bad_usage with what is missing.
   Result<void> (*fits)(const std::vector<std::string>& events) = nullptr;
   /// What its rows do not say, as a JSON object in one line: it stands in a file beside them. Null where they say all.
   std::string (*describe)(const result::WindowsHead& head) = nullptr;
-  std::string_view suffix = {};  ///< the end of a file's name by which it is known; empty: none
-  bool tells_places = false;     ///< it has room for the function and the line of an address
+  bool tells_places = false;  ///< it has room for the function and the line of an address
+  bool is_binary = false;     ///< not for a terminal
 };
 
 /// All forms, the default first.
 std::span<const WindowFormat> window_formats();
 
+/// One aligned line a window: the program's name is its process, and a trigger is named where there are several.
+std::unique_ptr<WindowWriter> make_window_table();
+/// RFC 4180: a header, and a row for each window.
+std::unique_ptr<WindowWriter> make_window_csv();
+/// One object a line; the first one is the head.
+std::unique_ptr<WindowWriter> make_window_lines();
+/// The seven columns of HPCTool's sampling mode.
+std::unique_ptr<WindowWriter> make_window_hpctool();
+/// The compact file, which `tally export` reads.
+std::unique_ptr<WindowWriter> make_window_binary();
+
+/// windows_description(), and which event is in which column of HPCTool.
+std::string hpctool_windows_description(const result::WindowsHead& head);
+
 /// What was measured, as a JSON object in one line: the first line of JSON Lines, and what stands beside rows that have
 /// no place for it.
 std::string windows_description(const result::WindowsHead& head);
-
-/// The form of this name, or, where that is empty, the one that the output's name asks for, else `usual`. Null for an
-/// unknown name.
-const WindowFormat* window_format(std::string_view name, std::string_view output, std::string_view usual);
 
 /// The trust of a row: the least of what its counts have.
 Trust trust_of(const result::WindowsHead& head);

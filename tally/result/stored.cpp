@@ -224,6 +224,11 @@ Result<Stat> checked(const Json& json, const std::string& name) {
 
 }  // namespace
 
+bool is_stat(std::string_view text) {
+  // The schema is the first key that is written.
+  return trimmed(text.substr(0, 100)).starts_with('{') && text.substr(0, 200).find("\"tally-stat/") != text.npos;
+}
+
 Result<std::vector<Stat>> read_stats(std::string_view text, const std::string& name) {
   std::vector<Stat> stats;
   try {

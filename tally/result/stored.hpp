@@ -12,6 +12,9 @@
 
 namespace tally::result {
 
+/// Whether a text looks like results of `tally stat`.
+bool is_stat(std::string_view text);
+
 /// The results of `tally stat` in a JSON text: one object, or one in every line. Keys that this version does not know
 /// are left alone. Errors: bad_usage where the text is something else, with the place; `name` is the file's, for the
 /// message.

@@ -39,6 +39,33 @@ Finished shell(const std::string& script, const Words& arguments = {}) {
 
 bool have(const std::string& program) { return shell("command -v " + program).code() == 0; }
 
+TEST(Formats, the_name_of_the_output_chooses_and_format_wins) {
+  const TemporaryFile object("a.json"), lines_file("a.jsonl"), rows("a.csv"), table("b.json");
+  ASSERT_EQ(stat({"-q", "-o", object.path()}).code(), 0);
+  EXPECT_EQ(json::parse(*object.content())["schema"], "tally-stat/1");
+  ASSERT_EQ(stat({"-q", "-o", lines_file.path()}).code(), 0);
+  EXPECT_EQ(lines(*lines_file.content()), 1u);
+  ASSERT_EQ(stat({"-q", "-o", rows.path()}).code(), 0);
+  EXPECT_TRUE(rows.content()->starts_with(header));
+  ASSERT_EQ(stat({"-q", "--format", "table", "-o", table.path()}).code(), 0);
+  EXPECT_TRUE(holds(*table.content(), " event "));
+  const TemporaryFile exported("c.json"), fields("d.csv");
+  ASSERT_EQ(tally({"export", object.path(), "-o", exported.path()}).code(), 0);
+  EXPECT_EQ(json::parse(*exported.content()), json::parse(*object.content()));
+  ASSERT_EQ(stat({"-q", "-x", ",", "-o", fields.path()}).code(), 0);
+  EXPECT_FALSE(holds(*fields.content(), "run,interval_ns")) << "-x names a format, too";
+}
+
+TEST(Formats, the_name_of_the_output_chooses_in_other_commands) {
+  const TemporaryFile code("code.json"), watched("watched.csv"), list("list.csv");
+  ASSERT_EQ(tally({"stat", "-q", "--model", "haswell", "--asm", "nop", "-o", code.path()}).code(), 0);
+  EXPECT_EQ(json::parse(*code.content())["schema"], "tally-asm/1");
+  ASSERT_EQ(tally({"watch", "-n", "1", "-I", "20", "-o", watched.path()}).code(), 0);
+  EXPECT_TRUE(holds(watched.content()->substr(0, watched.content()->find('\n')), ","));
+  ASSERT_EQ(tally({"watch", "--format", "table", "-n", "1", "-I", "20", "-o", list.path()}).code(), 0);
+  EXPECT_TRUE(holds(*list.content(), " : "));
+}
+
 TEST(Formats, csv_is_the_file_and_json_lies_beside_it) {
   const TemporaryFile file("rows.csv");
   ASSERT_EQ(stat({"--format", "csv", "-r", "2", "-o", file.path()}).code(), 0);

@@ -22,7 +22,7 @@ added = [
     ("tally/count/metric_table.cpp", "constexpr MetricDefinition table[] = {",
      '    {"transfer-rate", "transfers / instructions", share, nowhere, "instructions that are transfers"},'),
     # A format of reports: its file, its declaration and its row.
-    ("tally/report/names.cpp", "", """#include "tally/report/format.hpp"
+    ("tally/report/names.cpp", "", """#include "tally/report/stat_format.hpp"
 
 namespace tally::report {
 
@@ -34,11 +34,10 @@ Result<std::string> names(const result::Stat& stat, const Style&) {
 
 }  // namespace tally::report
 """),
-    ("tally/report/CMakeLists.txt", "tally_room(report SOURCES", " names.cpp"),
-    ("tally/report/format.hpp", "Result<std::string> hpctool(const result::Stat& stat, const Style& style);",
+    ("tally/report/stat_format.hpp", "Result<std::string> hpctool(const result::Stat& stat, const Style& style);",
      "Result<std::string> names(const result::Stat& stat, const Style& style);"),
-    ("tally/report/format.cpp", "  static constexpr Format all[] = {",
-     '      {"names", "the events alone", names, nullptr, append_anything, nullptr, nullptr},'),
+    ("tally/report/formats.cpp", "constexpr StatFormat stat_rows[] = {",
+     '    {{Kind::stat, "names", ".names", "the events alone"}, names, nullptr, append_anything, nullptr, nullptr},'),
     # A command: its file and its line.
     ("tally/cli/greet_command.cpp", "", """#include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
@@ -120,6 +119,7 @@ uses = [
     (["stat", "-e", "transfers", "--backend", "engine", "--", "/bin/true"], "transfers"),
     (["stat", "--metrics", "transfer-rate", "--backend", "engine", "--", "/bin/true"], "transfer-rate"),
     (["stat", "-e", "transfers,loads", "--format", "names", "--backend", "engine", "--", "/bin/true"], "transfers:u\nloads:u\n"),
+    (["stat", "--help"], "the events alone"),
     (["greet"], "hello\n"),
     (["--help"], "greet"),
     (["stat", "-e", "cycles", "--model", "small", "--backend", "engine", "--", "/bin/true"], "simple core and small caches"),

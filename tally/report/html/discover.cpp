@@ -97,7 +97,11 @@ std::string evidence(const Discovered& event) {
 
 }  // namespace
 
-std::string discover_section(const result::Discovery& discovery) {
+std::string title_of(const result::Discovery& discovery) {
+  return fmt::format("What {} events count", discovery.events.size());
+}
+
+std::string section_of(const result::Discovery& discovery) {
   std::string html = map(discovery) + element("h3", "Evidence: each payload against its control");
   for (const Discovered& event : discovery.events) {
     if (event.kind != EventClass::dead) html += evidence(event);

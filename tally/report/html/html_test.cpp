@@ -32,13 +32,13 @@ std::vector<Json> figures(const std::string& page) {
   return all;
 }
 
-TEST(GoldenHtml, of_memory) { expect_golden(TALLY_GOLDEN, "memory.html", memory_section(sample_memory())); }
+TEST(GoldenHtml, of_memory) { expect_golden(TALLY_GOLDEN, "memory.html", section_of(sample_memory())); }
 
-TEST(GoldenHtml, of_counts) { expect_golden(TALLY_GOLDEN, "metrics.html", stat_section(sample_with_metrics())); }
+TEST(GoldenHtml, of_counts) { expect_golden(TALLY_GOLDEN, "metrics.html", section_of(sample_with_metrics())); }
 
-TEST(GoldenHtml, of_a_series) { expect_golden(TALLY_GOLDEN, "series.html", stat_section(sample_series(6))); }
+TEST(GoldenHtml, of_a_series) { expect_golden(TALLY_GOLDEN, "series.html", section_of(sample_series(6))); }
 
-TEST(GoldenHtml, of_processes) { expect_golden(TALLY_GOLDEN, "processes.html", stat_section(sample_processes())); }
+TEST(GoldenHtml, of_processes) { expect_golden(TALLY_GOLDEN, "processes.html", section_of(sample_processes())); }
 
 TEST(Html, loads_nothing_from_elsewhere) {
   const std::string page = memory_html(sample_memory());
@@ -64,7 +64,7 @@ TEST(Html, a_curve_has_its_points_plateaus_and_marks) {
   result::Memory memory = sample_memory();
   memory.levels[0].half_bytes = 51000;
   memory.levels[0].knee_bytes = 48000;
-  const Json chart = figures(memory_section(memory)).at(0);
+  const Json chart = figures(section_of(memory)).at(0);
   const Json& points = chart["series"][0]["points"];
   ASSERT_EQ(points.size(), 2u) << "a point without a time is none";
   EXPECT_EQ(points[0], Json::parse("[4096.0, 1.25, 1.0, 1.5, false, \"\"]"));
@@ -118,22 +118,22 @@ TEST(Html, regions_have_their_counts_threads_and_entries) {
   EXPECT_EQ(series["points"][1][1], 0.0);
   result::ProgramRegions alike = sample_regions();
   alike.regions[0].all.events[0].histogram.resize(1);
-  EXPECT_TRUE(figures(regions_section(alike)).empty()) << "one bucket is no picture";
+  EXPECT_TRUE(figures(section_of(alike)).empty()) << "one bucket is no picture";
 }
 
 TEST(Html, regions_of_a_program_stand_on_the_page_of_its_counts) {
   result::Stat stat = sample();
   stat.runs[0].regions = {sample_regions()};
-  EXPECT_TRUE(holds(stat_section(stat), "<h3>&lt;inner&gt;</h3>"));
+  EXPECT_TRUE(holds(section_of(stat), "<h3>&lt;inner&gt;</h3>"));
   result::ProgramRegions none{1, {"./prog"}, "the kernel refuses", {}};
-  EXPECT_TRUE(holds(regions_section(none), "the kernel refuses"));
+  EXPECT_TRUE(holds(section_of(none), "the kernel refuses"));
 }
 
 TEST(Html, a_level_without_a_latency_has_no_line_across) {
   result::Memory memory = sample_memory();
   memory.levels[1].ns = 0;
   memory.levels[2].unseen = true;
-  const std::string html = memory_section(memory);
+  const std::string html = section_of(memory);
   ASSERT_EQ(figures(html).at(0)["bands"].size(), 1u);
   EXPECT_EQ(figures(html)[0]["bands"][0]["to"], 50000.0);
   EXPECT_TRUE(holds(html, "<td>memory</td><td>not seen</td>"));
@@ -145,7 +145,7 @@ TEST(Html, rings_of_scattered_lines_are_a_series_beside_the_curve) {
     memory.points.push_back(sample_point(bytes, 4.5));
     memory.points.back().task = "scattered";
   }
-  const auto charts = figures(memory_section(memory));
+  const auto charts = figures(section_of(memory));
   ASSERT_EQ(charts.size(), 1u) << "and no figure of their own";
   ASSERT_EQ(charts[0]["series"].size(), 2u);
   EXPECT_EQ(charts[0]["series"][0]["points"].size(), 2u);
@@ -168,7 +168,7 @@ TEST(Html, points_of_other_tasks_are_drawn_against_what_varies) {
   for (auto& point : memory.points) point.task = memory.task;
   memory.points[2] = memory.points[0];
   memory.points[2].quantity = "read";
-  const Json chart = figures(memory_section(memory)).at(0);
+  const Json chart = figures(section_of(memory)).at(0);
   EXPECT_EQ(chart["x"]["label"], "region");
   ASSERT_EQ(chart["series"].size(), 2u);
   EXPECT_EQ(chart["series"][1]["name"], "read");
@@ -179,7 +179,7 @@ TEST(Html, a_histogram_falls_to_nothing_between_bins_that_do_not_touch) {
   result::Memory memory;
   memory.histograms = {{"write", "Duration", "ns", {{1, 2, 7}, {2, 4, 5}, {8, 16, 1}}},
                        {"control", "Duration", "ns", {{1, 2, 3}}}};
-  const Json chart = figures(memory_section(memory)).at(0);
+  const Json chart = figures(section_of(memory)).at(0);
   const Json& points = chart["series"][0]["points"];
   ASSERT_EQ(points.size(), 5u);
   EXPECT_EQ(points[2][0], 4.0);
@@ -209,7 +209,7 @@ TEST(B10, each_number_has_its_own_cell_and_no_column_is_empty) {
   auto point = sample_point(4096, 1.5);
   point.quantity = "raw";
   memory.points = {point};
-  const std::string html = memory_section(memory);
+  const std::string html = section_of(memory);
   for (const char* cell :
        {"1 × 1: 11 ns", "1 × 2: 12 ns", "2 × 1: 21 ns", "2 × 2: 22 ns", "3 × 1: 31 ns", "3 × 2: 32 ns"}) {
     EXPECT_TRUE(holds(html, "<title>" + std::string(cell) + "</title>")) << cell;
@@ -235,12 +235,12 @@ TEST(Html, intervals_are_those_of_the_first_run_that_has_some) {
   stat.runs[1].intervals = {{2, Nanoseconds(500'000'000), {count}}, {2, Nanoseconds(1'000'000'000), {count}}};
   stat.runs.push_back(stat.runs[1]);
   for (auto& interval : stat.runs[2].intervals) interval.run = 3;
-  const auto charts = figures(stat_section(stat));
+  const auto charts = figures(section_of(stat));
   const Json& chart = charts.back();
   ASSERT_EQ(chart["series"].size(), 1u);
   ASSERT_EQ(chart["series"][0]["points"].size(), 2u);
   EXPECT_EQ(chart["series"][0]["points"][0][0], 0.5);
-  EXPECT_TRUE(holds(stat_section(stat), "Run 2."));
+  EXPECT_TRUE(holds(section_of(stat), "Run 2."));
 }
 
 // What is stored says everything that any form shows.

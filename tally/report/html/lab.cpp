@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tally/base/text.hpp"
+#include "tally/report/html/assets.hpp"
 #include "tally/report/html/element.hpp"
 #include "tally/report/html/sections.hpp"
 
@@ -101,7 +102,11 @@ std::string script_data(const std::string& json) {
 
 }  // namespace
 
-std::string lab_section(const LabRun& run) {
+std::string title_of(const LabRun& run) { return run.file + " on " + run.model; }
+
+SectionAssets assets_of(const LabRun&) { return {std::string(lab_style()), std::string(lab_script())}; }
+
+std::string section_of(const LabRun& run) {
   std::string html = element(
       "p",
       fmt::format("{}, emulated · {} instructions", run.model, thousands(static_cast<std::int64_t>(run.instructions))),

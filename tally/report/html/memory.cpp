@@ -272,7 +272,12 @@ std::string controls_table(const Memory& memory) {
 
 }  // namespace
 
-std::string memory_section(const Memory& memory) {
+std::string title_of(const result::Memory& memory) {
+  const std::string& cpu = memory.environment.cpu;
+  return cpu.empty() ? "Memory hierarchy" : "Memory hierarchy: " + cpu;
+}
+
+std::string section_of(const Memory& memory) {
   std::string html = element("p", verdict_text(memory), memory.verdict.contended ? "verdict bad" : "verdict");
   html += element("p", advice_text(memory));
   if (!memory.complete) html += element("p", "This result is not complete.", "verdict bad");

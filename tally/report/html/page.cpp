@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "tally/base/text.hpp"
 #include "tally/report/html/assets.hpp"
@@ -11,38 +11,23 @@
 namespace tally::report {
 namespace {
 
-std::string title_of(const Shown& one) {
-  if (const auto* memory = std::get_if<result::Memory>(&one.result)) {
-    const std::string& cpu = memory->environment.cpu;
-    return cpu.empty() ? "Memory hierarchy" : "Memory hierarchy: " + cpu;
-  }
-  if (const auto* program = std::get_if<result::ProgramRegions>(&one.result)) {
-    return fmt::format("Regions of {} (process {})", shell_words(program->command), program->pid);
-  }
-  if (const auto* verify = std::get_if<result::Verify>(&one.result)) {
-    const std::string& cpu = verify->environment.cpu;
-    return cpu.empty() ? "Counters verified" : "Counters verified: " + cpu;
-  }
-  if (const auto* discovery = std::get_if<result::Discovery>(&one.result)) {
-    return fmt::format("What {} events count", discovery->events.size());
-  }
-  if (const auto* windows = std::get_if<result::Windows>(&one.result)) {
-    return windows->head.command.empty() ? "Windows" : "Windows of " + shell_words(windows->head.command);
-  }
-  if (const auto* run = std::get_if<result::LabRun>(&one.result)) return run->file + " on " + run->model;
-  const auto& stat = std::get<result::Stat>(one.result);
-  return stat.command.empty() ? "Counts" + (stat.target.empty() ? "" : " of " + stat.target)
-                              : shell_words(stat.command);
+std::string title_of_any(const Shown& one) {
+  return std::visit([](const auto& result) { return title_of(result); }, one.result);
 }
 
-std::string section_of(const Shown& one) {
-  if (const auto* memory = std::get_if<result::Memory>(&one.result)) return memory_section(*memory);
-  if (const auto* program = std::get_if<result::ProgramRegions>(&one.result)) return regions_section(*program);
-  if (const auto* verify = std::get_if<result::Verify>(&one.result)) return verify_section(*verify);
-  if (const auto* discovery = std::get_if<result::Discovery>(&one.result)) return discover_section(*discovery);
-  if (const auto* windows = std::get_if<result::Windows>(&one.result)) return windows_section(*windows);
-  if (const auto* run = std::get_if<result::LabRun>(&one.result)) return lab_section(*run);
-  return stat_section(std::get<result::Stat>(one.result));
+std::string section_of_any(const Shown& one) {
+  return std::visit([](const auto& result) { return section_of(result); }, one.result);
+}
+
+// Those of each kind once, however many results are of it.
+std::vector<SectionAssets> assets_of_all(const std::vector<Shown>& results) {
+  std::set<std::size_t> kinds;
+  std::vector<SectionAssets> all;
+  for (const Shown& one : results) {
+    if (!kinds.insert(one.result.index()).second) continue;
+    all.push_back(std::visit([](const auto& result) { return assets_of(result); }, one.result));
+  }
+  return all;
 }
 
 }  // namespace
@@ -62,27 +47,17 @@ std::string environment_line(const result::Environment& environment) {
 }
 
 std::string html_page(const std::vector<Shown>& results) {
-  const std::string title = results.size() == 1 ? title_of(results.front()) : fmt::format("{} results", results.size());
+  const std::string title =
+      results.size() == 1 ? title_of_any(results.front()) : fmt::format("{} results", results.size());
   std::string body = element("h1", title) + memory_comparison(results);
   for (const Shown& one : results) {
-    if (results.size() > 1) body += element("h2", title_of(one));
-    body += element("p", one.name, "soft") + section_of(one);
+    if (results.size() > 1) body += element("h2", title_of_any(one));
+    body += element("p", one.name, "soft") + section_of_any(one);
   }
-  const bool has_windows = std::any_of(results.begin(), results.end(), [](const Shown& one) {
-    return std::holds_alternative<result::Windows>(one.result);
-  });
   std::string style(page_style()), script(page_script());
-  if (has_windows) {
-    style.append(timeline_style()).append(windows_style());
-    script = fmt::format("{}</script>\n<script>\n{}\n{}\n{}</script>\n<script>\n{}", timeline_library(),
-                         windows_data_script(), windows_parts_script(), windows_script(), script);
-  }
-  const bool has_runs = std::any_of(results.begin(), results.end(), [](const Shown& one) {
-    return std::holds_alternative<result::LabRun>(one.result);
-  });
-  if (has_runs) {
-    style.append(lab_style());
-    script = fmt::format("{}</script>\n<script>\n{}", lab_script(), script);
+  for (const SectionAssets& own : assets_of_all(results)) {
+    style += own.style;
+    if (!own.script.empty()) script = fmt::format("{}</script>\n<script>\n{}", own.script, script);
   }
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

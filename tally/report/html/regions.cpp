@@ -81,7 +81,11 @@ std::string histogram_figures(const result::ProgramRegions& program) {
 
 }  // namespace
 
-std::string regions_section(const result::ProgramRegions& program) {
+std::string title_of(const result::ProgramRegions& program) {
+  return fmt::format("Regions of {} (process {})", shell_words(program.command), program.pid);
+}
+
+std::string section_of(const result::ProgramRegions& program) {
   std::string html;
   if (program.regions.empty()) {
     html += element("p", program.reason.empty() ? "No region was entered." : program.reason, "verdict bad");

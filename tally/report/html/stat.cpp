@@ -153,7 +153,12 @@ std::string counted_by(const std::string& backend) {
 
 }  // namespace
 
-std::string stat_section(const Stat& stat) {
+std::string title_of(const Stat& stat) {
+  return stat.command.empty() ? "Counts" + (stat.target.empty() ? "" : " of " + stat.target)
+                              : shell_words(stat.command);
+}
+
+std::string section_of(const Stat& stat) {
   std::string how = counted_by(stat.backend);
   if (stat.runs.size() > 1) how += fmt::format(" · {} runs, medians", stat.runs.size());
   if (stat.exit_code && *stat.exit_code != 0) how += fmt::format(" · exit code {}", *stat.exit_code);
@@ -166,7 +171,7 @@ std::string stat_section(const Stat& stat) {
   for (const result::Run& run : stat.runs) {
     for (const result::ProgramRegions& program : run.regions) {
       html += element("h3", fmt::format("Regions of process {} ({})", program.pid, shell_words(program.command))) +
-              regions_section(program);
+              section_of(program);
     }
   }
   return html + element("p", environment_line(stat.environment), "soft");

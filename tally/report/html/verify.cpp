@@ -48,7 +48,12 @@ std::string compared_table(const Verify& verify) {
 
 }  // namespace
 
-std::string verify_section(const Verify& verify) {
+std::string title_of(const result::Verify& verify) {
+  const std::string& cpu = verify.environment.cpu;
+  return cpu.empty() ? "Counters verified" : "Counters verified: " + cpu;
+}
+
+std::string section_of(const Verify& verify) {
   std::string where = environment_line(verify.environment);
   if (!verify.environment.microcode.empty()) where += " · microcode " + verify.environment.microcode;
   std::string html =

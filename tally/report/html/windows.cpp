@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tally/base/text.hpp"
+#include "tally/report/html/assets.hpp"
 #include "tally/report/html/element.hpp"
 #include "tally/report/html/sections.hpp"
 #include "tally/report/html/windows_data.hpp"
@@ -230,7 +231,17 @@ std::string phases_part(const Windows& windows, const Phases& phases) {
 
 }  // namespace
 
-std::string windows_section(const result::Windows& all) {
+std::string title_of(const result::Windows& windows) {
+  return windows.head.command.empty() ? "Windows" : "Windows of " + shell_words(windows.head.command);
+}
+
+SectionAssets assets_of(const result::Windows&) {
+  return {std::string(timeline_style()).append(windows_style()),
+          fmt::format("{}</script>\n<script>\n{}\n{}\n{}", timeline_library(), windows_data_script(),
+                      windows_parts_script(), windows_script())};
+}
+
+std::string section_of(const result::Windows& all) {
   const std::size_t rows = all.rows();
   const FittingWindows fits = fitting(all, {});
   const Windows& windows = fits.windows;

@@ -92,16 +92,16 @@ TEST(HtmlWindows, the_page_says_what_is_in_the_file) {
 
 TEST(HtmlWindows, what_is_partial_or_lost_is_said) {
   result::Windows windows = sample_windows();
-  EXPECT_FALSE(holds(windows_section(windows), "verdict bad"));
+  EXPECT_FALSE(holds(section_of(windows), "verdict bad"));
   windows.series[0].lost[3] = 2;
   windows.series[1].partial[39] = 1;
-  const std::string html = windows_section(windows);
+  const std::string html = section_of(windows);
   EXPECT_TRUE(holds(html, "2 windows got no row of their own"));
   EXPECT_TRUE(holds(html, "1 window is partial"));
   EXPECT_FALSE(holds(html, "not complete"));
   windows.incomplete = true;
-  EXPECT_TRUE(holds(windows_section(windows), "The file is not complete."));
-  EXPECT_TRUE(holds(windows_section({}), "There is no window in it."));
+  EXPECT_TRUE(holds(section_of(windows), "The file is not complete."));
+  EXPECT_TRUE(holds(section_of(result::Windows{}), "There is no window in it."));
 }
 
 TEST(HtmlWindows, more_than_a_page_can_hold_is_drawn_together) {

@@ -5,7 +5,7 @@ set_target_properties(tally_library PROPERTIES EXPORT_NAME tally)
 target_include_directories(tally_library INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 install(TARGETS tally_library EXPORT tally LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 # The front doors, and what they include.
-foreach(header tally.h tally.hpp base/api.hpp base/error.hpp base/expected.hpp base/units.hpp count/count.hpp count/region.hpp count/trust.hpp)
+foreach(header tally.h tally.hpp base/api.hpp base/error.hpp base/expected.hpp base/units.hpp count/count.hpp count/event_name.hpp count/region.hpp count/source.hpp count/trust.hpp)
   cmake_path(GET header PARENT_PATH room)
   install(FILES "${PROJECT_SOURCE_DIR}/tally/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tally/${room}")
 endforeach()

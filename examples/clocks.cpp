@@ -36,7 +36,8 @@ void measure(tally::Counters& counters, const char* name, What what) {
   std::printf("%-6s %8.3f ms, coarse %8.3f ms, %11llu ticks of the tsc", name, 1e3 * (seconds(CLOCK_MONOTONIC) - exact),
               1e3 * (seconds(CLOCK_MONOTONIC_COARSE) - coarse), ticks() - tsc);
   for (const tally::EventValue& one : values.events) {
-    std::printf(", %s %s", one.event.c_str(), one.count.value ? std::to_string(*one.count.value).c_str() : "absent");
+    std::printf(", %s %s", one.event.text().c_str(),
+                one.count.value ? std::to_string(*one.count.value).c_str() : "absent");
   }
   std::puts("");
 }

@@ -41,7 +41,7 @@ int main() {
     const tally::RegionResult result = counters->regions().back();
     for (const tally::RegionEvent& event : result.all.events) {
       const std::string value = event.total.value ? std::to_string(*event.total.value) : "absent";
-      std::printf("   %s %s", event.event.c_str(), value.c_str());
+      std::printf("   %s %s", event.event.text().c_str(), value.c_str());
     }
     std::puts("");
   }

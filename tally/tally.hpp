@@ -30,6 +30,7 @@
 #include "tally/base/api.hpp"
 #include "tally/base/expected.hpp"
 #include "tally/count/count.hpp"
+#include "tally/count/event_name.hpp"
 #include "tally/count/region.hpp"
 
 namespace tally {
@@ -103,7 +104,7 @@ inline constexpr auto& call_end = end;
 
 /// One event's count.
 struct EventValue {
-  std::string event;  ///< its full name: "instructions:u"
+  EventName event;
   Count count;
   bool operator==(const EventValue&) const = default;
 };

@@ -6,7 +6,9 @@ import columns
 HEADERS = [
     ("tally/tally.hpp", "C++: counters and regions"),
     ("tally/count/region.hpp", "C++: what regions hold"),
+    ("tally/count/event_name.hpp", "C++: names of events"),
     ("tally/count/count.hpp", "C++: counts and their arithmetic"),
+    ("tally/count/source.hpp", "C++: who counted"),
     ("tally/count/trust.hpp", "C++: how far a count can be believed"),
     ("tally/base/expected.hpp", "C++: a value or an error"),
     ("tally/base/error.hpp", "C++: errors"),

@@ -73,7 +73,7 @@ std::string why_it_needs_a_pmu(const event::Event& event) {
 EventCount event_count(const event::Event& event, Count count) {
   // Where a counter of a PMU was read; what is proved by construction has no class.
   const bool by_counter = count.reading && event::has_modes(event::definition(event.id).kind);
-  return {event.asked, event::name(event), event::definition(event.id).unit, std::move(count),
+  return {event.asked, event::event_name(event), event::definition(event.id).unit, std::move(count),
           by_counter ? std::string(event::name(event::class_of(event))) : ""};
 }
 

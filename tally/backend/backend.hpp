@@ -58,7 +58,7 @@ struct CodeProfile : Outcome {
 struct Outlook {
   Trust trust = Trust::absent;
   std::string reason;  ///< why it is absent or partial
-  std::string source;  ///< who counts; empty where nobody does
+  CountSource source;  ///< who counts
   bool operator==(const Outlook&) const = default;
 };
 

@@ -9,7 +9,7 @@ namespace {
 /// A count of the kernel's counters, which were taken away for the reason `why`; others, and all where it is empty, as
 /// they are.
 Count partial_of_lost(Count count, const std::string& why) {
-  const bool by_counter = count.source == "perf_event" || count.reading;
+  const bool by_counter = count.source == Source::kernel || count.reading;
   if (why.empty() || !by_counter || !count.value) return count;
   return downgraded(std::move(count), Trust::partial, why);
 }

@@ -25,7 +25,7 @@ class Meter {
   virtual std::vector<Count> read() = 0;
 
   /// The count of duration_time of an interval of this length: as believable as that of the whole run.
-  virtual Count duration(Nanoseconds length) const { return tally::counted(length.count(), "clock"); }
+  virtual Count duration(Nanoseconds length) const { return tally::counted(length.count(), Source::clock); }
 };
 
 /// Starts counters, reads them at the end of each interval, and ends counting after the time-out.

@@ -40,7 +40,7 @@ TEST(LostCounters, have_the_figures_of_wait4) {
   const Count clock = software_count(*event::parse("task-clock"), figures);
   EXPECT_EQ(clock.value, 50'000'000);
   EXPECT_EQ(clock.trust, Trust::partial);
-  EXPECT_EQ(clock.source, "wait4");
+  EXPECT_EQ(clock.source, Source::wait4);
   EXPECT_EQ(clock.reason, figures.lost);
   EXPECT_EQ(software_count(*event::parse("page-faults"), figures).value, 30'770);
   const Count migrations = software_count(*event::parse("cpu-migrations"), figures);

@@ -111,7 +111,7 @@ Count native_count(const event::Event& event, const Figures& figures, const Left
   if (event.id == event::Id::duration_time || event.id == event::Id::tsc) {
     return left.ended ? count : downgraded(count, Trust::partial, "the program was still running");
   }
-  if (count.source == "perf_event") return believed_as_left(std::move(count), left);
+  if (count.source == Source::kernel) return believed_as_left(std::move(count), left);
   if (!left.ended) return downgraded(count, Trust::partial, "the program was still running");
   if (!left.some_alive) return count;
   return downgraded(count, Trust::partial, "without processes that were still running");

@@ -13,19 +13,16 @@ namespace {
 
 using event::Id;
 
-constexpr const char* by_wait4 = "wait4";
-constexpr const char* by_perf_event = "perf_event";
-
 Count peak_memory(const linux::Usage& usage) {
-  if (usage.peak_rss_bytes > usage.peak_floor_bytes) return counted(usage.peak_rss_bytes, by_wait4);
-  return partial(usage.peak_rss_bytes, by_wait4,
+  if (usage.peak_rss_bytes > usage.peak_floor_bytes) return counted(usage.peak_rss_bytes, Source::wait4);
+  return partial(usage.peak_rss_bytes, Source::wait4,
                  fmt::format("at most this: less than the {} that the process had before its program was executed",
                              bytes_text(usage.peak_floor_bytes)));
 }
 
 Count time_stamp_ticks(const Figures& figures) {
   if (!figures.ticks) return absent("only x86 has this counter");
-  Count count = counted(*figures.ticks, "tsc");
+  Count count = counted(*figures.ticks, Source::tsc);
   if (figures.steady_ticks) return count;
   return downgraded(count, Trust::partial, "this processor's counter may change its rate (no invariant TSC)");
 }
@@ -45,17 +42,17 @@ Count only_by_counter(Id id, const Figures& figures) {
 Count by_bookkeeping(Id id, const Figures& figures) {
   const linux::Usage& usage = figures.usage;
   switch (id) {
-    case Id::page_faults: return counted(usage.minor_faults + usage.major_faults, by_wait4);
-    case Id::minor_faults: return counted(usage.minor_faults, by_wait4);
-    case Id::major_faults: return counted(usage.major_faults, by_wait4);
-    case Id::context_switches: return counted(usage.voluntary_switches + usage.involuntary_switches, by_wait4);
-    case Id::voluntary_switches: return counted(usage.voluntary_switches, by_wait4);
-    case Id::involuntary_switches: return counted(usage.involuntary_switches, by_wait4);
+    case Id::page_faults: return counted(usage.minor_faults + usage.major_faults, Source::wait4);
+    case Id::minor_faults: return counted(usage.minor_faults, Source::wait4);
+    case Id::major_faults: return counted(usage.major_faults, Source::wait4);
+    case Id::context_switches: return counted(usage.voluntary_switches + usage.involuntary_switches, Source::wait4);
+    case Id::voluntary_switches: return counted(usage.voluntary_switches, Source::wait4);
+    case Id::involuntary_switches: return counted(usage.involuntary_switches, Source::wait4);
     case Id::task_clock:
-    case Id::cpu_clock: return counted((usage.user + usage.system).count(), by_wait4);
-    case Id::user_time: return counted(usage.user.count(), by_wait4);
-    case Id::system_time: return counted(usage.system.count(), by_wait4);
-    case Id::duration_time: return counted(figures.duration.count(), "clock");
+    case Id::cpu_clock: return counted((usage.user + usage.system).count(), Source::wait4);
+    case Id::user_time: return counted(usage.user.count(), Source::wait4);
+    case Id::system_time: return counted(usage.system.count(), Source::wait4);
+    case Id::duration_time: return counted(figures.duration.count(), Source::clock);
     case Id::peak_memory: return peak_memory(usage);
     case Id::tsc: return time_stamp_ticks(figures);
     default: break;
@@ -98,7 +95,7 @@ Count software_count(const event::Event& event, const Figures& figures) {
     // One that was never enabled saw no execve: wait4 knows as much.
     if (one.id != event.id || !one.value || one.value->enabled.count() == 0) continue;
     // Without its times: the kernel never takes such a counter away to lend it to others.
-    Count count = counted(static_cast<std::int64_t>(one.value->value), by_perf_event);
+    Count count = counted(static_cast<std::int64_t>(one.value->value), Source::kernel);
     return figures.lost.empty() ? count : count_of_lost(event, figures, std::move(count), figures.lost);
   }
   return by_bookkeeping(event.id, figures);

@@ -78,12 +78,12 @@ TEST(SoftwareCount, a_counter_of_the_kernel_is_believed_before_its_bookkeeping) 
   both.kernel = {held("page-faults", 11), held("cpu-migrations", 0), refused("context-switches")};
   const Count faults = software_count(*event::parse("page-faults"), both);
   EXPECT_EQ(faults.value, 11);
-  EXPECT_EQ(faults.source, "perf_event");
+  EXPECT_EQ(faults.source, Source::kernel);
   EXPECT_EQ(faults.trust, Trust::counted);
   EXPECT_EQ(software_count(*event::parse("cpu-migrations"), both).value, 0);
   const Count switches = software_count(*event::parse("context-switches"), both);
   EXPECT_EQ(switches.value, 48);
-  EXPECT_EQ(switches.source, "wait4");
+  EXPECT_EQ(switches.source, Source::wait4);
 }
 
 TEST(SoftwareCount, what_only_a_counter_knows_is_absent_without_it_and_never_0) {
@@ -97,7 +97,7 @@ TEST(SoftwareCount, what_only_a_counter_knows_is_absent_without_it_and_never_0) 
 TEST(SoftwareCount, a_counter_that_saw_no_execve_is_none) {
   Figures early = figures();
   early.kernel = {{event::Id::page_faults, 0, linux::PerfValue{}}};
-  EXPECT_EQ(software_count(*event::parse("page-faults"), early).source, "wait4");
+  EXPECT_EQ(software_count(*event::parse("page-faults"), early).source, Source::wait4);
 }
 
 TEST(SoftwareCount, ticks_are_as_steady_as_their_counter) {
@@ -122,7 +122,7 @@ TEST(SoftwareCount, x86_has_no_false_0_of_events_that_its_kernel_never_counts) {
 TEST(SoftwareCount, a_value_has_a_source_and_no_hardware_event_has_one) {
   for (const event::Definition& line : event::all()) {
     const Count count = software_count(*event::parse(line.name), figures());
-    EXPECT_EQ(count.source.empty(), !count.value.has_value()) << line.name;
+    EXPECT_EQ(count.source == Source::none, !count.value.has_value()) << line.name;
     EXPECT_EQ(count.reason.empty(), count.value.has_value()) << line.name;
     EXPECT_TRUE(line.kind == event::Kind::software || !count.value) << line.name;
   }
@@ -144,9 +144,9 @@ TEST(AllSoftware, one_hardware_event_decides) {
 }
 
 TEST(EventCount, has_the_name_as_asked_and_in_full) {
-  const EventCount count = event_count(*event::parse("loads"), exact(1, "engine"));
+  const EventCount count = event_count(*event::parse("loads"), exact(1, Source::engine));
   EXPECT_EQ(count.event, "loads");
-  EXPECT_EQ(count.name, "loads:u");
+  EXPECT_EQ(count.name.text(), "loads:u");
   EXPECT_EQ(event_count(*event::parse("peak-memory"), absent("")).unit, Unit::bytes);
 }
 

@@ -34,10 +34,10 @@ const char* mode_words(const event::Event& event) {
 
 std::string trust_words(const backend::Outlook& outlook) {
   std::string text(name(outlook.trust));
-  if (outlook.trust == Trust::counted) return fmt::format("{} by {}", text, outlook.source);
-  if (!outlook.source.empty())
+  if (outlook.trust == Trust::counted) return fmt::format("{} by {}", text, outlook.source.text());
+  if (outlook.source.is_known())
     text += fmt::format("{} by {}", outlook.trust == Trust::modelled ? "" : ", counted",
-                        outlook.source == "engine" ? "tally's engine" : outlook.source);
+                        outlook.source == Source::engine ? "tally's engine" : outlook.source.text());
   if (!outlook.reason.empty()) text += ": " + outlook.reason;
   return text;
 }
@@ -126,7 +126,7 @@ Json object(const event::Explanation& one, const backend::Outlook& outlook) {
       {"what", or_null(one.what)},
       {"trust", name(outlook.trust)},
       {"reason", or_null(outlook.reason)},
-      {"source", or_null(outlook.source)},
+      {"source", or_null(outlook.source.text())},
       {"repeats", event::name(one.repeats)},
       {"other_names", one.other_names},
       {"perf", nullptr},

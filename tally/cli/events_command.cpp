@@ -47,7 +47,7 @@ bool fits_any(const event::Entry& entry, const std::vector<std::string>& pattern
 // What comes of an entry; one that a table offers and its own library does not encode is absent, with that reason.
 backend::Outlook outlook_of(const event::Entry& entry, const event::Sources& sources) {
   const auto event = event::parse(entry.name, sources);
-  return event ? backend::outlook(*event) : backend::Outlook{Trust::absent, event.error().message, ""};
+  return event ? backend::outlook(*event) : backend::Outlook{Trust::absent, event.error().message, Source::none};
 }
 
 std::string about_the_rest(const Options& options) {

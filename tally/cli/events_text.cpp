@@ -55,7 +55,7 @@ class Reasons {
  public:
   std::string cell(const backend::Outlook& outlook) {
     std::string text(name(outlook.trust));
-    if (outlook.trust == Trust::counted) text += " by " + outlook.source;
+    if (outlook.trust == Trust::counted) text += " by " + outlook.source.text();
     if (outlook.reason.empty()) return text;
     auto at = std::find(all_.begin(), all_.end(), outlook.reason);
     if (at == all_.end()) at = all_.insert(at, outlook.reason);
@@ -111,7 +111,7 @@ std::string events_json(const std::vector<Offered>& offered) {
                               {"origin", origin_name(one.entry.origin)},
                               {"trust", name(one.outlook.trust)},
                               {"reason", or_null(one.outlook.reason)},
-                              {"source", or_null(one.outlook.source)},
+                              {"source", or_null(one.outlook.source.text())},
                               {"what", or_null(one.entry.what)}});
   }
   return json_text(json, 2) + "\n";

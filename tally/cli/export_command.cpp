@@ -113,7 +113,7 @@ Result<const report::WindowFormat*> window_format_of(const Options& options) {
 int write_windows(const ResultOptions& how, const report::WindowFormat& format, const result::WindowsHead& head,
                   const std::function<Result<void>(const std::function<void(const result::Window&)>&)>& read) {
   if (format.fits != nullptr) {
-    std::vector<std::string> names;
+    std::vector<EventName> names;
     for (const result::EventCount& event : head.events) names.push_back(event.name);
     if (const auto fits = format.fits(names); !fits) return report_error(fits.error());
   }

@@ -82,12 +82,12 @@ bool is_quiet(bool quiet) {
   return quiet || (word && *word && std::string_view(word) != "0");
 }
 
-Result<void> fits_format(std::string_view format, Result<void> (*fits)(const std::vector<std::string>& events),
+Result<void> fits_format(std::string_view format, Result<void> (*fits)(const std::vector<EventName>& events),
                          const std::vector<event::Event>& events,
                          const std::function<backend::Outlook(const event::Event&)>& outlook) {
   if (fits == nullptr) return {};
-  std::vector<std::string> names;
-  for (const event::Event& event : events) names.push_back(event::name(event));
+  std::vector<EventName> names;
+  for (const event::Event& event : events) names.push_back(event::event_name(event));
   if (auto fit = fits(names); !fit) return fit;
   for (const event::Event& event : events) {
     const backend::Outlook of = outlook(event);

@@ -34,7 +34,7 @@ bool is_quiet(bool quiet);
 
 /// Whether a format has a place for what is counted, where it needs all of it: `fits` by the names, null for any.
 /// Errors: bad_usage with what is missing, or absent and why.
-Result<void> fits_format(std::string_view format, Result<void> (*fits)(const std::vector<std::string>& events),
+Result<void> fits_format(std::string_view format, Result<void> (*fits)(const std::vector<EventName>& events),
                          const std::vector<event::Event>& events,
                          const std::function<backend::Outlook(const event::Event&)>& outlook);
 

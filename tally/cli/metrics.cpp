@@ -19,8 +19,8 @@ Result<void> add_events_of(const std::vector<MetricChoice>& metrics, std::vector
   for (const MetricChoice& metric : metrics) {
     for (const std::string& name : metric.formula.names()) {
       // Software events take no mode, whatever the metric's is.
-      const auto with_mode = event::parse(name + metric.mode);
-      names.push_back(with_mode ? name + metric.mode : name);
+      const std::string full = metric.mode == Mode::user ? name : EventName{name, metric.mode}.text();
+      names.push_back(event::parse(full) ? full : name);
     }
   }
   auto needed = event::parse_lists(names);

@@ -53,12 +53,12 @@ Result<void> check_events(const std::vector<event::Event>& events, bool calls, s
 }
 
 Result<std::string> annotated(const result::Profile& profile, const std::string& name) {
-  const auto read = [](const std::string& path, const std::string& object) -> std::optional<report::Source> {
+  const auto read = [](const std::string& path, const std::string& object) -> std::optional<report::SourceFile> {
     // Debug information says which file it is: whoever made the program may have put anything there.
     constexpr std::uint64_t most_bytes = 64 << 20;
     auto text = linux::read_regular_file(path, most_bytes);
     if (!text) return std::nullopt;
-    return report::Source{*std::move(text), linux::is_newer(path, object)};
+    return report::SourceFile{*std::move(text), linux::is_newer(path, object)};
   };
   return report::annotated(profile, name, read);
 }

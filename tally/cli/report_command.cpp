@@ -128,7 +128,7 @@ Result<void> read_vectors(const std::string& path, std::vector<report::Shown>& r
     return fail(Code::bad_usage, "--bbv goes with one file of windows",
                 "tally sample -o FILE --bbv FILE.bb writes both");
   const auto& triggers = windows->head.triggers;
-  const bool by_instructions = triggers.size() == 1 && triggers[0].event.starts_with("instructions");
+  const bool by_instructions = triggers.size() == 1 && triggers[0].event.base == "instructions";
   for (std::size_t i = 0; i < windows->series.size(); ++i) {
     const std::string file = i == 0 ? path : fmt::format("{}.{}", path, i + 1);
     const auto text = read_stored(file);

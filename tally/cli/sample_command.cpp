@@ -225,7 +225,7 @@ int sample(Options& options) {
   options.order.sink.on_begin = [&](const result::WindowsHead& head) {
     for (const result::EventCount& event : head.events)
       if (event.count.trust == Trust::absent)
-        absences.push_back(fmt::format("{} is absent: {}", event.name, event.count.reason));
+        absences.push_back(fmt::format("{} is absent: {}", event.name.text(), event.count.reason));
     result::WindowsHead whole = head;
     if (options.merged != 0) {
       whole.merged = true;

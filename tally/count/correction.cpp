@@ -12,7 +12,7 @@ bool is_whole(const Count& count) { return count.value && count.trust == Trust::
 
 std::int64_t median_of(const std::vector<std::int64_t>& values) {
   std::vector<Count> counts;
-  for (const std::int64_t value : values) counts.push_back(counted(value, ""));
+  for (const std::int64_t value : values) counts.push_back(counted(value, Source::none));
   return static_cast<std::int64_t>(std::floor(summarize(counts).median.value_or(0)));
 }
 

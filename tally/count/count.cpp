@@ -16,7 +16,7 @@ std::string both(const std::string& a, const std::string& b, const char* separat
 Count combined(const Count& a, const Count& b, bool fits, std::int64_t value) {
   Count count;
   count.trust = worst(a.trust, b.trust);
-  count.source = both(a.source, b.source, ", ");
+  count.source = combined(a.source, b.source);
   count.model = both(a.model, b.model, ", ");
   if (count.trust == Trust::absent) {
     // Only the absent side's reason explains why there is no number.
@@ -44,7 +44,7 @@ Reading operator-(const Reading& later, const Reading& earlier) {
           later.time_running - earlier.time_running};
 }
 
-Count exact(std::int64_t value, std::string source) {
+Count exact(std::int64_t value, CountSource source) {
   Count count;
   count.value = value;
   count.trust = Trust::exact;
@@ -52,13 +52,13 @@ Count exact(std::int64_t value, std::string source) {
   return count;
 }
 
-Count counted(std::int64_t value, std::string source) {
+Count counted(std::int64_t value, CountSource source) {
   Count count = exact(value, std::move(source));
   count.trust = Trust::counted;
   return count;
 }
 
-Count partial(std::int64_t value, std::string source, std::string reason) {
+Count partial(std::int64_t value, CountSource source, std::string reason) {
   Count count = exact(value, std::move(source));
   count.trust = Trust::partial;
   count.reason = std::move(reason);
@@ -71,7 +71,7 @@ Count absent(std::string reason) {
   return count;
 }
 
-Count from_reading(const Reading& reading, std::string source) {
+Count from_reading(const Reading& reading, CountSource source) {
   Count count;
   count.reading = reading;
   count.source = std::move(source);

@@ -7,6 +7,7 @@
 
 #include "tally/base/api.hpp"
 #include "tally/base/units.hpp"
+#include "tally/count/source.hpp"
 #include "tally/count/trust.hpp"
 
 namespace tally {
@@ -40,7 +41,7 @@ struct Count {
   std::optional<std::int64_t> value;          ///< nothing exactly when trust is absent
   Trust trust = Trust::absent;                ///< how far the value can be believed
   std::string reason;                         ///< why it is absent or partial; empty where there is nothing to say
-  std::string source;                         ///< who counted: "engine", "wait4", a PMU's name
+  CountSource source;                         ///< who counted
   std::string model;                          ///< name of the model that computed it, for trust modelled
   std::optional<Reading> reading;             ///< the counter itself, where one was read
   std::optional<double> error_percent;        ///< bound of a scaled value's error; nothing where none is claimed
@@ -49,20 +50,20 @@ struct Count {
 };
 
 /// A count that was proved by construction.
-TALLY_API Count exact(std::int64_t value, std::string source);
+TALLY_API Count exact(std::int64_t value, CountSource source);
 
 /// A count that a PMU or the kernel made.
-TALLY_API Count counted(std::int64_t value, std::string source);
+TALLY_API Count counted(std::int64_t value, CountSource source);
 
 /// A count in which something is missing or mixed in: `reason` says what.
-TALLY_API Count partial(std::int64_t value, std::string source, std::string reason);
+TALLY_API Count partial(std::int64_t value, CountSource source, std::string reason);
 
 /// No count, and why.
 TALLY_API Count absent(std::string reason);
 
 /// The count that a reading stands for: counted where it ran all the time, scaled by enabled/running where it did not
 /// (rounded to the nearest integer), absent where it never ran or the scaled value does not fit.
-TALLY_API Count from_reading(const Reading& reading, std::string source);
+TALLY_API Count from_reading(const Reading& reading, CountSource source);
 
 /// How much of the time the counter ran, in percent: nothing where no reading was made or it was never enabled.
 TALLY_API std::optional<double> running_percent(const Count& count);

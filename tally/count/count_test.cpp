@@ -38,42 +38,42 @@ TEST(Count, is_absent_until_something_was_counted) {
 }
 
 TEST(Count, sum_carries_the_worse_trust_and_both_reasons) {
-  const Count sum = exact(3, "engine") + partial(4, "wait4", "includes the engine's");
+  const Count sum = exact(3, Source::engine) + partial(4, Source::wait4, "includes the engine's");
   EXPECT_EQ(sum.value, 7);
   EXPECT_EQ(sum.trust, Trust::partial);
   EXPECT_EQ(sum.reason, "includes the engine's");
-  EXPECT_EQ(sum.source, "engine, wait4");
+  EXPECT_EQ(sum.source, parse_source("engine, wait4"));
 }
 
 TEST(Count, absent_is_never_taken_for_zero) {
-  const Count there = exact(3, "engine");
+  const Count there = exact(3, Source::engine);
   const Count missing = absent("no counter");
   for (const Count& count : {there + missing, missing + there, there - missing, missing - there}) {
     EXPECT_FALSE(count.value);
     EXPECT_EQ(count.trust, Trust::absent);
     EXPECT_EQ(count.reason, "no counter");
   }
-  const Count sum = partial(1, "wait4", "mixed") + missing;
+  const Count sum = partial(1, Source::wait4, "mixed") + missing;
   EXPECT_EQ(sum.reason, "no counter") << "a reason of the side that has a number does not explain the absence";
 }
 
 TEST(Count, difference_is_signed) {
-  const Count difference = counted(3, "wait4") - counted(10, "wait4");
+  const Count difference = counted(3, Source::wait4) - counted(10, Source::wait4);
   EXPECT_EQ(difference.value, -7);
   EXPECT_EQ(difference.trust, Trust::counted);
-  EXPECT_EQ(difference.source, "wait4");
+  EXPECT_EQ(difference.source, Source::wait4);
 }
 
 TEST(Count, what_does_not_fit_is_absent_not_wrapped) {
-  const Count huge = exact(std::numeric_limits<std::int64_t>::max(), "engine");
-  EXPECT_EQ((huge + exact(1, "engine")).trust, Trust::absent);
-  EXPECT_FALSE((huge + exact(1, "engine")).value);
-  EXPECT_FALSE((exact(-2, "engine") - huge).value);
-  EXPECT_EQ((huge + exact(0, "engine")).value, huge.value);
+  const Count huge = exact(std::numeric_limits<std::int64_t>::max(), Source::engine);
+  EXPECT_EQ((huge + exact(1, Source::engine)).trust, Trust::absent);
+  EXPECT_FALSE((huge + exact(1, Source::engine)).value);
+  EXPECT_FALSE((exact(-2, Source::engine) - huge).value);
+  EXPECT_EQ((huge + exact(0, Source::engine)).value, huge.value);
 }
 
 TEST(Count, downgrade_never_improves) {
-  const Count count = downgraded(exact(5, "engine"), Trust::partial, "one process ran natively");
+  const Count count = downgraded(exact(5, Source::engine), Trust::partial, "one process ran natively");
   EXPECT_EQ(count.value, 5);
   EXPECT_EQ(count.trust, Trust::partial);
   EXPECT_EQ(count.reason, "one process ran natively");
@@ -83,14 +83,14 @@ TEST(Count, downgrade_never_improves) {
 }
 
 TEST(Reading, that_ran_all_the_time_is_counted) {
-  const Count count = from_reading({100, milliseconds(8), milliseconds(8)}, "cpu");
+  const Count count = from_reading({100, milliseconds(8), milliseconds(8)}, CountSource::pmu("cpu"));
   EXPECT_EQ(count.value, 100);
   EXPECT_EQ(count.trust, Trust::counted);
   EXPECT_EQ(running_percent(count), 100.0);
 }
 
 TEST(Reading, that_was_multiplexed_is_scaled_and_keeps_its_raw_value) {
-  const Count count = from_reading({100, milliseconds(8), milliseconds(3)}, "cpu");
+  const Count count = from_reading({100, milliseconds(8), milliseconds(3)}, CountSource::pmu("cpu"));
   EXPECT_EQ(count.value, 267);
   EXPECT_EQ(count.trust, Trust::scaled);
   EXPECT_EQ(count.reading->raw, 100);
@@ -99,14 +99,15 @@ TEST(Reading, that_was_multiplexed_is_scaled_and_keeps_its_raw_value) {
 }
 
 TEST(Reading, that_never_ran_is_absent) {
-  const Count count = from_reading({0, milliseconds(8), milliseconds(0)}, "cpu");
+  const Count count = from_reading({0, milliseconds(8), milliseconds(0)}, CountSource::pmu("cpu"));
   EXPECT_FALSE(count.value);
   EXPECT_EQ(count.trust, Trust::absent);
   EXPECT_EQ(running_percent(count), 0.0);
 }
 
 TEST(Reading, scaled_beyond_64_bits_is_absent) {
-  EXPECT_FALSE(from_reading({std::int64_t{1} << 62, milliseconds(1000), milliseconds(1)}, "cpu").value);
+  EXPECT_FALSE(
+      from_reading({std::int64_t{1} << 62, milliseconds(1000), milliseconds(1)}, CountSource::pmu("cpu")).value);
 }
 
 TEST(Reading, differences_are_taken_field_by_field) {
@@ -116,16 +117,16 @@ TEST(Reading, differences_are_taken_field_by_field) {
 }
 
 TEST(Ratio, is_as_trustworthy_as_its_worse_part) {
-  const Ratio half = ratio(exact(1, "engine"), counted(2, "cpu"));
+  const Ratio half = ratio(exact(1, Source::engine), counted(2, CountSource::pmu("cpu")));
   EXPECT_EQ(half.value, 0.5);
   EXPECT_EQ(half.trust, Trust::counted);
 }
 
 TEST(Ratio, of_nothing_is_absent) {
-  EXPECT_EQ(ratio(exact(1, "engine"), exact(0, "engine")).trust, Trust::absent);
-  EXPECT_FALSE(ratio(exact(1, "engine"), exact(0, "engine")).value);
-  EXPECT_EQ(ratio(absent("no counter"), exact(2, "engine")).reason, "no counter");
-  EXPECT_EQ(ratio(exact(2, "engine"), absent("no counter")).reason, "no counter");
+  EXPECT_EQ(ratio(exact(1, Source::engine), exact(0, Source::engine)).trust, Trust::absent);
+  EXPECT_FALSE(ratio(exact(1, Source::engine), exact(0, Source::engine)).value);
+  EXPECT_EQ(ratio(absent("no counter"), exact(2, Source::engine)).reason, "no counter");
+  EXPECT_EQ(ratio(exact(2, Source::engine), absent("no counter")).reason, "no counter");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto again = tally::Formula::parse(formula->text());
   must(again && *again == *formula, "a formula's text is it again");
-  const std::vector<tally::Count> ones(formula->names().size(), tally::exact(1, "fuzzer"));
+  const std::vector<tally::Count> ones(formula->names().size(), tally::exact(1, tally::Source::engine));
   const tally::Ratio ratio = formula->evaluate(ones);
   must(ratio.value.has_value() == ratio.reason.empty(), "a ratio has a value or a reason");
   const std::vector<tally::Count> none(ones.size(), tally::absent("none"));

@@ -9,7 +9,7 @@ std::optional<double> value(const std::string& text, const std::vector<std::int6
   const auto formula = Formula::parse(text);
   if (!formula) return std::nullopt;
   std::vector<Count> counts;
-  for (const std::int64_t one : values) counts.push_back(exact(one, "engine"));
+  for (const std::int64_t one : values) counts.push_back(exact(one, Source::engine));
   return formula->evaluate(counts).value;
 }
 
@@ -68,28 +68,30 @@ TEST(Formula, text_means_the_same_formula) {
 }
 
 TEST(Formula, is_as_trustworthy_as_its_worst_part) {
-  Count modelled = exact(2, "engine");
+  Count modelled = exact(2, Source::engine);
   modelled.trust = Trust::modelled;
   modelled.model = "gshare";
   const Formula formula = *Formula::parse("1000 * a / (b + c)");
-  const Ratio ratio = formula.evaluate({modelled, counted(1, "cpu"), exact(3, "engine")});
+  const Ratio ratio = formula.evaluate({modelled, counted(1, CountSource::pmu("cpu")), exact(3, Source::engine)});
   EXPECT_EQ(ratio.value, 500);
   EXPECT_EQ(ratio.trust, Trust::modelled);
   EXPECT_EQ(ratio.model, "gshare");
-  const Ratio mixed = formula.evaluate({exact(1, "engine"), partial(1, "wait4", "mixed"), exact(3, "engine")});
+  const Ratio mixed =
+      formula.evaluate({exact(1, Source::engine), partial(1, Source::wait4, "mixed"), exact(3, Source::engine)});
   EXPECT_EQ(mixed.trust, Trust::partial);
   EXPECT_EQ(mixed.reason, "mixed");
 }
 
 TEST(Formula, with_an_absent_part_is_absent_and_says_why) {
-  const Ratio ratio = Formula::parse("a / b")->evaluate({partial(1, "wait4", "mixed"), absent("no counter")});
+  const Ratio ratio = Formula::parse("a / b")->evaluate({partial(1, Source::wait4, "mixed"), absent("no counter")});
   EXPECT_FALSE(ratio.value);
   EXPECT_EQ(ratio.trust, Trust::absent);
   EXPECT_EQ(ratio.reason, "no counter") << "what the present part lacks explains nothing";
 }
 
 TEST(Formula, divides_by_nothing_into_nothing) {
-  const Ratio ratio = Formula::parse("a / (b - c)")->evaluate({exact(1, "e"), exact(2, "e"), exact(2, "e")});
+  const Ratio ratio = Formula::parse("a / (b - c)")
+                          ->evaluate({exact(1, Source::engine), exact(2, Source::engine), exact(2, Source::engine)});
   EXPECT_FALSE(ratio.value);
   EXPECT_EQ(ratio.trust, Trust::absent);
   EXPECT_EQ(ratio.reason, "there is nothing to divide by in a / (b - c)");
@@ -111,7 +113,7 @@ TEST(Formula, survives_any_text) {
     const auto formula = Formula::parse(text);
     if (!formula) continue;
     ++formulas;
-    formula->evaluate(std::vector<Count>(formula->names().size(), exact(3, "engine")));
+    formula->evaluate(std::vector<Count>(formula->names().size(), exact(3, Source::engine)));
     EXPECT_EQ(*Formula::parse(formula->text()), *formula) << text;
   }
   EXPECT_GT(formulas, 100u);

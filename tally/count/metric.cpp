@@ -22,18 +22,17 @@ MetricChoice choice_of(const MetricDefinition& line) {
           std::string(line.unit),
           std::string(line.beside),
           *Formula::parse(line.formula),
-          "",
+          Mode::user,
           false};
 }
 
 Result<MetricChoice> named(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  const std::string name = text.substr(0, colon);
+  const auto [name, mode] = split_event_name(text);
   std::vector<std::string> names;
   for (const MetricDefinition& line : metric_table()) {
     if (same_but_for_case(line.name, name)) {
       MetricChoice choice = choice_of(line);
-      if (colon != std::string::npos && text.substr(colon) != ":u") choice.mode = text.substr(colon);
+      choice.mode = mode.value_or(Mode::user);
       return choice;
     }
     names.emplace_back(line.name);
@@ -56,7 +55,12 @@ Result<MetricChoice> own(const std::string& text) {
     return fail(Code::bad_usage, fmt::format("the metric '{}' has no event in it", printable(text)),
                 "for example: --metrics 'mine=loads / stores'");
   }
-  return MetricChoice{trimmed(text.substr(0, sign)), "", "", std::move(*formula), "", false};
+  return MetricChoice{trimmed(text.substr(0, sign)), "", "", std::move(*formula), Mode::user, false};
+}
+
+// The user's mode is the usual one, and the name leaves it out.
+std::string name_in_mode(const std::string& name, const std::optional<Mode>& mode) {
+  return EventName{name, mode == Mode::user ? std::nullopt : mode}.text();
 }
 
 bool is_own(const std::string& text) {
@@ -64,31 +68,33 @@ bool is_own(const std::string& text) {
   return sign != std::string::npos && sign > 0;
 }
 
-// Where a name of a formula stands in the list: with the mode, by itself where it has one already or none at all.
-std::optional<std::size_t> place_of(const std::string& name, const std::string& mode,
-                                    const std::vector<std::string>& events) {
-  for (const std::string& full : {name + mode, name}) {
+// The index of a formula's event in the list: in the metric's mode, or as the formula names it.
+std::optional<std::size_t> index_of(const EventName& name, const std::optional<Mode>& mode,
+                                    const std::vector<EventName>& events) {
+  for (const EventName& full : {EventName{name.base, name.mode ? name.mode : mode}, name}) {
     const auto found = std::find(events.begin(), events.end(), full);
     if (found != events.end()) return static_cast<std::size_t>(found - events.begin());
   }
   return std::nullopt;
 }
 
-std::optional<BoundMetric> bound(const MetricChoice& metric, const std::string& mode,
-                                 const std::vector<std::string>& events) {
+std::optional<BoundMetric> bound(const MetricChoice& metric, const std::optional<Mode>& mode,
+                                 const std::vector<EventName>& events) {
   BoundMetric result;
   std::vector<std::string> names;
   bool uses_mode = false;
-  for (const std::string& name : metric.formula.names()) {
-    const auto place = place_of(name, mode, events);
-    if (!place) return std::nullopt;
-    uses_mode = uses_mode || events[*place] != name;
-    result.events.push_back(*place);
-    names.push_back(events[*place]);
+  for (const std::string& text : metric.formula.names()) {
+    const EventName name = split_event_name(text);
+    const auto index = index_of(name, mode, events);
+    if (!index) return std::nullopt;
+    uses_mode = uses_mode || events[*index] != name;
+    result.events.push_back(*index);
+    names.push_back(events[*index].text());
   }
   // Software events alone are of no mode: they are bound once.
-  if (uses_mode == mode.empty()) return std::nullopt;
-  result.name = metric.name + (mode == ":u" ? "" : mode);
+  if (uses_mode != mode.has_value()) return std::nullopt;
+  result.name = name_in_mode(metric.name, mode);
+  result.unit = metric.unit;
   result.formula = metric.formula.renamed(names);
   return result;
 }
@@ -122,20 +128,18 @@ std::vector<MetricChoice> unasked_metrics() {
   return metrics;
 }
 
-std::vector<BoundMetric> bind_metric(const MetricChoice& metric, const std::vector<std::string>& events) {
-  std::vector<std::string> modes{""};
+std::string MetricChoice::full_name() const { return name_in_mode(name, mode); }
+
+std::vector<BoundMetric> bind_metric(const MetricChoice& metric, const std::vector<EventName>& events) {
+  std::vector<std::optional<Mode>> modes{std::nullopt};
   if (metric.asked) {
-    modes.push_back(metric.mode.empty() ? ":u" : metric.mode);
+    modes.push_back(metric.mode);
   } else {
-    for (const std::string& event : events) {
-      const std::size_t colon = event.rfind(':');
-      if (colon == std::string::npos) continue;
-      if (std::find(modes.begin(), modes.end(), event.substr(colon)) == modes.end())
-        modes.push_back(event.substr(colon));
-    }
+    for (const EventName& event : events)
+      if (std::find(modes.begin(), modes.end(), event.mode) == modes.end()) modes.push_back(event.mode);
   }
   std::vector<BoundMetric> result;
-  for (const std::string& mode : modes) {
+  for (const std::optional<Mode>& mode : modes) {
     if (auto one = bound(metric, mode, events)) result.push_back(std::move(*one));
   }
   return result;

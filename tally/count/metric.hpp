@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/count/event_name.hpp"
 #include "tally/count/formula.hpp"
 
 namespace tally {
@@ -30,8 +31,10 @@ struct MetricChoice {
   std::string unit;
   std::string beside;
   Formula formula;
-  std::string mode;    ///< ":k" where it was asked for the kernel; empty: user mode
+  Mode mode = Mode::user;
   bool asked = false;  ///< by name or formula; else it is there because its events are
+  /// Its name, with the mode where that is not the user's: "IPC", "IPC:k".
+  std::string full_name() const;
   bool operator==(const MetricChoice&) const = default;
 };
 
@@ -46,12 +49,13 @@ std::vector<MetricChoice> unasked_metrics();
 /// A metric, and which events its names stand for.
 struct BoundMetric {
   std::string name;                 ///< with its mode where that is not the user's: "IPC:k"
+  std::string unit;                 ///< the metric's
   Formula formula;                  ///< in full names: "instructions:k / cycles:k"
   std::vector<std::size_t> events;  ///< the places of formula.names() in the list it was bound to
 };
 
-/// The metric for each mode in which all its events are in the list of full names ("cycles:u", "page-faults"); for a
-/// metric that was asked for, only the mode it was asked for.
-std::vector<BoundMetric> bind_metric(const MetricChoice& metric, const std::vector<std::string>& events);
+/// The metric for each mode in which all its events are in the list; for a metric that was asked for, only the
+/// mode it was asked for.
+std::vector<BoundMetric> bind_metric(const MetricChoice& metric, const std::vector<EventName>& events);
 
 }  // namespace tally

@@ -9,9 +9,15 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+std::vector<EventName> split_all(const Names& texts) {
+  std::vector<EventName> events;
+  for (const std::string& text : texts) events.push_back(split_event_name(text));
+  return events;
+}
+
 Names bound_names(const MetricChoice& choice, const Names& events) {
   Names names;
-  for (const BoundMetric& bound : bind_metric(choice, events))
+  for (const BoundMetric& bound : bind_metric(choice, split_all(events)))
     names.push_back(bound.name + " = " + bound.formula.text());
   return names;
 }
@@ -41,15 +47,20 @@ TEST(MetricTable, every_line_is_a_formula_with_a_name_of_its_own) {
 TEST(MetricTable, has_the_values_that_the_definitions_give) {
   // Counts of a matrix multiplication that were published with their ratios to four digits.
   const std::int64_t instructions = 7'348'872, cycles = 9'402'846;
-  const auto ratio = unasked("IPC").formula.evaluate({exact(instructions, "c"), exact(cycles, "c")});
+  const auto ratio =
+      unasked("IPC").formula.evaluate({exact(instructions, Source::engine), exact(cycles, Source::engine)});
   EXPECT_NEAR(*ratio.value, 0.7816, 0.00005);
-  const auto loads = unasked("loads-per-instruction").formula.evaluate({exact(2'736'803, "c"), exact(9'233'128, "c")});
+  const auto loads = unasked("loads-per-instruction")
+                         .formula.evaluate({exact(2'736'803, Source::engine), exact(9'233'128, Source::engine)});
   EXPECT_NEAR(*loads.value, 0.29641, 0.000005);
-  const auto both = unasked("loads-per-store").formula.evaluate({exact(2'736'803, "c"), exact(1'437'746, "c")});
+  const auto both =
+      unasked("loads-per-store").formula.evaluate({exact(2'736'803, Source::engine), exact(1'437'746, Source::engine)});
   EXPECT_NEAR(*both.value, 1.9035, 0.00005);
-  const auto mpki = unasked("branch-MPKI").formula.evaluate({exact(50'525, "c"), exact(9'233'128, "c")});
+  const auto mpki =
+      unasked("branch-MPKI").formula.evaluate({exact(50'525, Source::engine), exact(9'233'128, Source::engine)});
   EXPECT_NEAR(*mpki.value, 5.472, 0.0005);
-  const auto clock = unasked("frequency").formula.evaluate({exact(3'000'000, "c"), exact(1'000'000, "c")});
+  const auto clock =
+      unasked("frequency").formula.evaluate({exact(3'000'000, Source::engine), exact(1'000'000, Source::engine)});
   EXPECT_EQ(*clock.value, 3) << "3 million cycles in a millisecond are 3 GHz";
 }
 
@@ -59,7 +70,7 @@ TEST(ParseMetrics, takes_names_in_any_case_modes_and_formulas) {
   ASSERT_EQ(metrics->size(), 3u) << "the same metric again is dropped";
   EXPECT_EQ((*metrics)[0].name, "IPC");
   EXPECT_TRUE((*metrics)[0].asked);
-  EXPECT_EQ((*metrics)[1].mode, ":k");
+  EXPECT_EQ((*metrics)[1].mode, Mode::kernel);
   EXPECT_EQ((*metrics)[2].name, "mine");
   EXPECT_EQ((*metrics)[2].formula.text(), "1000 * loads / stores");
   EXPECT_EQ(parse_metrics({"all"})->size(), metric_table().size());
@@ -69,9 +80,10 @@ TEST(ParseMetrics, mistakes_get_a_way_out) {
   const struct {
     const char* text;
     const char* said;
-  } cases[] = {{"IPX", "did you mean IPC"},      {"zzzzzzzzzz", "--metrics list"}, {"", "--metrics list"},
-               {"mine=", "a formula has names"}, {"mine=2 * 3", "for example"},    {"IPC,a=b / c", "its own --metrics"},
-               {"mine=a b", "between spaces"}};
+  } cases[] = {{"IPX", "did you mean IPC"},          {"IPC:x", "did you mean IPC"},
+               {"zzzzzzzzzz", "--metrics list"},     {"", "--metrics list"},
+               {"mine=", "a formula has names"},     {"mine=2 * 3", "for example"},
+               {"IPC,a=b / c", "its own --metrics"}, {"mine=a b", "between spaces"}};
   for (const auto& one : cases) {
     const auto metrics = parse_metrics({one.text});
     ASSERT_FALSE(metrics) << one.text;
@@ -86,7 +98,8 @@ TEST(BindMetric, takes_all_its_events_in_one_mode) {
   EXPECT_EQ(bound_names(ipc, {"cycles:k", "instructions:u"}), Names{});
   EXPECT_EQ(bound_names(ipc, {"cycles:k", "instructions:u", "instructions:k", "cycles:u"}),
             (Names{"IPC:k = instructions:k / cycles:k", "IPC = instructions:u / cycles:u"}));
-  EXPECT_EQ(bind_metric(ipc, {"cycles:u", "loads:u", "instructions:u"})[0].events, (std::vector<std::size_t>{2, 0}));
+  EXPECT_EQ(bind_metric(ipc, split_all({"cycles:u", "loads:u", "instructions:u"}))[0].events,
+            (std::vector<std::size_t>{2, 0}));
 }
 
 TEST(BindMetric, takes_software_events_in_every_mode) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tally/count/count.hpp"
+#include "tally/count/event_name.hpp"
 
 namespace tally {
 
@@ -19,7 +20,7 @@ struct RegionBucket {
 
 /// What one event did in a region.
 struct RegionEvent {
-  std::string event;                        ///< its full name
+  EventName event;
   Count total;                              ///< of all entries, what reading costs taken off
   std::optional<std::int64_t> least, most;  ///< of one entry, likewise; nothing without an entry
   std::int64_t overhead = 0;                ///< what was taken off for each entry
@@ -35,8 +36,8 @@ struct RegionMetric {
   std::string name;     ///< "IPC", "branches/instructions"
   std::string formula;  ///< in full names: "instructions:u / cycles:u"
   std::string unit;     ///< "share" (of 1), "per 1,000 instructions"; empty for a plain number
-  std::string beside;   ///< full name of the event in whose row it stands; or empty
-  std::string per;      ///< full name of the event that `beside` is compared with; empty for other metrics
+  EventName beside;     ///< the event in whose row it is; or empty
+  EventName per;        ///< the event that `beside` is compared with; empty for other metrics
   bool asked = false;   ///< by the program; else it is there because its events are
   Ratio ratio;          ///< of the totals
   bool operator==(const RegionMetric&) const = default;

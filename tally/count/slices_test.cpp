@@ -17,7 +17,7 @@ constexpr Reading waited{0, Nanoseconds{millisecond}, Nanoseconds{0}};
 Count scaled(const Slices& slices, const std::vector<Reading>& stretches) {
   Reading sum;
   for (const Reading& one : stretches) sum = sum + one;
-  return with_error(from_reading(sum, "cpu"), slices);
+  return with_error(from_reading(sum, CountSource::pmu("cpu")), slices);
 }
 
 struct Seen {
@@ -77,7 +77,7 @@ TEST(Slices, few_have_no_bound_and_some_are_approximate) {
   EXPECT_EQ(seen.count().reason, "");
   for (int i = 0; i < 9000; ++i) seen.add(waited);
   EXPECT_FALSE(seen.count().error_percent) << "it ran for less than a tenth";
-  EXPECT_EQ(with_error(counted(5, "cpu"), seen.slices), counted(5, "cpu"));
+  EXPECT_EQ(with_error(counted(5, CountSource::pmu("cpu")), seen.slices), counted(5, CountSource::pmu("cpu")));
 }
 
 TEST(Slices, uneven_turns_have_no_bound) {
@@ -87,7 +87,7 @@ TEST(Slices, uneven_turns_have_no_bound) {
     return seen;
   };
   const Seen often = ran_for(80), seldom = ran_for(30), between = ran_for(60);
-  std::vector<Count> uneven{often.count(), seldom.count(), counted(7, "perf_event")};
+  std::vector<Count> uneven{often.count(), seldom.count(), counted(7, Source::kernel)};
   for (Count& count : uneven) count.error_percent.reset();
   add_errors(uneven, {often.slices, seldom.slices, {}});
   EXPECT_FALSE(uneven[0].error_percent);

@@ -7,7 +7,7 @@ namespace {
 
 std::vector<Count> series(std::initializer_list<std::int64_t> values) {
   std::vector<Count> counts;
-  for (const std::int64_t value : values) counts.push_back(exact(value, "engine"));
+  for (const std::int64_t value : values) counts.push_back(exact(value, Source::engine));
   return counts;
 }
 
@@ -72,7 +72,7 @@ TEST(Summary, with_one_absent_count_is_absent) {
 
 TEST(Summary, is_as_trustworthy_as_its_worst_run) {
   auto counts = series({1, 2, 3, 4, 5, 6});
-  counts.push_back(partial(7, "wait4", "mixed"));
+  counts.push_back(partial(7, Source::wait4, "mixed"));
   EXPECT_EQ(summarize(counts).trust, Trust::partial);
   EXPECT_EQ(summarize(counts).reason, "mixed");
 }
@@ -91,8 +91,9 @@ TEST(Summary, of_ratios_is_made_in_the_same_way) {
 }
 
 TEST(Summary, the_medians_reason_is_that_of_a_run_like_it) {
-  const std::vector<Count> counts{exact(10, "engine"), downgraded(exact(90, "engine"), Trust::partial, "90 of them"),
-                                  downgraded(exact(12, "engine"), Trust::partial, "12 of them")};
+  const std::vector<Count> counts{exact(10, Source::engine),
+                                  downgraded(exact(90, Source::engine), Trust::partial, "90 of them"),
+                                  downgraded(exact(12, Source::engine), Trust::partial, "12 of them")};
   const Count median = median_count(summarize(counts), counts);
   EXPECT_EQ(median.value, 12);
   EXPECT_EQ(median.trust, Trust::partial);

@@ -20,7 +20,9 @@ class Emulated final : public backend::Backend {
   backend::Traits traits() const override { return {.name = "perf", .has_pmu_counters = true}; }
   using Backend::refuses, Backend::run;
   std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
-  backend::Outlook outlook(const event::Event& /*event*/) const override { return {Trust::counted, "", "emulated"}; }
+  backend::Outlook outlook(const event::Event& /*event*/) const override {
+    return {Trust::counted, "", CountSource::pmu("emulated")};
+  }
 
   Result<backend::Counts> run(const backend::CountOrder& order) override {
     const std::string& path = order.target.command.front();
@@ -38,7 +40,7 @@ class Emulated final : public backend::Backend {
       const bool counts = !event.encoding || event.encoding->config == 0x08 || event.encoding->config == 0x11;
       Reading reading{counts ? static_cast<std::int64_t>(instructions) : 0, Nanoseconds(1'000'000),
                       Nanoseconds(static_cast<std::int64_t>(1'000'000 * running_))};
-      outcome.counts.push_back(backend::event_count(event, from_reading(reading, "emulated")));
+      outcome.counts.push_back(backend::event_count(event, from_reading(reading, CountSource::pmu("emulated"))));
     }
     return outcome;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tally/base/text.hpp"
 #include "tally/event/codes.hpp"
@@ -50,12 +51,14 @@ bool same(const Event& a, const Event& b) {
 
 }  // namespace
 
-std::string name(const Event& event) {
+EventName event_name(const Event& event) {
   const Definition& line = definition(event.id);
-  std::string text = event.label.empty() ? std::string(line.name) : event.label;
-  if (has_modes(line.kind)) text += suffix(event.mode);
-  return text;
+  std::string base = event.label.empty() ? std::string(line.name) : event.label;
+  if (has_modes(line.kind)) return {std::move(base), event.mode};
+  return split_event_name(base);
 }
+
+std::string name(const Event& event) { return event_name(event).text(); }
 
 Event coded(std::string_view asked, std::string label, Encoding encoding, Mode mode) {
   Event event;

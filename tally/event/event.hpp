@@ -26,6 +26,9 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
+/// The event's name in its parts. page-faults:u has a mode in its name, although software events have none.
+EventName event_name(const Event& event);
+
 /// The event's full name: "instructions:u", "page-faults", "r01c2:u".
 std::string name(const Event& event);
 

@@ -34,26 +34,26 @@ bool has(const std::vector<Metric>& metrics, const std::string& name) {
   return std::any_of(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.name == name; });
 }
 
-bool row_is_taken(const std::vector<Metric>& metrics, const std::string& event) {
+bool row_is_taken(const std::vector<Metric>& metrics, const EventName& event) {
   return std::any_of(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.beside == event; });
 }
 
 // The events by the names that formulas have for them, with their modes: an event that was asked for by another name
 // is the table's event all the same.
-std::vector<std::string> names_for_formulas(const std::vector<Counted>& counted) {
-  std::vector<std::string> names;
+std::vector<EventName> names_for_formulas(const std::vector<Counted>& counted) {
+  std::vector<EventName> names;
   for (const Counted& one : counted) {
     names.push_back(one.name);
     if (static_cast<std::size_t>(one.event.id) >= all().size()) continue;
     const Definition& line = definition(one.event.id);
-    const std::size_t colon = has_modes(line.kind) ? one.name.rfind(':') : std::string::npos;
-    names.back() = std::string(line.name) + (colon == std::string::npos ? "" : one.name.substr(colon));
+    names.back() =
+        has_modes(line.kind) ? EventName{std::string(line.name), one.name.mode} : split_event_name(line.name);
   }
   return names;
 }
 
-// The full name of the event whose row a metric stands in: of those that it was bound to, the one that it names.
-std::string row_of(const MetricChoice& choice, const BoundMetric& bound, const std::vector<Counted>& counted) {
+// The event whose row a metric stands in: of those that it was bound to, the one that it names.
+EventName row_of(const MetricChoice& choice, const BoundMetric& bound, const std::vector<Counted>& counted) {
   const std::vector<std::string>& bare = choice.formula.names();
   const auto found = std::find(bare.begin(), bare.end(), choice.beside);
   if (found == bare.end()) return {};
@@ -74,7 +74,7 @@ bool combines_time(const std::vector<std::size_t>& events, const std::vector<Cou
 std::string Metric::text(const std::vector<Counted>& counted) const {
   if (events.empty()) return formula.text();
   std::vector<std::string> names;
-  for (const std::size_t place : events) names.push_back(counted[place].name);
+  for (const std::size_t place : events) names.push_back(counted[place].name.text());
   return formula.renamed(names).text();
 }
 
@@ -94,19 +94,25 @@ Ratio Metric::evaluate(const std::vector<Count>& counts) const {
 std::vector<Metric> metrics_of(const std::vector<Counted>& counted, const std::vector<MetricChoice>& asked,
                                const std::function<bool(std::size_t part, std::size_t whole)>& is_sound) {
   std::vector<Metric> metrics = pairs(counted, is_sound);
-  const std::vector<std::string> names = names_for_formulas(counted);
+  const std::vector<EventName> names = names_for_formulas(counted);
   const auto add = [&](const MetricChoice& choice) {
     const std::vector<BoundMetric> all = bind_metric(choice, names);
     // What was asked for is in the result, whatever came of its events.
     if (all.empty() && choice.asked)
-      metrics.push_back({choice.name + choice.mode, choice.unit, "", "", true, choice.formula, false, {}});
+      metrics.push_back({choice.full_name(), choice.unit, {}, {}, true, choice.formula, false, {}});
     for (const BoundMetric& bound : all) {
       if (has(metrics, bound.name)) continue;
-      std::string row = row_of(choice, bound, counted);
+      EventName row = row_of(choice, bound, counted);
       if (!choice.asked && (row.empty() || row_is_taken(metrics, row))) continue;
-      if (row_is_taken(metrics, row)) row.clear();
-      metrics.push_back({bound.name, choice.unit, std::move(row), "", choice.asked, bound.formula,
-                         combines_time(bound.events, counted), bound.events});
+      if (row_is_taken(metrics, row)) row = {};
+      metrics.push_back({bound.name,
+                         choice.unit,
+                         std::move(row),
+                         {},
+                         choice.asked,
+                         bound.formula,
+                         combines_time(bound.events, counted),
+                         bound.events});
     }
   };
   for (const MetricChoice& choice : asked) add(choice);

@@ -14,15 +14,15 @@ namespace tally::event {
 /// An event as it was counted.
 struct Counted {
   Event event;
-  std::string name;  ///< its full name, as it is shown
+  EventName name;  ///< as it is shown
 };
 
 /// A metric, and the counts that it is made of.
 struct Metric {
   std::string name;  ///< "branches/instructions", "IPC", "IPC:k"
   std::string unit;
-  std::string beside;               ///< full name of the event in whose row it stands; or empty
-  std::string per;                  ///< full name of the event that `beside` is compared with; empty for other metrics
+  EventName beside;                 ///< the event in whose row it is; or empty
+  EventName per;                    ///< the event that `beside` is compared with; empty for other metrics
   bool asked = false;               ///< by the user; else it is there because its events are
   Formula formula;                  ///< of what was counted; of the events that are missing, where `events` is empty
   bool combines_time = false;       ///< events with a measured time: not of modelled events, which took no such time

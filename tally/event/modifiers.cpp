@@ -35,15 +35,6 @@ constexpr Refused refused[] = {
 
 }  // namespace
 
-std::string_view suffix(Mode mode) {
-  switch (mode) {
-    case Mode::kernel: return ":k";
-    case Mode::both: return ":uk";
-    case Mode::user: break;
-  }
-  return ":u";
-}
-
 Result<Mode> parse_modifiers(std::string_view letters, std::string_view event) {
   bool user = false;
   bool kernel = false;

@@ -5,18 +5,12 @@
 #include <string_view>
 
 #include "tally/base/result.hpp"
+#include "tally/count/event_name.hpp"
 
 namespace tally::event {
 
-/// In which mode of the processor a hardware event is counted; software events have none.
-enum class Mode {
-  user,
-  kernel,
-  both,  ///< user and kernel
-};
-
-/// ":u", ":k", ":uk".
-std::string_view suffix(Mode mode);
+using tally::Mode;
+using tally::suffix;
 
 /// The letters after the colon: u, k, or both in any order. Errors, bad_usage: no letter; a letter of perf that a
 /// count has no use for, with what to do; any other letter. `event` is the whole text, for the message.

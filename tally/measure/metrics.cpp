@@ -9,9 +9,9 @@ namespace tally::measure {
 namespace {
 
 // Which counts a metric is made of: those of the rows, or of every run.
-class Source {
+class MetricCounts {
  public:
-  Source(const result::Stat& stat, bool repeated) : stat_(stat), repeated_(repeated) {}
+  MetricCounts(const result::Stat& stat, bool repeated) : stat_(stat), repeated_(repeated) {}
 
   void fill(result::Metric& metric, const event::Metric& planned) const {
     if (!repeated_ || planned.events.empty()) {
@@ -45,7 +45,7 @@ class Source {
   Ratio doubted(Ratio ratio, const event::Metric& planned) const {
     const auto holds_all = [&](const std::vector<std::string>& pass) {
       return std::all_of(planned.events.begin(), planned.events.end(), [&](std::size_t place) {
-        return std::find(pass.begin(), pass.end(), stat_.events[place].total.name) != pass.end();
+        return std::find(pass.begin(), pass.end(), stat_.events[place].total.name.text()) != pass.end();
       });
     };
     const bool together = stat_.passes.empty() || std::any_of(stat_.passes.begin(), stat_.passes.end(), holds_all);
@@ -62,7 +62,7 @@ class Source {
 // Two who count do not count alike: perf_event leaves out the last switch of a thread, wait4 has it. A share of one in
 // the other could be more than all.
 bool share_is_sound(const result::EventCount& part, const result::EventCount& whole) {
-  return part.unit != Unit::events || part.count.source.empty() || whole.count.source.empty() ||
+  return part.unit != Unit::events || !part.count.source.is_known() || !whole.count.source.is_known() ||
          part.count.source == whole.count.source;
 }
 
@@ -72,7 +72,7 @@ std::vector<result::Metric> metrics(const StatOptions& options, const result::St
   std::vector<event::Counted> counted;
   for (std::size_t i = 0; i < options.count.events.size(); ++i)
     counted.push_back({options.count.events[i], stat.events[i].total.name});
-  const Source source(stat, repeated);
+  const MetricCounts source(stat, repeated);
   std::vector<result::Metric> metrics;
   const auto is_sound = [&](std::size_t part, std::size_t whole) {
     return share_is_sound(stat.events[part].total, stat.events[whole].total);

@@ -29,13 +29,15 @@ class Executions final : public backend::Backend {
       const auto value = static_cast<std::int64_t>(event::name(event).size());
       const bool has_room = std::ssize(outcome.counts) < room;
       outcome.counts.push_back(backend::event_count(
-          event, has_room ? exact(value, "executions")
-                          : from_reading({value, Nanoseconds(100), Nanoseconds(40)}, "executions")));
+          event, has_room ? exact(value, CountSource::pmu("executions"))
+                          : from_reading({value, Nanoseconds(100), Nanoseconds(40)}, CountSource::pmu("executions"))));
     }
     if (room < all) hand_over_regions();
     return outcome;
   }
-  backend::Outlook outlook(const event::Event&) const override { return {Trust::exact, "", "executions"}; }
+  backend::Outlook outlook(const event::Event&) const override {
+    return {Trust::exact, "", CountSource::pmu("executions")};
+  }
 
   static constexpr std::ptrdiff_t all = 100;
   std::ptrdiff_t room = all;  // for so many events at a time: regions have the other counters
@@ -100,8 +102,8 @@ TEST_F(InPasses, each_counts_its_events_and_all_come_back_in_their_places) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(executions_.runs, 3);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(outcome->counts[i].name, event::name(order_.count.events[i]));
-    EXPECT_EQ(outcome->counts[i].count.value, std::ssize(outcome->counts[i].name)) << i;
+    EXPECT_EQ(outcome->counts[i].name, event::event_name(order_.count.events[i]));
+    EXPECT_EQ(outcome->counts[i].count.value, std::ssize(outcome->counts[i].name.text())) << i;
   }
   EXPECT_TRUE(outcome->notices.empty());
 }
@@ -113,7 +115,7 @@ TEST_F(InPasses, what_regions_took_the_counters_of_is_counted_in_further_ones) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(executions_.runs, 2);
   EXPECT_EQ(outcome->regions.size(), 1u) << "those of the first";
-  for (const auto& one : outcome->counts) EXPECT_EQ(one.count.trust, Trust::exact) << one.name;
+  for (const auto& one : outcome->counts) EXPECT_EQ(one.count.trust, Trust::exact) << one.name.text();
   EXPECT_EQ(passes_.passes, (std::vector<event::Pass>{{0, 1}, {2, 3}})) << "as they were counted together";
   ASSERT_EQ(outcome->notices.size(), 1u);
   EXPECT_NE(outcome->notices[0].find("executed 2 times, instead of 1"), std::string::npos) << outcome->notices[0];

@@ -49,7 +49,7 @@ std::string asked_of_programs(const std::vector<event::Event>& events, const std
     const auto table = metric_table();
     const bool is_own =
         std::none_of(table.begin(), table.end(), [&](const auto& one) { return one.name == metric.name; });
-    text += "metric " + metric.name + (is_own ? "=" + metric.formula.text() : metric.mode) + "\n";
+    text += "metric " + (is_own ? metric.name + "=" + metric.formula.text() : metric.full_name()) + "\n";
   }
   return text;
 }

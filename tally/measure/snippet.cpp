@@ -109,7 +109,7 @@ const Count& middle(std::vector<Count>& counts) {
 }
 
 result::PerCopy per_copy(const event::Event& event, std::vector<Count>& counts, std::uint64_t copies) {
-  result::PerCopy one{event.asked, event::name(event), {}, 0, {}, {}};
+  result::PerCopy one{event.asked, event::event_name(event), {}, 0, {}, {}};
   const Count& difference = middle(counts);
   one.each.trust = difference.trust;
   one.each.reason = difference.reason;

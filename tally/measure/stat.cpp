@@ -89,7 +89,7 @@ void add_word_about_corrections(result::Stat& stat) {
   for (const result::Event& row : stat.events) {
     const auto& correction = row.total.count.correction;
     any = any || correction;
-    if (correction && correction->each == 0) unchanged.push_back(row.total.name);
+    if (correction && correction->each == 0) unchanged.push_back(row.total.name.text());
   }
   if (!unchanged.empty()) {
     stat.notices.push_back("page faults add nothing to " + join(unchanged, ", ") + " on this machine: it was measured");

@@ -26,7 +26,9 @@ class Script final : public backend::Backend {
     return next;
   }
 
-  backend::Outlook outlook(const event::Event&) const override { return {Trust::exact, "", "script"}; }
+  backend::Outlook outlook(const event::Event&) const override {
+    return {Trust::exact, "", CountSource::pmu("script")};
+  }
 
   std::deque<Result<Counts>> outcomes;
   backend::CountOrder last;
@@ -48,7 +50,7 @@ class StatTest : public testing::Test {
     outcome.wait_status = wait_status;
     std::int64_t value = 1000;
     for (const event::Event& event : options_.count.events) {
-      outcome.counts.push_back(backend::event_count(event, exact(factor * value, "script")));
+      outcome.counts.push_back(backend::event_count(event, exact(factor * value, CountSource::pmu("script"))));
       value /= 2;
     }
     script_.outcomes.push_back(outcome);
@@ -70,7 +72,7 @@ TEST_F(StatTest, one_run_is_taken_as_it_is) {
   EXPECT_EQ(stat->exit_code, 3);
   EXPECT_FALSE(stat->incomplete);
   ASSERT_EQ(stat->events.size(), 4u);
-  EXPECT_EQ(stat->events[1].total.name, "branches:u");
+  EXPECT_EQ(stat->events[1].total.name.text(), "branches:u");
   EXPECT_EQ(stat->events[1].total.count.value, 500);
   EXPECT_FALSE(stat->events[1].summary);
   EXPECT_EQ(stat->backend, "script");
@@ -94,7 +96,7 @@ Counts read_with(const std::vector<event::Event>& events, std::int64_t each, std
   constexpr std::int64_t own = 2'000'007;
   Counts outcome;
   for (const event::Event& event : events) {
-    Count count = counted(own + each * faults, "cpu");
+    Count count = counted(own + each * faults, CountSource::pmu("cpu"));
     if (event.id == event::Id::instructions) count.correction = Correction{own, each, faults, std::nullopt};
     outcome.counts.push_back(backend::event_count(event, count));
   }
@@ -137,7 +139,7 @@ TEST_F(StatTest, metrics_are_made_of_the_events_that_were_asked) {
   EXPECT_EQ(stat->metrics[0].ratio.value, 0.5);
   EXPECT_EQ(stat->metrics[0].unit, "share");
   EXPECT_EQ(stat->metrics[0].formula, "branches:u / instructions:u");
-  EXPECT_EQ(stat->metrics[0].beside, "branches:u");
+  EXPECT_EQ(stat->metrics[0].beside.text(), "branches:u");
   EXPECT_EQ(stat->metrics[1].name, "loads/instructions");
   EXPECT_EQ(stat->metrics[1].unit, "");
 }
@@ -155,7 +157,7 @@ TEST_F(StatTest, a_metric_of_the_table_stands_in_a_row_that_is_free) {
   ASSERT_EQ(stat->metrics.size(), 2u) << "branch-rate says what branches/instructions does";
   EXPECT_EQ(stat->metrics[0].name, "branches/instructions");
   EXPECT_EQ(stat->metrics[1].name, "IPC");
-  EXPECT_EQ(stat->metrics[1].beside, "cycles:u");
+  EXPECT_EQ(stat->metrics[1].beside.text(), "cycles:u");
   EXPECT_EQ(stat->metrics[1].ratio.value, 2);
   EXPECT_FALSE(stat->metrics[1].asked);
 }

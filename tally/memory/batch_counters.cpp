@@ -68,7 +68,7 @@ void BatchCounters::add(std::string_view name, std::string_view text) {
     if (why_.empty()) why_ = row.reason;
     return;
   }
-  row.source = own->front().source;
+  row.source = own->front().source.text();
   row.doubt = own->front().doubt;
   const bool leads = open_.empty();
   linux::PerfCounter counter =

@@ -149,7 +149,7 @@ Values Counters::read() {
   const bool known = reading && reading->known();
   Values values;
   for (std::size_t i = 0; i < shared_->events.size(); ++i) {
-    values.events.push_back({event::name(shared_->events[i]),
+    values.events.push_back({event::event_name(shared_->events[i]),
                              known ? count_of(*thread, i, reading->before(i)) : absent("its counter cannot be read")});
   }
   return values;
@@ -167,8 +167,9 @@ std::string_view Counters::path() const {
 }
 
 Count Values::operator[](std::string_view event) const {
+  const EventName asked = split_event_name(event);
   for (const EventValue& one : events) {
-    if (one.event == event || std::string_view(one.event).substr(0, one.event.rfind(':')) == event) return one.count;
+    if (one.event == asked || (!asked.mode && one.event.base == asked.base)) return one.count;
   }
   return absent(fmt::format("{} was not asked for", printable(event)));
 }

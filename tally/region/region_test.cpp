@@ -59,7 +59,7 @@ TEST_F(Regions, entries_are_counted_each_and_together) {
   EXPECT_EQ(touched.all.entries, 3u);
   EXPECT_EQ(touched.all.dropped, 0u);
   ASSERT_EQ(touched.all.events.size(), 1u);
-  EXPECT_EQ(touched.all.events[0].event, "page-faults");
+  EXPECT_EQ(touched.all.events[0].event.text(), "page-faults");
   EXPECT_EQ(touched.all.events[0].total.value, 11);
   EXPECT_EQ(touched.all.events[0].total.trust, Trust::counted);
   EXPECT_EQ(touched.all.events[0].least, 1);
@@ -148,10 +148,10 @@ TEST_F(Regions, a_thread_of_a_pool_serves_several_counters_in_turn) {
     }
   }).join();
   EXPECT_EQ(result("task").all.entries, 5u);
-  EXPECT_EQ(result("task").all.events.at(0).event, "page-faults");
+  EXPECT_EQ(result("task").all.events.at(0).event.text(), "page-faults");
   ASSERT_EQ(others->regions().size(), 1u);
   EXPECT_EQ(others->regions()[0].all.entries, 5u);
-  EXPECT_EQ(others->regions()[0].all.events.at(0).event, "minor-faults");
+  EXPECT_EQ(others->regions()[0].all.events.at(0).event.text(), "minor-faults");
 }
 
 TEST_F(Regions, teams_of_openmp_are_threads_as_others) {

@@ -91,7 +91,7 @@ RegionCounts counts_of(const Shared& shared, const Sums& sums) {
   for (std::size_t i = 0; i < shared.events.size(); ++i) {
     const Sum& sum = sums.events[i];
     RegionEvent event{
-        event::name(shared.events[i]), total_of(shared, i, sums), {}, {}, sum.each, sum.spread, 0, false, {}};
+        event::event_name(shared.events[i]), total_of(shared, i, sums), {}, {}, sum.each, sum.spread, 0, false, {}};
     if (event.total.value) event.histogram = histogram_of(sum);
     if (sums.entries > 0 && shared.options.extremes && event.total.value) {
       event.least = sum.least;

@@ -84,7 +84,7 @@ class Rows {
     for (const result::EventCount& one : counts) {
       const Count count =
           complete_ ? one.count : downgraded(one.count, Trust::partial, std::string(result::interrupted));
-      add({std::to_string(run_), interval_, pid, tid, cpu_, "", one.name, text_of(count.value),
+      add({std::to_string(run_), interval_, pid, tid, cpu_, "", one.name.text(), text_of(count.value),
            std::string(name(count.trust)), text_of(running_percent(count)), text_of(count.error_percent), count.model,
            count.reason, command_, parent_, end_});
     }

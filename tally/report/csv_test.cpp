@@ -143,8 +143,8 @@ TEST(Csv, rows_of_processes_say_which_they_are) {
 
 TEST(Csv, rows_of_regions_have_least_and_most) {
   RegionEvent event;
-  event.event = "instructions:u";
-  event.total = exact(30, "engine");
+  event.event = {"instructions", Mode::user};
+  event.total = exact(30, Source::engine);
   event.least = 10, event.most = 20;
   RegionResult region;
   region.name = "part";

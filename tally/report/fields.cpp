@@ -16,7 +16,9 @@ namespace {
 using Cells = std::vector<std::string>;
 
 // perf has its two clocks in milliseconds, and the other times in nanoseconds.
-bool is_in_milliseconds(const result::EventCount& one) { return one.name == "task-clock" || one.name == "cpu-clock"; }
+bool is_in_milliseconds(const result::EventCount& one) {
+  return one.name.base == "task-clock" || one.name.base == "cpu-clock";
+}
 
 std::string unit_of(const result::EventCount& one) {
   if (is_in_milliseconds(one)) return "msec";
@@ -34,17 +36,13 @@ std::string value_of(const result::EventCount& one) {
   return fmt::format("{}.{:06}", *one.count.value / 1'000'000, *one.count.value % 1'000'000);
 }
 
-bool is_mode(std::string_view text) { return !text.empty() && text.find_first_not_of("uk") == std::string_view::npos; }
-
 // As it was asked for, so that scripts find it, and with the mode where that was not said: perf adds it, too, where it
 // leaves the kernel out unasked.
 std::string name_of(const result::EventCount& one) {
-  const std::size_t colon = one.name.rfind(':');
-  const std::string mode = colon == std::string::npos ? "" : one.name.substr(colon + 1);
-  const std::size_t end = one.event.find_last_of(":/");
-  const bool has_mode = end != std::string::npos && is_mode(std::string_view(one.event).substr(end + 1));
-  if (!is_mode(mode) || has_mode || one.event.empty()) return one.event.empty() ? one.name : one.event;
-  return one.event + (one.event.ends_with('/') ? "" : ":") + mode;
+  if (one.event.empty()) return one.name.text();
+  if (!one.name.mode || states_mode(one.event)) return one.event;
+  const std::string_view mode = suffix(*one.name.mode);
+  return one.event + std::string(one.event.ends_with('/') ? mode.substr(1) : mode);
 }
 
 std::string running_time(const Count& count) {

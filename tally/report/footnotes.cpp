@@ -18,7 +18,7 @@ bool has_reason(const Count& count) {
 
 std::string without_reason(const Count& count) {
   std::string text(name(count.trust));
-  if (count.trust == Trust::counted && !count.source.empty()) text += " by " + count.source;
+  if (count.trust == Trust::counted && count.source.is_known()) text += " by " + count.source.text();
   if (count.trust == Trust::modelled) return "model " + count.model;
   // Else a modelled count of which a part is missing would look like one that was counted.
   if (count.trust == Trust::partial && !count.model.empty()) text += " model " + count.model;

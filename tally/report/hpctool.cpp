@@ -15,15 +15,13 @@ constexpr std::size_t others = 4;
 const std::vector<std::string> header{"ins", "l_cycle", "ref_cycle", "event1", "event2", "event3", "event4"};
 constexpr std::array<std::string_view, 3> fixed{"instructions", "cycles", "ref-cycles"};
 
-std::string_view bare(std::string_view name) { return name.substr(0, name.rfind(':')); }
-
 // The places of the seven events in the order of the columns.
-Result<std::vector<std::size_t>> places(const std::vector<std::string>& events) {
+Result<std::vector<std::size_t>> places(const std::vector<EventName>& events) {
   std::vector<std::size_t> result;
   std::vector<std::string> missing;
   for (const std::string_view name : fixed) {
     const auto found =
-        std::find_if(events.begin(), events.end(), [&](const std::string& event) { return bare(event) == name; });
+        std::find_if(events.begin(), events.end(), [&](const EventName& event) { return event.base == name; });
     if (found == events.end()) missing.emplace_back(name);
     result.push_back(static_cast<std::size_t>(found - events.begin()));
   }
@@ -44,8 +42,8 @@ Result<std::vector<std::size_t>> places(const std::vector<std::string>& events) 
               hint);
 }
 
-std::vector<std::string> names(const result::Stat& stat) {
-  std::vector<std::string> list;
+std::vector<EventName> names(const result::Stat& stat) {
+  std::vector<EventName> list;
   for (const result::Event& row : stat.events) list.push_back(row.total.name);
   return list;
 }
@@ -54,9 +52,9 @@ std::vector<std::string> names(const result::Stat& stat) {
 
 std::string hpctool_header() { return csv_row(header, ","); }
 
-Result<std::vector<std::size_t>> hpctool_places(const std::vector<std::string>& events) { return places(events); }
+Result<std::vector<std::size_t>> hpctool_places(const std::vector<EventName>& events) { return places(events); }
 
-Result<void> fits_hpctool(const std::vector<std::string>& events) {
+Result<void> fits_hpctool(const std::vector<EventName>& events) {
   const auto found = places(events);
   if (!found) return fail(found.error());
   return {};
@@ -75,10 +73,10 @@ Result<std::string> hpctool(const result::Stat& stat, const Style& style) {
     for (const std::size_t place : *order) {
       const result::EventCount& one = run.counts[place];
       if (!one.count.value) {
-        return fail(
-            Code::bad_usage,
-            fmt::format("the format hpctool has no way to say that {} is absent ({})", one.name, one.count.reason),
-            "its rows are integers only; the other formats say why there is no number");
+        return fail(Code::bad_usage,
+                    fmt::format("the format hpctool has no way to say that {} is absent ({})", one.name.text(),
+                                one.count.reason),
+                    "its rows are integers only; the other formats say why there is no number");
       }
       cells.push_back(std::to_string(*one.count.value));
     }
@@ -89,9 +87,9 @@ Result<std::string> hpctool(const result::Stat& stat, const Style& style) {
 
 std::vector<std::pair<std::string, std::string>> hpctool_columns(const result::Stat& stat) {
   std::vector<std::pair<std::string, std::string>> columns;
-  const std::vector<std::string> events = names(stat);
+  const std::vector<EventName> events = names(stat);
   const auto order = places(events);
-  for (std::size_t i = 0; order && i < order->size(); ++i) columns.emplace_back(header[i], events[(*order)[i]]);
+  for (std::size_t i = 0; order && i < order->size(); ++i) columns.emplace_back(header[i], events[(*order)[i]].text());
   return columns;
 }
 

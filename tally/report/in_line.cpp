@@ -18,7 +18,7 @@ bool all_texts(Profile& profile, Each&& each) {
   const auto all_words = [&](auto& words) { return std::all_of(words.begin(), words.end(), each); };
   const auto all_events = [&](auto& events) {
     return std::all_of(events.begin(), events.end(), [&](auto& event) {
-      return each(event.total.name) && each(event.total.count.reason) && each(event.total.count.model);
+      return each(event.total.name.base) && each(event.total.count.reason) && each(event.total.count.model);
     });
   };
   return all_words(profile.stat.command) && each(profile.stat.target) && all_events(profile.stat.events) &&

@@ -24,7 +24,7 @@ std::string interval_lines(const result::Interval& interval, const Style& style)
   if (style.header) text += fmt::format(" {:>10} {:>20}  {:<28} {}\n", "second", "count", "event", "trust");
   for (const result::EventCount& one : interval.counts) {
     const std::string value = one.count.value ? value_text(*one.count.value, one.unit) : "-";
-    text += run + fmt::format(" {:>10.3f} {:>20}  {:<28} {}\n", seconds(interval.end), value, one.name,
+    text += run + fmt::format(" {:>10.3f} {:>20}  {:<28} {}\n", seconds(interval.end), value, one.name.text(),
                               trust_text(one.count));
   }
   return text;

@@ -29,12 +29,12 @@ Json count_json(const result::EventCount& one) {
   const Count& count = one.count;
   Json json;
   json["event"] = one.event;
-  json["name"] = one.name;
+  json["name"] = one.name.text();
   json["unit"] = unit_name(one.unit);
   json["value"] = value_or_null(count.value);
   json["trust"] = name(count.trust);
   json["reason"] = text_or_null(count.reason);
-  json["source"] = text_or_null(count.source);
+  json["source"] = text_or_null(count.source.text());
   json["model"] = text_or_null(count.model);
   json["running_percent"] = value_or_null(running_percent(count));
   json["error_percent"] = value_or_null(count.error_percent);

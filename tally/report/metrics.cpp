@@ -12,9 +12,6 @@
 namespace tally::report {
 namespace {
 
-// A name without its mode, as it reads in "of branches".
-std::string bare(const std::string& event) { return event.substr(0, event.rfind(':')); }
-
 // Trust and reason as a count has them, for the notes.
 Count as_count(const result::Metric& metric) {
   Count count;
@@ -30,7 +27,7 @@ bool repeated(const result::Stat& stat) {
 
 // A comparison with another event before any other metric.
 template <class Metric>
-const Metric* metric_beside(const std::vector<Metric>& metrics, const std::string& event) {
+const Metric* metric_beside(const std::vector<Metric>& metrics, const EventName& event) {
   const Metric* found = nullptr;
   for (const Metric& metric : metrics) {
     if (metric.beside != event) continue;
@@ -40,29 +37,29 @@ const Metric* metric_beside(const std::vector<Metric>& metrics, const std::strin
   return found;
 }
 
-std::string relation_to(const std::string& per, const std::string& unit) {
-  if (unit == "share") return "% of " + bare(per);
-  std::string one = bare(per);
+std::string relation_to(const EventName& per, const std::string& unit) {
+  if (unit == "share") return "% of " + per.base;
+  std::string one = per.base;
   if (one.ends_with("_time")) return "per ns";
   if (one.ends_with('s')) one.pop_back();
   return "per " + one;
 }
 
 template <class Metric>
-std::string text_beside(const std::vector<Metric>& metrics, const std::string& event) {
+std::string text_beside(const std::vector<Metric>& metrics, const EventName& event) {
   const Metric* metric = metric_beside(metrics, event);
   if (!metric || !metric->ratio.value) return {};
   const double value = *metric->ratio.value;
   if (metric->per.empty() && metric->unit.empty() && value >= 0.01)
     return fmt::format("{} {:.3f}", metric->name, value);
   if (metric->per.empty()) return fmt::format("{} {}", metric->name, metric_text(value, metric->unit));
-  if (metric->unit == "share") return fmt::format("{} of {}", percent_text(value * 100), bare(metric->per));
+  if (metric->unit == "share") return fmt::format("{} of {}", percent_text(value * 100), metric->per.base);
   return fmt::format("{:.3f} {}", value, relation_to(metric->per, metric->unit));
 }
 
 }  // namespace
 
-const result::Metric* beside(const result::Stat& stat, const std::string& event) {
+const result::Metric* beside(const result::Stat& stat, const EventName& event) {
   return metric_beside(stat.metrics, event);
 }
 
@@ -75,9 +72,9 @@ std::string metric_text(const std::optional<double>& value, const std::string& u
   return number_text(*value) + (unit == "GHz" ? " " + unit : "");
 }
 
-std::string beside_text(const result::Stat& stat, const std::string& event) { return text_beside(stat.metrics, event); }
+std::string beside_text(const result::Stat& stat, const EventName& event) { return text_beside(stat.metrics, event); }
 
-std::string beside_text(const RegionCounts& counts, const std::string& event) {
+std::string beside_text(const RegionCounts& counts, const EventName& event) {
   return text_beside(counts.metrics, event);
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "tally/count/event_name.hpp"
 #include "tally/count/region.hpp"
 #include "tally/count/statistics.hpp"
 #include "tally/report/footnotes.hpp"
@@ -11,9 +12,9 @@
 
 namespace tally::report {
 
-/// The metric that stands in the row of this event (full name): a comparison with another event before any other one.
+/// The metric that stands in the row of this event: a comparison with another event before any other one.
 /// Null where there is none.
-const result::Metric* beside(const result::Stat& stat, const std::string& event);
+const result::Metric* beside(const result::Stat& stat, const EventName& event);
 
 /// What a comparison of two events is called: "% of branches", "per instruction".
 std::string relation(const result::Metric& metric);
@@ -22,8 +23,8 @@ std::string relation(const result::Metric& metric);
 std::string metric_text(const std::optional<double>& value, const std::string& unit);
 
 /// What the row of an event says: "4.94 % of branches", "0.301 per instruction", "IPC 2.077"; empty for none.
-std::string beside_text(const result::Stat& stat, const std::string& event);
-std::string beside_text(const RegionCounts& counts, const std::string& event);
+std::string beside_text(const result::Stat& stat, const EventName& event);
+std::string beside_text(const RegionCounts& counts, const EventName& event);
 
 /// How far the values of a series lie from its median, at most, in percent of it: nothing for a series of one, and for
 /// values around a median of 0.

@@ -34,7 +34,7 @@ void add_names(const result::Windows& windows, const phase::Vectors& vectors, Ph
     const double first = vectors.values[*place];
     for (std::size_t row = 1; row < vectors.rows(); ++row) {
       if (vectors.values[row * vectors.dimensions + *place] == first) continue;
-      to.events.push_back(windows.head.events[i].name);
+      to.events.push_back(windows.head.events[i].name.text());
       break;
     }
   }
@@ -136,7 +136,7 @@ Phases find_phases(const result::Windows& windows) {
   if (rows.empty() || vectors.dimensions == 0) return made;
   if (made.by_code)
     for (std::size_t i = 0; i < windows.head.events.size(); ++i) {
-      if (windows.head.places[i]) made.events.push_back(windows.head.events[i].name);
+      if (windows.head.places[i]) made.events.push_back(windows.head.events[i].name.text());
     }
   else
     add_names(windows, vectors, made);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_columns = 4;
 // What a row shows of the many events of the default set.
-constexpr std::string_view preferred[] = {"instructions:u", "branches:u", "loads:u", "stores:u"};
+constexpr std::string_view preferred[] = {"instructions", "branches", "loads", "stores"};
 
 using Counts = std::vector<result::EventCount>;
 
@@ -41,7 +41,7 @@ std::map<std::string, std::string> absent_everywhere(const std::vector<const Cou
         return other.name == one.name && other.count.trust == Trust::absent && other.count.reason == one.count.reason;
       });
     });
-    if (everywhere) absent[one.name] = one.count.reason;
+    if (everywhere) absent[one.name.text()] = one.count.reason;
   }
   return absent;
 }
@@ -49,7 +49,8 @@ std::map<std::string, std::string> absent_everywhere(const std::vector<const Cou
 std::string absent_text(const Counts& order, const std::map<std::string, std::string>& absent) {
   std::map<std::string, std::vector<std::string>> events;
   for (const result::EventCount& one : order) {
-    if (const auto found = absent.find(one.name); found != absent.end()) events[found->second].push_back(one.name);
+    const std::string name = one.name.text();
+    if (const auto found = absent.find(name); found != absent.end()) events[found->second].push_back(name);
   }
   std::string text;
   for (const auto& [reason, names] : events) {
@@ -59,22 +60,23 @@ std::string absent_text(const Counts& order, const std::map<std::string, std::st
 }
 
 // The events whose counts the rows show: at most a few, so that a row fits its line.
-std::vector<std::string> columns_of(const std::vector<const Counts*>& blocks,
-                                    const std::map<std::string, std::string>& absent) {
-  std::vector<std::string> events;
+std::vector<EventName> columns_of(const std::vector<const Counts*>& blocks,
+                                  const std::map<std::string, std::string>& absent) {
+  std::vector<EventName> events;
   for (const result::EventCount& one : *blocks.front()) {
-    if (!absent.contains(one.name)) events.push_back(one.name);
+    if (!absent.contains(one.name.text())) events.push_back(one.name);
   }
   if (events.size() <= most_columns) return events;
-  const auto is_preferred = [](const std::string& name) {
-    return std::find(std::begin(preferred), std::end(preferred), name) != std::end(preferred);
+  const auto is_preferred = [](const EventName& name) {
+    return name.mode == Mode::user &&
+           std::find(std::begin(preferred), std::end(preferred), name.base) != std::end(preferred);
   };
   std::stable_partition(events.begin(), events.end(), is_preferred);
   events.resize(most_columns);
   return events;
 }
 
-const result::EventCount* find(const Counts& counts, const std::string& event) {
+const result::EventCount* find(const Counts& counts, const EventName& event) {
   const auto found = std::find_if(counts.begin(), counts.end(), [&](const auto& one) { return one.name == event; });
   return found == counts.end() ? nullptr : &*found;
 }
@@ -82,7 +84,7 @@ const result::EventCount* find(const Counts& counts, const std::string& event) {
 // Puts the rows together.
 class Rows {
  public:
-  Rows(const result::Stat& stat, std::vector<std::string> events, Footnotes& notes)
+  Rows(const result::Stat& stat, std::vector<EventName> events, Footnotes& notes)
       : events_(std::move(events)), notes_(notes), grid_(headings(stat)), several_runs_(stat.runs_asked > 1) {}
 
   void add(std::size_t run, const result::Process& process) {
@@ -101,7 +103,7 @@ class Rows {
   std::vector<Column> headings(const result::Stat&) const {
     std::vector<Column> columns{
         {"run", Align::right}, {"pid", Align::right}, {"parent", Align::right}, {"tid", Align::right}};
-    for (const std::string& event : events_) columns.push_back({event, Align::right});
+    for (const EventName& event : events_) columns.push_back({event.text(), Align::right});
     for (const char* heading : {"trust", "end", "command"}) columns.push_back({heading});
     return columns;
   }
@@ -110,7 +112,7 @@ class Rows {
 
   void add(std::vector<std::string> cells, const Counts& counts, const std::string& end, const std::string& command) {
     const Count* worst_one = nullptr;
-    for (const std::string& event : events_) {
+    for (const EventName& event : events_) {
       const result::EventCount* one = find(counts, event);
       cells.push_back(one && one->count.value ? value_text(*one->count.value, one->unit) : "-");
       if (one && (!worst_one || worst_one->trust < one->count.trust)) worst_one = &one->count;
@@ -121,7 +123,7 @@ class Rows {
     grid_.add(std::move(cells));
   }
 
-  std::vector<std::string> events_;
+  std::vector<EventName> events_;
   Footnotes& notes_;
   Grid grid_;
   bool several_runs_;
@@ -144,7 +146,7 @@ std::string processes_block(const result::Stat& stat, const Style& style, Footno
   const std::vector<const Counts*> blocks = blocks_of(stat, style);
   if (blocks.empty()) return {};
   const auto absent = absent_everywhere(blocks);
-  const std::vector<std::string> events = columns_of(blocks, absent);
+  const std::vector<EventName> events = columns_of(blocks, absent);
   // A reason stands below, however few rows have it: columns after it would move out of the line.
   for (const Counts* block : blocks) {
     for (const result::EventCount& one : *block) {

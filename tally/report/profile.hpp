@@ -46,12 +46,12 @@ struct ProfileFormat : Format {
 std::span<const ProfileFormat> profile_formats();
 
 /// A file of source. `is_newer`: than what was made of it.
-struct Source {
+struct SourceFile {
   std::string text;
   bool is_newer = false;
 };
 /// Reads a file of source that `object` was made of; nothing where it is not there.
-using SourceReader = std::function<std::optional<Source>(const std::string& path, const std::string& object)>;
+using SourceReader = std::function<std::optional<SourceFile>(const std::string& path, const std::string& object)>;
 
 /// The source of what has this name, each line with its counts: of a file of source the lines that ran and those around
 /// them, of a function its own lines. Errors: bad_usage where nothing has this name, or no line is known of it.

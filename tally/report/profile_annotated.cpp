@@ -76,10 +76,10 @@ class Annotation {
  private:
   std::string file_text(const std::string& path, const std::string& object, const Lines& lines,
                         const SourceReader& read) const {
-    const std::optional<Source> whole = read(path, object);
+    const std::optional<SourceFile> whole = read(path, object);
     const std::vector<std::string> source = whole ? lines_of(whole->text) : std::vector<std::string>{};
     std::vector<Column> columns;
-    for (const result::Event& event : profile_.stat.events) columns.push_back({event.total.name, Align::right});
+    for (const result::Event& event : profile_.stat.events) columns.push_back({event.total.name.text(), Align::right});
     columns.push_back({"line", Align::right});
     columns.push_back({"source"});
     Grid grid(std::move(columns));

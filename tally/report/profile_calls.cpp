@@ -81,7 +81,7 @@ std::string profile_speedscope(const result::Profile& profile, const ProfileStyl
   }
   Json one;
   one["type"] = "sampled";
-  one["name"] = profile.stat.events.front().total.name;
+  one["name"] = profile.stat.events.front().total.name.text();
   one["unit"] = "none";
   one["startValue"] = 0;
   one["endValue"] = total;

@@ -20,7 +20,8 @@ struct Made {
   explicit Made(const std::vector<std::string>& functions) {
     profile.stat.command = {"prog"};
     result::Event event;
-    event.total.event = event.total.name = "instructions";
+    event.total.event = "instructions";
+    event.total.name = {"instructions"};
     event.total.count.value = 0;
     event.total.count.trust = Trust::exact;
     profile.stat.events.push_back(event);

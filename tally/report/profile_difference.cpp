@@ -91,16 +91,17 @@ class Comparison {
         return other.total.name == event.total.name && is_counted(other);
       });
       if (same == after.end() || !is_counted(event)) {
-        if (is_counted(event)) made_.only_before.push_back(event.total.name);
+        if (is_counted(event)) made_.only_before.push_back(event.total.name.text());
         continue;
       }
-      found.insert(event.total.name);
-      made_.events.push_back(event.total.name);
+      found.insert(event.total.name.text());
+      made_.events.push_back(event.total.name.text());
       made_.in_before.push_back(b);
       made_.in_after.push_back(static_cast<std::size_t>(same - after.begin()));
     }
     for (const result::Event& event : after)
-      if (is_counted(event) && found.count(event.total.name) == 0) made_.only_after.push_back(event.total.name);
+      if (is_counted(event) && found.count(event.total.name.text()) == 0)
+        made_.only_after.push_back(event.total.name.text());
   }
 
   const std::vector<std::size_t>& events_of(int side) const { return side == 0 ? made_.in_before : made_.in_after; }

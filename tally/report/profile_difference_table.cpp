@@ -193,7 +193,7 @@ class Table {
     for (const auto& [profile, which] : {std::pair{difference_.before, "before"}, {difference_.after, "after"}})
       for (const result::Event& event : profile->stat.events)
         if (event.total.count.trust != Trust::exact)
-          text += fmt::format(" {} {} is {}{}{}\n", event.total.name, which, name(event.total.count.trust),
+          text += fmt::format(" {} {} is {}{}{}\n", event.total.name.text(), which, name(event.total.count.trust),
                               event.total.count.reason.empty() ? "" : ": ", event.total.count.reason);
     return text;
   }

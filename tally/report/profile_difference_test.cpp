@@ -14,7 +14,8 @@ using Counts = std::vector<std::int64_t>;
 
 result::Event event(const std::string& name) {
   result::Event made;
-  made.total.event = made.total.name = name;
+  made.total.event = name;
+  made.total.name = split_event_name(name);
   made.total.count.value = 0;
   made.total.count.trust = Trust::exact;
   return made;

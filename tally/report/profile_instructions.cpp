@@ -20,7 +20,7 @@ using Instructions = std::map<std::uint64_t, Counted>;
 std::string function_text(const result::Profile& profile, const result::ProfileFunction& function,
                           const Instructions& counted, const std::map<std::uint64_t, std::string>& texts) {
   std::vector<Column> columns;
-  for (const result::Event& event : profile.stat.events) columns.push_back({event.total.name, Align::right});
+  for (const result::Event& event : profile.stat.events) columns.push_back({event.total.name.text(), Align::right});
   for (const char* heading : {"taken", "address"}) columns.push_back({heading, Align::right});
   for (const char* heading : {"instruction", "line"}) columns.push_back({heading});
   Grid grid(std::move(columns));

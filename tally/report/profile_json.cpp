@@ -91,7 +91,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   for (std::size_t e = 0; e < profile.event_count(); ++e) {
     const result::EventCount& event = profile.stat.events[e].total;
     Json one;
-    one["name"] = event.name;
+    one["name"] = event.name.text();
     one["value"] = event.count.value ? Json(*event.count.value) : Json(nullptr);
     one["trust"] = name(event.count.trust);
     one["reason"] = event.count.reason.empty() ? Json(nullptr) : Json(event.count.reason);

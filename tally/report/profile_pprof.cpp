@@ -56,9 +56,7 @@ class Pprof {
   }
 
  private:
-  static std::string type_name(const result::Event& event) {
-    return event.total.name.substr(0, event.total.name.find(':'));
-  }
+  static std::string type_name(const result::Event& event) { return event.total.name.base; }
 
   bool is_program(std::uint32_t object) const {
     const std::vector<std::string>& command = profile_.stat.command;

@@ -118,7 +118,8 @@ result::Profile in_samples(result::Profile profile) {
   for (std::size_t e = 0; e < profile.event_count(); ++e) {
     if (profile.sampling[e].of_all()) continue;
     result::EventCount& event = profile.stat.events[e].total;
-    event.name = profile.event_count() == 1 ? "samples" : "samples of " + event.name;
+    event.name =
+        profile.event_count() == 1 ? EventName{"samples"} : EventName{"samples of " + event.name.base, event.name.mode};
     event.count.value = profile.sampling[e].samples;
   }
   return profile;
@@ -128,7 +129,8 @@ namespace {
 
 /// "1.203 s of cpu-clock", "200,000 page-faults".
 std::string counted_text(const result::EventCount& event, std::int64_t counted) {
-  return fmt::format("{}{} {}", value_text(counted, event.unit), event.unit == Unit::events ? "" : " of", event.name);
+  return fmt::format("{}{} {}", value_text(counted, event.unit), event.unit == Unit::events ? "" : " of",
+                     event.name.text());
 }
 
 }  // namespace
@@ -137,7 +139,7 @@ std::vector<std::string> sampling_lines(const result::Profile& profile) {
   std::vector<std::string> lines;
   for (std::size_t e = 0; e < profile.sampling.size(); ++e) {
     const result::EventSampling& how = profile.sampling[e];
-    const std::string& name = profile.stat.events[e].total.name;
+    const std::string name = profile.stat.events[e].total.name.text();
     std::string text = how.of_all() ? fmt::format("{}: every single one", name)
                                     : fmt::format("{}: sampled, {}", name, rate(how, name));
     text += "; " + skid(how, name);

@@ -14,8 +14,9 @@ result::Profile sampled(std::int64_t hot, const std::string& outermost = "main")
   result::Profile made;
   made.stat.command = {"prog"};
   result::Event event;
-  event.total.event = event.total.name = "cycles:u";
-  event.total.count = downgraded(counted(100'000, "cpu"), Trust::sampled, "");
+  event.total.event = "cycles:u";
+  event.total.name = {"cycles", Mode::user};
+  event.total.count = downgraded(counted(100'000, CountSource::pmu("cpu")), Trust::sampled, "");
   made.stat.events.push_back(event);
   result::EventSampling how;
   how.every = 100;
@@ -60,7 +61,7 @@ TEST(ProfileOfSamples, has_intervals_in_its_table) {
 
 TEST(ProfileOfSamples, says_what_was_counted_with_its_unit) {
   result::Profile clock = sampled(250);
-  clock.stat.events[0].total.name = "cpu-clock";
+  clock.stat.events[0].total.name = {"cpu-clock"};
   clock.stat.events[0].total.unit = Unit::nanoseconds;
   clock.sampling[0].counted = 1'203'000'000;
   const std::string table = profile_table(clock, {});
@@ -85,7 +86,7 @@ TEST(ProfileOfSamples, says_how_near_an_instruction_is) {
   one.sampling[0].precise = 2;
   EXPECT_NE(join(sampling_lines(one), "\n").find("at the instruction that counted"), std::string::npos);
   one.sampling[0].by_hardware = false;
-  one.stat.events[0].total.name = "cpu-clock";
+  one.stat.events[0].total.name = {"cpu-clock"};
   EXPECT_NE(join(sampling_lines(one), "\n").find("where a timer interrupted"), std::string::npos);
 }
 
@@ -105,7 +106,7 @@ TEST(ProfileOfSamples, has_changes_that_may_be_noise) {
 TEST(ProfileOfSamples, shows_samples_in_margins) {
   const result::Profile one = in_samples(sampled(250));
   EXPECT_EQ(one.counts, (std::vector<std::int64_t>{250, 750}));
-  EXPECT_EQ(one.stat.events[0].total.name, "samples");
+  EXPECT_EQ(one.stat.events[0].total.name.text(), "samples");
 }
 
 }  // namespace

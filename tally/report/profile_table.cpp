@@ -82,9 +82,9 @@ class Numbers {
     if (with_calls_) add("with callees");
     if (with_calls_ && profile_.is_sampled()) add("95 % interval");
     for (const std::size_t e : events_)
-      add(!profile_.is_sampled() || profile_.sampling[e].of_all() ? profile_.stat.events[e].total.name
+      add(!profile_.is_sampled() || profile_.sampling[e].of_all() ? profile_.stat.events[e].total.name.text()
           : events_.size() == 1                                   ? "samples"
-                                                                  : "samples of " + profile_.stat.events[e].total.name);
+                                : "samples of " + profile_.stat.events[e].total.name.text());
     return made;
   }
 
@@ -132,7 +132,7 @@ std::string trust_lines(const result::Stat& stat) {
     return fmt::format(" trust: {}\n", first);
   std::string text;
   for (const result::Event& event : stat.events)
-    text += fmt::format(" trust of {}: {}\n", event.total.name, said(event));
+    text += fmt::format(" trust of {}: {}\n", event.total.name.text(), said(event));
   return text;
 }
 

@@ -17,8 +17,7 @@ namespace tally::report {
 namespace {
 
 /// The names that these tools give their events, and their readers know.
-std::string event_name(std::string_view name) {
-  name = name.substr(0, name.find(':'));
+std::string event_name(const std::string& name) {
   for (const auto& [ours, theirs] : {std::pair{"instructions", "Ir"},
                                      {"loads", "Dr"},
                                      {"stores", "Dw"},
@@ -30,14 +29,14 @@ std::string event_name(std::string_view name) {
                                      {"LLC-load-misses", "DLmr"},
                                      {"LLC-store-misses", "DLmw"}})
     if (name == ours) return theirs;
-  std::string made(name);
+  std::string made = name;
   std::replace(made.begin(), made.end(), ' ', '-');
   return made;
 }
 
 std::string event_names(const result::Profile& profile) {
   std::vector<std::string> names;
-  for (const result::Event& event : profile.stat.events) names.push_back(event_name(event.total.name));
+  for (const result::Event& event : profile.stat.events) names.push_back(event_name(event.total.name.base));
   return join(names, " ");
 }
 

@@ -65,7 +65,7 @@ std::string histogram_text(const RegionEvent& event) {
   const std::vector<RegionBucket> rows = shown(event.histogram);
   std::uint64_t highest = 0;
   for (const RegionBucket& row : rows) highest = std::max(highest, row.entries);
-  Grid grid({{event.event + " of an entry", Align::right}, {"entries", Align::right}, {""}});
+  Grid grid({{event.event.text() + " of an entry", Align::right}, {"entries", Align::right}, {""}});
   for (const RegionBucket& row : rows) {
     const auto width = static_cast<std::size_t>(
         std::ceil(static_cast<double>(row.entries) * widest_bar / static_cast<double>(highest)));
@@ -82,15 +82,16 @@ class Rows {
 
   void add(const RegionCounts& counts, const std::string& tid) {
     const auto entries = static_cast<std::int64_t>(counts.entries);
-    add_row(tid, "entries", exact(entries, ""));
-    for (const RegionEvent& event : counts.events) add_row(tid, event.event, event.total, event.least, event.most);
+    add_row(tid, "entries", exact(entries, Source::none));
+    for (const RegionEvent& event : counts.events)
+      add_row(tid, event.event.text(), event.total, event.least, event.most);
     for (const RegionMetric& metric : counts.metrics) {
       if (metric.asked) add_row(tid, metric);
     }
     for (const RegionEvent& event : counts.events) {
       for (const RegionBucket& one : event.histogram) {
-        add_row(tid, fmt::format("{} {}-{}", event.event, one.least, one.most),
-                exact(static_cast<std::int64_t>(one.entries), ""));
+        add_row(tid, fmt::format("{} {}-{}", event.event.text(), one.least, one.most),
+                exact(static_cast<std::int64_t>(one.entries), Source::none));
       }
     }
   }
@@ -150,8 +151,8 @@ std::string region_text(const RegionResult& region) {
              {"per"},
              {"trust"}});
   for (const RegionEvent& event : region.all.events) {
-    grid.add({event.event, number(event.total.value), per_entry_text(event, region.all.entries), number(event.least),
-              number(event.most), beside_text(region.all, event.event), trust_text(event)});
+    grid.add({event.event.text(), number(event.total.value), per_entry_text(event, region.all.entries),
+              number(event.least), number(event.most), beside_text(region.all, event.event), trust_text(event)});
   }
   text += "\n" + grid.text() + asked_metrics(region.all);
   for (const RegionEvent& event : region.all.events) text += histogram_text(event);

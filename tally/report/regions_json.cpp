@@ -14,11 +14,11 @@ Json histogram_json(const RegionEvent& event) {
 }
 
 Json event_json(const RegionEvent& event) {
-  return {{"event", event.event},
+  return {{"event", event.event.text()},
           {"value", value_or_null(event.total.value)},
           {"trust", name(event.total.trust)},
           {"reason", text_or_null(event.total.reason)},
-          {"source", text_or_null(event.total.source)},
+          {"source", text_or_null(event.total.source.text())},
           {"model", text_or_null(event.total.model)},
           {"least", value_or_null(event.least)},
           {"most", value_or_null(event.most)},

@@ -42,8 +42,8 @@ TEST(Table, a_series_shows_the_interval) {
   result::Stat stat = sample();
   stat.runs_asked = 6;
   std::vector<Count> series;
-  for (const std::int64_t value : {1, 2, 3, 4, 5, 6}) series.push_back(exact(value * 1000, "engine"));
-  stat.events = {row("loads:u", exact(3'500, "engine"))};
+  for (const std::int64_t value : {1, 2, 3, 4, 5, 6}) series.push_back(exact(value * 1000, Source::engine));
+  stat.events = {row("loads:u", exact(3'500, Source::engine))};
   stat.events[0].summary = summarize(series);
   stat.metrics.clear();
   EXPECT_EQ(*table(stat, {}),
@@ -59,9 +59,9 @@ TEST(Table, a_series_shows_the_interval) {
 TEST(Table, a_reason_of_several_rows_is_a_footnote) {
   result::Stat stat = sample();
   const std::string long_reason(60, 'x');
-  stat.events = {row("page-faults", partial(1, "wait4", "includes the engine's")),
-                 row("peak-memory", partial(2, "wait4", "includes the engine's")),
-                 row("user_time", partial(3, "wait4", "not alone")), row("loads:u", absent(long_reason))};
+  stat.events = {row("page-faults", partial(1, Source::wait4, "includes the engine's")),
+                 row("peak-memory", partial(2, Source::wait4, "includes the engine's")),
+                 row("user_time", partial(3, Source::wait4, "not alone")), row("loads:u", absent(long_reason))};
   stat.metrics.clear();
   EXPECT_EQ(*table(stat, {}),
             "\n"
@@ -89,8 +89,8 @@ TEST(Table, the_only_thread_of_a_process_has_no_row_of_its_own) {
 TEST(Table, what_no_process_has_is_told_once) {
   result::Stat stat = sample();
   result::Process& process = stat.runs[0].processes[0];
-  process.counts.push_back({"page-faults", "page-faults", Unit::events, absent("for the whole command only")});
-  process.counts.push_back({"user_time", "user_time", Unit::nanoseconds, absent("for the whole command only")});
+  process.counts.push_back({"page-faults", {"page-faults"}, Unit::events, absent("for the whole command only")});
+  process.counts.push_back({"user_time", {"user_time"}, Unit::nanoseconds, absent("for the whole command only")});
   stat.runs[0].processes.push_back(process);
   const std::string text = *table(stat, {true, false});
   EXPECT_NE(text.find("bz\\x1bip2\n\n absent by process: page-faults, user_time (for the whole command only)\n"),
@@ -101,15 +101,15 @@ TEST(Table, what_no_process_has_is_told_once) {
 
 TEST(Table, equal_runs_have_no_spread) {
   result::Stat stat = sample();
-  stat.events = {row("loads:u", exact(7, "engine"))};
-  stat.events[0].summary = summarize({exact(7, "engine"), exact(7, "engine")});
+  stat.events = {row("loads:u", exact(7, Source::engine))};
+  stat.events[0].summary = summarize({exact(7, Source::engine), exact(7, Source::engine)});
   EXPECT_NE(table(stat, {})->find(" ± 0 "), std::string::npos);
 }
 
 TEST(Table, half_a_median_is_shown) {
   result::Stat stat = sample();
-  stat.events = {row("loads:u", exact(1, "engine"))};
-  stat.events[0].summary = summarize({exact(1, "engine"), exact(2, "engine")});
+  stat.events = {row("loads:u", exact(1, Source::engine))};
+  stat.events[0].summary = summarize({exact(1, Source::engine), exact(2, Source::engine)});
   EXPECT_NE(table(stat, {})->find(" 1.5 "), std::string::npos);
 }
 

@@ -11,12 +11,13 @@ namespace tally::report {
 
 inline result::Event row(const std::string& name, Count count, Unit unit = Unit::events) {
   result::Event event;
-  event.total = {name.substr(0, name.find(':')), name, unit, std::move(count)};
+  const EventName parts = split_event_name(name);
+  event.total = {parts.base, parts, unit, std::move(count)};
   return event;
 }
 
 inline Count modelled(std::int64_t value) {
-  Count count = exact(value, "engine");
+  Count count = exact(value, Source::engine);
   count.trust = Trust::modelled;
   count.model = "gshare";
   return count;
@@ -38,26 +39,26 @@ inline result::Stat sample() {
   stat.command = {"bzip2", "-k", "linux.tar"};
   stat.exit_code = 0;
   stat.backend = "engine";
-  stat.events = {row("instructions:u", exact(2'501'138'701, "engine")),
-                 row("branches:u", exact(427'054'451, "engine")),
-                 row("loads:u", exact(702'114'020, "engine")),
+  stat.events = {row("instructions:u", exact(2'501'138'701, Source::engine)),
+                 row("branches:u", exact(427'054'451, Source::engine)),
+                 row("loads:u", exact(702'114'020, Source::engine)),
                  row("branch-misses:u", modelled(21'113'040)),
-                 row("cycles:u", from_reading({100, Nanoseconds{8}, Nanoseconds{2}}, "cpu")),
-                 row("page-faults", partial(1'204, "wait4", "includes the engine's")),
+                 row("cycles:u", from_reading({100, Nanoseconds{8}, Nanoseconds{2}}, CountSource::pmu("cpu"))),
+                 row("page-faults", partial(1'204, Source::wait4, "includes the engine's")),
                  row("stores:k", absent("user mode only")),
-                 row("peak-memory", counted(13'002'342, "wait4"), Unit::bytes),
-                 row("duration_time", counted(7'190'000'000, "clock"), Unit::nanoseconds)};
+                 row("peak-memory", counted(13'002'342, Source::wait4), Unit::bytes),
+                 row("duration_time", counted(7'190'000'000, Source::clock), Unit::nanoseconds)};
   stat.metrics = {metric("branches/instructions", "branches:u / instructions:u", "share", 0.17074),
                   metric("loads/instructions", "loads:u / instructions:u", "", 0.28072)};
-  stat.metrics[0].beside = "branches:u";
-  stat.metrics[1].beside = "loads:u";
-  for (result::Metric& one : stat.metrics) one.per = "instructions:u";
+  stat.metrics[0].beside = {"branches", Mode::user};
+  stat.metrics[1].beside = {"loads", Mode::user};
+  for (result::Metric& one : stat.metrics) one.per = {"instructions", Mode::user};
   result::Process process;
   process.pid = 42;
   process.parent_pid = 41;
   process.command = "bz\x1bip2";
   process.end = result::End::exited;
-  process.counts = {{"loads", "loads:u", Unit::events, exact(702'114'020, "engine")}};
+  process.counts = {{"loads", {"loads", Mode::user}, Unit::events, exact(702'114'020, Source::engine)}};
   process.threads = {{42, "main", process.counts}, {43, "worker", process.counts}};
   stat.runs = {{0, std::nullopt, true, 1, 2, {}, {process}}};
   for (const result::Event& event : stat.events) stat.runs[0].counts.push_back(event.total);
@@ -75,10 +76,11 @@ inline result::Stat sample_corrected() {
   stat.command = {"rep_stosb"};
   stat.exit_code = 0;
   stat.backend = "perf";
-  stat.events = {row("instructions:u", with_correction(counted(255, "cpu"), {8, 1, 246, 1})),
-                 row("branches:u", with_correction(counted(493, "cpu"), {1, 2, 246, std::nullopt})),
-                 row("branches-taken:u", with_correction(counted(1, "cpu"), {1, 0, 246, std::nullopt})),
-                 row("cycles:u", counted(1'204, "cpu"))};
+  stat.events = {
+      row("instructions:u", with_correction(counted(255, CountSource::pmu("cpu")), {8, 1, 246, 1})),
+      row("branches:u", with_correction(counted(493, CountSource::pmu("cpu")), {1, 2, 246, std::nullopt})),
+      row("branches-taken:u", with_correction(counted(1, CountSource::pmu("cpu")), {1, 0, 246, std::nullopt})),
+      row("cycles:u", counted(1'204, CountSource::pmu("cpu")))};
   for (std::size_t i = 0; i < 3; ++i) stat.events[i].total.repeats = "correctable";
   stat.events[3].total.repeats = "speculative";
   stat.runs = {{0, std::nullopt, true, std::nullopt, std::nullopt, {}, {}}};
@@ -90,7 +92,7 @@ inline result::Stat sample_corrected() {
 inline result::Stat sample_with_metrics() {
   result::Stat stat = sample();
   stat.metrics.push_back(metric("IPC", "instructions:u / cycles:u", "", 2.07692));
-  stat.metrics.back().beside = "cycles:u";
+  stat.metrics.back().beside = {"cycles", Mode::user};
   stat.metrics.back().ratio.trust = Trust::scaled;
   stat.metrics.push_back(metric("branch-miss-rate", "branch-misses:u / branches:u", "share", 0.04944));
   stat.metrics.back().ratio.trust = Trust::modelled;
@@ -112,9 +114,9 @@ inline result::Stat sample_series(int runs) {
   std::vector<std::vector<Count>> series(3);
   std::vector<Ratio> ratios;
   for (int i = 1; i <= runs; ++i) {
-    series[0].push_back(exact(10'000, "engine"));
-    series[1].push_back(exact(std::int64_t{1'000} * i, "engine"));
-    series[2].push_back(i == 2 ? absent("the kernel did not say") : counted(i, "wait4"));
+    series[0].push_back(exact(10'000, Source::engine));
+    series[1].push_back(exact(std::int64_t{1'000} * i, Source::engine));
+    series[2].push_back(i == 2 ? absent("the kernel did not say") : counted(i, Source::wait4));
     ratios.push_back({10.0 / i, Trust::exact, "", ""});
     result::Run run{0, std::nullopt, true, {}, {}, {}, {}};
     for (std::size_t j = 0; j < 3; ++j) run.counts.push_back(stat.events[j].total);
@@ -141,10 +143,13 @@ inline result::Stat sample_series(int runs) {
 inline result::Stat sample_hpctool() {
   result::Stat stat = sample();
   stat.metrics.clear();
-  stat.events = {row("branches:u", counted(1'777, "cpu")),         row("ref-cycles:u", counted(65'550, "cpu")),
-                 row("branch-misses:u", counted(145, "cpu")),      row("instructions:u", counted(7'890, "cpu")),
-                 row("cache-references:u", counted(2'302, "cpu")), row("cycles:u", counted(0, "cpu")),
-                 row("cache-misses:u", counted(1'917, "cpu"))};
+  stat.events = {row("branches:u", counted(1'777, CountSource::pmu("cpu"))),
+                 row("ref-cycles:u", counted(65'550, CountSource::pmu("cpu"))),
+                 row("branch-misses:u", counted(145, CountSource::pmu("cpu"))),
+                 row("instructions:u", counted(7'890, CountSource::pmu("cpu"))),
+                 row("cache-references:u", counted(2'302, CountSource::pmu("cpu"))),
+                 row("cycles:u", counted(0, CountSource::pmu("cpu"))),
+                 row("cache-misses:u", counted(1'917, CountSource::pmu("cpu")))};
   stat.runs[0].counts.clear();
   for (const result::Event& event : stat.events) stat.runs[0].counts.push_back(event.total);
   return stat;
@@ -154,9 +159,9 @@ inline result::Stat sample_hpctool() {
 inline result::Stat sample_processes() {
   result::Stat stat = sample();
   const std::vector<result::Event> events{
-      row("instructions:u", exact(9'000'000, "engine")), row("branches:u", exact(1'800'000, "engine")),
-      row("direct-calls:u", exact(20'000, "engine")),    row("loads:u", exact(2'700'000, "engine")),
-      row("stores:u", exact(900'000, "engine")),         row("page-faults", counted(321, "wait4"))};
+      row("instructions:u", exact(9'000'000, Source::engine)), row("branches:u", exact(1'800'000, Source::engine)),
+      row("direct-calls:u", exact(20'000, Source::engine)),    row("loads:u", exact(2'700'000, Source::engine)),
+      row("stores:u", exact(900'000, Source::engine)),         row("page-faults", counted(321, Source::wait4))};
   const struct {
     std::int64_t pid, parent;
     int image;
@@ -185,7 +190,7 @@ inline result::Stat sample_processes() {
     for (const result::Event& event : events) {
       process.counts.push_back(event.total);
       Count& count = process.counts.back().count;
-      if (count.source == "wait4") count = absent("known for the whole command only");
+      if (count.source == Source::wait4) count = absent("known for the whole command only");
       if (count.value) *count.value /= one.pid;
       if (!one.whole) count = downgraded(count, Trust::partial, "it was killed: the last block may be counted ahead");
     }

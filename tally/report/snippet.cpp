@@ -53,7 +53,7 @@ std::string snippet_table(const result::Snippet& snippet) {
   std::string text = "\n of one copy of: " + code_text(snippet.code) + "\n\n";
   Grid grid({{"event"}, {"each", Align::right}, {"least", Align::right}, {"most", Align::right}, {"trust"}});
   for (const result::PerCopy& one : snippet.events) {
-    grid.add({one.name, each_text(one.each.value), one.low ? each_text(one.low) : "",
+    grid.add({one.name.text(), each_text(one.each.value), one.low ? each_text(one.low) : "",
               one.high ? each_text(one.high) : "", trust_text(one.each)});
   }
   text += grid.text();
@@ -89,7 +89,7 @@ std::string snippet_json(const result::Snippet& snippet) {
   json["events"] = Json::array();
   for (const result::PerCopy& one : snippet.events) {
     json["events"].push_back({{"event", one.event},
-                              {"name", one.name},
+                              {"name", one.name.text()},
                               {"value", value_or_null(one.each.value)},
                               {"difference", one.each.value ? Json(one.difference) : Json(nullptr)},
                               {"low", value_or_null(one.low)},
@@ -108,9 +108,9 @@ std::string snippet_csv(const result::Snippet& snippet) {
   std::string text = "event,value,trust,model,low,high,reason\r\n";
   Ratio cycles;
   for (const result::PerCopy& one : snippet.events) {
-    if (one.name.starts_with("cycles")) cycles = one.each;
-    text += csv_row({one.name, plain(one.each.value), std::string(name(one.each.trust)), one.each.model, plain(one.low),
-                     plain(one.high), one.each.reason},
+    if (one.name.base == "cycles") cycles = one.each;
+    text += csv_row({one.name.text(), plain(one.each.value), std::string(name(one.each.trust)), one.each.model,
+                     plain(one.low), plain(one.high), one.each.reason},
                     ",") +
             "\r\n";
   }

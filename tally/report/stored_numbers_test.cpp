@@ -74,8 +74,9 @@ result::Profile profile() {
   result::Profile made;
   made.stat.command = {"prog"};
   made.stat.events.emplace_back();
-  made.stat.events.front().total.name = made.stat.events.front().total.event = "instructions:u";
-  made.stat.events.front().total.count = exact(300, "engine");
+  made.stat.events.front().total.event = "instructions:u";
+  made.stat.events.front().total.name = {"instructions", Mode::user};
+  made.stat.events.front().total.count = exact(300, Source::engine);
   made.owners.emplace_back();
   made.objects = {{"/bin/prog"}};
   made.sources = {"", "a.c"};

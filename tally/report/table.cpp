@@ -36,7 +36,7 @@ std::string spread_text(const Summary& summary) {
 std::string events_once(const result::Stat& stat, Footnotes& notes) {
   Grid grid({{"event"}, {"count", Align::right}, {"per"}, {"trust"}});
   for (const result::Event& row : stat.events) {
-    grid.add({row.total.name, number(row.total.count.value, row.total.unit), beside_text(stat, row.total.name),
+    grid.add({row.total.name.text(), number(row.total.count.value, row.total.unit), beside_text(stat, row.total.name),
               notes.cell(row.total.count)});
   }
   return grid.text();
@@ -57,7 +57,7 @@ std::string events_repeated(const result::Stat& stat, Footnotes& notes) {
     const Summary& summary = *row.summary;
     const Unit unit = row.total.unit;
     const auto cell = [&](const std::optional<std::int64_t>& value) { return value ? number(value, unit) : ""; };
-    grid.add({row.total.name, median_text(row), cell(summary.low), cell(summary.high), cell(summary.min),
+    grid.add({row.total.name.text(), median_text(row), cell(summary.low), cell(summary.high), cell(summary.min),
               cell(summary.max), spread_text(summary), beside_text(stat, row.total.name), notes.cell(row.total.count)});
   }
   return grid.text();
@@ -76,8 +76,8 @@ std::string corrections_block(const result::Stat& stat) {
         correction->interrupts
             ? fmt::format("{} and {}", faults, plural(*correction->interrupts, "interrupt", "interrupts"))
             : faults + "; interrupts are still in it";
-    grid.add(
-        {row.total.name, thousands(correction->corrected), fmt::format("{} for each of {}", correction->each, what)});
+    grid.add({row.total.name.text(), thousands(correction->corrected),
+              fmt::format("{} for each of {}", correction->each, what)});
   }
   return any ? grid.text() : "";
 }
@@ -107,11 +107,10 @@ std::string footer(const result::Stat& stat) {
   std::vector<std::string> parts;
   const bool any_user = std::any_of(stat.events.begin(), stat.events.end(), [](const result::Event& row) {
     // page-faults:u, by the kernel's counter, says so in its own row: the others beside it are of the kernel, too.
-    return row.total.count.value && row.total.name.ends_with(":u") && row.total.count.source != "perf_event";
+    return row.total.count.value && row.total.name.mode == Mode::user && row.total.count.source != Source::kernel;
   });
   const bool any_kernel = std::any_of(stat.events.begin(), stat.events.end(), [](const result::Event& row) {
-    return row.total.count.value && row.total.name.ends_with("k") &&
-           row.total.name.rfind(':') + 3 >= row.total.name.size();
+    return row.total.count.value && (row.total.name.mode == Mode::kernel || row.total.name.mode == Mode::both);
   });
   if (any_user && !any_kernel) parts.emplace_back("user mode only");
   if (stat.backend == "hpctool") return " a file of HPCTool's form, a run for each of its rows\n";
@@ -144,7 +143,7 @@ std::string parts_block(const result::Stat& stat) {
       for (std::size_t i = 0; i < part.counts.size(); ++i) {
         const result::EventCount& one = part.counts[i];
         any = true;
-        grid.add({i == 0 ? part.name : "", i == 0 ? part.cpus : "", one.name, number(one.count.value, one.unit),
+        grid.add({i == 0 ? part.name : "", i == 0 ? part.cpus : "", one.name.text(), number(one.count.value, one.unit),
                   notes.cell(one.count)});
       }
     }

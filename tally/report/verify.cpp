@@ -101,7 +101,7 @@ std::string grades(const result::Verify& verify) {
       auto at =
           std::find_if(absent.begin(), absent.end(), [&one](const auto& other) { return other.first == one.why; });
       if (at == absent.end()) at = absent.insert(at, {one.why, {}});
-      at->second.push_back(one.event);
+      at->second.push_back(one.event.text());
       continue;
     }
     std::string why = one.why;
@@ -109,10 +109,10 @@ std::string grades(const result::Verify& verify) {
     if (!one.instead.empty()) why += "; count " + one.instead + " instead";
     bool first = true;
     for (const std::string& line : wrapped(why, 76)) {
-      grid.add({first ? one.event : "", first ? std::string(name(one.grade)) : "", line});
+      grid.add({first ? one.event.text() : "", first ? std::string(name(one.grade)) : "", line});
       first = false;
     }
-    if (first) grid.add({one.event, std::string(name(one.grade)), ""});
+    if (first) grid.add({one.event.text(), std::string(name(one.grade)), ""});
   }
   std::string text = grid.text();
   if (!absent.empty()) text += "\n Absent\n";
@@ -195,7 +195,7 @@ Json check_json(const Check& check) {
 }
 
 Json event_json(const result::GradedEvent& one) {
-  return {{"event", one.event},
+  return {{"event", one.event.text()},
           {"grade", name(one.grade)},
           {"why", text_or_null(one.why)},
           {"source", text_or_null(one.source)},

@@ -17,9 +17,9 @@
 namespace tally::report {
 namespace {
 
-/// The event that a row's `trigger` names; nothing where the end of its thread cut it.
-std::string_view trigger_of(const result::WindowsHead& head, const result::Window& window) {
-  return window.trigger ? std::string_view(head.triggers[*window.trigger].event) : "end";
+/// The event that a row's `trigger` names; "end" where the end of its thread cut it.
+std::string trigger_of(const result::WindowsHead& head, const result::Window& window) {
+  return window.trigger ? head.triggers[*window.trigger].event.text() : "end";
 }
 
 std::string quoted_json(const std::string& text) { return json_text(nlohmann::json(text)); }
@@ -63,7 +63,7 @@ class Table final : public WindowWriter {
   void end(std::string& to) override {
     for (const result::EventCount& event : head_.events)
       if (event.count.trust == Trust::absent)
-        fmt::format_to(std::back_inserter(to), "  {} is absent: {}\n", event.name, event.count.reason);
+        fmt::format_to(std::back_inserter(to), "  {} is absent: {}\n", event.name.text(), event.count.reason);
   }
 
  private:
@@ -86,12 +86,13 @@ class Csv final : public WindowWriter {
   void begin(const result::WindowsHead& head, std::string& to) override {
     head_ = head;
     std::vector<std::string> columns{"series", "number", "time_ns", "length", "program", "process", "thread", "cpu"};
-    for (const result::EventCount& event : head.events) columns.push_back(event.name);
+    for (const result::EventCount& event : head.events) columns.push_back(event.name.text());
     columns.insert(columns.end(), {"trigger", "address"});
     if (head.named) columns.insert(columns.end(), {"function", "line"});
     columns.insert(columns.end(), {"lost", "trust"});
     to += csv_row(columns, ",") + "\r\n";
-    for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(csv_row({trigger.event}, ","));
+    for (const result::WindowTrigger& trigger : head.triggers)
+      triggers_.push_back(csv_row({trigger.event.text()}, ","));
     tail_ = fmt::format(",{}\r\n", name(trust_of(head)));
     partial_tail_ = fmt::format(",{}\r\n", name(Trust::partial));
   }
@@ -137,8 +138,8 @@ class JsonLines final : public WindowWriter {
     head_ = head;
     trust_ = name(trust_of(head));
     to += windows_description(head) + "\n";
-    for (const result::EventCount& event : head.events) keys_.push_back(quoted_json(event.name));
-    for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(quoted_json(trigger.event));
+    for (const result::EventCount& event : head.events) keys_.push_back(quoted_json(event.name.text()));
+    for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(quoted_json(trigger.event.text()));
   }
   void row(const result::Window& window, std::string& to) override {
     auto out = std::back_inserter(to);
@@ -185,7 +186,7 @@ class JsonLines final : public WindowWriter {
 class Hpctool final : public WindowWriter {
  public:
   void begin(const result::WindowsHead& head, std::string& to) override {
-    std::vector<std::string> names;
+    std::vector<EventName> names;
     for (const result::EventCount& event : head.events) names.push_back(event.name);
     for (const std::size_t place : hpctool_places(names).value_or(std::vector<std::size_t>{}))
       places_.push_back(head.places[place]);
@@ -216,17 +217,17 @@ class Binary final : public WindowWriter {
 nlohmann::ordered_json description_of(const result::WindowsHead& head) {
   nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
   for (const result::WindowTrigger& trigger : head.triggers) {
-    object["every"].push_back({{"event", trigger.event}, {"count", trigger.every}});
+    object["every"].push_back({{"event", trigger.event.text()}, {"count", trigger.every}});
     if (trigger.frequency != 0) object["every"].back()["frequency"] = trigger.frequency;
   }
   if (head.merged) object["merged"] = true;
   if (!head.start.empty()) object["start_at"] = head.start;
   if (!head.stop.empty()) object["stop_at"] = head.stop;
   for (const result::EventCount& event : head.events) {
-    nlohmann::ordered_json one{{"name", event.name}, {"asked", event.event}, {"trust", name(event.count.trust)}};
+    nlohmann::ordered_json one{{"name", event.name.text()}, {"asked", event.event}, {"trust", name(event.count.trust)}};
     if (event.unit == Unit::nanoseconds) one["unit"] = "nanoseconds";
     if (!event.count.reason.empty()) one["reason"] = event.count.reason;
-    if (!event.count.source.empty()) one["source"] = event.count.source;
+    if (event.count.source.is_known()) one["source"] = event.count.source.text();
     if (!event.count.model.empty()) one["model"] = event.count.model;
     object["events"].push_back(std::move(one));
   }
@@ -243,12 +244,12 @@ std::unique_ptr<WindowWriter> make_window_binary() { return std::make_unique<Bin
 
 std::string hpctool_windows_description(const result::WindowsHead& head) {
   nlohmann::ordered_json object = description_of(head);
-  std::vector<std::string> names;
+  std::vector<EventName> names;
   for (const result::EventCount& event : head.events) names.push_back(event.name);
   const std::string header = hpctool_header();
   const std::vector<std::string> columns = split(header, ',');
   const auto places = hpctool_places(names);
-  for (std::size_t i = 0; places && i < places->size(); ++i) object["columns"][columns[i]] = names[(*places)[i]];
+  for (std::size_t i = 0; places && i < places->size(); ++i) object["columns"][columns[i]] = names[(*places)[i]].text();
   return json_text(object);
 }
 

@@ -25,9 +25,9 @@ class WindowWriter {
 /// A format of windows.
 struct WindowFormat : Format {
   std::unique_ptr<WindowWriter> (*make)() = nullptr;
-  /// Whether these events (full names, in the order asked) have a place in it. Null where any will do. Errors:
+  /// Whether these events (in the order asked) have a place in it. Null where any will do. Errors:
   /// bad_usage with what is missing.
-  Result<void> (*fits)(const std::vector<std::string>& events) = nullptr;
+  Result<void> (*fits)(const std::vector<EventName>& events) = nullptr;
   /// What its rows do not say, as a JSON object in one line: it stands in a file beside them. Null where they say all.
   std::string (*describe)(const result::WindowsHead& head) = nullptr;
   bool tells_places = false;  ///< it has room for the function and the line of an address

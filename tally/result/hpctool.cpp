@@ -47,12 +47,13 @@ Count count_of(const std::vector<Row>& rows, const Row& row, std::size_t column)
   // An event may really never happen; instructions and cycles always do.
   if (column <= reference_cycles && all_zero(rows, column)) return absent("0 in every row: this counter did not count");
   if (row[column] < 0) return absent("negative: the halves of the counter were joined as signed numbers");
-  return partial(row[column], "", "as the file says, which does not say who counted");
+  return partial(row[column], Source::none, "as the file says, which does not say who counted");
 }
 
 EventCount event_count(const std::string& name, Count count) {
   EventCount one;
-  one.event = one.name = name;
+  one.event = name;
+  one.name = split_event_name(name);
   one.count = std::move(count);
   return one;
 }
@@ -83,7 +84,7 @@ Stat stat_of(const std::vector<Row>& rows, const Names& names) {
 // Whether a run counted what stands in a row.
 bool is_of(const Run& run, const Row& row, const Names& names) {
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto holds = [&](const EventCount& one) { return one.name == names[i] && one.count.value == row[i]; };
+    const auto holds = [&](const EventCount& one) { return one.name.text() == names[i] && one.count.value == row[i]; };
     if (std::none_of(run.counts.begin(), run.counts.end(), holds)) return false;
   }
   return true;

@@ -41,8 +41,8 @@ TEST(HpcToolFile, is_known_by_its_columns) {
 TEST(HpcToolFile, one_row_is_one_run) {
   const Stat stat = read("7890,0,65550,1777,145,2302,1917\r\n");
   ASSERT_EQ(stat.events.size(), 7u);
-  EXPECT_EQ(stat.events[0].total.name, "instructions");
-  EXPECT_EQ(stat.events[0].total.count, partial(7890, "", as_said));
+  EXPECT_EQ(stat.events[0].total.name.text(), "instructions");
+  EXPECT_EQ(stat.events[0].total.count, partial(7890, Source::none, as_said));
   EXPECT_EQ(stat.events[2].total.count.value, 65550);
   EXPECT_EQ(stat.events[6].total.count.value, 1917);
   EXPECT_EQ(stat.events[1].total.count.trust, Trust::absent) << "its core cycles are 0 in every row";
@@ -76,10 +76,10 @@ TEST(HpcToolFile, an_event_may_never_happen_and_no_count_is_negative) {
 
 TEST(HpcToolFile, tallys_description_names_the_events) {
   const Stat stat = read("1,2,3,4,5,6,7\n", R"({"columns": {"event1": "branches:u", "event9": "x", "event2": 3}})");
-  EXPECT_EQ(stat.events[3].total.name, "branches:u");
-  EXPECT_EQ(stat.events[4].total.name, "event2");
+  EXPECT_EQ(stat.events[3].total.name.text(), "branches:u");
+  EXPECT_EQ(stat.events[4].total.name.text(), "event2");
   for (const char* other : {"", "no JSON", "[]", "{}", R"({"columns": []})"}) {
-    EXPECT_EQ(read("1,2,3,4,5,6,7\n", other).events[3].total.name, "event1") << other;
+    EXPECT_EQ(read("1,2,3,4,5,6,7\n", other).events[3].total.name.text(), "event1") << other;
   }
 }
 
@@ -112,7 +112,7 @@ TEST(HpcToolFile, the_description_of_other_rows_raises_no_trust) {
   for (const auto& [rows, cycles] : {std::pair{"1,2,3,4,5,6,7\n", 3}, std::pair{"1,2,3,4,5,6,7\n1,2,3,4,5,6,7\n", 2}}) {
     const Stat stat = read(rows, description_of(cycles));
     ASSERT_EQ(stat.events.size(), 7u);
-    EXPECT_EQ(stat.events[3].total.name, "a:u");
+    EXPECT_EQ(stat.events[3].total.name.text(), "a:u");
     EXPECT_EQ(stat.events[3].total.count.trust, Trust::partial);
     EXPECT_EQ(stat.events[3].total.count.reason, as_said);
     EXPECT_TRUE(said(stat, "describes other rows"));

@@ -22,17 +22,18 @@ WindowsHead head_of(const std::vector<HpctoolRow>& rows, const HpctoolNames& nam
   std::size_t next = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     EventCount event;
-    event.event = event.name = names[i];
+    event.event = names[i];
+    event.name = split_event_name(names[i]);
     // An event may really never happen; instructions and cycles always do.
     const bool dead =
         i < 3 && std::all_of(rows.begin(), rows.end(), [&](const HpctoolRow& row) { return row[i] == 0; });
     event.count = dead ? absent("0 in every row: this counter did not count")
-                       : partial(0, "", "as the file says, which does not say who counted");
+                       : partial(0, Source::none, "as the file says, which does not say who counted");
     event.count.value.reset();
     head.events.push_back(std::move(event));
     head.places.push_back(dead ? std::nullopt : std::optional(next++));
   }
-  head.triggers = {{names[0], 0}};
+  head.triggers = {{split_event_name(names[0]), 0}};
   return head;
 }
 

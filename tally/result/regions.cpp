@@ -11,11 +11,11 @@ namespace {
 
 RegionEvent event(const Json& json) {
   RegionEvent one;
-  one.event = json.at("event").get<std::string>();
+  one.event = split_event_name(json.at("event").get<std::string>());
   one.total.value = optional<std::int64_t>(json, "value");
   one.total.trust = one.total.value ? trust(json.at("trust")) : Trust::absent;
   one.total.reason = text(json, "reason");
-  one.total.source = text(json, "source");
+  one.total.source = parse_source(text(json, "source"));
   if (json.contains("model")) one.total.model = text(json, "model");
   one.least = optional<std::int64_t>(json, "least");
   one.most = optional<std::int64_t>(json, "most");
@@ -37,8 +37,8 @@ RegionMetric metric(const Json& json) {
   one.name = json.at("metric").get<std::string>();
   one.formula = json.at("formula").get<std::string>();
   one.unit = text(json, "unit");
-  one.beside = text(json, "event");
-  one.per = text(json, "per");
+  one.beside = split_event_name(text(json, "event"));
+  one.per = split_event_name(text(json, "per"));
   one.asked = number<bool>(json.at("asked"));
   one.ratio.value = optional<double>(json, "value");
   one.ratio.trust = one.ratio.value ? trust(json.at("trust")) : Trust::absent;

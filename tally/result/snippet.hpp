@@ -15,7 +15,7 @@ namespace tally::result {
 /// An event's count in one copy.
 struct PerCopy {
   std::string event;                          ///< as it was asked for
-  std::string name;                           ///< in full: "instructions:u"
+  EventName name;                             ///< what was counted, and in which mode
   Ratio each;                                 ///< of one copy; a fraction where copies share an event
   std::int64_t difference = 0;                ///< what `copies` copies made more; with several repeats the middle one
   std::optional<double> low = {}, high = {};  ///< of one copy, the least and the most of all repeats

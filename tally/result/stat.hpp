@@ -8,6 +8,7 @@
 
 #include "tally/base/units.hpp"
 #include "tally/count/count.hpp"
+#include "tally/count/event_name.hpp"
 #include "tally/count/statistics.hpp"
 #include "tally/result/regions.hpp"
 
@@ -19,7 +20,7 @@ inline constexpr const char* interrupted = "interrupted before the end";
 /// One event's count.
 struct EventCount {
   std::string event;  ///< as it was asked for
-  std::string name;   ///< in full, with the mode: "instructions:u"
+  EventName name;     ///< what was counted, and in which mode
   Unit unit = Unit::events;
   Count count;
   std::string repeats = {};  ///< how far such a count of a PMU repeats, event::Class by name; empty where none was read
@@ -85,8 +86,8 @@ struct Metric {
   std::string name;     ///< "branches/instructions", "IPC", "IPC:k"
   std::string formula;  ///< in full names: "instructions:u / cycles:u"
   std::string unit;     ///< "share" (of 1), "GHz", "per 1,000 instructions"; empty for a plain number
-  std::string beside;   ///< full name of the event in whose row it stands; or empty
-  std::string per;      ///< full name of the event that `beside` is compared with; empty for other metrics
+  EventName beside;     ///< the event in whose row it is; or empty
+  EventName per;        ///< the event that `beside` is compared with; empty for other metrics
   bool asked = false;   ///< by the user; else it is there because its events are
   Ratio ratio;          ///< with several runs the median of theirs
   std::vector<std::optional<double>> runs;  ///< with several runs: of each

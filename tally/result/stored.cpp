@@ -43,12 +43,12 @@ End end(const std::string& name) {
 EventCount event_count(const Json& json) {
   EventCount one;
   one.event = json.at("event").get<std::string>();
-  one.name = json.at("name").get<std::string>();
+  one.name = split_event_name(json.at("name").get<std::string>());
   one.unit = unit(text(json, "unit"));
   one.count.value = optional_count(json, "value");
   one.count.trust = trust(json.at("trust"));
   one.count.reason = text(json, "reason");
-  one.count.source = text(json, "source");
+  one.count.source = parse_source(text(json, "source"));
   one.count.model = text(json, "model");
   one.count.error_percent = optional<double>(json, "error_percent");
   if (const auto raw = optional<std::int64_t>(json, "raw")) {
@@ -108,8 +108,8 @@ Metric metric(const Json& json, const Stat& stat) {
   one.name = json.at("metric").get<std::string>();
   one.formula = text(json, "formula");
   one.unit = text(json, "unit");
-  one.beside = text(json, "event");
-  one.per = text(json, "per");
+  one.beside = split_event_name(text(json, "event"));
+  one.per = split_event_name(text(json, "per"));
   one.asked = json.value("asked", false);
   one.ratio = {optional<double>(json, "value"), trust(json.at("trust")), text(json, "reason"), text(json, "model")};
   if (stat.runs_asked == 1) return one;

@@ -46,7 +46,8 @@ EventSampling sampling(const Json& json) {
 void read_events(const Json& json, Profile& profile) {
   for (const Json& one : json) {
     Event event;
-    event.total.event = event.total.name = text(one, "name");
+    event.total.event = text(one, "name");
+    event.total.name = split_event_name(event.total.event);
     event.total.count.value = optional_count(one, "value");
     event.total.count.trust = event.total.count.value ? trust(one.at("trust")) : Trust::absent;
     event.total.count.reason = text(one, "reason");

@@ -12,7 +12,7 @@ constexpr const char* schema = "tally-verify";
 
 GradedEvent graded_event(const Json& json) {
   GradedEvent one;
-  one.event = text(json, "event");
+  one.event = split_event_name(text(json, "event"));
   one.grade = event_grade_of(text(json, "grade")).value_or(EventGrade::absent);
   one.why = text(json, "why");
   one.source = text(json, "source");

@@ -70,9 +70,9 @@ bool read_address(std::string_view text, std::uint64_t& to) {
 
 std::size_t trigger_place(WindowsHead& head, std::string_view event) {
   const auto found = std::find_if(head.triggers.begin(), head.triggers.end(),
-                                  [&](const WindowTrigger& one) { return one.event == event; });
+                                  [&](const WindowTrigger& one) { return one.event.text() == event; });
   if (found != head.triggers.end()) return static_cast<std::size_t>(found - head.triggers.begin());
-  head.triggers.push_back({std::string(event), 0});
+  head.triggers.push_back({split_event_name(event), 0});
   return head.triggers.size() - 1;
 }
 
@@ -81,7 +81,7 @@ WindowsHead head_of(const Json& json) {
   WindowsHead head;
   head.command = json.at("command").get<std::vector<std::string>>();
   for (const Json& one : json.at("every"))
-    head.triggers.push_back({text(one, "event"), number<std::uint64_t>(one.at("count")),
+    head.triggers.push_back({split_event_name(text(one, "event")), number<std::uint64_t>(one.at("count")),
                              one.contains("frequency") ? number<std::uint64_t>(one.at("frequency")) : 0});
   head.merged = json.contains("merged");
   head.start = text(json, "start_at");
@@ -89,12 +89,12 @@ WindowsHead head_of(const Json& json) {
   std::size_t next = 0;
   for (const Json& one : json.at("events")) {
     EventCount event;
-    event.name = text(one, "name");
+    event.name = split_event_name(text(one, "name"));
     event.event = text(one, "asked");
     if (text(one, "unit") == "nanoseconds") event.unit = Unit::nanoseconds;
     event.count.trust = trust(one.at("trust"));
     event.count.reason = text(one, "reason");
-    event.count.source = text(one, "source");
+    event.count.source = parse_source(text(one, "source"));
     event.count.model = text(one, "model");
     if (event.count.trust == Trust::absent)
       head.places.emplace_back();
@@ -128,7 +128,8 @@ WindowsHead csv_head(const std::vector<std::string>& names, const std::vector<st
   for (std::size_t i = 0; i < names.size(); ++i) {
     const bool is_there = i + before_events < first.size() && !first[i + before_events].empty();
     EventCount event;
-    event.event = event.name = names[i];
+    event.event = names[i];
+    event.name = split_event_name(names[i]);
     event.count.trust = is_there ? believed : Trust::absent;
     if (!is_there) event.count.reason = "its column is empty";
     head.events.push_back(std::move(event));
@@ -139,7 +140,7 @@ WindowsHead csv_head(const std::vector<std::string>& names, const std::vector<st
 
 bool same_names(const WindowsHead& head, const std::vector<std::string>& names) {
   return std::equal(head.events.begin(), head.events.end(), names.begin(), names.end(),
-                    [](const EventCount& event, const std::string& name) { return event.name == name; });
+                    [](const EventCount& event, const std::string& name) { return event.name.text() == name; });
 }
 
 // What of a CSV's row is not right; empty where all is.
@@ -170,7 +171,7 @@ std::string csv_window(const std::vector<std::string_view>& fields, WindowsHead&
     counts.push_back(0);
     if (!read_number(fields[before_events + i], counts.back()))
       return fmt::format("'{}' is no count of {}", printable(std::string(fields[before_events + i])),
-                         head.events[i].name);
+                         head.events[i].name.text());
   }
   window.counts = counts;
   return {};
@@ -243,7 +244,7 @@ void json_window(const Json& json, WindowsHead& head, Window& window, std::vecto
   counts.clear();
   const Json& values = json.at("counts");
   for (std::size_t i = 0; i < head.events.size(); ++i)
-    if (head.places[i]) counts.push_back(number<std::int64_t>(values.at(head.events[i].name)));
+    if (head.places[i]) counts.push_back(number<std::int64_t>(values.at(head.events[i].name.text())));
   window.counts = counts;
 }
 

@@ -178,7 +178,7 @@ TEST(StoredWindows, rows_of_hpctool_are_windows_where_only_the_last_is_short) {
   ASSERT_TRUE(read);
   EXPECT_EQ(read->rows(), 4u);
   EXPECT_EQ(read->head.events[1].count.trust, Trust::absent) << "a counter that is always 0 did not count";
-  EXPECT_EQ(read->head.events[3].name, "branches:u");
+  EXPECT_EQ(read->head.events[3].name.text(), "branches:u");
   EXPECT_EQ(read->notices.size(), 3u) << "who was counted, steps of 150, no threads";
   EXPECT_EQ(read->series[0].triggers, (std::vector<std::int64_t>{0, 0, 0, -1}));
 }

@@ -51,7 +51,7 @@ struct Check {
 
 /// An event's grade.
 struct GradedEvent {
-  std::string event;  ///< full name
+  EventName event;
   EventGrade grade = EventGrade::absent;
   std::string why;
   std::string source;                    ///< who counts

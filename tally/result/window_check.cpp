@@ -22,7 +22,7 @@ std::string WindowCheck::problem_of(const Window& window, const WindowsHead& hea
   sums_.resize(window.counts.size());
   const auto name_of = [&](std::size_t place) {
     for (std::size_t i = 0; i < head.events.size(); ++i)
-      if (head.places[i] == place) return printable(head.events[i].name);
+      if (head.places[i] == place) return printable(head.events[i].name.text());
     return std::string("an event");
   };
   for (std::size_t i = 0; i < window.counts.size(); ++i) {

@@ -17,7 +17,7 @@ struct CodeFile;
 
 /// What ends a window.
 struct WindowTrigger {
-  std::string event;            ///< its full name
+  EventName event;
   std::uint64_t every = 0;      ///< so many of it; 0: not fixed
   std::uint64_t frequency = 0;  ///< so often in a second, by what the kernel has for its period then; 0: it does not
   bool operator==(const WindowTrigger&) const = default;

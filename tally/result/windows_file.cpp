@@ -55,7 +55,7 @@ constexpr std::pair<Unit, const char*> units[] = {
 Json head_json(const WindowsHead& head) {
   Json json{{"command", head.command}, {"triggers", Json::array()}, {"events", Json::array()}};
   for (const WindowTrigger& one : head.triggers) {
-    json["triggers"].push_back({{"event", one.event}, {"every", one.every}});
+    json["triggers"].push_back({{"event", one.event.text()}, {"every", one.every}});
     if (one.frequency != 0) json["triggers"].back()["frequency"] = one.frequency;
   }
   if (head.merged) json["merged"] = true;
@@ -66,12 +66,12 @@ Json head_json(const WindowsHead& head) {
     const Count& count = event.count;
     const auto unit =
         std::find_if(std::begin(units), std::end(units), [&](const auto& one) { return one.first == event.unit; });
-    json["events"].push_back({{"name", event.name},
+    json["events"].push_back({{"name", event.name.text()},
                               {"asked", event.event},
                               {"unit", unit == std::end(units) ? "events" : unit->second},
                               {"trust", name(count.trust)},
                               {"reason", count.reason},
-                              {"source", count.source},
+                              {"source", count.source.text()},
                               {"model", count.model},
                               {"place", head.places[i] ? Json(*head.places[i]) : Json(nullptr)}});
   }
@@ -83,20 +83,21 @@ WindowsHead head_of(const Json& json) {
   WindowsHead head;
   head.command = json.at("command").get<std::vector<std::string>>();
   for (const Json& one : json.at("triggers"))
-    head.triggers.push_back({one.at("event").get<std::string>(), number<std::uint64_t>(one.at("every")),
+    head.triggers.push_back({split_event_name(one.at("event").get<std::string>()),
+                             number<std::uint64_t>(one.at("every")),
                              one.contains("frequency") ? number<std::uint64_t>(one.at("frequency")) : 0});
   head.merged = json.contains("merged");
   head.start = text(json, "start_at");
   head.stop = text(json, "stop_at");
   for (const Json& one : json.at("events")) {
     EventCount event;
-    event.name = text(one, "name");
+    event.name = split_event_name(text(one, "name"));
     event.event = text(one, "asked");
     for (const auto& [unit, word] : units)
       if (text(one, "unit") == word) event.unit = unit;
     event.count.trust = trust(one.at("trust"));
     event.count.reason = text(one, "reason");
-    event.count.source = text(one, "source");
+    event.count.source = parse_source(text(one, "source"));
     event.count.model = text(one, "model");
     head.places.push_back(optional<std::size_t>(one, "place"));
     head.events.push_back(std::move(event));

@@ -17,10 +17,10 @@ struct Row {
 WindowsHead head_of_two() {
   WindowsHead head;
   head.command = {"./prog", "a b"};
-  head.triggers = {{"instructions:u", 50000}, {"calls:u", 7}};
-  EventCount one{"instructions", "instructions:u", Unit::events, exact(0, "engine"), ""};
+  head.triggers = {{{"instructions", Mode::user}, 50000}, {{"calls", Mode::user}, 7}};
+  EventCount one{"instructions", {"instructions", Mode::user}, Unit::events, exact(0, Source::engine), ""};
   one.count.value.reset();
-  head.events = {one, {"cycles", "cycles:u", Unit::events, absent("no PMU"), ""}, one};
+  head.events = {one, {"cycles", {"cycles", Mode::user}, Unit::events, absent("no PMU"), ""}, one};
   head.places = {0, std::nullopt, 1};
   return head;
 }

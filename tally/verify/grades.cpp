@@ -34,7 +34,7 @@ Distances distances(const Ledger& ledger, std::size_t place, const Known& event)
   for (const Series& series : ledger.series) {
     for (const Ran& ran : series.runs) {
       const Count& count = ran.counts[place];
-      if (!count.source.empty()) all.source = count.source;
+      if (count.source.is_known()) all.source = count.source.text();
       if (const std::string why = why_not_judged(count); !why.empty()) {
         all.unjudged = why;
         continue;
@@ -68,7 +68,7 @@ const Check* failed(const std::vector<Check>& checks, const std::string& event) 
 GradedEvent known_grade(const Scene& scene, const std::vector<Check>& checks, std::size_t place, const Known& event) {
   const Distances all = distances(scene.ledger, place, event);
   GradedEvent graded;
-  graded.event = name_of(event.id);
+  graded.event = event_name_of(event.id);
   graded.source = all.source;
   graded.each = all.each;
   graded.runs = all.runs;
@@ -80,7 +80,7 @@ GradedEvent known_grade(const Scene& scene, const std::vector<Check>& checks, st
   }
   graded.furthest = all.corrected;
   const std::string programs = fmt::format("what {} programs do, in {} runs", scene.ledger.series.size(), all.runs);
-  const Check* failure = failed(checks, graded.event);
+  const Check* failure = failed(checks, graded.event.text());
   if (event.nature == Nature::accesses && all.trust != Trust::exact) {
     graded.grade = all.raw == 0 ? EventGrade::exact : all.only_more ? EventGrade::micro_op : EventGrade::unusable;
     graded.why = all.raw == 0 ? "equal to " + programs
@@ -108,14 +108,14 @@ GradedEvent known_grade(const Scene& scene, const std::vector<Check>& checks, st
 
 GradedEvent speculative_grade(const Ledger& ledger, std::size_t place) {
   GradedEvent graded;
-  graded.event = name_of(ledger.events[place].id);
+  graded.event = event_name_of(ledger.events[place].id);
   double widest = 0;
   std::string model, absent;
   for (const Series& series : ledger.series) {
     std::vector<std::int64_t> values;
     for (const Ran& ran : series.runs) {
       const Count& count = ran.counts[place];
-      if (!count.source.empty()) graded.source = count.source;
+      if (count.source.is_known()) graded.source = count.source.text();
       if (!count.model.empty()) model = count.model;
       if (count.value) {
         values.push_back(*count.value);
@@ -157,7 +157,7 @@ std::string instead_of(Id id, const std::vector<GradedEvent>& all) {
   for (const auto& [of, instead] : others) {
     if (of != id) continue;
     for (const GradedEvent& one : all) {
-      if (one.event == name_of(instead) && one.grade <= EventGrade::correctable) return one.event;
+      if (one.event == event_name_of(instead) && one.grade <= EventGrade::correctable) return one.event.text();
     }
   }
   return "";
@@ -174,7 +174,7 @@ std::vector<GradedEvent> grades(const Scene& scene, const std::vector<Check>& ch
   }
   for (std::size_t i = 0; i < speculative.events.size(); ++i) all.push_back(speculative_grade(speculative, i));
   for (GradedEvent& one : all) {
-    const auto id = event::find(one.event.substr(0, one.event.rfind(':')));
+    const auto id = event::find(one.event.base);
     if (id && (one.grade == EventGrade::unusable || one.grade == EventGrade::micro_op)) {
       one.instead = instead_of(*id, all);
     }

@@ -74,10 +74,13 @@ Deviation deviation(const Count& count, const Trial& trial, const Known& known, 
   return deviation;
 }
 
-std::string name_of(event::Id id) {
-  const event::Definition& definition = event::definition(id);
-  return std::string(definition.name) + (event::has_modes(definition.kind) ? ":u" : "");
+EventName event_name_of(event::Id id) {
+  event::Event event;
+  event.id = id;
+  return event::event_name(event);
 }
+
+std::string name_of(event::Id id) { return event_name_of(id).text(); }
 
 Check check_of(const std::string& goal, const std::string& what, const std::string& event) {
   Check check;

@@ -73,6 +73,7 @@ result::Check concluded(result::Check check, result::Verdict verdict, const std:
 std::string why_not_judged(const Count& count);
 
 /// Names for reports: "instructions:u".
+EventName event_name_of(event::Id id);
 std::string name_of(event::Id id);
 
 }  // namespace tally::verify

@@ -56,7 +56,7 @@ const Published* published_of(std::string_view pmu) {
 
 void compare(std::vector<result::GradedEvent>& events, const Published& published) {
   for (result::GradedEvent& one : events) {
-    const auto id = event::find(one.event.substr(0, one.event.rfind(':')));
+    const auto id = event::find(one.event.base);
     const auto grade = id ? grade_of(published, *id) : none;
     // Grades of what has no known answer, or is not there, are no better or worse.
     if (!grade || one.grade == absent || one.grade == speculative) continue;

@@ -12,7 +12,7 @@ namespace {
 using result::EventGrade;
 using result::GradedEvent;
 
-const GradedEvent* found_in(const result::Verify& verify, const std::string& event) {
+const GradedEvent* found_in(const result::Verify& verify, const EventName& event) {
   const auto found = std::find_if(verify.events.begin(), verify.events.end(),
                                   [&event](const GradedEvent& one) { return one.event == event; });
   return found == verify.events.end() ? nullptr : &*found;
@@ -20,7 +20,7 @@ const GradedEvent* found_in(const result::Verify& verify, const std::string& eve
 
 // Page faults that were counted beside the event; 0 where none were.
 std::int64_t faults_in(const result::Stat& stat) {
-  for (const char* name : {"page-faults:u", "page-faults"}) {
+  for (const EventName& name : {EventName{"page-faults", Mode::user}, EventName{"page-faults"}}) {
     for (const result::Event& row : stat.events) {
       if (row.total.name == name && row.total.count.value) return *row.total.count.value;
     }
@@ -46,7 +46,7 @@ std::vector<std::string> remarks(const result::Verify& verify, const result::Sta
     if (!graded || !row.total.count.value) continue;
     if (graded->grade == EventGrade::unusable) {
       std::string line =
-          fmt::format("`tally verify` found {} unusable on this machine: {}", graded->event, graded->why);
+          fmt::format("`tally verify` found {} unusable on this machine: {}", graded->event.text(), graded->why);
       if (!graded->instead.empty()) line += "; count " + graded->instead + " instead";
       lines.push_back(std::move(line));
     } else if (graded->grade == EventGrade::correctable && row.total.count.correction) {
@@ -54,14 +54,14 @@ std::vector<std::string> remarks(const result::Verify& verify, const result::Sta
       const std::int64_t added = *row.total.count.value - correction.corrected;
       if (!matters(added, correction.corrected)) continue;
       lines.push_back(fmt::format("this processor counts {} of {} too many for each page fault and interrupt: {} here",
-                                  correction.each, graded->event, thousands(added)));
+                                  correction.each, graded->event.text(), thousands(added)));
     } else if (graded->grade == EventGrade::correctable && graded->each.value_or(0) > 0) {
       const std::int64_t added = *graded->each * faults_in(stat);
       if (!matters(added, *row.total.count.value)) continue;
       lines.push_back(
           fmt::format("this processor counts {} of {} too many for each page fault: about {} here "
                       "(--corrections takes them off)",
-                      *graded->each, graded->event, thousands(added)));
+                      *graded->each, graded->event.text(), thousands(added)));
     }
   }
   return lines;

@@ -41,8 +41,8 @@ class Scripted final : public backend::Backend {
   std::optional<Error> refuses(const backend::WindowOrder& /*order*/) const override { return std::nullopt; }
 
   backend::Outlook outlook(const event::Event& event) const override {
-    if (!has(event.id)) return {Trust::absent, "scripted: not here", ""};
-    return {known(event.id) ? trust : Trust::counted, "", "scripted"};
+    if (!has(event.id)) return {Trust::absent, "scripted: not here", Source::none};
+    return {known(event.id) ? trust : Trust::counted, "", CountSource::pmu("scripted")};
   }
 
   event::Plan plan(const std::vector<event::Event>& events, bool) const override {
@@ -146,12 +146,12 @@ class Scripted final : public backend::Backend {
     const Look look{event.id, trial, order, trial.known(), runs_};
     std::int64_t number = its ? its->value(look.known) : speculative(event.id, trial);
     value(look, number);
-    Count made = exact(number, "scripted");
+    Count made = exact(number, CountSource::pmu("scripted"));
     made.trust = its ? trust : Trust::counted;
     if (multiplex && order.events.size() > counters) {
       // A counter for some of the time counts some of the events.
       const Reading reading{number / 4, std::chrono::milliseconds(400), std::chrono::milliseconds(100)};
-      made = from_reading(reading, "scripted");
+      made = from_reading(reading, CountSource::pmu("scripted"));
     }
     count(look, made);
     return made;

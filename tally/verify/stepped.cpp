@@ -13,8 +13,6 @@
 namespace tally::verify {
 namespace {
 
-constexpr const char* by_stepper = "single-stepper";
-
 // The number behind a name in what the stepper writes: {"instructions": 42, …}.
 std::optional<std::uint64_t> number_of(const std::string& text, const char* key) {
   const std::string name = fmt::format("\"{}\": ", key);
@@ -80,15 +78,15 @@ Result<backend::Counts> Stepped::run(const backend::CountOrder& order) {
     const Known* its = known(event.id);
     Count count = absent("the single-stepper wrote no counts");
     if (!its) count = absent("the single-stepper does not count it");
-    if (its && counts) count = exact(its->value(*counts), by_stepper);
+    if (its && counts) count = exact(its->value(*counts), Source::stepper);
     outcome->counts.push_back(backend::event_count(event, std::move(count)));
   }
   return outcome;
 }
 
 backend::Outlook Stepped::outlook(const event::Event& event) const {
-  if (!known(event.id)) return {Trust::absent, "the single-stepper does not count it", ""};
-  return {Trust::exact, "", by_stepper};
+  if (!known(event.id)) return {Trust::absent, "the single-stepper does not count it", Source::none};
+  return {Trust::exact, "", Source::stepper};
 }
 
 }  // namespace tally::verify

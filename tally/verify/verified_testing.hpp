@@ -41,7 +41,7 @@ inline bool fails(const result::Verify& result, const std::string& goal) {
 
 inline result::EventGrade grade(const result::Verify& result, const std::string& event) {
   const auto found = std::find_if(result.events.begin(), result.events.end(),
-                                  [&event](const auto& one) { return one.event == event; });
+                                  [&event](const auto& one) { return one.event.text() == event; });
   EXPECT_NE(found, result.events.end()) << event;
   return found == result.events.end() ? result::EventGrade::absent : found->grade;
 }

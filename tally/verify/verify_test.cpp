@@ -141,18 +141,18 @@ TEST(RightBackend, that_multiplexes_and_scales_is_within_its_tolerance) {
 result::Stat counted(const std::string& event, const Count& count) {
   result::Stat stat;
   stat.backend = "perf";
-  stat.events.push_back({{event, event, Unit::events, count}, {}});
+  stat.events.push_back({{event, split_event_name(event), Unit::events, count}, {}});
   return stat;
 }
 
 TEST(Remarks, tell_what_faults_added_where_that_matters) {
   result::Verify verify;
   verify.backend = "perf";
-  verify.events = {{"branches:u", result::EventGrade::correctable, "", "cpu", 1, 0, std::nullopt, 9, ""}};
-  Count count = tally::counted(1'000'979, "cpu");
+  verify.events = {{{"branches", Mode::user}, result::EventGrade::correctable, "", "cpu", 1, 0, std::nullopt, 9, ""}};
+  Count count = tally::counted(1'000'979, CountSource::pmu("cpu"));
   result::Stat stat = counted("branches:u", count);
   EXPECT_TRUE(remarks(verify, stat).empty()) << "nobody counted page faults";
-  stat.events.push_back({{"page-faults", "page-faults", Unit::events, tally::counted(979, "perf_event")}, {}});
+  stat.events.push_back({{"page-faults", {"page-faults"}, Unit::events, tally::counted(979, Source::kernel)}, {}});
   EXPECT_EQ(
       remarks(verify, stat),
       std::vector<std::string>{"this processor counts 1 of branches:u too many for each page fault: about 979 here "
@@ -188,9 +188,9 @@ TEST(Published, grades_are_compared) {
   EXPECT_EQ(haswell->name, "Haswell");
   EXPECT_EQ(published_of("hs"), nullptr);
   std::vector<result::GradedEvent> events(3);
-  events[0] = {"instructions:u", result::EventGrade::correctable, "", "", {}, {}, {}, 1, ""};
-  events[1] = {"conditional-branches:u", result::EventGrade::unusable, "", "", {}, {}, {}, 1, ""};
-  events[2] = {"cycles:u", result::EventGrade::speculative, "", "", {}, {}, {}, 1, ""};
+  events[0] = {{"instructions", Mode::user}, result::EventGrade::correctable, "", "", {}, {}, {}, 1, ""};
+  events[1] = {{"conditional-branches", Mode::user}, result::EventGrade::unusable, "", "", {}, {}, {}, 1, ""};
+  events[2] = {{"cycles", Mode::user}, result::EventGrade::speculative, "", "", {}, {}, {}, 1, ""};
   compare(events, *haswell);
   EXPECT_EQ(events[0].published, "as published of Haswell");
   EXPECT_EQ(events[1].published, "worse than published of Haswell (exact)");

@@ -26,7 +26,7 @@ inline void work() {}
 
 void print(const tally::Values& values) {
   for (const tally::EventValue& one : values.events) {
-    std::printf("%s %lld\n", one.event.c_str(), static_cast<long long>(one.count.value.value_or(-1)));
+    std::printf("%s %lld\n", one.event.text().c_str(), static_cast<long long>(one.count.value.value_or(-1)));
   }
 }
 
@@ -71,7 +71,7 @@ void regions_around_readings(tally::Counters& counters) {
   }
   for (const tally::RegionResult& region : counters.regions()) {
     for (const tally::RegionEvent& one : region.all.events)
-      std::printf("%s %lld\n", one.event.c_str(), static_cast<long long>(one.total.value.value_or(-1)));
+      std::printf("%s %lld\n", one.event.text().c_str(), static_cast<long long>(one.total.value.value_or(-1)));
   }
 }
 

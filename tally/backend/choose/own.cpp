@@ -74,7 +74,7 @@ Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& eve
     const bool is_there = count.trust == Trust::exact || count.trust == Trust::modelled;
     any = any || is_there;
     const std::string why = count.reason.empty() ? "it is not exact there" : count.reason;
-    own.push_back({{}, "engine", "", is_there ? "" : "not in regions under the engine: " + why, count.model});
+    own.push_back({{}, Source::engine, "", is_there ? "" : "not in regions under the engine: " + why, count.model});
   }
   if (any || events.empty()) return own;
   return fail(Code::cannot_measure, fmt::format("cannot count {}: {}", printable(events[0].asked), own[0].absent),

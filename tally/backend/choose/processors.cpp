@@ -16,11 +16,11 @@ Result<std::vector<ProcessorEvent>> processor_events(const std::vector<event::Ev
     std::string why = "it is not counted by a counter of the processor";
     const std::size_t before = all.size();
     for (const perf::Encoded& kind : perf::encode(event, cores)) {
-      const auto is_its = [&](const linux::PmuDevice& core) { return core.name == kind.source; };
+      const auto is_its = [&](const linux::PmuDevice& core) { return core.name == kind.source.name; };
       if (!kind.why_none.empty()) {
         why = kind.why_none;
       } else if (std::any_of(cores.begin(), cores.end(), is_its)) {
-        all.push_back({event::name(event), kind.source, kind.event, kind.doubt});
+        all.push_back({event::name(event), kind.source.text(), kind.event, kind.doubt});
       }
     }
     if (all.size() == before) {

@@ -25,12 +25,12 @@ TEST(None, answers_for_every_event_in_the_order_asked) {
   const auto outcome = run({"true"}, "page-faults,instructions,duration_time");
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_EQ(outcome->counts.size(), 3u);
-  EXPECT_EQ(outcome->counts[0].name, "page-faults");
+  EXPECT_EQ(outcome->counts[0].name.text(), "page-faults");
   EXPECT_EQ(outcome->counts[0].count.trust, Trust::counted);
   const bool permitted = static_cast<bool>(linux::open_for_next_program(linux::KernelEvent::page_faults));
-  EXPECT_EQ(outcome->counts[0].count.source, permitted ? "perf_event" : "wait4");
+  EXPECT_EQ(outcome->counts[0].count.source, permitted ? Source::kernel : Source::wait4);
   EXPECT_GT(outcome->counts[0].count.value, 0);
-  EXPECT_EQ(outcome->counts[1].name, "instructions:u");
+  EXPECT_EQ(outcome->counts[1].name.text(), "instructions:u");
   EXPECT_EQ(outcome->counts[1].count.trust, Trust::absent);
   EXPECT_FALSE(outcome->counts[1].count.value);
   EXPECT_FALSE(outcome->counts[1].count.reason.empty());
@@ -61,8 +61,8 @@ TEST(None, what_was_counted_stays_when_the_program_is_killed) {
   EXPECT_GT(outcome->counts[1].count.value, 0);
   EXPECT_GT(outcome->counts[2].count.value, 0);
   for (const EventCount& one : outcome->counts) {
-    EXPECT_EQ(one.count.trust, Trust::counted) << one.name;
-    EXPECT_EQ(one.count.source, "perf_event") << one.name;
+    EXPECT_EQ(one.count.trust, Trust::counted) << one.name.text();
+    EXPECT_EQ(one.count.source, Source::kernel) << one.name.text();
   }
 }
 
@@ -70,7 +70,7 @@ TEST(None, descendants_are_counted_and_tally_itself_is_not) {
   TALLY_NEEDS_COUNTERS();
   const auto faults = [](const std::string& script) {
     const Count count = run({"sh", "-c", script}, "page-faults")->counts[0].count;
-    EXPECT_EQ(count.source, "perf_event") << "wait4 would say much the same";
+    EXPECT_EQ(count.source, Source::kernel) << "wait4 would say much the same";
     return *count.value;
   };
   const std::int64_t alone = faults(":");
@@ -87,7 +87,7 @@ TEST(None, faults_of_user_mode_are_those_of_the_programs_own_accesses) {
   ASSERT_TRUE(outcome);
   EXPECT_GT(outcome->counts[1].count.value, 0);
   EXPECT_LT(outcome->counts[1].count.value, outcome->counts[0].count.value);
-  EXPECT_EQ(outcome->counts[1].name, "page-faults:u");
+  EXPECT_EQ(outcome->counts[1].name.text(), "page-faults:u");
 }
 
 TEST(None, clocks_fit_the_times_of_wait4) {

@@ -153,7 +153,7 @@ std::vector<result::Part> kinds_of(const CountOrder& order, const std::vector<li
 }  // namespace
 
 Count attached_count(const event::Event& event, const Count& counted, Nanoseconds duration) {
-  if (event.id == event::Id::duration_time) return tally::counted(duration.count(), "clock");
+  if (event.id == event::Id::duration_time) return tally::counted(duration.count(), Source::clock);
   const bool of_command = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
   return of_command ? absent("known of commands only that tally itself starts") : counted;
 }

@@ -86,7 +86,7 @@ Result<CodeEvents::One> code_event(const event::Event& event, const ProfileOrder
     if (!kind.why_none.empty()) return refused(kind.why_none);
     one.kinds.push_back(kind.event);
     if (order.sampling.user_only) one.kinds.back().user_only = true;
-    one.source = one.source.empty() ? kind.source : one.source + ", " + kind.source;
+    one.source = combined(one.source, kind.source);
     one.doubt = kind.doubt;
   }
   one.sampling.by_hardware = !is_software;
@@ -95,7 +95,7 @@ Result<CodeEvents::One> code_event(const event::Event& event, const ProfileOrder
   one.sampling.frequency = order.sampling.frequency;
   if (!order.sampling.any())
     (is_fault(event.id) ? one.sampling.every : one.sampling.frequency) = is_fault(event.id) ? 1 : usual_frequency;
-  if (one.sampling.by_hardware) one.sampling.precise = most_precise(one.source);
+  if (one.sampling.by_hardware) one.sampling.precise = most_precise(one.source.name);
   const int why = try_event(one, order.calls);
   if (why == EINVAL && one.sampling.every == 0)
     return refused(fmt::format("the kernel takes no {} samples a second (kernel.perf_event_max_sample_rate is {})",

@@ -19,7 +19,8 @@ struct CodeEvents {
   struct One {
     std::vector<linux::PerfEvent> kinds;  ///< one for each kind of cores
     result::EventSampling sampling;       ///< how
-    std::string source, doubt;            ///< as of Encoded
+    CountSource source;                   ///< as of Encoded, of all kinds of cores
+    std::string doubt;                    ///< as of Encoded
   };
   std::vector<One> events;
   bool calls = false;

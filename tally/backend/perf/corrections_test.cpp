@@ -72,7 +72,10 @@ Counts outcome_of(const CountOrder& order, std::int64_t each) {
   for (const event::Event& event : order.events) {
     const bool faults = event.id == event::Id::user_page_faults;
     const bool instructions = event.id == event::Id::instructions;
-    counts.push_back(event_count(event, counted(faults ? 246 : instructions ? 1000 + 246 * each : 1246, "cpu")));
+    counts.push_back(event_count(event, counted(faults         ? 246
+                                                : instructions ? 1000 + 246 * each
+                                                               : 1246,
+                                                CountSource::pmu("cpu"))));
   }
   Counts outcome;
   outcome.counts = counts;

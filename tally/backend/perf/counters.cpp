@@ -49,7 +49,7 @@ std::string why_refused(int os_errno, const event::Event& event) {
   }
 }
 
-Count of_core_types(const std::vector<Reading>& kinds, const std::string& source, bool by_turns) {
+Count of_core_types(const std::vector<Reading>& kinds, const CountSource& source, bool by_turns) {
   Reading sum;
   for (const Reading& kind : kinds) {
     const Nanoseconds enabled =
@@ -61,10 +61,11 @@ Count of_core_types(const std::vector<Reading>& kinds, const std::string& source
   count.reading = sum;
   if (sum.time_running == sum.time_enabled) return count;
   const std::string percent = fmt::format("{:.4g} % of the time", running_percent(count).value_or(0));
-  return downgraded(std::move(count), Trust::partial,
-                    kinds.size() > 1
-                        ? fmt::format("counted in {}; with several kinds of cores nothing is scaled", percent)
-                        : fmt::format("counted in {}: on {}'s cores alone, and nothing is scaled", percent, source));
+  return downgraded(
+      std::move(count), Trust::partial,
+      kinds.size() > 1
+          ? fmt::format("counted in {}; with several kinds of cores nothing is scaled", percent)
+          : fmt::format("counted in {}: on {}'s cores alone, and nothing is scaled", percent, source.text()));
 }
 
 std::string why_unreadable(int os_errno) {
@@ -77,7 +78,7 @@ Count of_kind(const Count& whole, const Reading& own, const std::string& core) {
   Count count = whole;
   count.value = own.raw;
   count.reading = own;
-  count.source = core;
+  count.source = CountSource::pmu(core);
   return count;
 }
 
@@ -118,7 +119,7 @@ void Counters::open(One& one, std::size_t kind, linux::PerfTarget target, std::s
   opened_.emplace_back();
   if (!one.kinds[kind].why_none.empty()) return;
   const int group = one.event.group;
-  const std::string pmu = one.kinds[kind].event.type == linux::perf_type_software ? "" : one.kinds[kind].source;
+  const std::string pmu = one.kinds[kind].event.type == linux::perf_type_software ? "" : one.kinds[kind].source.name;
   const auto of_group = [group](const auto& other) { return other.event.group == group; };
   target.whole_group = group != 0 && static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), of_group)) <=
                                          linux::largest_group_read;
@@ -211,7 +212,7 @@ std::vector<std::pair<std::size_t, Count>> Counters::of_core(const std::string& 
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const One& one = all_[i];
     for (std::size_t kind = 0; kind < one.kinds.size(); ++kind) {
-      if (one.kinds[kind].source != core) continue;
+      if (one.kinds[kind].source.name != core) continue;
       std::vector<Reading> readings;
       for (const std::size_t target : targets) {
         const std::size_t at = place(one, target, kind);
@@ -289,13 +290,13 @@ Count Counters::sum_of(const One& one, const std::vector<std::vector<Reading>>& 
     return *sum;
   }
   std::vector<Reading> kinds;
-  std::vector<std::string> sources;
+  CountSource source;
   for (std::size_t kind = 0; kind < readings.size(); ++kind) {
     if (readings[kind].empty()) continue;
     kinds.push_back(std::accumulate(readings[kind].begin(), readings[kind].end(), Reading{}));
-    sources.push_back(one.kinds[kind].source);
+    source = combined(source, one.kinds[kind].source);
   }
-  return of_core_types(kinds, join(sources, ", "), targets_.front().processor < 0);
+  return of_core_types(kinds, source, targets_.front().processor < 0);
 }
 
 }  // namespace tally::backend::perf

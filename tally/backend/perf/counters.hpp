@@ -21,7 +21,7 @@ std::string why_refused(int os_errno, const event::Event& event);
 /// What the PMUs of different kinds of cores counted of one event. Each counts on its own cores only, so that none of
 /// them ran all the time, and what was missed cannot be told from what ran elsewhere: nothing is scaled. `by_turns`: of
 /// threads, which run on one kind at a time. Counted where the times add up to all of it, else partial. Pure.
-Count of_core_types(const std::vector<Reading>& kinds, const std::string& source, bool by_turns);
+Count of_core_types(const std::vector<Reading>& kinds, const CountSource& source, bool by_turns);
 
 /// The part of a whole that the PMU of one kind of cores counted: what it has is as trustworthy as the whole. Pure.
 Count of_kind(const Count& whole, const Reading& own, const std::string& core);

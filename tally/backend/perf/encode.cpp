@@ -144,25 +144,26 @@ Encoding for_core(Encoding encoding, const PmuDevice& core, bool is_one_of_sever
 Encoded coded_for(const event::Event& event, const PmuDevice& core, bool is_one_of_several) {
   Encoding encoding = for_core(*event.encoding, core, is_one_of_several);
   if (encoding.type == event::perf_type_hardware || encoding.type == event::perf_type_cache) {
-    return {in_mode(encoding, event.mode), core.name, "", ""};
+    return {in_mode(encoding, event.mode), CountSource::pmu(core.name), "", ""};
   }
   if (family_of(core) == Family::arm && encoding.config > 0xFFFF) {
     return none(fmt::format("the codes of {} have 16 bits", core.name));
   }
   encoding.config = event::kernel_config(encoding);
-  return {in_mode(encoding, event.mode), core.name, doubt_about(encoding, core), ""};
+  return {in_mode(encoding, event.mode), CountSource::pmu(core.name), doubt_about(encoding, core), ""};
 }
 
 Encoded named_for(const event::Event& event, const PmuDevice& core, bool is_one_of_several) {
   if (const auto number = event::kernel_number(event.id)) {
-    return {in_mode(for_core(*number, core, is_one_of_several), event.mode), core.name, "", ""};
+    return {in_mode(for_core(*number, core, is_one_of_several), event.mode), CountSource::pmu(core.name), "", ""};
   }
-  if (const auto code = own_code(event.id, core)) return {in_mode(*code, event.mode), core.name, "", ""};
+  if (const auto code = own_code(event.id, core))
+    return {in_mode(*code, event.mode), CountSource::pmu(core.name), "", ""};
   return none(fmt::format("{} has no event for it that tally knows", core.name));
 }
 
 Encoded not_of_this_processor(const Encoding& encoding, event::Mode mode, const PmuDevice& core) {
-  if (encoding.type) return {in_mode(encoding, mode), encoding.pmu, "", ""};  // of an uncore, as a rule
+  if (encoding.type) return {in_mode(encoding, mode), parse_source(encoding.pmu), "", ""};  // of an uncore, as a rule
   if (encoding.family == Family::none) return none("this machine's kernel has no PMU " + encoding.pmu);
   return none(fmt::format("it is an event of {}'s processors ({}), and here is {}", event::maker(encoding.family),
                           encoding.pmu, core.name));
@@ -174,7 +175,7 @@ std::vector<Encoded> encode(const event::Event& event, const std::vector<PmuDevi
   if (const auto own = kernel_event(event.id)) {
     if (!linux::kernel_counts(*own)) return {none("the kernel counts none on this architecture")};
     const bool user_only = event.id == event::Id::user_page_faults;
-    return {{{linux::perf_type_software, static_cast<std::uint64_t>(*own), user_only}, "perf_event", "", ""}};
+    return {{{linux::perf_type_software, static_cast<std::uint64_t>(*own), user_only}, Source::kernel, "", ""}};
   }
   if (event::definition(event.id).kind == event::Kind::software) return {none("not one of the kernel's counters")};
   if (cores.empty()) return {none("this machine's kernel has no PMU of the processor")};

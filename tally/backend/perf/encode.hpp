@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/count/source.hpp"
 #include "tally/event/event.hpp"
 #include "tally/linux/perf/perf_event.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
@@ -13,7 +14,7 @@ namespace tally::backend::perf {
 /// An event as the kernel takes it, or why it takes none.
 struct Encoded {
   linux::PerfEvent event;
-  std::string source;    ///< who will count: the PMU's name, or "perf_event" for the kernel's own events
+  CountSource source;    ///< who will count: a PMU, or the kernel its own events
   std::string doubt;     ///< why such a count is to be believed less: a code that this PMU does not list
   std::string why_none;  ///< not empty: it cannot be asked for
   bool operator==(const Encoded&) const = default;

@@ -19,7 +19,7 @@ Encoded encoded(const char* text) { return encode(*event::parse(text), {arm()}).
 TEST(Encode, generic_events_by_the_kernels_numbers_in_their_mode) {
   const Encoded user = encoded("instructions");
   EXPECT_EQ(user.event, (linux::PerfEvent{0, 1, true, false}));
-  EXPECT_EQ(user.source, "armv8_pmuv3");
+  EXPECT_EQ(user.source, CountSource::pmu("armv8_pmuv3"));
   EXPECT_EQ(encoded("instructions:k").event, (linux::PerfEvent{0, 1, false, true}));
   EXPECT_EQ(encoded("cycles:uk").event, (linux::PerfEvent{0, 0, false, false}));
   EXPECT_EQ(encoded("L1-icache-load-misses").event, (linux::PerfEvent{3, 0x10001, true, false}));
@@ -28,7 +28,7 @@ TEST(Encode, generic_events_by_the_kernels_numbers_in_their_mode) {
 TEST(Encode, the_kernels_own_events_are_never_counted_in_user_mode_alone) {
   EXPECT_EQ(encoded("context-switches").event, (linux::PerfEvent{1, 3}));
   EXPECT_EQ(encoded("page-faults:u").event, (linux::PerfEvent{1, 2, true}));
-  EXPECT_EQ(encoded("page-faults").source, "perf_event");
+  EXPECT_EQ(encoded("page-faults").source, Source::kernel);
   EXPECT_FALSE(encoded("peak-memory").why_none.empty());
 }
 

@@ -58,9 +58,9 @@ TEST_F(Kinds, an_event_without_a_pmu_is_asked_of_each) {
   const std::vector<Encoded> cycles = encoded("cycles");
   ASSERT_EQ(cycles.size(), 2u);
   EXPECT_EQ(cycles[0].event, (linux::PerfEvent{0, 0xA00000000, true, false}));
-  EXPECT_EQ(cycles[0].source, "cpu_atom");
+  EXPECT_EQ(cycles[0].source, CountSource::pmu("cpu_atom"));
   EXPECT_EQ(cycles[1].event, (linux::PerfEvent{0, 0x400000000, true, false}));
-  EXPECT_EQ(cycles[1].source, "cpu_core");
+  EXPECT_EQ(cycles[1].source, CountSource::pmu("cpu_core"));
   const std::vector<Encoded> misses = encoded("L1-icache-load-misses");
   EXPECT_EQ(misses[0].event, (linux::PerfEvent{3, 0xA00010001, true, false}));
   const std::vector<Encoded> code = encoded("r412e");
@@ -74,7 +74,7 @@ TEST_F(Kinds, an_event_of_one_pmu_is_asked_of_that_alone) {
   const std::vector<Encoded> of_core = encoded("cpu_core/event=0x2e,umask=0x41/");
   ASSERT_EQ(of_core.size(), 1u) << "the number of cpu_core is that of codes without a PMU, too";
   EXPECT_EQ(of_core[0].event, (linux::PerfEvent{4, 0x412e, true, false}));
-  EXPECT_EQ(of_core[0].source, "cpu_core");
+  EXPECT_EQ(of_core[0].source, CountSource::pmu("cpu_core"));
   EXPECT_EQ(encoded("cpu_atom/cache-misses/")[0].event.type, 10u);
 }
 
@@ -127,7 +127,7 @@ TEST_F(Kinds, each_has_a_row_of_its_own) {
   ASSERT_EQ(core.size(), 1u);
   EXPECT_EQ(atom[0].first, 0u);
   EXPECT_EQ(*atom[0].second.value + *core[0].second.value, whole[0].value);
-  EXPECT_EQ(atom[0].second.source, "cpu_atom");
+  EXPECT_EQ(atom[0].second.source, CountSource::pmu("cpu_atom"));
   EXPECT_TRUE(Counters(*event::parse_lists({"r2"}, {root_, ""}), {cores[0]}).of_core("cpu_atom", {}).empty())
       << "with one kind the whole is the row";
 }
@@ -135,7 +135,7 @@ TEST_F(Kinds, each_has_a_row_of_its_own) {
 TEST(CoreTypes, a_row_is_what_was_counted_there_and_as_good_as_the_whole) {
   const Reading atom{700, Nanoseconds{100}, Nanoseconds{60}};
   const Reading core{300, Nanoseconds{100}, Nanoseconds{20}};
-  const Count whole = of_core_types({atom, core}, "cpu_atom, cpu_core", true);
+  const Count whole = of_core_types({atom, core}, parse_source("cpu_atom, cpu_core"), true);
   const Count row = of_kind(whole, atom, "cpu_atom");
   EXPECT_EQ(row.value, 700) << "never 700 * 100 / 60";
   EXPECT_EQ(row.trust, Trust::partial);
@@ -148,24 +148,27 @@ constexpr Reading part(std::int64_t raw, std::int64_t enabled, std::int64_t runn
 }
 
 TEST(CoreTypes, what_two_kinds_counted_by_turns_is_whole_where_the_times_add_up) {
-  const Count whole = of_core_types({part(700, 100, 60), part(300, 100, 40)}, "cpu_atom, cpu_core", true);
+  const Count whole = of_core_types({part(700, 100, 60), part(300, 100, 40)}, parse_source("cpu_atom, cpu_core"), true);
   EXPECT_EQ(whole.value, 1000);
   EXPECT_EQ(whole.trust, Trust::counted);
 }
 
 TEST(CoreTypes, nothing_is_scaled) {
-  const Count shared = of_core_types({part(700, 100, 60), part(300, 100, 20)}, "cpu_atom, cpu_core", true);
+  const Count shared =
+      of_core_types({part(700, 100, 60), part(300, 100, 20)}, parse_source("cpu_atom, cpu_core"), true);
   EXPECT_EQ(shared.value, 1000);
   EXPECT_EQ(shared.trust, Trust::partial);
   EXPECT_NE(shared.reason.find("80 % of the time"), std::string::npos);
-  const Count one = of_core_types({part(700, 100, 60)}, "cpu_core", true);
+  const Count one = of_core_types({part(700, 100, 60)}, parse_source("cpu_core"), true);
   EXPECT_EQ(one.value, 700);
   EXPECT_EQ(one.trust, Trust::partial);
 }
 
 TEST(CoreTypes, processors_count_all_the_time_each) {
-  EXPECT_EQ(of_core_types({part(700, 100, 100), part(300, 100, 100)}, "both", false).trust, Trust::counted);
-  EXPECT_EQ(of_core_types({part(700, 100, 100), part(300, 100, 90)}, "both", false).trust, Trust::partial);
+  EXPECT_EQ(of_core_types({part(700, 100, 100), part(300, 100, 100)}, parse_source("both"), false).trust,
+            Trust::counted);
+  EXPECT_EQ(of_core_types({part(700, 100, 100), part(300, 100, 90)}, parse_source("both"), false).trust,
+            Trust::partial);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ class CommandRun {
   }
 
   Count windowed(Count count) const {
-    const bool is_of_the_time = count.source == "perf_event" || count.reading.has_value();
+    const bool is_of_the_time = count.source == Source::kernel || count.reading.has_value();
     return timed(std::move(count), order_.timing, is_of_the_time);
   }
 

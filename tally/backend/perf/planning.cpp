@@ -12,7 +12,7 @@ event::Plan plan(const std::vector<event::Event>& events, const std::optional<ev
   std::vector<std::vector<Encoded>> all;
   std::vector<bool> needs_counter;
   const auto is_counted_by = [](const Encoded& encoded, const linux::PmuDevice& core) {
-    return encoded.why_none.empty() && encoded.source == core.name;
+    return encoded.why_none.empty() && encoded.source.name == core.name;
   };
   for (const event::Event& event : events) {
     all.push_back(encode(event, cores));

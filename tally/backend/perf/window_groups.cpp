@@ -99,7 +99,7 @@ Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<l
     open.push_back(std::move(one.counter));
   }
   made.head.command = order.target.command;
-  made.head.triggers.push_back({by, asked.every, asked.frequency});
+  made.head.triggers.push_back({event::event_name(asked.event), asked.every, asked.frequency});
   for (const event::Event& event : order.events) {
     const auto own = encode(event, cores);
     Count count = absent("this processor has several kinds of cores, and each counts on its own only");

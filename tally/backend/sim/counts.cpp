@@ -23,7 +23,7 @@ Count not_counted() { return absent("the engine does not count it"); }
 Count retired(const event::Event& event, const Tally& tally) {
   const auto value = value_of(event.id, tally.totals);
   if (!value) return not_counted();
-  Count count = exact(*value, source);
+  Count count = exact(*value, Source::engine);
   count.trust = Trust::modelled;
   count.model = "accesses, not micro-operations";
   return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
@@ -45,7 +45,7 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   constexpr std::uint64_t one_of = 10;
   if (is_time && tally.core.unknown > tally.core.instructions / one_of)
     return absent("the core model has no timing for more than 10 % of the instructions that ran");
-  Count count = exact(*value, source);
+  Count count = exact(*value, Source::engine);
   count.trust = Trust::modelled;
   count.model = model_of(event.id, simulation);
   if (is_time && tally.core_is_elsewhere)
@@ -71,7 +71,7 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
 Count in_totals(const event::Event& event, const Tally& tally) {
   const auto value = value_of(event.id, tally.totals);
   if (!value) return not_counted();
-  return tally.reason.empty() ? exact(*value, source) : partial(*value, source, tally.reason);
+  return tally.reason.empty() ? exact(*value, Source::engine) : partial(*value, Source::engine, tally.reason);
 }
 
 }  // namespace

@@ -11,9 +11,6 @@
 
 namespace tally::backend::sim {
 
-/// Where the counts come from.
-inline constexpr const char* source = "engine";
-
 /// Counts of one thread or process, and why they are not exact; an empty reason means that they are.
 struct Tally {
   channel::Totals totals;

@@ -421,7 +421,7 @@ std::vector<result::ProgramRegions> harvest(const Job& job, const Execution& exe
     const bool hardware = event::has_modes(event::definition(event.id).kind);
     if (!hardware) {
       Count count = software(event, execution, counted_anything, running > 0, own_share(event));
-      const bool is_of_the_time = count.source == "perf_event";
+      const bool is_of_the_time = count.source == Source::kernel;
       outcome.counts.push_back(event_count(event, timed(std::move(count), job.timing(), is_of_the_time)));
     } else {
       Count count = count_of(event, total, simulation);

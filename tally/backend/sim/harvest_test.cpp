@@ -52,7 +52,7 @@ TEST(Harvest, every_hardware_event_has_a_value_of_its_own) {
 
 TEST(Harvest, a_count_is_exact_unless_something_is_said_against_it) {
   const event::Event instructions = *event::parse("instructions");
-  EXPECT_EQ(count_of(instructions, {totals(), ""}), exact(1000, "engine"));
+  EXPECT_EQ(count_of(instructions, {totals(), ""}), exact(1000, Source::engine));
   const Count partial = count_of(instructions, {totals(), "it was killed"});
   EXPECT_EQ(partial.trust, Trust::partial);
   EXPECT_EQ(partial.value, 1000);
@@ -91,7 +91,7 @@ TEST(Harvest, both_modes_lack_the_kernels_part) {
 }
 
 TEST(Harvest, codes_are_counted_where_the_table_has_what_they_stand_for) {
-  EXPECT_EQ(count_of(*event::parse("r00c4"), {totals(), ""}), exact(133, "engine"));
+  EXPECT_EQ(count_of(*event::parse("r00c4"), {totals(), ""}), exact(133, Source::engine));
   EXPECT_EQ(count_of(*event::parse("0x4101C2"), {totals(), ""}).trust, Trust::absent);
   const Count loads = count_of(*event::parse("r81d0"), {totals(), ""});
   EXPECT_EQ(loads.value, value_of(event::Id::loads, totals()));
@@ -103,7 +103,7 @@ TEST(Harvest, what_is_promised_is_what_comes_of_it) {
   for (const event::Definition& line : event::all()) {
     const event::Event event = *event::parse(line.name);
     const Outlook outlook = outlook_of(event);
-    EXPECT_EQ(outlook.source.empty(), outlook.trust == Trust::absent) << line.name;
+    EXPECT_EQ(outlook.source == Source::none, outlook.trust == Trust::absent) << line.name;
     // Whether the kernel lets its counters be used depends on the machine, and some of its events on the architecture.
     if (line.kind == event::Kind::software && outlook.trust == Trust::absent) continue;
     const bool retired = line.id == event::Id::retired_loads || line.id == event::Id::retired_stores;

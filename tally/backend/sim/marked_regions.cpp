@@ -18,7 +18,7 @@ RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEv
   made.open = of.cut + of.open;
   for (const MarkedEvent& one : events) {
     RegionEvent event;
-    event.event = event::name(*one.event);
+    event.event = event::event_name(*one.event);
     event.total = one.place ? count_of(*one.event, tally, simulation) : absent(one.reason);
     if (one.place && event.total.value) {
       const channel::MarkEvent& counted = of.event[*one.place];

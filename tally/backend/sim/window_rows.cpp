@@ -81,7 +81,7 @@ class WindowRows::Work {
     result::WindowsHead head;
     head.command = job.order.target.command;
     for (const WindowTrigger& trigger : job.windows->triggers)
-      head.triggers.push_back({event::name(trigger.event), trigger.every, 0});
+      head.triggers.push_back({event::event_name(trigger.event), trigger.every, 0});
     const auto marked = marked_events(job, modelling);
     for (std::size_t i = 0; i < marked.size(); ++i) {
       const MarkedEvent& one = marked[i];

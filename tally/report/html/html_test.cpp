@@ -79,10 +79,10 @@ TEST(Html, a_curve_has_its_points_plateaus_and_marks) {
 }
 
 result::ProgramRegions sample_regions() {
-  const auto event = [](std::string name, std::int64_t value) {
+  const auto event = [](const std::string& name, std::int64_t value) {
     RegionEvent one;
-    one.event = std::move(name);
-    one.total = exact(value, "");
+    one.event = split_event_name(name);
+    one.total = exact(value, Source::none);
     return one;
   };
   RegionResult region{"<inner>", {}, {}};

@@ -110,7 +110,7 @@ Json page_data(const result::Profile& profile, const ProfileStyle& style) {
   data["events"] = Json::array();
   data["totals"] = Json::array();
   for (const result::Event& event : profile.stat.events) {
-    data["events"].push_back(event.total.name);
+    data["events"].push_back(event.total.name.text());
     data["totals"].push_back(event.total.count.value.value_or(0));
   }
   data["sampled"] = profile.is_sampled();
@@ -158,9 +158,10 @@ std::string profile_html(const result::Profile& profile, const ProfileStyle& sty
   page.lines.emplace_back(environment_line(profile.stat.environment), "soft");
   for (const result::Event& event : profile.stat.events) {
     const Count& count = event.total.count;
-    page.lines.emplace_back(fmt::format("{} {}: {}{}{}", count.value ? thousands(*count.value) : "-", event.total.name,
-                                        name(count.trust), count.reason.empty() ? "" : ": ", count.reason),
-                            "");
+    page.lines.emplace_back(
+        fmt::format("{} {}: {}{}{}", count.value ? thousands(*count.value) : "-", event.total.name.text(),
+                    name(count.trust), count.reason.empty() ? "" : ": ", count.reason),
+        "");
   }
   for (const std::string& line : sampling_lines(profile)) page.lines.emplace_back(line, "");
   page.has_stacks = !profile.calls.empty();

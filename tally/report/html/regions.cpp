@@ -17,8 +17,8 @@ std::string number(const std::optional<std::int64_t>& value) { return value ? th
 std::string events_table(const RegionResult& region) {
   HtmlTable table({"event", "#total", "#per entry", "#least", "#most", "per", "trust"});
   for (const RegionEvent& event : region.all.events) {
-    table.add({event.event, number(event.total.value), per_entry_text(event, region.all.entries), number(event.least),
-               number(event.most), beside_text(region.all, event.event), trust_text(event)});
+    table.add({event.event.text(), number(event.total.value), per_entry_text(event, region.all.entries),
+               number(event.least), number(event.most), beside_text(region.all, event.event), trust_text(event)});
   }
   return table.html();
 }
@@ -36,7 +36,7 @@ std::string metrics_table(const RegionCounts& counts) {
 std::string threads_table(const RegionResult& region) {
   if (region.threads.size() < 2) return {};
   std::vector<std::string> headings{"thread", "#entries"};
-  for (const RegionEvent& event : region.all.events) headings.push_back("#" + event.event);
+  for (const RegionEvent& event : region.all.events) headings.push_back("#" + event.event.text());
   HtmlTable table(std::move(headings));
   for (const RegionThread& thread : region.threads) {
     std::vector<std::string> cells{std::to_string(thread.thread),
@@ -55,11 +55,11 @@ std::string histogram_figures(const result::ProgramRegions& program) {
       // Entries that are all alike are told by least and most.
       if (event.histogram.size() < 2) continue;
       auto chart = charts.begin();
-      while (chart != charts.end() && chart->title != event.event + " of an entry") ++chart;
+      while (chart != charts.end() && chart->title != event.event.text() + " of an entry") ++chart;
       if (chart == charts.end()) {
-        charts.push_back({.title = event.event + " of an entry",
+        charts.push_back({.title = event.event.text() + " of an entry",
                           .caption = "How many entries counted so much.",
-                          .x = {.label = event.event},
+                          .x = {.label = event.event.text()},
                           .y = {.label = "entries", .unit = {}, .logarithmic = true, .least = 0.5},
                           .steps = true});
         chart = charts.end() - 1;

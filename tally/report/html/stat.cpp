@@ -35,7 +35,7 @@ std::string events_table(const Stat& stat) {
   for (const result::Event& event : stat.events) {
     const auto& summary = event.summary;
     const bool spread = summary && summary->n > 1 && summary->min && summary->max;
-    table.add({event.total.name, count_text(event.total), beside_text(stat, event.total.name),
+    table.add({event.total.name.text(), count_text(event.total), beside_text(stat, event.total.name),
                spread ? value_text(*summary->min, event.total.unit) : "",
                spread ? value_text(*summary->max, event.total.unit) : "", std::string(name(event.total.count.trust)),
                remark(event.total.count)});
@@ -63,7 +63,8 @@ std::string runs_figure(const Stat& stat) {
   for (std::size_t i = 0; i < stat.events.size(); ++i) {
     const auto& median = stat.events[i].total.count.value;
     if (!median || *median == 0) continue;
-    ChartSeries series{.name = stat.events[i].total.name, .color = static_cast<int>(chart.series.size()) % colors};
+    ChartSeries series{.name = stat.events[i].total.name.text(),
+                       .color = static_cast<int>(chart.series.size()) % colors};
     for (std::size_t run = 0; run < stat.runs.size(); ++run) {
       const EventCount& one = stat.runs[run].counts.at(i);
       if (!one.count.value) continue;
@@ -91,9 +92,9 @@ std::string intervals_figure(const Stat& stat) {
     for (const EventCount& one : interval.counts) {
       if (!one.count.value || *one.count.value <= 0) continue;
       auto series = chart.series.begin();
-      while (series != chart.series.end() && series->name != one.name) ++series;
+      while (series != chart.series.end() && series->name != one.name.text()) ++series;
       if (series == chart.series.end()) {
-        chart.series.push_back({.name = one.name, .color = static_cast<int>(chart.series.size()) % colors});
+        chart.series.push_back({.name = one.name.text(), .color = static_cast<int>(chart.series.size()) % colors});
         series = chart.series.end() - 1;
       }
       series->points.push_back({.x = static_cast<double>(interval.end.count()) / 1e9,
@@ -110,7 +111,7 @@ void add_counts(std::vector<std::string>& cells, const std::vector<EventCount>& 
 
 std::string processes_table(const Stat& stat) {
   std::vector<std::string> headings{"run", "process", "thread", "name"};
-  for (const result::Event& event : stat.events) headings.push_back("#" + event.total.name);
+  for (const result::Event& event : stat.events) headings.push_back("#" + event.total.name.text());
   HtmlTable table(headings);
   for (std::size_t run = 0; run < stat.runs.size(); ++run) {
     const std::string number = stat.runs.size() > 1 ? std::to_string(run + 1) : "";
@@ -132,7 +133,7 @@ std::string processes_table(const Stat& stat) {
 
 std::string parts_table(const Stat& stat) {
   std::vector<std::string> headings{"part", "processors"};
-  for (const result::Event& event : stat.events) headings.push_back("#" + event.total.name);
+  for (const result::Event& event : stat.events) headings.push_back("#" + event.total.name.text());
   HtmlTable table(headings);
   for (const result::Run& run : stat.runs) {
     for (const result::Part& part : run.parts) {

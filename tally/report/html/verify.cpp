@@ -17,8 +17,8 @@ std::string number(const std::optional<std::int64_t>& value) { return value ? th
 std::string grades_table(const Verify& verify) {
   HtmlTable table({"event", "grade", "why", "#furthest off", "#runs", "counted by", "published", "count instead"});
   for (const result::GradedEvent& one : verify.events) {
-    table.add({one.event, std::string(name(one.grade)), one.why, number(one.furthest), thousands(one.runs), one.source,
-               one.published, one.instead});
+    table.add({one.event.text(), std::string(name(one.grade)), one.why, number(one.furthest), thousands(one.runs),
+               one.source, one.published, one.instead});
   }
   return table.html();
 }

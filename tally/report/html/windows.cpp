@@ -32,23 +32,24 @@ std::string who(const WindowSeries& series) {
 }
 
 // Lengths of these are times.
-bool is_clock(std::string_view event) { return event == "task-clock" || event == "cpu-clock"; }
+bool is_clock(const EventName& event) { return event.base == "task-clock" || event.base == "cpu-clock"; }
 bool is_timed(const Windows& windows) {
   return windows.head.triggers.size() == 1 && is_clock(windows.head.triggers[0].event);
 }
 
 std::string length_text(const result::WindowTrigger& trigger) {
   const auto every = static_cast<std::int64_t>(trigger.every);
-  if (is_clock(trigger.event)) return duration_text(Nanoseconds(every)) + " of " + trigger.event;
-  return thousands(every) + " " + trigger.event;
+  if (is_clock(trigger.event)) return duration_text(Nanoseconds(every)) + " of " + trigger.event.text();
+  return thousands(every) + " " + trigger.event.text();
 }
 
 std::string facts(const Windows& windows, std::size_t rows) {
   std::vector<std::string> triggers;
   for (const result::WindowTrigger& trigger : windows.head.triggers)
-    triggers.push_back(trigger.every != 0       ? length_text(trigger)
-                       : trigger.frequency != 0 ? fmt::format("{} {} times a second", trigger.event, trigger.frequency)
-                                                : trigger.event);
+    triggers.push_back(trigger.every != 0 ? length_text(trigger)
+                       : trigger.frequency != 0
+                           ? fmt::format("{} {} times a second", trigger.event.text(), trigger.frequency)
+                           : trigger.event.text());
   std::string text = count_of(rows, "window", "windows");
   if (!triggers.empty()) text += ", each ended by " + join(triggers, " or ");
   text += " · " + count_of(windows.series.size(), "thread", "threads");
@@ -94,7 +95,7 @@ std::string events_table(const Windows& windows) {
     if (!event.count.model.empty()) remark = event.count.model + (remark.empty() ? "" : "; " + remark);
     const auto place = windows.head.places[i];
     if (!place) {
-      table.add({event.name, "-", "", "", "", trust, remark});
+      table.add({event.name.text(), "-", "", "", "", trust, remark});
       continue;
     }
     std::vector<std::int64_t> values;
@@ -107,7 +108,7 @@ std::string events_table(const Windows& windows) {
     }
     std::sort(values.begin(), values.end());
     const auto at = [&](std::size_t index) { return values.empty() ? "" : value_text(values[index], event.unit); };
-    table.add({event.name, value_text(sum, event.unit), at(0), at(values.size() / 2),
+    table.add({event.name.text(), value_text(sum, event.unit), at(0), at(values.size() / 2),
                at(values.empty() ? 0 : values.size() - 1), trust, remark});
   }
   return element("h3", "Events in a window") +
@@ -118,7 +119,7 @@ std::string threads_table(const Windows& windows) {
   if (windows.series.size() < 2) return {};
   std::vector<std::string> headings{"program", "process", "thread", "#windows"};
   for (std::size_t i = 0; i < windows.head.events.size(); ++i)
-    if (windows.head.places[i]) headings.push_back("#" + windows.head.events[i].name);
+    if (windows.head.places[i]) headings.push_back("#" + windows.head.events[i].name.text());
   HtmlTable table(std::move(headings));
   std::vector<std::size_t> order(windows.series.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -143,7 +144,7 @@ std::string threads_table(const Windows& windows) {
 
 std::string value_of(const BoundMetric& metric, const Phase& phase) {
   std::vector<Count> counts;
-  for (const std::size_t place : metric.events) counts.push_back(exact(phase.counts[place], ""));
+  for (const std::size_t place : metric.events) counts.push_back(exact(phase.counts[place], Source::none));
   std::string unit;
   for (const MetricDefinition& one : metric_table())
     if (one.name == metric.name) unit = one.unit;
@@ -183,8 +184,8 @@ std::string phase_row(const Windows& windows, const Phases& phases, std::size_t 
   const double stretch = is_timed(windows) ? 1e6 : 1000;
   for (std::size_t i = 0; i < windows.head.events.size(); ++i) {
     const auto event = windows.head.places[i];
-    if (event &&
-        std::find(phases.events.begin(), phases.events.end(), windows.head.events[i].name) != phases.events.end())
+    if (event && std::find(phases.events.begin(), phases.events.end(), windows.head.events[i].name.text()) !=
+                     phases.events.end())
       cell(short_number(stretch * static_cast<double>(phase.counts[*event]) / static_cast<double>(phase.length)));
   }
   for (const BoundMetric& metric : metrics) cell(value_of(metric, phase));
@@ -202,13 +203,13 @@ std::string phases_part(const Windows& windows, const Phases& phases) {
       "<tr><th>phase</th><th class=\"number\">windows</th><th class=\"number\">share</th>"
       "<th>representative</th><th>its address</th>";
   for (const auto& event : windows.head.events)
-    if (std::find(phases.events.begin(), phases.events.end(), event.name) != phases.events.end())
-      head += fmt::format("<th class=\"number\">{}</th>", escaped(event.name));
+    if (std::find(phases.events.begin(), phases.events.end(), event.name.text()) != phases.events.end())
+      head += fmt::format("<th class=\"number\">{}</th>", escaped(event.name.text()));
   for (const BoundMetric& metric : metrics) head += fmt::format("<th class=\"number\">{}</th>", escaped(metric.name));
   std::string rows;
   for (std::size_t i = 0; i < phases.phases.size(); ++i) rows += phase_row(windows, phases, i, all, metrics);
   const std::string per = is_timed(windows)                   ? "ms"
-                          : windows.head.triggers.size() == 1 ? "1,000 " + windows.head.triggers[0].event
+                          : windows.head.triggers.size() == 1 ? "1,000 " + windows.head.triggers[0].event.text()
                                                               : "1,000 of a window's length";
   const std::string compared =
       phases.by_code ? "Windows that ran the same code. What is compared is each basic block's share of the window's "

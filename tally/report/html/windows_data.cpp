@@ -103,12 +103,6 @@ bool is_shown(const BoundMetric& metric) {
   return name.find("misses-per-instruction") == std::string_view::npos;
 }
 
-std::string unit_of(const std::string& metric) {
-  for (const MetricDefinition& one : metric_table())
-    if (metric == one.name || metric.starts_with(std::string(one.name) + ":")) return std::string(one.unit);
-  return {};
-}
-
 // What can be drawn: each count, and each metric as a term of the page's program over counts.
 Json quantities_of(const result::Windows& windows) {
   Json events = Json::array(), metrics = Json::array();
@@ -117,7 +111,7 @@ Json quantities_of(const result::Windows& windows) {
     std::vector<std::string> terms;
     for (const std::size_t place : metric.events) terms.push_back(fmt::format("c({})", place));
     metrics.push_back({{"name", metric.name},
-                       {"unit", unit_of(metric.name)},
+                       {"unit", metric.unit},
                        {"formula", metric.formula.text()},
                        {"term", metric.formula.renamed(terms).text()},
                        {"shown", is_shown(metric)}});
@@ -127,9 +121,9 @@ Json quantities_of(const result::Windows& windows) {
     if (!place) continue;
     const auto& event = windows.head.events[i];
     const bool said = std::any_of(bound.begin(), bound.end(), [&](const BoundMetric& metric) {
-      return is_shown(metric) && !metric.formula.names().empty() && metric.formula.names().front() == event.name;
+      return is_shown(metric) && !metric.formula.names().empty() && metric.formula.names().front() == event.name.text();
     });
-    events.push_back({{"name", event.name},
+    events.push_back({{"name", event.name.text()},
                       {"unit", event.unit == Unit::nanoseconds ? "ns"
                                : event.unit == Unit::bytes     ? "bytes"
                                                                : ""},
@@ -165,7 +159,7 @@ FittingWindows fitting(result::Windows windows, const WindowLimits& limits) {
 }
 
 std::vector<BoundMetric> metrics_of(const result::Windows& windows) {
-  std::vector<std::string> names;
+  std::vector<EventName> names;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < windows.head.events.size(); ++i) {
     if (!windows.head.places[i]) continue;
@@ -186,7 +180,7 @@ std::string windows_scripts(const FittingWindows& fitting, const Phases& phases)
   const result::Windows& windows = fitting.windows;
   Json head{{"quantities", quantities_of(windows)}, {"phases", phases.phases.size()}, {"together", fitting.together}};
   head["triggers"] = Json::array();
-  for (const result::WindowTrigger& trigger : windows.head.triggers) head["triggers"].push_back(trigger.event);
+  for (const result::WindowTrigger& trigger : windows.head.triggers) head["triggers"].push_back(trigger.event.text());
   head["counts"] = windows.series.empty() ? 0 : windows.series.front().counts.size();
   if (windows.head.named) head["words"] = windows.words;
   head["series"] = Json::array();

@@ -16,10 +16,11 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 result::Windows sample_windows() {
   result::WindowsHead head;
   head.command = {"./prog", "<x>"};
-  head.triggers = {{"instructions:u", 1000}};
+  head.triggers = {{{"instructions", Mode::user}, 1000}};
   for (const char* event : {"instructions:u", "cycles:u", "loads:u"}) {
     result::EventCount one;
-    one.event = one.name = event;
+    one.event = event;
+    one.name = split_event_name(event);
     one.count.trust = Trust::exact;
     head.events.push_back(one);
   }

@@ -4,8 +4,8 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/event_tables.hpp"
-#include "tally/cli/event_text.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/report/event_text.hpp"
 
 namespace tally::cli {
 namespace {
@@ -49,14 +49,15 @@ int run_event(const std::vector<std::string>& arguments) {
   if (const auto loaded = options.table.load(); !loaded) return report_error(loaded.error());
   const auto events = event::parse_lists(options.events, options.table.sources());
   if (!events) return report_error(events.error());
-  std::vector<Explained> explained;
+  std::vector<report::Explained> explained;
   for (const event::Event& one : *events) {
-    explained.push_back({event::explain(one), backend::outlook(one)});
+    auto outlook = backend::outlook(one);
+    explained.push_back({event::explain(one), {outlook.trust, std::move(outlook.reason), std::move(outlook.source)}});
     add_given(explained.back().explanation, options.table);
   }
-  if (options.json) return print(event_json(explained));
+  if (options.json) return print(report::event_json(explained));
   std::string text;
-  for (const Explained& one : explained) text += (text.empty() ? "" : "\n") + event_text(one);
+  for (const report::Explained& one : explained) text += (text.empty() ? "" : "\n") + report::event_text(one);
   return print(text);
 }
 

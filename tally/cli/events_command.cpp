@@ -6,8 +6,8 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/event_tables.hpp"
-#include "tally/cli/event_text.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/report/event_text.hpp"
 
 namespace tally::cli {
 namespace {
@@ -82,18 +82,18 @@ int run_events(const std::vector<std::string>& arguments) {
   const auto reach = options.all                ? event::Reach::all
                      : options.patterns.empty() ? event::Reach::here
                                                 : event::Reach::wide;
-  std::vector<Offered> offered;
+  std::vector<report::Offered> offered;
   for (event::Entry& entry : event::catalog(reach, options.table.sources())) {
     if (!fits_any(entry, options.patterns)) continue;
     auto outlook = outlook_of(entry, options.table.sources());
-    offered.push_back({std::move(entry), std::move(outlook)});
+    offered.push_back({std::move(entry), {outlook.trust, std::move(outlook.reason), std::move(outlook.source)}});
   }
   if (options.json) {
-    const int code = print(events_json(offered));
+    const int code = print(report::events_json(offered));
     return code == exit_ok && offered.empty() ? int{exit_no} : code;
   }
   if (offered.empty()) return nothing_fits(options);
-  return print(events_text(offered) + about_the_rest(options));
+  return print(report::events_text(offered) + about_the_rest(options));
 }
 
 }  // namespace tally::cli

@@ -7,7 +7,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
-#include "tally/cli/wrap.hpp"
+#include "tally/report/wrap.hpp"
 
 namespace tally::cli {
 namespace {
@@ -35,7 +35,7 @@ std::string entries(const std::vector<OptionDescription>& options, const char* h
   for (const OptionDescription& option : shown) width = std::max(width, std::min(entry_of(option).size(), widest));
   std::string text = fmt::format("\n{}:\n", heading);
   for (const OptionDescription& option : shown) {
-    text += hanging(fmt::format("  {:<{}}  ", entry_of(option), width), option.text);
+    text += report::hanging(fmt::format("  {:<{}}  ", entry_of(option), width), option.text);
   }
   return text;
 }
@@ -45,7 +45,7 @@ std::string paragraphs(const std::string& footer) {
   std::string text;
   std::string paragraph;
   const auto end_paragraph = [&] {
-    if (!paragraph.empty()) text += hanging("", paragraph);
+    if (!paragraph.empty()) text += report::hanging("", paragraph);
     paragraph.clear();
   };
   for (const std::string& line : split(trimmed(footer), '\n')) {
@@ -225,7 +225,7 @@ std::string Page::options_hint(const std::string& unknown) const {
 
 std::string Page::text() const {
   const auto all = options();
-  std::string text = fmt::format("{}\nUsage: {}\n", hanging("", sentence_), usage_);
+  std::string text = fmt::format("{}\nUsage: {}\n", report::hanging("", sentence_), usage_);
   text += entries(all, "Arguments", true) + entries(all, "Options", false);
   return footer_.empty() ? text : fmt::format("{}\n{}", text, paragraphs(footer_));
 }

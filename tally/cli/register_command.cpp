@@ -5,10 +5,10 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
-#include "tally/cli/register_text.hpp"
 #include "tally/linux/machine/cpuid.hpp"
 #include "tally/linux/machine/msr.hpp"
 #include "tally/pmu/spec.hpp"
+#include "tally/report/register_text.hpp"
 
 namespace tally::cli {
 namespace {
@@ -142,18 +142,18 @@ int list(const Options& options, const pmu::Choice& choice) {
     }
     places.insert(places.end(), some.begin(), some.end());
   }
-  if (!options.json) return print(register_list(places));
-  std::vector<Shown> shown;
+  if (!options.json) return print(report::register_list(places));
+  std::vector<report::ShownRegister> shown;
   for (const pmu::Place& place : places) shown.push_back({{place, 0, std::nullopt}, false});
-  return print(register_json(shown));
+  return print(report::register_json(shown));
 }
 
-std::string answer(const std::vector<Shown>& shown, const Options& options) {
+std::string answer(const std::vector<report::ShownRegister>& shown, const Options& options) {
   const auto lines = options.ascii ? pmu::Lines::ascii : pmu::Lines::unicode;
   std::string all;
-  for (const Shown& one : shown) {
+  for (const report::ShownRegister& one : shown) {
     if (!all.empty() && !options.value_only) all += "\n";
-    all += options.value_only ? fmt::format("{:#x}\n", one.value.bits) : register_text(one, lines);
+    all += options.value_only ? fmt::format("{:#x}\n", one.value.bits) : report::register_text(one, lines);
   }
   return all;
 }
@@ -170,7 +170,7 @@ int run_register(const std::vector<std::string>& arguments) {
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
-  if (options.reference) return print(register_reference());
+  if (options.reference) return print(report::register_reference());
 
   const auto choice = choice_of(options);
   if (!choice) return report_error(choice.error());
@@ -180,7 +180,7 @@ int run_register(const std::vector<std::string>& arguments) {
                          "for example: tally register 0x38D=0x22A; `tally register --list` lists all", 0});
   }
 
-  std::vector<Shown> shown;
+  std::vector<report::ShownRegister> shown;
   for (const std::string& word : options.requests) {
     auto request = request_of(word, options, *choice);
     if (request && request->leaf && !request->has_value && !options.processor)
@@ -197,7 +197,7 @@ int run_register(const std::vector<std::string>& arguments) {
     }
     for (const pmu::Value& value : request->values) shown.push_back({value, request->has_value});
   }
-  return print(options.json ? register_json(shown) : answer(shown, options));
+  return print(options.json ? report::register_json(shown) : answer(shown, options));
 }
 
 }  // namespace tally::cli

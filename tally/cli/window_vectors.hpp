@@ -13,8 +13,8 @@
 
 namespace tally::cli {
 
-/// Writes vectors in the form that SimPoint 3.2 reads: of each window a line, T and a :BLOCK:INSTRUCTIONS for each
-/// block. Every thread of every program has a file of its own, for the form has no room for two.
+/// Writes vectors in SimPoint's format (report/simpoint.hpp). Every thread of every program has a file of its own,
+/// because the format has no room for two.
 class WindowVectors {
  public:
   /// Opens the first file now. Errors: as linux::Output::open_file().

@@ -29,7 +29,7 @@ expect(the_others_do_not event/parse.cpp "#include \"tally/event/pfm.hpp\"\n#inc
        "2: includes <perfmon/pfmlib.h>: the table names no library pfm for event")
 expect(down measure/a.cpp "#include \"tally/base/a.hpp\"\n#include \"tally/backend/backend.hpp\"\n" "")
 expect(report_measures report/a.cpp "#include \"tally/backend/backend.hpp\"\n"
-       "1: includes tally/backend/backend.hpp: report may include base, count, event, phase, result")
+       "1: includes tally/backend/backend.hpp: report may include base, count, event, phase, pmu, result")
 expect(measure_reports measure/a.cpp "#include \"tally/report/table.hpp\"\n" "1: includes tally/report/table.hpp: measure is at")
 expect(interface_knows_none backend/a.cpp "#include \"tally/backend/perf/perf.hpp\"\n"
        "1: includes tally/backend/perf/perf.hpp: backend is at layer 3")

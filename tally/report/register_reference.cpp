@@ -4,9 +4,9 @@
 #include <string>
 
 #include "tally/base/text.hpp"
-#include "tally/cli/register_text.hpp"
+#include "tally/report/register_text.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 namespace {
 
 using pmu::Field;
@@ -100,4 +100,4 @@ std::string register_reference() {
   return text;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::report

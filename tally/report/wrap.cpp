@@ -1,10 +1,10 @@
-#include "tally/cli/wrap.hpp"
+#include "tally/report/wrap.hpp"
 
 #include <algorithm>
 
 #include "tally/base/text.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 
 std::string hanging(std::string_view start, std::string_view text) {
   constexpr std::size_t columns = 80;
@@ -30,4 +30,4 @@ std::string hanging(std::string_view start, std::string_view text) {
   return lines.substr(0, end == std::string::npos ? 0 : end + 1) + "\n";
 }
 
-}  // namespace tally::cli
+}  // namespace tally::report

@@ -4,16 +4,23 @@
 #include <string>
 #include <vector>
 
-#include "tally/backend/backend.hpp"
+#include "tally/count/trust.hpp"
 #include "tally/event/catalog.hpp"
 #include "tally/event/explain.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 
-/// An entry of the catalogue, and what comes of it here.
+/// How an event can be counted on this machine.
+struct EventTrust {
+  Trust trust = Trust::absent;
+  std::string reason;  ///< why it is absent or partial
+  std::string source;  ///< what counts it; empty where nothing does
+};
+
+/// An entry of the catalogue, and how it can be counted here.
 struct Offered {
   event::Entry entry;
-  backend::Outlook outlook;
+  EventTrust outlook;
 };
 
 /// A table for each origin; what is absent stands after the rest, its reasons below.
@@ -22,10 +29,10 @@ std::string events_text(const std::vector<Offered>& offered);
 /// The same for programs: schema tally-events/1.
 std::string events_json(const std::vector<Offered>& offered);
 
-/// An event, and what comes of it here.
+/// An event, and how it can be counted here.
 struct Explained {
   event::Explanation explanation;
-  backend::Outlook outlook;
+  EventTrust outlook;
 };
 
 /// One event explained, in lines of at most 80 columns where its words allow it.
@@ -34,4 +41,4 @@ std::string event_text(const Explained& explained);
 /// The same for programs: schema tally-event/1.
 std::string event_json(const std::vector<Explained>& explained);
 
-}  // namespace tally::cli
+}  // namespace tally::report

@@ -1,4 +1,4 @@
-#include "tally/cli/event_text.hpp"
+#include "tally/report/event_text.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 
 #include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
-#include "tally/cli/wrap.hpp"
 #include "tally/report/grid.hpp"
+#include "tally/report/wrap.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -32,7 +32,7 @@ const char* mode_words(const event::Event& event) {
   return "user mode";
 }
 
-std::string trust_words(const backend::Outlook& outlook) {
+std::string trust_words(const EventTrust& outlook) {
   std::string text(name(outlook.trust));
   if (outlook.trust == Trust::counted) return fmt::format("{} by {}", text, outlook.source.text());
   if (outlook.source.is_known())
@@ -69,7 +69,7 @@ std::string perf_words(const event::Explanation& one) {
 }
 
 std::string selector_block(const event::Selector& selector) {
-  report::Grid grid({{""}, {"bits"}, {"field"}, {"value", report::Align::right}, {""}});
+  Grid grid({{""}, {"bits"}, {"field"}, {"value", Align::right}, {""}});
   for (const event::FieldValue& field : selector.fields) {
     const std::string bits =
         field.msb == field.lsb ? fmt::format("{}", field.lsb) : fmt::format("{}:{}", field.msb, field.lsb);
@@ -116,7 +116,7 @@ std::string stands_for(const event::Event& event) {
   return at == std::string::npos ? "" : said.substr(at);
 }
 
-Json object(const event::Explanation& one, const backend::Outlook& outlook) {
+Json object(const event::Explanation& one, const EventTrust& outlook) {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   Json json{
       {"asked", one.event.asked},
@@ -188,4 +188,4 @@ std::string event_json(const std::vector<Explained>& explained) {
   return json_text(json, 2) + "\n";
 }
 
-}  // namespace tally::cli
+}  // namespace tally::report

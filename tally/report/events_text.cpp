@@ -5,11 +5,11 @@
 
 #include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
-#include "tally/cli/event_text.hpp"
-#include "tally/cli/wrap.hpp"
+#include "tally/report/event_text.hpp"
 #include "tally/report/grid.hpp"
+#include "tally/report/wrap.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 namespace {
 
 using event::Origin;
@@ -53,7 +53,7 @@ std::string short_names(const std::vector<std::string>& names) {
 /// Reasons as numbers, and their list below the tables.
 class Reasons {
  public:
-  std::string cell(const backend::Outlook& outlook) {
+  std::string cell(const EventTrust& outlook) {
     std::string text(name(outlook.trust));
     if (outlook.trust == Trust::counted) text += " by " + outlook.source.text();
     if (outlook.reason.empty()) return text;
@@ -73,7 +73,7 @@ class Reasons {
 };
 
 std::string table(const std::vector<const Offered*>& rows, Reasons& reasons) {
-  report::Grid grid({{"event"}, {"trust here"}, {"one count is"}});
+  Grid grid({{"event"}, {"trust here"}, {"one count is"}});
   for (const Offered* row : rows) {
     const std::string others = short_names(row->entry.other_names);
     std::string what = printable(row->entry.what);
@@ -117,4 +117,4 @@ std::string events_json(const std::vector<Offered>& offered) {
   return json_text(json, 2) + "\n";
 }
 
-}  // namespace tally::cli
+}  // namespace tally::report

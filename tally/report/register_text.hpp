@@ -7,19 +7,19 @@
 #include "tally/pmu/codec.hpp"
 #include "tally/pmu/draw.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 
 /// A value to show, or only the layout of its register.
-struct Shown {
+struct ShownRegister {
   pmu::Value value;
   bool has_value = true;
 };
 
 /// The picture, the fields and the remarks, in lines of at most 80 columns.
-std::string register_text(const Shown& shown, pmu::Lines lines);
+std::string register_text(const ShownRegister& shown, pmu::Lines lines);
 
 /// The same for programs (docs/reference/registers.md).
-std::string register_json(const std::vector<Shown>& shown);
+std::string register_json(const std::vector<ShownRegister>& shown);
 
 /// Registers, one line each.
 std::string register_list(const std::vector<pmu::Place>& places);
@@ -27,4 +27,4 @@ std::string register_list(const std::vector<pmu::Place>& places);
 /// All tables as they stand in docs/reference/registers.md.
 std::string register_reference();
 
-}  // namespace tally::cli
+}  // namespace tally::report

@@ -1,4 +1,4 @@
-#include "tally/cli/register_text.hpp"
+#include "tally/report/register_text.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 
 #include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
-#include "tally/cli/wrap.hpp"
+#include "tally/report/wrap.hpp"
 
-namespace tally::cli {
+namespace tally::report {
 namespace {
 
 using pmu::Field;
@@ -179,7 +179,7 @@ std::string properties(const Value& value) {
 
 }  // namespace
 
-std::string register_text(const Shown& shown, pmu::Lines lines) {
+std::string register_text(const ShownRegister& shown, pmu::Lines lines) {
   const auto& [value, has_value] = shown;
   const Register& reg = *value.place.reg;
   std::string text = name(value.place);
@@ -250,11 +250,11 @@ Json register_object(const Value& value, bool has_value) {
 
 }  // namespace
 
-std::string register_json(const std::vector<Shown>& shown) {
+std::string register_json(const std::vector<ShownRegister>& shown) {
   Json json;
   json["schema"] = "tally-register/1";
   json["registers"] = Json::array();
-  for (const Shown& one : shown) json["registers"].push_back(register_object(one.value, one.has_value));
+  for (const ShownRegister& one : shown) json["registers"].push_back(register_object(one.value, one.has_value));
   return json_text(json, 2) + "\n";
 }
 
@@ -293,4 +293,4 @@ std::string register_list(const std::vector<Place>& places) {
   return text;
 }
 
-}  // namespace tally::cli
+}  // namespace tally::report

@@ -39,7 +39,7 @@ struct StatFormat : Format {
 
   /// Whether these events (full names, in the order asked) have a place in it, before they are counted; all of them
   /// must then be there. Null where any will do. Errors: bad_usage with what is missing.
-  Result<void> (*fits)(const std::vector<std::string>& events);
+  Result<void> (*fits)(const std::vector<EventName>& events);
 
   /// One interval, while it goes on; null where the form tells everything at the end.
   std::string (*live)(const result::Interval& interval, const Style& style);
@@ -78,11 +78,11 @@ Result<void> fits_parts(const StatFormat& format, bool of_parts);
 
 /// Whether these events (full names, in the order asked) are what hpctool needs. Errors: bad_usage with what is
 /// missing.
-Result<void> fits_hpctool(const std::vector<std::string>& events);
+Result<void> fits_hpctool(const std::vector<EventName>& events);
 
 /// Its header, and which of these events stand in which of its columns. Errors: as fits_hpctool().
 std::string hpctool_header();
-Result<std::vector<std::size_t>> hpctool_places(const std::vector<std::string>& events);
+Result<std::vector<std::size_t>> hpctool_places(const std::vector<EventName>& events);
 
 /// For append(): it goes on where the text ends, whatever that is.
 Result<Style> append_anything(std::string_view existing, Style style);

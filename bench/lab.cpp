@@ -6,7 +6,7 @@
 #include <ctime>
 #include <string>
 
-#include "tally/lab/machine.hpp"
+#include "tally/tools/lab/machine.hpp"
 
 namespace {
 

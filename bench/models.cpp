@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/text.hpp"
-#include "tally/machine/machine.hpp"
-#include "tally/sim/branch/branches.hpp"
-#include "tally/sim/core/core_flow.hpp"
-#include "tally/sim/memory.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/engine/machines/machine.hpp"
+#include "tally/engine/models/branch/branches.hpp"
+#include "tally/engine/models/core/core_flow.hpp"
+#include "tally/engine/models/memory.hpp"
 
 namespace {
 

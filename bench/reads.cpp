@@ -15,8 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tally/backend/perf/counters.hpp"
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/perf/counters.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/perf/perf_event.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"

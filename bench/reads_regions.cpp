@@ -1,6 +1,6 @@
 // tally's own regions: what a program marks with tally/tally.hpp.
 #include "bench/reads.hpp"
-#include "tally/tally.hpp"
+#include "tally/library/tally.hpp"
 
 namespace bench {
 namespace {

@@ -1,4 +1,4 @@
-# Libraries of others: found here, used by the rooms that need them. A missing one is named with its package.
+# Libraries of others: found here, used by the directories that need them. A missing one is named with its package.
 function(tally_find package debian)
   find_package(${package} QUIET ${ARGN})
   if(NOT ${package}_FOUND)

@@ -3,7 +3,7 @@ if(TALLY_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "TALLY_FUZZERS needs clang, for libFuzzer is part of it: cmake --preset fuzz (package clang-16)")
   endif()
-  # Every room is observed, or the fuzzer would look in the dark.
+  # Every directory is observed, or the fuzzer would look in the dark.
   add_compile_options(-fsanitize=fuzzer-no-link)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()

@@ -3,7 +3,7 @@
 # The command finds its engine from where it lies itself, so that the installed tree can be moved as a whole.
 include(GNUInstallDirs)
 install(TARGETS tally RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-if(TARGET tally_backend_sim)
+if(TARGET tally_backend_engine)
   install(PROGRAMS "${CMAKE_BINARY_DIR}/tally-engine" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tally")
 endif()
 # The documents with all files that they link to, in the folders of the source tree: their links are relative. Most

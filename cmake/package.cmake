@@ -4,10 +4,18 @@ include(CMakePackageConfigHelpers)
 set_target_properties(tally_library PROPERTIES EXPORT_NAME tally)
 target_include_directories(tally_library INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 install(TARGETS tally_library EXPORT tally LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-# The front doors, and what they include.
-foreach(header tally.h tally.hpp base/api.hpp base/error.hpp base/expected.hpp base/units.hpp count/count.hpp count/event_name.hpp count/region.hpp count/source.hpp count/trust.hpp)
-  cmake_path(GET header PARENT_PATH room)
-  install(FILES "${PROJECT_SOURCE_DIR}/tally/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tally/${room}")
+# The front doors, and what they include. Users know them by paths without the top-level directory: tally/tally.hpp,
+# tally/base/error.hpp. So what is installed, and what programs of the build tree use, are copies that include each other
+# by these paths.
+foreach(header library/tally.h library/tally.hpp core/base/api.hpp core/base/error.hpp core/base/expected.hpp core/base/units.hpp core/count/count.hpp core/count/event_name.hpp core/count/region.hpp core/count/source.hpp core/count/trust.hpp)
+  string(REGEX REPLACE "^(core|library)/" "" public "${header}")
+  cmake_path(GET public PARENT_PATH folder)
+  set(source "${PROJECT_SOURCE_DIR}/tally/${header}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+  file(READ "${source}" text)
+  string(REGEX REPLACE "#include \"tally/(core|library)/" "#include \"tally/" text "${text}")
+  file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/include/tally/${public}" CONTENT "${text}")
+  install(FILES "${CMAKE_BINARY_DIR}/include/tally/${public}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tally/${folder}")
 endforeach()
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/tally")

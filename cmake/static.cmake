@@ -16,7 +16,7 @@ if(TALLY_STATIC)
   endif()
 endif()
 
-# tally_fmt: what rooms are linked with that name fmt::fmt.
+# tally_fmt: what directories are linked with that name fmt::fmt.
 if(TALLY_STATIC)
   add_library(tally_fmt STATIC cmake/fmt.cpp)
   target_compile_definitions(tally_fmt PRIVATE FMT_HEADER_ONLY)

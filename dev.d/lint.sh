@@ -27,7 +27,7 @@ done
 
 ./dev setup lint
 if ((${#files[@]} == 0)); then
-  patterns=('*.cpp' '*.hpp' '*.h' '*.c' ':!tally/workload/*.h' ':!tests/documents/inputs/*')
+  patterns=('*.cpp' '*.hpp' '*.h' '*.c' ':!tally/hardware/workload/*.h' ':!tests/documents/inputs/*')
   if [[ $since ]]; then
     mapfile -t files < <(git diff --name-only --diff-filter=d "$since" -- "${patterns[@]}")
   else

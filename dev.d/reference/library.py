@@ -1,4 +1,5 @@
 """Prints docs/reference/library.md: what the public headers declare, with the comments that stand there."""
+import os
 import re
 
 import columns
@@ -15,7 +16,14 @@ HEADERS = [
     ("tally/base/units.hpp", "C++: units"),
     ("tally/tally.h", "C"),
 ]
+# Where the source tree has what is installed as tally/….
+SOURCES = ("tally/core/", "tally/library/")
 MARKS = re.compile(r"\b(TALLY_API|TALLY_CALL|TALLY_C_API|\[\[nodiscard\]\]) *")
+
+
+def source_of(header):
+    places = [header.replace("tally/", source, 1) for source in SOURCES]
+    return next(place for place in places if os.path.exists(place))
 
 
 def without_private(text):
@@ -95,7 +103,7 @@ def page():
     yield "Made of the comments in the headers by `./dev reference`; [the guide](../guides/regions.md) says how it is used.\n"
     for header, title in HEADERS:
         yield f"## {title}: `{header}`\n"
-        with open(header, encoding="utf-8") as file:
+        with open(source_of(header), encoding="utf-8") as file:
             text = file.read()
         for inside, said, comment in entries(text):
             if inside:

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "tally/base/foreign_text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/core/base/foreign_text.hpp"
 #include "tally/linux/files/output.hpp"
 
 namespace tally::cli {

@@ -2,13 +2,13 @@
 
 #include <vector>
 
-#include "tally/backend/choose/choose.hpp"
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/manual.hpp"
 #include "tally/cli/page.hpp"
-#include "tally/count/metric.hpp"
-#include "tally/event/event.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/core/count/metric.hpp"
+#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/hardware/event/event.hpp"
 
 namespace tally::cli {
 namespace {

@@ -3,24 +3,24 @@
 #include <memory>
 #include <optional>
 
-#include "tally/backend/choose/choose.hpp"
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/discover_options.hpp"
 #include "tally/cli/discoveries.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
-#include "tally/discover/counted.hpp"
-#include "tally/discover/payloads.hpp"
-#include "tally/discover/score.hpp"
-#include "tally/discover/sweep.hpp"
-#include "tally/discover/truth.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/choose/choose.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/signals.hpp"
-#include "tally/report/discover.hpp"
-#include "tally/report/grid.hpp"
+#include "tally/output/text/discover.hpp"
+#include "tally/output/text/grid.hpp"
+#include "tally/tools/discover/counted.hpp"
+#include "tally/tools/discover/payloads.hpp"
+#include "tally/tools/discover/score.hpp"
+#include "tally/tools/discover/sweep.hpp"
+#include "tally/tools/discover/truth.hpp"
 
 namespace tally::cli {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <charconv>
 
-#include "tally/assembly/loop.hpp"
-#include "tally/base/text.hpp"
 #include "tally/cli/backend_option.hpp"
 #include "tally/cli/page.hpp"
-#include "tally/discover/analysis/analyse.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/assembly/loop.hpp"
+#include "tally/tools/discover/analysis/analyse.hpp"
 
 namespace tally::cli {
 namespace {

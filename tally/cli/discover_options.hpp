@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/result.hpp"
-#include "tally/discover/payloads.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/tools/discover/payloads.hpp"
 
 namespace tally::cli {
 

@@ -4,11 +4,11 @@
 
 #include <utility>
 
-#include "tally/base/text.hpp"
-#include "tally/discover/analysis/analyse.hpp"
-#include "tally/discover/payloads.hpp"
-#include "tally/discover/store.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
+#include "tally/tools/discover/analysis/analyse.hpp"
+#include "tally/tools/discover/payloads.hpp"
+#include "tally/tools/discover/store.hpp"
 
 namespace tally::cli {
 

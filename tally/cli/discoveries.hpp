@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "tally/base/result.hpp"
-#include "tally/discover/analysis/record.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/result/discover.hpp"
+#include "tally/output/result/discover.hpp"
+#include "tally/tools/discover/analysis/record.hpp"
 
 namespace tally::cli {
 

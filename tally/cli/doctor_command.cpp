@@ -1,7 +1,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
-#include "tally/doctor/diagnose.hpp"
-#include "tally/report/doctor.hpp"
+#include "tally/output/text/doctor.hpp"
+#include "tally/tools/doctor/diagnose.hpp"
 
 namespace tally::cli {
 namespace {

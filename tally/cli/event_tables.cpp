@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 
 namespace tally::cli {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "tally/base/result.hpp"
 #include "tally/cli/page.hpp"
-#include "tally/event/explain.hpp"
-#include "tally/event/given.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/hardware/event/explain.hpp"
+#include "tally/hardware/event/given.hpp"
 
 namespace tally::cli {
 

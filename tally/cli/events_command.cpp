@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "tally/backend/choose/choose.hpp"
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/event_tables.hpp"
 #include "tally/cli/page.hpp"
-#include "tally/report/event_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/output/formats/event_text.hpp"
 
 namespace tally::cli {
 namespace {

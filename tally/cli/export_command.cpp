@@ -6,20 +6,20 @@
 #include <utility>
 #include <vector>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/cli/window_rows.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/report/formats.hpp"
-#include "tally/report/memory.hpp"
-#include "tally/report/windows.hpp"
-#include "tally/result/window_check.hpp"
-#include "tally/result/windows_file.hpp"
+#include "tally/output/formats/formats.hpp"
+#include "tally/output/formats/window_check.hpp"
+#include "tally/output/formats/windows.hpp"
+#include "tally/output/formats/windows_file.hpp"
+#include "tally/output/text/memory.hpp"
 
 namespace tally::cli {
 namespace {

@@ -2,9 +2,9 @@
 
 #include "tally/linux/files/cache_file.hpp"
 #include "tally/linux/files/state_folder.hpp"
-#include "tally/report/verify.hpp"
-#include "tally/result/stored.hpp"
-#include "tally/verify/remarks.hpp"
+#include "tally/output/formats/stored.hpp"
+#include "tally/output/text/verify.hpp"
+#include "tally/tools/verify/remarks.hpp"
 
 namespace tally::cli {
 namespace {

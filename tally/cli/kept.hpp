@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/result/stat.hpp"
-#include "tally/result/verify.hpp"
+#include "tally/output/result/stat.hpp"
+#include "tally/output/result/verify.hpp"
 
 namespace tally::cli {
 

@@ -1,14 +1,14 @@
 // `tally lab`: reads the options and starts tally-lab, which is a program of its own because of the GPL library in it.
 #include <fmt/format.h>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/pmu/emulated/arm_profile.hpp"
+#include "tally/hardware/pmu/emulated/profile.hpp"
+#include "tally/hardware/pmu/model.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/program.hpp"
-#include "tally/pmu/emulated/arm_profile.hpp"
-#include "tally/pmu/emulated/profile.hpp"
-#include "tally/pmu/model.hpp"
 
 namespace tally::cli {
 namespace {

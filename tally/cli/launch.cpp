@@ -5,10 +5,10 @@
 #include <climits>
 #include <cstdlib>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/perf_habits.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/program.hpp"

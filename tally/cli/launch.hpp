@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/backend/backend.hpp"
-#include "tally/base/result.hpp"
-#include "tally/result/stat.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/counting/backend/backend.hpp"
+#include "tally/output/result/stat.hpp"
 
 namespace tally::cli {
 

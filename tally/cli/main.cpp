@@ -2,11 +2,11 @@
 
 #include <exception>
 
-#include "tally/base/text.hpp"
-#include "tally/base/version.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/manual.hpp"
 #include "tally/cli/overview.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/core/base/version.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/process/large_stack.hpp"
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "tally/base/text.hpp"
-#include "tally/base/version.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/overview.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/core/base/version.hpp"
 
 namespace tally::cli {
 namespace {

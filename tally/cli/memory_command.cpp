@@ -6,17 +6,17 @@
 #include <optional>
 #include <utility>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/machine_settings.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/process/signals.hpp"
-#include "tally/memory/tasks/task.hpp"
-#include "tally/report/html/html.hpp"
-#include "tally/report/memory.hpp"
-#include "tally/report/memory_texts.hpp"
+#include "tally/output/html/html.hpp"
+#include "tally/output/text/memory.hpp"
+#include "tally/output/text/memory_texts.hpp"
+#include "tally/tools/memory/tasks/task.hpp"
 
 namespace tally::cli {
 namespace {

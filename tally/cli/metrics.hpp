@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/result.hpp"
-#include "tally/count/metric.hpp"
-#include "tally/event/event.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/core/count/metric.hpp"
+#include "tally/hardware/event/event.hpp"
 
 namespace tally::cli {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "tally/backend/choose/choose.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/counting/backend/choose/choose.hpp"
 
 namespace tally::cli {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "tally/backend/simulation.hpp"
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/counting/backend/simulation.hpp"
 
 namespace tally::cli {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "tally/backend/backend.hpp"
-#include "tally/verify/noise.hpp"
+#include "tally/counting/backend/backend.hpp"
+#include "tally/tools/verify/noise.hpp"
 
 namespace tally::cli {
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
-#include "tally/report/wrap.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/wrap.hpp"
 
 namespace tally::cli {
 namespace {

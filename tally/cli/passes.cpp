@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 
 namespace tally::cli {
 

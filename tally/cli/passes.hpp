@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/result.hpp"
-#include "tally/event/plan.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/hardware/event/plan.hpp"
 
 namespace tally::cli {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 
 namespace tally::cli {
 namespace {

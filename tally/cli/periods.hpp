@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "tally/base/result.hpp"
-#include "tally/event/event.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/hardware/event/event.hpp"
 
 namespace tally::cli {
 

@@ -5,15 +5,18 @@
 #include <map>
 #include <utility>
 
-#include "tally/backend/choose/choose.hpp"
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/periods.hpp"
 #include "tally/cli/profile_options.hpp"
-#include "tally/event/list.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/measure/stat.hpp"
+#include "tally/counting/profile/debug_servers.hpp"
+#include "tally/counting/profile/profile.hpp"
+#include "tally/hardware/event/list.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
@@ -23,13 +26,10 @@
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/tool.hpp"
-#include "tally/measure/stat.hpp"
-#include "tally/profile/debug_servers.hpp"
-#include "tally/profile/profile.hpp"
-#include "tally/report/profile.hpp"
-#include "tally/report/profile_inlines.hpp"
-#include "tally/report/profile_objects.hpp"
-#include "tally/report/profile_samples.hpp"
+#include "tally/output/analysis/profile_inlines.hpp"
+#include "tally/output/analysis/profile_objects.hpp"
+#include "tally/output/analysis/profile_samples.hpp"
+#include "tally/output/formats/profile.hpp"
 
 namespace tally::cli {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/backend_option.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/core/base/text.hpp"
 
 namespace tally::cli {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "tally/backend/order.hpp"
-#include "tally/base/result.hpp"
 #include "tally/cli/models.hpp"
-#include "tally/report/profile.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/counting/backend/order.hpp"
+#include "tally/output/formats/profile.hpp"
 
 namespace tally::cli {
 

@@ -6,14 +6,14 @@
 #include <iterator>
 #include <utility>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/stored.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/report/profile.hpp"
-#include "tally/report/profile_difference.hpp"
+#include "tally/output/analysis/profile_difference.hpp"
+#include "tally/output/formats/profile.hpp"
 
 namespace tally::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/result.hpp"
-#include "tally/report/profile.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/output/formats/profile.hpp"
 
 namespace tally::cli {
 

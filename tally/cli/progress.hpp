@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "tally/base/units.hpp"
+#include "tally/core/base/units.hpp"
 
 namespace tally::cli {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
-#include "tally/event/event.hpp"
-#include "tally/rdpmc/rdpmc.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/event/event.hpp"
+#include "tally/tools/tuning/rdpmc/rdpmc.hpp"
 
 namespace tally::cli {
 namespace {

@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/pmu/spec.hpp"
 #include "tally/linux/machine/cpuid.hpp"
 #include "tally/linux/machine/msr.hpp"
-#include "tally/pmu/spec.hpp"
-#include "tally/report/register_text.hpp"
+#include "tally/output/formats/register_text.hpp"
 
 namespace tally::cli {
 namespace {

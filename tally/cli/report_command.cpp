@@ -6,16 +6,16 @@
 #include <variant>
 #include <vector>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/profiles.hpp"
 #include "tally/cli/stored.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/report/html/html.hpp"
-#include "tally/report/phases.hpp"
-#include "tally/report/readers.hpp"
+#include "tally/output/analysis/phases.hpp"
+#include "tally/output/formats/readers.hpp"
+#include "tally/output/html/html.hpp"
 
 namespace tally::cli {
 namespace {

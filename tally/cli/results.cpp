@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/core/base/text.hpp"
 
 namespace tally::cli {
 namespace {

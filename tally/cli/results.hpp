@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/report/stat_format.hpp"
-#include "tally/result/stat.hpp"
+#include "tally/output/formats/stat_format.hpp"
+#include "tally/output/result/stat.hpp"
 
 namespace tally::cli {
 

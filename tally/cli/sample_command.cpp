@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "tally/backend/choose/choose.hpp"
-#include "tally/base/text.hpp"
 #include "tally/cli/backend_option.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/launch.hpp"
@@ -15,15 +13,17 @@
 #include "tally/cli/window_options.hpp"
 #include "tally/cli/window_rows.hpp"
 #include "tally/cli/window_vectors.hpp"
-#include "tally/event/list.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/measure/merged_windows.hpp"
+#include "tally/counting/measure/stat.hpp"
+#include "tally/counting/measure/window_choice.hpp"
+#include "tally/hardware/event/list.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/signals.hpp"
-#include "tally/measure/merged_windows.hpp"
-#include "tally/measure/stat.hpp"
-#include "tally/measure/window_choice.hpp"
-#include "tally/report/windows.hpp"
+#include "tally/output/formats/windows.hpp"
 
 namespace tally::cli {
 namespace {

@@ -1,9 +1,10 @@
-// `tally serve`: reads the options and starts tally-serve, a program of its own (tally/serve/CMakeLists.txt says why).
+// `tally serve`: reads the options and starts tally-serve, a program of its own (tally/tools/serve/CMakeLists.txt says
+// why).
 #include <fmt/format.h>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/program.hpp"
 

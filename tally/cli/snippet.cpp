@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "tally/assembly/loop.hpp"
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/counting/measure/stat.hpp"
+#include "tally/hardware/assembly/loop.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/signals.hpp"
-#include "tally/measure/stat.hpp"
-#include "tally/report/snippet.hpp"
+#include "tally/output/text/snippet.hpp"
 
 namespace tally::cli {
 namespace {

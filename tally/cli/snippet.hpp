@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "tally/backend/choose/choose.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/results.hpp"
-#include "tally/measure/snippet.hpp"
+#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/measure/snippet.hpp"
 
 namespace tally::cli {
 

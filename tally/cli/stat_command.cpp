@@ -3,9 +3,6 @@
 #include <tuple>
 #include <utility>
 
-#include "tally/backend/choose/choose.hpp"
-#include "tally/backend/software.hpp"
-#include "tally/base/text.hpp"
 #include "tally/cli/backend_option.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/event_tables.hpp"
@@ -19,11 +16,14 @@
 #include "tally/cli/region_options.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/snippet.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/backend/software.hpp"
+#include "tally/counting/measure/stat.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/signals.hpp"
-#include "tally/measure/stat.hpp"
 
 namespace tally::cli {
 namespace {

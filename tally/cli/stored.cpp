@@ -5,14 +5,14 @@
 #include <map>
 #include <utility>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/discoveries.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/memory/foreign/foreign.hpp"
-#include "tally/report/formats.hpp"
-#include "tally/report/readers.hpp"
+#include "tally/output/formats/formats.hpp"
+#include "tally/output/formats/readers.hpp"
+#include "tally/tools/memory/foreign/foreign.hpp"
 
 namespace tally::cli {
 namespace {

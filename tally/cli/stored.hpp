@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/result.hpp"
-#include "tally/report/format.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/output/formats/format.hpp"
 
 namespace tally::cli {
 

@@ -4,7 +4,7 @@
 #include "tally/cli/watch_run.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/live/beat.hpp"
-#include "tally/report/watch.hpp"
+#include "tally/output/text/watch.hpp"
 
 namespace tally::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/process/conditions.hpp"
 
 namespace tally::cli {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/result.hpp"
 #include "tally/cli/machine_settings.hpp"
-#include "tally/report/watch.hpp"
-#include "tally/watch/watcher.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/output/text/watch.hpp"
+#include "tally/tools/watch/watcher.hpp"
 
 namespace tally::cli {
 

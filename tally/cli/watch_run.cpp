@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/live/beat.hpp"
 

@@ -9,8 +9,8 @@
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/spawn.hpp"
-#include "tally/result/stored_watch.hpp"
-#include "tally/screen/terminal.hpp"
+#include "tally/output/formats/stored_watch.hpp"
+#include "tally/tools/watch/screen/terminal.hpp"
 
 namespace tally::cli {
 

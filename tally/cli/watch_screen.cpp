@@ -7,7 +7,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/watch_run.hpp"
 #include "tally/linux/live/beat.hpp"
-#include "tally/screen/view.hpp"
+#include "tally/tools/watch/screen/view.hpp"
 
 namespace tally::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "tally/base/text.hpp"
-#include "tally/profile/mapped_names.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/counting/profile/mapped_names.hpp"
 
 namespace tally::cli {
 

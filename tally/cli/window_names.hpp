@@ -6,9 +6,9 @@
 #include <string>
 #include <tuple>
 
-#include "tally/profile/code_names.hpp"
-#include "tally/result/code.hpp"
-#include "tally/result/windows.hpp"
+#include "tally/counting/profile/code_names.hpp"
+#include "tally/output/result/code.hpp"
+#include "tally/output/result/windows.hpp"
 
 namespace tally::cli {
 

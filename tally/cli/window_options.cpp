@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "tally/base/text.hpp"
 #include "tally/cli/periods.hpp"
 #include "tally/cli/region_options.hpp"
-#include "tally/event/list.hpp"
-#include "tally/measure/merged_windows.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/counting/measure/merged_windows.hpp"
+#include "tally/hardware/event/list.hpp"
 
 namespace tally::cli {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tally/backend/backend.hpp"
-#include "tally/base/result.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/counting/backend/backend.hpp"
 
 namespace tally::cli {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tally/linux/files/output.hpp"
-#include "tally/report/windows.hpp"
+#include "tally/output/formats/windows.hpp"
 
 namespace tally::cli {
 

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "tally/base/text.hpp"
-#include "tally/report/simpoint.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/simpoint.hpp"
 
 namespace tally::cli {
 

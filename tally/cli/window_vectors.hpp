@@ -7,14 +7,14 @@
 #include <string>
 #include <utility>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/result/windows.hpp"
+#include "tally/output/result/windows.hpp"
 
 namespace tally::cli {
 
-/// Writes vectors in SimPoint's format (report/simpoint.hpp). Every thread of every program has a file of its own,
-/// because the format has no room for two.
+/// Writes vectors in SimPoint's format (output/formats/simpoint.hpp). Every thread of every program has a file of its
+/// own, because the format has no room for two.
 class WindowVectors {
  public:
   /// Opens the first file now. Errors: as linux::Output::open_file().

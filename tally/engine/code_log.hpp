@@ -1,5 +1,5 @@
-/// The process's log of what code its segments are: see channel/code_log.hpp. Everything here does nothing where the
-/// command has not asked for one.
+/// The process's log of what code its segments are: see engine/channel/code_log.hpp. Everything here does nothing where
+/// the command has not asked for one.
 #pragma once
 #include "tally/engine/thread.hpp"
 

@@ -1,7 +1,7 @@
 /// Where the engine and its own mappings live in the program.
 #pragma once
-#include "tally/channel/image.hpp"
 #include "tally/engine/base.hpp"
+#include "tally/engine/channel/image.hpp"
 
 namespace tally::engine {
 

@@ -3,8 +3,8 @@
 /// The GS base points at it whenever program code runs, so generated code reaches everything in it by a fixed
 /// displacement and threads need no locks.
 #pragma once
-#include "tally/channel/channel.hpp"
 #include "tally/engine/base.hpp"
+#include "tally/engine/channel/channel.hpp"
 
 namespace tally::engine {
 

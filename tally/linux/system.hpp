@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 
 namespace tally::linux {
 

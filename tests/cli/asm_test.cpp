@@ -15,7 +15,7 @@ namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 
 using nlohmann::json;
 

@@ -167,7 +167,7 @@ TEST(Timing, a_time_out_ends_the_program) {
 
 // Under the engine.
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 
 std::vector<std::int64_t> of_event(const json& list, std::size_t row) {
   std::vector<std::int64_t> values;

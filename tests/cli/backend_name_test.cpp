@@ -8,7 +8,7 @@
 namespace tally::test {
 namespace {
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 TEST(BackendName, the_engine_is_called_so_by_either_name) {
   for (const char* name : {"engine", "sim"}) {
     const Finished finished =

@@ -109,7 +109,7 @@ TEST_P(Descendants, are_not_what_tally_was_started_with) {
   kill(std::stoi(finished.err), SIGKILL);
 }
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 const auto backends = testing::Values("none", "perf", "engine");
 #else
 const auto backends = testing::Values("none", "perf");

@@ -21,7 +21,7 @@ bool has_assembler() { return !holds(tally({"stat", "-q", "--asm", "nop"}).err, 
 #define NEEDS_AN_ASSEMBLER() \
   if (!has_assembler()) GTEST_SKIP() << "as is not installed (package binutils)"
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 
 // The whole library over the engine's counts: what is declared is what is counted, and the secret map is found.
 TEST(Discover, finds_a_secret_map_and_beats_the_document) {

@@ -39,7 +39,7 @@ TEST(Doctor, takes_no_arguments) {
   EXPECT_EQ(tally({"doctor", "me"}).code(), 2);
 }
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 TEST(Doctor, says_that_the_engine_works_where_it_does) {
   const auto object = nlohmann::json::parse(tally({"doctor", "--json"}).out);
   const Finished counted = tally({"stat", "-e", "instructions", "--backend", "engine", "--", "true"});

@@ -25,7 +25,7 @@ TEST(EventTable, names_are_known_to_events_event_and_stat) {
   EXPECT_TRUE(holds(event.out, "(the vendor's)")) << event.out;
   EXPECT_EQ(tally({"event", "MADE_UP.BRANCHES"}).code(), 2);
   EXPECT_EQ(tally({"event", "--event-table", "/nonexistent", "MADE_UP.BRANCHES"}).code(), 2);
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
   // The code is Intel's, of branches: the engine counts them, and says so.
   const Finished stat =
       tally({"stat", "-q", "--event-table", file.path(), "-e", "MADE_UP.BRANCHES,branches", "--", "true"});

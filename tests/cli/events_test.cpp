@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "tally/event/event.hpp"
+#include "tally/hardware/event/event.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -28,7 +28,7 @@ TEST(Events, list_every_event_of_the_table_with_its_trust_here) {
   for (const json& one : all["events"]) events[one["event"]] = one;
   EXPECT_EQ(events["page-faults"]["trust"], "counted");
   EXPECT_EQ(events["page-faults"]["other_names"][0], "faults");
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
   // Of this machine, where the kernel describes its caches: some hypervisors hide them.
   const bool described = std::filesystem::exists("/sys/devices/system/cpu/cpu0/cache/index0");
   EXPECT_EQ(events["cycles"]["trust"], described ? "modelled" : "absent");
@@ -118,7 +118,7 @@ TEST(Event, mistakes_end_with_2) {
   EXPECT_EQ(tally({"events", "--frobnicate"}).code(), 2);
 }
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 TEST(EventNames, of_every_kind_count_the_same) {
   const std::string list = "branches,branch-instructions:u,r00c4,0x4100C4,cpu/event=0xc4/,cpu/branch-instructions/u";
   const TemporaryFile file("result.json");

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tally/base/foreign_text.hpp"
+#include "tally/core/base/foreign_text.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -35,7 +35,7 @@ std::size_t lines_that_begin(const std::string& text, const std::string& with) {
 class ForeignTexts : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

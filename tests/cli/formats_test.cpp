@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -210,7 +210,7 @@ TEST(Formats, hpctools_files_are_read) {
 
 // Cycles without a PMU are a model's, and no form of a file makes more of them.
 TEST(Formats, hpctools_file_that_tally_wrote_is_believed_as_far_as_it_was_measured) {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "there is no engine";
 #endif
   const TemporaryFile rows("product.csv");

@@ -89,7 +89,7 @@ cu: .long 9f-8f
 class HostileFile : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

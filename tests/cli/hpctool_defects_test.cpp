@@ -1,7 +1,7 @@
 // What HPCTool gets wrong in its windows, and in the files that it writes: each defect is a test here, but for those
 // that are no windows'. Two polls only (1): Traps in tests/marks. Restoring counters for another process (5), as a
-// wrong backend: filter_is_broken in verify/mutants_test. The masked interrupt (9): hpctool-masked of tests/golden/lab.
-// The wrong name of fixed counter 2 (11): HpcTool in pmu/values_test.
+// wrong backend: filter_is_broken in tools/verify/mutants_test. The masked interrupt (9): hpctool-masked of
+// tests/golden/lab. The wrong name of fixed counter 2 (11): HpcTool in hardware/pmu/values_test.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ std::vector<std::int64_t> of_workers(const Sums& sums) {
 class HpctoolDefects : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

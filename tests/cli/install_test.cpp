@@ -31,12 +31,12 @@ TEST(Install, works_from_another_prefix_and_when_it_was_moved) {
     const Finished finished =
         Running({"/bin/sh", "-c", "cd / && exec \"$0\" stat -q -e instructions,page-faults -- true", command}).finish();
     EXPECT_EQ(finished.code(), 0) << finished.err;
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
     EXPECT_NE(finished.err.find("· engine"), std::string::npos) << finished.err;
     EXPECT_NE(finished.err.find("exact"), std::string::npos) << finished.err;
 #endif
   }
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
   fs::remove_all(moved + "/libexec");
   const Finished without = Running({moved + "/bin/tally", "stat", "-q", "-e", "instructions", "--", "true"}).finish();
   EXPECT_EQ(without.code(), 125) << "the engine of the build tree must not be the one that was used: " << without.err;

@@ -29,7 +29,7 @@ constexpr const char* open_and_look = R"(
 )";
 
 TEST(Kcachegrind, opens_a_profile) {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "the engine is for x86-64";
 #endif
   const auto run = [](const std::string& command, const Words& arguments = {}) {

@@ -7,7 +7,7 @@
 namespace tally::test {
 namespace {
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool has_shadow = true;

@@ -9,7 +9,7 @@
 namespace tally::test {
 namespace {
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 
 constexpr const char* all_events =
     "branch-misses,conditional-branch-misses,indirect-branch-misses,return-misses,L1-dcache-load-misses,"

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "tally/base/text.hpp"
-#include "tally/event/event.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/event/event.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -172,7 +172,7 @@ TEST(NativeWindows, a_frequency_is_refused_where_it_means_nothing) {
   EXPECT_EQ(twice.code(), 2);
   const Finished too_often = sample({"--frequency", "1G"});
   EXPECT_NE(too_often.err.find("perf_event_max_sample_rate"), std::string::npos) << too_often.err;
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
   const Finished engine = sample({"--backend", "engine", "--frequency", "500", "--by", "instructions"});
   EXPECT_EQ(engine.code(), 2);
   EXPECT_NE(engine.err.find("natively --every 1ms"), std::string::npos) << engine.err;

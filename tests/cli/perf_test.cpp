@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {

@@ -15,7 +15,7 @@ std::int64_t taken_branches(const std::string& program) {
 }
 
 TEST(ProfileAutofdo, makes_clang_compile_faster_code) {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "the engine is for x86-64";
 #endif
   const TemporaryFile program("dispatch"), again("dispatch2"), profile("dispatch.prof");

@@ -22,7 +22,7 @@ void write_profile(const std::string& file, const Words& command, const Words& o
 class ProfileDifference : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }
@@ -97,7 +97,7 @@ class DifferencePage : public Browser {
  protected:
   void SetUp() override {
     Browser::SetUp();
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

@@ -27,7 +27,7 @@ bool has_lines() { return profile_text({"--lines", "--top", "0"}, INLINED).find(
 class ProfileInlines : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
     if (!has_lines()) GTEST_SKIP() << "built without libdw";

@@ -30,7 +30,7 @@ std::map<std::string, int> lines_of(const std::string& function) {
 class Interrupted : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

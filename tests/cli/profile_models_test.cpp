@@ -54,7 +54,7 @@ Rows totals(const Rows& rows) {
 class ProfileOfModels : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

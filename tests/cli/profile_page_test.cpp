@@ -10,7 +10,7 @@ class ProfilePage : public Browser {
  protected:
   void SetUp() override {
     Browser::SetUp();
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

@@ -17,7 +17,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 class ProfileReaders : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

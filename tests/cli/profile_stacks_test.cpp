@@ -11,7 +11,7 @@ namespace {
 class ProfileStacks : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(where, ProfileStacks, testing::Values("program", "mallo
                          [](const auto& one) { return std::string(one.param); });
 
 TEST(ProfileStack, of_functions_that_call_each_other) {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "the engine is for x86-64";
 #endif
   const Words command{STACKED, "cycle"};
@@ -102,7 +102,7 @@ TEST(ProfileStack, of_functions_that_call_each_other) {
 
 /// Threads with one name are one in stacks.
 TEST(ProfileStack, of_threads_with_one_name) {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "the engine is for x86-64";
 #endif
   const FoldedStacks stacks({STACKED, "threads"});
@@ -113,7 +113,7 @@ TEST(ProfileStack, of_threads_with_one_name) {
 
 /// Frames for which there is no room are told as that, and what comes after them is right again.
 TEST(ProfileStack, of_too_many_calls_that_have_not_returned) {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "the engine is for x86-64";
 #endif
   const Finished table = tally({"profile", "-q", "--calls", "-e", "instructions", "--", STACKED, "deep"});

@@ -62,7 +62,7 @@ Finished run(const std::string& command) { return Running({"/bin/sh", "-c", comm
 class Profile : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

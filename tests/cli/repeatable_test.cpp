@@ -44,7 +44,7 @@ class Repeated : public testing::TestWithParam<Case> {};
 
 // Programs that use no time, randomness, process numbers or addresses.
 TEST_P(Repeated, counts_are_equal_in_every_run) {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "this build has no engine";
 #endif
   Words program = GetParam().words;

@@ -29,7 +29,7 @@ constexpr std::size_t number = 1, program = 4;
 class SampleChoice : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

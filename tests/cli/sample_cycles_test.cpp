@@ -45,7 +45,7 @@ long sum(const Rows& rows, const std::string& name) {
 class WindowCycles : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

@@ -55,7 +55,7 @@ std::int64_t number(const Row& row, const std::string& column) { return std::sto
 class Sample : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }

@@ -59,7 +59,7 @@ std::vector<std::string> column(const std::string& csv, const std::string& name)
 class Vectors : public testing::Test {
  protected:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
     std::filesystem::remove_all(folder_);

@@ -14,7 +14,7 @@
 namespace tally::test {
 namespace {
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 
 using nlohmann::json;
 

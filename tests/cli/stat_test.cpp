@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tally/base/text.hpp"
-#include "tally/event/event.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/event/event.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {

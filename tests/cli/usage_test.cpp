@@ -1,8 +1,8 @@
 // What tally answers to requests that it cannot or need not carry out.
 #include <gtest/gtest.h>
 
-#include "tally/base/text.hpp"
-#include "tally/event/event.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/event/event.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {

@@ -105,7 +105,7 @@ TEST(Verify, a_whole_result_is_kept) {
   std::filesystem::remove(kept);
 }
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 Json quick(const Words& more = {}) {
   Words words{"verify", "--quick", "--backend", "engine", "--json"};
   words.insert(words.end(), more.begin(), more.end());
@@ -244,7 +244,7 @@ TEST(Verify, a_page_is_made_of_its_result) {
 }
 #endif
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 /// Noise is named, what it added can be taken off again, and the same seed gives the same.
 TEST(Noise, of_any_program_is_named_and_repeats) {
   const Words words = {"stat",     "-q",  "--backend", "engine", "--repeatable", "-e", "instructions,loads",

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {

@@ -42,7 +42,7 @@ def main():
     text = read(root, "docs/guides/what-works.md")
     missing += [f"docs/guides/what-works.md does not name tally {c}" for c in commands if f"`tally {c}" not in text]
 
-    trust = re.search(r"names\{(.*?)\}", read(root, "tally/count/trust.cpp"), re.DOTALL)
+    trust = re.search(r"names\{(.*?)\}", read(root, "tally/core/count/trust.cpp"), re.DOTALL)
     trust_words = re.findall(r'"(\w+)"', trust.group(1))
     # README.md shows a modelled count as the table does: with its model.
     need("README.md", [word if word != "modelled" else "model …" for word in trust_words])

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "tally/channel/store.hpp"
+#include "tally/engine/channel/store.hpp"
 
 namespace tally::engine_test {
 

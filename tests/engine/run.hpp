@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/stepper/counts.hpp"
+#include "tally/engine/stepper/counts.hpp"
 
 /// Running one program three ways under equal conditions: natively, through the stepper, through tally's engine.
 namespace tally::engine_test {

@@ -1,9 +1,9 @@
 // Programs with known answers: the formulas against the stepper where N is small, and against the engine everywhere.
 #include <string_view>
 
+#include "tally/hardware/workload/image.hpp"
+#include "tally/hardware/workload/workload.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
-#include "tally/workload/image.hpp"
-#include "tally/workload/workload.hpp"
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {

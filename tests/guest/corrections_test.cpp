@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tally/count/correction.hpp"
+#include "tally/core/count/correction.hpp"
 #include "tally/linux/perf/fault_cost.hpp"
 #include "tests/guest/counted.hpp"
 #include "tests/guest/machine.hpp"

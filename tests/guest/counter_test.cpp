@@ -3,8 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tally/backend/perf/counters.hpp"
-#include "tally/event/event.hpp"
+#include "tally/counting/backend/perf/counters.hpp"
+#include "tally/hardware/event/event.hpp"
 #include "tally/linux/perf/perf_event.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
 #include "tests/guest/machine.hpp"

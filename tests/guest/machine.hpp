@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tally/workload/workload.hpp"
+#include "tally/hardware/workload/workload.hpp"
 
 namespace tally::hardware_test {
 

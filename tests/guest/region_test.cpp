@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "tally/tally.hpp"
+#include "tally/library/tally.hpp"
 #include "tests/guest/machine.hpp"
 #include "tests/guest/work.hpp"
 

@@ -1,7 +1,7 @@
 // A program with a region of known work, entered a thousand times; its argument says what is counted.
 #include <cstdio>
 
-#include "tally/tally.hpp"
+#include "tally/library/tally.hpp"
 #include "tests/guest/work.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/guest/machine.hpp"
 

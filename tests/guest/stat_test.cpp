@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "tally/base/text.hpp"
-#include "tally/event/sources.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/event/sources.hpp"
 #include "tally/linux/process/program.hpp"
 #include "tests/guest/counted.hpp"
 #include "tests/guest/machine.hpp"

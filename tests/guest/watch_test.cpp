@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/process/program.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/guest/machine.hpp"

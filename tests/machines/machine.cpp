@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 
 namespace tally::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/doctor/facts.hpp"
+#include "tally/tools/doctor/facts.hpp"
 
 namespace tally::test {
 

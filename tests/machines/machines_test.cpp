@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tally/base/text.hpp"
-#include "tally/doctor/diagnose.hpp"
-#include "tally/report/doctor.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/text/doctor.hpp"
+#include "tally/tools/doctor/diagnose.hpp"
 #include "tests/machines/machine.hpp"
 
 namespace tally::test {

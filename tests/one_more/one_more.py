@@ -15,14 +15,14 @@ tree, build = os.path.join(work, "tree"), os.path.join(work, "build")
 # File, the line that it goes behind (empty: a new file), and the lines.
 added = [
     # An event: its name and its row.
-    ("tally/event/table.hpp", "  far_branches,", "  transfers,"),
-    ("tally/event/table.cpp", "     counted<channel::far>},",
+    ("tally/hardware/event/table.hpp", "  far_branches,", "  transfers,"),
+    ("tally/hardware/event/table.cpp", "     counted<channel::far>},",
      '    {Id::transfers, "transfers", hw, n, no, share(Id::instructions), "branches, by another word", branches},'),
     # A metric: its row.
-    ("tally/count/metric_table.cpp", "constexpr MetricDefinition table[] = {",
+    ("tally/core/count/metric_table.cpp", "constexpr MetricDefinition table[] = {",
      '    {"transfer-rate", "transfers / instructions", share, nowhere, "instructions that are transfers"},'),
     # A format of reports: its file, its declaration and its row.
-    ("tally/report/names.cpp", "", """#include "tally/report/stat_format.hpp"
+    ("tally/output/formats/names.cpp", "", """#include "tally/output/formats/stat_format.hpp"
 
 namespace tally::report {
 
@@ -34,9 +34,9 @@ Result<std::string> names(const result::Stat& stat, const Style&) {
 
 }  // namespace tally::report
 """),
-    ("tally/report/stat_format.hpp", "Result<std::string> hpctool(const result::Stat& stat, const Style& style);",
+    ("tally/output/formats/stat_format.hpp", "Result<std::string> hpctool(const result::Stat& stat, const Style& style);",
      "Result<std::string> names(const result::Stat& stat, const Style& style);"),
-    ("tally/report/formats.cpp", "constexpr StatFormat stat_rows[] = {",
+    ("tally/output/formats/formats.cpp", "constexpr StatFormat stat_rows[] = {",
      '    {{Kind::stat, "names", ".names", "the events alone"}, names, nullptr, append_anything, nullptr, nullptr},'),
     # A command: its file and its line.
     ("tally/cli/greet_command.cpp", "", """#include "tally/cli/command.hpp"
@@ -57,15 +57,15 @@ int run_greet(const std::vector<std::string>& arguments) {
 """),
     ("tally/cli/commands.inc", "// Every command of `tally`", 'TALLY_COMMAND(greet, "says hello")'),
     # A core: its table and its line.
-    ("tally/sim/core/simple_core.hpp", "", """#pragma once
+    ("tally/engine/models/core/simple_core.hpp", "", """#pragma once
 
-#include "tally/sim/core/core.hpp"
+#include "tally/engine/models/core/core.hpp"
 
 namespace tally::sim {
 extern constinit const CoreTable simple_core;
 }  // namespace tally::sim
 """),
-    ("tally/sim/core/simple_core.cpp", "", """#include "tally/sim/core/simple_core.hpp"
+    ("tally/engine/models/core/simple_core.cpp", "", """#include "tally/engine/models/core/simple_core.hpp"
 
 namespace tally::sim {
 namespace {
@@ -87,12 +87,12 @@ constinit const CoreTable simple_core = {.name = "simple",
                                          .timings = one_cycle_each};
 }  // namespace tally::sim
 """),
-    ("tally/sim/CMakeLists.txt", "tally_room(sim SOURCES", " core/simple_core.cpp"),
-    ("tally/machine/models.cpp", '#include "tally/sim/core/haswell_core.hpp"',
-     '#include "tally/sim/core/simple_core.hpp"'),
-    ("tally/machine/models.cpp", "const sim::CoreTable* const cores[] = {", "&sim::simple_core, "),
+    ("tally/engine/models/CMakeLists.txt", "tally_directory(sim SOURCES", " core/simple_core.cpp"),
+    ("tally/engine/machines/models.cpp", '#include "tally/engine/models/core/haswell_core.hpp"',
+     '#include "tally/engine/models/core/simple_core.hpp"'),
+    ("tally/engine/machines/models.cpp", "const sim::CoreTable* const cores[] = {", "&sim::simple_core, "),
     # A machine model: its text and its line.
-    ("tally/machine/small.cpp", "", """#include "tally/machine/models.hpp"
+    ("tally/engine/machines/small.cpp", "", """#include "tally/engine/machines/models.hpp"
 
 namespace tally::machine {
 
@@ -108,10 +108,10 @@ core   simple
 
 }  // namespace tally::machine
 """),
-    ("tally/machine/CMakeLists.txt", "tally_room(machine SOURCES", " small.cpp"),
-    ("tally/machine/models.hpp", "extern const std::string_view haswell_text;",
+    ("tally/engine/machines/CMakeLists.txt", "tally_directory(machine SOURCES", " small.cpp"),
+    ("tally/engine/machines/models.hpp", "extern const std::string_view haswell_text;",
      "extern const std::string_view small_text;"),
-    ("tally/machine/models.hpp", "inline const std::array shipped{", '    Shipped{"small", small_text},'),
+    ("tally/engine/machines/models.hpp", "inline const std::array shipped{", '    Shipped{"small", small_text},'),
 ]
 
 # Arguments of tally, and what it must print.

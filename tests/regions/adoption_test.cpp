@@ -64,7 +64,7 @@ TEST(Adoption, is_refused_in_clear_words) {
 }
 
 TEST(Adoption, counts_every_region_of_the_patches) {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "there is no engine";
 #endif
   const TemporaryFile place("installed");

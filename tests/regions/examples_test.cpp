@@ -14,7 +14,7 @@ using nlohmann::json;
 // The regions that a program wrote by itself, by name.
 std::map<std::string, json> regions_of(const Words& program, const std::string& events = "instructions,loads",
                                        const std::string& histograms = "") {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
   ADD_FAILURE() << "there is no engine";
 #endif
   const TemporaryFile file("regions.json");

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "tally/tally.hpp"
+#include "tally/library/tally.hpp"
 
 namespace {
 

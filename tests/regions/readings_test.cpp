@@ -18,7 +18,7 @@ constexpr std::int64_t leeway = 4;
 class Readings : public testing::Test {
  public:
   void SetUp() override {
-#if !TALLY_HAS_SIM
+#if !TALLY_HAS_ENGINE
     GTEST_SKIP() << "there is no engine";
 #endif
   }

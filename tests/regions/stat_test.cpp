@@ -34,7 +34,7 @@ std::size_t times(const std::string& text, const std::string& part) {
   return n;
 }
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 /// What each entry counts of the region: instructions, loads, stores.
 using PerEntry = std::map<std::string, std::vector<std::int64_t>>;
 
@@ -136,7 +136,7 @@ TEST(StatRegions, go_to_the_nearest_tally_alone) {
   EXPECT_EQ(finished.err.find("regions of process"), std::string::npos) << finished.err;
 }
 
-#if TALLY_HAS_SIM
+#if TALLY_HAS_ENGINE
 TEST(StatRegions, are_exact_under_the_engine) {
   const Finished finished =
       Running({"/usr/bin/env", "TALLY_EVENTS=instructions,branches,cycles", TALLY_COMMAND, "stat", "-q", "-e",

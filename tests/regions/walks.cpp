@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "tally/tally.hpp"
+#include "tally/library/tally.hpp"
 
 namespace {
 

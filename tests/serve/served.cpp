@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 
 namespace tally::test {
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tests/serve/served.hpp"
 
 namespace tally::test {

@@ -1,7 +1,7 @@
-// Answers to a program that asks what it has executed (tally/channel/asking.hpp).
+// Answers to a program that asks what it has executed (tally/engine/channel/asking.hpp).
 #include "tally/engine/guest/asking.hpp"
 
-#include "tally/channel/asking.hpp"
+#include "tally/engine/channel/asking.hpp"
 #include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/instrument/models.hpp"

@@ -1,6 +1,6 @@
 #include "tally/engine/guest/failing.hpp"
 
-#include "tally/channel/asking.hpp"
+#include "tally/engine/channel/asking.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/image.hpp"

@@ -1,4 +1,5 @@
-/// The engine's own failures: what is left for the command, and those that tests ask for (tally/channel/asking.hpp).
+/// The engine's own failures: what is left for the command, and those that tests ask for
+/// (tally/engine/channel/asking.hpp).
 #pragma once
 #include "tally/engine/context.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 
-#include "tally/channel/asking.hpp"
+#include "tally/engine/channel/asking.hpp"
 #include "tally/engine/clock.hpp"
 #include "tally/engine/guest/asking.hpp"
 #include "tally/engine/guest/confining.hpp"

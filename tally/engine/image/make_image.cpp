@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/channel/channel.hpp"
-#include "tally/channel/store.hpp"
+#include "tally/engine/channel/channel.hpp"
+#include "tally/engine/channel/store.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/thread.hpp"
 

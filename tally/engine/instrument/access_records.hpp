@@ -1,4 +1,4 @@
-/// What a thread hands on where the command carries the models: blocks of its rings (tally/channel/notes.hpp).
+/// What a thread hands on where the command carries the models: blocks of its rings (tally/engine/channel/notes.hpp).
 #pragma once
 #include "tally/engine/records.hpp"
 

@@ -4,7 +4,7 @@
 // trace was entered until then, and each branch adds the constants of the way.
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
-#include "tally/sim/branch/outcome.hpp"
+#include "tally/engine/models/branch/outcome.hpp"
 
 namespace tally::engine::instrument {
 namespace {

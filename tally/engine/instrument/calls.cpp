@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-#include "tally/channel/store.hpp"
+#include "tally/engine/channel/store.hpp"
 #include "tally/engine/code_log.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/call_stacks.hpp"

@@ -3,10 +3,10 @@
 #pragma once
 #include "tally/engine/context.hpp"
 #include "tally/engine/instrument/models.hpp"
-#include "tally/sim/branch/branches.hpp"
-#include "tally/sim/branch/tage.hpp"
-#include "tally/sim/cache/first_levels.hpp"
-#include "tally/sim/cache/tlb.hpp"
+#include "tally/engine/models/branch/branches.hpp"
+#include "tally/engine/models/branch/tage.hpp"
+#include "tally/engine/models/cache/first_levels.hpp"
+#include "tally/engine/models/cache/tlb.hpp"
 
 // What calls such a function need not save registers: it does.
 #define TALLY_NO_SAVES __attribute__((no_caller_saved_registers))

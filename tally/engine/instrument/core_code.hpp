@@ -1,8 +1,8 @@
 /// Instructions as the core model sees them.
 #pragma once
+#include "tally/engine/models/core/core.hpp"
 #include "tally/engine/records.hpp"
 #include "tally/engine/translate/decode.hpp"
-#include "tally/sim/core/core.hpp"
 
 namespace tally::engine::instrument {
 

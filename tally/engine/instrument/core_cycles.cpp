@@ -8,9 +8,9 @@
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/instrument/placed_figures.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
+#include "tally/engine/models/core/core_flow.hpp"
 #include "tally/engine/translate/profile.hpp"
 #include "tally/engine/translate/reading.hpp"
-#include "tally/sim/core/core_flow.hpp"
 
 namespace tally::engine::instrument {
 namespace {

@@ -1,7 +1,7 @@
 /// The extended state of the processor that XSAVE and XRSTOR move (CPUID leaf 0DH).
 #pragma once
 #include "tally/engine/base.hpp"
-#include "tally/sim/pieces.hpp"
+#include "tally/engine/models/pieces.hpp"
 
 namespace tally::engine::instrument {
 

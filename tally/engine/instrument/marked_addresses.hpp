@@ -2,7 +2,7 @@
 ///
 /// Everything here wants cache_lock held, unless it says otherwise.
 #pragma once
-#include "tally/channel/marks.hpp"
+#include "tally/engine/channel/marks.hpp"
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::instrument {

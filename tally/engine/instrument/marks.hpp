@@ -1,5 +1,5 @@
-/// Marked addresses: functions, points and traps at which what a thread has counted is noted (channel/marks.hpp), and
-/// reads of counters.
+/// Marked addresses: functions, points and traps at which what a thread has counted is noted
+/// (engine/channel/marks.hpp), and reads of counters.
 ///
 /// A trace begins at each of them, and its first instructions are a gate that leads into the engine. The exact counts
 /// are read there (running_totals.hpp). A function has ended when its thread comes to the return address that it was

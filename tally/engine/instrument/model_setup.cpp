@@ -1,8 +1,8 @@
 #include "tally/engine/instrument/model_setup.hpp"
 
-#include "tally/channel/store.hpp"
+#include "tally/engine/channel/store.hpp"
 #include "tally/engine/instrument/placed_figures.hpp"
-#include "tally/sim/memory.hpp"
+#include "tally/engine/models/memory.hpp"
 
 namespace tally::engine::instrument {
 

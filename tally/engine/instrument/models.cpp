@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "tally/channel/store.hpp"
+#include "tally/engine/channel/store.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/access_records.hpp"
 #include "tally/engine/instrument/calls.hpp"
@@ -13,8 +13,8 @@
 #include "tally/engine/instrument/placed_figures.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/instrument/windows.hpp"
+#include "tally/engine/models/memory.hpp"
 #include "tally/engine/translate/review.hpp"
-#include "tally/sim/memory.hpp"
 
 namespace tally::engine::instrument {
 

@@ -4,8 +4,8 @@
 /// counter of a predictor, by itself; what that does not settle goes to enter_model with one word about it. First
 /// levels are kept exactly; what they miss is noted down and handed to the levels behind them later (see sim::fast).
 #pragma once
+#include "tally/engine/models/tape.hpp"
 #include "tally/engine/records.hpp"
-#include "tally/sim/tape.hpp"
 
 namespace tally::engine::instrument {
 

@@ -2,7 +2,7 @@
 /// the tape say which instruction they are of.
 #pragma once
 #include "tally/engine/instrument/cold_models.hpp"
-#include "tally/sim/placed.hpp"
+#include "tally/engine/models/placed.hpp"
 
 namespace tally::engine::instrument {
 

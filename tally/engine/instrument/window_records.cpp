@@ -1,6 +1,6 @@
 #include "tally/engine/instrument/window_records.hpp"
 
-#include "tally/channel/store.hpp"
+#include "tally/engine/channel/store.hpp"
 #include "tally/engine/clock.hpp"
 #include "tally/engine/code_log.hpp"
 #include "tally/engine/instrument/marks.hpp"

@@ -1,4 +1,4 @@
-/// Rows of windows on their way into a thread's ring (channel/windows.hpp): what they hold, and where they go.
+/// Rows of windows on their way into a thread's ring (engine/channel/windows.hpp): what they hold, and where they go.
 #pragma once
 #include "tally/engine/instrument/access_records.hpp"
 #include "tally/engine/instrument/running_totals.hpp"

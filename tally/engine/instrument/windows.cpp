@@ -1,6 +1,6 @@
 #include "tally/engine/instrument/windows.hpp"
 
-#include "tally/channel/store.hpp"
+#include "tally/engine/channel/store.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/window_records.hpp"
 #include "tally/engine/translate/countdown.hpp"

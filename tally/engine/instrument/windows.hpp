@@ -1,5 +1,5 @@
 /// Windows: a row of counts each time that a thread has counted so many instructions, or other events
-/// (channel/windows.hpp).
+/// (engine/channel/windows.hpp).
 ///
 /// Generated code counts down (translate/countdown.hpp) and leaves a little too early; then the thread goes in steps of
 /// one instruction until the window is full, and the row is written where the program stands then.

@@ -2,12 +2,12 @@
 #include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/sites.hpp"
+#include "tally/engine/models/branch/outcome.hpp"
 #include "tally/engine/persist/store.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/linking.hpp"
 #include "tally/engine/translate/logged_code.hpp"
-#include "tally/sim/branch/outcome.hpp"
 
 namespace tally::engine::persist {
 

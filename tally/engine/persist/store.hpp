@@ -6,7 +6,7 @@
 ///
 /// Everything here wants cache_lock held, unless it says otherwise.
 #pragma once
-#include "tally/channel/store.hpp"
+#include "tally/engine/channel/store.hpp"
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/translate/recorder.hpp"
 
@@ -73,7 +73,7 @@ bool has_sound_names(const channel::Bundle& bundle);
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes);
 /// It is complete: others may find it.
 void end_bundle(channel::Bundle& bundle);
-/// What the command is to do when what was added is kept: see the marks of channel/store.hpp.
+/// What the command is to do when what was added is kept: see the marks of engine/channel/store.hpp.
 void add_names(u64 mark, u64 key, const u32* names, u32 n);
 /// Adds the template of a finished trace; with `use` it takes the place of the template of that use.
 void add_template(const Recording& r, const Builder& b, u32 use);

@@ -2,8 +2,8 @@
 #pragma once
 #include <Zydis/Zydis.h>
 
-#include "tally/channel/channel.hpp"
 #include "tally/engine/base.hpp"
+#include "tally/engine/channel/channel.hpp"
 
 namespace tally::engine::translate {
 

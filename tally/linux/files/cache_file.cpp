@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/trusted_folder.hpp"
 #include "tally/linux/size_limit.hpp"
 #include "tally/linux/system.hpp"

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/system.hpp"
 

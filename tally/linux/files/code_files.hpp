@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 
 namespace tally::linux {
 

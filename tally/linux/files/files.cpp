@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/system.hpp"
 

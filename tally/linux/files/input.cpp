@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/system.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {

@@ -16,7 +16,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/files/new_file.hpp"
 

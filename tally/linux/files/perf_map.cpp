@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/process/finishing.hpp"

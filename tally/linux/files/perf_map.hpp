@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tally/base/units.hpp"
+#include "tally/core/base/units.hpp"
 
 namespace tally::linux {
 

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/new_file.hpp"
 #include "tally/linux/files/trusted_folder.hpp"
 #include "tally/linux/system.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "tally/base/units.hpp"
+#include "tally/core/base/units.hpp"
 
 namespace tally::linux {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/linux/system.hpp"
 

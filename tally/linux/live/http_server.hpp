@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "tally/base/result.hpp"
-#include "tally/base/units.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/core/base/units.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {

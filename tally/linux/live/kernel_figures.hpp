@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "tally/base/units.hpp"
+#include "tally/core/base/units.hpp"
 #include "tally/linux/live/folder_files.hpp"
 
 namespace tally::linux {

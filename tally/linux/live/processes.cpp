@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 
 namespace tally::linux {
 namespace {

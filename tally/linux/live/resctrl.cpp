@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/live/sensors.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 
 namespace tally::linux {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
 

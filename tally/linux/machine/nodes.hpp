@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 
 namespace tally::linux {
 

@@ -10,7 +10,7 @@
 #include <array>
 #include <limits>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/machine/nodes.hpp"
 #include "tally/linux/system.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/files/memory_file.hpp"
 
 namespace tally::linux {

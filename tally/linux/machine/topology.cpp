@@ -1,6 +1,6 @@
 #include "tally/linux/machine/topology.hpp"
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 
 namespace tally::linux {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/perf/sample_record.hpp"
 #include "tally/linux/perf/sample_ring.hpp"

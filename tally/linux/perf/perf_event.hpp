@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "tally/base/units.hpp"
+#include "tally/core/base/units.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/perf/perf_event.hpp"
 #include "tally/linux/perf/user_counter.hpp"

@@ -4,7 +4,7 @@
 #include <climits>
 #include <filesystem>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 
 namespace tally::linux {

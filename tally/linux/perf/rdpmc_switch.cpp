@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/system.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 
 namespace tally::linux {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/perf/perf_event.hpp"
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
 

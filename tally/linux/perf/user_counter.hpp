@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tally/base/units.hpp"
+#include "tally/core/base/units.hpp"
 #include "tally/linux/perf/perf_event.hpp"
 
 namespace tally::linux {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {

@@ -1,7 +1,7 @@
 // Rights of root that a process gives up.
 #pragma once
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 
 namespace tally::linux {
 

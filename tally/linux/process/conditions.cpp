@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/system.hpp"
 

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/process_watch.hpp"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/system.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 
 namespace tally::linux::follower {

@@ -1,7 +1,7 @@
 // Holds a started program back in front of its execve.
 #pragma once
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/process/spawn.hpp"
 

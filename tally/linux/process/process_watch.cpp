@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/memory_file.hpp"
 

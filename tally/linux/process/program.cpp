@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {

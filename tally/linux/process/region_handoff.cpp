@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/system.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "tally/base/result.hpp"
+#include "tally/core/base/result.hpp"
 
 namespace tally::linux {
 

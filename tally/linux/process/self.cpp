@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cstring>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 
 namespace tally::linux {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/units.hpp"
+#include "tally/core/base/units.hpp"
 
 namespace tally::linux {
 

@@ -7,8 +7,8 @@
 #include <array>
 #include <optional>
 
-#include "tally/base/result.hpp"
-#include "tally/base/units.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/core/base/units.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {

@@ -9,7 +9,7 @@
 
 #include <utility>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/process/program.hpp"
 #include "tally/linux/system.hpp"
 

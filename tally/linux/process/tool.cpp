@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/process/noted_signal.hpp"
 #include "tally/linux/process/program.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/base/result.hpp"
-#include "tally/base/units.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/core/base/units.hpp"
 
 namespace tally::linux {
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "tally/base/text.hpp"
+#include "tally/core/base/text.hpp"
 
 namespace tally::linux {
 namespace {

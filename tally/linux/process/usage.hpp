@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "tally/base/units.hpp"
+#include "tally/core/base/units.hpp"
 
 namespace tally::linux {
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "tally/engine/stepper/instruction.hpp"
 #include "tally/engine/thread.hpp"
 #include "tally/engine/translate/decode.hpp"
-#include "tally/stepper/instruction.hpp"
 
 namespace tally::engine {
 

@@ -19,7 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tally/channel/asking.hpp"
+#include "tally/engine/channel/asking.hpp"
 
 namespace {
 

@@ -1,0 +1,39 @@
+# tally_directory(NAME [SOURCES …] [DEPENDS directory…] [LIBRARIES target…] [TESTS …])
+#
+# A directory of sources is an include prefix and this target: tally_NAME. DEPENDS names the directories below it whose headers
+# it includes; LIBRARIES are libraries of others, used inside only. TESTS become one program, NAME_test.
+function(tally_directory name)
+  cmake_parse_arguments(directory "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  list(TRANSFORM directory_DEPENDS PREPEND tally_)
+  list(TRANSFORM directory_LIBRARIES REPLACE "^fmt::fmt$" tally_fmt)
+  if(directory_SOURCES)
+    add_library(tally_${name} STATIC ${directory_SOURCES})
+    target_include_directories(tally_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+    # For the shared library, which shows what tally/core/base/api.hpp marks.
+    set_target_properties(tally_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                                                   VISIBILITY_INLINES_HIDDEN ON)
+    target_link_libraries(tally_${name} PUBLIC ${directory_DEPENDS} PRIVATE tally_warnings tally_checks tally_hardening ${directory_LIBRARIES})
+    # Precompiled headers take as long as they save in eight sources.
+    list(LENGTH directory_SOURCES sources)
+    if(sources GREATER 8)
+      target_precompile_headers(tally_${name} PRIVATE ${standard_headers})
+      if("tally_fmt" IN_LIST directory_LIBRARIES)
+        target_precompile_headers(tally_${name} PRIVATE <fmt/format.h>)
+      endif()
+    endif()
+  else()
+    add_library(tally_${name} INTERFACE)
+    target_include_directories(tally_${name} INTERFACE "${PROJECT_SOURCE_DIR}")
+    target_link_libraries(tally_${name} INTERFACE ${directory_DEPENDS} ${directory_LIBRARIES})
+  endif()
+  if(TALLY_TESTS AND directory_TESTS)
+    tally_test(${name}_test SOURCES ${directory_TESTS} LIBRARIES tally_${name} ${directory_LIBRARIES})
+  endif()
+endfunction()
+
+# tally_cold(DIRECTORY …): what these do is done in a moment, so they are compiled for the compiler's time.
+function(tally_cold)
+  foreach(directory IN LISTS ARGN)
+    target_compile_options(tally_${directory} PRIVATE -O1)
+  endforeach()
+endfunction()

@@ -1,7 +1,0 @@
-#include "tally/base/version.hpp"
-
-namespace tally {
-
-std::string_view version() { return TALLY_VERSION; }
-
-}  // namespace tally

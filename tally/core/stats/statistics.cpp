@@ -1,0 +1,105 @@
+#include "tally/core/stats/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tally::memory {
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  const double upper = *middle;
+  if (values.size() % 2 == 1) return upper;
+  return (*std::max_element(values.begin(), middle) + upper) / 2;
+}
+
+double quantile(std::vector<double> values, double q) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const double place = q * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+std::vector<double> medians_by_place(const std::vector<std::vector<double>>& rows) {
+  std::vector<std::vector<double>> places;
+  for (const auto& row : rows) {
+    places.resize(std::max(places.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) places[i].push_back(row[i]);
+  }
+  std::vector<double> medians;
+  for (auto& values : places) medians.push_back(median(std::move(values)));
+  return medians;
+}
+
+double median_deviation(const std::vector<double>& values) {
+  const double middle = median(values);
+  std::vector<double> deviations;
+  deviations.reserve(values.size());
+  for (const double value : values) deviations.push_back(std::abs(value - middle));
+  return median(std::move(deviations));
+}
+
+double kolmogorov_smirnov(std::vector<double> a, std::vector<double> b) {
+  if (a.empty() || b.empty()) return 1;
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  const auto n1 = static_cast<double>(a.size());
+  const auto n2 = static_cast<double>(b.size());
+  double distance = 0;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    const double value = std::min(a[i], b[j]);
+    while (i < a.size() && a[i] == value) ++i;
+    while (j < b.size() && b[j] == value) ++j;
+    distance = std::max(distance, std::abs(static_cast<double>(i) / n1 - static_cast<double>(j) / n2));
+  }
+  const double root = std::sqrt(n1 * n2 / (n1 + n2));
+  const double lambda = (root + 0.12 + 0.11 / root) * distance;
+  // The series alternates around 1 and does not converge for a small distance, where the answer is 1 anyway.
+  if (lambda < 0.3) return 1;
+  double p = 0;
+  double sign = 2;
+  for (int term = 1; term <= 100; ++term, sign = -sign) {
+    const double part = std::exp(-2.0 * term * term * lambda * lambda);
+    p += sign * part;
+    if (part < 1e-12) break;
+  }
+  return std::clamp(p, 0.0, 1.0);
+}
+
+Line fit_line(std::span<const double> x, std::span<const double> y) {
+  const auto n = static_cast<double>(x.size());
+  double mean_x = 0;
+  double mean_y = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mean_x += x[i] / n;
+    mean_y += y[i] / n;
+  }
+  double xx = 0;
+  double xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - mean_x) * (x[i] - mean_x);
+    xy += (x[i] - mean_x) * (y[i] - mean_y);
+  }
+  const double slope = xy / xx;
+  return {mean_y - slope * mean_x, slope};
+}
+
+std::vector<bool> outliers(const std::vector<double>& durations) {
+  const double deviation = median_deviation(durations);
+  const double middle = median(durations);
+  // The interrupts of the timer and of a hypervisor's own make a batch of 0.5 ms some percent longer, which is no
+  // reason to throw it away: a median does not see it.
+  const double limit = middle + std::max(6 * deviation, 0.05 * middle);
+  std::vector<bool> out;
+  out.reserve(durations.size());
+  for (const double duration : durations) out.push_back(duration > limit);
+  return out;
+}
+
+}  // namespace tally::memory

@@ -1,0 +1,80 @@
+#include "tally/counting/backend/backend.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tally/counting/backend/simulation.hpp"
+#include "tally/hardware/event/codes.hpp"
+#include "tally/hardware/event/pitfalls.hpp"
+
+namespace tally::backend {
+
+namespace {
+
+constexpr const char* needs_pmu = "needs a PMU: the engine has no model of it";
+constexpr const char* needs_pmu_or_model =
+    "needs a PMU, or on x86-64 the engine with a model: --backend engine --model NAME";
+
+}  // namespace
+
+std::optional<Error> Backend::refuses(const RegionOrder& order) const {
+  if (auto refused = refuses(order.count)) return refused;
+  if (!order.any()) return std::nullopt;
+  return Error{Code::cannot_measure, fmt::format("`--backend {}` cannot count regions of a program", name()),
+               "omit --backend to let tally choose a backend that supports them", 0};
+}
+
+std::optional<Error> Backend::refuses(const WindowOrder& /*order*/) const {
+  return Error{Code::cannot_measure, fmt::format("`--backend {}` cannot record windows", name()),
+               "omit --backend to let tally choose a backend that supports them", 0};
+}
+
+std::optional<Error> Backend::refuses(const ProfileOrder& /*order*/) const {
+  return Error{Code::cannot_measure,
+               fmt::format("`--backend {}` cannot count by function, line or instruction", name()),
+               "omit --backend to let tally choose a backend that supports it", 0};
+}
+
+Result<Regions> Backend::run(const RegionOrder& order) {
+  if (auto refused = refuses(order)) return fail(*std::move(refused));
+  auto counts = run(order.count);
+  if (!counts) return fail(counts.error());
+  return Regions{*std::move(counts), {}};
+}
+
+Result<WindowTotals> Backend::run(const WindowOrder& order) { return fail(*refuses(order)); }
+
+Result<CodeProfile> Backend::run(const ProfileOrder& order) { return fail(*refuses(order)); }
+
+Outlook outlook_of(const Count& count) { return {count.trust, count.reason, count.source}; }
+
+std::string why_it_needs_a_pmu(const event::Event& event) {
+  if (event.id != event::Id::code || !event.encoding) return needed_by(event.id).any() ? needs_pmu_or_model : needs_pmu;
+  const event::Encoding& encoding = *event.encoding;
+  if (event::is_conditional(encoding)) {
+    return "counter masks, inversion, edges and the like need a PMU: the engine does not see single cycles";
+  }
+  if (encoding.family == event::Family::none && !encoding.pmu.empty()) {
+    return fmt::format("the engine has no events of the kernel's PMU {}", encoding.pmu);
+  }
+  const auto known = event::known_code(encoding);
+  if (known) {
+    const bool of_buffers = known->name == "MEM_LOAD_UOPS_RETIRED.HIT_LFB";
+    return fmt::format("{}'s {} ({}) needs a PMU: the engine has no {}", event::maker(encoding.family), known->name,
+                       event::code_text(encoding), of_buffers ? "fill buffers" : "such event");
+  }
+  if (encoding.family == event::Family::apple || encoding.family == event::Family::arm) {
+    return fmt::format("needs a PMU of {}'s processors", event::maker(encoding.family));
+  }
+  return "needs a PMU: the engine has no such event";
+}
+
+EventCount event_count(const event::Event& event, Count count) {
+  // Where a counter of a PMU was read; what is proved by construction has no class.
+  const bool by_counter = count.reading && event::has_modes(event::definition(event.id).kind);
+  return {event.asked, event::event_name(event), event::definition(event.id).unit, std::move(count),
+          by_counter ? std::string(event::name(event::class_of(event))) : ""};
+}
+
+}  // namespace tally::backend

@@ -1,0 +1,239 @@
+#include "tally/counting/backend/choose/choose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/perf/perf.hpp"
+#include "tally/counting/backend/software.hpp"
+#include "tally/counting/backend/way.hpp"
+#include "tally/hardware/event/codes.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::backend {
+
+#define TALLY_WAY(backend, way) \
+  namespace backend {           \
+  extern const Way way;         \
+  }
+#include "tally/counting/backend/choose/ways.inc"
+#undef TALLY_WAY
+
+namespace {
+
+// A program is not run for the sake of events that this backend cannot count.
+std::optional<Error> nothing_to_count(const Backend& backend, const std::vector<event::Event>& events) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+  for (const event::Event& event : events) {
+    const Outlook outlook = backend.outlook(event);
+    if (outlook.trust != Trust::absent) return std::nullopt;
+    auto at =
+        std::find_if(by_reason.begin(), by_reason.end(), [&](const auto& one) { return one.first == outlook.reason; });
+    if (at == by_reason.end()) at = by_reason.insert(at, {outlook.reason, {}});
+    at->second.push_back(printable(event.asked));
+  }
+  if (events.empty()) return std::nullopt;
+  std::vector<std::string> parts;
+  for (const auto& [reason, names] : by_reason) parts.push_back(fmt::format("{}: {}", join(names, ", "), reason));
+  return Error{Code::cannot_measure, "cannot count " + join(parts, "; "),
+               "instructions, branches, loads, stores and more are counted here: `tally events` lists them", 0};
+}
+
+/// What is said of several events alike is said once: "r81d0, r82d0: read as Intel's code; …".
+std::vector<std::string> said_once(const std::vector<std::string>& notes) {
+  std::vector<std::pair<std::string, std::string>> lines;  // of whom, what
+  for (const std::string& note : notes) {
+    const std::size_t space = note.find(' ');
+    // A name, and no sentence with a colon in it.
+    const std::size_t colon =
+        space != 0 && space != std::string::npos && note[space - 1] == ':' ? space - 1 : std::string::npos;
+    const std::string whom = colon == std::string::npos ? "" : note.substr(0, colon);
+    const std::string what = colon == std::string::npos ? note : note.substr(colon + 2);
+    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.second == what; });
+    if (same == lines.end()) {
+      lines.emplace_back(whom, what);
+    } else if (same->first != whom) {
+      same->first += ", " + whom;
+    }
+  }
+  std::vector<std::string> once;
+  for (const auto& [whom, what] : lines) once.push_back(whom.empty() ? what : whom + ": " + what);
+  return once;
+}
+
+// What became of names and codes of others: a PMU counts a code itself, the engine counts what it stands for.
+std::vector<std::string> notes_of(const Backend& backend, const std::vector<event::Event>& events) {
+  std::vector<std::string> notes;
+  for (const event::Event& event : events) {
+    // Asked for few events, and only then: for a software event the answer is a kernel counter that is opened.
+    if (std::string said = event::counted_as(event);
+        !said.empty() && backend.traits().is_engine && backend.outlook(event).trust != Trust::absent) {
+      notes.push_back(std::move(said));
+    }
+    notes.insert(notes.end(), event.notes.begin(), event.notes.end());
+    const auto known = event.encoding ? event::known_code(*event.encoding) : std::nullopt;
+    if (known && !known->remark.empty()) notes.push_back(fmt::format("{}: {}", known->name, known->remark));
+  }
+  return said_once(notes);
+}
+
+bool counts_any_hardware(const Backend& backend, const std::vector<event::Event>& events) {
+  return std::any_of(events.begin(), events.end(), [&](const event::Event& event) {
+    return event::definition(event.id).kind != event::Kind::software && backend.outlook(event).trust != Trust::absent;
+  });
+}
+
+// Why the PMU of this machine is not used; empty where it is.
+std::string why_no_pmu(const linux::Machine& machine, const std::vector<event::Event>& events) {
+  if (machine.pmus.empty()) {
+    const bool is_guest = machine.hypervisor.value_or(false);
+    return fmt::format("this {} exposes no PMU (no `cpu` in /sys/bus/event_source/devices)",
+                       is_guest ? "VM" : "machine");
+  }
+  if (std::string why = perf::why_not(machine); !why.empty()) return "this machine's PMU is not used: " + why;
+  if (all_software(events) || counts_any_hardware(*perf::make(machine), events)) return {};
+  return fmt::format("this machine's PMU ({}) counts nothing of what was asked for", join(machine.pmus, ", "));
+}
+
+// In the order in which auto tries them.
+constexpr const Way* ways[] = {
+#define TALLY_WAY(backend, way) &backend::way,
+#include "tally/counting/backend/choose/ways.inc"
+#undef TALLY_WAY
+};
+
+// Whether auto takes a backend that refuses nothing: it counts some of the hardware events.
+bool counts_enough(const Way& way, const Backend& backend, const std::vector<event::Event>& events) {
+  return way.when == Way::When::last || backend.traits().is_engine || all_software(events) ||
+         counts_any_hardware(backend, events);
+}
+
+// Windows end by an event that a backend has not refused: others may be absent from their rows.
+constexpr bool ends_windows(const WindowOrder& /*order*/) { return true; }
+constexpr bool ends_windows(const auto& /*order*/) { return false; }
+const std::vector<event::Event> no_events;
+
+// The first way that refuses nothing, and counts a hardware event where there is one. Errors: the refusal that tells
+// most: of what was asked for wrongly, else the first.
+template <class AnOrder>
+Result<Choice> walk(const AnOrder& order, const std::vector<event::Event>& events, const linux::Machine& machine,
+                    const std::optional<Simulation>& simulation) {
+  std::optional<Error> error;
+  bool is_passed_over = false;
+  for (const Way* const one : ways) {
+    const Way& way = *one;
+    if (!way.is_automatic()) continue;
+    auto backend = way.make(machine, simulation);
+    if (simulation && !backend->traits().is_engine) continue;
+    const bool is_shortcut = way.when == Way::When::if_enough;
+    if (auto refused = backend->refuses(order)) {
+      const bool tells_more = !error || (refused->code == Code::bad_usage && error->code != Code::bad_usage);
+      if (!is_shortcut && tells_more) error = std::move(refused);
+    } else if (counts_enough(way, *backend, ends_windows(order) ? no_events : events)) {
+      if (!is_passed_over || simulation || way.notices == nullptr) return Choice{std::move(backend), {}};
+      const std::string why = why_no_pmu(machine, events);
+      return Choice{std::move(backend), way.notices(machine, why.empty() && error ? error->message : why)};
+    }
+    is_passed_over = is_passed_over || !is_shortcut;
+  }
+  return fail(error.value_or(Error{Code::cannot_measure, "this tally was built without the engine",
+                                   "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`", 0}));
+}
+
+template <class AnOrder>
+Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const linux::Machine& machine,
+                            const std::optional<Simulation>& simulation) {
+  for (const Way* const one : ways) {
+    const Way& way = *one;
+    if (!way.is_by_name() || name != way.name) continue;
+    auto backend = way.make(machine, simulation);
+    if (simulation && !backend->traits().is_engine) {
+      return fail(Code::bad_usage,
+                  fmt::format("--model simulates a machine, and `--backend {}` does not", printable(name)),
+                  "leave one of the two out");
+    }
+    if (auto refused = backend->refuses(order)) return fail(*std::move(refused));
+    return Choice{std::move(backend), {}};
+  }
+  if (name == "engine") {
+    return fail(Code::cannot_measure, "this tally was built without the engine",
+                "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`");
+  }
+  const auto near = nearest(name, backend_names());
+  return fail(Code::bad_usage, fmt::format("unknown backend '{}'", printable(name)),
+              near.empty() ? "the backends are: " + join(backend_names(), ", ") : "did you mean " + near.front() + "?");
+}
+
+template <class AnOrder>
+Result<Choice> choose_for(const std::string& name, const AnOrder& order, const std::vector<event::Event>& events,
+                          const linux::Machine& machine, const std::optional<Simulation>& simulation) {
+  auto choice =
+      name == "auto" ? walk(order, events, machine, simulation) : take_by_name(name, order, machine, simulation);
+  if (!choice) return choice;
+  if (auto nothing = nothing_to_count(*choice->backend, events)) {
+    if (name == "none") nothing->hint = "omit `--backend none` to let tally choose a backend that counts it";
+    if (choice->backend->traits().has_pmu_counters)
+      nothing->hint = "`tally doctor` tells what can be counted here, and what to do";
+    return fail(*std::move(nothing));
+  }
+  choice->event_notes = notes_of(*choice->backend, events);
+  return choice;
+}
+
+}  // namespace
+
+std::vector<std::string> backend_names() {
+  std::vector<std::string> names{"auto"};
+  for (const Way* const way : ways)
+    if (way->is_by_name()) names.emplace_back(way->name);
+  return names;
+}
+
+bool is_engine(std::string_view name) {
+  return std::any_of(std::begin(ways), std::end(ways),
+                     [&](const Way* way) { return name == way->name && way->make({}, {})->traits().is_engine; });
+}
+
+Result<Choice> choose(const std::string& name, const CountOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation) {
+  return choose_for(name, order, order.events, machine, simulation);
+}
+
+Result<Choice> choose(const std::string& name, const RegionOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation) {
+  return choose_for(name, order, order.count.events, machine, simulation);
+}
+
+Result<Choice> choose(const std::string& name, const WindowOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation) {
+  std::vector<event::Event> events = order.events;
+  for (const WindowTrigger& trigger : order.triggers)
+    if (std::none_of(events.begin(), events.end(), [&](const event::Event& one) {
+          return one.id == trigger.event.id && one.mode == trigger.event.mode;
+        }))
+      events.push_back(trigger.event);
+  return choose_for(name, order, events, machine, simulation);
+}
+
+Result<Choice> choose(const std::string& name, const ProfileOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation) {
+  return choose_for(name, order, order.events, machine, simulation);
+}
+
+Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation) {
+  CountOrder order;
+  order.events = events;
+  return choose(name, order, machine, simulation);
+}
+
+Outlook outlook(const event::Event& event) {
+  static const linux::Machine machine = linux::look_at_machine();
+  CountOrder order;
+  order.events = {event};
+  auto walked = walk(order, order.events, machine, {});
+  return walked ? walked->backend->outlook(event) : Outlook{Trust::absent, walked.error().message, ""};
+}
+
+}  // namespace tally::backend

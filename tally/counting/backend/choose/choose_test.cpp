@@ -1,0 +1,100 @@
+#include "tally/counting/backend/choose/choose.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tally/linux/perf/perf_event.hpp"
+
+namespace tally::backend {
+namespace {
+
+const auto software = *event::parse_lists({"page-faults,duration_time"});
+const auto hardware = *event::parse_lists({"page-faults,instructions"});
+
+#if TALLY_HAS_ENGINE
+constexpr const char* for_hardware = "engine";
+#else
+constexpr const char* for_hardware = "none";
+#endif
+
+TEST(Choose, runs_natively_without_a_word_where_only_software_events_are_asked) {
+  const auto choice = choose("auto", software, {});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->backend->name(), "none");
+  EXPECT_TRUE(choice->notices.empty());
+}
+
+TEST(Choose, says_why_the_pmu_is_not_used) {
+  linux::Machine machine;
+  machine.hypervisor = true;
+  const auto guest = choose("auto", hardware, machine);
+  ASSERT_TRUE(guest);
+  EXPECT_EQ(guest->backend->name(), for_hardware);
+  ASSERT_GE(guest->notices.size(), 2u);
+  EXPECT_EQ(guest->notices[0].find("this VM exposes no PMU"), 0u);
+#if TALLY_HAS_ENGINE
+  EXPECT_EQ(guest->notices.back(), "`tally doctor` tells how to get a PMU.");
+#endif
+
+  machine.pmus = {"cpu"};
+  const auto host = choose("auto", hardware, machine);
+  EXPECT_EQ(host->notices[0].find("this machine's PMU is not used"), 0u);
+  EXPECT_EQ(host->notices.size(), 2u);
+}
+
+TEST(Choose, takes_what_the_user_names_in_silence) {
+  const auto choice = choose("none", hardware, {});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->backend->name(), "none");
+  EXPECT_TRUE(choice->notices.empty());
+}
+
+TEST(Choose, perf_cannot_measure_and_says_what_can) {
+  const auto choice = choose("perf", hardware, {});
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().code, Code::cannot_measure);
+  EXPECT_NE(choice.error().hint.find("--backend"), std::string::npos);
+}
+
+TEST(Choose, perf_counts_the_kernels_own_events_or_says_why_not) {
+  const auto choice = choose("perf", software, {});
+  if (const auto known = linux::open_for_next_program(linux::KernelEvent::page_faults); !known) {
+    ASSERT_FALSE(choice);
+    EXPECT_EQ(choice.error().os_errno, known.os_errno);
+    return;
+  }
+  ASSERT_TRUE(choice) << choice.error().message;
+  EXPECT_EQ(choice->backend->name(), "perf");
+}
+
+TEST(Choose, sim_is_there_exactly_where_it_was_built) {
+  const auto choice = choose("engine", software, {});
+#if TALLY_HAS_ENGINE
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->backend->name(), "engine");
+#else
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().code, Code::cannot_measure);
+#endif
+}
+
+TEST(Choose, refuses_where_nothing_that_is_asked_can_be_counted) {
+  for (const char* name : {"auto", "none"}) {
+    const auto choice = choose(name, *event::parse_lists({"r1234,r1235:u"}), {});
+    ASSERT_FALSE(choice) << name;
+    EXPECT_EQ(choice.error().code, Code::cannot_measure);
+    EXPECT_EQ(choice.error().message.find("cannot count r1234, r1235:u: needs a PMU"), 0u) << choice.error().message;
+    const auto kernel = choose(name, *event::parse_lists({"instructions:k"}), {});
+    ASSERT_FALSE(kernel) << name;
+    EXPECT_EQ(kernel.error().code, Code::cannot_measure);
+  }
+  EXPECT_EQ(choose("none", *event::parse_lists({"instructions"}), {}).error().code, Code::cannot_measure);
+  EXPECT_TRUE(choose("none", *event::parse_lists({"cycles,page-faults"}), {}));
+}
+
+TEST(Choose, unknown_names_are_bad_usage) {
+  EXPECT_EQ(choose("prf", hardware, {}).error().code, Code::bad_usage);
+  EXPECT_EQ(choose("prf", hardware, {}).error().hint, "did you mean perf?");
+}
+
+}  // namespace
+}  // namespace tally::backend

@@ -1,0 +1,97 @@
+#include "tally/counting/backend/choose/own.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/counting/backend/perf/counters.hpp"
+#include "tally/counting/backend/perf/encode.hpp"
+#if TALLY_HAS_ENGINE
+#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/models.hpp"
+#endif
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/simulation.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
+
+namespace tally::backend {
+
+Result<std::vector<OwnEvent>> own_events(const std::vector<event::Event>& events) {
+  std::vector<linux::PmuDevice> cores;
+  for (const std::string& name : linux::look_at_machine().pmus) {
+    if (auto device = linux::pmu_device("/", name)) cores.push_back(*std::move(device));
+  }
+  std::vector<OwnEvent> own;
+  for (const event::Event& event : events) {
+    const std::vector<perf::Encoded> kinds = perf::encode(event, cores);
+    const auto refused = [&](const std::string& why) {
+      return fail(Code::cannot_measure, fmt::format("cannot count {}: {}", printable(event.asked), why),
+                  "`tally doctor` tells what can be counted here, and what to do; under `tally stat` the same program "
+                  "counts its regions without a PMU");
+    };
+    if (kinds.size() != 1) return refused("this processor has several kinds of cores, and each counts on its own only");
+    if (!kinds.front().why_none.empty()) return refused(kinds.front().why_none);
+    own.push_back({kinds.front().event, kinds.front().source, kinds.front().doubt, ""});
+  }
+  return own;
+}
+
+#if TALLY_HAS_ENGINE
+namespace {
+
+// Why a model has no count of an event in regions; empty where it has.
+std::string why_not_in_regions(const event::Event& event, const channel::AskedModels& models) {
+  const Needed needed = needed_by(event.id);
+  if (models.models.on == 0) return "nothing is simulated there: tally stat --model NAME -e EVENT does it";
+  if (engine::provides(models.models, needed)) return "";
+  return "it is not simulated in this run: tally stat has to be asked for it too (-e)";
+}
+
+Count in_regions(const event::Event& event, const channel::AskedModels& models) {
+  if (is_modelled(event.id)) {
+    if (std::string why = why_not_in_regions(event, models); !why.empty()) return absent(std::move(why));
+  }
+  Simulation simulation = engine::simulation_of(models.models);
+  // The engine has the core's timings, not its name: it is called as the machine is.
+  simulation.machine.core = simulation.machine.name;
+  engine::Tally tally;
+  tally.without = models.without;
+  return engine::count_of(event, tally, &simulation);
+}
+
+}  // namespace
+#endif
+
+Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& events,
+                                            [[maybe_unused]] const channel::AskedModels& models) {
+  std::vector<OwnEvent> own;
+  bool any = false;
+  for (const event::Event& event : events) {
+#if TALLY_HAS_ENGINE
+    const Count count = in_regions(event, models);
+#else
+    const Count count = absent("this library was built without the engine");
+#endif
+    const bool is_there = count.trust == Trust::exact || count.trust == Trust::modelled;
+    any = any || is_there;
+    const std::string why = count.reason.empty() ? "it is not exact there" : count.reason;
+    own.push_back({{}, Source::engine, "", is_there ? "" : "not in regions under the engine: " + why, count.model});
+  }
+  if (any || events.empty()) return own;
+  return fail(Code::cannot_measure, fmt::format("cannot count {}: {}", printable(events[0].asked), own[0].absent),
+              "instructions, branches by kind, loads and stores are counted there");
+}
+
+bool is_modelled(event::Id id) { return needed_by(id).any(); }
+
+std::int64_t engine_value([[maybe_unused]] event::Id id, [[maybe_unused]] const channel::AskedValues& values) {
+#if TALLY_HAS_ENGINE
+  if (needed_by(id).core) return values.cycles;
+  return engine::value_of(id, values.totals, values.models).value_or(0);
+#else
+  return 0;
+#endif
+}
+
+std::string why_refused(int os_errno, const event::Event& event) { return perf::why_refused(os_errno, event); }
+
+}  // namespace tally::backend

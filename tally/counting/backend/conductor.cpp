@@ -1,0 +1,137 @@
+#include "tally/counting/backend/conductor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tally::backend {
+namespace {
+
+/// A count of the kernel's counters, which were taken away for the reason `why`; others, and all where it is empty, as
+/// they are.
+Count partial_of_lost(Count count, const std::string& why) {
+  const bool by_counter = count.source == Source::kernel || count.reading;
+  if (why.empty() || !by_counter || !count.value) return count;
+  return downgraded(std::move(count), Trust::partial, why);
+}
+
+}  // namespace
+
+Conductor::Conductor(const CountOrder& order, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout)
+    : order_(order), meter_(meter), rotation_(rotation), at_timeout_(std::move(at_timeout)) {}
+
+void Conductor::begin(Nanoseconds now) {
+  begun_ = now;
+  if (order_.timing.delay) {
+    delayed_ = now + *order_.timing.delay;
+  } else {
+    start(now);
+  }
+}
+
+void Conductor::start(Nanoseconds now) {
+  delayed_.reset();
+  started_ = now;
+  last_end_ = now;
+  // Without a delay a command's execve starts its own.
+  if (order_.timing.delay || order_.target.attachment.any()) meter_.enable();
+  if (order_.timing.interval) {
+    before_ = meter_.read();
+    next_end_ = now + *order_.timing.interval;
+  }
+  if (order_.multiplex) {
+    seen_.assign(order_.events.size(), Reading{});
+    slices_.assign(order_.events.size(), Slices{});
+    next_look_ = now + rotation_;
+  }
+  if (order_.timing.timeout) last_call_ = now + *order_.timing.timeout;
+}
+
+std::optional<Nanoseconds> Conductor::next() const {
+  std::optional<Nanoseconds> soonest;
+  for (const auto& time : {delayed_, next_end_, last_call_, next_look_}) {
+    if (time && (!soonest || *time < *soonest)) soonest = time;
+  }
+  return soonest;
+}
+
+void Conductor::due(Nanoseconds now) {
+  if (delayed_ && *delayed_ <= now) start(now);
+  if (next_look_ && *next_look_ <= now) {
+    end_slice(meter_.read());
+    next_look_ = linux::now() + rotation_;
+  }
+  if (next_end_ && *next_end_ <= now) {
+    end_interval(now, meter_.read());
+    // Where this came late, what was missed is part of the one that ended.
+    while (*next_end_ <= now) *next_end_ += *order_.timing.interval;
+  }
+  if (last_call_ && *last_call_ <= now) {
+    last_call_.reset();
+    (void)finish(now);
+    at_timeout_();
+  }
+}
+
+std::vector<Count> Conductor::finish(Nanoseconds now) {
+  if (final_) return *final_;
+  final_ = meter_.read();
+  ended_ = now;
+  if (next_end_ && now > last_end_) end_interval(now, *final_);
+  if (next_look_) {
+    end_slice(*final_);
+    add_errors(*final_, slices_);
+    next_look_.reset();
+  }
+  next_end_.reset();
+  return *final_;
+}
+
+Nanoseconds Conductor::counted(Nanoseconds end) const {
+  if (started_.count() == 0) return Nanoseconds{0};
+  return (final_ ? ended_ : end) - started_;
+}
+
+void Conductor::end_slice(const std::vector<Count>& counts) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!counts[i].reading) continue;
+    slices_[i].add(*counts[i].reading - seen_[i]);
+    seen_[i] = *counts[i].reading;
+  }
+}
+
+void Conductor::mark_lost(const std::string& why) {
+  for (result::Interval& interval : intervals_)
+    for (EventCount& one : interval.counts) one.count = partial_of_lost(std::move(one.count), why);
+}
+
+void Conductor::end_interval(Nanoseconds now, std::vector<Count> counts) {
+  if (lost_.empty() && why_lost_) {
+    Nanoseconds enabled{0};
+    for (const Count& count : counts)
+      if (count.reading) enabled = std::max(enabled, count.reading->time_enabled);
+    lost_ = why_lost_(enabled);
+  }
+  result::Interval interval{1, now - begun_, {}};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    interval.counts.push_back(in_interval(i, counts, now - last_end_));
+  }
+  before_ = std::move(counts);
+  last_end_ = now;
+  if (order_.timing.on_interval) order_.timing.on_interval(interval);
+  intervals_.push_back(std::move(interval));
+}
+
+EventCount Conductor::in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const {
+  const event::Event& event = order_.events[index];
+  if (event.id == event::Id::duration_time) return event_count(event, meter_.duration(length));
+  const bool at_end_only = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
+  if (at_end_only) return event_count(event, absent("known at the end only"));
+  return event_count(event, partial_of_lost(counts[index] - before_[index], lost_));
+}
+
+Count timed(Count count, const Timing& timing, bool windowed) {
+  if (!(timing.delay || timing.timeout) || windowed) return count;
+  return downgraded(std::move(count), Trust::partial, "of the whole run, not only of the time that was counted");
+}
+
+}  // namespace tally::backend

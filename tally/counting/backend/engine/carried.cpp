@@ -1,0 +1,184 @@
+#include "tally/counting/backend/engine/carried.hpp"
+
+#include <bit>
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "tally/engine/channel/notes.hpp"
+#include "tally/engine/models/memory.hpp"
+#include "tally/engine/models/placed.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+using tally::sim::FirstLevels;
+using tally::sim::HierarchyCounts;
+
+std::uint64_t own_words(const LevelShapes& shapes) {
+  return FirstLevels::words(shapes.caches) + tally::sim::tlb_words(shapes.tlbs) +
+         tally::sim::table_words(shapes.caches.l2) + FirstLevels::time_words(shapes.caches) +
+         tally::sim::Tlbs::time_words(shapes.tlbs);
+}
+
+void add(channel::ModelLevelCounts& to, const tally::sim::LevelCounts& from) {
+  auto sum = std::bit_cast<tally::sim::LevelCounts>(to);
+  sum.add(from);
+  to = std::bit_cast<channel::ModelLevelCounts>(sum);
+}
+
+/// References of first levels are the engine's to count, at the same time: those words are left alone.
+void add(channel::ModelValues& to, const HierarchyCounts& from) {
+  to.l1i.fetch_misses += from.l1i.fetch_misses;
+  to.l1d.load_misses += from.l1d.load_misses;
+  to.l1d.store_misses += from.l1d.store_misses;
+  to.l1d_across.load_misses += from.l1d_across.load_misses;
+  to.l1d_across.store_misses += from.l1d_across.store_misses;
+  add(to.l2, from.l2);
+  add(to.llc, from.llc);
+  to.prefetches += from.prefetches;
+}
+
+void add(channel::ModelValues& to, const tally::sim::TlbCounts& from) {
+  add(to.itlb, from.itlb);
+  add(to.dtlb, from.dtlb);
+  add(to.stlb, from.stlb);
+}
+
+}  // namespace
+
+CarriedLevels::CarriedLevels(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last)
+    : shapes_(shapes), own_(std::move(own)), last_(std::move(last)) {}
+
+// One after the other: first levels, TLBs, L2, times of first levels, times of TLBs.
+CarriedLevels::OwnTables CarriedLevels::tables() const {
+  OwnTables tables;
+  tables.first = own_.words();
+  std::uint64_t* const tlbs = tables.first + FirstLevels::words(shapes_.caches);
+  tables.tlbs = tally::sim::tables_in(shapes_.tlbs, tlbs);
+  tables.l2 = tlbs + tally::sim::tlb_words(shapes_.tlbs);
+  tables.first_times = tables.l2 + tally::sim::table_words(shapes_.caches.l2);
+  tables.tlbs.times = tables.first_times + FirstLevels::time_words(shapes_.caches);
+  return tables;
+}
+
+std::unique_ptr<CarriedLevels> CarriedLevels::make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last) {
+  auto own = linux::SparseMemory::make(own_words(shapes) * sizeof(std::uint64_t));
+  if (!own) return nullptr;
+  std::unique_ptr<CarriedLevels> made(new CarriedLevels(shapes, std::move(*own), std::move(last)));
+  const OwnTables tables = made->tables();
+  made->first_ = FirstLevels(shapes.caches, tables.first, tables.first_times);
+  made->tlbs_ = tally::sim::Tlbs(shapes.tlbs, tables.tlbs);
+  made->lower_ = tally::sim::LowerLevels(shapes.caches, tables.l2, made->llc_table());
+  return made;
+}
+
+std::unique_ptr<Carried> CarriedLevels::copy() const {
+  auto own = own_.copy();
+  if (!own) return nullptr;
+  std::shared_ptr<LastLevel> last;
+  if (last_ != nullptr) {
+    const std::lock_guard lock(last_->mutex);
+    auto table = last_->table.copy();
+    if (!table) return nullptr;
+    last = std::make_shared<LastLevel>();
+    last->table = std::move(*table);
+  }
+  std::unique_ptr<CarriedLevels> made(new CarriedLevels(shapes_, std::move(*own), std::move(last)));
+  const OwnTables tables = made->tables();
+  made->first_ = first_.over(tables.first, tables.first_times);
+  made->tlbs_ = tlbs_.over(tables.tlbs);
+  made->lower_ = lower_.over(tables.l2, made->llc_table());
+  return made;
+}
+
+namespace {
+
+class FigurePlacer final : public tally::sim::Placer {
+ public:
+  FigurePlacer(const Placed& placed, const HierarchyCounts& caches, const tally::sim::TlbCounts& tlbs)
+      : Placer(placed.figures.figure, placed.figures.count, caches, tlbs, none), table_(placed.table) {}
+
+ private:
+  std::uint64_t* row_of(std::uint64_t site) override {
+    channel::CodeFigures* const row = table_ != nullptr ? channel::figures_of(table_, site) : nullptr;
+    return row != nullptr ? row->figure : nullptr;
+  }
+
+  static constexpr tally::sim::BranchCounts none{};
+  channel::CodeFigures* table_;
+};
+
+}  // namespace
+
+void CarriedLevels::take_placed(const tally::sim::PlacedNote* notes, std::uint32_t count, channel::ModelValues& values,
+                                const Placed& placed) {
+  const bool has_lower = shapes_.caches.l2.sets != 0 || shapes_.caches.llc.sets != 0;
+  const bool has_tlbs = tally::sim::tlb_words(shapes_.tlbs) != 0;
+  HierarchyCounts counts;
+  {
+    std::unique_lock<std::mutex> lock;
+    if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
+    FigurePlacer placer(placed, counts, tlbs_.counts());
+    tally::sim::access_all({&first_, has_lower ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes, count, counts,
+                           placer);
+  }
+  add(values, counts);
+  add(values, tlbs_.counts());
+  tlbs_.clear_counts();
+}
+
+void CarriedLevels::take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) {
+  if (placed.figures.count != 0)
+    return take_placed(static_cast<const tally::sim::PlacedNote*>(block), count, values, placed);
+  auto* const notes = static_cast<tally::sim::Note*>(block);
+  if (tally::sim::tlb_words(shapes_.tlbs) != 0) {
+    tlbs_.access_all(notes, count);
+    add(values, tlbs_.counts());
+    tlbs_.clear_counts();
+  }
+  HierarchyCounts counts;
+  const std::uint32_t missed = first_.access_all(notes, count, counts);
+  if (missed != 0 && (shapes_.caches.l2.sets != 0 || shapes_.caches.llc.sets != 0)) {
+    std::unique_lock<std::mutex> lock;
+    if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
+    lower_.request_all(notes, missed, counts);
+  }
+  add(values, counts);
+}
+
+namespace {
+
+template <class Predictor>
+class CarriedDirections final : public Carried {
+ public:
+  CarriedDirections() {
+    if constexpr (requires { predictor_.reset(); }) predictor_.reset();
+  }
+
+  void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed&) override {
+    values.conditional_misses += predictor_.play(static_cast<const tally::sim::Outcome*>(block), count);
+  }
+  std::unique_ptr<Carried> copy() const override {
+    return std::unique_ptr<Carried>(new (std::nothrow) CarriedDirections(*this));
+  }
+  void hand_back(void* block) const override {
+    if constexpr (std::is_same_v<Predictor, tally::sim::Gshare>) {
+      static_assert(sizeof predictor_ <= channel::note_block_bytes);
+      std::memcpy(block, &predictor_, sizeof predictor_);
+    }
+  }
+
+ private:
+  Predictor predictor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Carried> carried_directions(tally::sim::Direction direction) {
+  if (direction == tally::sim::Direction::tage) return std::make_unique<CarriedDirections<tally::sim::Tage>>();
+  return std::make_unique<CarriedDirections<tally::sim::Gshare>>();
+}
+
+}  // namespace tally::backend::engine

@@ -1,0 +1,95 @@
+#include "tally/counting/backend/engine/count/counts.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/core/base/text.hpp"
+#include "tally/engine/models/memory.hpp"
+
+namespace tally::backend::engine {
+
+std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals, const channel::ModelValues& models) {
+  const event::Value value = event::definition(id).value;
+  return value == nullptr ? std::nullopt : std::optional(static_cast<std::int64_t>(value(totals, models)));
+}
+
+namespace {
+
+/// Whether it is the processor's count of what the program says: no machine has to be simulated for it.
+bool is_retired(event::Id id) { return id == event::Id::retired_loads || id == event::Id::retired_stores; }
+
+// Of an event that nobody here counts, and that is not 0 for that.
+Count not_counted() { return absent("the engine does not count it"); }
+
+Count retired(const event::Event& event, const Tally& tally) {
+  const auto value = value_of(event.id, tally.totals);
+  if (!value) return not_counted();
+  Count count = exact(*value, Source::engine);
+  count.trust = Trust::modelled;
+  count.model = "accesses, not micro-operations";
+  return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
+}
+
+Count modelled(const event::Event& event, const Tally& tally, const Simulation& simulation) {
+  if (std::string why = why_not_modelled(event.id, simulation); !why.empty()) return absent(std::move(why));
+  const bool is_time = needed_by(event.id).core;
+  if ((is_of_last_level(event.id) || is_time) && (tally.without & channel::model_llc)) {
+    const auto bytes = static_cast<std::int64_t>(8 * tally::sim::shared_words(simulation.machine.caches));
+    return absent(
+        fmt::format("there was no memory for the last level's table ({}; see `ulimit -v`)", bytes_text(bytes)));
+  }
+  const auto value =
+      is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.totals, tally.models);
+  if (!value) return absent("no model counts it");
+  // Those without a timing take a slot and no time: of a few that is little, of more it is no answer. How many they are
+  // is in the notice of the run.
+  constexpr std::uint64_t one_of = 10;
+  if (is_time && tally.core.unknown > tally.core.instructions / one_of)
+    return absent("the core model has no timing for more than 10 % of the instructions that ran");
+  Count count = exact(*value, Source::engine);
+  count.trust = Trust::modelled;
+  count.model = model_of(event.id, simulation);
+  if (is_time && tally.core_is_elsewhere)
+    return downgraded(count, Trust::partial,
+                      "the core model is asked for all threads of a process at once: what they took stands at one of "
+                      "them");
+  // Where a process is killed nobody adds its segments up. Signals and faults leave some in the middle.
+  const auto all = static_cast<std::uint64_t>(tally.totals.field[channel::instructions]);
+  if (is_time && tally.core.instructions < all - all / 100) {
+    const std::string seen =
+        fmt::format("the core model saw {:.3g} % of the instructions",
+                    100.0 * static_cast<double>(tally.core.instructions) / static_cast<double>(all));
+    return downgraded(count, Trust::partial, tally.reason.empty() ? seen : seen + "; " + tally.reason);
+  }
+  if ((tally.without & bits_of(needed_by(event.id))) != 0) {
+    return downgraded(count, Trust::partial,
+                      "what some threads did is not in it: there was no memory for their models, a program wrote over "
+                      "what it had handed on, or a process ran on after its parent had ended");
+  }
+  return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
+}
+
+Count in_totals(const event::Event& event, const Tally& tally) {
+  const auto value = value_of(event.id, tally.totals);
+  if (!value) return not_counted();
+  return tally.reason.empty() ? exact(*value, Source::engine) : partial(*value, Source::engine, tally.reason);
+}
+
+}  // namespace
+
+Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation) {
+  const bool is_modelled = event::definition(event.id).kind == event::Kind::microarchitectural && !is_retired(event.id);
+  if (is_modelled && !needed_by(event.id).any()) return absent(why_it_needs_a_pmu(event));
+  if (is_modelled && simulation == nullptr && event.mode != event::Mode::kernel) {
+    return absent(
+        "needs a PMU, or a machine to simulate: the kernel describes no caches of this one, name another by "
+        "--model");
+  }
+  if (event.mode == event::Mode::kernel) return absent("the engine counts user mode only");
+  Count count = is_modelled            ? modelled(event, tally, *simulation)
+                : is_retired(event.id) ? retired(event, tally)
+                                       : in_totals(event, tally);
+  if (event.mode == event::Mode::user) return count;
+  return downgraded(count, Trust::partial, "without the kernel's part: the engine counts user mode only");
+}
+
+}  // namespace tally::backend::engine

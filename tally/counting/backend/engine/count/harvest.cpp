@@ -1,0 +1,470 @@
+#include "tally/counting/backend/engine/count/harvest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <unordered_map>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/engine/count/handed_back.hpp"
+#include "tally/counting/backend/engine/count/reasons.hpp"
+#include "tally/counting/backend/engine/effort.hpp"
+#include "tally/counting/backend/engine/regions/marked_regions.hpp"
+#include "tally/counting/backend/engine/sound.hpp"
+#include "tally/counting/backend/software.hpp"
+#include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/process/spawn.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+constexpr const char* was_running = "it was still running";
+
+void join_tallies(Tally& to, const Tally& from) {
+  to.totals.add(from.totals);
+  add(to.models, from.models);
+  to.without |= from.without;
+  to.core.cycles += from.core.cycles;
+  to.core.instructions += from.core.instructions;
+  to.core.unknown += from.core.unknown;
+  to.unseen.instructions += from.unseen.instructions;
+  to.unseen.accesses += from.unseen.accesses;
+}
+
+/// One process of the channel on its way to a result.
+struct Image {
+  std::uint32_t index = 0;
+  bool first_of_program = false;  // made by an engine that started, not by a fork
+  bool is_sound = true;           // its record
+  Tally tally;
+  struct OfThread {
+    const channel::Thread* record;
+    std::uint32_t number;
+    Tally tally;
+  };
+  std::vector<OfThread> threads;
+  result::Process result;
+};
+
+class Harvest {
+ public:
+  Harvest(const Job& job, const Execution& execution, const Channel& shared, const Modelling& modelling,
+          const Window& window)
+      : job_(job),
+        execution_(execution),
+        shared_(shared),
+        modelling_(modelling),
+        window_(window),
+        records_(shared.records) {
+    const std::uint32_t n = claimed_processes(shared);
+    images_.resize(n);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      images_[i].index = i + 1;
+      images_[i].is_sound = contradiction_of(records_.process(i + 1), i + 1).empty();
+    }
+    const std::uint32_t threads = claimed_threads(shared);
+    effort_ = Effort(n, threads);
+    for (std::uint32_t i = 1; i <= threads; ++i) add_thread(i);
+    for (const Image& image : images_) last_of_[records_.process(image.index).pid] = image.index;
+    for (Image& image : images_) describe(image);
+  }
+
+  std::vector<Image>& images() { return images_; }
+
+  /// What was counted at marks, of each process that passed one; of the first process where none did.
+  std::vector<result::ProgramRegions> regions() const {
+    std::vector<result::ProgramRegions> all;
+    for (const Image& image : images_) {
+      if (job_.code_regions().empty()) break;
+      std::vector<MarkedThread> threads;
+      for (const Image::OfThread& thread : image.threads) threads.push_back({thread.number, thread.record->tid});
+      auto regions = regions_of(job_, modelling_, shared_, threads, image.tally);
+      if (!regions.empty()) all.push_back({image.result.pid, {image.result.command}, "", std::move(regions)});
+    }
+    if (all.empty() && !job_.code_regions().empty() && !images_.empty())
+      all.push_back({images_.front().result.pid, {images_.front().result.command}, "", {}});
+    return all;
+  }
+
+  bool is_timed() const { return window_.from || window_.until; }
+
+  /// What programs read by rdpmc that is not there.
+  std::vector<std::string> missing_counters() const {
+    std::vector<std::string> said;
+    for (const Image& image : images_) {
+      const channel::Process& process = records_.process(image.index);
+      if (process.no_counter_read == 0) continue;
+      said.push_back(
+          fmt::format("{} ({}) read counter {:#x} by rdpmc, which is not there: the answer to that is SIGSEGV",
+                      image.result.command, image.result.pid, process.no_counter));
+    }
+    return said;
+  }
+
+  /// With Models::compared: the number in which the two ways of simulating differ; nothing where they agree.
+  const std::optional<std::string>& difference() const { return difference_; }
+
+ private:
+  /// Of what is no record nobody asks: its number may be any. Each process is looked at once.
+  bool has_died(const Image& image, const channel::Process& process) {
+    if (process.pid == execution_.pid) return execution_.ended;
+    if (!image.is_sound) return true;
+    const auto [known, is_new] = alive_.try_emplace(process.pid, false);
+    if (is_new) known->second = linux::is_alive(process.pid);
+    return !known->second;
+  }
+
+  void add_models(std::uint32_t index, Tally& tally) {
+    channel::ModelCounts counts{};
+    if (modelling_.settings.on == 0 ||
+        !linux::read_at(shared_.file.get(), channel::model_counts_offset(index), &counts, sizeof counts))
+      return;
+    tally.without = counts.without;
+    if (!is_timed() && !is_possible(counts.values, tally.totals)) {
+      tally.without |= ~std::uint64_t{channel::model_llc};
+      return;
+    }
+    tally.models = counts.values;
+    tally.core = counts.core;
+    tally.unseen = counts.unseen;
+    if (modelling_.settings.compared != 0 && counts.without == 0 && !difference_)
+      difference_ = engine::difference(counts.values, counts.plain);
+  }
+
+  void add_thread(std::uint32_t number) {
+    const channel::Thread& thread = records_.thread(number);
+    // Read once: what is still running may write over it.
+    const std::uint32_t of = __atomic_load_n(&thread.process, __ATOMIC_RELAXED);
+    if (thread.state == channel::State::free || of == 0 || of > images_.size()) return;
+    Image& image = images_[of - 1];
+    const channel::Process& process = records_.process(of);
+    Image::OfThread made{&thread, number, {}};
+    const bool whole = thread.state == channel::State::ended && !is_timed();
+    made.tally.reason = contradiction_of(thread);
+    // The areas of threads that run are their own.
+    if (thread.state == channel::State::running && thread.area != 0 && made.tally.reason.empty() &&
+        !areas_.insert(thread.area).second)
+      made.tally.reason = shared_area();
+    if (made.tally.reason.empty()) {
+      made.tally.totals = window_.until ? window_.until->of(number) : totals_of(number, shared_, &effort_);
+      if (window_.from) made.tally.totals.add(window_.from->of(number), -1);
+      if (effort_.is_spent()) made.tally.reason = too_much();
+    }
+    if (made.tally.reason.empty()) {
+      made.tally.reason = why_impossible(made.tally.totals, execution_.lasted, whole);
+      // What cannot be is no part of a sum.
+      if (!made.tally.reason.empty()) made.tally.totals = {};
+    }
+    // After a time-out what became of it is not part of the count.
+    if (made.tally.reason.empty() && thread.state != channel::State::ended && !window_.timed_out) {
+      // Where the engine failed the process says so.
+      const bool failed = (process.partial & channel::partial_engine_failed) != 0;
+      if (!failed) made.tally.reason = has_died(image, process) ? reasons_of(channel::partial_killed) : was_running;
+    }
+    add_models(number, made.tally);
+    join_tallies(image.tally, made.tally);
+    if (image.tally.reason.empty()) image.tally.reason = made.tally.reason;
+    image.threads.push_back(std::move(made));
+  }
+
+  /// Whether a process asked to be taken over at its execve and no engine ever started in the new program.
+  bool vanished_into_exec(const Image& image) const {
+    const channel::Process& process = records_.process(image.index);
+    const auto last = last_of_.find(process.pid);
+    if (records_.header().reused != 0) return false;  // records are in no order then: total_of() compares their numbers
+    return process.end == channel::End::executed && last != last_of_.end() && last->second == image.index;
+  }
+
+  void describe(Image& image) {
+    const channel::Process& process = records_.process(image.index);
+    // What is no record has no reasons of its own either.
+    const std::string contradiction = contradiction_of(process, image.index);
+    std::string partial = contradiction.empty() ? reasons_of_process(process) : contradiction;
+    if (partial.empty() && vanished_into_exec(image)) {
+      partial = has_died(image, process) ? "what it executed last ran natively, or ended before it was counted"
+                                         : "the program that it executed last was not counted";
+    }
+    if (partial.empty() && !window_.timed_out && image.threads.empty() && process.state == channel::State::running) {
+      partial = has_died(image, process) ? reasons_of(channel::partial_killed) : was_running;
+    }
+    if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
+    image.first_of_program = process.forked_from == 0 && process.state != channel::State::free;
+    result::Process& made = image.result;
+    made.pid = process.pid;
+    made.parent_pid = process.parent_pid;
+    made.command = printable(std::string(process.name, ::strnlen(process.name, sizeof process.name)));
+    if (process.before > 0) made.command += fmt::format(" and {} before it", process.before);
+    if (is_reexecution(process)) made.image += images_of_[process.pid];
+    images_of_[process.pid]++;
+    end_of(image, process, made);
+    for (const Image::OfThread& thread : image.threads) {
+      Tally tally = thread.tally;
+      if (!partial.empty()) tally.reason = image.tally.reason;
+      tally.core_is_elsewhere = image.threads.size() > 1;
+      result::Thread one;
+      one.tid = thread.record->tid;
+      one.name =
+          printable(std::string(thread.record->name, ::strnlen(thread.record->name, sizeof thread.record->name)));
+      one.before = thread.record->before;
+      if (one.before > 0) one.name += fmt::format(" and {} before it", one.before);
+      one.counts = counts(tally);
+      made.threads.push_back(std::move(one));
+    }
+    made.counts = counts(image.tally);
+    made.single_stepped = static_cast<std::int64_t>(process.single_stepped);
+    if (process.handed_back_ns != 0) made.native_from = Nanoseconds{static_cast<std::int64_t>(process.handed_back_ns)};
+  }
+
+  static bool is_reexecution(const channel::Process& process) { return process.forked_from == 0; }
+
+  void end_of(const Image& image, const channel::Process& process, result::Process& made) {
+    if (process.pid == execution_.pid && process.end != channel::End::executed) {
+      const linux::Exit exit = linux::exit_of(execution_.wait_status);
+      made.end = !execution_.ended ? result::End::running : exit.signal ? result::End::signalled : result::End::exited;
+      made.end_code = exit.signal.value_or(exit.code);
+      return;
+    }
+    made.end_code = process.end_code;
+    switch (process.end) {
+      case channel::End::exited: made.end = result::End::exited; break;
+      case channel::End::signalled: made.end = result::End::signalled; break;
+      case channel::End::executed: made.end = result::End::executed; break;
+      case channel::End::unknown:
+        made.end = has_died(image, process) ? result::End::unknown : result::End::running;
+        break;
+    }
+  }
+
+  std::vector<EventCount> counts(const Tally& tally) const {
+    std::vector<EventCount> made;
+    for (const event::Event& event : job_.events()) {
+      const bool hardware = event::has_modes(event::definition(event.id).kind);
+      made.push_back(event_count(event, hardware ? count_of(event, tally, simulation())
+                                                 : absent("the kernel gives it for the whole command only")));
+    }
+    return made;
+  }
+
+  const Simulation* simulation() const { return modelling_.simulation ? &*modelling_.simulation : nullptr; }
+
+  const Job& job_;
+  const Execution& execution_;
+  const Channel& shared_;
+  const Modelling& modelling_;
+  std::optional<std::string> difference_;
+  const Window& window_;
+  channel::Records records_;
+  std::vector<Image> images_;
+  std::unordered_map<std::int32_t, std::uint32_t> last_of_;  // pid → its last image
+  std::unordered_map<std::int32_t, int> images_of_;          // pid → images so far
+  std::unordered_map<std::int32_t, bool> alive_;             // by pid
+  std::set<std::uint32_t> areas_;                            // of threads that run
+  Effort effort_{0, 0};
+};
+
+/// Processes whose counts are those of a moment.
+std::int64_t running_count(const std::vector<Image>& images) {
+  std::set<std::int64_t> pids;
+  for (const Image& image : images) {
+    if (image.tally.reason == was_running) pids.insert(image.result.pid);
+  }
+  return static_cast<std::int64_t>(pids.size());
+}
+
+/// What all of them can have had of processors. Of several the kernel does not tell who waits for none of them.
+Nanoseconds time_of(const std::vector<Image>& images, const Execution& execution) {
+  const auto is_same = [&](const Image& image) { return image.result.pid == images.front().result.pid; };
+  if (execution.ended && std::all_of(images.begin(), images.end(), is_same))
+    return execution.figures.usage.user + execution.figures.usage.system;
+  return time_of_all_processors(execution.lasted);
+}
+
+/// What is said of the processes of one command, and when they went on natively, by their own processor time.
+struct Said {
+  std::string words;
+  std::vector<Nanoseconds> native_from = {};
+};
+
+/// Each once.
+std::vector<std::string> reasons_of(const std::vector<Image>& images) {
+  std::vector<Said> all;
+  for (const Image& image : images) {
+    if (image.tally.reason.empty() || image.tally.reason == was_running) continue;
+    const std::string said = image.result.command + ": " + image.tally.reason;
+    auto place = std::find_if(all.begin(), all.end(), [&](const Said& one) { return one.words == said; });
+    if (place == all.end()) place = all.insert(all.end(), {said});
+    if (image.result.native_from) place->native_from.push_back(*image.result.native_from);
+  }
+  std::vector<std::string> texts;
+  for (const Said& one : all) texts.push_back(with_moments(one.words, one.native_from));
+  return texts;
+}
+
+std::string share_of_native(const std::vector<Image>& images, const Execution& execution, const Channel& shared) {
+  if (!execution.ended) return "";
+  std::vector<const channel::Process*> processes;
+  for (const Image& image : images) processes.push_back(&shared.records.process(image.index));
+  return native_share(processes, !execution.native.empty(),
+                      execution.figures.usage.user + execution.figures.usage.system);
+}
+
+/// The whole command's counts: exact when every part of it is.
+Tally total_of(const std::vector<Image>& images, const Execution& execution, const Channel& shared) {
+  Tally total;
+  for (const Image& image : images) join_tallies(total, image.tally);
+  std::vector<std::string> reasons = reasons_of(images);
+  if (const auto running = running_count(images); running > 0) {
+    reasons.push_back(plural(running, "process was", "processes were") + " still running");
+  }
+  // Every program that the engine was mapped into makes a record, unless it had to give up at its first step.
+  const channel::Header& header = shared.records.header();
+  const auto started = header.reused != 0 ? std::ptrdiff_t{header.programs}
+                                          : std::count_if(images.begin(), images.end(),
+                                                          [&](const Image& image) { return image.first_of_program; });
+  const bool all_sound = std::all_of(images.begin(), images.end(), [](const Image& image) { return image.is_sound; });
+  if (all_sound && started < execution.injected) {
+    reasons.push_back(fmt::format("{} of {} programs ran natively: the engine found no memory there (see {})",
+                                  execution.injected - started, execution.injected, linux::limits_on_memory()));
+  }
+  for (const std::string& native : execution.native) {
+    if (std::find(reasons.begin(), reasons.end(), native) == reasons.end()) reasons.push_back(native);
+  }
+  if (reasons.empty()) {
+    for (const std::string& said : {contradiction_in(shared, execution.settings),
+                                    why_impossible(total.totals, time_of(images, execution), false)}) {
+      if (!said.empty()) reasons.push_back(said);
+    }
+  }
+  constexpr std::size_t most = 4;
+  const std::size_t more = reasons.size() > most ? reasons.size() - most : 0;
+  if (more > 0) reasons.resize(most);
+  total.reason = join(reasons, "; ");
+  if (more > 0) total.reason += fmt::format("; and {} more", more);
+  if (const std::string share = share_of_native(images, execution, shared); !share.empty())
+    total.reason += (total.reason.empty() ? "" : "; ") + share;
+  return total;
+}
+
+/// Descendants that were left alive, each once, for the user.
+std::string still_running(const std::vector<Image>& images) {
+  std::vector<std::string> living;
+  std::unordered_map<std::int64_t, std::uint32_t> last_of;
+  for (const Image& image : images) last_of[image.result.pid] = image.index;
+  for (const Image& image : images) {
+    if (!image.is_sound || last_of.at(image.result.pid) != image.index || image.result.end == result::End::exited ||
+        image.result.end == result::End::signalled)
+      continue;
+    if (linux::is_alive(static_cast<pid_t>(image.result.pid))) {
+      living.push_back(fmt::format("{} ({})", image.result.command, image.result.pid));
+    }
+  }
+  return join(living, ", ");
+}
+
+/// `own`: what is known of the engine's part, or empty.
+Count software(const event::Event& event, const Execution& execution, bool counted_anything, bool some_running,
+               const std::string& own = {}) {
+  Count native = software_count(event, execution.figures);
+  if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
+  if (some_running) {
+    native = downgraded(native, Trust::partial, "without processes that were still running");
+  }
+  if (!counted_anything) return native;
+  switch (event.id) {
+    case event::Id::duration_time:
+    case event::Id::tsc:
+    case event::Id::task_clock:
+    case event::Id::cpu_clock:
+    case event::Id::user_time:
+    case event::Id::system_time: return downgraded(native, Trust::partial, "under the engine; native would be shorter");
+    default: return downgraded(native, Trust::partial, own.empty() ? "includes the engine's own" : own);
+  }
+}
+
+}  // namespace
+
+Outlook outlook_of(const event::Event& event, const Simulation* simulation) {
+  if (event::has_modes(event::definition(event.id).kind)) return backend::outlook_of(count_of(event, {}, simulation));
+  Execution all_well;
+  all_well.ended = true;
+  all_well.figures = expected_figures(event);
+  return backend::outlook_of(software(event, all_well, true, false));
+}
+
+Count software_while_running(const event::Event& event, const Figures& figures) {
+  Execution running;
+  running.ended = true;  // else each would say so
+  running.figures = figures;
+  return software(event, running, true, false);
+}
+
+std::vector<result::ProgramRegions> harvest(const Job& job, const Execution& execution, const Channel& shared,
+                                            const Modelling& modelling, const Window& window, Outcome& outcome) {
+  Harvest harvest(job, execution, shared, modelling, window);
+  const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
+  std::vector<Image>& images = harvest.images();
+  std::vector<result::ProgramRegions> regions = harvest.regions();
+  const Tally total = total_of(images, execution, shared);
+  const bool counted_anything =
+      std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
+  const std::int64_t running = running_count(images);
+  // Of a part of the time nobody knows where the faults were.
+  const auto own_share = [&](const event::Event& event) {
+    const auto found = execution.faults.find(event.id);
+    if (found == execution.faults.end() || job.is_timed()) return std::string();
+    const Count all = software_count(event, execution.figures);
+    return all.value ? share_of_engine(found->second, *all.value, shared.records) : std::string();
+  };
+  for (const event::Event& event : job.events()) {
+    const bool hardware = event::has_modes(event::definition(event.id).kind);
+    if (!hardware) {
+      Count count = software(event, execution, counted_anything, running > 0, own_share(event));
+      const bool is_of_the_time = count.source == Source::kernel;
+      outcome.counts.push_back(event_count(event, timed(std::move(count), job.timing(), is_of_the_time)));
+    } else {
+      Count count = count_of(event, total, simulation);
+      if (!counted_anything && count.trust != Trust::absent)
+        count = absent(!total.reason.empty() ? total.reason : "the program ended before it was taken over");
+      // Models are asked at the end only.
+      const bool is_of_the_time = event::definition(event.id).kind == event::Kind::hardware;
+      outcome.counts.push_back(event_count(event, timed(std::move(count), job.timing(), is_of_the_time)));
+    }
+  }
+  if (modelling.needed.any()) outcome.notices.push_back(describe(*simulation, modelling.needed));
+  const auto has_threads = [](const Image& image) { return image.threads.size() > 1; };
+  if (modelling.needed.lower && modelling.settings.own_llc == 0 &&
+      std::any_of(images.begin(), images.end(), has_threads)) {
+    outcome.notices.emplace_back(
+        "the threads of a process share its last level: what comes first in it differs from run to run, and so do its "
+        "counts (--llc private: one for each thread)");
+  }
+  if (std::string said = what_no_model_saw(total.unseen); !said.empty()) outcome.notices.push_back(std::move(said));
+  if (modelling.needed.core && total.core.instructions > 0) outcome.notices.push_back(made_of(total.core, *simulation));
+  if (modelling.settings.compared != 0) {
+    outcome.notices.push_back("the plain models " +
+                              (harvest.difference() ? "differ: " + *harvest.difference() : std::string("agree")));
+  }
+  for (std::string& notice : harvest.missing_counters()) outcome.notices.push_back(std::move(notice));
+  if (execution.ended) {
+    const std::string living = still_running(images);
+    if (!living.empty()) {
+      outcome.notices.push_back("still running when counting ended: " + living +
+                                (job.order.conditions.wait_all ? "" : " (--wait-all waits for them)"));
+    }
+  }
+  for (Image& image : images) {
+    if (shared.records.process(image.index).state != channel::State::free)
+      outcome.processes.push_back(std::move(image.result));
+  }
+  outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
+  if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
+  if (const auto reused = shared.records.header().reused; reused != 0) {
+    outcome.notices.push_back(fmt::format("{} more than tally keeps apart: each is counted with one that had ended",
+                                          plural(reused, "process", "processes")));
+  }
+  return regions;
+}
+
+}  // namespace tally::backend::engine

@@ -1,0 +1,153 @@
+#include "tally/counting/backend/engine/count/snapshot.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/sound.hpp"
+#include "tally/linux/process/spawn.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+/// Where the counts of a thread are, read once: the program may write over it at any time.
+struct Where {
+  std::uint32_t process, area;
+
+  /// Numbers that there are not are those that a program wrote there: see sound.hpp.
+  bool is_there() const { return process != 0 && process < channel::process_limit && area < channel::area_limit; }
+};
+
+std::uint32_t once(const std::uint32_t& word) { return __atomic_load_n(&word, __ATOMIC_RELAXED); }
+
+/// A vfork child shares its parent's segments: the parent's record knows how many there are.
+std::uint32_t segments_of(const channel::Process& process, std::uint32_t vectors, const channel::Records& records) {
+  std::uint32_t segments = once(process.segments);
+  const std::uint32_t parent = once(process.forked_from);
+  if (parent != 0 && parent < channel::process_limit && once(records.process(parent).vectors) == vectors) {
+    segments = std::max(segments, once(records.process(parent).segments));
+  }
+  return std::min(segments, channel::segment_limit);
+}
+
+/// So many of `number` items at a place as something was written of.
+std::uint32_t written_of(int file, std::uint64_t begin, std::uint32_t number, std::size_t bytes_of_each) {
+  const std::uint64_t bytes = linux::data_end(file, begin, begin + number * bytes_of_each) - begin;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>((bytes + bytes_of_each - 1) / bytes_of_each, number));
+}
+
+channel::Totals in_counters(const Where& where, const Channel& shared, Effort* effort) {
+  const channel::Process& process = shared.records.process(where.process);
+  const std::uint32_t of_vectors = once(process.vectors);
+  std::uint32_t segments = segments_of(process, of_vectors, shared.records);
+  if (segments == 0 || where.area == 0 || of_vectors == 0 || of_vectors >= channel::area_limit) return {};
+  const int file = shared.file.get();
+  segments = std::min(written_of(file, channel::area_offset(where.area), segments, sizeof(std::uint64_t)),
+                      written_of(file, channel::area_offset(of_vectors), segments, sizeof(channel::SegmentVector)));
+  if (segments == 0) return {};
+  if (effort != nullptr &&
+      !effort->take_counter_bytes(segments * (sizeof(std::uint64_t) + sizeof(channel::SegmentVector))))
+    return {};
+  std::vector<std::uint64_t> counters(segments);
+  std::vector<channel::SegmentVector> vectors(segments);
+  const bool read =
+      linux::read_at(file, channel::area_offset(where.area), counters.data(), segments * sizeof counters[0]) &&
+      linux::read_at(file, channel::area_offset(of_vectors), vectors.data(), segments * sizeof vectors[0]);
+  return read ? channel::sum(counters.data(), vectors.data(), segments) : channel::Totals{};
+}
+
+channel::State state_of(const channel::Thread& thread) {
+  return static_cast<channel::State>(
+      __atomic_load_n(reinterpret_cast<const std::uint32_t*>(&thread.state), __ATOMIC_ACQUIRE));
+}
+
+bool same(const channel::Totals& a, const channel::Totals& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+// A thread that moves its counts from one place to another says so by its state and by `base`, and is done in a moment.
+constexpr int tries = 1000;
+// Unless a program does nothing but that: then one is as good as the other.
+constexpr Nanoseconds patience = std::chrono::milliseconds(20);
+
+}  // namespace
+
+channel::Totals Snapshot::whole() const {
+  channel::Totals totals;
+  for (const channel::Totals& thread : threads) totals.add(thread);
+  return totals;
+}
+
+channel::Totals totals_of(std::uint32_t number, const Channel& shared, Effort* effort) {
+  const channel::Thread& thread = shared.records.thread(number);
+  channel::Totals totals;
+  const Nanoseconds last = linux::now() + patience;
+  for (int i = 0; i < tries && (i < 2 || linux::now() < last); ++i) {
+    const channel::State before = state_of(thread);
+    const Where where{once(thread.process), once(thread.area)};
+    if (before == channel::State::free || !where.is_there()) return {};
+    const channel::Totals base = thread.base;
+    if (before == channel::State::ended) {
+      totals = thread.final;
+    } else {
+      totals = in_counters(where, shared, effort);
+      totals.add(base);
+    }
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (state_of(thread) == before && same(thread.base, base)) break;
+  }
+  return totals;
+}
+
+Snapshot look(const Channel& shared) {
+  const std::uint32_t threads = claimed_threads(shared);
+  Snapshot snapshot;
+  snapshot.threads.resize(threads + 1);
+  Effort effort(claimed_processes(shared), threads);
+  for (std::uint32_t i = 1; i <= threads; ++i) snapshot.threads[i] = totals_of(i, shared, &effort);
+  return snapshot;
+}
+
+void LiveMeter::enable() {
+  from_ = look(shared_);
+  kernel_from_ = kernel_.read();
+}
+
+std::vector<Count> LiveMeter::read() {
+  last_ = look(shared_);
+  kernel_last_ = kernel_.read();
+  Tally tally{last_->whole(), ""};
+  if (from_) tally.totals.add(from_->whole(), -1);
+  Figures figures;
+  figures.kernel = kernel();
+  std::vector<Count> counts;
+  for (const event::Event& event : job_.events()) {
+    const event::Kind kind = event::definition(event.id).kind;
+    // What models compute they tell at the end.
+    counts.push_back(kind == event::Kind::hardware ? count_of(event, tally)
+                     : kernel_event(event.id)      ? software_while_running(event, figures)
+                                                   : absent("known at the end only"));
+  }
+  return counts;
+}
+
+Count LiveMeter::duration(Nanoseconds length) const {
+  event::Event event;
+  event.id = event::Id::duration_time;
+  Figures figures;
+  figures.duration = length;
+  return software_while_running(event, figures);
+}
+
+Window LiveMeter::window() const { return {from_, last_, timed_out_}; }
+
+std::vector<KernelCount> LiveMeter::kernel() const {
+  std::vector<KernelCount> counts = kernel_last_;
+  for (std::size_t i = 0; i < counts.size() && i < kernel_from_.size(); ++i) {
+    if (!counts[i].value || !kernel_from_[i].value) continue;
+    const linux::PerfValue& from = *kernel_from_[i].value;
+    linux::PerfValue& value = *counts[i].value;
+    value = {value.value - from.value, value.enabled - from.enabled, value.running - from.running};
+  }
+  return counts;
+}
+
+}  // namespace tally::backend::engine

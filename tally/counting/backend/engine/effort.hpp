@@ -1,0 +1,49 @@
+// How much collecting a run may take: a program that writes over the engine's memory must not make the command read on
+// for hours, or fill the machine's memory.
+#pragma once
+
+#include <cstdint>
+
+#include "tally/linux/process/finishing.hpp"
+
+namespace tally::backend::engine {
+
+/// What is left of it. The limits are beyond what honest runs need, and grow with the numbers of their processes and
+/// threads; all of it together is read in some seconds.
+class Effort {
+ public:
+  Effort(std::uint64_t processes, std::uint64_t threads)
+      : log_bytes_(log_bytes + processes * log_bytes_of_each),
+        counter_bytes_(counter_bytes + threads * counter_bytes_of_each),
+        entries_(entries + threads * entries_of_each),
+        steps_(steps + threads * steps_of_each) {}
+
+  /// Each takes some of one kind. False where there is not so much left, or a signal asks tally to end: then nothing of
+  /// any kind is, any more.
+  bool take_log_bytes(std::uint64_t bytes) { return take(log_bytes_, bytes); }
+  bool take_counter_bytes(std::uint64_t bytes) { return take(counter_bytes_, bytes); }
+  bool take_entries(std::uint64_t number) { return take(entries_, number); }
+  bool take_steps(std::uint64_t number) { return take(steps_, number); }
+
+  /// Whether something was left out for it.
+  bool is_spent() const { return is_spent_; }
+
+ private:
+  // Logs are kept in memory, with the entries that are made of them: some 50 bytes each. Counters are read and let go
+  // again, 3 GB in a second; a step is the look at one mapping, 1 ns.
+  static constexpr std::uint64_t log_bytes = 64 << 20, log_bytes_of_each = 8 << 20;
+  static constexpr std::uint64_t counter_bytes = std::uint64_t{6} << 30, counter_bytes_of_each = 1 << 20;
+  static constexpr std::uint64_t entries = 4'000'000, entries_of_each = 500'000;
+  static constexpr std::uint64_t steps = 2'000'000'000, steps_of_each = 50'000'000;
+
+  bool take(std::uint64_t& left, std::uint64_t number) {
+    is_spent_ = is_spent_ || left < number || linux::is_interrupted();
+    left -= is_spent_ ? 0 : number;
+    return !is_spent_;
+  }
+
+  std::uint64_t log_bytes_, counter_bytes_, entries_, steps_;
+  bool is_spent_ = false;
+};
+
+}  // namespace tally::backend::engine

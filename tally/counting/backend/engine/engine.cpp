@@ -1,0 +1,290 @@
+#include "tally/counting/backend/engine/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/model_workers.hpp"
+#include "tally/counting/backend/engine/profile/code_counts.hpp"
+#include "tally/counting/backend/engine/profile/placed_figures.hpp"
+#include "tally/counting/backend/engine/regions/marks.hpp"
+#include "tally/counting/backend/engine/run.hpp"
+#include "tally/counting/backend/engine/windows/window_rows.hpp"
+#include "tally/counting/backend/engine_only.hpp"
+#include "tally/counting/backend/way.hpp"
+#include "tally/linux/process/finishing.hpp"
+#include "tally/linux/process/program.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+// The engine's image: beside the command in a build tree, in libexec where it is installed.
+Result<std::string> find_image() {
+  const std::string folder = linux::own_folder();
+  for (const std::string& path : {folder + "/tally-engine", folder + "/" TALLY_ENGINE_FOLDER "/tally-engine"}) {
+    if (linux::exists(path)) return path;
+  }
+  if (folder.empty()) {
+    return fail(Code::cannot_measure, "tally does not find its engine: there is no /proc that says where it lies",
+                "mount /proc, or use `--backend none`");
+  }
+  return fail(Code::cannot_measure, "the engine is missing: no 'tally-engine' in " + printable(folder),
+              "build or install tally again, or use `--backend none`");
+}
+
+/// What a machine that was asked for shows when nothing else is: a few of its events beside the exact ones.
+std::vector<event::Event> modelled_set(const Simulation& simulation) {
+  std::vector<event::Event> events = event::default_set();
+  for (const event::Id id :
+       {event::Id::cycles, event::Id::branch_misses, event::Id::l1d_load_misses, event::Id::l1i_load_misses,
+        event::Id::l2_misses, event::Id::cache_references, event::Id::cache_misses}) {
+    if (!why_not_modelled(id, simulation).empty()) continue;
+    event::Event event;
+    event.id = id;
+    event.asked = event::name(event);
+    const auto behind = std::find_if(events.begin(), events.end(), [](const event::Event& other) {
+      return event::definition(other.id).kind == event::Kind::software;
+    });
+    events.insert(behind, event);
+  }
+  return events;
+}
+
+/// The engine counts down to the end of a window at an instruction: to events that it counts itself, not to those of a
+/// model or of the kernel. Why this is none of them; nothing where it is.
+std::optional<Error> refuses_trigger(const WindowTrigger& trigger) {
+  if (trigger.frequency != 0)
+    return Error{Code::bad_usage,
+                 "under the engine no window ends by a frequency: programs run slower there, and differently so",
+                 "--every 1M ends one after so many instructions; natively --every 1ms after that time on a processor",
+                 0};
+  std::int8_t weight[channel::mark_figures]{};
+  weigh(trigger.event.id, weight);
+  const bool is_counted = std::any_of(weight, weight + channel::mark_fields, [](std::int8_t one) { return one != 0; });
+  if (is_counted && !needed_by(trigger.event.id).any() && trigger.event.mode == event::Mode::user) return std::nullopt;
+  return Error{Code::bad_usage,
+               fmt::format("under the engine no window ends by {}: it is not counted there, at the instruction",
+                           event::name(trigger.event)),
+               "windows end by instructions, loads, stores, and branches of every kind; by what happens in the kernel, "
+               "alone, those of the native program do",
+               0};
+}
+
+/// Where windows were to start or stop, and no thread came there.
+void say_what_was_not_reached(const WindowBounds& bounds, const Execution& execution, Outcome& outcome) {
+  if (bounds.start && execution.windows_started == 0) {
+    outcome.missing.push_back(
+        fmt::format("no thread came to '{}' (--start-at): there are no windows. The compiler may have put the function "
+                    "into its callers, or an address may not be where an instruction begins; `tally profile` tells "
+                    "which functions run",
+                    printable(bounds.start->text)));
+  } else if (bounds.stop && execution.windows_stopped == 0) {
+    outcome.notices.push_back(fmt::format("no thread came to '{}' (--stop-at){}: windows go on to the end of each",
+                                          printable(bounds.stop->text), bounds.start ? " after its start" : ""));
+  }
+}
+
+class Engine final : public Backend {
+ public:
+  explicit Engine(std::optional<Simulation> simulation) : asked_(std::move(simulation)) {}
+
+  Traits traits() const override { return {.name = "engine", .is_engine = true}; }
+
+  std::optional<Error> refuses(const CountOrder& order) const override { return refuses_target(order); }
+
+  std::optional<Error> refuses(const RegionOrder& order) const override {
+    if (order.any() && order.count.target.attachment.any()) return engine_only(order);
+    return refuses_target(order.count);
+  }
+
+  std::optional<Error> refuses(const WindowOrder& order) const override {
+    const auto is_kernels = [](const WindowTrigger& trigger) {
+      return event::definition(trigger.event.id).kind == event::Kind::software;
+    };
+    if (std::all_of(order.triggers.begin(), order.triggers.end(), is_kernels))
+      return Error{Code::cannot_measure, "the engine cannot end windows by an event of the kernel",
+                   "omit `--backend engine` to use the kernel's own counters", 0};
+    if (auto refused = refuses_target(order)) return refused;
+    for (const WindowTrigger& trigger : order.triggers)
+      if (auto refused = refuses_trigger(trigger)) return refused;
+    return std::nullopt;
+  }
+
+  std::optional<Error> refuses(const ProfileOrder& order) const override { return refuses_target(order); }
+
+  Result<Counts> run(const CountOrder& order) override {
+    auto done = execute_job(Job(order));
+    if (!done) return fail(done.error());
+    return Counts{std::move(done->outcome), std::move(done->intervals), {}};
+  }
+
+  Result<Regions> run(const RegionOrder& order) override {
+    auto done = execute_job(Job(order));
+    if (!done) return fail(done.error());
+    return Regions{{std::move(done->outcome), std::move(done->intervals), {}}, std::move(done->regions)};
+  }
+
+  Result<WindowTotals> run(const WindowOrder& order) override {
+    if (auto refused = refuses(order)) return fail(*std::move(refused));
+    auto done = execute_job(Job(order));
+    if (!done) return fail(done.error());
+    return WindowTotals{std::move(done->outcome)};
+  }
+
+  Result<CodeProfile> run(const ProfileOrder& order) override {
+    auto done = execute_job(Job(order));
+    if (!done) return fail(done.error());
+    return CodeProfile{std::move(done->outcome), std::move(done->code)};
+  }
+
+  Outlook outlook(const event::Event& event) const override {
+    const auto simulation = needed_by(event.id).any() ? simulation_of() : fail(Code::cannot_measure, "");
+    return outlook_of(event, simulation ? &*simulation : nullptr);
+  }
+
+  std::vector<std::string> notices_before(const RegionOrder& order) const override {
+    if (!order.rdpmc) return {};
+    const Job job(order);
+    return {readable_counters(job, modelling_of(job))};
+  }
+
+  std::vector<event::Event> default_set() const override {
+    return asked_ ? modelled_set(*asked_) : event::default_set();
+  }
+
+ private:
+  /// What any order results in.
+  struct Done {
+    Outcome outcome;
+    std::vector<result::Interval> intervals;
+    std::vector<result::ProgramRegions> regions;
+    result::CodeCounts code;
+  };
+
+  static std::optional<Error> refuses_target(const Order& order) {
+    if (!order.target.attachment.any()) return std::nullopt;
+    return Error{Code::cannot_measure,
+                 "`--backend engine` counts only programs that tally starts: it cannot attach to others",
+                 "omit --backend: tally then uses the PMU, or the kernel's own events if there is none", 0};
+  }
+
+  Result<Done> execute_job(const Job& job) const {
+    const auto image = find_image();
+    if (!image) return fail(image.error());
+    auto shared = Channel::make();
+    if (!shared) return fail(shared.error());
+    const Modelling modelling = modelling_of(job);
+    const auto placed = placed_figures(job, modelling);
+    if (!placed) return fail(placed.error());
+    Marker marker(job);
+    if (auto known = look_before(marker, job); !known) return fail(known.error());
+    channel::Settings settings{};
+    settings.models = modelling.settings;
+    if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
+    settings.marks = marks_of(job, modelling);
+    settings.windows = windows_of(job, modelling, settings.marks);
+    const bool is_profile = job.profile != nullptr, has_places = job.windows != nullptr && job.windows->places;
+    settings.logs_code = is_profile || has_places || settings.windows.vectors != 0 ? 1 : 0;
+    settings.keeps_files = is_profile ? 1 : 0;
+    settings.placed = *placed;
+    settings.follows_calls = job.has_calls() ? 1 : 0;
+    Window window;
+    const auto execution = execute(job, *image, *shared, settings, modelling, marker, window);
+    if (!execution) return fail(execution.error());
+    Done done;
+    Outcome& outcome = done.outcome;
+    outcome.wait_status = execution->wait_status;
+    outcome.ended = execution->ended;
+    outcome.all_ended = execution->all_ended;
+    outcome.usage = execution->figures.usage;
+    outcome.duration = execution->figures.duration;
+    done.intervals = execution->intervals;
+    const linux::Finishing finishing(*job.order.conditions.signals);
+    done.regions = harvest(job, *execution, *shared, modelling, window, outcome);
+    if (is_profile) {
+      done.code = code_counts(job, *shared, modelling, execution->kept_files, outcome.counts);
+      for (result::CodeOwner& owner : done.code.owners)
+        owner.other_pids = execution->other_pids.contains(static_cast<pid_t>(owner.pid));
+    }
+    outcome.missing = marker.missing();
+    if (execution->windows_lost != 0)
+      outcome.missing.push_back(
+          fmt::format("{} rows could not be read again from the file in $TMPDIR that they waited in",
+                      thousands(static_cast<std::int64_t>(execution->windows_lost))));
+    if (outcome.missing.empty() && job.windows != nullptr)
+      say_what_was_not_reached(job.windows->bounds, *execution, outcome);
+    outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
+    if (execution->began) return done;
+    for (EventCount& one : outcome.counts) one.count = absent(ended_within_delay);
+    return done;
+  }
+
+  static Result<void> look_before(Marker& marker, const Job& job) {
+    if (!marker.any()) return {};
+    const auto path = linux::find_program(job.order.target.command.front(), linux::search_path());
+    return path ? marker.look_before(*path) : fail(path.error());
+  }
+
+  Result<Simulation> simulation_of() const {
+    if (asked_) return *asked_;
+    auto host = machine::named("host", "/");
+    if (!host) return fail(host.error());
+    return Simulation{.machine = std::move(*host)};
+  }
+
+  Modelling modelling_of(const Job& job) const {
+    Modelling made;
+    const auto asks_a_model = [](const event::Event& event) {
+      return event.mode != event::Mode::kernel && needed_by(event.id).any();
+    };
+    if (std::none_of(job.events().begin(), job.events().end(), asks_a_model)) return made;
+    auto simulation = simulation_of();
+    if (!simulation) return made;
+    for (const event::Event& event : job.events()) {
+      if (!asks_a_model(event) || !why_not_modelled(event.id, *simulation).empty()) continue;
+      const Needed needed = needed_by(event.id);
+      made.needed.branches |= needed.branches;
+      made.needed.l1i |= needed.l1i;
+      made.needed.l1d |= needed.l1d;
+      made.needed.lower |= needed.lower;
+      made.needed.tlbs |= needed.tlbs;
+      made.needed.core |= needed.core;
+    }
+    // Which branch is predicted wrong is told by who plays everything that a thread does, and by nobody else.
+    if (job.profile != nullptr && made.needed.branches) simulation->each = true;
+    if (made.needed.any()) made.settings = settings_of(*simulation, made.needed);
+    // What is counted at marks is read at each of them: nobody could go on meanwhile.
+    const bool can_be_handed_on = made.settings.each == 0 && job.code_regions().empty() && job.windows == nullptr &&
+                                  (made.needed.l1i || made.needed.l1d || made.needed.tlbs ||
+                                   (made.needed.branches && simulation->precision == Precision::full));
+    if (can_be_handed_on)
+      made.settings.handed_on = static_cast<std::uint8_t>(simulation->workers.value_or(usual_model_workers()));
+    made.simulation = std::move(*simulation);
+    return made;
+  }
+
+  std::optional<Simulation> asked_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make(std::optional<Simulation> simulation) {
+  return std::make_unique<Engine>(std::move(simulation));
+}
+
+extern const Way always;
+
+const Way always{"engine", Way::When::always,
+                 [](const linux::Machine&, const std::optional<Simulation>& simulation) { return make(simulation); },
+                 [](const linux::Machine& machine, const std::string& why) {
+                   std::vector<std::string> notices{
+                       why + "; counting with the engine.",
+                       "Times and page faults include its own; `--backend none` runs the program natively."};
+                   if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a PMU.");
+                   return notices;
+                 }};
+
+}  // namespace tally::backend::engine

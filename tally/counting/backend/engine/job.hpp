@@ -1,0 +1,40 @@
+// An order for the engine, whichever instrument it asks for.
+#pragma once
+
+#include <vector>
+
+#include "tally/counting/backend/order.hpp"
+
+namespace tally::backend::engine {
+
+/// A view of one order, which must live as long. What is common to all orders is in `order`; of the others those are
+/// set that the order is.
+struct Job {
+  explicit Job(const CountOrder& asked) : order(asked), count(&asked) {}
+  explicit Job(const RegionOrder& asked) : order(asked.count), count(&asked.count), regions(&asked) {}
+  explicit Job(const WindowOrder& asked) : order(asked), windows(&asked) {}
+  explicit Job(const ProfileOrder& asked) : order(asked), profile(&asked) {}
+
+  const Order& order;
+  const CountOrder* count = nullptr;  ///< of a region order, too
+  const RegionOrder* regions = nullptr;
+  const WindowOrder* windows = nullptr;
+  const ProfileOrder* profile = nullptr;
+
+  const std::vector<event::Event>& events() const { return order.events; }
+  const std::vector<CodeRegion>& code_regions() const {
+    static const std::vector<CodeRegion> none;
+    return regions != nullptr ? regions->regions : none;
+  }
+  bool has_rdpmc() const { return regions != nullptr && regions->rdpmc; }
+  bool has_calls() const { return profile != nullptr && profile->calls; }
+  bool has_window_bounds() const { return windows != nullptr && windows->bounds.any(); }
+  bool is_timed() const { return count != nullptr && count->timing.any(); }
+  const Timing& timing() const {
+    static const Timing none;
+    return count != nullptr ? count->timing : none;
+  }
+  bool has_usual_events() const { return count != nullptr && count->usual_events; }
+};
+
+}  // namespace tally::backend::engine

@@ -1,0 +1,399 @@
+#include "tally/counting/backend/engine/model_workers.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "tally/counting/backend/engine/carried.hpp"
+#include "tally/counting/backend/engine/models.hpp"
+#include "tally/counting/backend/engine/ring_memory.hpp"
+#include "tally/engine/models/branch/outcome.hpp"
+#include "tally/engine/models/cache/note.hpp"
+#include "tally/engine/models/memory.hpp"
+#include "tally/linux/machine/sparse_memory.hpp"
+#include "tally/linux/process/disturbance.hpp"
+#include "tally/linux/process/worker_thread.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+using channel::Handed;
+using channel::NoteRing;
+using linux::SparseMemory;
+
+/// No more than there is room for, whatever a program wrote there.
+std::uint32_t count_of(const channel::NoteBlock& block, std::size_t bytes_of_each) {
+  return std::min<std::uint32_t>(block.count, static_cast<std::uint32_t>(channel::note_block_bytes / bytes_of_each));
+}
+
+/// What is known of a ring.
+struct Player {
+  Handed held;
+  RingMemory memory;
+  linux::Mapping counts_memory, figures_memory;
+  Placed placed;
+  std::uint32_t begun = 0;  // as NoteRing::begun, of the thread that the models belong to
+  std::unique_ptr<Carried> carried;
+  bool forgotten = false;
+
+  /// Bits of channel::Model that nothing is counted of without it.
+  std::uint64_t models() const {
+    return held == Handed::outcomes
+               ? std::uint64_t{channel::model_branches}
+               : channel::model_l1i | channel::model_l1d | channel::model_lower | channel::model_tlbs;
+  }
+  std::size_t bytes_of_each() const {
+    if (held == Handed::outcomes) return sizeof(tally::sim::Outcome);
+    return placed.figures.count != 0 ? sizeof(tally::sim::PlacedNote) : sizeof(tally::sim::Note);
+  }
+
+  NoteRing& ring() const { return memory.head(); }
+  channel::ModelCounts& counts() const { return *reinterpret_cast<channel::ModelCounts*>(counts_memory.data()); }
+  /// The lines of a block, which an engine wrote last, are asked for together: one after the other they cost some 30 ns
+  /// each.
+  void fetch(std::uint32_t number) const {
+    const std::size_t bytes = count_of(memory.about(number), bytes_of_each()) * bytes_of_each();
+    for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(memory.block(number) + at);
+  }
+};
+
+}  // namespace
+
+class ModelWorkers::Work {
+ public:
+  Work(const Channel& shared, const channel::Models& models, unsigned threads)
+      : shared_(shared),
+        bell_(shared.records.header().bell),
+        shapes_{shape_of(models), tlbs_of(models)},
+        direction_(static_cast<tally::sim::Direction>(models.direction)),
+        own_llc_(models.own_llc != 0) {
+    try {
+      for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::worker_thread([this] { work(); }));
+    } catch (const std::system_error&) {
+      // Fewer are enough.
+      if (threads_.empty()) throw;
+    }
+  }
+
+  void forget(std::uint32_t process) {
+    const std::lock_guard lock(mutex_);
+    collect();
+    for (auto at = players_.begin(); at != players_.end();) {
+      const auto here = at++;
+      if (shared_.records.thread(channel::thread_of_ring(here->first)).process != process) continue;
+      here->second->forgotten = true;
+      if (__atomic_load_n(&here->second->ring().queued, __ATOMIC_SEQ_CST) == 0) drop(here->first);
+    }
+    if (!waiting_.empty()) ring_bell();
+  }
+
+  void finish() {
+    __atomic_store_n(&bell_.closed, 1, __ATOMIC_SEQ_CST);
+    {
+      const std::lock_guard lock(mutex_);
+      finishing_ = true;
+    }
+    ring_bell();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  void ring_bell() {
+    __atomic_add_fetch(&bell_.rings, 1, __ATOMIC_SEQ_CST);
+    linux::wake_all(bell_.rings);
+  }
+
+  void work() {
+    while (const auto number = next()) serve(*number);
+  }
+
+  /// The next thread that has something; waits for one. Nothing at the end.
+  std::optional<std::uint32_t> next() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      collect();
+      if (!waiting_.empty() && stuck_ > waiting_.size() && !finishing_) {
+        // All wait for what their parents hand on.
+        lock.unlock();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        lock.lock();
+        collect();
+      }
+      if (!waiting_.empty()) {
+        const std::uint32_t number = waiting_.front();
+        waiting_.pop_front();
+        ++busy_;
+        if (!waiting_.empty() && __atomic_load_n(&bell_.sleepers, __ATOMIC_SEQ_CST) != 0) ring_bell();
+        return number;
+      }
+      if (finishing_) return std::nullopt;
+      tidy();
+      const std::uint32_t rings = __atomic_load_n(&bell_.rings, __ATOMIC_SEQ_CST);
+      lock.unlock();
+      if (soon()) {
+        lock.lock();
+        continue;
+      }
+      __atomic_add_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
+      // Whoever puts a thread into the list from here on sees a sleeper.
+      if (__atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0) linux::sleep_while(bell_.rings, rings);
+      __atomic_sub_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
+      lock.lock();
+    }
+  }
+
+  channel::State state_of(std::uint32_t process) const {
+    if (process >= channel::process_limit) return channel::State::ended;
+    return static_cast<channel::State>(__atomic_load_n(
+        reinterpret_cast<const std::uint32_t*>(&shared_.records.process(process).state), __ATOMIC_ACQUIRE));
+  }
+
+  /// Gives back what nobody will ask for: last levels of processes that have ended, levels for forks that failed. Wants
+  /// mutex_ held.
+  void tidy() {
+    std::erase_if(last_levels_, [this](const auto& one) {
+      return one.second.use_count() == 1 && state_of(one.first) != channel::State::running;
+    });
+    std::erase_if(forked_, [this](const auto& one) { return state_of(one.first.process) == channel::State::free; });
+  }
+
+  /// Whether there is something in a moment. To sleep and be woken costs the engine that wakes more than this costs
+  /// where a processor is idle; whoever else wants the processor gets it.
+  bool soon() const {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+    while (__atomic_load_n(&bell_.first, __ATOMIC_RELAXED) == 0) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  /// Takes the list of the engines over. What a program may have written there over it leads nowhere else.
+  void collect() {
+    std::vector<std::uint32_t> found;
+    std::uint32_t number = __atomic_exchange_n(&bell_.first, 0, __ATOMIC_SEQ_CST);
+    while (number != 0 && number < channel::rings_of_thread * channel::thread_limit &&
+           found.size() < players_.size() + 2) {
+      const Player* const player = player_of(number);
+      if (player == nullptr) break;
+      found.push_back(number);
+      number = player->ring().next;
+    }
+    if (!found.empty()) stuck_ = 0;  // they may hand on what others wait for
+    // The first one stands at the end.
+    waiting_.insert(waiting_.end(), found.rbegin(), found.rend());
+  }
+
+  Player* player_of(std::uint32_t number) {
+    if (const auto known = players_.find(number); known != players_.end()) return known->second.get();
+    auto ring = RingMemory::map(shared_, number);
+    auto counts = linux::map_shared(shared_.file.get(), channel::model_counts_offset(channel::thread_of_ring(number)),
+                                    channel::model_counts_bytes);
+    if (!ring || !counts) return nullptr;
+    auto player = std::make_unique<Player>();
+    player->held = channel::held_by_ring(number);
+    player->memory = std::move(*ring);
+    player->counts_memory = std::move(*counts);
+    if (player->held == Handed::notes) player->placed.figures = shared_.records.header().settings.placed;
+    return players_.emplace(number, std::move(player)).first->second.get();
+  }
+
+  void drop(std::uint32_t number) {
+    players_.erase(number);
+    RingMemory::discard(shared_, number);
+  }
+
+  /// Takes what waits in the ring of a thread, a ring full at most: others have their turn.
+  void serve(std::uint32_t number) {
+    std::unique_lock lock(mutex_);
+    const auto known = players_.find(number);
+    if (known == players_.end()) {  // a program has written over the list
+      --busy_;
+      return;
+    }
+    Player& player = *known->second;
+    lock.unlock();
+    NoteRing& ring = player.ring();
+    bool closed = false, is_stuck = false;
+    const std::uint32_t waiting = player.memory.waiting();
+    if (waiting > channel::note_blocks) {
+      pass_over(player);
+    } else if (waiting != 0 && !begin(player, number)) {
+      is_stuck = true;
+      std::this_thread::yield();
+    } else {
+      for (std::uint32_t i = 0; i < waiting; ++i) {
+        if (i + 1 < waiting) player.fetch(ring.taken + 1);
+        if (closed = take_block(player); closed) break;
+      }
+    }
+    lock.lock();
+    if (!is_stuck) --busy_;
+    stuck_ = is_stuck ? stuck_ + 1 : 0;
+    if (closed || (player.forgotten && player.memory.waiting() == 0)) return leave(number, player);
+    __atomic_store_n(&ring.queued, 0, __ATOMIC_SEQ_CST);
+    if (player.memory.waiting() != 0 && __atomic_exchange_n(&ring.queued, 1, __ATOMIC_SEQ_CST) == 0)
+      waiting_.push_back(number);
+  }
+
+  void leave(std::uint32_t number, Player& player) {
+    RingMemory memory = std::move(player.memory);
+    const std::uint32_t published = __atomic_load_n(&memory.head().published, __ATOMIC_ACQUIRE);
+    drop(number);
+    __atomic_store_n(&memory.head().queued, 0, __ATOMIC_SEQ_CST);
+    memory.leave(published);
+  }
+
+  /// Levels for the thread that has the ring now. False where those of its parent are not known yet.
+  bool begin(Player& player, std::uint32_t number) {
+    NoteRing& ring = player.ring();
+    const std::uint32_t begun = __atomic_load_n(&ring.begun, __ATOMIC_ACQUIRE);
+    if (player.carried != nullptr && player.begun == begun) return true;
+    const std::lock_guard lock(mutex_);
+    const auto from = ring.forked != 0 ? forked_.find({ring.forked, player.held}) : forked_.end();
+    if (from != forked_.end()) {
+      player.carried = std::move(from->second);
+      forked_.erase(from);
+      if (player.carried == nullptr) {
+        add_without(player, player.models());
+        player.carried = fresh(player);
+      } else if (const auto* levels = dynamic_cast<CarriedLevels*>(player.carried.get());
+                 levels != nullptr && levels->last() != nullptr && !own_llc_) {
+        last_levels_[ring.process] = levels->last();
+      }
+    } else if (ring.forked != 0 && !is_last_to_work()) {
+      --busy_;  // whoever else is stuck need not wait for this one
+      return false;
+    } else {
+      player.carried = fresh(player);
+    }
+    player.begun = begun;
+    map_figures(player, number);
+    return true;
+  }
+
+  /// The table of the thread that has the ring now.
+  void map_figures(Player& player, std::uint32_t number) const {
+    if (player.placed.figures.count == 0) return;
+    const std::uint32_t area = shared_.records.thread(channel::thread_of_ring(number)).figures;
+    auto memory = area != 0 && area < channel::area_limit
+                      ? linux::map_shared(shared_.file.get(), channel::area_offset(area), channel::area_bytes)
+                      : fail(Code::cannot_measure, "");
+    player.placed.table = nullptr;
+    if (!memory) return;
+    player.figures_memory = std::move(*memory);
+    player.placed.table = reinterpret_cast<channel::CodeFigures*>(player.figures_memory.data());
+  }
+
+  /// Of both rings of a thread that may be said at once.
+  static void add_without(Player& player, std::uint64_t models) {
+    __atomic_or_fetch(&player.counts().without, models, __ATOMIC_RELAXED);
+  }
+
+  /// Whether nobody is left who could say what a parent's levels are. Wants mutex_ held.
+  bool is_last_to_work() const {
+    return finishing_ && busy_ == 1 && stuck_ > waiting_.size() && __atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0;
+  }
+
+  /// Wants mutex_ held.
+  std::unique_ptr<Carried> fresh(Player& player) {
+    if (player.held == Handed::outcomes) return carried_directions(direction_);
+    const std::uint32_t process = player.ring().process;
+    LevelShapes shapes = shapes_;
+    std::shared_ptr<LastLevel> last;
+    if (shapes.caches.llc.sets != 0) {
+      if (!own_llc_) last = last_levels_[process];
+      if (last == nullptr) last = new_last_level();
+      if (last == nullptr) {
+        shapes.caches.llc = {};
+        add_without(player, channel::model_llc);
+      } else if (!own_llc_) {
+        last_levels_[process] = last;
+      }
+    }
+    auto levels = CarriedLevels::make(shapes, std::move(last));
+    if (levels == nullptr) add_without(player, player.models());
+    return levels;
+  }
+
+  /// Null where there is no memory for its table, or nothing would be left beside it.
+  std::shared_ptr<LastLevel> new_last_level() const {
+    constexpr std::size_t beside = std::size_t{2} << 30;
+    const std::size_t bytes = tally::sim::shared_words(shapes_.caches) * sizeof(std::uint64_t);
+    if (!SparseMemory::make(bytes + beside)) return nullptr;
+    auto table = SparseMemory::make(bytes);
+    if (!table) return nullptr;
+    auto last = std::make_shared<LastLevel>();
+    last->table = std::move(*table);
+    return last;
+  }
+
+  /// The next block of the ring. True where it is the thread's last one.
+  bool take_block(Player& player) {
+    const std::uint32_t number = player.ring().taken;
+    const channel::NoteBlock block = player.memory.about(number);
+    if (player.carried != nullptr && block.count != 0)
+      player.carried->take(player.memory.block(number), count_of(block, player.bytes_of_each()), player.counts().values,
+                           player.placed);
+    if (block.forks != 0) {
+      auto copy = player.carried != nullptr ? player.carried->copy() : nullptr;
+      const std::lock_guard lock(mutex_);
+      tidy();
+      forked_.insert_or_assign({block.forks, player.held}, std::move(copy));
+    }
+    if (block.returns != 0 && player.carried != nullptr) player.carried->hand_back(player.memory.block(number));
+    if (block.closes != 0) return true;  // leave() says that it is taken
+    player.memory.take(number);
+    return false;
+  }
+
+  /// Nothing that an engine writes: a program has written over it.
+  static void pass_over(Player& player) {
+    player.memory.pass_over();
+    add_without(player, player.models());
+  }
+
+  const Channel& shared_;
+  channel::NoteBell& bell_;
+  const LevelShapes shapes_;
+  const tally::sim::Direction direction_;
+  const bool own_llc_;
+  std::mutex mutex_;  // of what follows
+  std::map<std::uint32_t, std::unique_ptr<Player>> players_;
+  std::deque<std::uint32_t> waiting_;  // rings that have something, or seem to
+  struct Child {
+    std::uint32_t process;
+    Handed held;
+    auto operator<=>(const Child&) const = default;
+  };
+  std::map<Child, std::unique_ptr<Carried>> forked_;  // what the first thread of that process will begin with
+  std::map<std::uint32_t, std::shared_ptr<LastLevel>> last_levels_;  // by process, as long as it runs
+  unsigned busy_ = 0;                                                // threads with a ring that may hand levels on
+  std::size_t stuck_ = 0;                                            // turns without one in which anything was taken
+  bool finishing_ = false;
+  std::vector<std::thread> threads_;
+};
+
+ModelWorkers::ModelWorkers(const Channel& shared, const channel::Models& models, unsigned threads)
+    : work_(std::make_unique<Work>(shared, models, threads)) {}
+
+ModelWorkers::~ModelWorkers() { finish(); }
+
+void ModelWorkers::forget(std::uint32_t process) { work_->forget(process); }
+
+void ModelWorkers::finish() { work_->finish(); }
+
+unsigned usual_model_workers() {
+  constexpr int most = 16;
+  const int processors = linux::allowed_processors();
+  return processors < 2 ? 0 : static_cast<unsigned>(std::min(processors, most));
+}
+
+}  // namespace tally::backend::engine

@@ -1,0 +1,328 @@
+// Blocks of notes as engines hand them on, written by hand, against the levels asked directly.
+#include "tally/counting/backend/engine/model_workers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "tally/counting/backend/engine/models.hpp"
+#include "tally/engine/models/branch/gshare.hpp"
+#include "tally/engine/models/branch/tage.hpp"
+#include "tally/engine/models/cache/first_levels.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+using tally::sim::Access;
+using tally::sim::HierarchyCounts;
+using tally::sim::Note;
+
+constexpr std::uint32_t on = channel::model_l1i | channel::model_l1d | channel::model_lower;
+
+channel::ModelLevel level(std::uint32_t sets, std::uint32_t ways) { return {sets, ways, 6, 0, 1, 0}; }
+
+channel::Models models() {
+  channel::Models made{};
+  made.on = on;
+  made.l1i = made.l1d = level(8, 2);
+  made.l2 = level(32, 4);
+  made.llc = level(96, 8);
+  return made;
+}
+
+/// What a thread under the engine notes, and what the levels say that are asked about it at once.
+class Engine {
+ public:
+  Engine(Channel& shared, std::uint32_t thread, std::uint32_t process, std::uint32_t forked = 0,
+         channel::Handed what = channel::Handed::notes)
+      : shared_(shared),
+        thread_(thread),
+        number_(channel::ring_number(thread, what)),
+        memory_(*linux::map_shared(shared.file.get(), channel::note_ring_offset(number_), channel::note_ring_bytes)) {
+    shared.records.thread(thread).process = process;
+    shared.records.process(process).state = channel::State::running;
+    ring().process = process;
+    ring().forked = forked;
+    __atomic_store_n(&ring().begun, ring().begun + 1, __ATOMIC_RELEASE);
+  }
+
+  channel::NoteRing& ring() { return *reinterpret_cast<channel::NoteRing*>(memory_.data()); }
+
+  std::uint8_t* block(std::uint32_t number) {
+    return memory_.data() + (1 + number % channel::note_blocks) * channel::note_block_bytes;
+  }
+
+  template <class Word>
+  void publish(const std::vector<Word>& notes, std::uint32_t forks = 0, std::uint32_t closes = 0,
+               std::uint32_t returns = 0) {
+    channel::NoteRing& r = ring();
+    while (r.published - __atomic_load_n(&r.taken, __ATOMIC_ACQUIRE) >= channel::note_blocks) std::this_thread::yield();
+    const std::uint32_t next = r.published % channel::note_blocks;
+    std::copy(notes.begin(), notes.end(), reinterpret_cast<Word*>(block(next)));
+    r.block[next] = {static_cast<std::uint32_t>(notes.size()), forks, closes, returns};
+    __atomic_store_n(&r.published, r.published + 1, __ATOMIC_SEQ_CST);
+    ring_bell();
+  }
+  void ring_bell() {
+    channel::NoteBell& bell = shared_.records.header().bell;
+    channel::enqueue(bell, ring(), number_);
+    if (__atomic_load_n(&bell.sleepers, __ATOMIC_SEQ_CST) == 0) return;
+    __atomic_add_fetch(&bell.rings, 1, __ATOMIC_SEQ_CST);
+    linux::wake_all(bell.rings);
+  }
+
+  /// Until so many of its blocks are taken.
+  void wait_for(std::uint32_t taken) {
+    while (__atomic_load_n(&ring().taken, __ATOMIC_ACQUIRE) != taken) std::this_thread::yield();
+  }
+
+  channel::ModelCounts counts() const {
+    channel::ModelCounts made{};
+    (void)linux::read_at(shared_.file.get(), channel::model_counts_offset(thread_), &made, sizeof made);
+    return made;
+  }
+
+ private:
+  Channel& shared_;
+  std::uint32_t thread_, number_;
+  linux::Mapping memory_;
+};
+
+/// A load of one line, always the same.
+const std::vector<Note> line{tally::sim::note_of(0x12340, Access::load)};
+
+const std::vector<Note> nothing;
+
+std::vector<Note> some_notes(std::mt19937_64& random, std::size_t n) {
+  std::vector<Note> notes;
+  for (std::size_t i = 0; i < n; ++i)
+    notes.push_back(tally::sim::note_of((random() % 2000) << 6, static_cast<Access>(random() % 4)));
+  return notes;
+}
+
+/// The same levels, asked by this thread.
+class Direct {
+ public:
+  Direct()
+      : shape_(shape_of(models())),
+        first_table_(tally::sim::FirstLevels::words(shape_)),
+        l2_(tally::sim::table_words(shape_.l2)),
+        llc_(tally::sim::table_words(shape_.llc)),
+        first_(shape_, first_table_.data()),
+        lower_(shape_, l2_.data(), llc_.data()) {}
+  void take(std::vector<Note> notes) {
+    const auto missed = first_.access_all(notes.data(), static_cast<std::uint32_t>(notes.size()), counts);
+    lower_.request_all(notes.data(), missed, counts);
+  }
+  HierarchyCounts counts;
+
+ private:
+  tally::sim::HierarchyShape shape_;
+  std::vector<std::uint64_t> first_table_, l2_, llc_;
+  tally::sim::FirstLevels first_;
+  tally::sim::LowerLevels lower_;
+};
+
+HierarchyCounts caches_of(const channel::ModelCounts& counts) {
+  HierarchyCounts made;
+  static_assert(offsetof(channel::ModelValues, l1i) == 0);
+  std::memcpy(static_cast<void*>(&made), &counts.values, sizeof made);
+  return made;
+}
+
+TEST(ModelWorkers, count_what_the_levels_count_that_are_asked_at_once) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  ModelWorkers workers(*shared, models(), 2);
+  Engine engine(*shared, 7, 3);
+  Direct direct;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 300; ++i) {
+    const auto notes = some_notes(random, random() % channel::notes_limit);
+    engine.publish(notes);
+    direct.take(notes);
+  }
+  workers.finish();
+  EXPECT_EQ(caches_of(engine.counts()), direct.counts);
+  EXPECT_GT(direct.counts.llc.misses(), 1000u);
+}
+
+TEST(ModelWorkers, a_forks_child_begins_with_the_levels_of_its_parent_whoever_speaks_first) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  ModelWorkers workers(*shared, models(), 3);
+  shared->records.process(4).state = channel::State::running;  // as before a fork
+  Engine parent(*shared, 7, 3), child(*shared, 8, 4, 4);
+  std::mt19937_64 random(2);
+  const auto before = some_notes(random, 1500), of_parent = some_notes(random, 900), of_child = some_notes(random, 800);
+  child.publish(of_child);
+  parent.publish(before);
+  parent.publish(nothing, 4);
+  parent.publish(of_parent);
+  workers.finish();
+  Direct first, second;
+  first.take(before);
+  second.take(before);
+  second.counts = {};
+  first.take(of_parent);
+  second.take(of_child);
+  EXPECT_EQ(caches_of(parent.counts()), first.counts);
+  EXPECT_EQ(caches_of(child.counts()), second.counts);
+}
+
+TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  shared->records.process(4).state = channel::State::running;
+  channel::Models with_tlbs = models();
+  with_tlbs.on |= channel::model_tlbs | channel::model_branches;
+  with_tlbs.dtlb = {4, 2, 12, 0, 1, 0};
+  with_tlbs.direction = static_cast<std::uint8_t>(tally::sim::Direction::tage);
+  ModelWorkers workers(*shared, with_tlbs, 2);
+  constexpr auto outcomes = channel::Handed::outcomes;
+  Engine parent(*shared, 7, 3), parents_branches(*shared, 7, 3, 0, outcomes);
+  Engine child(*shared, 8, 4, 4), childs_branches(*shared, 8, 4, 4, outcomes);
+  std::mt19937_64 random(3);
+  const auto branches = [&random](int n) {
+    std::vector<std::uint32_t> words;
+    for (int i = 0; i < n; ++i) words.push_back(tally::sim::outcome_of(0x1000 + random() % 50, random() % 8 == 0));
+    return words;
+  };
+  const auto before = branches(3000), behind = branches(2000);
+  childs_branches.publish(behind);
+  child.publish(line);
+  parents_branches.publish(before);
+  parents_branches.publish(nothing, 4);
+  parent.publish(line);
+  parent.publish(nothing, 4);
+  workers.finish();
+  auto tage = std::make_unique<tally::sim::Tage>();
+  tage->reset();
+  EXPECT_EQ(parent.counts().values.conditional_misses, tage->play(before.data(), 3000));
+  EXPECT_EQ(child.counts().values.conditional_misses, tage->play(behind.data(), 2000));
+  EXPECT_EQ(parent.counts().values.dtlb.load_misses, 1u);
+  EXPECT_EQ(child.counts().values.dtlb.load_misses, 0u);
+}
+
+TEST(ModelWorkers, a_predictor_goes_back_as_all_outcomes_have_left_it) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  channel::Models with_branches = models();
+  with_branches.direction = static_cast<std::uint8_t>(tally::sim::Direction::gshare);
+  ModelWorkers workers(*shared, with_branches, 1);
+  Engine branches(*shared, 7, 3, 0, channel::Handed::outcomes);
+  std::mt19937_64 random(5);
+  const auto direct = std::make_unique<tally::sim::Gshare>();
+  std::uint64_t wrong = 0;
+  for (std::uint32_t block = 0; block < 3; ++block) {
+    std::vector<std::uint32_t> words;
+    for (int i = 0; i < 3000; ++i) words.push_back(tally::sim::outcome_of(0x1000 + random() % 50, random() % 4 == 0));
+    wrong += direct->play(words.data(), 3000);
+    branches.publish(words, 0, 0, block == 2 ? 1 : 0);
+  }
+  branches.wait_for(3);
+  EXPECT_EQ(std::memcmp(branches.block(2), direct.get(), sizeof *direct), 0);
+  EXPECT_EQ(branches.counts().values.conditional_misses, wrong);
+}
+
+TEST(ModelWorkers, threads_of_a_process_share_its_last_level_and_no_other) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  ModelWorkers workers(*shared, models(), 1);
+  Engine one(*shared, 7, 3), two(*shared, 8, 3), other(*shared, 9, 5);
+  one.publish(line);
+  one.wait_for(1);
+  two.publish(line);
+  other.publish(line);
+  workers.finish();
+  EXPECT_EQ(one.counts().values.llc.load_misses, 1u);
+  EXPECT_EQ(two.counts().values.llc.loads, 1u);
+  EXPECT_EQ(two.counts().values.llc.load_misses, 0u);
+  EXPECT_EQ(other.counts().values.llc.load_misses, 1u);
+}
+
+TEST(ModelWorkers, a_last_level_lives_as_long_as_its_process) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  shared->records.process(3).state = channel::State::running;
+  ModelWorkers workers(*shared, models(), 1);
+  Engine first(*shared, 7, 3);
+  first.publish(line);
+  first.publish(nothing, 0, 1);
+  first.wait_for(2);
+  Engine second(*shared, 8, 3);
+  second.publish(line);
+  workers.finish();
+  EXPECT_EQ(second.counts().values.llc.loads, 1u);
+  EXPECT_EQ(second.counts().values.llc.load_misses, 0u);
+}
+
+TEST(ModelWorkers, children_whose_parents_say_nothing_are_not_waited_for_at_the_end) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  ModelWorkers workers(*shared, models(), 4);
+  Engine one(*shared, 7, 3, 3), two(*shared, 8, 4, 4);
+  for (Engine* child : {&one, &two}) child->publish(line);
+  workers.finish();
+  EXPECT_EQ(one.counts().values.l1d.load_misses, 1u);
+  EXPECT_EQ(two.counts().values.l1d.load_misses, 1u);
+}
+
+TEST(ModelWorkers, what_a_parent_hands_on_late_is_waited_for_at_the_end) {
+  for (int round = 0; round < 20; ++round) {
+    auto shared = Channel::make();
+    ASSERT_TRUE(shared);
+    ModelWorkers workers(*shared, models(), 2);
+    Engine parent(*shared, 7, 3), child(*shared, 8, 4, 4);
+    child.publish(line);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it has asked in vain many times
+    parent.publish(line, 4);
+    workers.finish();
+    ASSERT_EQ(child.counts().values.l1d.load_misses, 0u) << round;
+  }
+}
+
+TEST(ModelWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  ModelWorkers workers(*shared, models(), 2);
+  std::uint32_t taken = 0;
+  for (int i = 0; i < 3; ++i) {
+    Engine engine(*shared, 7, 3);
+    engine.publish(line);
+    engine.publish(nothing, 0, 1);
+    taken += 2;
+    engine.wait_for(taken);
+  }
+  workers.finish();
+  Engine last(*shared, 7, 3);
+  EXPECT_EQ(last.counts().values.l1d.load_misses, 3u);
+}
+
+TEST(ModelWorkers, what_no_engine_writes_is_told_and_waits_for_nobody) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  ModelWorkers workers(*shared, models(), 1);
+  Engine broken(*shared, 7, 3), sound(*shared, 8, 3);
+  broken.ring().published = 1'000'000;
+  broken.ring_bell();
+  sound.publish(line);
+  workers.finish();
+  EXPECT_EQ(broken.counts().without & on, on);
+  EXPECT_EQ(sound.counts().values.l1d.load_misses, 1u);
+  EXPECT_EQ(sound.counts().without, 0u);
+}
+
+TEST(ModelWorkers, engines_are_told_when_nobody_takes_notes_any_more) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  { const ModelWorkers workers(*shared, models(), 2); }
+  EXPECT_EQ(shared->records.header().bell.closed, 1u);
+}
+
+}  // namespace
+}  // namespace tally::backend::engine

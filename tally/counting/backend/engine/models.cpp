@@ -1,0 +1,214 @@
+#include "tally/counting/backend/engine/models.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <tuple>
+#include <vector>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+channel::ModelLevel level_of(const tally::sim::CacheShape& shape) {
+  return {shape.sets,
+          shape.ways,
+          shape.line_bits,
+          static_cast<std::uint8_t>(shape.replacement),
+          static_cast<std::uint8_t>(shape.write_allocate),
+          static_cast<std::uint8_t>(shape.inclusive)};
+}
+
+tally::sim::CacheShape shape_of(const channel::ModelLevel& level) {
+  return {level.sets,
+          level.ways,
+          level.line_bits,
+          static_cast<tally::sim::Replacement>(level.replacement),
+          level.write_allocate != 0,
+          level.inclusive != 0};
+}
+
+}  // namespace
+
+std::uint32_t bits_of(const Needed& needed) {
+  return (needed.branches ? channel::model_branches : 0u) | (needed.l1i ? channel::model_l1i : 0u) |
+         (needed.l1d ? channel::model_l1d : 0u) | (needed.lower ? channel::model_lower : 0u) |
+         (needed.tlbs ? channel::model_tlbs : 0u) | (needed.core ? channel::model_core : 0u);
+}
+
+namespace {
+
+constexpr std::size_t numbers = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
+using Numbers = std::array<std::uint64_t, numbers>;
+
+}  // namespace
+
+channel::Models settings_of(const Simulation& simulation, const Needed& needed) {
+  channel::Models made{};
+  const bool full = simulation.precision == Precision::full;
+  made.on = bits_of(needed) | (needed.tlbs_in(simulation.precision) ? channel::model_tlbs : 0u);
+  tally::sim::HierarchyShape caches = simulation.machine.caches;
+  if (!simulation.prefetch) caches.prefetch = {};
+  if (!full) caches = tally::sim::fast(caches);
+  made.direction = static_cast<std::uint8_t>(full ? tally::sim::Direction::tage : tally::sim::Direction::gshare);
+  // Where something after a first level changes it, every access has to be played.
+  tally::sim::HierarchyShape there = caches;
+  if (!needed.l1i) there.l1i = {};
+  if (!needed.l1d) there.l1d = {}, there.prefetch.next_line = false;
+  if (!needed.lower) there.l2 = there.llc = {};
+  const bool each = simulation.each || !(tally::sim::fast(there) == there);
+  made.each = each ? 1 : 0;
+  made.compared = !each && simulation.compared ? 1 : 0;
+  made.own_llc = simulation.own_llc ? 1 : 0;
+  made.next_line = caches.prefetch.next_line ? 1 : 0;
+  made.streamer = caches.prefetch.streamer ? 1 : 0;
+  made.l1i = level_of(caches.l1i);
+  made.l1d = level_of(caches.l1d);
+  made.l2 = level_of(caches.l2);
+  made.llc = level_of(caches.llc);
+  made.itlb = level_of(simulation.machine.tlbs.itlb);
+  made.dtlb = level_of(simulation.machine.tlbs.dtlb);
+  made.stlb = level_of(simulation.machine.tlbs.stlb);
+  simulation.machine.name.copy(made.name, sizeof made.name - 1);
+  return made;
+}
+
+channel::ModelCore core_of(const Simulation& simulation) {
+  static_assert(tally::sim::operations <= channel::core_kinds);
+  channel::ModelCore made{};
+  const tally::sim::CoreTable* const core = machine::core_named(simulation.machine.core);
+  if (core == nullptr) return made;
+  made.width = core->width;
+  made.window = core->window;
+  made.in_order = core->in_order ? 1 : 0;
+  made.load_latency = core->load_latency;
+  made.vector_load_latency = core->vector_load_latency;
+  made.load_busy = core->load_busy;
+  made.store_busy = core->store_busy;
+  for (unsigned i = 0; i < tally::sim::operations; ++i) {
+    const tally::sim::Timing* const row = core->timing(static_cast<tally::sim::Operation>(i));
+    if (row == nullptr) continue;
+    made.timing[i] = {row->busy, row->slots, 1, row->latency, static_cast<std::uint8_t>(row->unit), 0};
+  }
+  return made;
+}
+
+Simulation simulation_of(const channel::Models& settings) {
+  Simulation made;
+  made.machine.name.assign(settings.name, ::strnlen(settings.name, sizeof settings.name));
+  const bool full = settings.direction == static_cast<std::uint8_t>(tally::sim::Direction::tage);
+  made.precision = full ? Precision::full : Precision::fast;
+  made.own_llc = settings.own_llc != 0;
+  made.machine.caches.l1i = shape_of(settings.l1i);
+  made.machine.caches.l1d = shape_of(settings.l1d);
+  made.machine.caches.l2 = shape_of(settings.l2);
+  made.machine.caches.llc = shape_of(settings.llc);
+  made.machine.tlbs = {shape_of(settings.itlb), shape_of(settings.dtlb), shape_of(settings.stlb)};
+  return made;
+}
+
+bool provides(const channel::Models& settings, const Needed& needed) {
+  const std::uint32_t wanted = bits_of(needed);
+  return (settings.on & wanted) == wanted;
+}
+
+tally::sim::HierarchyShape shape_of(const channel::Models& models) {
+  tally::sim::HierarchyShape shape;
+  const auto on = [&](channel::Model model) { return (models.on & model) != 0; };
+  if (on(channel::model_l1i)) shape.l1i = shape_of(models.l1i);
+  if (on(channel::model_l1d)) shape.l1d = shape_of(models.l1d);
+  if (on(channel::model_lower)) shape.l2 = shape_of(models.l2);
+  if (on(channel::model_lower)) shape.llc = shape_of(models.llc);
+  shape.prefetch = {models.next_line != 0, models.streamer != 0};
+  return shape;
+}
+
+tally::sim::TlbShape tlbs_of(const channel::Models& models) {
+  if ((models.on & channel::model_tlbs) == 0) return {};
+  return {shape_of(models.itlb), shape_of(models.dtlb), shape_of(models.stlb)};
+}
+
+void add(channel::ModelValues& to, const channel::ModelValues& from) {
+  Numbers sum = std::bit_cast<Numbers>(to);
+  const Numbers more = std::bit_cast<Numbers>(from);
+  for (std::size_t i = 0; i < numbers; ++i) sum[i] += more[i];
+  to = std::bit_cast<channel::ModelValues>(sum);
+}
+
+std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,
+                       const Simulation& simulation) {
+  struct Counts {
+    tally::sim::HierarchyCounts caches;
+    tally::sim::TlbCounts tlbs;
+    tally::sim::BranchCounts branches;
+  };
+  static_assert(sizeof(Counts) == sizeof values);
+  auto counts = std::bit_cast<Counts>(values);
+  if (!Needed{.core = true}.tlbs_in(simulation.precision)) counts.tlbs = {};
+  const tally::sim::CoreTable* const table = machine::core_named(simulation.machine.core);
+  const unsigned load_latency = table != nullptr ? table->load_latency : 0;
+  return static_cast<std::int64_t>(core.cycles + tally::sim::miss_cycles(simulation.machine.latencies, load_latency,
+                                                                         counts.caches, counts.tlbs, counts.branches));
+}
+
+std::string made_of(const channel::CoreValues& core, const Simulation& simulation) {
+  const bool with_tlbs = Needed{.core = true}.tlbs_in(simulation.precision);
+  const std::string parts =
+      fmt::format("cycles are a model's: what instructions take on that core, {}",
+                  with_tlbs ? "misses of caches and TLBs, and wrong predictions"
+                            : "misses of caches, and wrong predictions (misses of TLBs with --precision full)");
+  if (core.unknown == 0) return parts + "; its table has a timing for every instruction that ran";
+  const double share = 100.0 * static_cast<double>(core.unknown) / static_cast<double>(core.instructions);
+  return fmt::format("{}; its table has no timing for {} of the instructions that ran", parts,
+                     share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
+}
+
+std::string what_no_model_saw(const channel::UnseenValues& unseen) {
+  if (unseen.instructions == 0) return "";
+  return fmt::format(
+      "no model saw {} instructions with {} loads and stores, which the engine executed where they stand, one at a "
+      "time: far "
+      "transfers, branches with an operand-size prefix, writes into code that runs",
+      thousands(static_cast<std::int64_t>(unseen.instructions)), thousands(static_cast<std::int64_t>(unseen.accesses)));
+}
+
+std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain) {
+  struct Line {
+    const char* name;
+    std::uint64_t fast, plain;
+  };
+  std::vector<Line> lines{
+      {"fetches that L1I misses", fast.l1i.fetch_misses, plain.l1i.fetch_misses},
+      {"loads that L1D misses", fast.l1d.load_misses, plain.l1d.load_misses},
+      {"stores that L1D misses", fast.l1d.store_misses, plain.l1d.store_misses},
+      {"lines more of loads", fast.l1d_across.loads, plain.l1d_across.loads},
+      {"lines more of loads that are missed", fast.l1d_across.load_misses, plain.l1d_across.load_misses},
+      {"lines more of stores", fast.l1d_across.stores, plain.l1d_across.stores},
+      {"lines more of stores that are missed", fast.l1d_across.store_misses, plain.l1d_across.store_misses},
+      {"conditional branches mispredicted", fast.conditional_misses, plain.conditional_misses},
+      {"indirect branches mispredicted", fast.indirect_misses, plain.indirect_misses},
+      {"returns mispredicted", fast.return_misses, plain.return_misses},
+      {"prefetches", fast.prefetches, plain.prefetches},
+      {"fetches that the iTLB misses", fast.itlb.fetch_misses, plain.itlb.fetch_misses},
+      {"loads that the dTLB misses", fast.dtlb.load_misses, plain.dtlb.load_misses},
+      {"stores that the dTLB misses", fast.dtlb.store_misses, plain.dtlb.store_misses},
+  };
+  for (const auto& [name, a, b] : {std::tuple{"L2", &fast.l2, &plain.l2}, std::tuple{"LLC", &fast.llc, &plain.llc},
+                                   std::tuple{"second-level TLB", &fast.stlb, &plain.stlb}}) {
+    lines.push_back({name, a->fetches, b->fetches});
+    lines.push_back({name, a->fetch_misses, b->fetch_misses});
+    lines.push_back({name, a->loads, b->loads});
+    lines.push_back({name, a->load_misses, b->load_misses});
+    lines.push_back({name, a->stores, b->stores});
+    lines.push_back({name, a->store_misses, b->store_misses});
+  }
+  for (const Line& line : lines) {
+    if (line.fast != line.plain) return fmt::format("{}: {} and {}", line.name, line.fast, line.plain);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tally::backend::engine

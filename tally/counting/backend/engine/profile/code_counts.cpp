@@ -1,0 +1,376 @@
+#include "tally/counting/backend/engine/profile/code_counts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/engine/count/counts.hpp"
+#include "tally/counting/backend/engine/effort.hpp"
+#include "tally/counting/backend/engine/profile/code_log.hpp"
+#include "tally/counting/backend/engine/profile/placed_figures.hpp"
+#include "tally/counting/backend/engine/sound.hpp"
+#include "tally/output/result/call_sums.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+/// What an instruction counted on a trace's way. The same instruction may be on the way of several.
+struct Counted {
+  std::uint64_t address;
+  std::uint32_t file;
+  // What says how much: its executions; or, `executions` being their number, corrections or figures of models.
+  enum Source : std::uint8_t { by_executions, by_correction, by_models };
+  std::uint8_t field, loads, stores;  // as of its CodePlace
+  Source source = by_executions;
+  std::int64_t executions, taken;
+
+  auto key() const { return std::tie(file, address, source); }
+};
+
+/// The count of an event is a sum of what the fields say, each so many times.
+using Weights = std::array<std::int64_t, channel::field_count>;
+
+Weights weights_of(event::Id id) {
+  Weights weights{};
+  for (std::uint32_t f = 0; f < channel::field_count; ++f) {
+    channel::Totals one;
+    one.field[f] = 1;
+    weights[f] = value_of(id, one).value_or(0);
+  }
+  return weights;
+}
+
+class Reader {
+ public:
+  Reader(const Job& job, const Channel& shared, const Modelling& modelling, const std::vector<EventCount>& counts)
+      : job_(job),
+        shared_(shared),
+        modelling_(modelling),
+        placed_(placed_figures(job, modelling).value_or(channel::PlacedFigures{})),
+        effort_(claimed_processes(shared), claimed_threads(shared)) {
+    made_.events = counts;
+    for (const event::Event& event : job.events()) weights_.push_back(weights_of(event.id));
+  }
+
+  result::CodeCounts read() {
+    const std::uint32_t last = claimed_code_logs(shared_);
+    for (std::uint32_t i = 1; i <= last; ++i)
+      logs_.push_back(std::make_unique<CodeLogReader>(shared_, i, files_, effort_));
+    for (std::uint32_t i = 1; i <= last; ++i) read_log(i);
+    read_living();
+    finish();
+    return std::move(made_);
+  }
+
+ private:
+  const CodeLogReader& log(std::uint32_t number) const { return *logs_[number - 1]; }
+
+  void read_log(std::uint32_t number) {
+    const CodeLogReader& one = log(number);
+    latest_[one.head().process] = number;
+    for (const std::uint32_t process : one.shared_with()) latest_[process] = number;
+    for (const CodeLogReader::Counts& calls : one.calls())
+      add_calls(number, calls.area, owner(calls.process, calls.thread));
+    for (const CodeLogReader::Counts& figures : one.figures())
+      add_figures(number, figures.area, owner(figures.process, figures.thread));
+    for (const CodeLogReader::Counts& counts : one.counts())
+      add_area(number, counts.area, owner(counts.process, counts.thread));
+    for (const channel::CodeCorrection& c : one.corrections()) {
+      if (!effort_.take_entries(1)) break;
+      const Place at = place_of_site(number, c.site);
+      const Counted made{
+          at.address, at.file, 0, 0, 0, Counted::by_correction, static_cast<std::int64_t>(corrections_.size()), 0};
+      std::copy(std::begin(c.field), std::end(c.field), std::begin(corrections_.emplace_back().field));
+      counted_[owner(c.process, c.thread)].push_back(made);
+    }
+  }
+
+  /// Threads that had no time to say what they counted.
+  void read_living() {
+    const std::uint32_t threads = claimed_threads(shared_);
+    for (std::uint32_t i = 1; i <= threads; ++i) {
+      const channel::Thread& thread = shared_.records.thread(i);
+      const auto known = latest_.find(thread.process);
+      if (thread.state != channel::State::running || thread.area == 0 || thread.area >= channel::area_limit ||
+          known == latest_.end())
+        continue;
+      add_area(known->second, thread.area, owner(thread.process, i));
+    }
+  }
+
+  /// By the numbers of the records; thread 0: of all that are not told apart.
+  std::uint32_t owner(std::uint32_t process, std::uint32_t thread) {
+    const auto [place, is_new] = owners_.try_emplace({process, thread}, made_.owners.size());
+    if (!is_new) return static_cast<std::uint32_t>(place->second);
+    result::CodeOwner made;
+    if (process < channel::process_limit) {
+      const channel::Process& p = shared_.records.process(process);
+      made.pid = p.pid;
+      made.command = printable(std::string(p.name, ::strnlen(p.name, sizeof p.name)));
+    }
+    if (thread != 0 && thread < channel::thread_limit) {
+      const channel::Thread& t = shared_.records.thread(thread);
+      made.tid = t.tid;
+      made.thread = printable(std::string(t.name, ::strnlen(t.name, sizeof t.name)));
+    }
+    made_.owners.push_back(std::move(made));
+    counted_.emplace_back();
+    return static_cast<std::uint32_t>(place->second);
+  }
+
+  /// Each area is of one thing only: what names it again is no record. False, too, where nothing more is read.
+  bool is_first(std::uint32_t area) { return !effort_.is_spent() && areas_.insert(area).second; }
+
+  void add_area(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
+    if (!is_first(area)) return;
+    // Only what was written of it has anything to say.
+    const std::uint64_t begin = channel::area_offset(area), limit = begin + channel::segment_limit * 8;
+    const std::uint64_t end = linux::data_end(shared_.file.get(), begin, limit);
+    std::vector<std::uint64_t> counters((end - begin) / 8);
+    if (!effort_.take_counter_bytes(counters.size() * 8)) return;
+    if (counters.empty() || !linux::read_at(shared_.file.get(), begin, counters.data(), counters.size() * 8)) return;
+    for (std::uint32_t i = 1; i < channel::first_segment && i < counters.size(); ++i) add_repeated(i, counters[i]);
+    for (std::uint32_t i = channel::first_segment; i < counters.size() && !effort_.is_spent();) {
+      std::uint32_t next = i + 1;
+      if (counters[i] != 0) {
+        if (const auto [source, trace] = find(number, i); trace != nullptr) {
+          add_trace(source, *trace, counters, owner);
+          next = trace->record->number + trace->record->segments;
+        }
+      }
+      i = next;
+    }
+  }
+
+  void add_calls(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
+    if (!is_first(area)) return;
+    channel::CallNode first{};
+    const std::uint64_t begin = channel::area_offset(area);
+    if (!linux::read_at(shared_.file.get(), begin, &first, sizeof first)) return;
+    made_.calls_cut |= (first.is_recursive & channel::calls_too_many) != 0;
+    made_.calls_too_deep |= (first.is_recursive & channel::calls_too_deep) != 0;
+    std::vector<channel::CallNode> nodes(std::min<std::uint64_t>(first.calls, channel::call_node_limit));
+    if (!effort_.take_entries(nodes.size())) return;
+    if (!linux::read_at(shared_.file.get(), begin, nodes.data(), nodes.size() * sizeof first)) return;
+    // Of a forked child, those that only its parent has made are left out, where nothing below them is its own.
+    std::vector<char> kept(nodes.size());
+    for (std::size_t i = nodes.size(); i-- > 1;)
+      if (nodes[i].parent < i && (kept[i] != 0 || nodes[i].calls != 0 || nodes[i].self[0] != 0))
+        kept[i] = kept[nodes[i].parent] = 1;
+    std::vector<std::uint32_t> place(nodes.size(), result::CodeCall::no_parent);
+    const std::uint32_t mappings = log(number).all_mappings();
+    for (std::size_t i = 1; i < nodes.size(); ++i) {
+      const channel::CallNode& n = nodes[i];
+      if (kept[i] == 0 || n.parent >= i) continue;
+      place[i] = static_cast<std::uint32_t>(made_.calls.size());
+      const Place target = place_in(number, n.target_mapping, mappings, n.target);
+      const Place site =
+          n.site != 0 ? place_in(number, n.site_mapping, mappings, n.site) : Place{result::CodeCall::no_file, 0};
+      made_.calls.push_back({owner, place[n.parent], site.file, target.file, site.address, target.address,
+                             n.is_recursive != 0, static_cast<std::int64_t>(n.calls)});
+      for (std::size_t e = 0; e < weights_.size(); ++e) {
+        made_.self.push_back(e < channel::call_event_limit ? n.self[e] : 0);
+      }
+    }
+  }
+
+  void add_figures(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
+    if (!is_first(area)) return;
+    const std::uint64_t begin = channel::area_offset(area),
+                        limit = begin + channel::code_figures_limit * sizeof(channel::CodeFigures);
+    for (const auto& one : read_table<channel::CodeFigures>(shared_.file.get(), begin, limit)) {
+      if (one.site == 0 || !effort_.take_entries(1)) continue;
+      const Place at = place_of_site(number, one.site);
+      counted_[owner].push_back(
+          {at.address, at.file, 0, 0, 0, Counted::by_models, static_cast<std::int64_t>(figures_.size()), 0});
+      figures_.push_back(one);
+    }
+  }
+
+  void add_repeated(std::uint32_t dynamic, std::uint64_t times) {
+    const auto n = static_cast<std::int64_t>(times);
+    if (dynamic == channel::dynamic_load || dynamic == channel::dynamic_move) repeated_.add_to(channel::loads, 1, n);
+    if (dynamic == channel::dynamic_compare) repeated_.add_to(channel::loads, 2, n);
+    if (dynamic == channel::dynamic_store || dynamic == channel::dynamic_move) repeated_.add_to(channel::stores, 1, n);
+  }
+
+  /// The trace of a segment, and the log that has it: this one, or one that it goes on from.
+  std::pair<std::uint32_t, const LoggedTrace*> find(std::uint32_t number, std::uint32_t segment) const {
+    std::uint64_t bytes = channel::code_log_bytes;
+    while (number != 0 && number <= logs_.size()) {
+      if (const LoggedTrace* const trace = log(number).trace_of(segment, bytes); trace != nullptr)
+        return {number, trace};
+      const channel::CodeLog& head = log(number).head();
+      if (head.inherited >= number) break;
+      bytes = head.inherited_bytes;
+      number = head.inherited;
+    }
+    return {0, nullptr};
+  }
+
+  struct Place {
+    std::uint32_t file;
+    std::uint64_t address;
+  };
+
+  Place place_of(std::uint32_t number, std::uint32_t mappings, std::uint64_t pc) {
+    while (number != 0 && number <= logs_.size()) {
+      if (const CodeMapping* const m = log(number).mapping_of(pc, mappings); m != nullptr)
+        return {m->file, is_file(m->file) ? pc - m->start + m->offset : pc};
+      const channel::CodeLog& head = log(number).head();
+      if (head.inherited == 0 || head.inherited >= number) break;
+      mappings = log(head.inherited).mappings_below(head.inherited_bytes);
+      number = head.inherited;
+    }
+    return {nameless(), pc};
+  }
+
+  /// The same in the mapping with this number, where a log has it: others may have been at this address.
+  Place place_in(std::uint32_t number, std::uint32_t mapping, std::uint32_t mappings, std::uint64_t pc) {
+    std::uint32_t below = mappings;
+    for (std::uint32_t at = number; mapping != 0 && at != 0 && at <= logs_.size();) {
+      if (const CodeMapping* const m = log(at).numbered_mapping(pc, mapping, below); m != nullptr)
+        return {m->file, is_file(m->file) ? pc - m->start + m->offset : pc};
+      const channel::CodeLog& head = log(at).head();
+      if (head.inherited == 0 || head.inherited >= at) break;
+      below = log(head.inherited).mappings_below(head.inherited_bytes);
+      at = head.inherited;
+    }
+    return place_of(number, mappings, pc);
+  }
+
+  Place place_of_site(std::uint32_t number, std::uint64_t site) {
+    return place_in(number, channel::mapping_of_site(site), log(number).all_mappings(), channel::pc_of_site(site));
+  }
+
+  bool is_file(std::uint32_t file) {
+    while (is_file_.size() <= file)
+      is_file_.push_back(files_.at(static_cast<std::uint32_t>(is_file_.size())).inode != 0);
+    return is_file_[file];
+  }
+  std::uint32_t nameless() {
+    channel::CodeMapping none{};
+    none.head.bytes = sizeof none;
+    return files_.number(none);
+  }
+
+  void add_trace(std::uint32_t number, const LoggedTrace& trace, const std::vector<std::uint64_t>& counters,
+                 std::uint32_t owner) {
+    const channel::CodeTrace& t = *trace.record;
+    const auto* const places = reinterpret_cast<const channel::CodePlace*>(&t + 1);
+    const auto counter = [&](std::uint32_t i) {
+      return std::size_t{t.number} + i < counters.size() ? counters[t.number + i] : 0;
+    };
+    std::vector<Counted>& counted = counted_[owner];
+    const CodeMapping* mapping = nullptr;
+    bool in_file = false;
+    const auto each = [&](const channel::CodePlace& p, std::uint64_t reached, std::uint64_t taken, std::uint64_t) {
+      if (reached == 0 || (p.flags & channel::place_is_end) || p.field >= channel::field_count) return;
+      const std::uint64_t pc = t.pc + static_cast<std::uint64_t>(std::int64_t{p.pc});
+      if (mapping == nullptr || !mapping->has(pc)) {
+        mapping = log(number).mapping_of(pc, trace.mappings);
+        in_file = mapping != nullptr && is_file(mapping->file);
+      }
+      const Place at = mapping == nullptr ? place_of(number, trace.mappings, pc)
+                                          : Place{mapping->file, in_file ? pc - mapping->start + mapping->offset : pc};
+      if (!effort_.take_entries(1)) return;
+      counted.push_back({at.address, at.file, p.field, p.loads, p.stores, Counted::by_executions,
+                         static_cast<std::int64_t>(reached), static_cast<std::int64_t>(taken)});
+    };
+    channel::walk(t, places, counter, each);
+  }
+
+  /// Adds what `c` counted to a row.
+  void add_counts(const Counted& c, result::CodeRow& row, std::int64_t* to) const {
+    channel::Totals totals;
+    if (c.source == Counted::by_models) {
+      for (std::size_t e = 0; e < weights_.size(); ++e)
+        to[e] += value_of(job_.events()[e].id, placed_, figures_[static_cast<std::size_t>(c.executions)], modelling_);
+      return;
+    }
+    if (c.source == Counted::by_correction) {
+      totals = corrections_[static_cast<std::size_t>(c.executions)];
+    } else {
+      totals.field[channel::instructions] = c.executions;
+      totals.add_to(channel::loads, c.loads, c.executions);
+      totals.add_to(channel::stores, c.stores, c.executions);
+      if (c.field != 0) totals.field[c.field] = c.executions;
+      totals.field[channel::taken] = c.taken;
+    }
+    row.executions += totals.field[channel::instructions];
+    row.taken += totals.field[channel::taken];
+    for (std::size_t e = 0; e < weights_.size(); ++e)
+      for (std::uint32_t f = 0; f < channel::field_count; ++f) to[e] += weights_[e][f] * totals.field[f];
+  }
+
+  void finish() {
+    made_.files = files_.take();
+    const std::size_t n = weights_.size();
+    made_.inclusive = result::inclusive_counts(made_.calls, made_.self, n);
+    std::vector<std::int64_t> placed(n);
+    for (std::uint32_t owner = 0; owner < counted_.size(); ++owner) {
+      std::vector<Counted>& all = counted_[owner];
+      std::sort(all.begin(), all.end(), [](const Counted& a, const Counted& b) { return a.key() < b.key(); });
+      for (std::size_t i = 0; i < all.size();) {
+        result::CodeRow row{owner, all[i].file, all[i].address, 0, 0};
+        made_.counts.resize(made_.counts.size() + n);
+        std::int64_t* const counts = made_.counts.data() + made_.counts.size() - n;
+        for (; i < all.size() && all[i].file == row.file && all[i].address == row.address; ++i)
+          add_counts(all[i], row, counts);
+        for (std::size_t e = 0; e < n; ++e) placed[e] += counts[e];
+        made_.rows.push_back(row);
+      }
+      std::vector<Counted>().swap(all);
+    }
+    for (std::size_t e = 0; e < n; ++e) {
+      made_.repeated.push_back(value_of(job_.events()[e].id, repeated_).value_or(0));
+      const auto& total = made_.events[e].count.value;
+      made_.unplaced.push_back(total ? *total - placed[e] - made_.repeated[e] : 0);
+      if (effort_.is_spent()) {
+        Count& count = made_.events[e].count;
+        count = downgraded(std::move(count), Trust::partial, too_much());
+        continue;
+      }
+      // What still runs has counted on since the total was read.
+      if (made_.unplaced.back() >= 0 || made_.events[e].count.trust != Trust::partial) continue;
+      made_.events[e].count.value = placed[e] + made_.repeated[e];
+      made_.unplaced.back() = 0;
+    }
+  }
+
+  const Job& job_;
+  const Channel& shared_;
+  const Modelling& modelling_;
+  const channel::PlacedFigures placed_;
+  CodeFiles files_;
+  std::vector<char> is_file_;
+  std::vector<std::unique_ptr<CodeLogReader>> logs_;         // from number 1 on
+  std::unordered_map<std::uint32_t, std::uint32_t> latest_;  // process → its log
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> owners_;
+  std::vector<std::vector<Counted>> counted_;  // of each owner
+  std::vector<channel::Totals> corrections_;
+  std::vector<channel::CodeFigures> figures_;
+  std::vector<Weights> weights_;  // of each event
+  channel::Totals repeated_;
+  std::unordered_set<std::uint32_t> areas_;  // that were read
+  Effort effort_;
+  result::CodeCounts made_;
+};
+
+}  // namespace
+
+result::CodeCounts code_counts(const Job& job, const Channel& shared, const Modelling& modelling, const KeptFiles& kept,
+                               const std::vector<EventCount>& counts) {
+  result::CodeCounts made = Reader(job, shared, modelling, counts).read();
+  for (result::CodeFile& file : made.files)
+    if (file.identity) file.kept = kept.find(*file.identity);
+  return made;
+}
+
+}  // namespace tally::backend::engine

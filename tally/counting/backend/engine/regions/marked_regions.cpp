@@ -1,0 +1,79 @@
+#include "tally/counting/backend/engine/regions/marked_regions.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tally/hardware/event/metrics.hpp"
+#include "tally/linux/files/memory_file.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Job& job,
+                       const Tally& tally, const Simulation* simulation) {
+  RegionCounts made;
+  made.entries = of.entries;
+  made.recursive = of.recursive;
+  made.dropped = of.dropped;
+  made.open = of.cut + of.open;
+  for (const MarkedEvent& one : events) {
+    RegionEvent event;
+    event.event = event::event_name(*one.event);
+    event.total = one.place ? count_of(*one.event, tally, simulation) : absent(one.reason);
+    if (one.place && event.total.value) {
+      const channel::MarkEvent& counted = of.event[*one.place];
+      event.total.value = counted.total;
+      if (of.entries > 0) event.least = counted.least, event.most = counted.most;
+    }
+    made.events.push_back(std::move(event));
+  }
+  std::vector<event::Event> of_events;
+  for (const MarkedEvent& one : events) of_events.push_back(*one.event);
+  made.metrics = event::region_metrics(of_events, made.events, job.regions->metrics);
+  return made;
+}
+
+void add(channel::MarkCounts& to, const channel::MarkCounts& more) {
+  for (std::size_t i = 0; i < channel::mark_event_limit; ++i) {
+    channel::MarkEvent& event = to.event[i];
+    const channel::MarkEvent& other = more.event[i];
+    event.total += other.total;
+    if (more.entries == 0) continue;
+    event.least = to.entries == 0 ? other.least : std::min(event.least, other.least);
+    event.most = to.entries == 0 ? other.most : std::max(event.most, other.most);
+  }
+  to.entries += more.entries;
+  to.recursive += more.recursive;
+  to.dropped += more.dropped;
+  to.cut += more.cut;
+  to.open += more.open;
+}
+
+bool is_any(const channel::MarkCounts& one) { return one.entries + one.open + one.dropped > 0; }
+
+}  // namespace
+
+std::vector<RegionResult> regions_of(const Job& job, const Modelling& modelling, const Channel& shared,
+                                     const std::vector<MarkedThread>& threads, const Tally& tally) {
+  const auto events = marked_events(job, modelling);
+  const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
+  std::vector<RegionResult> made;
+  for (std::size_t mark = 0; mark < job.code_regions().size(); ++mark) {
+    RegionResult region;
+    region.name = job.code_regions()[mark].name;
+    channel::MarkCounts all{};
+    for (const MarkedThread& thread : threads) {
+      channel::MarkCounts counts{};
+      const std::uint64_t at = channel::mark_counts_offset(thread.number) + mark * sizeof counts;
+      if (!linux::read_at(shared.file.get(), at, &counts, sizeof counts) || !is_any(counts)) continue;
+      add(all, counts);
+      region.threads.push_back({thread.tid, counts_of(counts, events, job, tally, simulation)});
+    }
+    if (!is_any(all)) continue;
+    region.all = counts_of(all, events, job, tally, simulation);
+    made.push_back(std::move(region));
+  }
+  return made;
+}
+
+}  // namespace tally::backend::engine

@@ -1,0 +1,439 @@
+#include "tally/counting/backend/engine/regions/marks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <set>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/engine/profile/placed_figures.hpp"
+#include "tally/linux/files/code_files.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+// Functions that leave those which called them without their returning, of C libraries and of the unwinder.
+constexpr const char* leaving[] = {"longjmp",
+                                   "_longjmp",
+                                   "__longjmp",
+                                   "siglongjmp",
+                                   "__libc_longjmp",
+                                   "__libc_siglongjmp",
+                                   "__longjmp_chk",
+                                   "____longjmp_chk",
+                                   "_Unwind_RaiseException",
+                                   "_Unwind_Resume",
+                                   "_Unwind_Resume_or_Rethrow",
+                                   "_Unwind_ForcedUnwind"};
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+Marker::Marker(const Job& job) {
+  for (std::uint32_t i = 0; i < job.code_regions().size(); ++i) {
+    const CodeRegion& mark = job.code_regions()[i];
+    if (mark.trap != CodeRegion::Trap::none) continue;
+    any_function_ = any_function_ || !mark.to;
+    wanted_.push_back({mark.from.place, mark.from.text, i,
+                       static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
+    if (mark.to) wanted_.push_back({mark.to->place, mark.to->text, i, channel::mark_to});
+  }
+  if (!job.has_window_bounds()) return;
+  const WindowBounds& bounds = job.windows->bounds;
+  if (bounds.start) wanted_.push_back({bounds.start->place, bounds.start->text, 0, channel::mark_starts});
+  if (bounds.stop) wanted_.push_back({bounds.stop->place, bounds.stop->text, 0, channel::mark_stops});
+}
+
+void Marker::look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const {
+  if (!symbol::is_file(wanted.place, in.name)) return;
+  if (wanted.place.symbol.empty()) {
+    in.addresses[place] = {wanted.place.offset};
+    return;
+  }
+  const auto found = symbol::find(elf, wanted.place.symbol);
+  // Of an older version of the same name there may be one function (memcpy of glibc): nobody calls that.
+  if (std::any_of(found.begin(), found.end(), [](const symbol::Found& one) { return one.chosen_late; })) {
+    in.problems[place] =
+        Error{Code::bad_usage,
+              fmt::format("'{}' in {} is not one function: the library chooses one when it starts (ifunc)",
+                          printable(wanted.text), printable(in.name)),
+              "name the function that calls it", 0};
+    return;
+  }
+  in.problems[place] = symbol::ambiguity(found, wanted.place.symbol, in.name);
+  if (in.problems[place]) return;
+  for (const symbol::Found& one : found) in.addresses[place].push_back(one.address + wanted.place.offset);
+}
+
+const Marker::Module& Marker::module(const std::string& path, pid_t process) {
+  // Programs of one run may have different files at a path: one that was built again, or that of another root.
+  const std::string root = process == 0 ? "" : fmt::format("/proc/{}/root", process);
+  ModuleKey key{path, linux::file_state(root + path)};
+  const auto known = modules_.find(key);
+  if (known != modules_.end()) return known->second;
+  Module made;
+  made.path = path;
+  made.name = file_name(path);
+  made.order = modules_.size();
+  made.addresses.resize(wanted_.size());
+  made.problems.resize(wanted_.size());
+  const auto file = linux::FileBytes::of(path, process);
+  const auto elf = file ? symbol::read_elf(file->bytes()) : fail(file.error());
+  if (elf) {
+    made.executable = elf->executable;
+    made.functions = elf->functions.size();
+    made.stripped = elf->stripped;
+    made.dynamic = elf->dynamic;
+    for (std::size_t i = 0; i < wanted_.size(); ++i) look_up(*elf, wanted_[i], i, made);
+    for (const symbol::Function& function : elf->functions) {
+      const auto is = [&](const char* name) { return function.name == name; };
+      if (any_function_ && std::any_of(std::begin(leaving), std::end(leaving), is))
+        made.leave.push_back(function.address);
+    }
+    std::sort(made.leave.begin(), made.leave.end());
+    made.leave.erase(std::unique(made.leave.begin(), made.leave.end()), made.leave.end());
+  } else {
+    made.trouble = elf.error().message;
+    made.is_code = !file;
+  }
+  return modules_.emplace(std::move(key), std::move(made)).first->second;
+}
+
+/// An address without a file is one of the program itself.
+bool Marker::is_in(const Wanted& wanted, const Module& in, const std::string& program) const {
+  return !wanted.place.symbol.empty() || !wanted.place.file.empty() || in.path == program;
+}
+
+Result<void> Marker::look_before(const std::string& path) {
+  const Module& program = module(linux::whole_path(path), 0);
+  if (!program.trouble.empty()) return {};  // a script, or what the kernel will refuse
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    const Wanted& wanted = wanted_[i];
+    if (program.problems[i]) return fail(*program.problems[i]);
+    if (program.dynamic || !program.addresses[i].empty()) continue;
+    const auto near = near_names(wanted);
+    return fail(Code::bad_usage,
+                fmt::format("no function '{}' in {}, which loads no libraries", printable(wanted.text), looked_at()),
+                near.empty() ? "`nm -C` lists the functions of a program" : "did you mean " + join(near, " or ") + "?");
+  }
+  return {};
+}
+
+channel::MarkPoints Marker::points_of(pid_t process) {
+  channel::MarkPoints points{};
+  const auto add = [&](std::uint64_t address, std::uint32_t mark, std::uint32_t role) {
+    if (points.count < std::size(points.point)) points.point[points.count++] = {address, mark, role};
+  };
+  struct Mapped {
+    const Module* module;
+    std::uint64_t bias;
+  };
+  const std::string program = linux::program_of(process);
+  std::vector<Mapped> mapped;
+  for (const linux::CodeMapping& mapping : linux::code_mappings(process)) {
+    if (mapping.inode == 0) continue;
+    const Module& file = module(mapping.path, process);
+    const auto bias = symbol::bias_of({.functions = {}, .executable = file.executable}, mapping.offset, mapping.start);
+    const auto same = [&](const Mapped& one) { return one.module == &file && one.bias == *bias; };
+    if (bias && std::none_of(mapped.begin(), mapped.end(), same)) mapped.push_back({&file, *bias});
+  }
+  // The program's own functions go before those of libraries, and these in the order in which they came.
+  std::sort(mapped.begin(), mapped.end(), [&](const Mapped& a, const Mapped& b) {
+    const bool a_is_program = a.module->path == program, b_is_program = b.module->path == program;
+    return a_is_program != b_is_program ? a_is_program : a.module->order < b.module->order;
+  });
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    Wanted& wanted = wanted_[i];
+    const Module* taken = nullptr;
+    for (const Mapped& one : mapped) {
+      if (!is_in(wanted, *one.module, program)) continue;
+      if (!wanted.problem) wanted.problem = one.module->problems[i];
+      const auto& addresses = one.module->addresses[i];
+      if (addresses.empty() || taken == one.module) continue;
+      if (taken != nullptr) {
+        const std::string said =
+            fmt::format("'{}' is a function of {} and of {}: counted is the first one ({}:{} means the other)",
+                        printable(wanted.text), printable(taken->name), printable(one.module->name),
+                        printable(one.module->name), printable(wanted.text));
+        if (std::find(notices_.begin(), notices_.end(), said) == notices_.end()) notices_.push_back(said);
+        continue;
+      }
+      taken = one.module;
+      wanted.found = true;
+      for (const std::uint64_t address : addresses) add(address + one.bias, wanted.mark, wanted.role);
+    }
+  }
+  note_aliases(points);
+  for (const Mapped& one : mapped) {
+    for (const std::uint64_t address : one.module->leave) add(address + one.bias, 0, channel::mark_leaves);
+  }
+  return points;
+}
+
+/// Names of one address are one function, which counts for each of them.
+void Marker::note_aliases(const channel::MarkPoints& points) {
+  for (std::uint32_t i = 0; i < points.count; ++i)
+    for (std::uint32_t k = i + 1; k < points.count; ++k) {
+      const channel::MarkPoint &one = points.point[i], &other = points.point[k];
+      if (one.address != other.address || one.mark == other.mark || one.role != channel::mark_function ||
+          other.role != channel::mark_function)
+        continue;
+      const auto text_of = [&](std::uint32_t mark) {
+        const auto of_mark = [&](const Wanted& wanted) { return wanted.mark == mark; };
+        const auto found = std::find_if(wanted_.begin(), wanted_.end(), of_mark);
+        return printable(found == wanted_.end() ? "" : found->text);
+      };
+      std::string said = fmt::format(
+          "'{}' and '{}' are names of one address, which the linker gave to both: what is counted is the same calls",
+          text_of(one.mark), text_of(other.mark));
+      if (std::find(notices_.begin(), notices_.end(), said) == notices_.end()) notices_.push_back(std::move(said));
+    }
+}
+
+std::vector<const Marker::Module*> Marker::by_order() const {
+  std::vector<const Module*> files;
+  for (const auto& [key, module] : modules_) {
+    if (module.is_code) files.push_back(&module);
+  }
+  std::sort(files.begin(), files.end(), [](const Module* a, const Module* b) { return a->order < b->order; });
+  return files;
+}
+
+std::string Marker::looked_at() const {
+  std::vector<std::string> parts;
+  for (const Module* one : by_order()) {
+    const std::string state =
+        !one->trouble.empty() ? one->trouble
+        : one->stripped       ? fmt::format("stripped: {} names are left", thousands(static_cast<long>(one->functions)))
+                              : plural(static_cast<long>(one->functions), "function", "functions");
+    parts.push_back(fmt::format("{} ({})", printable(one->path), state));
+  }
+  return join(parts, ", ");
+}
+
+std::vector<std::string> Marker::near_names(const Wanted& wanted) const {
+  constexpr std::size_t most = 100'000;
+  // Compared without their scopes, unless some are given; the program's own come first.
+  const std::string word = symbol::without_parameters(wanted.place.symbol);
+  const bool scoped = word.find("::") != std::string::npos;
+  std::vector<std::string> candidates;
+  std::map<std::string, std::string> whole;
+  for (const Module* module : by_order()) {
+    if (!symbol::is_file(wanted.place, module->name)) continue;
+    const auto file = linux::FileBytes::of(module->path);
+    const auto elf = file ? symbol::read_elf(file->bytes()) : fail(file.error());
+    if (!elf) continue;
+    for (const symbol::Function& function : elf->functions) {
+      if (candidates.size() == most) break;
+      std::string name = symbol::without_parameters(symbol::demangled(function.name));
+      const std::size_t scope = scoped || name.find('<') != std::string::npos ? std::string::npos : name.rfind("::");
+      std::string key = scope == std::string::npos ? name : name.substr(scope + 2);
+      if (whole.try_emplace(key, std::move(name)).second) candidates.push_back(std::move(key));
+    }
+  }
+  std::vector<std::string> names;
+  for (const std::string& key : nearest(word, candidates)) names.push_back(whole.at(key));
+  return names;
+}
+
+std::vector<std::string> Marker::missing() const {
+  std::vector<std::string> said;
+  for (const Wanted& wanted : wanted_) {
+    if (wanted.found) continue;
+    if (wanted.problem) {
+      const auto lines = split(wanted.problem->message, '\n');
+      std::vector<std::string> parts;
+      for (const std::string& line : lines) parts.push_back(trimmed(line));
+      said.push_back(fmt::format("{} ({})", join(parts, "; "), wanted.problem->hint));
+      continue;
+    }
+    if (modules_.empty()) {
+      said.push_back(
+          fmt::format("'{}' was looked for nowhere: no program came under the engine", printable(wanted.text)));
+      continue;
+    }
+    const auto near = near_names(wanted);
+    said.push_back(fmt::format("no function '{}' in the code that was mapped: {}{}", printable(wanted.text),
+                               looked_at(), near.empty() ? "" : "; did you mean " + join(near, " or ") + "?"));
+  }
+  return said;
+}
+
+namespace {
+
+std::string too_many() {
+  return fmt::format("no more than {} events are counted of functions", channel::mark_event_limit);
+}
+
+}  // namespace
+
+std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modelling) {
+  std::vector<MarkedEvent> made;
+  // What ends windows needs places, too.
+  const std::size_t triggers = job.windows != nullptr ? job.windows->triggers.size() : 0;
+  const std::uint32_t limit = channel::mark_event_limit - static_cast<std::uint32_t>(triggers);
+  std::uint32_t places = 0;
+  for (const event::Event& event : job.events()) {
+    if (!event::has_modes(event::definition(event.id).kind)) {
+      if (!job.has_usual_events()) made.push_back({&event, {}, "the kernel gives it for the whole command only"});
+      continue;
+    }
+    const Count count = count_of(event, {}, modelling.simulation ? &*modelling.simulation : nullptr);
+    MarkedEvent one{&event, {}, "", false};
+    if (count.trust == Trust::absent) {
+      one.reason = count.reason;
+    } else if (needed_by(event.id).core && job.windows != nullptr) {
+      one.is_cycles = true;
+    } else if (needed_by(event.id).core && job.has_calls()) {
+      one.reason = "calls have no cycles of the core model";
+    } else if (places == limit) {
+      one.reason = too_many();
+    } else {
+      one.place = places++;
+    }
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
+void weigh(event::Id id, std::int8_t* weight) {
+  for (std::uint32_t i = 0; i < channel::mark_figures; ++i) {
+    channel::Totals totals;
+    std::array<std::uint64_t, channel::mark_figures - channel::mark_fields> models{};
+    if (i < channel::mark_fields) {
+      totals.field[i] = 1;
+    } else {
+      models[i - channel::mark_fields] = 1;
+    }
+    weight[i] = static_cast<std::int8_t>(value_of(id, totals, std::bit_cast<channel::ModelValues>(models)).value_or(0));
+  }
+}
+
+namespace {
+
+// The fixed counter of an event, as Intel numbers them.
+std::optional<std::size_t> fixed_counter(event::Id id) {
+  switch (id) {
+    case event::Id::instructions: return 0;
+    case event::Id::cycles: return 1;
+    case event::Id::ref_cycles: return 2;
+    default: return std::nullopt;
+  }
+}
+
+// Which row the instruction rdpmc reads for which counter.
+void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& marks) {
+  std::size_t programmable = 0;
+  for (const MarkedEvent& one : events) {
+    if (!event::has_modes(event::definition(one.event->id).kind)) continue;
+    const auto row = static_cast<std::uint8_t>(one.place ? *one.place + 1 : 0);
+    if (const auto fixed = fixed_counter(one.event->id)) {
+      marks.fixed[*fixed] = row;
+    } else if (programmable < std::size(marks.selector)) {
+      marks.selector[programmable++] = row;
+    }
+  }
+  // Instructions are always counted.
+  if (marks.fixed[0] != 0 || marks.events == channel::mark_event_limit) return;
+  weigh(event::Id::instructions, marks.weight[marks.events]);
+  marks.fixed[0] = static_cast<std::uint8_t>(++marks.events);
+}
+
+}  // namespace
+
+channel::Marks marks_of(const Job& job, const Modelling& modelling) {
+  channel::Marks marks{};
+  marks.count = static_cast<std::uint32_t>(job.code_regions().size());
+  marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() ? 1 : 0;
+  marks.rdpmc = job.has_rdpmc() ? 1 : 0;
+  // Marks want them, or the program's regions, which nobody knows of yet.
+  for (std::size_t i = 0; modelling.needed.core && i < std::size(marks.miss_cycles); ++i)
+    marks.miss_cycles[i] = static_cast<std::int32_t>(weight_of(event::Id::cycles, i, modelling));
+  if (marks.on == 0 && job.windows == nullptr && !job.has_calls()) return marks;
+  if (marks.count > 0) {
+    const CodeRegion::Trap trap = job.code_regions().back().trap;
+    marks.trap = trap == CodeRegion::Trap::int2e  ? channel::trap_int2e
+                 : trap == CodeRegion::Trap::int3 ? channel::trap_int3
+                                                  : channel::no_trap;
+  }
+  const auto events = marked_events(job, modelling);
+  for (const MarkedEvent& one : events) {
+    if (!one.place) continue;
+    marks.events = *one.place + 1;
+    marks.modelled |= needed_by(one.event->id).any() ? 1u : 0u;
+    if (needed_by(one.event->id).core) {
+      marks.cycles_rows |= 1u << *one.place;
+    } else {
+      weigh(one.event->id, marks.weight[*one.place]);
+    }
+  }
+  if (job.has_rdpmc()) choose_counters(events, marks);
+  return marks;
+}
+
+namespace {
+
+struct Counter {
+  std::uint32_t selector;
+  std::string name;    // of what it counts; of what it would, where it is not there
+  std::string reason;  // why it is not there
+};
+
+// All that there could be, in the order of Intel's manual.
+std::vector<Counter> counters_of(const Job& job, const Modelling& modelling) {
+  std::vector<Counter> fixed{
+      {0x40000000, "instructions", ""}, {0x40000001, "cycles", ""}, {0x40000002, "ref-cycles", ""}};
+  std::vector<Counter> others;
+  std::uint32_t places = 0;
+  bool has_instructions = false;
+  for (const MarkedEvent& one : marked_events(job, modelling)) {
+    if (!event::has_modes(event::definition(one.event->id).kind)) continue;
+    places += one.place ? 1 : 0;
+    has_instructions = has_instructions || (one.place && fixed_counter(one.event->id) == 0);
+    const std::string name = event::name(*one.event);
+    if (const auto place = fixed_counter(one.event->id)) {
+      fixed[*place] = {fixed[*place].selector, name, one.reason};
+    } else if (others.size() < std::size(channel::Marks{}.selector)) {
+      others.push_back({static_cast<std::uint32_t>(others.size()), name, one.reason});
+    }
+  }
+  // Instructions are there, whether they were asked for or not, while there is room.
+  if (!has_instructions)
+    fixed[0] = {fixed[0].selector, "instructions", places == channel::mark_event_limit ? too_many() : ""};
+  for (Counter& one : fixed)
+    if (one.name == "cycles" || one.name == "ref-cycles") one.reason = "not among the events that -e names";
+  others.insert(others.end(), fixed.begin(), fixed.end());
+  return others;
+}
+
+}  // namespace
+
+std::string readable_counters(const Job& job, const Modelling& modelling) {
+  struct Missing {
+    std::vector<std::string> selectors, names;
+    std::string reason;
+  };
+  std::vector<std::string> there;
+  std::vector<Missing> missing;
+  for (const Counter& one : counters_of(job, modelling)) {
+    std::string selector = one.selector < 4 ? std::to_string(one.selector) : fmt::format("{:#x}", one.selector);
+    if (one.reason.empty()) {
+      there.push_back(fmt::format("{} for {}", selector, printable(one.name)));
+      continue;
+    }
+    if (missing.empty() || missing.back().reason != one.reason) missing.push_back({{}, {}, one.reason});
+    missing.back().selectors.push_back(std::move(selector));
+    missing.back().names.push_back(printable(one.name));
+  }
+  std::vector<std::string> absences;
+  for (const Missing& one : missing)
+    absences.push_back(fmt::format("{} ({}: {})", join(one.selectors, " or "), join(one.names, ", "), one.reason));
+  return fmt::format("rdpmc reads counter {}; any other ends the program by SIGSEGV{}{}", join(there, ", "),
+                     absences.empty() ? "" : ": there is no ", join(absences, ", no "));
+}
+
+}  // namespace tally::backend::engine

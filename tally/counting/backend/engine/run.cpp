@@ -1,0 +1,413 @@
+#include "tally/counting/backend/engine/run.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <system_error>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/engine/count/snapshot.hpp"
+#include "tally/counting/backend/engine/failures.hpp"
+#include "tally/counting/backend/engine/model_workers.hpp"
+#include "tally/counting/backend/engine/regions/marks.hpp"
+#include "tally/counting/backend/engine/sound.hpp"
+#include "tally/counting/backend/engine/translations.hpp"
+#include "tally/counting/backend/engine/windows/window_rows.hpp"
+#include "tally/counting/backend/lost_counters.hpp"
+#include "tally/engine/channel/image.hpp"
+#include "tally/linux/files/code_files.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/machine/cpuid.hpp"
+#include "tally/linux/process/announcements.hpp"
+#include "tally/linux/process/descendants.hpp"
+#include "tally/linux/process/injector.hpp"
+#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/spawn.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+using channel::Answer;
+
+/// What tests want of the engine: TALLY_ENGINE_TEST has words, "fail" or "processes=N", with commas between them.
+void add_wishes_of_tests(channel::Settings& settings) {
+  const char* const wishes = secure_getenv("TALLY_ENGINE_TEST");
+  if (wishes == nullptr) return;
+  constexpr std::string_view processes = "processes=";
+  for (const std::string_view wish : split(wishes, ',')) {
+    if (wish == "fail") settings.fails_on_request = 1;
+    if (wish.starts_with(processes)) {
+      const auto number = std::strtoul(std::string(wish.substr(processes.size())).c_str(), nullptr, 10);
+      settings.process_limit = number < 3 ? 3 : static_cast<std::uint32_t>(number);
+    }
+  }
+}
+
+/// What the forked child of tally itself does around its execve: what the engine does around every later one.
+struct ChildSide {
+  channel::Header* header;
+  int first_fd;  // of the inherited ones
+  bool asks;     // false: it is to run natively
+
+  static void before_exec(void* context) {
+    auto& self = *static_cast<ChildSide*>(context);
+    if (!self.asks) return;
+    std::uint32_t& answer = self.header->first_answer;
+    __atomic_store_n(&answer, static_cast<std::uint32_t>(Answer::asked), __ATOMIC_RELEASE);
+    const pid_t pid = linux::own_pid();
+    const channel::Announcement announcement{0, 0, 0, pid, pid, channel::wish_take_over, self.first_fd};
+    if (!linux::announce(self.first_fd + static_cast<int>(channel::inherited_socket), &announcement,
+                         sizeof announcement))
+      return;
+    linux::wait_while(answer, static_cast<std::uint32_t>(Answer::asked));
+    if (self.granted()) self.keep(true);
+  }
+
+  static void after_failed_exec(void* context, int) {
+    auto& self = *static_cast<ChildSide*>(context);
+    if (!self.granted()) return;
+    self.keep(false);
+    linux::trap();
+  }
+
+  bool granted() const {
+    return __atomic_load_n(&header->first_answer, __ATOMIC_ACQUIRE) == static_cast<std::uint32_t>(Answer::granted);
+  }
+  void keep(bool kept) const {
+    for (std::uint32_t i = 0; i < channel::inherited_count; ++i)
+      linux::keep_over_exec(first_fd + static_cast<int>(i), kept);
+  }
+};
+
+std::string command_of(pid_t process) {
+  const std::string name = linux::content(fmt::format("/proc/{}/comm", process));
+  return name.empty() ? fmt::format("process {}", process) : printable(name);
+}
+
+/// The loop that serves the whole tree while the command runs. One thread, never a wait for one process alone.
+class Server {
+ public:
+  Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, Marker& marker,
+         ModelWorkers* workers, WindowRows* rows, linux::Program& program, const linux::Descendants& descendants,
+         Execution& execution)
+      : shared_(shared),
+        announcements_(announcements),
+        injector_(std::move(injector)),
+        marker_(marker),
+        workers_(workers),
+        rows_(rows),
+        program_(program),
+        descendants_(descendants),
+        execution_(execution) {}
+
+  Result<void> serve(linux::Signals& signals, bool wait_all, Schedule* schedule) {
+    execution_.pid = program_.pid();
+    execution_.ended = false;
+    int left_ms = -1;
+    while (true) {
+      answer();
+      reap();
+      if (execution_.ended) {
+        if (auto executed = program_.executed(); !executed) return executed;
+        const auto waited = linux::now() - ended_at_.time;
+        if (!descendants_.any_left() || (!wait_all && waited >= grace)) break;
+        left_ms = wait_all ? -1 : static_cast<int>((grace - waited) / std::chrono::milliseconds(1)) + 1;
+      }
+      linux::wait_readable(announcements_.open() ? announcements_.fd() : -1, signals.fd(), sooner(left_ms, schedule));
+      if (gives_up(signals.take(execution_.ended ? 0 : program_.pid()))) break;
+      if (const Nanoseconds now = linux::now(); schedule && schedule->next() && *schedule->next() <= now) {
+        schedule->due(now);
+      }
+    }
+    finish();
+    return {};
+  }
+
+ private:
+  /// Milliseconds to wait; negative: without end.
+  static int sooner(int left_ms, const Schedule* schedule) {
+    if (!schedule || !schedule->next()) return left_ms;
+    const int due_ms = milliseconds_until(*schedule->next());
+    return left_ms < 0 ? due_ms : std::min(left_ms, due_ms);
+  }
+
+  /// Does what is asked for.
+  void answer() {
+    channel::Announcement a{};
+    linux::Descriptor file;
+    while (const auto sender = announcements_.receive(&a, sizeof a, file)) {
+      if (a.process >= channel::process_limit || a.thread >= channel::thread_limit) continue;
+      const bool granted = a.wish == channel::wish_keep_file ? keep(std::move(file))
+                           : a.wish == channel::wish_marks   ? give_marks(a, *sender)
+                                                             : take_over(a, *sender);
+      channel::Header& header = shared_.records.header();
+      std::uint32_t& answer = a.thread == 0 ? header.first_answer : shared_.records.thread(a.thread).answer;
+      __atomic_store_n(&answer, static_cast<std::uint32_t>(granted ? Answer::granted : Answer::refused),
+                       __ATOMIC_RELEASE);
+      linux::wake_all(answer);
+    }
+  }
+
+  bool take_over(const channel::Announcement& a, pid_t sender) {
+    if (a.pid != sender) execution_.other_pids.insert(a.pid);
+    const auto thread = linux::thread_of(sender, a.pid, a.tid);
+    if (thread && injector_.attach(*thread, a.first_inherited)) {
+      announced_[sender] = a;
+      return true;
+    }
+    ran_natively(command_of(sender) + " (and what it executed)", "it cannot be traced");
+    return false;
+  }
+
+  bool keep(linux::Descriptor file) {
+    if (shared_.records.header().settings.keeps_files == 0 || !file) return false;
+    execution_.kept_files.keep(std::move(file));
+    return true;
+  }
+
+  bool give_marks(const channel::Announcement& a, pid_t sender) {
+    const channel::MarkPoints points = marker_.points_of(sender);
+    return linux::write_at(shared_.file.get(), channel::mark_points_offset(a.process), &points, sizeof points);
+  }
+
+  void ran_natively(const std::string& what, const std::string& why) {
+    execution_.native.push_back(what + " ran natively: " + why);
+  }
+
+  /// Ctrl-C is the program's as long as there is one; afterwards it ends the wait for what the program left behind.
+  bool gives_up(linux::Signals::Taken taken) {
+    using Taken = linux::Signals::Taken;
+    if (taken != Taken::give_up && !(execution_.ended && taken == Taken::interrupted)) return false;
+    execution_.all_ended = false;
+    return true;
+  }
+
+  /// Takes every end and stop that waits.
+  void reap() {
+    while (const auto change = linux::next_change()) {
+      if (change->stopped) {
+        stopped(change->process, change->wait_status);
+        continue;
+      }
+      injector_.ended(change->process);
+      announced_.erase(change->process);
+      if (change->process == program_.pid()) {
+        execution_.ended = true;
+        ended_at_ = linux::this_moment();
+        execution_.wait_status = change->wait_status;
+        last_figures_ = change->figures;
+      } else if (descendants_.include(change->process)) {
+        orphans_ = orphans_ + linux::usage_of(change->figures);
+      }
+    }
+  }
+
+  void stopped(pid_t process, int status) {
+    const auto seen = injector_.stopped(process, status);
+    if (seen.what == linux::Injector::Seen::nothing) return;
+    const auto found = announced_.find(process);
+    const channel::Announcement a = found == announced_.end() ? channel::Announcement{} : found->second;
+    if (seen.what == linux::Injector::Seen::injected) {
+      ++execution_.injected;
+      give_back(a);
+    }
+    if (seen.what == linux::Injector::Seen::refused) {
+      ran_natively(command_of(process), seen.reason);
+      give_back(a);
+    }
+    announced_.erase(process);
+  }
+
+  /// The program that announced its execve is gone: its areas may serve others.
+  void give_back(const channel::Announcement& a) {
+    if (a.process == 0) return;
+    channel::Process& process = shared_.records.process(a.process);
+    if (workers_ != nullptr && a.gives_back != 0) workers_->forget(a.process);
+    if (rows_ != nullptr) rows_->ended(a.thread);
+    if (a.gives_back == 0 || process.state != channel::State::ended) return;
+    channel::Thread& thread = shared_.records.thread(a.thread);
+    channel::give_area(shared_.records, shared_.records.header().free_counters, thread.area);
+    thread.area = 0;
+    channel::give_area(shared_.records, shared_.records.header().free_vectors, process.vectors);
+    process.vectors = 0;
+  }
+
+  void finish() {
+    Figures& figures = execution_.figures;
+    take_time(figures, program_.started(), execution_.ended ? ended_at_ : linux::this_moment());
+    figures.usage = execution_.ended ? program_.ended_with(execution_.wait_status, last_figures_).usage
+                                     : linux::usage_of_living(program_.pid()).value_or(linux::Usage{});
+    figures.usage = figures.usage + orphans_;
+  }
+
+  /// For what ends just after the program, as helpers do whose pipe it closed: they are not left behind.
+  static constexpr Nanoseconds grace = std::chrono::milliseconds(100);
+
+  linux::Moment ended_at_;
+  Channel& shared_;
+  linux::Announcements& announcements_;
+  linux::Injector injector_;
+  Marker& marker_;
+  ModelWorkers* workers_;  // null where there are none
+  WindowRows* rows_;       // the same
+  linux::Program& program_;
+  const linux::Descendants& descendants_;
+  Execution& execution_;
+  linux::Usage orphans_;  // of descendants whose parents were gone when they ended
+  std::map<pid_t, channel::Announcement> announced_;
+  rusage last_figures_{};
+};
+
+Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
+  channel::ImageHeader header{};
+  if (!linux::read_at(fd, 0, &header, sizeof header) || header.magic != channel::image_magic) {
+    return fail(Code::cannot_measure, fmt::format("'{}' is not tally's engine", printable(path)),
+                "build or install tally again");
+  }
+  if (header.layout_version != channel::layout_version) {
+    return fail(Code::cannot_measure, fmt::format("'{}' is of another version than this command", printable(path)),
+                "build or install tally again");
+  }
+  return header;
+}
+
+/// Whether the kernel took its counters away; of a part of the time nobody knows how long they were to be on.
+void note_lost_counters(const Job& job, Execution& execution) {
+  if (job.timing().delay || job.timing().timeout || !execution.ended) return;
+  execution.figures.lost = why_counters_were_lost(longest_enabled(execution.figures.kernel), execution.figures.usage,
+                                                  job.order.target.command.front());
+}
+
+}  // namespace
+
+Result<Channel> Channel::make() {
+  auto file = linux::make_memory_file("tally", channel::file_bytes);
+  if (!file) return fail(file.error());
+  auto mapping = linux::map_shared(file->get(), 0, channel::records_bytes);
+  if (!mapping) return fail(mapping.error());
+  Channel made{std::move(*file), std::move(*mapping), {}};
+  made.records.base = made.mapping.data();
+  made.records.header().magic = channel::magic;
+  made.records.header().layout_version = channel::layout_version;
+  return made;
+}
+
+/// Asked once here and not by every program of the tree: in a virtual machine CPUID may take tens of microseconds.
+std::uint32_t loop_is_fast() {
+  constexpr std::uint32_t auth = 0x68747541;  // the first letters of AuthenticAMD
+  const auto maker = linux::cpuid(0);
+  return maker && maker->ebx == auth ? 1 : 0;
+}
+
+std::uint32_t has_protection_keys() {
+  constexpr std::uint32_t enabled = 1u << 4;  // OSPKE
+  const auto features = linux::cpuid(7);
+  return features && (features->ecx & enabled) != 0 ? 1 : 0;
+}
+
+Result<Execution> execute(const Job& job, const std::string& image, Channel& shared, const channel::Settings& asked,
+                          const Modelling& modelling, Marker& marker, Window& window) {
+  const auto image_file = linux::open_file(image, "the engine");
+  if (!image_file) return fail(image_file.error());
+  const auto header = read_header(image_file->get(), image);
+  if (!header) return fail(header.error());
+  auto announcements = linux::Announcements::make();
+  if (!announcements) return fail(announcements.error());
+
+  // What marks are woven into fits one question only, and is not kept.
+  Translations translations;
+  if (asked.marks.on == 0)
+    translations = Translations::open(
+        header->build, {.only_added = job.order.conditions.repeatable,
+                        .modelled = asked.models.on != 0 || asked.windows.on != 0 || asked.follows_calls != 0});
+  const linux::Descriptor proc = linux::open_directory("/proc");
+  // One that is not there has a number all the same, which stays unused.
+  const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };
+  auto inherited =
+      linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd(),
+                             or_any(translations.kept_fd()), or_any(translations.added_fd()), or_any(proc.get())});
+  if (!inherited) return fail(inherited.error());
+  announcements->close_theirs();
+  channel::Settings settings = asked;
+  settings.trace_limit = static_cast<std::uint32_t>(job.order.conditions.engine.block_size);
+  settings.cache_limit = static_cast<std::uint32_t>(job.order.conditions.engine.cache_limit);
+  settings.hot_from = static_cast<std::uint32_t>(job.order.conditions.engine.hot_from);
+  // Blocks of one instruction are for tests: there the other form has its turn.
+  settings.loop_is_fast = job.order.conditions.engine.block_size == 1 ? 0 : loop_is_fast();
+  settings.protection_keys = has_protection_keys();
+  add_wishes_of_tests(settings);
+  shared.records.header().settings = settings;
+
+  Execution execution;
+  execution.settings = settings_in(shared);
+  const auto path = linux::find_program(job.order.target.command.front(), linux::search_path());
+  if (!path) return fail(path.error());
+  const int first_fd = inherited->front().get();
+  ChildSide side{&shared.records.header(), first_fd, !linux::changes_rights(*path)};
+  if (!side.asks)
+    execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
+  std::optional<ModelWorkers> workers;
+  std::optional<WindowRows> rows;
+  try {
+    if (settings.models.handed_on != 0) workers.emplace(shared, settings.models, settings.models.handed_on);
+    if (settings.windows.on != 0) rows.emplace(shared, job, modelling, linux::now());
+  } catch (const std::system_error& error) {
+    return fail(Code::cannot_measure,
+                fmt::format("cannot start a worker thread for the machine model: {}", error.code().message()),
+                "raise `ulimit -u`, or use `--model-threads 0`");
+  }
+  const linux::Descendants descendants;
+  linux::adopt_orphans();
+  const KernelCounters counters(job.events());
+  FaultLogs fault_logs(job);
+  auto program =
+      linux::Program::start(job.order.target.command, *job.order.conditions.signals,
+                            {&side, ChildSide::before_exec, ChildSide::after_failed_exec}, job.order.conditions);
+  if (!program) return fail(program.error());
+  // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
+  (*inherited)[channel::inherited_socket].reset();
+  linux::Injector injector({channel::image_base,
+                            header->bytes,
+                            static_cast<int>(channel::inherited_image),
+                            header->entry,
+                            {translations.kept_inode(), translations.added_inode()}});
+  Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr,
+                rows ? &*rows : nullptr, *program, descendants, execution);
+  LiveMeter meter(job, shared, counters);
+  std::optional<Conductor> conductor;
+  if (job.is_timed()) {
+    conductor.emplace(*job.count, meter, Nanoseconds{0}, [&] {
+      meter.times_out();
+      linux::ask_to_end(program->pid());
+    });
+    conductor->begin(program->started().time);
+  }
+  auto served =
+      server.serve(*job.order.conditions.signals, job.order.conditions.wait_all, conductor ? &*conductor : nullptr);
+  if (!served) return fail(served.error());
+  if (workers) workers->finish();
+  if (rows) {
+    rows->finish();
+    execution.windows_started = rows->started();
+    execution.windows_stopped = rows->stopped();
+    execution.windows_lost = rows->lost();
+  }
+  execution.lasted = linux::now() - program->started().time;
+  translations.keep();
+  report_failure(shared, execution);
+  execution.figures.kernel = counters.read();
+  note_lost_counters(job, execution);
+  execution.faults = fault_logs.finish();
+  if (!conductor) return execution;
+  (void)conductor->finish(linux::now());
+  execution.began = conductor->began();
+  execution.figures.kernel = meter.kernel();
+  note_lost_counters(job, execution);
+  if (!execution.figures.lost.empty()) conductor->mark_lost(execution.figures.lost);
+  execution.intervals = conductor->intervals();
+  window = meter.window();
+  return execution;
+}
+
+}  // namespace tally::backend::engine

@@ -1,0 +1,263 @@
+// What is kept from one run to the next.
+#include "tally/counting/backend/engine/translations_testing.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+TEST_F(TranslationsTest, what_one_run_adds_the_next_one_has) {
+  EXPECT_EQ(kept(), 0u);
+  run({1, 2, 3});
+  EXPECT_EQ(kept(), 3u);
+  run({3, 4});  // 3 is there already
+  EXPECT_EQ(kept(), 4u);
+  EXPECT_EQ(files(), 1u);
+  EXPECT_LT(static_cast<std::uint64_t>([&] {
+              struct stat s {};
+              stat(file().c_str(), &s);
+              return s.st_blocks;
+            }()) *
+                512,
+            4u << 20);
+}
+
+TEST_F(TranslationsTest, a_bundle_names_the_records_where_they_were_moved_to) {
+  constexpr std::uint64_t key = 0x1122334455667788;
+  run({1, 2});
+  const auto keep = [&](const std::vector<std::uint32_t>& tags, std::uint32_t kept_place) {
+    Translations translations = Translations::open(engine);
+    const auto mapping = mapped(translations.added_fd());
+    const Store store{mapping.data()};
+    std::vector<std::uint32_t> places;
+    for (const std::uint32_t tag : tags) places.push_back(add(store, tag, tag));
+    if (kept_place != 0) places.push_back(kept_place);
+    places.push_back(0x12345 | channel::use_added);  // nothing is there
+    add_bundle(store, key, places);
+    translations.keep();
+  };
+  keep({3, 2}, channel::store_log_offset / channel::record_unit);
+  EXPECT_EQ(kept_bundle(key), (std::vector<std::uint32_t>{3, 2, 1, 0}));
+  keep({4, 3, 1}, 0);  // the next run was another one
+  EXPECT_EQ(kept_bundle(key), (std::vector<std::uint32_t>{4, 3, 1, 0}));
+  EXPECT_EQ(kept_bundle(key + 1), std::vector<std::uint32_t>());
+}
+
+TEST_F(TranslationsTest, what_is_better_is_found_instead) {
+  constexpr std::uint64_t key = 0x1122334455667788;
+  const auto last_run = [&](bool same_file) {
+    Translations translations = Translations::open(engine, {.only_added = !same_file});
+    const auto mapping = mapped(translations.added_fd());
+    const Store store{mapping.data()};
+    const std::uint32_t kept_place = channel::store_log_offset / channel::record_unit;  // tag 1, content 1
+    const std::uint32_t worse = add(store, 2, 20), better = add(store, 2, 21), best = add(store, 2, 22);
+    const std::uint32_t other = add(store, 1, 11);
+    add_bundle(store, 0, {kept_place, other, worse, better, better, best}, channel::replacements_mark);
+    // One that says nothing: a circle, and a record that is not there.
+    add_bundle(store, 0, {best, worse, kept_place, 0x12345}, channel::replacements_mark);
+    add_bundle(store, key, {kept_place, worse, better, best});
+    translations.keep();
+  };
+  run({1});
+  last_run(true);
+  {
+    const auto mapping = opened();
+    EXPECT_EQ(found_by(Store{mapping.data()}, 1), std::make_pair(11, 1));
+    EXPECT_EQ(found_by(Store{mapping.data()}, 2), std::make_pair(22, 1));
+  }
+  EXPECT_EQ(kept_bundle(key), (std::vector<std::uint32_t>{1, 2, 2, 2}));
+  // The file that was kept is not the one that the run had.
+  fs::remove_all(folder_);
+  run({3});
+  last_run(false);
+  const auto mapping = opened();
+  EXPECT_EQ(found_by(Store{mapping.data()}, 1), std::make_pair(11, 1));
+  EXPECT_EQ(found_by(Store{mapping.data()}, 3), std::make_pair(3, 1));
+}
+
+TEST_F(TranslationsTest, a_bundle_that_stays_names_what_is_better) {
+  constexpr std::uint64_t key = 0x1122334455667788;
+  constexpr std::uint32_t kept_place = channel::store_log_offset / channel::record_unit;
+  run({1, 2});
+  const auto last_run = [&](const std::function<void(const Store&)>& add_to) {
+    Translations translations = Translations::open(engine);
+    const auto mapping = mapped(translations.added_fd());
+    add_to(Store{mapping.data()});
+    translations.keep();
+  };
+  last_run([&](const Store& store) { add_bundle(store, key, {kept_place, kept_place + 2}); });
+  EXPECT_EQ(kept_bundle(key), (std::vector<std::uint32_t>{1, 2}));
+  last_run([&](const Store& store) {
+    const std::uint32_t better = add(store, 7, 7);
+    add_bundle(store, key,
+               {1, kept_place + 2, better,               // the second
+                0, kept_place + 1, better,               // the first, but it was another one
+                9, kept_place, better,                   // more than there are
+                0, kept_place, 99 | channel::use_added,  // by one that is not there
+                0},
+               channel::improvements_mark);
+    add_bundle(store, key + 1, {0, kept_place, better}, channel::improvements_mark);  // of none
+  });
+  const auto mapping = opened();
+  const channel::Bundle* const found = find_bundle(Store{mapping.data()}, key);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->uses()[0], kept_place);
+  EXPECT_EQ(found->uses()[1] & channel::use_better, channel::use_better);
+  EXPECT_EQ(Store{mapping.data()}.record(found->uses()[1] & ~channel::use_better)->tag, 7u);
+  EXPECT_EQ(channel::check_of_names(*found, key_of()), found->names_check);
+}
+
+TEST_F(TranslationsTest, of_several_bundles_of_one_key_the_last_is_kept) {
+  constexpr std::uint64_t key = 0x1122334455667788;
+  Translations translations = Translations::open(engine);
+  {
+    const auto mapping = mapped(translations.added_fd());
+    const Store store{mapping.data()};
+    const std::uint32_t one = add(store, 1, 1), two = add(store, 2, 2), better = add(store, 3, 3);
+    add_bundle(store, key, {one});
+    add_bundle(store, key, {one, two});
+    add_bundle(store, 0, {two, better}, channel::replacements_mark);
+  }
+  translations.keep();
+  const auto mapping = opened();
+  const Store store{mapping.data()};
+  EXPECT_EQ(store.header().records, 3u);  // of the templates the better one of two
+  const channel::Bundle* const found = find_bundle(store, key);
+  ASSERT_NE(found, nullptr);
+  ASSERT_EQ(found->use_count, 2u);
+  EXPECT_EQ(store.record(found->uses()[0])->tag, 1u);
+  // Its code is that of the worse one.
+  EXPECT_EQ(store.record(found->uses()[1] & ~channel::use_better)->tag, 3u);
+  EXPECT_NE(found->uses()[1] & channel::use_better, 0u);
+}
+
+TEST_F(TranslationsTest, a_store_that_is_full_to_the_last_byte_is_used) {
+  run({1}, engine, channel::store_bytes - channel::store_log_offset - 64);
+  run({2}, engine, 64);
+  EXPECT_EQ(kept(), 2u);
+  EXPECT_EQ(fs::file_size(file()), channel::store_bytes);
+  run({});
+  EXPECT_EQ(kept(), 2u);
+}
+
+TEST_F(TranslationsTest, what_was_added_behind_an_unfinished_record_is_kept) {
+  Translations translations = Translations::open(engine);
+  const auto mapping = mapped(translations.added_fd());
+  ASSERT_NE(Store{mapping.data()}.claim(64), nullptr);  // its writer was killed
+  add_bundle(Store{mapping.data()}, 7, {1, 2});
+  translations.keep();
+  EXPECT_EQ(kept(), 1u);
+}
+
+TEST_F(TranslationsTest, a_run_that_adds_nothing_writes_nothing) {
+  run({});
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+TEST_F(TranslationsTest, another_engine_has_another_file_and_the_oldest_go) {
+  run({1});
+  EXPECT_EQ(kept(engine + 1), 0u);
+  for (std::uint64_t other = 1; other <= 3; ++other) run({1}, engine + other);
+  EXPECT_EQ(files(), 2u);
+  EXPECT_EQ(kept(engine + 3), 1u);
+}
+
+TEST_F(TranslationsTest, files_of_both_kinds_go_with_their_build) {
+  for (std::uint64_t other = 1; other <= 3; ++other) {
+    run({1}, engine + other);
+    run({1}, engine + other, 32, true);
+  }
+  run({1});
+  EXPECT_EQ(files(), 3u);
+  EXPECT_EQ(kept(), 1u);
+  EXPECT_EQ(kept(engine + 3), 1u);
+  EXPECT_EQ(kept(engine + 3, true), 1u);
+}
+
+TEST_F(TranslationsTest, all_builds_together_take_256_MB_of_the_disk) {
+  constexpr std::uint32_t large = 60 << 20;
+  for (const bool modelled : {false, true}) run({1, 2}, engine + 1, large, modelled);
+  run({1}, engine, large);
+  EXPECT_LE(bytes_on_disk(), 256u << 20);
+  EXPECT_EQ(kept(), 1u);
+  EXPECT_EQ(kept(engine + 1), 0u);  // the older one
+  EXPECT_EQ(kept(engine + 1, true), 2u);
+  // A file that grows counts too, and what a build needs itself stays.
+  run({2}, engine, large);
+  run({1, 2}, engine, large, true);
+  EXPECT_LE(bytes_on_disk(), 256u << 20);
+  EXPECT_EQ(files(), 2u);
+  EXPECT_EQ(kept(), 2u);
+  EXPECT_EQ(kept(engine, true), 2u);
+}
+
+TEST_F(TranslationsTest, of_other_builds_the_one_that_is_used_stays) {
+  run({1}, engine + 1);
+  run({1}, engine + 2);
+  fs::last_write_time(file_of(engine + 2), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  fs::last_write_time(file_of(engine + 1), fs::file_time_type::clock::now() - std::chrono::hours(2));
+  EXPECT_EQ(kept(engine + 1), 1u);  // a run that had nothing to add
+  run({1});
+  EXPECT_EQ(kept(engine + 1), 1u);
+  EXPECT_EQ(kept(engine + 2), 0u);
+}
+
+TEST_F(TranslationsTest, what_a_killed_command_had_not_named_yet_goes) {
+  run({1});
+  const pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  ASSERT_EQ(waitpid(gone, nullptr, 0), gone);
+  const fs::path left = file_of(engine + 1).string() + "." + std::to_string(gone);
+  const fs::path in_use = file_of(engine + 1).string() + "." + std::to_string(getpid());
+  for (const fs::path& path : {left, in_use}) std::ofstream(path) << "unfinished";
+  run({2});
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(in_use));
+}
+
+TEST_F(TranslationsTest, other_files_of_the_folder_stay) {
+  fs::create_directory(folder_);
+  chmod(folder_.c_str(), 0700);
+  for (const char* name : {"translations-fr.json", "translations-0123456789abcdef0", "translations-0123456789abcdeg"})
+    std::ofstream(folder_ / name) << "mine";
+  for (std::uint64_t other = 1; other <= 4; ++other) run({1}, engine + other);
+  EXPECT_EQ(files(), 3u + 2u);
+}
+
+TEST_F(TranslationsTest, a_run_that_is_to_repeat_has_only_what_it_adds) {
+  run({1});
+  EXPECT_LT(Translations::open(engine, {.only_added = true}).kept_fd(), 0);
+  EXPECT_GE(Translations::open(engine, {.only_added = true}).added_fd(), 0);
+}
+
+TEST_F(TranslationsTest, a_folder_that_cannot_be_written_is_read) {
+  run({1});
+  chmod(file().c_str(), 0400);
+  EXPECT_EQ(kept(), 1u);
+}
+
+TEST_F(TranslationsTest, a_full_store_is_begun_anew) {
+  constexpr std::uint32_t large = 50 << 20;
+  run({1, 2}, engine, large);
+  EXPECT_EQ(kept(), 2u);
+  run({3}, engine, large);
+  EXPECT_EQ(kept(), 1u);
+}
+
+TEST_F(TranslationsTest, a_limit_on_the_size_of_files_is_no_more_than_a_loss) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{1 << 20, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const Translations translations = Translations::open(engine);
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_LT(translations.added_fd(), 0);
+}
+
+TEST_F(TranslationsTest, an_empty_name_of_the_folder_keeps_nothing) {
+  setenv("TALLY_CACHE_DIR", "", 1);
+  run({1});
+  EXPECT_EQ(kept(), 0u);
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+}  // namespace
+}  // namespace tally::backend::engine

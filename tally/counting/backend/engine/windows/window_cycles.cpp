@@ -1,0 +1,117 @@
+#include "tally/counting/backend/engine/windows/window_cycles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "tally/counting/backend/engine/models.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+// As a row lies in the spool: this, then the program's name, the counts, the vector, and the words by log.
+struct Head {
+  result::Window window;  // whose views are made anew
+  std::uint32_t process;
+  std::uint32_t name_bytes, counts, blocks, logs;
+};
+static_assert(std::is_trivially_copyable_v<Head>);
+
+struct WordsHead {
+  std::uint32_t log, words;
+};
+
+template <class T>
+void add(linux::Spool& spool, std::span<const T> values) {
+  spool.add(values.data(), values.size_bytes());
+}
+
+template <class T>
+bool read(linux::Spool& spool, std::vector<T>& values, std::size_t count) {
+  values.resize(count);
+  return spool.read(values.data(), count * sizeof(T));
+}
+
+}  // namespace
+
+struct WindowCycles::Row {
+  Head head;
+  std::vector<char> name;
+  std::vector<std::int64_t> counts;
+  std::vector<result::BlockCount> vector;
+  std::vector<LoggedWords> executed;
+};
+
+WindowCycles::WindowCycles(const Channel& shared, const Modelling& modelling, CodeBlocks& blocks, CyclePlaces places,
+                           bool whole)
+    : modelling_(modelling), places_(std::move(places)), costs_(shared, blocks, whole) {}
+
+void WindowCycles::keep(const result::Window& window, std::uint32_t process, std::span<const LoggedWords> executed) {
+  costs_.add(process, executed);
+  ++processes_[process].rows_left;
+  ++rows_;
+  const Head head{window,
+                  process,
+                  static_cast<std::uint32_t>(window.program.size()),
+                  static_cast<std::uint32_t>(window.counts.size()),
+                  static_cast<std::uint32_t>(window.vector.size()),
+                  static_cast<std::uint32_t>(executed.size())};
+  add(spool_, std::span(&head, 1));
+  add(spool_, std::span(window.program));
+  add(spool_, window.counts);
+  add(spool_, window.vector);
+  for (const LoggedWords& one : executed) {
+    const WordsHead words{one.log, static_cast<std::uint32_t>(one.words.size())};
+    add(spool_, std::span(&words, 1));
+    add(spool_, std::span<const std::uint64_t>(one.words));
+  }
+}
+
+bool WindowCycles::read(Row& row) {
+  if (!spool_.read(&row.head, sizeof row.head) || !engine::read(spool_, row.name, row.head.name_bytes) ||
+      !engine::read(spool_, row.counts, row.head.counts) || !engine::read(spool_, row.vector, row.head.blocks))
+    return false;
+  row.executed.resize(row.head.logs);
+  for (LoggedWords& one : row.executed) {
+    WordsHead words{};
+    if (!spool_.read(&words, sizeof words) || !engine::read(spool_, one.words, words.words)) return false;
+    one.log = words.log;
+  }
+  return true;
+}
+
+std::int64_t WindowCycles::cycles_of(const Row& row) {
+  Progress& process = processes_[row.head.process];
+  const std::uint64_t all = costs_.all_cycles(row.head.process);
+  process.cycles += costs_.cycles_of(row.head.process, row.executed);
+  const auto so_far = static_cast<std::uint64_t>(std::max(0.0, std::floor(process.cycles + 0.5)));
+  // What rounding left over is the last row's.
+  const std::uint64_t told =
+      --process.rows_left == 0 ? all : std::clamp(so_far, process.told, std::max(all, process.told));
+  const channel::CoreValues core{told - process.told, 0, 0};
+  process.told = told;
+  std::array<std::uint64_t, sizeof(channel::ModelValues) / sizeof(std::uint64_t)> figures{};
+  for (const auto& [figure, place] : places_.figures) figures[figure] = static_cast<std::uint64_t>(row.counts[place]);
+  return engine::cycles_of(core, std::bit_cast<channel::ModelValues>(figures), *modelling_.simulation);
+}
+
+std::uint64_t WindowCycles::hand_on(const std::function<void(const result::Window&)>& on_window) {
+  costs_.settle();
+  spool_.rewind();
+  Row row;
+  for (; rows_ != 0 && read(row); --rows_) {
+    result::Window& window = row.head.window;
+    row.counts[places_.cycles] = cycles_of(row);
+    // Of a process that was killed nobody has asked the model.
+    window.partial = window.partial || costs_.is_partial(row.head.process);
+    window.program = {row.name.data(), row.name.size()};
+    window.counts = row.counts;
+    window.vector = row.vector;
+    on_window(window);
+  }
+  return rows_;
+}
+
+}  // namespace tally::backend::engine

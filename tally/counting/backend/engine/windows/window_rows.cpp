@@ -1,0 +1,393 @@
+#include "tally/counting/backend/engine/windows/window_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "tally/counting/backend/engine/count/snapshot.hpp"
+#include "tally/counting/backend/engine/profile/code_whereabouts.hpp"
+#include "tally/counting/backend/engine/regions/marks.hpp"
+#include "tally/counting/backend/engine/ring_memory.hpp"
+#include "tally/counting/backend/engine/sound.hpp"
+#include "tally/counting/backend/engine/windows/code_vectors.hpp"
+#include "tally/counting/backend/engine/windows/window_cycles.hpp"
+#include "tally/counting/backend/engine/windows/window_places.hpp"
+#include "tally/linux/machine/time_stamp.hpp"
+#include "tally/linux/process/worker_thread.hpp"
+
+namespace tally::backend::engine {
+namespace {
+
+using channel::Handed;
+using channel::NoteRing;
+using channel::WindowRow;
+
+/// What is known of a thread's ring.
+struct Reader {
+  std::optional<RingMemory> memory;  // nothing once its thread has closed it
+  std::uint32_t begun = 0, taken_rows = 0;
+  bool counted = false;  // its windows have started, and not stopped
+  std::array<std::int64_t, channel::mark_event_limit>
+      sums{};  // another thread may have the record, and goes on with them
+  CodeVector vector;
+  std::vector<LoggedWords> executed;  // in the window, where rows wait for their cycles
+};
+
+}  // namespace
+
+channel::Windows windows_of(const Job& job, const Modelling& modelling, channel::Marks& marks) {
+  channel::Windows made{};
+  if (job.windows == nullptr) return made;
+  made.on = 1;
+  made.bounded = job.has_window_bounds() ? 1 : 0;
+  made.waits = job.windows->bounds.start ? 1 : 0;
+  const WindowPlaces places = window_places(job, modelling);
+  made.vectors = job.windows->vectors || places.cycles ? 1 : 0;
+  for (const WindowTrigger& trigger : job.windows->triggers) {
+    channel::WindowTrigger& one = made.trigger[made.triggers++];
+    one.every = trigger.every;
+    const std::size_t place = places.triggers[made.triggers - 1];
+    weigh(trigger.event.id, marks.weight[place]);
+    std::copy_n(marks.weight[place], channel::mark_fields, one.weight);
+  }
+  if (places.cycles) {
+    marks.modelled = 1;
+    for (const auto& [figure, place] : places.cycles->figures) marks.weight[place][channel::mark_fields + figure] = 1;
+  }
+  marks.events = static_cast<std::uint32_t>(places.count);
+  return made;
+}
+
+class WindowRows::Work {
+ public:
+  Work(const Channel& shared, const Job& job, const Modelling& modelling, Nanoseconds started)
+      : shared_(shared),
+        bell_(shared.records.header().bell),
+        order_(*job.windows),
+        settings_(shared.records.header().settings),
+        places_(window_places(job, modelling)),
+        whereabouts_(shared),
+        blocks_(shared),
+        started_(started) {
+    if (places_.cycles) cycles_.emplace(shared, modelling, blocks_, *places_.cycles, !order_.bounds.any());
+    result::WindowsHead head;
+    head.command = job.order.target.command;
+    for (const WindowTrigger& trigger : job.windows->triggers)
+      head.triggers.push_back({event::event_name(trigger.event), trigger.every, 0});
+    const auto marked = marked_events(job, modelling);
+    for (std::size_t i = 0; i < marked.size(); ++i) {
+      const MarkedEvent& one = marked[i];
+      Count count = places_.events[i]
+                        ? count_of(*one.event, Tally{}, modelling.simulation ? &*modelling.simulation : nullptr)
+                        : absent(one.is_cycles ? "beside so many events there is no room for it" : one.reason);
+      head.events.push_back(event_count(*one.event, std::move(count)));
+    }
+    head.places = places_.events;
+    if (order_.bounds.start) head.start = order_.bounds.start->text;
+    if (order_.bounds.stop) head.stop = order_.bounds.stop->text;
+    head.named = order_.places;
+    if (order_.sink.on_begin) order_.sink.on_begin(head);
+    thread_ = linux::worker_thread([this] { work(); });
+  }
+
+  void ended(std::uint32_t thread) {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_.push_back(thread);
+    }
+    ring();
+  }
+
+  std::uint64_t started() const { return started_threads_; }
+  std::uint64_t stopped() const { return stopped_threads_; }
+  std::uint64_t lost() const { return lost_rows_; }
+
+  void finish() {
+    if (!thread_.joinable()) return;
+    __atomic_store_n(&bell_.closed, 1, __ATOMIC_SEQ_CST);
+    finishing_ = true;
+    ring();
+    thread_.join();
+    const std::uint32_t threads = claimed_threads(shared_);
+    for (std::uint32_t thread = 1; thread <= threads; ++thread) cut(thread);
+    if (cycles_) lost_rows_ = cycles_->hand_on(order_.sink.on_window);
+  }
+
+ private:
+  void ring() {
+    __atomic_add_fetch(&bell_.rings, 1, __ATOMIC_SEQ_CST);
+    linux::wake_all(bell_.rings);
+  }
+
+  void work() {
+    while (true) {
+      const std::uint32_t rings = __atomic_load_n(&bell_.rings, __ATOMIC_SEQ_CST);
+      const bool last = finishing_;
+      if (collect()) continue;
+      if (cut_ended()) continue;
+      if (last) return;
+      __atomic_add_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
+      if (__atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0 && !finishing_) linux::sleep_while(bell_.rings, rings);
+      __atomic_sub_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
+    }
+  }
+
+  /// Takes what the rings in the engines' list hold; false where there was none.
+  bool collect() {
+    std::uint32_t number = __atomic_exchange_n(&bell_.first, 0, __ATOMIC_SEQ_CST);
+    if (number == 0) return false;
+    std::vector<std::uint32_t> found;
+    while (number != 0 && number < channel::rings_of_thread * channel::thread_limit &&
+           found.size() < readers_.size() + 2) {
+      Reader* const reader = reader_of(number);
+      if (reader == nullptr) break;
+      found.push_back(number);
+      number = reader->memory->head().next;
+    }
+    for (auto at = found.rbegin(); at != found.rend(); ++at) serve(*at);
+    return true;
+  }
+
+  /// The last windows of threads that have ended without a word; false where there was none.
+  bool cut_ended() {
+    std::vector<std::uint32_t> threads;
+    {
+      const std::lock_guard lock(mutex_);
+      threads.swap(ended_);
+    }
+    for (const std::uint32_t thread : threads) cut(thread);
+    return !threads.empty();
+  }
+
+  /// With its memory; null without.
+  Reader* reader_of(std::uint32_t number) {
+    if (channel::held_by_ring(number) != Handed::windows) return nullptr;
+    Reader& reader = readers_[number];
+    if (!reader.memory) reader.memory = RingMemory::map(shared_, number);
+    return reader.memory ? &reader : nullptr;
+  }
+
+  void serve(std::uint32_t number) {
+    Reader& reader = readers_.at(number);
+    RingMemory& memory = *reader.memory;
+    __atomic_store_n(&memory.head().queued, 0, __ATOMIC_SEQ_CST);
+    begin(reader);
+    refresh(channel::thread_of_ring(number));
+    if (memory.waiting() > channel::note_blocks) return memory.pass_over();  // nothing that an engine writes
+    while (memory.waiting() != 0) {
+      const std::uint32_t block = memory.head().taken;
+      const channel::NoteBlock about = memory.about(block);
+      std::uint32_t at = 0;
+      for (std::uint32_t i = 0; i < about.count; ++i) {
+        const auto row = row_at(memory, block, at);
+        if (!row) break;
+        take(channel::thread_of_ring(number), reader, *row);
+      }
+      if (about.closes != 0) return close(number, reader, block + 1);
+      memory.take(block);
+    }
+  }
+
+  /// What these rows ran was logged before they were written.
+  void refresh(std::uint32_t thread) {
+    if (order_.places) whereabouts_.refresh(shared_.records.thread(thread).process);
+  }
+
+  /// Nothing more comes from the thread; another one may have its record from here on.
+  void close(std::uint32_t number, Reader& reader, std::uint32_t published) {
+    RingMemory::discard(shared_, number);
+    reader.memory->leave(published);
+    reader.memory.reset();
+  }
+
+  void begin(Reader& reader) const {
+    const std::uint32_t begun = __atomic_load_n(&reader.memory->head().begun, __ATOMIC_ACQUIRE);
+    if (reader.begun == begun) return;
+    reader.begun = begun;
+    reader.taken_rows = 0;
+    reader.executed.clear();
+    (void)reader.vector.take();
+    reader.counted = settings_.windows.bounded == 0;
+  }
+
+  struct Found {
+    const WindowRow* row;
+    std::uint32_t words;  // as they were when they were looked at: a program can write there what it likes
+  };
+
+  /// The row at this byte of a block, and goes on to the one after it; nothing where there is no room for one.
+  std::optional<Found> row_at(const RingMemory& memory, std::uint32_t block, std::uint32_t& at) const {
+    const std::uint32_t head = channel::window_row_bytes(events());
+    if (at + head > channel::note_block_bytes) return std::nullopt;
+    const auto* const row = reinterpret_cast<const WindowRow*>(memory.block(block) + at);
+    const std::uint32_t words = __atomic_load_n(&row->words, __ATOMIC_RELAXED);
+    if (words > (channel::note_block_bytes - at - head) / sizeof(std::uint64_t)) return std::nullopt;
+    at += channel::window_row_bytes(events(), words);
+    return Found{row, words};
+  }
+
+  std::uint32_t events() const { return settings_.marks.events; }
+
+  void take(std::uint32_t thread, Reader& reader, const Found& found) {
+    const WindowRow& row = *found.row;
+    if (found.words != 0 && reader.counted)
+      add_words(reader, row.log, {reinterpret_cast<const std::uint64_t*>(&row.sum[0] + events()), found.words});
+    if (row.ended_by == channel::window_part) return;
+    if (row.ended_by == channel::window_starts) {
+      std::copy_n(row.sum, events(), reader.sums.begin());
+      reader.counted = true;
+      ++started_threads_;
+      return;
+    }
+    if (!reader.counted) return;
+    if (row.ended_by == channel::window_stops) {
+      reader.counted = false;
+      ++stopped_threads_;
+      if (std::equal(row.sum, row.sum + events(), reader.sums.begin())) return;
+    }
+    hand_on(thread, reader, row.number, static_cast<std::int64_t>(row.time_ns), row.ended_by, row.cpu, row.address,
+            row.sum);
+    reader.taken_rows = row.number;
+  }
+
+  void add_words(Reader& reader, std::uint32_t log, std::span<const std::uint64_t> words) {
+    if (order_.vectors) reader.vector.add(blocks_, log, words);
+    if (!cycles_) return;
+    if (reader.executed.empty() || reader.executed.back().log != log) reader.executed.push_back({log, {}});
+    std::vector<std::uint64_t>& all = reader.executed.back().words;
+    all.insert(all.end(), words.begin(), words.end());
+  }
+
+  void hand_on(std::uint32_t thread, Reader& reader, std::uint64_t number, std::int64_t time_ns, std::uint32_t ended_by,
+               int cpu, std::uint64_t address, const std::int64_t* sums, bool killed = false) {
+    std::array<std::int64_t, channel::mark_event_limit + 1> counts{};
+    for (std::uint32_t e = 0; e < events(); ++e) {
+      counts[e] = sums[e] - reader.sums[e];
+      reader.sums[e] = sums[e];
+    }
+    const channel::Thread& record = shared_.records.thread(thread);
+    result::Window window;
+    window.series = thread;
+    window.number = number;
+    window.time = Nanoseconds(time_ns) - started_;
+    if (ended_by < places_.triggers.size()) window.trigger = ended_by;
+    window.length = counts[places_.triggers[window.trigger.value_or(0)]];
+    if (record.process < channel::process_limit) {
+      const channel::Process& process = shared_.records.process(record.process);
+      window.pid = process.pid;
+      window.partial = __atomic_load_n(&process.partial, __ATOMIC_RELAXED) != 0;
+      window.program = std::string_view(process.name, ::strnlen(process.name, sizeof process.name));
+    }
+    window.tid = record.tid;
+    window.partial = window.partial || killed;
+    window.cpu = cpu;
+    window.address = address;
+    if (order_.places && address != 0) {
+      if (const auto place = whereabouts_.find(record.process, address)) {
+        window.file = place->file;
+        window.offset = place->offset;
+      }
+    }
+    const std::vector<result::BlockCount> vector = reader.vector.take();
+    window.vector = vector;
+    window.counts = std::span(counts).first(places_.count + (cycles_ ? 1 : 0));
+    if (!cycles_) return order_.sink.on_window(window);
+    const auto owner = reader.executed.empty() ? std::nullopt : blocks_.process_of(reader.executed.front().log);
+    cycles_->keep(window, owner.value_or(record.process), reader.executed);
+    reader.executed.clear();
+  }
+
+  /// The end of a thread that has ended without a word: its ring is needed no more.
+  void cut(std::uint32_t thread) {
+    if (shared_.records.thread(thread).state == channel::State::free) return;
+    const std::uint32_t number = channel::ring_number(thread, Handed::windows);
+    Reader* const reader = reader_of(number);
+    if (reader == nullptr) return;
+    serve(number);
+    if (reader->memory && reader->memory->head().open != 0) take_rest(thread, *reader);
+    reader->memory.reset();
+  }
+
+  /// What it wrote and did not publish, and what it counted after that.
+  void take_rest(std::uint32_t thread, Reader& reader) {
+    refresh(thread);
+    const std::uint32_t open = __atomic_load_n(&reader.memory->head().published, __ATOMIC_ACQUIRE);
+    for (std::uint32_t at = 0;;) {
+      const auto found = row_at(*reader.memory, open, at);
+      if (!found || __atomic_load_n(&found->row->number, __ATOMIC_ACQUIRE) != reader.taken_rows + 1) break;
+      take(thread, reader, *found);
+    }
+    if (!reader.counted) return;
+    const auto sums = sums_of(thread);
+    if (std::equal(sums.begin(), sums.begin() + events(), reader.sums.begin())) return;
+    // The instruction that ended the thread may have filled its window.
+    std::uint32_t ended_by = 0;
+    const auto is_full = [&](std::uint32_t trigger) {
+      const std::size_t place = places_.triggers[trigger];
+      return static_cast<std::uint64_t>(sums[place] - reader.sums[place]) >= order_.triggers[trigger].every;
+    };
+    while (ended_by < places_.triggers.size() && !is_full(ended_by)) ++ended_by;
+    if (ended_by == places_.triggers.size()) ended_by = channel::window_cut;
+    hand_on(thread, reader, reader.taken_rows + 1, linux::now().count(), ended_by, -1, 0, sums.data(),
+            shared_.records.thread(thread).state != channel::State::ended);
+  }
+
+  /// What its counters, and the models, say of a thread.
+  std::array<std::int64_t, channel::mark_event_limit> sums_of(std::uint32_t thread) const {
+    const channel::Totals totals = totals_of(thread, shared_);
+    channel::ModelCounts models{};
+    if (settings_.models.on != 0)
+      (void)linux::read_at(shared_.file.get(), channel::model_counts_offset(thread), &models, sizeof models);
+    const auto figures =
+        std::bit_cast<std::array<std::uint64_t, channel::mark_figures - channel::mark_fields>>(models.values);
+    std::array<std::int64_t, channel::mark_event_limit> sums{};
+    for (std::uint32_t e = 0; e < events(); ++e) {
+      const std::int8_t* const weight = settings_.marks.weight[e];
+      for (std::uint32_t i = 0; i < channel::mark_fields; ++i) sums[e] += weight[i] * totals.field[i];
+      for (std::uint32_t i = 0; i < figures.size(); ++i)
+        sums[e] += weight[channel::mark_fields + i] * static_cast<std::int64_t>(figures[i]);
+    }
+    return sums;
+  }
+
+  const Channel& shared_;
+  channel::NoteBell& bell_;
+  const WindowOrder& order_;
+  const channel::Settings settings_;
+  const WindowPlaces places_;
+  CodeWhereabouts whereabouts_;
+  CodeBlocks blocks_;
+  std::optional<WindowCycles> cycles_;
+  const Nanoseconds started_;
+  std::map<std::uint32_t, Reader> readers_;
+  std::uint64_t started_threads_ = 0, stopped_threads_ = 0, lost_rows_ = 0;
+  std::mutex mutex_;
+  std::vector<std::uint32_t> ended_;  // wants mutex_ held
+  std::atomic<bool> finishing_ = false;
+  std::thread thread_;
+};
+
+WindowRows::WindowRows(const Channel& shared, const Job& job, const Modelling& modelling, Nanoseconds started)
+    : work_(std::make_unique<Work>(shared, job, modelling, started)) {}
+
+WindowRows::~WindowRows() { finish(); }
+
+void WindowRows::ended(std::uint32_t thread) { work_->ended(thread); }
+
+void WindowRows::finish() { work_->finish(); }
+
+std::uint64_t WindowRows::started() const { return work_->started(); }
+
+std::uint64_t WindowRows::stopped() const { return work_->stopped(); }
+
+std::uint64_t WindowRows::lost() const { return work_->lost(); }
+
+}  // namespace tally::backend::engine

@@ -1,0 +1,56 @@
+#include "tally/counting/backend/engine_only.hpp"
+
+#include <fmt/format.h>
+
+namespace tally::backend {
+namespace {
+
+struct Feature {
+  const char* what;
+  const char* with_a_pmu;
+};
+
+Feature feature_of(const RegionOrder& order) {
+  using Trap = CodeRegion::Trap;
+  const Trap trap = order.regions.empty() ? Trap::none : order.regions.back().trap;
+  if (trap == Trap::int2e)
+    return {"`int $0x2e` is a marker", "natively it ends the program by SIGSEGV, with a PMU too"};
+  if (trap == Trap::int3) return {"`int3` is a marker", "natively it raises SIGTRAP, with a PMU too"};
+  if (order.regions.empty())
+    return {"`rdpmc` reads what tally counts",
+            "with a PMU it reads the processor's own counters, if the kernel allows it"};
+  return {"functions and points of a program are counted",
+          "with a PMU that takes uprobes of the kernel, which tally does not use yet"};
+}
+
+Error refused(const Feature& feature, std::string_view why, bool is_attached) {
+  const char* const otherwise =
+      has_engine() ? "`--backend engine` runs the program under the engine" : "the engine is available on x86-64";
+  return {Code::cannot_measure, fmt::format("{} under the engine only: {}", feature.what, why),
+          is_attached ? "let tally start the program" : otherwise, 0};
+}
+
+}  // namespace
+
+bool has_engine() {
+#if TALLY_HAS_ENGINE
+  return true;
+#else
+  return false;
+#endif
+}
+
+Error engine_only(const RegionOrder& order, std::string_view why) {
+  const Feature feature = feature_of(order);
+  const bool is_attached = order.count.target.attachment.any();
+  if (is_attached) why = "running processes are not under it";
+  return refused(feature, why.empty() ? feature.with_a_pmu : why, is_attached);
+}
+
+Error engine_only(const WindowBounds& /*bounds*/) {
+  const Feature feature{"windows start and stop at an address (--start-at, --stop-at)",
+                        "natively that takes breakpoints of the kernel (uprobes), which tally does not use yet"};
+  return refused(feature, feature.with_a_pmu, false);
+}
+
+}  // namespace tally::backend

@@ -1,0 +1,52 @@
+#include "tally/counting/backend/lost_counters.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tally::backend {
+namespace {
+
+using std::chrono::milliseconds;
+
+linux::Usage took(Nanoseconds user, Nanoseconds system) {
+  linux::Usage usage;
+  usage.user = user;
+  usage.system = system;
+  usage.minor_faults = 30'770;
+  return usage;
+}
+
+TEST(LostCounters, are_those_that_were_on_for_less_than_the_processes_took) {
+  EXPECT_EQ(why_counters_were_lost(milliseconds(50), took(milliseconds(45), milliseconds(6)), "true"), "");
+  EXPECT_EQ(why_counters_were_lost(milliseconds(51), took(milliseconds(45), milliseconds(5)), "true"), "");
+  EXPECT_NE(why_counters_were_lost(Nanoseconds(3520), took(milliseconds(5), milliseconds(45)), "true"), "");
+  EXPECT_NE(why_counters_were_lost(milliseconds(900), took(milliseconds(950), milliseconds(50)), "true"), "");
+}
+
+TEST(LostCounters, programs_that_give_much_memory_back_are_believed) {
+  EXPECT_EQ(why_counters_were_lost(milliseconds(62), took(milliseconds(6), milliseconds(72)), "true"), "");
+}
+
+TEST(LostCounters, short_programs_are_believed) {
+  // What the kernel does within the execve, before the counters begin.
+  EXPECT_EQ(why_counters_were_lost(Nanoseconds(600'000), took(Nanoseconds(300'000), Nanoseconds(700'000)), "true"), "");
+}
+
+TEST(LostCounters, have_the_figures_of_wait4) {
+  Figures figures;
+  figures.usage = took(milliseconds(5), milliseconds(45));
+  figures.lost = "the kernel took the counters away";
+  for (const event::Id id : {event::Id::task_clock, event::Id::page_faults, event::Id::cpu_migrations})
+    figures.kernel.push_back({id, 0, linux::PerfValue{3, Nanoseconds(3520), Nanoseconds(3520)}});
+  const Count clock = software_count(*event::parse("task-clock"), figures);
+  EXPECT_EQ(clock.value, 50'000'000);
+  EXPECT_EQ(clock.trust, Trust::partial);
+  EXPECT_EQ(clock.source, Source::wait4);
+  EXPECT_EQ(clock.reason, figures.lost);
+  EXPECT_EQ(software_count(*event::parse("page-faults"), figures).value, 30'770);
+  const Count migrations = software_count(*event::parse("cpu-migrations"), figures);
+  EXPECT_EQ(migrations.value, 3);
+  EXPECT_EQ(migrations.trust, Trust::partial);
+}
+
+}  // namespace
+}  // namespace tally::backend

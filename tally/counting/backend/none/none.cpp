@@ -1,0 +1,111 @@
+#include "tally/counting/backend/none/none.hpp"
+
+#include <algorithm>
+
+#include "tally/counting/backend/engine_only.hpp"
+#include "tally/counting/backend/lost_counters.hpp"
+#include "tally/counting/backend/native.hpp"
+#include "tally/counting/backend/way.hpp"
+
+namespace tally::backend::none {
+namespace {
+
+constexpr const char* omit_backend =
+    "omit --backend: tally then uses the PMU, or the kernel's own events if there is none";
+
+/// Whether the kernel opens a counter for each of its own events among these.
+bool opens_counters(const std::vector<event::Event>& events) {
+  const std::vector<KernelCount> counts = KernelCounters(events).read();
+  return !counts.empty() &&
+         std::all_of(counts.begin(), counts.end(), [](const KernelCount& one) { return one.os_errno == 0; });
+}
+
+Count count_of(const event::Event& event, const Figures& figures, const Left& left) {
+  const event::Kind kind = event::definition(event.id).kind;
+  if (kind == event::Kind::microarchitectural) return absent(why_it_needs_a_pmu(event));
+  if (kind == event::Kind::hardware) return absent("the program runs natively: only the kernel's figures are counted");
+  return native_count(event, figures, left);
+}
+
+class None final : public Backend {
+ public:
+  explicit None(Use use) : use_(use) {}
+
+  Traits traits() const override { return {.name = "none"}; }
+
+  using Backend::refuses, Backend::run;
+
+  std::optional<Error> refuses(const CountOrder& order) const override {
+    if (order.target.attachment.any())
+      return Error{Code::cannot_measure,
+                   "`--backend none` counts only programs that tally starts: it cannot attach to others", omit_backend,
+                   0};
+    if (order.timing.any())
+      return Error{Code::cannot_measure, "`--backend none` does not support intervals, a delay or a time-out",
+                   omit_backend, 0};
+    if (use_ == Use::always) return std::nullopt;
+    const bool is_enough = all_software(order.events) && !(order.processes && opens_counters(order.events));
+    if (is_enough) return std::nullopt;
+    return Error{Code::cannot_measure, "a native run without counters does not count what the order asks for",
+                 omit_backend, 0};
+  }
+
+  std::optional<Error> refuses(const RegionOrder& order) const override {
+    return order.any() ? std::optional(engine_only(order, "a native run without counters sees none of it"))
+                       : refuses(order.count);
+  }
+
+  Result<Counts> run(const CountOrder& order) override {
+    NativeRun native(order);
+    const KernelCounters counters(order.events);
+    if (const auto started = native.start(); !started) return fail(started.error());
+    if (const auto executed = native.executed(); !executed) return fail(executed.error());
+    const Left left = native.wait();
+    Figures figures = native.figures();
+    figures.kernel = counters.read();
+    if (left.ended)
+      figures.lost =
+          why_counters_were_lost(longest_enabled(figures.kernel), figures.usage, order.target.command.front());
+    Counts counts{native.outcome(figures), {}};
+    for (const event::Event& event : order.events) {
+      counts.counts.push_back(event_count(event, count_of(event, figures, left)));
+    }
+    return counts;
+  }
+
+  Outlook outlook(const event::Event& event) const override {
+    return outlook_of(count_of(event, expected_figures(event), {.ended = true}));
+  }
+
+ private:
+  Use use_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make(Use use) { return std::make_unique<None>(use); }
+
+namespace {
+
+std::unique_ptr<Backend> make_always(const linux::Machine& /*machine*/,
+                                     const std::optional<Simulation>& /*simulation*/) {
+  return make();
+}
+
+}  // namespace
+
+extern const Way if_enough, last, by_name;
+
+const Way if_enough{"none", Way::When::if_enough,
+                    [](const linux::Machine&, const std::optional<Simulation>&) { return make(Use::if_enough); },
+                    nullptr};
+
+const Way last{"none", Way::When::last, make_always, [](const linux::Machine&, const std::string& why) {
+                 return std::vector<std::string>{
+                     why + ",",
+                     "and this tally was built without the engine: only the kernel's own events are counted."};
+               }};
+
+const Way by_name{"none", Way::When::by_name, make_always, nullptr};
+
+}  // namespace tally::backend::none

@@ -1,0 +1,285 @@
+#include "tally/counting/backend/perf/perf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "tally/counting/backend/conductor.hpp"
+#include "tally/counting/backend/engine_only.hpp"
+#include "tally/counting/backend/lost_counters.hpp"
+#include "tally/counting/backend/native.hpp"
+#include "tally/counting/backend/perf/count/attached.hpp"
+#include "tally/counting/backend/perf/count/census.hpp"
+#include "tally/counting/backend/perf/count/corrections.hpp"
+#include "tally/counting/backend/perf/count/planning.hpp"
+#include "tally/counting/backend/perf/profile/code_run.hpp"
+#include "tally/counting/backend/perf/windows/window_run.hpp"
+#include "tally/counting/backend/way.hpp"
+#include "tally/linux/perf/group_probe.hpp"
+#include "tally/linux/perf/known_work.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
+#include "tally/linux/process/gate.hpp"
+#include "tally/linux/process/usage.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::backend::perf {
+namespace {
+
+std::vector<linux::PmuDevice> devices_of(const linux::Machine& machine) {
+  std::vector<linux::PmuDevice> devices;
+  for (const std::string& name : machine.pmus) {
+    if (auto device = linux::pmu_device("/", name)) devices.push_back(std::move(*device));
+  }
+  return devices;
+}
+
+bool is_software(const event::Event& event) { return event::definition(event.id).kind == event::Kind::software; }
+
+// The kernel's own events as software_count() takes them: by their counters where those opened, else by wait4(2).
+void keep_kernel_counts(const std::vector<event::Event>& events, const std::vector<Count>& counts, Figures& figures) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (!kernel_event(events[i].id) || !counts[i].reading) continue;
+    const Reading& reading = *counts[i].reading;
+    figures.kernel.push_back(
+        {events[i].id, 0,
+         linux::PerfValue{static_cast<std::uint64_t>(reading.raw), reading.time_enabled, reading.time_running}});
+  }
+}
+
+Nanoseconds longest_enabled(const std::vector<Count>& counts) {
+  Nanoseconds longest{0};
+  for (const Count& count : counts)
+    if (count.reading) longest = std::max(longest, count.reading->time_enabled);
+  return longest;
+}
+
+// Counts the command, or what is attached to as long as it runs.
+class CommandRun {
+ public:
+  CommandRun(const CountOrder& order, const std::vector<linux::PmuDevice>& cores)
+      : order_(order), cores_(cores), counters_(order.events, cores), rotation_(rotation_of(cores)), native_(order) {}
+
+  Result<Counts> run() {
+    auto gate = linux::Gate::make();
+    if (!gate) return fail(gate.error());
+    if (const auto started = native_.start(gate->hooks()); !started) return fail(started.error());
+    auto others = open();
+    if (!others) return fail(others.error());
+    Meter& meter = census_ ? static_cast<Meter&>(*census_) : counters_;
+    Conductor conductor(order_, meter, rotation_, [this] { linux::ask_to_end(native_.pid()); });
+    if (are_counters_on_from_exec())
+      conductor.watch_for_loss([this](Nanoseconds enabled) { return why_lost(enabled); });
+    native_.begins_now();
+    conductor.begin(native_.started().time);
+    gate->open();
+    if (const auto executed = native_.executed(); !executed) return fail(executed.error());
+    const Left left = native_.wait(&conductor, census_ ? &*census_ : nullptr);
+    const std::vector<Count> counts = conductor.finish(linux::now());
+
+    Figures figures = native_.figures();
+    if (!attached()) keep_kernel_counts(order_.events, counts, figures);
+    if (are_counters_on_from_exec() && left.ended)
+      figures.lost = why_counters_were_lost(longest_enabled(counts), figures.usage, order_.target.command.front());
+    if (!figures.lost.empty()) conductor.mark_lost(figures.lost);
+    Counts outcome{native_.outcome(figures), {}};
+    outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
+    outcome.intervals = conductor.intervals();
+    const Nanoseconds duration = conductor.counted(linux::now());
+    if (conductor.began()) {
+      outcome.parts = parts_of(order_, cores_, counters_, duration);
+      outcome.processes = census_ ? census_->finish() : processes_of(order_, *others, counters_, duration);
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const event::Event& event = order_.events[i];
+      outcome.counts.push_back(event_count(event, !conductor.began() ? absent(ended_within_delay)
+                                                  : attached()
+                                                      ? attached_count(event, counts[i], duration)
+                                                      : windowed(of_command(event, counts[i], figures, left))));
+    }
+    return outcome;
+  }
+
+ private:
+  bool attached() const { return order_.target.attachment.any(); }
+
+  // Of a part of the time, and with counters of each process, nobody knows how long they were to be on.
+  bool are_counters_on_from_exec() const {
+    return !attached() && !census_ && !order_.timing.delay && !order_.timing.timeout;
+  }
+
+  // While it runs: the started process alone is known to have taken so long.
+  std::string why_lost(Nanoseconds enabled) const {
+    const auto usage = linux::usage_of_living(native_.pid());
+    return usage ? why_counters_were_lost(enabled, *usage, order_.target.command.front()) : "";
+  }
+
+  Result<Attached> open() {
+    if (attached()) return open_attached(order_.target.attachment, counters_);
+    Attached none;
+    if (order_.processes) {
+      auto census = Census::follow(native_.pid(), order_, counters_);
+      if (census) {
+        census_ = *std::move(census);
+        return none;
+      }
+      none.notices.push_back(census.error().message);
+    }
+    const auto start = order_.timing.delay ? linux::PerfStart::when_told : linux::PerfStart::at_exec;
+    counters_.open({native_.pid(), -1, true, start});
+    return none;
+  }
+
+  Count windowed(Count count) const {
+    const bool is_of_the_time = count.source == Source::kernel || count.reading.has_value();
+    return timed(std::move(count), order_.timing, is_of_the_time);
+  }
+
+  static Count of_command(const event::Event& event, const Count& counted, const Figures& figures, const Left& left) {
+    if (is_software(event)) return native_count(event, figures, left);
+    Count count = believed_as_left(counted, left);
+    return figures.lost.empty() ? count : downgraded(std::move(count), Trust::partial, figures.lost);
+  }
+
+  const CountOrder& order_;
+  const std::vector<linux::PmuDevice>& cores_;
+  Counters counters_;
+  Nanoseconds rotation_;
+  NativeRun native_;
+  std::optional<Census> census_;
+};
+
+class Perf final : public Backend {
+ public:
+  Perf(const linux::Machine& machine, Use use) : machine_(machine), use_(use), cores_(devices_of(machine)) {}
+
+  Traits traits() const override { return {.name = "perf", .has_pmu_counters = true}; }
+
+  using Backend::run;
+
+  std::optional<Error> refuses(const CountOrder& order) const override {
+    if (!all_software(order.events)) return refuses_hardware(order, order.timing.any());
+    return use_ == Use::by_name ? refused_by_kernel(order.events) : std::nullopt;
+  }
+
+  std::optional<Error> refuses(const RegionOrder& order) const override {
+    return order.any() ? std::optional(engine_only(order)) : refuses(order.count);
+  }
+
+  std::optional<Error> refuses(const WindowOrder& order) const override {
+    if (order.bounds.any()) return engine_only(order.bounds);
+    const bool by_kernel = std::all_of(order.triggers.begin(), order.triggers.end(),
+                                       [](const WindowTrigger& trigger) { return is_software(trigger.event); });
+    return by_kernel ? std::nullopt : refuses_hardware(order);
+  }
+
+  std::optional<Error> refuses(const ProfileOrder& order) const override {
+    return all_software(order.events) ? std::nullopt : refuses_hardware(order);
+  }
+
+  Result<Counts> run(const CountOrder& order) override {
+    const Corrections corrections(order, cores_);
+    const CountOrder& with_more = corrections.order();
+    auto counts =
+        order.target.command.empty() ? count_attached(with_more, cores_) : CommandRun(with_more, cores_).run();
+    if (counts) corrections.apply(*counts);
+    return counts;
+  }
+
+  Result<WindowTotals> run(const WindowOrder& order) override { return run_windows(order, cores_); }
+
+  Result<CodeProfile> run(const ProfileOrder& order) override { return run_code(order, cores_); }
+
+  Outlook outlook(const event::Event& event) const override {
+    if (is_software(event)) return outlook_of(native_count(event, expected_figures(event), {.ended = true}));
+    Counters counters({event}, cores_);
+    counters.open({});
+    return outlook_of(counters.read().front());
+  }
+
+  event::Plan plan(const std::vector<event::Event>& events, bool count_interrupts) const override {
+    const bool here = cores_.size() == 1;
+    const auto interrupts = count_interrupts && here ? interrupt_event(cores_.front()) : std::nullopt;
+    return perf::plan(events, interrupts, cores_, [here](const std::vector<linux::PerfEvent>& together) {
+      return linux::counts_together(together, here);
+    });
+  }
+
+  // What this PMU has not got is left out, and what it does not count at once with the others.
+  std::vector<event::Event> default_set() const override {
+    std::vector<event::Event> events = *event::parse_lists(
+        {"instructions,cycles,branches,branch-misses,page-faults,context-switches,peak-memory,user_time,system_time",
+         "duration_time"});
+    std::erase_if(events, [this](const event::Event& event) { return outlook(event).trust == Trust::absent; });
+    std::vector<event::Event> at_once;
+    const event::Plan planned = plan(events, false);
+    for (const std::size_t place : planned.passes.front()) at_once.push_back(std::move(events[place]));
+    return at_once;
+  }
+
+ private:
+  std::optional<Error> refuses_hardware(const Order& order, bool is_timed = false) const {
+    if (use_ == Use::kernel_events && (is_timed || order.target.attachment.any())) return std::nullopt;
+    const std::string why = why_not(machine_);
+    if (why.empty()) return std::nullopt;
+    return Error{Code::cannot_measure, "cannot count with a PMU: " + why,
+                 has_engine() ? "`tally doctor` tells more; `--backend engine` counts without a PMU"
+                              : "`tally doctor` tells more; `--backend none` runs the program natively",
+                 0};
+  }
+
+  static std::optional<Error> refused_by_kernel(const std::vector<event::Event>& events) {
+    for (const KernelCount& one : KernelCounters(events).read()) {
+      if (one.os_errno == 0) continue;
+      return Error{Code::cannot_measure,
+                   fmt::format("the kernel refuses to count {} (perf_event_open): {}", event::definition(one.id).name,
+                               linux::errno_text(one.os_errno)),
+                   "`tally doctor` tells why; `--backend none` takes what the kernel keeps anyway", one.os_errno};
+    }
+    return std::nullopt;
+  }
+
+  const linux::Machine machine_;
+  const Use use_;
+  const std::vector<linux::PmuDevice> cores_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make(const linux::Machine& machine, Use use) { return std::make_unique<Perf>(machine, use); }
+
+extern const Way with_pmu, by_name, kernel_events;
+
+const Way with_pmu{
+    "perf", Way::When::automatic,
+    [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::pmu); }, nullptr};
+
+const Way by_name{
+    "perf", Way::When::by_name,
+    [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::by_name); },
+    nullptr};
+
+const Way kernel_events{
+    "perf", Way::When::last,
+    [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::kernel_events); },
+    [](const linux::Machine&, const std::string& why) {
+      return std::vector<std::string>{why + ": only the kernel's own events are counted."};
+    }};
+
+std::string why_not(const linux::Machine& machine) {
+  const auto devices = devices_of(machine);
+  for (const linux::PmuDevice& device : devices) {
+    const auto type = devices.size() > 1 ? device.type : std::nullopt;
+    const linux::KnownWork work = linux::count_known_work(type);
+    std::string why = linux::why_not_trusted(work);
+    if (why.empty()) continue;
+    if (work.os_errno == EACCES && machine.perf_event_paranoid) {
+      why += fmt::format("; kernel.perf_event_paranoid is {}", *machine.perf_event_paranoid);
+    }
+    return fmt::format("{}: {}", device.name, why);
+  }
+  return devices.empty() ? "this machine's kernel has no PMU of the processor" : "";
+}
+
+}  // namespace tally::backend::perf

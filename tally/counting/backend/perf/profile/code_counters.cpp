@@ -1,0 +1,258 @@
+#include "tally/counting/backend/perf/profile/code_counters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/perf/counters.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/machine/pages.hpp"
+#include "tally/linux/process/conditions.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::backend::perf {
+namespace {
+
+using event::Id;
+using linux::PerfStart;
+using linux::PerfTarget;
+
+// Some 4,000 a second, as perf takes them; a prime number, so that what a program does every millisecond does not
+// always meet the same instruction of it.
+constexpr std::uint64_t usual_frequency = 3989;
+
+// Rings of all processors together, and of one. A ring for what programs do is a quarter of it.
+constexpr std::size_t memory_limit = 64 << 20, ring_limit = 2 << 20, least_pages = 8;
+
+bool is_fault(Id id) {
+  return id == Id::page_faults || id == Id::user_page_faults || id == Id::minor_faults || id == Id::major_faults;
+}
+bool is_clock(Id id) { return id == Id::task_clock || id == Id::cpu_clock; }
+
+linux::PerfSampling perf_sampling(const result::EventSampling& how, bool calls) {
+  linux::PerfSampling sampling;
+  sampling.period = how.every != 0 ? how.every : how.frequency;
+  sampling.by_frequency = how.every == 0;
+  sampling.fields = linux::code_record_fields(calls, how.every > 1);
+  sampling.ordered = true;
+  sampling.users_calls_only = how.user_only;
+  sampling.precise = how.precise;
+  return sampling;
+}
+
+/// Of all events: --every is for all of them. 0 where there is none, or where each tells that it is one.
+std::uint64_t fixed_period(const CodeEvents& events) {
+  return events.events.empty() || events.events.front().sampling.every <= 1 ? 0 : events.events.front().sampling.every;
+}
+
+/// How near the PMU gets to the instruction that counted: 0 where it says nothing (Documentation/ABI/testing/
+/// sysfs-bus-event_source-devices-caps). Arm's driver takes any level, and has none.
+int most_precise(const std::string& pmu) {
+  const auto level = parse_integer(linux::content("/sys/bus/event_source/devices/" + pmu + "/caps/max_precise"));
+  return level ? static_cast<int>(std::clamp<std::int64_t>(*level, 0, 2)) : 0;
+}
+
+/// Finds out how the kernel takes it; 0, or why it does not.
+int try_event(CodeEvents::One& one, bool calls) {
+  const PerfTarget here{0, -1, false, PerfStart::when_told};
+  while (true) {
+    const linux::PerfCounter counter = linux::open_sampled(one.kinds.front(), here, perf_sampling(one.sampling, calls));
+    if (counter) return 0;
+    if (one.sampling.precise > 0) {
+      --one.sampling.precise;
+    } else if ((counter.os_errno == EACCES || counter.os_errno == EPERM) && !one.sampling.user_only &&
+               !one.kinds.front().kernel_only) {
+      one.sampling.user_only = true;
+      for (linux::PerfEvent& kind : one.kinds) kind.user_only = true;
+    } else {
+      return counter.os_errno;
+    }
+  }
+}
+
+Result<CodeEvents::One> code_event(const event::Event& event, const ProfileOrder& order,
+                                   const std::vector<linux::PmuDevice>& cores) {
+  const auto refused = [&](const std::string& why, int os_errno = 0) {
+    return fail(Code::cannot_measure, fmt::format("{} cannot be sampled: {}", printable(event.asked), why),
+                "`tally doctor` tells what can be counted here", os_errno);
+  };
+  const bool is_software = event::definition(event.id).kind == event::Kind::software;
+  if (is_software && !is_fault(event.id) && !is_clock(event.id))
+    return refused("it happens in the kernel, at no instruction of the program");
+  CodeEvents::One one;
+  for (const Encoded& kind : encode(event, cores)) {
+    if (!kind.why_none.empty()) return refused(kind.why_none);
+    one.kinds.push_back(kind.event);
+    if (order.sampling.user_only) one.kinds.back().user_only = true;
+    one.source = combined(one.source, kind.source);
+    one.doubt = kind.doubt;
+  }
+  one.sampling.by_hardware = !is_software;
+  one.sampling.user_only = one.kinds.front().user_only;
+  one.sampling.every = order.sampling.every;
+  one.sampling.frequency = order.sampling.frequency;
+  if (!order.sampling.any())
+    (is_fault(event.id) ? one.sampling.every : one.sampling.frequency) = is_fault(event.id) ? 1 : usual_frequency;
+  if (one.sampling.by_hardware) one.sampling.precise = most_precise(one.source.name);
+  const int why = try_event(one, order.calls);
+  if (why == EINVAL && one.sampling.every == 0)
+    return refused(fmt::format("the kernel takes no {} samples a second (kernel.perf_event_max_sample_rate is {})",
+                               one.sampling.frequency, linux::content("/proc/sys/kernel/perf_event_max_sample_rate")),
+                   why);
+  if (why != 0) return refused(why_refused(why, event), why);
+  return one;
+}
+
+// There is no counter of this kind of cores on this processor.
+bool is_elsewhere(int os_errno) { return os_errno == EINVAL || os_errno == ENOENT || os_errno == ENODEV; }
+
+tl::unexpected<Error> not_opened(int os_errno) {
+  if (os_errno == EMFILE) return fail(Code::cannot_measure, linux::why_no_more_files(), "", EMFILE);
+  return fail(Code::cannot_measure,
+              "the kernel does not open a counter for samples (perf_event_open): " + linux::errno_text(os_errno),
+              "`tally doctor` tells more", os_errno);
+}
+
+}  // namespace
+
+Result<CodeEvents> code_events(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores) {
+  CodeEvents made;
+  made.calls = order.calls;
+  for (const event::Event& event : order.events) {
+    auto one = code_event(event, order, cores);
+    if (!one) return fail(one.error());
+    made.events.push_back(*std::move(one));
+  }
+  return made;
+}
+
+CodeCounters::CodeCounters(const CodeEvents& events)
+    : events_(events), rings_([calls = events.calls, period = fixed_period(events)](const linux::RingRecord& record) {
+        return linux::code_record(record, calls, period);
+      }) {
+  const auto all = static_cast<std::size_t>(std::max(linux::configured_processors(), 1L));
+  const std::size_t page = linux::page_bytes();
+  pages_ = least_pages;
+  while (pages_ * 2 * page <= ring_limit && pages_ * 2 * page * all <= memory_limit) pages_ *= 2;
+}
+
+Result<void> CodeCounters::open_events(const PerfTarget& target, std::vector<Opened>& opened) const {
+  for (std::size_t e = 0; e < events_.events.size(); ++e) {
+    const CodeEvents::One& one = events_.events[e];
+    linux::PerfSampling sampling = perf_sampling(one.sampling, events_.calls);
+    sampling.wakeup_bytes = static_cast<std::uint32_t>(pages_ * linux::page_bytes() / 4);
+    int why = 0;
+    bool any = false;
+    for (const linux::PerfEvent& kind : one.kinds) {
+      linux::PerfCounter counter = linux::open_sampled(kind, target, sampling);
+      if (!counter) why = counter.os_errno;
+      if (!counter && !(one.kinds.size() > 1 && is_elsewhere(counter.os_errno))) return not_opened(counter.os_errno);
+      if (!counter) continue;
+      opened.push_back({std::move(counter), e});
+      any = true;
+    }
+    if (!any) return not_opened(why);
+  }
+  return {};
+}
+
+// As large as the kernel lets a user have them.
+Result<void> CodeCounters::map_rings(int processor, std::size_t first) {
+  while (true) {
+    auto tidings = linux::SampleRing::map(counters_[first].counter, std::max<std::size_t>(pages_ / 4, 1));
+    auto samples = tidings ? linux::SampleRing::map(counters_[first + 1].counter, pages_) : std::move(tidings);
+    if (tidings && samples) {
+      rings_.add(std::move(*tidings));
+      rings_.add(std::move(*samples));
+      processors_.push_back({processor, first, first + 1});
+      return {};
+    }
+    if (pages_ <= least_pages || samples.error().os_errno != EPERM) return fail(samples.error());
+    pages_ /= 2;
+  }
+}
+
+Result<void> CodeCounters::open_on(std::int32_t thread, int processor, PerfStart start) {
+  const PerfTarget target{thread, processor, thread >= 0, start};
+  const linux::PerfEvent nothing{linux::perf_type_software, static_cast<std::uint64_t>(linux::KernelEvent::dummy),
+                                 true};
+  linux::PerfSampling telling = perf_sampling({}, events_.calls);
+  telling.period = 0;
+  telling.by_frequency = false;
+  telling.tells_threads = telling.tells_mappings = true;
+  // Records of what programs do come where the counter is on: from the start of the command, or of tally.
+  PerfTarget always = target;
+  if (start == PerfStart::when_told) always.start = PerfStart::at_once;
+  std::vector<Opened> opened;
+  opened.push_back({linux::open_sampled(nothing, always, telling), none});
+  const int why = opened.front().counter.os_errno;
+  if (why == ENODEV) return {};  // it is switched off
+  if (why == ESRCH) return fail(Code::cannot_measure, "the thread has ended", "", ESRCH);
+  if (why != 0) return not_opened(why);
+  if (auto others = open_events(target, opened); !others) return others;
+  const std::size_t first = counters_.size();
+  std::move(opened.begin(), opened.end(), std::back_inserter(counters_));
+  const auto known = std::find_if(processors_.begin(), processors_.end(),
+                                  [&](const OneProcessor& one) { return one.processor == processor; });
+  const bool is_new = known == processors_.end();
+  if (is_new)
+    if (auto mapped = map_rings(processor, first); !mapped) return mapped;
+  const OneProcessor& rings = is_new ? processors_.back() : *known;
+  for (std::size_t i = first; i < counters_.size(); ++i) {
+    const std::size_t into = counters_[i].event == none ? rings.tidings : rings.samples;
+    if (i != into) counters_[i].counter.write_into(counters_[into].counter);
+  }
+  return {};
+}
+
+Result<void> CodeCounters::open(std::int32_t thread, PerfStart start) {
+  const std::size_t before = counters_.size();
+  everywhere_ = thread < 0;
+  for (int processor = 0; processor < linux::configured_processors(); ++processor) {
+    auto opened = open_on(thread, processor, start);
+    if (opened) continue;
+    counters_.erase(counters_.begin() + static_cast<std::ptrdiff_t>(before), counters_.end());
+    return opened;
+  }
+  if (processors_.empty()) return fail(Code::cannot_measure, "there is no processor to count on", "");
+  return {};
+}
+
+void CodeCounters::enable() const {
+  for (const Opened& one : counters_)
+    if (one.event != none) one.counter.enable();
+}
+
+void CodeCounters::disable() const {
+  for (const Opened& one : counters_) one.counter.disable();
+}
+
+void CodeCounters::name_counters(const std::function<void(std::uint64_t, std::size_t)>& told) const {
+  for (const Opened& one : counters_)
+    if (one.event != none) told(one.counter.id(), one.event);
+}
+
+std::vector<int> CodeCounters::descriptors() const {
+  std::vector<int> all;
+  for (const OneProcessor& one : processors_)
+    all.insert(all.end(), {counters_[one.tidings].counter.fd.get(), counters_[one.samples].counter.fd.get()});
+  return all;
+}
+
+linux::PerfValue CodeCounters::total(std::size_t event) const {
+  linux::PerfValue sum;
+  for (const Opened& one : counters_) {
+    if (one.event != event) continue;
+    const linux::PerfValue value = one.counter.read().value_or(linux::PerfValue{});
+    sum.value += value.value;
+    sum.enabled += value.enabled;
+    sum.running += value.running;
+  }
+  // Each processor's counter of a thread waits while the thread runs on another one.
+  if (!everywhere_ && !processors_.empty()) sum.enabled /= static_cast<std::int64_t>(processors_.size());
+  return sum;
+}
+
+}  // namespace tally::backend::perf

@@ -1,0 +1,257 @@
+#include "tally/counting/backend/perf/profile/code_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/lost_counters.hpp"
+#include "tally/counting/backend/native.hpp"
+#include "tally/counting/backend/perf/profile/code_counters.hpp"
+#include "tally/counting/backend/perf/profile/code_samples.hpp"
+#include "tally/counting/backend/perf/window_reader.hpp"
+#include "tally/linux/files/code_files.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/process/gate.hpp"
+#include "tally/linux/process/process_watch.hpp"
+#include "tally/linux/process/spawn.hpp"
+
+namespace tally::backend::perf {
+namespace {
+
+// Rings are emptied as they fill, and so often at least.
+constexpr int look_each_ms = 100;
+
+// What another processor wrote shortly before may be seen shortly after: it is waited for, so that code is mapped
+// before it is sampled.
+constexpr std::int64_t patience_ns = 20'000'000;
+
+/// Of user mode alone, by its name, its modifier or --user.
+bool was_asked_so(const ProfileOrder& order, const event::Event& event) {
+  return order.sampling.user_only || event.id == event::Id::user_page_faults ||
+         (event::has_modes(event::definition(event.id).kind) && event.mode == event::Mode::user);
+}
+
+class CodeRun {
+ public:
+  CodeRun(const ProfileOrder& order, const CodeEvents& events)
+      : order_(order), events_(events), counters_(events), samples_(events.events.size(), events.calls) {
+    const Nanoseconds since_1970 = std::chrono::system_clock::now().time_since_epoch();
+    samples_.begin(since_1970.count(), (since_1970 - linux::now()).count());
+  }
+
+  CodeCounters& counters() { return counters_; }
+  CodeSamples& samples() { return samples_; }
+
+  Result<void> begin() {
+    counters_.name_counters([this](std::uint64_t id, std::size_t event) { samples_.add_counter(id, event); });
+    auto reader = WindowReader::start(
+        counters_.descriptors(), [this] { take(linux::now().count() - patience_ns); }, look_each_ms);
+    if (!reader) return fail(reader.error());
+    reader_ = std::move(*reader);
+    return {};
+  }
+
+  /// Adds the code's counts, and their sums, to the result. `command`: the figures of what was counted, where that was
+  /// a command.
+  void finish(CodeProfile& outcome, const Left& left, const Figures* command = nullptr) {
+    counters_.disable();
+    reader_->finish();
+    take(std::numeric_limits<std::int64_t>::max());
+    result::CodeCounts code = samples_.finish();
+    for (std::size_t e = 0; e < events_.events.size(); ++e) {
+      result::EventSampling how = events_.events[e].sampling;
+      const result::EventSampling& came = code.sampling[e];
+      how.samples = came.samples;
+      how.lost = came.lost;
+      if (how.user_only && !was_asked_so(order_, order_.events[e]))
+        outcome.notices.push_back(
+            fmt::format("{}: the kernel's part is left out, for it is not allowed here (kernel.perf_event_paranoid)",
+                        printable(order_.events[e].asked)));
+      how.throttled = came.throttled;
+      how.effective = came.effective;
+      const linux::PerfValue total = counters_.total(e);
+      how.counted = static_cast<std::int64_t>(total.value);
+      std::int64_t sum = 0;
+      for (std::size_t row = 0; row < code.rows.size(); ++row) sum += code.counts[row * events_.events.size() + e];
+      code.sampling[e] = how;
+      Count count = believed_as_left(count_of(events_.events[e], how, total, sum), left);
+      const std::string lost =
+          command == nullptr || !left.ended
+              ? ""
+              : why_counters_were_lost(total.enabled, command->usage, order_.target.command.front());
+      if (!lost.empty()) {
+        count = count_of_lost(order_.events[e], *command, std::move(count), lost);
+        count.value = std::max(count.value.value_or(0), sum);
+        code.unplaced[e] = *count.value - sum;
+      }
+      outcome.counts.push_back(event_count(order_.events[e], std::move(count)));
+      code.events.push_back(outcome.counts.back());
+    }
+    if (samples_.lost_tidings() > 0)
+      outcome.notices.push_back(fmt::format(
+          "{} records of what programs mapped had no room: some code may have no name", samples_.lost_tidings()));
+    outcome.code = std::move(code);
+  }
+
+ private:
+  void take(std::int64_t until_ns) {
+    counters_.take(until_ns, [this](const linux::CodeRecord& record) { samples_.see(record); });
+  }
+
+  static Count count_of(const CodeEvents::One& one, const result::EventSampling& how, const linux::PerfValue& total,
+                        std::int64_t sum) {
+    Count count = counted(sum, one.source);
+    if (!how.of_all()) count = downgraded(std::move(count), Trust::sampled, "");
+    if (how.lost > 0)
+      count = downgraded(std::move(count), Trust::partial,
+                         fmt::format("{} samples are lost: the rings had no room", thousands(how.lost)));
+    if (how.throttled > 0)
+      count = downgraded(
+          std::move(count), Trust::partial,
+          fmt::format("the kernel stopped sampling {} times, lest it take too much time", thousands(how.throttled)));
+    // Times of several processors are not read at one moment.
+    constexpr double all_of_it = 0.99;
+    if (static_cast<double>(total.running.count()) < all_of_it * static_cast<double>(total.enabled.count()))
+      count = downgraded(
+          std::move(count), Trust::partial,
+          fmt::format("the counter was lent to others: it ran {:.0f} % of the time",
+                      100.0 * static_cast<double>(total.running.count()) / static_cast<double>(total.enabled.count())));
+    if (!one.doubt.empty()) count = downgraded(std::move(count), Trust::partial, one.doubt);
+    return count;
+  }
+
+  const ProfileOrder& order_;
+  const CodeEvents& events_;
+  CodeCounters counters_;
+  CodeSamples samples_;
+  std::unique_ptr<WindowReader> reader_;
+};
+
+Result<CodeProfile> run_command(const ProfileOrder& order, const CodeEvents& events) {
+  NativeRun native(order);
+  auto gate = linux::Gate::make();
+  if (!gate) return fail(gate.error());
+  if (const auto started = native.start(gate->hooks()); !started) return fail(started.error());
+  CodeRun run(order, events);
+  if (auto opened = run.counters().open(native.pid(), linux::PerfStart::at_exec); !opened) return fail(opened.error());
+  native.begins_now();
+  if (auto begun = run.begin(); !begun) return fail(begun.error());
+  gate->open();
+  if (const auto executed = native.executed(); !executed) return fail(executed.error());
+  const Left left = native.wait();
+  const Figures figures = native.figures();
+  CodeProfile outcome{native.outcome(figures), {}};
+  run.finish(outcome, left, &figures);
+  return outcome;
+}
+
+void add_living(CodeSamples& samples, std::int32_t process) {
+  const std::string name = linux::content(fmt::format("/proc/{}/comm", process));
+  const std::string program = linux::program_of(process);
+  const std::string file = program.substr(program.rfind('/') + 1);
+  samples.add_process(process, file.starts_with(name) ? file : name, linux::code_mappings(process));
+  for (const pid_t thread : linux::threads_of(process))
+    samples.add_thread(thread, linux::content(fmt::format("/proc/{}/task/{}/comm", process, thread)));
+}
+
+/// Opens on all threads of the processes, and again until none began meanwhile: those that a thread begins after its
+/// counters were opened are sampled with it, and which another one began nobody can tell.
+Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const CodeEvents& events) {
+  constexpr int tries_at_most = 20;
+  const auto threads_now = [&] {
+    std::vector<pid_t> all;
+    for (const std::int32_t process : order.target.attachment.processes)
+      for (const pid_t thread : linux::threads_of(process)) all.push_back(thread);
+    return all;
+  };
+  for (int tries = 1;; ++tries) {
+    auto run = std::make_unique<CodeRun>(order, events);
+    const std::vector<pid_t> before = threads_now();
+    for (const std::int32_t process : order.target.attachment.processes)
+      if (!linux::process_is_alive(process))
+        return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
+                    ESRCH);
+    for (const pid_t thread : before)
+      if (auto opened = run->counters().open(thread, linux::PerfStart::when_told);
+          !opened && opened.error().os_errno != ESRCH)
+        return fail(opened.error());
+    if (threads_now() == before) return run;
+    if (tries == tries_at_most)
+      return fail(Code::cannot_measure, "threads begin and end faster than counters can be opened on them",
+                  "let tally start the program");
+  }
+}
+
+/// Everything that runs, while the command does, or until the user says so.
+Result<CodeProfile> run_everywhere(const ProfileOrder& order, const CodeEvents& events) {
+  CodeRun run(order, events);
+  if (auto opened = run.counters().open(-1, linux::PerfStart::when_told); !opened) {
+    Error error = opened.error();
+    if (error.os_errno == EACCES || error.os_errno == EPERM)
+      error.hint = "-a is allowed to root, and to all where kernel.perf_event_paranoid is 0 or less";
+    return fail(error);
+  }
+  run.samples().add_process(0, "[idle]", {});
+  run.samples().add_thread(0, "[idle]");
+  for (const std::string& entry : linux::folder_entries("/proc"))
+    if (const auto process = parse_integer(entry)) add_living(run.samples(), static_cast<std::int32_t>(*process));
+  const Nanoseconds started = linux::now();
+  if (auto begun = run.begin(); !begun) return fail(begun.error());
+  run.counters().enable();
+  CodeProfile outcome;
+  if (order.target.command.empty()) {
+    using Taken = linux::Signals::Taken;
+    for (Taken taken = Taken::nothing; taken != Taken::interrupted && taken != Taken::give_up;) {
+      order.conditions.signals->wait();
+      taken = order.conditions.signals->take(0);
+    }
+    outcome.duration = linux::now() - started;
+  } else {
+    NativeRun native(order);
+    if (const auto begun = native.start(); !begun) return fail(begun.error());
+    if (const auto executed = native.executed(); !executed) return fail(executed.error());
+    native.wait();
+    static_cast<Outcome&>(outcome) = native.outcome(native.figures());
+  }
+  run.finish(outcome, {.ended = true});
+  return outcome;
+}
+
+Result<CodeProfile> run_attached(const ProfileOrder& order, const CodeEvents& events) {
+  using Taken = linux::Signals::Taken;
+  auto run = open_attached(order, events);
+  if (!run) return fail(run.error());
+  // What was mapped before the counters were opened; what came since is told by them.
+  for (const std::int32_t process : order.target.attachment.processes) add_living((*run)->samples(), process);
+  linux::Living living(order.target.attachment.processes, {});
+  const Nanoseconds started = linux::now();
+  if (auto begun = (*run)->begin(); !begun) return fail(begun.error());
+  (*run)->counters().enable();
+  while (living.any()) {
+    living.wait(order.conditions.signals->fd(), -1);
+    const Taken taken = order.conditions.signals->take(0);
+    if (taken == Taken::interrupted || taken == Taken::give_up) break;
+  }
+  CodeProfile outcome;
+  (*run)->finish(outcome, {.ended = true});
+  outcome.duration = linux::now() - started;
+  return outcome;
+}
+
+}  // namespace
+
+Result<CodeProfile> run_code(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores) {
+  const auto events = code_events(order, cores);
+  if (!events) return fail(events.error());
+  if (!order.target.attachment.processors.empty()) return run_everywhere(order, *events);
+  return order.target.attachment.any() ? run_attached(order, *events) : run_command(order, *events);
+}
+
+}  // namespace tally::backend::perf

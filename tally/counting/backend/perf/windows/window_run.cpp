@@ -1,0 +1,366 @@
+#include "tally/counting/backend/perf/windows/window_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/lost_counters.hpp"
+#include "tally/counting/backend/native.hpp"
+#include "tally/counting/backend/perf/window_reader.hpp"
+#include "tally/counting/backend/perf/windows/traced_windows.hpp"
+#include "tally/counting/backend/perf/windows/window_groups.hpp"
+#include "tally/counting/backend/perf/windows/window_maker.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/perf/exec_watch.hpp"
+#include "tally/linux/process/announcements.hpp"
+#include "tally/linux/process/gate.hpp"
+#include "tally/linux/process/process_watch.hpp"
+#include "tally/linux/process/spawn.hpp"
+
+namespace tally::backend::perf {
+namespace {
+
+// So that rows of a program that makes few are seen as it runs.
+constexpr int look_each_ms = 200;
+
+constexpr int tries_at_most = 20;
+Error faster() {
+  return {Code::cannot_measure, "threads begin and end faster than counters can be opened on them",
+          "let tally start the program", 0};
+}
+
+// Groups that are inherited, and their windows.
+class InheritedWindows final : public WindowSource {
+ public:
+  InheritedWindows(const WindowOrder& order, const WindowEvents& events)
+      : order_(order), events_(events), groups_(events) {}
+
+  Result<void> open(std::int32_t process, std::int32_t thread, linux::PerfStart start) {
+    if (auto opened = groups_.open(thread, start); !opened) return opened;
+    roots_.emplace_back(process, thread);
+    return {};
+  }
+
+  Result<void> open_command(pid_t child) override { return open(child, child, linux::PerfStart::at_exec); }
+
+  // One more process, after begin(), with all its threads. False where it is counted already, as what a counted one
+  // has started.
+  Result<bool> add(std::int32_t process) {
+    const std::lock_guard lock(mutex_);
+    take(linux::now().count());
+    if (maker_->knows(process)) return false;
+    const std::size_t before = roots_.size();
+    const auto undo = [&] {
+      groups_.close_after(before);
+      roots_.resize(before);
+    };
+    for (int tries = 1;; ++tries) {
+      const auto threads = linux::threads_of(process);
+      for (const pid_t thread : threads) {
+        auto opened = open(process, thread, linux::PerfStart::when_told);
+        if (opened || opened.error().os_errno == ESRCH) continue;
+        undo();
+        return fail(opened.error());
+      }
+      if (linux::threads_of(process) == threads) break;
+      undo();
+      if (tries == tries_at_most) return fail(faster());
+    }
+    if (roots_.size() == before)
+      return fail(Error{Code::cannot_measure, fmt::format("process {} has ended", process), "", ESRCH});
+    for (std::size_t i = before; i < roots_.size(); ++i) add_root(i);
+    name_counters();
+    groups_.enable(before);
+    return true;
+  }
+
+  Result<void> begin(Nanoseconds started) override {
+    maker_.emplace(WindowShape{events_.every, events_.is_clock, groups_.width(), groups_.processors()}, started.count(),
+                   [this](const result::Window& window) { order_.sink.on_window(window); });
+    for (std::size_t i = 0; i < roots_.size(); ++i) add_root(i);
+    name_counters();
+    result::WindowsHead head = events_.head;
+    // Behind the trigger lies its second counter.
+    for (const auto& place : events_.places)
+      head.places.push_back(place && *place > 0 ? std::optional<std::size_t>(*place + 1) : place);
+    places_ = head.places;
+    if (order_.sink.on_begin) order_.sink.on_begin(head);
+    auto reader = WindowReader::start(
+        groups_.descriptors(),
+        [this] {
+          const std::lock_guard lock(mutex_);
+          take(linux::now().count());
+        },
+        look_each_ms);
+    if (!reader) return fail(reader.error());
+    reader_ = std::move(*reader);
+    return {};
+  }
+
+  void enable() const { groups_.enable(); }
+
+  void finish() override {
+    groups_.disable();
+    reader_->finish();
+    take(std::numeric_limits<std::int64_t>::max());
+    totals_ = groups_.totals();
+    std::vector<std::int64_t> sums;
+    for (const linux::PerfValue& one : totals_) sums.push_back(static_cast<std::int64_t>(one.value));
+    maker_->finish(linux::now().count(), sums);
+  }
+
+  std::vector<Count> counts() const override {
+    std::vector<Count> counts;
+    for (std::size_t i = 0; i < order_.events.size(); ++i) {
+      const Count& like = events_.head.events[i].count;
+      if (!places_[i]) {
+        counts.push_back(like);
+        continue;
+      }
+      std::int64_t sum = 0;
+      const std::size_t place = std::max<std::size_t>(*places_[i], 1);
+      for (std::size_t at = place; at < totals_.size(); at += groups_.width())
+        sum += static_cast<std::int64_t>(totals_[at].value);
+      counts.push_back(counted(sum, like.source));
+    }
+    return counts;
+  }
+
+  std::optional<Nanoseconds> longest_enabled() const override {
+    Nanoseconds longest{0};
+    for (const linux::PerfValue& one : totals_) longest = std::max(longest, one.enabled);
+    return longest;
+  }
+
+  std::vector<std::string> notices() const override {
+    std::vector<std::string> said;
+    said.emplace_back(
+        "windows are a thread's on one processor: after a move the window there goes on later. The program is not "
+        "traced.");
+    if (maker_->lost() > 0)
+      said.push_back(
+          fmt::format("{} windows have no row of their own: records were lost, and the next row of each is "
+                      "longer (column `lost`)",
+                      maker_->lost()));
+    if (maker_->any_unattributed())
+      said.push_back(
+          fmt::format("the last windows of {} threads are one row, of thread 0: they were alive, or the "
+                      "kernel did not say what they had counted",
+                      maker_->unknown_ends() + 1));
+    return said;
+  }
+
+ private:
+  void add_root(std::size_t i) {
+    const auto [process, thread] = roots_[i];
+    maker_->add_root(process, thread, linux::content(fmt::format("/proc/{}/comm", process)));
+  }
+  void name_counters() {
+    groups_.name_counters([this](std::uint64_t id, std::size_t root, std::size_t processor, std::size_t place) {
+      maker_->add_counter(id, root, processor, place);
+    });
+  }
+  void take(std::int64_t until_ns) {
+    groups_.take(until_ns, [this](const linux::SampleRecord& record) { maker_->see(record); });
+  }
+
+  const WindowOrder& order_;
+  const WindowEvents& events_;
+  WindowGroups groups_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> roots_;
+  std::optional<WindowMaker> maker_;
+  std::vector<std::optional<std::size_t>> places_;
+  std::vector<linux::PerfValue> totals_;
+  std::mutex mutex_;  // of the maker and the groups, once there is a reader
+  std::unique_ptr<WindowReader> reader_;
+};
+
+void add_counts(Outcome& outcome, const WindowOrder& order, const std::vector<Count>& counts) {
+  for (std::size_t i = 0; i < counts.size(); ++i) outcome.counts.push_back(event_count(order.events[i], counts[i]));
+}
+
+Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& events, Follow follow) {
+  NativeRun native(order);
+  auto gate = linux::Gate::make();
+  if (!gate) return fail(gate.error());
+  if (const auto started = native.start(gate->hooks()); !started) return fail(started.error());
+  std::unique_ptr<WindowSource> windows;
+  if (follow == Follow::as_the_kernel_can && can_inherit_samples(events))
+    windows = std::make_unique<InheritedWindows>(order, events);
+  else
+    windows = std::make_unique<TracedWindows>(order, events);
+  if (auto opened = windows->open_command(native.pid()); !opened) return fail(opened.error());
+  native.begins_now();
+  if (auto begun = windows->begin(native.started().time); !begun) return fail(begun.error());
+  gate->open();
+  if (const auto executed = native.executed(); !executed) return fail(executed.error());
+  const Left left = native.wait(nullptr, windows->observer());
+  windows->finish();
+  const Figures figures = native.figures();
+  WindowTotals outcome{native.outcome(figures)};
+  const auto enabled = left.ended ? windows->longest_enabled() : std::nullopt;
+  const std::string lost =
+      enabled ? why_counters_were_lost(*enabled, figures.usage, order.target.command.front()) : std::string();
+  if (!lost.empty()) outcome.missing.push_back("windows are missing: " + lost);
+  const auto said = windows->notices();
+  outcome.notices.insert(outcome.notices.begin(), said.begin(), said.end());
+  std::vector<Count> counts = windows->counts();
+  for (Count& one : counts) {
+    one = believed_as_left(std::move(one), left);
+    if (!lost.empty() && one.value) one = downgraded(std::move(one), Trust::partial, lost);
+  }
+  add_counts(outcome, order, counts);
+  return outcome;
+}
+
+// Those that a thread began after its counters were opened are counted with it; which another one began nobody can
+// tell. So the counters are opened again until nothing began meanwhile.
+Result<std::unique_ptr<InheritedWindows>> open_attached(const WindowOrder& order, const WindowEvents& events) {
+  const auto threads_now = [&] {
+    std::vector<std::pair<std::int32_t, std::int32_t>> all;
+    for (const std::int32_t process : order.target.attachment.processes)
+      for (const pid_t thread : linux::threads_of(process)) all.emplace_back(process, thread);
+    return all;
+  };
+  for (int tries = 1;; ++tries) {
+    auto windows = std::make_unique<InheritedWindows>(order, events);
+    const auto before = threads_now();
+    for (const std::int32_t process : order.target.attachment.processes)
+      if (!linux::process_is_alive(process))
+        return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
+                    ESRCH);
+    for (const auto& [process, thread] : before)
+      if (auto opened = windows->open(process, thread, linux::PerfStart::when_told);
+          !opened && opened.error().os_errno != ESRCH)
+        return fail(opened.error());
+    if (threads_now() == before) return windows;
+    if (tries == tries_at_most) return fail(faster());
+  }
+}
+
+// Programs that others start, from where they are seen to begin.
+class Awaited {
+ public:
+  Awaited(const WindowOrder& order, const WindowEvents& events)
+      : order_(order), watch_(order.target.attachment.awaited), windows_(order, events) {}
+
+  Result<WindowTotals> run() {
+    using Taken = linux::Signals::Taken;
+    const Nanoseconds started = linux::now();
+    // On tally itself, which is not counted: rings and their memory take milliseconds, and are there when a program is
+    // seen.
+    if (auto opened = windows_.open(linux::own_pid(), linux::own_pid(), linux::PerfStart::when_told); !opened)
+      return fail(opened.error());
+    if (auto begun = windows_.begin(started); !begun) return fail(begun.error());
+    tell(fmt::format("waiting for {} to be executed{}", join(order_.target.attachment.awaited, " or "),
+                     how_it_is_seen()));
+    while (true) {
+      for (const pid_t process : watch_.take())
+        if (auto taken = take(process); !taken) return fail(taken.error());
+      if (found_ > 0 && !living_.any()) break;
+      watch_.wait(living_, order_.conditions.signals->fd());
+      const Taken taken = order_.conditions.signals->take(0);
+      if (taken == Taken::interrupted || taken == Taken::give_up) break;
+    }
+    windows_.finish();
+    WindowTotals outcome;
+    outcome.duration = linux::now() - started;
+    outcome.notices = windows_.notices();
+    if (found_ == 0) outcome.notices = {"no program was seen that was waited for"};
+    if (found_ > 0 && !living_.any())
+      outcome.notices.push_back(fmt::format("{} ended: so does the waiting", found_ == 1 ? "it has" : "all have"));
+    add_counts(outcome, order_, windows_.counts());
+    return outcome;
+  }
+
+ private:
+  void tell(const std::string& line) const {
+    if (order_.sink.on_news) order_.sink.on_news(line);
+  }
+
+  std::string how_it_is_seen() const {
+    if (watch_.is_told()) return "";
+    return fmt::format(
+        "; processes are looked at every {} ms, since the kernel does not tell an ordinary user who executes what: as "
+        "root, or with CAP_PERFMON, it would, at once, and of other users' programs",
+        linux::ExecWatch::look_each_ms);
+  }
+
+  Result<void> take(pid_t process) {
+    auto taken = windows_.add(process);
+    const int why = taken ? 0 : taken.error().os_errno;
+    if (why == EMFILE || why == ENOMEM) {
+      tell(fmt::format("process {} is seen, and cannot be counted: {}", process, taken.error().message));
+      return {};
+    }
+    if (why == EACCES || why == EPERM) {
+      tell(fmt::format("process {} is seen, and cannot be counted: {}; root or CAP_PERFMON may", process,
+                       taken.error().message));
+      return {};
+    }
+    if (!taken && !linux::process_is_alive(process)) {
+      tell(fmt::format("process {} is seen, and had ended before it could be counted", process));
+      return {};
+    }
+    if (!taken) return fail(taken.error());
+    if (!*taken) return {};
+    ++found_;
+    living_.add(process);
+    // The first number: nanoseconds on a processor (Documentation/scheduler/sched-stats.rst).
+    const auto ran =
+        parse_integer(split(linux::content(fmt::format("/proc/{}/schedstat", process)), ' ').front()).value_or(0);
+    tell(fmt::format(
+        "found process {} ({}): it is counted from now on; before that it had been {:.2f} ms on a processor, at most",
+        process, printable(trimmed(linux::content(fmt::format("/proc/{}/comm", process)))),
+        static_cast<double>(ran) / 1e6));
+    return {};
+  }
+
+  const WindowOrder& order_;
+  linux::ExecWatch watch_;
+  linux::Living living_{{}, {}};
+  InheritedWindows windows_;
+  int found_ = 0;
+};
+
+Result<WindowTotals> run_attached(const WindowOrder& order, const WindowEvents& events) {
+  using Taken = linux::Signals::Taken;
+  if (!can_inherit_samples(events))
+    return fail(Code::cannot_measure,
+                "this kernel (before 6.12) lets no thread inherit counters that write the counts of their group",
+                "let tally start the program");
+  if (!order.target.attachment.awaited.empty()) return Awaited(order, events).run();
+  auto windows = open_attached(order, events);
+  if (!windows) return fail(windows.error());
+  linux::Living living(order.target.attachment.processes, {});
+  const Nanoseconds started = linux::now();
+  // Before anybody is told that it has begun.
+  (*windows)->enable();
+  if (auto begun = (*windows)->begin(started); !begun) return fail(begun.error());
+  while (living.any()) {
+    living.wait(order.conditions.signals->fd(), -1);
+    const Taken taken = order.conditions.signals->take(0);
+    if (taken == Taken::interrupted || taken == Taken::give_up) break;
+  }
+  (*windows)->finish();
+  WindowTotals outcome;
+  outcome.duration = linux::now() - started;
+  outcome.notices = (*windows)->notices();
+  add_counts(outcome, order, (*windows)->counts());
+  return outcome;
+}
+
+}  // namespace
+
+Result<WindowTotals> run_windows(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores, Follow follow) {
+  const auto events = window_events(order, cores);
+  if (!events) return fail(events.error());
+  return order.target.attachment.any() ? run_attached(order, *events) : run_command(order, *events, follow);
+}
+
+}  // namespace tally::backend::perf

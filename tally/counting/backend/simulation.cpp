@@ -1,0 +1,102 @@
+#include "tally/counting/backend/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::backend {
+namespace {
+
+const char* word(Precision precision) { return precision == Precision::fast ? "fast" : "full"; }
+
+const char* predictor(Precision precision) { return precision == Precision::fast ? "gshare" : "TAGE"; }
+
+}  // namespace
+
+std::string Simulation::name() const { return fmt::format("{}, {}", machine.name, word(precision)); }
+
+Result<machine::Machine> machine_of(const std::string& model) {
+  return model.find('/') == std::string::npos ? machine::named(model, "/") : machine::from_file(model);
+}
+
+Needed needed_by(event::Id id) {
+  using event::Part;
+  switch (event::definition(id).part) {
+    case Part::none: return {};
+    case Part::predictor: return {.branches = true};
+    case Part::l1i: return {.l1i = true};
+    case Part::l1d: return {.l1d = true};
+    case Part::l2:
+    case Part::last_level: return {.l1i = true, .l1d = true, .lower = true};
+    case Part::data_tlb:
+    case Part::instruction_tlb: return {.tlbs = true};
+    case Part::core: return {.branches = true, .l1i = true, .l1d = true, .lower = true, .core = true};
+  }
+  return {};
+}
+
+std::string model_of(event::Id id, const Simulation& simulation) {
+  const Needed needed = needed_by(id);
+  if (needed.core) {
+    return fmt::format("{} core and {} caches, {}", simulation.machine.core, simulation.machine.name,
+                       word(simulation.precision));
+  }
+  if (needed.branches) return fmt::format("{}, {}", predictor(simulation.precision), word(simulation.precision));
+  return fmt::format("{} {}, {}", simulation.machine.name, needed.tlbs ? "TLBs" : "caches", word(simulation.precision));
+}
+
+bool is_of_last_level(event::Id id) { return event::definition(id).part == event::Part::last_level; }
+
+std::string why_not_modelled(event::Id id, const Simulation& simulation) {
+  using event::Part;
+  const machine::Machine& machine = simulation.machine;
+  const auto unless = [&](bool there, const char* what) {
+    return there ? std::string() : fmt::format("the machine model {} has no {}", machine.name, what);
+  };
+  switch (event::definition(id).part) {
+    case Part::l1i: return unless(machine.caches.l1i.sets != 0, "instruction cache");
+    case Part::l2: return unless(machine.caches.l2.sets != 0, "second level");
+    case Part::last_level: return unless(machine.caches.llc.sets != 0, "last level");
+    case Part::data_tlb: return unless(machine.tlbs.dtlb.sets != 0, "data TLB");
+    case Part::instruction_tlb: return unless(machine.tlbs.itlb.sets != 0, "instruction TLB");
+    case Part::core: {
+      const std::string cores = join(machine::core_names(), ", ");
+      return unless(!machine.core.empty(),
+                    fmt::format("core, of whose latencies cycles are made (cores are {})", cores).c_str());
+    }
+    case Part::none:
+    case Part::predictor:
+    case Part::l1d: break;
+  }
+  return "";
+}
+
+std::string describe(const Simulation& simulation, const Needed& needed) {
+  const sim::HierarchyShape& caches = simulation.machine.caches;
+  std::vector<std::string> parts;
+  const auto level = [&](bool wanted, const char* name, const sim::CacheShape& shape) {
+    if (wanted && shape.sets != 0) parts.push_back(fmt::format("{} {}", name, machine::geometry_text(shape)));
+  };
+  if (needed.core) parts.push_back(simulation.machine.core + " core");
+  if (needed.branches) parts.emplace_back(predictor(simulation.precision));
+  level(needed.l1i, "L1I", caches.l1i);
+  level(needed.l1d, "L1D", caches.l1d);
+  level(needed.lower, "L2", caches.l2);
+  level(needed.lower, "LLC", caches.llc);
+  const auto tlb = [&](const char* name, const sim::CacheShape& shape) {
+    const std::int64_t entries = std::int64_t{shape.sets} * shape.ways;
+    if (needed.tlbs_in(simulation.precision) && entries != 0)
+      parts.push_back(fmt::format("{} {} entries {}-way", name, thousands(entries), shape.ways));
+  };
+  tlb("iTLB", simulation.machine.tlbs.itlb);
+  tlb("dTLB", simulation.machine.tlbs.dtlb);
+  tlb("second-level TLB", simulation.machine.tlbs.stlb);
+  if (needed.lower) parts.emplace_back(simulation.prefetch ? "with its prefetchers" : "no prefetch");
+  const std::string title = simulation.machine.title.empty() ? "" : fmt::format(" ({})", simulation.machine.title);
+  return fmt::format("model {}{}, {}: {}", simulation.machine.name, title, word(simulation.precision),
+                     join(parts, "; "));
+}
+
+}  // namespace tally::backend

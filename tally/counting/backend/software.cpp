@@ -1,0 +1,124 @@
+#include "tally/counting/backend/software.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/backend/lost_counters.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::backend {
+namespace {
+
+using event::Id;
+
+Count peak_memory(const linux::Usage& usage) {
+  if (usage.peak_rss_bytes > usage.peak_floor_bytes) return counted(usage.peak_rss_bytes, Source::wait4);
+  return partial(usage.peak_rss_bytes, Source::wait4,
+                 fmt::format("at most this: less than the {} that the process had before its program was executed",
+                             bytes_text(usage.peak_floor_bytes)));
+}
+
+Count time_stamp_ticks(const Figures& figures) {
+  if (!figures.ticks) return absent("only x86 has this counter");
+  Count count = counted(*figures.ticks, Source::tsc);
+  if (figures.steady_ticks) return count;
+  return downgraded(count, Trust::partial, "this processor's counter may change its rate (no invariant TSC)");
+}
+
+bool never_counts(Id id) { return id == Id::bpf_output || id == Id::dummy; }
+
+Count only_by_counter(Id id, const Figures& figures) {
+  if (!linux::kernel_counts(*kernel_event(id))) return absent("the kernel counts none on this architecture");
+  for (const KernelCount& one : figures.kernel) {
+    if (one.id != id || one.os_errno == 0) continue;
+    return absent(
+        fmt::format("the kernel refuses to count it: {} (`tally doctor` tells more)", linux::errno_text(one.os_errno)));
+  }
+  return absent("only the kernel's counters have it: ask for the kernel's own events alone, or with --backend none");
+}
+
+Count by_bookkeeping(Id id, const Figures& figures) {
+  const linux::Usage& usage = figures.usage;
+  switch (id) {
+    case Id::page_faults: return counted(usage.minor_faults + usage.major_faults, Source::wait4);
+    case Id::minor_faults: return counted(usage.minor_faults, Source::wait4);
+    case Id::major_faults: return counted(usage.major_faults, Source::wait4);
+    case Id::context_switches: return counted(usage.voluntary_switches + usage.involuntary_switches, Source::wait4);
+    case Id::voluntary_switches: return counted(usage.voluntary_switches, Source::wait4);
+    case Id::involuntary_switches: return counted(usage.involuntary_switches, Source::wait4);
+    case Id::task_clock:
+    case Id::cpu_clock: return counted((usage.user + usage.system).count(), Source::wait4);
+    case Id::user_time: return counted(usage.user.count(), Source::wait4);
+    case Id::system_time: return counted(usage.system.count(), Source::wait4);
+    case Id::duration_time: return counted(figures.duration.count(), Source::clock);
+    case Id::peak_memory: return peak_memory(usage);
+    case Id::tsc: return time_stamp_ticks(figures);
+    default: break;
+  }
+  if (never_counts(id)) return absent("it never counts: perf opens it for the records that come with it");
+  return kernel_event(id) ? only_by_counter(id, figures) : absent("not one of the kernel's figures");
+}
+
+}  // namespace
+
+std::optional<linux::KernelEvent> kernel_event(Id id) {
+  const auto number = event::definition(id).kernel_number;
+  if (!number || never_counts(id)) return std::nullopt;
+  return static_cast<linux::KernelEvent>(*number);
+}
+
+KernelCounters::KernelCounters(const std::vector<event::Event>& events) {
+  for (const event::Event& event : events) {
+    const auto wanted = kernel_event(event.id);
+    if (!wanted || !linux::kernel_counts(*wanted)) continue;
+    opened_.push_back({event.id, linux::open_for_next_program(*wanted, event.id == Id::user_page_faults)});
+  }
+}
+
+std::vector<KernelCount> KernelCounters::read() const {
+  std::vector<KernelCount> counts;
+  for (const Opened& one : opened_) counts.push_back({one.id, one.counter.os_errno, one.counter.read()});
+  return counts;
+}
+
+void take_time(Figures& figures, const linux::Moment& start, const linux::Moment& end) {
+  figures.duration = end.time - start.time;
+  if (!start.ticks || !end.ticks) return;
+  figures.ticks = static_cast<std::int64_t>(*end.ticks - *start.ticks);
+  figures.steady_ticks = linux::time_stamp_is_invariant();
+}
+
+Count software_count(const event::Event& event, const Figures& figures) {
+  for (const KernelCount& one : figures.kernel) {
+    // One that was never enabled saw no execve: wait4 knows as much.
+    if (one.id != event.id || !one.value || one.value->enabled.count() == 0) continue;
+    // Without its times: the kernel never takes such a counter away to lend it to others.
+    Count count = counted(static_cast<std::int64_t>(one.value->value), Source::kernel);
+    return figures.lost.empty() ? count : count_of_lost(event, figures, std::move(count), figures.lost);
+  }
+  return by_bookkeeping(event.id, figures);
+}
+
+Figures expected_figures(const event::Event& event) {
+  Figures figures;
+  figures.usage.peak_rss_bytes = 1;
+  if (event.id == Id::tsc) {
+    const linux::Moment moment = linux::this_moment();
+    take_time(figures, moment, moment);
+  }
+  figures.kernel = KernelCounters({event}).read();
+  for (KernelCount& one : figures.kernel) {
+    if (one.os_errno == 0) one.value = linux::PerfValue{0, Nanoseconds{1}, Nanoseconds{1}};
+  }
+  return figures;
+}
+
+bool all_software(const std::vector<event::Event>& events) {
+  return std::all_of(events.begin(), events.end(), [](const event::Event& event) {
+    return event::definition(event.id).kind == event::Kind::software;
+  });
+}
+
+}  // namespace tally::backend

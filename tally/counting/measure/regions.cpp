@@ -1,0 +1,109 @@
+#include "tally/counting/measure/regions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/linux/process/region_handoff.hpp"
+
+namespace tally::measure {
+namespace {
+
+void take_regions(linux::Gathering& gathering, backend::Regions& outcome) {
+  for (const std::string& text : gathering.take()) {
+    auto program = result::read_regions(text);
+    if (program) {
+      outcome.regions.push_back(std::move(*program));
+    } else {
+      outcome.notices.push_back("regions of a program are not shown, it handed over something else: " +
+                                program.error().message);
+    }
+  }
+}
+
+// A program's own counters are pinned: what they left to the others for a part of the time is no count.
+std::vector<std::size_t> leave_out_lent(backend::Regions& outcome) {
+  std::vector<std::size_t> lent;
+  if (outcome.regions.empty()) return lent;
+  for (std::size_t i = 0; i < outcome.counts.size(); ++i) {
+    Count& count = outcome.counts[i].count;
+    if (count.trust != Trust::scaled) continue;
+    count =
+        absent(fmt::format("the program's regions needed its counter: it counted for {:.3g} % of the time; "
+                           "`--passes` makes room where there is any; else "
+                           "ask for fewer events in the regions",
+                           running_percent(count).value_or(0)));
+    lent.push_back(i);
+  }
+  return lent;
+}
+
+// For programs that leave it to the command what their regions count. One event or metric a line, as it is asked for by
+// name.
+std::string asked_of_programs(const std::vector<event::Event>& events, const std::vector<MetricChoice>& metrics) {
+  std::string text;
+  for (const event::Event& event : events) {
+    if (event::has_modes(event::definition(event.id).kind)) text += "event " + event::name(event) + "\n";
+  }
+  for (const MetricChoice& metric : metrics) {
+    const auto table = metric_table();
+    const bool is_own =
+        std::none_of(table.begin(), table.end(), [&](const auto& one) { return one.name == metric.name; });
+    text += "metric " + (is_own ? metric.name + "=" + metric.formula.text() : metric.full_name()) + "\n";
+  }
+  return text;
+}
+
+// `run` returns Result<backend::Regions>. `asked`: as of asked_of_programs().
+template <class Run>
+Result<backend::Regions> run_and_gather(const backend::Target& target, const std::string& asked, Run run) {
+  if (target.command.empty()) return run();
+  auto gathering = linux::Gathering::open();
+  // A program that finds nothing there counts what it would without this command.
+  if (gathering && !asked.empty()) (void)gathering->ask(asked);
+  Result<backend::Regions> outcome = run();
+  if (!outcome) return outcome;
+  if (gathering) {
+    take_regions(*gathering, *outcome);
+  } else {
+    outcome->notices.push_back(gathering.error().message);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
+                                          std::vector<std::size_t>* lent) {
+  const std::string asked = order.count.usual_events ? "" : asked_of_programs(order.count.events, order.metrics);
+  auto outcome = run_and_gather(order.count.target, asked, [&]() -> Result<backend::Regions> {
+    if (order.any()) return backend.run(order);
+    auto counts = backend.run(order.count);
+    if (!counts) return fail(counts.error());
+    return backend::Regions{*std::move(counts), {}};
+  });
+  if (!outcome || order.count.target.command.empty() || order.count.multiplex) return outcome;
+  auto places = leave_out_lent(*outcome);
+  if (lent != nullptr) *lent = std::move(places);
+  return outcome;
+}
+
+Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::WindowOrder& order) {
+  return run_and_gather(order.target, asked_of_programs(order.events, {}), [&]() -> Result<backend::Regions> {
+    auto totals = backend.run(order);
+    if (!totals) return fail(totals.error());
+    return backend::Regions{{static_cast<backend::Outcome&&>(*totals), {}, {}}, {}};
+  });
+}
+
+Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::ProfileOrder& order,
+                                          result::CodeCounts& code) {
+  return run_and_gather(order.target, asked_of_programs(order.events, {}), [&]() -> Result<backend::Regions> {
+    auto profile = backend.run(order);
+    if (!profile) return fail(profile.error());
+    code = std::move(profile->code);
+    return backend::Regions{{static_cast<backend::Outcome&&>(*profile), {}, {}}, {}};
+  });
+}
+
+}  // namespace tally::measure

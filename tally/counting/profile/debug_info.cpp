@@ -1,0 +1,385 @@
+#include "tally/counting/profile/debug_info.hpp"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fmt/format.h>
+#include <gelf.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/profile/unread_debug.hpp"
+#include "tally/linux/symbol/names.hpp"
+
+namespace tally::profile {
+namespace {
+
+// What is read of one file is bounded: a program may be made so that reading what it says of itself never ends.
+// Compilers nest inlined functions and blocks some tens deep.
+constexpr int most_depth = 128;
+// To go past an entry libdw reads what is nested in it, each time anew: a unit of nested entries is read as many times
+// as it is deep. A second's work.
+constexpr std::uint64_t most_passed = 256 << 20;
+constexpr std::uint64_t most_ranges = 4'000'000;
+constexpr std::size_t most_inlined = 500'000;
+// Longer names are cut: one may stand for each of many thousand functions.
+constexpr std::size_t most_name = 4096;
+
+constexpr unsigned int discriminator_attribute = 0x2136;  // DW_AT_GNU_discriminator, which libdw 0.188 does not name
+
+const char* folder_of(Dwarf_Die& unit) {
+  Dwarf_Attribute folder;
+  return dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &folder));
+}
+
+/// The function's name as the linker has it, or as the source has it where it needs none.
+std::string linker_name_of(Dwarf_Die& die) {
+  Dwarf_Attribute attribute;
+  for (const unsigned int kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
+    if (const char* const name = dwarf_formstring(dwarf_attr_integrate(&die, kind, &attribute)); name != nullptr)
+      return {name, strnlen(name, most_name)};
+  const char* const name = dwarf_diename(&die);
+  return name == nullptr ? "[function without a name]" : std::string(name, strnlen(name, most_name));
+}
+
+/// The file that an attribute gives the number of; null where none is said. Numbers are those of the unit that the
+/// attribute stands in. libdw's own dwarf_decl_file() takes 0, which clang writes in DWARF 5, for none.
+const char* file_of(Dwarf_Die& die, unsigned int kind) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  if (dwarf_formudata(dwarf_attr_integrate(&die, kind, &attribute), &number) != 0) return nullptr;
+  Dwarf_Die unit;
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  Dwarf_Half version = 0;
+  if (dwarf_cu_die(attribute.cu, &unit, &version, nullptr, nullptr, nullptr, nullptr, nullptr) == nullptr ||
+      dwarf_getsrcfiles(&unit, &files, &count) != 0)
+    return nullptr;
+  constexpr Dwarf_Half numbers_from_zero = 5;
+  if (number >= count || (number == 0 && version < numbers_from_zero)) return nullptr;
+  return dwarf_filesrc(files, number, nullptr, nullptr);
+}
+
+}  // namespace
+
+void DebugInfo::paint(Dwarf_Die& die, std::uint32_t number, Spans& spans) {
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  for (std::ptrdiff_t next = 0; (next = dwarf_ranges(&die, next, &base, &begin, &end)) > 0;) {
+    if (++ranges_ > most_ranges) {
+      over_limit_ = "it has more address ranges than are read";
+      return;
+    }
+    if (begin >= end) continue;
+    // What lay there goes on behind it.
+    const std::uint32_t behind = at(spans, end);
+    spans.erase(spans.lower_bound(begin), spans.lower_bound(end));
+    spans[begin] = number;
+    spans[end] = behind;
+  }
+}
+
+std::uint32_t DebugInfo::at(const Spans& spans, std::uint64_t address) {
+  const auto after = spans.upper_bound(address);
+  return after == spans.begin() ? nothing : std::prev(after)->second;
+}
+
+bool DebugInfo::any() {
+  if (!looked_) {
+    dwarf_ = dwfl_module_getdwarf(module_, &bias_);
+    note_unread();
+  }
+  looked_ = true;
+  return dwarf_ != nullptr;
+}
+
+void DebugInfo::note_unread() {
+  const char *file = nullptr, *debug_file = nullptr;
+  dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &file, &debug_file);
+  Dwarf_Addr bias = 0;
+  ::Elf* const elf = dwarf_ != nullptr ? dwarf_getelf(dwarf_) : dwfl_module_getelf(module_, &bias);
+  const char* const path = debug_file != nullptr ? debug_file : file;
+  if (elf != nullptr && path != nullptr)
+    if (auto unread = unread_compression(path, elf)) unread_.insert(*std::move(unread));
+  if (dwarf_ != nullptr)
+    if (auto unread = unread_shared_file(dwarf_)) unread_.insert(*std::move(unread));
+}
+
+/// Compilers other than gcc write no table of addresses (.debug_aranges): units say themselves where they are.
+void DebugInfo::index_units() {
+  units_indexed_ = true;
+  Dwarf_CU* cu = nullptr;
+  Dwarf_Die unit, inner;
+  std::uint8_t type = 0;
+  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, &unit, &inner) == 0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    unit_dies_.push_back(unit);
+    paint(unit, static_cast<std::uint32_t>(unit_dies_.size() - 1), units_);
+  }
+}
+
+bool DebugInfo::unit_of(std::uint64_t address, Dwarf_Die& unit) {
+  if (!any()) return false;
+  Dwarf_Addr bias = 0;
+  if (Dwarf_Die* const found = dwfl_module_addrdie(module_, address, &bias); found != nullptr) {
+    unit = *found;
+    return true;
+  }
+  if (!units_indexed_) index_units();
+  const std::uint32_t number = at(units_, address - bias_);
+  if (number == nothing) return false;
+  unit = unit_dies_[number];
+  return true;
+}
+
+std::optional<SourceLine> DebugInfo::row_of(Dwarf_Line* line, Dwarf_Die& unit) {
+  int number = 0;
+  if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return std::nullopt;
+  const char* const file = dwarf_linesrc(line, nullptr, nullptr);
+  if (file == nullptr) return std::nullopt;
+  unsigned int discriminator = 0;
+  dwarf_linediscriminator(line, &discriminator);
+  return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(number), discriminator};
+}
+
+/// The table of lines of all units, unpacked; null where there is none.
+const Elf_Data* DebugInfo::line_table() {
+  if (looked_for_lines_) return line_table_;
+  looked_for_lines_ = true;
+  ::Elf* const elf = dwarf_getelf(dwarf_);
+  std::size_t names = 0;
+  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return nullptr;
+  for (Elf_Scn* section = nullptr; line_table_ == nullptr && (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr head;
+    const char* const name = gelf_getshdr(section, &head) == nullptr ? nullptr : elf_strptr(elf, names, head.sh_name);
+    if (name != nullptr && (std::strcmp(name, ".debug_line") == 0 || std::strcmp(name, ".zdebug_line") == 0))
+      line_table_ = elf_getdata(section, nullptr);
+  }
+  return line_table_;
+}
+
+/// Whether the unit's part of it may be read: libdw makes a row of some 90 bytes of each byte, if need be.
+bool DebugInfo::may_read_lines(Dwarf_Die& unit) {
+  constexpr std::uint64_t most_bytes = 5 << 20;
+  const auto [known, is_new] = lines_allowed_.try_emplace(dwarf_dieoffset(&unit), true);
+  if (!is_new) return known->second;
+  Dwarf_Attribute attribute;
+  Dwarf_Word offset = 0;
+  const Elf_Data* const table = line_table();
+  std::uint32_t length = 0;  // where its own form has 64 bits it begins with what is larger than any
+  if (table == nullptr || dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &offset) != 0 ||
+      offset > table->d_size || table->d_size - offset < sizeof length)
+    return true;
+  std::memcpy(&length, static_cast<const char*>(table->d_buf) + offset, sizeof length);
+  known->second = std::min<std::uint64_t>(length, table->d_size - offset) <= most_bytes;
+  if (!known->second) over_limit_ = fmt::format("a unit's table of lines is longer than {}", bytes_text(most_bytes));
+  return known->second;
+}
+
+std::optional<SourceLine> DebugInfo::line_of(std::uint64_t address) {
+  Dwarf_Die unit;
+  if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
+  return row_of(dwarf_getsrc_die(&unit, address - bias_), unit);
+}
+
+/// Whether all that the unit declares may be read: so many bytes are in a quarter of a second.
+bool DebugInfo::is_affordable(Dwarf_Die& unit) {
+  constexpr std::uint64_t most_bytes = 64 << 20;
+  if (units_read_.count(dwarf_dieoffset(&unit)) != 0) return true;
+  const Dwarf_Off begin = dwarf_dieoffset(&unit) - dwarf_cuoffset(&unit);
+  Dwarf_Off end = begin;
+  if (dwarf_nextcu(dwarf_, begin, &end, nullptr, nullptr, nullptr, nullptr) != 0 ||
+      end - begin > most_bytes - bytes_read_)
+    return false;
+  bytes_read_ += end - begin;
+  return true;
+}
+
+/// Of several rows of one address the last one is the instruction's; the first one of a function is mostly that of its
+/// opening.
+std::optional<SourceLine> DebugInfo::beginning_of(std::uint64_t address) {
+  Dwarf_Die unit;
+  if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
+  if (is_affordable(unit)) return declaration_of(address);
+  Dwarf_Lines* lines = nullptr;
+  std::size_t count = 0;
+  if (dwarf_getsrclines(&unit, &lines, &count) != 0) return std::nullopt;
+  const auto address_of = [&](std::size_t i) {
+    Dwarf_Addr at = 0;
+    dwarf_lineaddr(dwarf_onesrcline(lines, i), &at);
+    return at + bias_;
+  };
+  std::size_t first = 0;
+  for (std::size_t left = count; left > 0;) {
+    const std::size_t half = left / 2;
+    if (address_of(first + half) < address) {
+      first += half + 1;
+      left -= half + 1;
+    } else {
+      left = half;
+    }
+  }
+  for (; first < count && address_of(first) == address; ++first) {
+    Dwarf_Line* const line = dwarf_onesrcline(lines, first);
+    bool is_end = false;
+    if (dwarf_lineendsequence(line, &is_end) == 0 && !is_end) return row_of(line, unit);
+  }
+  return line_of(address);
+}
+
+std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
+  Dwarf_Die unit;
+  if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
+  const std::uint32_t number = at(functions_of(unit).functions, address - bias_);
+  if (number == nothing) return line_of(address);
+  Dwarf_Die& die = functions_[number].die;
+  int line = 0;
+  const char* const file = dwarf_decl_line(&die, &line) == 0 && line > 0 ? file_of(die, DW_AT_decl_file) : nullptr;
+  if (file == nullptr) return line_of(address);
+  return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(line)};
+}
+
+DebugInfo::Unit& DebugInfo::functions_of(Dwarf_Die& unit) {
+  const auto [place, is_new] = units_read_.try_emplace(dwarf_dieoffset(&unit));
+  if (!is_new) return place->second;
+  // With -gsplit-dwarf the functions are in another file, and the unit here has the lines only.
+  Dwarf_Die split{};
+  const bool is_known = dwarf_cu_info(unit.cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) == 0;
+  index_functions(is_known && split.addr != nullptr ? split : unit, place->second, 0);
+  return place->second;
+}
+
+/// The first of the entries in `scope`, which is nested `depth` deep; false where there is none, or is none to be read.
+bool DebugInfo::first_child(Dwarf_Die& scope, Dwarf_Die& child, int depth) {
+  if (depth > most_depth) {
+    over_limit_ = fmt::format("it is nested more than {} deep", most_depth);
+    return false;
+  }
+  return dwarf_child(&scope, &child) == 0;
+}
+
+/// On to the next entry beside it. An entry may say where that is: never back, for that would be a circle.
+bool DebugInfo::next_sibling(Dwarf_Die& die) {
+  const Dwarf_Off from = dwarf_dieoffset(&die);
+  if (passed_ > most_passed) {
+    over_limit_ = "reading it takes too long";
+    return false;
+  }
+  if (dwarf_siblingof(&die, &die) != 0) return false;
+  const Dwarf_Off to = dwarf_dieoffset(&die);
+  if (to <= from) {
+    over_limit_ = "its entries are in a circle";
+    return false;
+  }
+  passed_ += to - from;
+  return true;
+}
+
+/// Functions lie in units, and, with some compilers, in the namespaces and types that they belong to.
+void DebugInfo::index_functions(Dwarf_Die& scope, Unit& unit, int depth) {
+  Dwarf_Die die;
+  if (!first_child(scope, die, depth)) return;
+  do {
+    switch (dwarf_tag(&die)) {
+      case DW_TAG_subprogram:
+        if (dwarf_hasattr(&die, DW_AT_low_pc) || dwarf_hasattr(&die, DW_AT_ranges)) {
+          functions_.push_back({die, false, {}});
+          paint(die, static_cast<std::uint32_t>(functions_.size() - 1), unit.functions);
+        }
+        break;
+      case DW_TAG_namespace:
+      case DW_TAG_module:
+      case DW_TAG_class_type:
+      case DW_TAG_structure_type:
+      case DW_TAG_union_type:
+      case DW_TAG_enumeration_type: index_functions(die, unit, depth + 1); break;
+      default: break;
+    }
+  } while (next_sibling(die));
+}
+
+std::uint32_t DebugInfo::inlined_at(std::uint64_t address) {
+  Dwarf_Die unit;
+  if (!unit_of(address, unit)) return InlinedCode::none;
+  if (!may_read_lines(unit)) return InlinedCode::none;
+  Unit& read = functions_of(unit);
+  if (!read.is_asked) {
+    read.is_asked = true;
+    const char* file = nullptr;
+    dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &file, nullptr);
+    if (auto unread = unread_split_unit(unit, file == nullptr ? "" : file)) unread_.insert(*std::move(unread));
+  }
+  const std::uint32_t number = at(read.functions, address - bias_);
+  if (number == nothing) return InlinedCode::none;
+  Function& function = functions_[number];
+  if (!function.is_read) {
+    function.is_read = true;
+    read_inlined(function.die, InlinedCode::none, function, folder_of(unit), 0);
+  }
+  return at(function.inlined, address - bias_);
+}
+
+void DebugInfo::read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, const char* folder,
+                             int depth) {
+  Dwarf_Die die;
+  if (!first_child(scope, die, depth)) return;
+  do {
+    switch (dwarf_tag(&die)) {
+      case DW_TAG_inlined_subroutine: {
+        if (inlined_.size() >= most_inlined) {
+          over_limit_ = fmt::format("it has more than {} inlined functions", thousands(most_inlined));
+          return;
+        }
+        const std::uint32_t number = add_inlined(die, parent, folder);
+        // What lies within it is painted over it.
+        paint(die, number, function.inlined);
+        read_inlined(die, number, function, folder, depth + 1);
+        break;
+      }
+      case DW_TAG_lexical_block:
+      case DW_TAG_try_block:
+      case DW_TAG_catch_block: read_inlined(die, parent, function, folder, depth + 1); break;
+      default: break;
+    }
+  } while (next_sibling(die));
+}
+
+std::uint32_t DebugInfo::add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder) {
+  InlinedCode made;
+  made.parent = parent;
+  std::string linker_name = linker_name_of(die);
+  made.name = symbol::demangled(linker_name);
+  if (made.name != linker_name) made.linker_name = std::move(linker_name);
+  Dwarf_Attribute attribute;
+  Dwarf_Die origin;
+  if (dwarf_formref_die(dwarf_attr(&die, DW_AT_abstract_origin, &attribute), &origin) != nullptr) {
+    int line = 0;
+    const char* const file =
+        dwarf_decl_line(&origin, &line) == 0 && line > 0 ? file_of(origin, DW_AT_decl_file) : nullptr;
+    if (file != nullptr) made.declared = {path_of(file, folder), static_cast<std::uint32_t>(line)};
+  }
+  Dwarf_Word line = 0;
+  if (dwarf_formudata(dwarf_attr(&die, DW_AT_call_line, &attribute), &line) == 0) {
+    if (const char* const path = file_of(die, DW_AT_call_file); path != nullptr)
+      made.called = {path_of(path, folder), static_cast<std::uint32_t>(line)};
+  }
+  Dwarf_Word discriminator = 0;
+  if (dwarf_formudata(dwarf_attr(&die, discriminator_attribute, &attribute), &discriminator) == 0)
+    made.called.discriminator = static_cast<std::uint32_t>(discriminator);
+  inlined_.push_back(std::move(made));
+  return static_cast<std::uint32_t>(inlined_.size() - 1);
+}
+
+std::string_view DebugInfo::path_of(const char* file, const char* folder) {
+  std::string& path = paths_[file];
+  if (!path.empty()) return path;
+  path = file;
+  if (path.starts_with("./")) path.erase(0, 2);
+  // From the folder in which the compiler was started.
+  if (!path.starts_with('/') && folder != nullptr) path = std::string(folder) + "/" + path;
+  return path;
+}
+
+}  // namespace tally::profile

@@ -1,0 +1,104 @@
+// Names of functions where the command was built without a library that reads debug information.
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "tally/counting/profile/code_names.hpp"
+#include "tally/linux/files/input.hpp"
+#include "tally/linux/symbol/elf.hpp"
+#include "tally/linux/symbol/names.hpp"
+
+namespace tally::profile {
+namespace {
+
+/// A value at a place of the file; nothing where it ends before.
+template <class T>
+std::optional<T> value_at(std::string_view bytes, std::uint64_t at) {
+  if (at > bytes.size() || bytes.size() - at < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+/// The build id in a part with notes; empty where it has none.
+std::string build_id_in_notes(std::string_view notes) {
+  constexpr std::string_view owner("GNU", 4);
+  for (std::uint64_t at = 0; const auto note = value_at<Elf64_Nhdr>(notes, at);) {
+    const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
+    const std::uint64_t name = at + sizeof *note, text = name + padded(note->n_namesz);
+    if (text + note->n_descsz > notes.size()) break;
+    if (note->n_type == NT_GNU_BUILD_ID && notes.substr(name, note->n_namesz) == owner) {
+      std::string id;
+      for (const char c : notes.substr(text, note->n_descsz))
+        id += fmt::format("{:02x}", static_cast<unsigned char>(c));
+      return id;
+    }
+    at = text + padded(note->n_descsz);
+  }
+  return {};
+}
+
+std::string build_id_in(std::string_view file) {
+  const auto head = value_at<Elf64_Ehdr>(file, 0);
+  for (std::uint64_t i = 0; head && i < head->e_phnum; ++i) {
+    const auto part = value_at<Elf64_Phdr>(file, head->e_phoff + i * sizeof(Elf64_Phdr));
+    if (!part) break;
+    if (part->p_type != PT_NOTE || part->p_offset > file.size()) continue;
+    if (std::string id = build_id_in_notes(file.substr(part->p_offset, part->p_filesz)); !id.empty()) return id;
+  }
+  return {};
+}
+
+class Names final : public CodeNames {
+ public:
+  Result<void> open(const std::string& path) {
+    auto bytes = linux::read_regular_file(path);
+    if (!bytes) return fail(bytes.error());
+    bytes_ = *std::move(bytes);
+    auto elf = symbol::read_elf(bytes_);
+    if (!elf) return fail(elf.error());
+    elf_ = *std::move(elf);
+    for (const symbol::Function& one : elf_.functions)
+      if (functions_.empty() || functions_.back().address != one.address)
+        functions_.push_back({symbol::demangled(one.name), one.address, 0, false});
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+      const NamedCode part = section_of(functions_[i].address);
+      const std::uint64_t end = i + 1 < functions_.size() ? functions_[i + 1].address : part.address + part.bytes;
+      functions_[i].bytes = end - functions_[i].address;
+    }
+    return {};
+  }
+
+  std::optional<std::uint64_t> address_of(std::uint64_t offset) const override {
+    for (const symbol::Segment& part : elf_.executable)
+      if (offset - part.offset < part.bytes) return offset - part.offset + part.address;
+    return std::nullopt;
+  }
+  const std::vector<NamedCode>& functions() const override { return functions_; }
+  NamedCode section_of(std::uint64_t address) const override {
+    for (const symbol::Segment& part : elf_.executable)
+      if (address - part.address < part.bytes) return {"[code]", part.address, part.bytes, true};
+    return {"[no section]", address, 1, true};
+  }
+  std::optional<SourceLine> line_of(std::uint64_t) const override { return std::nullopt; }
+  std::string build_id() const override { return build_id_in(bytes_); }
+
+ private:
+  std::string bytes_;
+  symbol::Elf elf_;
+  std::vector<NamedCode> functions_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<CodeNames>> CodeNames::open(const std::string& path, int fd) {
+  auto names = std::make_unique<Names>();
+  if (auto opened = names->open(fd < 0 ? path : fmt::format("/proc/self/fd/{}", fd)); !opened)
+    return fail(opened.error());
+  return names;
+}
+
+}  // namespace tally::profile

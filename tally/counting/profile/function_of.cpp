@@ -1,0 +1,20 @@
+#include <algorithm>
+
+#include "tally/counting/profile/code_names.hpp"
+
+namespace tally::profile {
+
+const NamedCode* function_of(const CodeNames& names, std::uint64_t address) {
+  const auto& all = names.functions();
+  auto after = std::upper_bound(all.begin(), all.end(), address,
+                                [](std::uint64_t at, const NamedCode& one) { return at < one.address; });
+  // A short one may lie within a long one.
+  constexpr int nested = 8;
+  for (int i = 0; i < nested && after != all.begin(); ++i) {
+    --after;
+    if (address - after->address < after->bytes) return &*after;
+  }
+  return nullptr;
+}
+
+}  // namespace tally::profile

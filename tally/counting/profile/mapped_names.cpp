@@ -1,0 +1,70 @@
+#include "tally/counting/profile/mapped_names.hpp"
+
+#include <optional>
+
+#include "tally/linux/files/file_state.hpp"
+
+namespace tally::profile {
+namespace {
+
+using Names = Result<MappedNames>;
+
+constexpr const char* not_here =
+    "there is no such file here: it was removed since, or the program had another root or mount namespace";
+
+bool is_unchanged(const linux::FileState& now, const result::FileIdentity& then) {
+  return now == linux::FileState{then.device, then.inode, then.bytes, then.modified_s, then.modified_ns};
+}
+
+/// Where only the numbers of the list of mappings are known. A file system made of several shows other device numbers
+/// there: the number of the file will do.
+Names names_by_inode(const result::CodeFile& file) {
+  const auto now = linux::file_state(file.path);
+  if (!now) return fail(Code::bad_usage, not_here);
+  const std::int64_t changed_ns = now->modified_s * 1'000'000'000 + now->modified_ns;
+  if (now->inode != file.inode || (file.mapped_ns != 0 && changed_ns > file.mapped_ns))
+    return fail(Code::bad_usage, "the file was replaced since");
+  if (const auto generation = linux::generation_of(file.path);
+      file.generation != 0 && generation && *generation != file.generation)
+    return fail(Code::bad_usage, "the file was replaced since");
+  auto names = CodeNames::open(file.path);
+  if (!names) return fail(names.error());
+  return MappedNames{*std::move(names)};
+}
+
+/// Whether they are of a file with this build id, as far as both have one. Times of files can be set, and sizes are
+/// often the same.
+bool have_build_id(const CodeNames& names, const std::string& build_id) {
+  const std::string own = build_id.empty() ? std::string() : names.build_id();
+  return own.empty() || own == build_id;
+}
+
+}  // namespace
+
+Names names_of_mapped(const result::CodeFile& file) {
+  if (!file.identity) return names_by_inode(file);
+  const result::FileIdentity& then = *file.identity;
+  if (then.inode == 0 && then.build_id.empty())
+    return fail(Code::bad_usage, "the file could not be opened any more when its code ran first");
+  const auto now = linux::file_state(file.path);
+  const bool is_same_file = now && is_unchanged(*now, then);
+  if (is_same_file) {
+    auto names = CodeNames::open(file.path);
+    if (!names) return fail(names.error());
+    if (have_build_id(**names, then.build_id)) return MappedNames{*std::move(names)};
+  }
+  if (file.kept != nullptr) {
+    auto names = CodeNames::open(file.path, *file.kept);
+    if (!names) return fail(names.error());
+    if (have_build_id(**names, then.build_id)) return MappedNames{*std::move(names), true};
+  }
+  if (now && !is_same_file && !then.build_id.empty())
+    if (auto names = CodeNames::open(file.path); names && (*names)->build_id() == then.build_id)
+      return MappedNames{*std::move(names)};
+  if (!now) return fail(Code::bad_usage, not_here);
+  if (then.inode == 0 || now->device == then.device) return fail(Code::bad_usage, "the file was replaced since");
+  return fail(Code::bad_usage,
+              "another file is there: it was replaced since, or the program had another root or mount namespace");
+}
+
+}  // namespace tally::profile

@@ -1,0 +1,88 @@
+#include "tally/counting/profile/unread_debug.hpp"
+
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/version.h>
+#include <fmt/format.h>
+#include <gelf.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "tally/linux/files/memory_file.hpp"
+
+namespace tally::profile {
+namespace {
+
+std::string text_of(Dwarf_Die& die, unsigned int kind) {
+  Dwarf_Attribute attribute;
+  const char* const text = dwarf_formstring(dwarf_attr(&die, kind, &attribute));
+  return text == nullptr ? "" : text;
+}
+
+/// What this build reads debug information with.
+std::string reader() {
+  return fmt::format("elfutils {}.{}, which this tally is built with,", _ELFUTILS_VERSION / 1000,
+                     _ELFUTILS_VERSION % 1000);
+}
+
+constexpr std::uint32_t zlib = ELFCOMPRESS_ZLIB, zstd = 2;
+
+bool is_read(std::uint32_t compression) {
+  return compression == zlib || (compression == zstd && _ELFUTILS_PREREQ(0, 189) != 0);
+}
+
+std::string compression_name(std::uint32_t compression) {
+  return compression == zstd ? "zstd" : fmt::format("method {}", compression);
+}
+
+}  // namespace
+
+std::optional<std::string> unread_split_unit(Dwarf_Die& unit, const std::string& program) {
+  std::uint8_t type = 0;
+  Dwarf_Die split{};
+  if (dwarf_cu_info(unit.cu, nullptr, &type, nullptr, &split, nullptr, nullptr, nullptr) != 0 ||
+      type != DW_UT_skeleton || split.addr != nullptr)
+    return std::nullopt;
+  std::string name = text_of(unit, DW_AT_dwo_name);
+  if (name.empty()) name = text_of(unit, DW_AT_GNU_dwo_name);
+  const std::string folder = text_of(unit, DW_AT_comp_dir);
+  const std::string path = name.starts_with('/') || folder.empty() ? name : folder + "/" + name;
+  if (const std::string package = program + ".dwp"; linux::exists(package))
+    return fmt::format("{}: {} does not read packages of debug information; keep {} where the compiler wrote it",
+                       package, reader(), path);
+  return fmt::format("{}: it {}", path, linux::exists(path) ? "is of another build" : "is missing");
+}
+
+std::optional<std::string> unread_shared_file(Dwarf* dwarf) {
+  const char* name = nullptr;
+  const void* build_id = nullptr;
+  if (dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &build_id) <= 0 || name == nullptr || dwarf_getalt(dwarf) != nullptr)
+    return std::nullopt;
+  return fmt::format("{}: it is missing, or of another build", name);
+}
+
+std::optional<std::string> unread_compression(const std::string& path, ::Elf* file) {
+  std::size_t names = 0;
+  if (elf_getshdrstrndx(file, &names) != 0) return std::nullopt;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(file, section)) != nullptr;) {
+    GElf_Shdr head;
+    if (gelf_getshdr(section, &head) == nullptr || (head.sh_flags & SHF_COMPRESSED) == 0) continue;
+    const char* const name = elf_strptr(file, names, head.sh_name);
+    if (name == nullptr || !std::string_view(name).starts_with(".debug")) continue;
+    // gelf_getchdr() fails for a method that it does not know. The method is the first word, and in our byte order:
+    // tally reads programs that ran here.
+    const Elf_Data* const data = elf_rawdata(section, nullptr);
+    std::uint32_t method = 0;
+    if (data == nullptr || data->d_size < sizeof(Elf64_Chdr)) continue;
+    std::memcpy(&method, data->d_buf, sizeof method);
+    if (is_read(method)) continue;
+    return fmt::format(
+        "{}: its debug information is compressed by {}, which {} does not read; `objcopy --decompress-debug-sections` "
+        "makes a file that it reads",
+        path, compression_name(method), reader());
+  }
+  return std::nullopt;
+}
+
+}  // namespace tally::profile

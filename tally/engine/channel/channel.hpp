@@ -1,0 +1,351 @@
+/// What the engine and the command share: one sparse memory file, mapped by both, laid out by the plain structs below.
+///
+/// The command makes the file and reads it; each engine (one per program image) claims records and areas in it with
+/// atomic operations and writes counts. Nothing in it is ever locked: a process may be killed at any instruction.
+/// Counts of a process that was killed are what the file says, so they survive `kill -9`.
+///
+/// Freestanding: no C library, no other directory.
+#pragma once
+#include <stdint.h>
+
+#include "tally/engine/channel/code_log.hpp"
+#include "tally/engine/channel/failure.hpp"
+#include "tally/engine/channel/marks.hpp"
+#include "tally/engine/channel/models.hpp"
+#include "tally/engine/channel/notes.hpp"
+#include "tally/engine/channel/windows.hpp"
+
+namespace tally::channel {
+
+/// Raised with every change of this layout; engine and command refuse each other when it differs.
+inline constexpr uint32_t layout_version = 23;
+inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
+
+/// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
+enum Field : uint32_t {
+  instructions,
+  loads,        ///< element accesses read
+  stores,       ///< element accesses written
+  conditional,  ///< conditional branches executed, `loop` and `jrcxz` with them
+  taken,        ///< conditional branches taken
+  direct_jumps,
+  indirect_jumps,
+  direct_calls,
+  indirect_calls,
+  returns,
+  far,         ///< far transfers: `syscall`, `int n`, far jumps and returns
+  prefetches,  ///< software prefetches; they are no loads
+  field_count
+};
+static_assert(mark_fields == field_count);
+static_assert(sizeof(CodeCorrection::field) == field_count * sizeof(int64_t));
+
+/// A sum over all fields. Signed: corrections may be negative for a while.
+struct Totals {
+  int64_t field[field_count] = {};
+
+  /// Adds `n` executions of `v`, a Totals or a SegmentVector.
+  void add(const Totals& v, int64_t n = 1) {
+    for (uint32_t i = 0; i < field_count; i++) add_to(i, v.field[i], n);
+  }
+  /// What a program has written over may be too much for a sum: then it is some number.
+  void add_to(uint32_t i, int64_t each, int64_t n) {
+    field[i] =
+        static_cast<int64_t>(static_cast<uint64_t>(field[i]) + static_cast<uint64_t>(each) * static_cast<uint64_t>(n));
+  }
+};
+
+/// What one execution of a segment adds. Kept small: a program has one for each segment of translated code.
+/// A segment that ends in a conditional branch has `taken` +1; the segment after it, entered only when the branch was
+/// not taken, has −1. So one counter per segment gives both outcomes. Where a segment counts for what comes after it,
+/// an early exit from there takes back what did not run: it has a counter of its own.
+struct SegmentVector {
+  int16_t counts[3] = {};                ///< instructions, loads, stores
+  int8_t branches[prefetches - 3] = {};  ///< conditional … far
+  int16_t prefetched = 0;                ///< prefetches
+};
+static_assert(sizeof(SegmentVector) == 16);
+
+/// Adds `n` executions of `v` to `to`.
+inline void add(Totals& to, const SegmentVector& v, int64_t n) {
+  for (uint32_t i = 0; i < 3; i++) to.add_to(i, v.counts[i], n);
+  for (uint32_t i = 3; i < prefetches; i++) to.add_to(i, v.branches[i - 3], n);
+  to.add_to(prefetches, v.prefetched, n);
+}
+
+/// Why the counts of a process are not the whole truth. Bits; words for them are the command's.
+enum Partial : uint32_t {
+  partial_none = 0,
+  partial_gs_base = 1u << 0,     ///< the program uses the GS base, which the engine needs: handed back to native code
+  partial_code_space = 1u << 1,  ///< no memory for translated code: handed back
+  partial_int80 = 1u << 2,       ///< 32-bit system calls from 64-bit code
+  partial_undecoded = 1u << 3,   ///< an instruction that the decoder does not know ran: its accesses are unknown
+  partial_foreign_segment = 1u << 4,  ///< a far transfer to another code segment: handed back
+  partial_not_parked =
+      1u << 5,  ///< a thread could not be stopped: its last segment may be ahead, or it went on natively
+  partial_exec_native = 1u << 6,  ///< it executed a program that then ran natively
+  partial_killed = 1u << 7,       ///< ended between two counts (SIGKILL): the last segment of each thread may be ahead
+  partial_shared_memory = 1u << 8,     ///< no memory for counters
+  partial_vsyscall = 1u << 9,          ///< the vsyscall page was called: the kernel's emulation is not counted
+  partial_confined = 1u << 11,         ///< it confines itself with seccomp: handed back
+  partial_shared_code = 1u << 12,      ///< it runs code from shared memory: changes by another mapping are not seen
+  partial_ptraced = 1u << 10,          ///< the program traces others or is traced itself
+  partial_code_lines = 1u << 13,       ///< more code than a simulated instruction cache can tell apart
+  partial_dispatched = 1u << 15,       ///< it handles its own system calls (syscall user dispatch): handed back
+  partial_unknown_call = 1u << 16,     ///< it made system calls that are newer than the engine
+  partial_breakpoint = 1u << 17,       ///< it set a breakpoint at code, which does not run at its own address
+  partial_kernel_writes = 1u << 18,    ///< a call that the engine does not know may have met a protected page
+  partial_descriptors = 1u << 14,      ///< it needs the last numbers that its limit on descriptors allows: handed back
+  partial_own_addresses = 1u << 19,    ///< it wanted addresses that are the engine's and cannot be given up
+  partial_protection_keys = 1u << 20,  ///< it denied itself memory of protection key 0: handed back
+  partial_unread_code = 1u << 21,      ///< code ran that could not be read: its accesses are unknown
+  partial_engine_failed = 1u << 23,    ///< the engine failed in it, which ended it: EngineFailure
+};
+
+enum class State : uint32_t { free, running, ended };
+
+/// Whether a process leaves the engine for another one of the tree that is about to trace it, or to write its memory.
+enum Leaving : uint32_t { leaving_none, leaving_asked, leaving_granted, leaving_refused };
+
+/// How a process record came to its end; `end_code` is the exit code or the signal.
+enum class End : uint32_t { unknown, exited, signalled, executed };
+
+/// One program image in one process: a fork makes a new one, and so does an execve.
+struct Process {
+  State state;
+  int32_t pid;           ///< in the process's own pid namespace
+  int32_t parent_pid;    ///< the same
+  uint32_t vectors;      ///< area of its SegmentVectors, 0 = given back; a vfork child has its parent's
+  uint32_t segments;     ///< how many of them are valid
+  uint32_t partial;      ///< bits of Partial
+  uint32_t forked_from;  ///< index of the process that forked it, or 0
+  char name[64];         ///< file name of the program, cut at 63 bytes
+  End end;
+  int32_t end_code;
+  char executed[64];         ///< with partial_exec_native: file name of the program that ran natively, cut at 63 bytes
+  uint32_t leaving;          ///< a Leaving
+  uint64_t counted_ns;       ///< processor time that the process had taken when counting ended in it; 0: nobody looked
+  uint64_t handed_back_ns;   ///< the same, where it then went on natively; 0: it did not
+  uint32_t no_counter_read;  ///< 1: by the instruction rdpmc it read a counter that is not there, for the first time
+  uint32_t no_counter;       ///< which
+  uint64_t single_stepped;   ///< instructions that were executed one at a time at their own address
+  uint64_t own_end;          ///< the engine's own memory ends there; it begins at own_addresses
+  uint32_t near_caches[10];  ///< caches outside of that which it has had: address >> 20, 0 = none
+  uint32_t thread;           ///< index of the Thread of its first thread
+  uint32_t before;           ///< processes that had this record before: their counts are in it
+};
+static_assert(sizeof(Process) == 256);
+
+/// Bytes of a cache of translated code.
+inline constexpr uint64_t cache_bytes = 96ull << 20;
+
+/// One thread of one image.
+struct Thread {
+  State state;
+  uint32_t process;  ///< index of its Process
+  int32_t tid;       ///< in its own pid namespace
+  uint32_t area;     ///< area of its counters, 0 = given back
+  Totals base;       ///< corrections, and what was counted before `area` was begun
+  Totals final;      ///< all of it; valid once state is `ended`
+  char name[16];
+  uint32_t answer;   ///< an Answer
+  uint32_t before;   ///< threads of the process that had this record before: their counts are in `base`
+  uint64_t check;    ///< check_of(); valid once state is `ended`
+  uint32_t figures;  ///< area of its CodeFigures; 0 = it has none
+  uint32_t left;     ///< 1: it runs natively, by Process::leaving
+  uint8_t reserved[256 - 56 - 2 * sizeof(Totals)];
+};
+static_assert(sizeof(Thread) == 256);
+
+/// Of what an ended thread counted, and in which process: what somebody else writes there does not have it.
+inline uint64_t check_of(const Thread& thread) {
+  uint64_t check = thread.process + 1;
+  for (const int64_t count : thread.final.field) {
+    check = (check ^ static_cast<uint64_t>(count)) * 0x9E3779B97F4A7C15u;
+    check ^= check >> 29;
+  }
+  return check;
+}
+
+/// Another number for each file and each content of it; never 0.
+inline uint64_t check_of(const FileIdentity& file) {
+  uint64_t check = file.inode + 1;
+  const uint64_t words[] = {file.device, file.bytes, static_cast<uint64_t>(file.modified_s), file.modified_ns};
+  for (const uint64_t word : words) {
+    check = (check ^ word) * 0x9E3779B97F4A7C15u;
+    check ^= check >> 29;
+  }
+  return check | 1;
+}
+
+/// The word by which an engine asks the command to take over the program that it is about to execute: a futex.
+enum class Answer : uint32_t { none, asked, granted, refused };
+
+/// What the engine sends on the announcement socket; the kernel adds the sender's credentials.
+struct Announcement {
+  uint32_t process;         ///< index of the announcing Process, 0 from the command's own child
+  uint32_t thread;          ///< index of the announcing Thread: its `answer` is waited for
+  uint32_t gives_back;      ///< 1 when the areas of both are free once the program is replaced
+  int32_t pid, tid;         ///< in the sender's pid namespace
+  uint32_t wish;            ///< a Wish
+  int32_t first_inherited;  ///< number that the first of its Inherited has in the sender
+};
+
+/// What is wanted of the command.
+enum Wish : uint32_t {
+  wish_take_over,  ///< the program that is about to be executed
+  wish_marks,      ///< the MarkPoints of the process, which has mapped code
+  wish_keep_file,  ///< the file whose descriptor comes with the message (SCM_RIGHTS), which has mapped code
+};
+
+/// Descriptors of the command's that every program under the engine has, at consecutive numbers, which change where the
+/// program wants those for itself. A program is told the first one in a register, where none that is trusted less can
+/// change it; nothing here says what they are.
+enum Inherited : uint32_t {
+  inherited_channel,
+  inherited_image,
+  inherited_socket,
+  inherited_kept,
+  inherited_added,
+  inherited_proc,  ///< the command's /proc: a program in another root may have none
+};
+inline constexpr uint32_t inherited_count = 6;
+
+/// Settings that the command chooses before the first program starts.
+struct Settings {
+  uint32_t trace_limit;   ///< most instructions translated as one piece, 0 = the engine's choice
+  uint32_t cache_limit;   ///< most pieces kept before all are thrown away, 0 = as many as there is room
+  uint32_t hot_from;      ///< executions from which on a piece is made again for the next run, 0 = the engine's choice
+  uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
+  uint32_t protection_keys;   ///< processor and kernel have them: CPUID says OSPKE
+  Models models;              ///< what is simulated
+  ModelCore core;             ///< whose timings cycles are made of
+  Marks marks;                ///< which addresses are counted at
+  Windows windows;            ///< after how much a row of counts is written
+  uint32_t logs_code;         ///< 1: each process has a CodeLog
+  uint32_t follows_calls;     ///< 1: and each thread a tree of CallNodes, with the first events of Marks::weight
+  PlacedFigures placed;       ///< and the figures of models that each thread has by instruction
+  uint32_t fails_on_request;  ///< 1: for tests, a program may ask its engine to fail (asking.hpp)
+  uint32_t process_limit;     ///< for tests: fewer process records than there are, 0 = all
+  uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
+};
+
+/// From so many processes on a new one takes the record of one that has ended, and its first thread that one's.
+inline constexpr uint32_t process_limit = 1u << 20;
+inline constexpr uint32_t thread_limit = 1u << 20;
+/// From so many threads on a new one takes the record of one that has ended, where its process has such.
+inline constexpr uint32_t threads_told_apart = 1u << 15;
+inline constexpr uint32_t segment_limit = 1u << 21;
+
+/// Files with code that are kept, at most.
+inline constexpr uint32_t kept_file_limit = 2048;
+
+/// Head of the file.
+struct Header {
+  uint64_t magic;
+  uint32_t layout_version;
+  uint32_t next_process;  ///< index 0 is never used
+  uint32_t next_thread;
+  uint32_t next_area;
+  Settings settings;
+  uint64_t free_counters;  ///< head of a list of zeroed counter areas: generation << 32 | area
+  uint64_t free_vectors;   ///< the same for vector areas
+  uint32_t first_answer;   ///< the Answer for the command's own child
+  NoteBell bell;           ///< with Models::handed_on, or windows
+  uint32_t next_code_log;  ///< number 0 is never used
+  EngineFailure failure;   ///< of the first engine that failed
+  uint32_t programs;       ///< programs that an engine has started in
+  uint32_t reused;         ///< process records that were given to another process; those are not in the order of time
+  uint32_t next_reused;    ///< where the search for another one goes on
+  uint64_t kept_files[kept_file_limit];  ///< check_of() each file that the command was asked to keep; 0 = free
+};
+
+/// Where things lie in the file, in bytes. All of it is sparse: only what is written takes memory.
+inline constexpr uint64_t header_offset = 0;
+inline constexpr uint64_t header_bytes = 1u << 16;
+static_assert(sizeof(Header) <= header_bytes);
+inline constexpr uint64_t process_offset = header_bytes;
+inline constexpr uint64_t thread_offset = process_offset + uint64_t{process_limit} * sizeof(Process);
+inline constexpr uint32_t area_limit = 1u << 20;
+inline constexpr uint64_t free_offset = thread_offset + uint64_t{thread_limit} * sizeof(Thread);
+inline constexpr uint64_t records_bytes = free_offset + uint64_t{area_limit} * sizeof(uint32_t);
+/// An area holds a thread's counters (8 bytes each) or a process's vectors (16 bytes each).
+inline constexpr uint64_t area_bytes = uint64_t{segment_limit} * sizeof(SegmentVector);
+static_assert(call_node_limit * sizeof(CallNode) <= area_bytes);
+static_assert(code_figures_limit * sizeof(CodeFigures) <= area_bytes);
+static_assert((code_cycles_limit + 1) * sizeof(CodeCycles) <= area_bytes);
+inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + area * area_bytes; }
+/// After the areas: what models counted, by number of the thread.
+inline constexpr uint64_t model_counts_offset(uint32_t thread) {
+  return area_offset(area_limit) + uint64_t{thread} * model_counts_bytes;
+}
+/// After those: the MarkCounts of a thread, the MarkPoints of a process.
+inline constexpr uint64_t mark_counts_offset(uint32_t thread) {
+  return model_counts_offset(thread_limit) + uint64_t{thread} * mark_counts_bytes;
+}
+inline constexpr uint64_t mark_points_offset(uint32_t process) {
+  return mark_counts_offset(thread_limit) + uint64_t{process} * mark_points_bytes;
+}
+/// After those: each NoteRing.
+inline constexpr uint64_t note_ring_offset(uint32_t ring) {
+  return mark_points_offset(process_limit) + uint64_t{ring} * note_ring_bytes;
+}
+/// After those: each CodeLog.
+inline constexpr uint64_t code_log_offset(uint32_t log) {
+  return note_ring_offset(rings_of_thread * thread_limit) + uint64_t{log} * code_log_bytes;
+}
+inline constexpr uint64_t file_bytes = code_log_offset(code_log_limit);
+
+/// Segment numbers below this are not code: they count what is known only at run time, one vector each.
+enum Dynamic : uint32_t {
+  dynamic_none = 0,
+  dynamic_load,     ///< one load: `lods`, `scas`, an element of a gather
+  dynamic_store,    ///< one store: `stos`, an element of a scatter
+  dynamic_move,     ///< a load and a store: `movs`
+  dynamic_compare,  ///< two loads: `cmps`
+  first_segment = 8
+};
+
+/// Everything of the file that is mapped at once: the records.
+struct Records {
+  uint8_t* base = nullptr;
+
+  Header& header() const { return *reinterpret_cast<Header*>(base); }
+  Process& process(uint32_t i) const { return reinterpret_cast<Process*>(base + process_offset)[i]; }
+  Thread& thread(uint32_t i) const { return reinterpret_cast<Thread*>(base + thread_offset)[i]; }
+  uint32_t& next_free(uint32_t area) const { return reinterpret_cast<uint32_t*>(base + free_offset)[area]; }
+};
+
+/// Sum of `n` counters, each times its vector. Pure; about 1 ns a counter.
+inline Totals sum(const uint64_t* counters, const SegmentVector* vectors, uint32_t n) {
+  Totals totals;
+  for (uint32_t i = 0; i < n; i++)
+    if (counters[i] != 0) add(totals, vectors[i], static_cast<int64_t>(counters[i]));
+  return totals;
+}
+
+/// Takes a zeroed area from the free list `list`, or a fresh one; 0 when there are no more.
+/// Lock-free; a process killed within loses at most this one area.
+inline uint32_t take_area(const Records& records, uint64_t& list) {
+  uint64_t head = __atomic_load_n(&list, __ATOMIC_ACQUIRE);
+  // A number that there is not: the program has written over the list.
+  for (uint32_t area = static_cast<uint32_t>(head); area != 0 && area < area_limit;
+       area = static_cast<uint32_t>(head)) {
+    const uint64_t next = ((head >> 32) + 1) << 32 | __atomic_load_n(&records.next_free(area), __ATOMIC_RELAXED);
+    if (__atomic_compare_exchange_n(&list, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return area;
+  }
+  const uint32_t area = __atomic_add_fetch(&records.header().next_area, 1, __ATOMIC_RELAXED);
+  return area < area_limit ? area : 0;
+}
+
+/// Gives an area back; a counter area must be zeroed. 0 is none.
+inline void give_area(const Records& records, uint64_t& list, uint32_t area) {
+  if (area == 0) return;
+  uint64_t head = __atomic_load_n(&list, __ATOMIC_ACQUIRE), next;
+  do {
+    __atomic_store_n(&records.next_free(area), static_cast<uint32_t>(head), __ATOMIC_RELAXED);
+    next = ((head >> 32) + 1) << 32 | area;
+  } while (!__atomic_compare_exchange_n(&list, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+}
+
+}  // namespace tally::channel

@@ -1,0 +1,78 @@
+#include "tally/engine/channel/channel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace tally::channel {
+namespace {
+
+/// Records over plain memory: enough of the file for a few processes would be 600 MB, so it is reserved, not written.
+struct Memory {
+  Memory() : bytes(static_cast<uint8_t*>(calloc(1, records_bytes))) { records.base = bytes; }
+  ~Memory() { free(bytes); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  uint8_t* bytes;
+  Records records;
+};
+
+TEST(Channel, SumIsCountersTimesVectors) {
+  std::vector<SegmentVector> vectors(3);
+  vectors[1].counts[instructions] = 5;
+  vectors[1].branches[conditional - 3] = 1;
+  vectors[1].branches[taken - 3] = 1;
+  vectors[2].counts[instructions] = 2;
+  vectors[2].branches[taken - 3] = -1;
+  const std::vector<uint64_t> counters{99, 10, 4};
+  const Totals totals = sum(counters.data(), vectors.data(), 3);
+  EXPECT_EQ(totals.field[instructions], 58);
+  EXPECT_EQ(totals.field[conditional], 10);
+  EXPECT_EQ(totals.field[taken], 6);
+}
+
+TEST(Channel, SitesKeepMappingsApart) {
+  for (const uint64_t pc : {uint64_t{0x401000}, uint64_t{0x7fff'ffff'ffff}, uint64_t{0xffff'ffff'ffff}})
+    for (const uint32_t mapping : {1u, 2u, code_site_mappings}) {
+      EXPECT_EQ(pc_of_site(code_site(pc, mapping)), pc);
+      EXPECT_EQ(mapping_of_site(code_site(pc, mapping)), mapping);
+    }
+  // Without a number the address is the site: more mappings than have numbers, addresses that use those bits.
+  for (const auto& [pc, mapping] : {std::pair{0x401000ull, 0u}, std::pair{0x401000ull, code_site_mappings + 1},
+                                    std::pair{0xffff'ffff'ff60'0400ull, 3u}, std::pair{0x00ff'0000'0000'1000ull, 3u}}) {
+    EXPECT_EQ(code_site(pc, mapping), pc);
+    EXPECT_EQ(pc_of_site(pc), pc);
+    EXPECT_EQ(mapping_of_site(pc), 0u);
+  }
+}
+
+TEST(Channel, AreasAreReusedLastFirst) {
+  Memory memory;
+  Header& header = memory.records.header();
+  const uint32_t a = take_area(memory.records, header.free_counters);
+  const uint32_t b = take_area(memory.records, header.free_counters);
+  EXPECT_NE(a, b);
+  EXPECT_NE(a, 0u);
+  give_area(memory.records, header.free_counters, a);
+  give_area(memory.records, header.free_counters, b);
+  EXPECT_EQ(take_area(memory.records, header.free_counters), b);
+  EXPECT_EQ(take_area(memory.records, header.free_counters), a);
+  EXPECT_NE(take_area(memory.records, header.free_counters), a);
+}
+
+TEST(Channel, AreasRunOut) {
+  Memory memory;
+  memory.records.header().next_area = area_limit - 2;
+  EXPECT_NE(take_area(memory.records, memory.records.header().free_counters), 0u);
+  EXPECT_EQ(take_area(memory.records, memory.records.header().free_counters), 0u);
+}
+
+TEST(Channel, RecordsDoNotOverlap) {
+  EXPECT_LE(sizeof(Header), header_bytes);
+  EXPECT_EQ(thread_offset - process_offset, uint64_t{process_limit} * sizeof(Process));
+  EXPECT_GE(area_offset(1), records_bytes + area_bytes);
+}
+
+}  // namespace
+}  // namespace tally::channel

@@ -1,0 +1,78 @@
+// The caches that the kernel lists for the first processor.
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "tally/core/base/text.hpp"
+#include "tally/engine/machines/machine.hpp"
+#include "tally/engine/machines/models.hpp"
+#include "tally/linux/files/files.hpp"
+
+namespace tally::machine {
+
+namespace {
+
+// One folder index0, index1 … (Documentation/ABI/testing/sysfs-devices-system-cpu).
+struct Listed {
+  std::int64_t level = 0;
+  std::string type;  // "Data", "Instruction", "Unified"
+  sim::CacheShape shape;
+};
+
+std::int64_t number_in(const std::filesystem::path& file) { return parse_integer(linux::content(file)).value_or(0); }
+
+// Nothing where the kernel does not know the geometry, as for some virtual and arm64 machines, or where it is odd.
+std::optional<Listed> listed(const std::filesystem::path& folder) {
+  Listed cache;
+  cache.level = number_in(folder / "level");
+  cache.type = linux::content(folder / "type");
+  const std::int64_t sets = number_in(folder / "number_of_sets");
+  const std::int64_t ways = number_in(folder / "ways_of_associativity");
+  const std::int64_t line = number_in(folder / "coherency_line_size");
+  if (sets < 1 || sets > 0xffff'ffffLL || ways < 1 || ways > sim::most_ways) return std::nullopt;
+  if (line < 16 || line > 4096 || !std::has_single_bit(static_cast<std::uint64_t>(line))) return std::nullopt;
+  cache.shape.sets = static_cast<std::uint32_t>(sets);
+  cache.shape.ways = static_cast<std::uint32_t>(ways);
+  cache.shape.line_bits = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::uint64_t>(line)));
+  return cache;
+}
+
+void place(const Listed& cache, sim::HierarchyShape& caches, std::int64_t& last_level) {
+  if (cache.level == 1 && cache.type != "Instruction") caches.l1d = cache.shape;
+  if (cache.level == 1 && cache.type != "Data") caches.l1i = cache.shape;
+  if (cache.level == 2) caches.l2 = cache.shape;
+  if (cache.level > 2 && cache.level > last_level) {
+    caches.llc = cache.shape;
+    last_level = cache.level;
+  }
+}
+
+}  // namespace
+
+Result<Machine> host(const std::filesystem::path& root) {
+  auto machine = parse(haswell_text, "haswell");
+  if (!machine) return machine;
+  const std::filesystem::path folder = root / "sys/devices/system/cpu/cpu0/cache";
+  machine->name = "host";
+  machine->title = linux::value_of(linux::content(root / "proc/cpuinfo"), "model name");
+  sim::HierarchyShape caches;
+  caches.prefetch = machine->caches.prefetch;
+  std::int64_t last_level = 0;
+  for (const std::string& entry : linux::folder_entries(folder)) {
+    if (entry.starts_with("index")) {
+      if (const auto cache = listed(folder / entry)) {
+        place(*cache, caches, last_level);
+      }
+    }
+  }
+  if (caches.l1d.sets == 0) {
+    return fail(Code::cannot_measure, fmt::format("the kernel lists no data cache in {}", folder.string()),
+                fmt::format("name a model: {}; or describe the machine in a file", shipped.front().name));
+  }
+  machine->caches = caches;
+  machine->sources = {"caches: " + folder.string(),
+                      "TLBs, latencies, timings of instructions: the model haswell, for the kernel knows none"};
+  return machine;
+}
+
+}  // namespace tally::machine

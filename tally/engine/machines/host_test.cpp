@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tally/engine/machines/machine.hpp"
+
+namespace tally::machine {
+namespace {
+
+// A /sys and /proc of our own making.
+class Host : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ =
+        std::filesystem::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(root_);
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  void cache(int index, int level, const std::string& type, int sets, int ways, int line = 64) {
+    const auto folder = root_ / "sys/devices/system/cpu/cpu0/cache" / ("index" + std::to_string(index));
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "level") << level << '\n';
+    std::ofstream(folder / "type") << type << '\n';
+    if (sets != 0) std::ofstream(folder / "number_of_sets") << sets << '\n';
+    std::ofstream(folder / "ways_of_associativity") << ways << '\n';
+    std::ofstream(folder / "coherency_line_size") << line << '\n';
+  }
+
+  std::filesystem::path root_;
+};
+
+TEST_F(Host, CachesAsTheKernelListsThem) {
+  cache(0, 1, "Data", 64, 12);
+  cache(1, 1, "Instruction", 64, 8);
+  cache(2, 2, "Unified", 2048, 16);
+  cache(3, 3, "Unified", 491520, 16);
+  std::filesystem::create_directories(root_ / "proc");
+  std::ofstream(root_ / "proc/cpuinfo") << "processor\t: 0\nmodel name\t: Some Processor\n";
+  const auto machine = host(root_);
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_EQ(machine->name, "host");
+  EXPECT_EQ(machine->title, "Some Processor");
+  EXPECT_EQ(geometry_text(machine->caches.l1d), "48 KiB 12-way");
+  EXPECT_EQ(geometry_text(machine->caches.l1i), "32 KiB 8-way");
+  EXPECT_EQ(geometry_text(machine->caches.l2), "2 MiB 16-way");
+  EXPECT_EQ(geometry_text(machine->caches.llc), "480 MiB 16-way");
+  EXPECT_FALSE(machine->caches.llc.inclusive) << "sysfs does not say so";
+  EXPECT_EQ(machine->core, "haswell");
+  EXPECT_EQ(*parse(text_of(*machine), "again"), *machine);
+}
+
+TEST_F(Host, AFourthLevelIsTheLastOne) {
+  cache(0, 1, "Data", 64, 8);
+  cache(3, 3, "Unified", 4096, 16);
+  cache(4, 4, "Unified", 131072, 16);
+  cache(5, 3, "Unified", 4096, 16);
+  EXPECT_EQ(host(root_)->caches.llc.sets, 131072U);
+}
+
+TEST_F(Host, OneFirstLevelForBoth) {
+  cache(0, 1, "Unified", 64, 8);
+  EXPECT_EQ(host(root_)->caches.l1i.sets, 64U);
+  EXPECT_EQ(host(root_)->caches.l1d.sets, 64U);
+  EXPECT_EQ(host(root_)->caches.l2.sets, 0U);
+}
+
+TEST_F(Host, WhatTheKernelDoesNotKnowDoesNotExist) {
+  cache(0, 1, "Data", 64, 8);
+  cache(1, 2, "Unified", 0, 8);
+  cache(2, 3, "Unified", 4096, 0);
+  EXPECT_EQ(host(root_)->caches.l2.sets, 0U);
+  EXPECT_EQ(host(root_)->caches.llc.sets, 0U);
+}
+
+TEST_F(Host, WithoutADataCacheThereIsAnErrorWithAWayOut) {
+  for (int i = 0; i < 2; ++i) {
+    const auto machine = host(root_);
+    ASSERT_FALSE(machine);
+    EXPECT_EQ(machine.error().code, Code::cannot_measure);
+    EXPECT_NE(machine.error().message.find(root_.string()), std::string::npos);
+    EXPECT_NE(machine.error().hint.find("haswell"), std::string::npos);
+    cache(0, 1, "Data", 64, 8, 48);  // odd: no power of two
+  }
+}
+
+}  // namespace
+}  // namespace tally::machine

@@ -1,0 +1,103 @@
+// Walks through memory whose counts follow from arithmetic, on the machines themselves: the RDPMC article's stride
+// table, and HPCTool's multiplication of matrices.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tally/engine/machines/machine.hpp"
+#include "tally/engine/models/memory.hpp"
+
+namespace tally::machine {
+namespace {
+
+using sim::Access;
+
+// One thread's caches and their memory.
+struct Caches {
+  explicit Caches(const sim::HierarchyShape& shape)
+      : own(sim::private_words(shape)),
+        shared(sim::shared_words(shape)),
+        view(shape, sim::tables_in(shape, own.data(), shared.data())) {}
+  std::vector<std::uint64_t> own, shared;
+  sim::Hierarchy view;
+};
+
+sim::HierarchyShape haswell(bool prefetch) {
+  sim::HierarchyShape shape = named("haswell", "/")->caches;
+  if (!prefetch) shape.prefetch = {};
+  return shape;
+}
+
+// Every stride-th byte of `bytes`, `stride` times: as many accesses as bytes.
+sim::HierarchyCounts walk(const sim::HierarchyShape& shape, std::uint64_t bytes, std::uint64_t stride) {
+  Caches caches(shape);
+  for (std::uint64_t round = 0; round < stride; ++round)
+    for (std::uint64_t i = 0; i < bytes; i += stride) caches.view.access(0x7f00'0000'0000 + i, 1, Access::load);
+  return caches.view.counts();
+}
+
+constexpr std::uint64_t array = 12 << 20;  // larger than the last level's 10 MB, as the article's 1 GB is
+
+// All levels miss each line once a round: none of it is left when the next round begins.
+TEST(StrideTable, WithoutPrefetcherEachLevelMissesEachLine) {
+  for (const std::uint64_t stride : {1U, 16U, 64U, 1024U}) {
+    const sim::HierarchyCounts counts = walk(haswell(false), array, stride);
+    const std::uint64_t expected = array * std::min<std::uint64_t>(stride, 64) / 64;
+    EXPECT_EQ(counts.l1d, (sim::LevelCounts{.loads = array, .load_misses = expected})) << stride;
+    EXPECT_EQ(counts.l2, (sim::LevelCounts{.loads = expected, .load_misses = expected})) << stride;
+    // At 1,024 these are 12,288 lines in every sixteenth set: 24 a set, for 20 ways.
+    EXPECT_EQ(counts.llc, (sim::LevelCounts{.loads = expected, .load_misses = expected})) << stride;
+  }
+}
+
+TEST(StrideTable, WithPrefetcherShortStridesMissOncePerPage) {
+  const std::uint64_t pages = array / 4096;
+  for (const std::uint64_t stride : {1U, 64U})
+    EXPECT_EQ(walk(haswell(true), array, stride).l1d.load_misses, pages * stride) << stride;
+  EXPECT_EQ(walk(haswell(true), array, 128).l1d.load_misses, array) << "the next line is not the next one used";
+}
+
+// n × n integers, C = A·B: as the assembly form does it, after both inputs were filled.
+sim::HierarchyCounts multiply(const sim::HierarchyShape& shape, std::uint64_t n) {
+  Caches caches(shape);
+  const std::uint64_t bytes = n * n * 4;
+  const std::uint64_t a = 0x60'0000, b = a + bytes, c = b + bytes;
+  for (std::uint64_t i = 0; i < n * n; ++i) {
+    caches.view.access(a + i * 4, 4, Access::store);
+    caches.view.access(b + i * 4, 4, Access::store);
+  }
+  for (std::uint64_t row = 0; row < n; ++row) {
+    for (std::uint64_t column = 0; column < n; ++column) {
+      for (std::uint64_t k = 0; k < n; ++k) {
+        caches.view.access(a + (row * n + k) * 4, 4, Access::load);
+        caches.view.access(b + (k * n + column) * 4, 4, Access::load);
+      }
+      caches.view.access(c + (row * n + column) * 4, 4, Access::store);
+    }
+  }
+  return caches.view.counts();
+}
+
+TEST(Matmul, TenByTenLoadsAndStoresAndMissesItsLinesOnce) {
+  const sim::HierarchyCounts counts = multiply(haswell(false), 10);
+  EXPECT_EQ(counts.l1d.loads, 2000U);
+  EXPECT_EQ(counts.l1d.stores, 300U);
+  EXPECT_EQ(counts.l1d.load_misses, 0U) << "filling has brought the inputs";
+  EXPECT_EQ(counts.l1d.store_misses, (1200U + 63) / 64);  // 1,200 bytes from the beginning of a line on
+}
+
+// 256 × 256: a column of B is 256 lines, 1 KB apart, in four of the 64 sets, which hold 32 of them. So B misses at
+// every step. A row of A is 16 lines; they stay while a column goes by, but for the one in those sets.
+TEST(Matmul, AColumnThatFallsIntoFewSetsNeverHits) {
+  const std::uint64_t n = 256;
+  const sim::HierarchyCounts counts = multiply(haswell(false), n);
+  EXPECT_EQ(counts.l1d.loads, 2 * n * n * n);
+  EXPECT_EQ(counts.l1d.stores, 3 * n * n);
+  EXPECT_GE(counts.l1d.load_misses, n * n * n);
+  EXPECT_LE(counts.l1d.load_misses, n * n * n + n * n * 4);
+  EXPECT_EQ(counts.llc.misses(), 3 * n * n * 4 / 64) << "768 KB fit into the last level: each line once";
+}
+
+}  // namespace
+}  // namespace tally::machine

@@ -1,0 +1,63 @@
+#include "tally/engine/models/branch/branches.hpp"
+
+namespace tally::sim {
+
+void BranchCounts::add(const BranchCounts& other) {
+  conditional += other.conditional;
+  conditional_misses += other.conditional_misses;
+  indirect += other.indirect;
+  indirect_misses += other.indirect_misses;
+  returns += other.returns;
+  return_misses += other.return_misses;
+  btb_misses += other.btb_misses;
+}
+
+void Branches::reset(Direction direction) {
+  direction_ = direction;
+  bimodal_ = Bimodal{};
+  gshare_ = Gshare{};
+  tage_.reset();
+  btb_ = Btb{};
+  indirect_ = IndirectTargets{};
+  returns_ = ReturnStack{};
+  counts_ = BranchCounts{};
+}
+
+bool Branches::predict(std::uint64_t pc, bool taken) {
+  switch (direction_) {
+    case Direction::bimodal: return bimodal_.predict(pc, taken);
+    case Direction::gshare: return gshare_.predict(pc, taken);
+    case Direction::tage: break;
+  }
+  return tage_.predict(pc, taken);
+}
+
+void Branches::conditional(std::uint64_t pc, std::uint64_t target, bool taken) {
+  ++counts_.conditional;
+  counts_.conditional_misses += !predict(pc, taken);
+  if (taken) counts_.btb_misses += !btb_.predict(pc, target);
+}
+
+void Branches::jump(std::uint64_t pc, std::uint64_t target) { counts_.btb_misses += !btb_.predict(pc, target); }
+
+void Branches::call(std::uint64_t pc, std::uint64_t target, std::uint64_t next) {
+  jump(pc, target);
+  returns_.call(next);
+}
+
+void Branches::indirect_jump(std::uint64_t pc, std::uint64_t target) {
+  ++counts_.indirect;
+  counts_.indirect_misses += !indirect_.predict(pc, target);
+}
+
+void Branches::indirect_call(std::uint64_t pc, std::uint64_t target, std::uint64_t next) {
+  indirect_jump(pc, target);
+  returns_.call(next);
+}
+
+void Branches::ret(std::uint64_t target) {
+  ++counts_.returns;
+  counts_.return_misses += !returns_.predict(target);
+}
+
+}  // namespace tally::sim

@@ -1,0 +1,68 @@
+// Branch prediction of one thread: a predictor of directions, one of targets, a return stack.
+#pragma once
+
+#include <cstdint>
+
+#include "tally/engine/models/branch/bimodal.hpp"
+#include "tally/engine/models/branch/btb.hpp"
+#include "tally/engine/models/branch/gshare.hpp"
+#include "tally/engine/models/branch/indirect.hpp"
+#include "tally/engine/models/branch/return_stack.hpp"
+#include "tally/engine/models/branch/tage.hpp"
+
+namespace tally::sim {
+
+/// Who predicts whether conditional branches are taken.
+enum class Direction : std::uint8_t { bimodal, gshare, tage };
+
+/// Branches and those that were predicted wrongly. Far branches and direct jumps and calls are not predicted, so they
+/// are not in here; btb_misses are a delay of the front end and no misprediction.
+struct BranchCounts {
+  std::uint64_t conditional = 0, conditional_misses = 0;
+  std::uint64_t indirect = 0, indirect_misses = 0;
+  std::uint64_t returns = 0, return_misses = 0;
+  std::uint64_t btb_misses = 0;  ///< taken conditional branches and direct jumps and calls
+  bool operator==(const BranchCounts&) const = default;
+
+  std::uint64_t misses() const { return conditional_misses + indirect_misses + return_misses; }
+  void add(const BranchCounts& other);
+};
+
+/// All predictors of a thread. Owns its state, some 150 KB; call reset() before anything else where it was not
+/// constructed but laid over memory.
+class Branches {
+ public:
+  explicit Branches(Direction direction) { reset(direction); }
+  void reset(Direction direction);
+
+  /// A conditional branch at `pc` that leads to `target` when it is taken.
+  void conditional(std::uint64_t pc, std::uint64_t target, bool taken);
+  /// A direct jump.
+  void jump(std::uint64_t pc, std::uint64_t target);
+  /// A direct call that returns to `next`.
+  void call(std::uint64_t pc, std::uint64_t target, std::uint64_t next);
+  /// An indirect jump.
+  void indirect_jump(std::uint64_t pc, std::uint64_t target);
+  /// An indirect call that returns to `next`.
+  void indirect_call(std::uint64_t pc, std::uint64_t target, std::uint64_t next);
+  /// A return.
+  void ret(std::uint64_t target);
+
+  const BranchCounts& counts() const { return counts_; }
+  /// They begin again; everything else stays as it is.
+  void clear_counts() { counts_ = {}; }
+
+ private:
+  bool predict(std::uint64_t pc, bool taken);
+
+  Direction direction_ = Direction::gshare;
+  Bimodal bimodal_;
+  Gshare gshare_;
+  Tage tage_;
+  Btb btb_;
+  IndirectTargets indirect_;
+  ReturnStack returns_;
+  BranchCounts counts_;
+};
+
+}  // namespace tally::sim

@@ -1,0 +1,369 @@
+#include "tally/engine/models/branch/tage.hpp"
+
+#include <array>
+#include <bit>
+
+#include "tally/engine/models/branch/counter2.hpp"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace tally::sim {
+
+namespace {
+
+// Aging after so many more failed than successful allocations: a table's worth of entries, twice.
+constexpr std::uint32_t failures_to_age = 1024;
+
+// The state of an entry with a tag: how often it was right where the next shorter history was wrong (useful, 0 … 3),
+// above a counter (0 … 7, taken from 4 on). The base table's counters of two bits are states too, with a mark of their
+// own, so that whoever predicts is treated alike.
+constexpr unsigned state_bits = 5;
+constexpr unsigned weakly_not = 3, weakly_taken = 4;  // of a fresh entry
+constexpr unsigned taken_bit = 4;
+constexpr unsigned useful_one = 8, useful_bits = 3 * useful_one;
+constexpr unsigned base_mark = 1u << state_bits;
+constexpr unsigned states = 2 * base_mark;
+
+constexpr bool is_fresh(unsigned state) { return state == weakly_not || state == weakly_taken; }
+constexpr unsigned base_state(Counter2 counter) { return base_mark | static_cast<unsigned>(counter) << 1; }
+constexpr Counter2 base_counter(unsigned state) { return static_cast<Counter2>(state >> 1 & 3); }
+
+// A prediction and its outcome: all that decides how the state changes.
+constexpr unsigned taken_key = states, alternative_key = 2 * states, trusted_key = 4 * states, keys = 8 * states;
+
+struct Step {
+  std::uint8_t state = 0;  // of the entry afterwards
+  bool stays = false;      // nothing changes at all
+  bool wrong = false;
+  std::int8_t trust = 0;  // to trust_fresh_
+};
+
+constexpr Step tagged_step(unsigned state, bool taken, bool alternative) {
+  unsigned useful = state / useful_one, counter = state % useful_one;
+  int trust = 0;
+  const bool said = (state & taken_bit) != 0;
+  if (said != alternative) {
+    const bool right = said == taken;
+    if (is_fresh(state)) trust = right ? -1 : 1;
+    if (right && useful < 3) ++useful;
+    if (!right && useful > 0) --useful;
+  }
+  if (taken && counter < 7) ++counter;
+  if (!taken && counter > 0) --counter;
+  return {.state = static_cast<std::uint8_t>(useful * useful_one + counter), .trust = static_cast<std::int8_t>(trust)};
+}
+
+constexpr Step step_of(unsigned key) {
+  const unsigned state = key % states;
+  const bool taken = (key & taken_key) != 0, alternative = (key & alternative_key) != 0;
+  Step step = state < base_mark
+                  ? tagged_step(state, taken, alternative)
+                  : Step{.state = static_cast<std::uint8_t>(base_state(trained(base_counter(state), taken)))};
+  const bool said = (state & taken_bit) != 0;
+  step.wrong = (is_fresh(state) && (key & trusted_key) == 0 ? alternative : said) != taken;
+  step.stays = step.state == state;
+  return step;
+}
+
+constexpr auto steps = [] {
+  std::array<Step, keys> table{};
+  for (unsigned key = 0; key < keys; ++key) table[key] = step_of(key);
+  return table;
+}();
+
+// play() leaves everything as it is where the state stays: then nothing else may change, whoever is trusted.
+constexpr bool only_states_change() {
+  for (unsigned key = 0; key < keys; ++key) {
+    const Step& step = steps[key];
+    if (step.stays != steps[key % trusted_key].stays || (step.stays && (step.wrong || step.trust != 0))) return false;
+  }
+  return true;
+}
+static_assert(only_states_change());
+
+constexpr unsigned base_lane = Tage::tables;
+constexpr unsigned table_of(unsigned lane) { return Tage::tables - 1 - lane; }
+
+// `value(table)` in the lane of each table, `base` in that of the base table.
+template <class Value>
+constexpr Lanes16 lanes_of(Value value, unsigned base) {
+  Lanes16 lanes;
+  for (unsigned lane = 0; lane < base_lane; ++lane)
+    lanes.lane[lane] = static_cast<std::uint16_t>(value(table_of(lane)));
+  lanes.lane[base_lane] = static_cast<std::uint16_t>(base);
+  return lanes;
+}
+constexpr Lanes16 all_of(unsigned value) {
+  return lanes_of([&](unsigned) { return value; }, value);
+}
+
+// The lanes of who predicts, and of who would if that one had no entry, by the tables whose tags are right, a bit each.
+struct Providers {
+  std::uint8_t first = 0, second = 0;
+};
+constexpr auto providers = [] {
+  std::array<Providers, 1u << (base_lane + 1)> table{};
+  for (unsigned matches = 0; matches < table.size(); ++matches) {
+    const unsigned first = matches | 1u << base_lane, second = (first & (first - 1)) | 1u << base_lane;
+    table[matches] = {.first = static_cast<std::uint8_t>(std::countr_zero(first)),
+                      .second = static_cast<std::uint8_t>(std::countr_zero(second))};
+  }
+  return table;
+}();
+
+constexpr Lanes16 youngest = lanes_of([](unsigned) { return 1u; }, 0);
+constexpr Lanes16 tags = lanes_of([](unsigned) { return 0xffffu << state_bits; }, 0);
+constexpr Lanes16 useful_lanes = all_of(useful_bits);
+constexpr Lanes16 index_masks = lanes_of([](unsigned) { return (1u << Tage::index_bits) - 1; }, Tage::base_entries - 1);
+
+// A history is a polynomial over two elements, the youngest outcome its constant, and its hash the rest that a
+// primitive one leaves of it: x^16 + x^15 + x^14 + x^13 + x^12 + x^11 + x^10 + x^7 + x^6 + x^3 + 1. So two histories
+// that differ in few outcomes differ in their hashes, whatever their period; folded by exclusive or, those of some
+// periods cancel out. A divisor with few and low powers is no good: with x^5 + x^3 + x^2 + 1 after x^16 noise drove
+// out eighteen times as many patterns (tage_test.cpp).
+constexpr unsigned divisor = 0xfcc9;
+
+constexpr unsigned power_of_x(unsigned exponent) {
+  unsigned power = 1;
+  for (; exponent != 0; --exponent) power = (power << 1 & 0xffff) ^ (power >> 15) * divisor;
+  return power;
+}
+
+constexpr Lanes16 divisors = lanes_of([](unsigned) { return divisor; }, 0);
+constexpr Lanes16 divisors_by_x = lanes_of([](unsigned) { return power_of_x(17); }, 0);
+// What an outcome is worth that leaves a history.
+constexpr Lanes16 leaving_ones = lanes_of([](unsigned table) { return power_of_x(Tage::history_lengths[table]); }, 0);
+
+// As many outcomes as a lane holds.
+constexpr std::uint32_t lane_bits = 16;
+
+// Of a word: what was the outcome, the branch's number, and of that more for an index.
+constexpr unsigned outcome_bit = 0, number_bit = 1, upper_bit = number_bit + Tage::index_bits;
+
+#if defined(__SSE2__)
+
+#define TALLY_AVX2 __attribute__((target("avx2")))
+
+constexpr int upper_half = 0xf0;
+
+TALLY_AVX2 inline __m256i in_both(const Lanes16& lanes) {
+  return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(&lanes)));
+}
+
+TALLY_AVX2 inline __m256i times_x(__m256i hash) {
+  const __m256i over = _mm256_and_si256(_mm256_srai_epi16(hash, 15), in_both(divisors));
+  return _mm256_xor_si256(_mm256_add_epi16(hash, hash), over);
+}
+
+// Two branches on: four steps, one after the other, where twice times_x() are six.
+TALLY_AVX2 inline __m256i times_x_squared(__m256i hash, __m256i changes) {
+  const __m256i twice = _mm256_add_epi16(hash, hash);
+  const __m256i upper = _mm256_and_si256(_mm256_srai_epi16(hash, 15), in_both(divisors_by_x));
+  const __m256i lower = _mm256_and_si256(_mm256_srai_epi16(twice, 15), in_both(divisors));
+  const __m256i rest = _mm256_xor_si256(_mm256_slli_epi16(hash, 2), changes);
+  return _mm256_xor_si256(_mm256_xor_si256(rest, upper), lower);
+}
+
+/// Two branches, half a register each.
+struct Two {
+  __m256i word, index;  ///< as in Tage::place()
+  __m256i change;       ///< of the hashes by their outcomes
+  __m256i leaving;      ///< outcomes that leave, in the top bits
+};
+
+TALLY_AVX2 inline Two two_of(const std::uint32_t* words, __m256i leaving) {
+  const __m256i low_of_each = _mm256_setr_epi8(0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1,  //
+                                               4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4, 5);
+  const __m256i both = _mm256_broadcastq_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(words)));
+  const __m256i numbers = _mm256_xor_si256(_mm256_srli_epi32(both, number_bit), _mm256_srli_epi32(both, upper_bit));
+  Two two;
+  two.word = _mm256_shuffle_epi8(both, low_of_each);
+  two.index = _mm256_shuffle_epi8(numbers, low_of_each);
+  two.leaving = leaving;
+  const __m256i leave = _mm256_and_si256(_mm256_srai_epi16(leaving, 15), in_both(leaving_ones));
+  two.change = _mm256_xor_si256(_mm256_and_si256(two.word, in_both(youngest)), leave);
+  return two;
+}
+
+TALLY_AVX2 inline Two first_two(const std::uint32_t* words, const Lanes16& leaving) {
+  const __m256i first = in_both(leaving);
+  return two_of(words, _mm256_blend_epi32(first, _mm256_add_epi16(first, first), upper_half));
+}
+
+bool has_avx2() {
+  static const bool has = __builtin_cpu_supports("avx2") != 0;
+  return has;
+}
+
+#endif
+
+}  // namespace
+
+void Tage::reset() {
+  for (unsigned i = 0; i < tagged_entries; ++i) entries_[i] = weakly_taken;
+  for (unsigned i = tagged_entries; i < std::size(entries_); ++i) entries_[i] = base_state(1);
+  hash_ = Lanes16{};
+  history_ = 0;
+  random_ = 1;
+  failures_ = 0;
+  trust_fresh_ = 0;
+}
+
+// Outcomes that leave each history while the next `n`, a lane's bits at most, come, the first in the top bit of its
+// lane.
+Lanes16 Tage::pass(const std::uint32_t* words, std::uint32_t n) {
+  std::uint32_t outcomes = 0, i = 0;
+  for (; i + 4 <= n; i += 4) outcomes = outcomes << 4 | low_bits_of_four(words + i);
+  for (; i < n; ++i) outcomes = outcomes << 1 | (words[i] & 1);
+  const std::uint64_t recent = static_cast<std::uint64_t>(history_) << lane_bits | outcomes << (lane_bits - n);
+  std::uint64_t leaving[2] = {};
+#pragma GCC unroll 8
+  for (unsigned lane = 0; lane < base_lane; ++lane) {
+    const unsigned length = history_lengths[table_of(lane)];
+    const auto bits =
+        length < lane_bits ? recent >> length : static_cast<std::uint64_t>(history_ >> (length - lane_bits));
+    leaving[lane / 4] |= (bits & 0xffff) << lane % 4 * 16;
+  }
+  history_ = history_ << n | outcomes;
+  Lanes16 result;
+  Lanes(leaving[0], leaving[1]).store(result);
+  return result;
+}
+
+// Where the next `n` branches, a stretch at most, are looked for: that goes by outcomes, and by no prediction.
+void Tage::place(const std::uint32_t* words, std::uint32_t n, Places& places) {
+#if defined(__SSE2__)
+  if (n == stretch && has_avx2()) return place_stretch(words, places);
+#endif
+  Lanes hash(hash_), leaving;
+  // `word` and `index` have the low 16 bits of what their names say in all lanes.
+  const auto next = [&](std::uint32_t at, Lanes word, Lanes index) {
+    ((index ^ hash) & Lanes(index_masks)).store(places.where[at]);
+    ((word.left<state_bits - number_bit>() ^ hash) & Lanes(tags)).store(places.wanted[at]);
+    const Lanes change = (word & Lanes(youngest)) ^ (leaving.signs() & Lanes(leaving_ones));
+    leaving = leaving.doubled();
+    hash = (hash.doubled() ^ change) ^ (hash.signs() & Lanes(divisors));
+  };
+  for (std::uint32_t begin = 0; begin < n; begin += lane_bits) {
+    const std::uint32_t end = n - begin < lane_bits ? n : begin + lane_bits;
+    leaving = Lanes(pass(words + begin, end - begin));
+    std::uint32_t i = begin;
+    for (; i + 4 <= end; i += 4) {
+      Lanes word[4], index[4];
+      Lanes::spread<outcome_bit>(words + i, word);
+      Lanes::spread<number_bit, upper_bit>(words + i, index);
+      for (unsigned j = 0; j < 4; ++j) next(i + j, word[j], index[j]);
+    }
+    for (; i < end; ++i)
+      next(i, Lanes::spread(words[i]), Lanes::spread(words[i] >> number_bit ^ words[i] >> upper_bit));
+  }
+  hash.store(hash_);
+}
+
+#if defined(__SSE2__)
+
+// The same for a whole stretch, two branches at a time: six tenths of the time, for from one hash to the next all steps
+// wait for each other.
+TALLY_AVX2 void Tage::place_stretch(const std::uint32_t* words, Places& places) {
+  Lanes16 leaving_of[stretch / lane_bits];
+  for (std::uint32_t i = 0; i < stretch; i += lane_bits) leaving_of[i / lane_bits] = pass(words + i, lane_bits);
+  Two two = first_two(words, leaving_of[0]);
+  const __m256i before = in_both(hash_);
+  __m256i hash = _mm256_blend_epi32(
+      before, _mm256_xor_si256(times_x(before), _mm256_permute2x128_si256(two.change, two.change, 0x00)), upper_half);
+  for (std::uint32_t i = 0; i < stretch; i += 2) {
+    const __m256i where = _mm256_and_si256(_mm256_xor_si256(two.index, hash), in_both(index_masks));
+    const __m256i number = _mm256_slli_epi16(two.word, state_bits - number_bit);
+    const __m256i wanted = _mm256_and_si256(_mm256_xor_si256(number, hash), in_both(tags));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(places.where + i), where);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(places.wanted + i), wanted);
+    const __m256i change = two.change;
+    const std::uint32_t next = i + 2;
+    two = next == stretch         ? Two{}
+          : next % lane_bits == 0 ? first_two(words + next, leaving_of[next / lane_bits])
+                                  : two_of(words + next, _mm256_slli_epi16(two.leaving, 2));
+    const __m256i change_of_second = _mm256_permute2x128_si256(change, two.change, 0x21);
+    const __m256i changes = _mm256_xor_si256(times_x(change), change_of_second);
+    hash = times_x_squared(hash, changes);
+  }
+  _mm_store_si128(reinterpret_cast<__m128i*>(&hash_), _mm256_castsi256_si128(hash));
+}
+
+#endif
+
+// An entry of a longer history than the provider's, among those that are free; false where entries were aged instead.
+bool Tage::allocate(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, bool taken) {
+  // A linear-feedback shift register: every other time the next longer history is passed over, so that branches which
+  // need long ones reach them.
+  random_ = random_ >> 1 ^ (0xd0000001u & -(random_ & 1));
+  const unsigned passed = random_ & static_cast<unsigned>(provider > 1);
+  const unsigned choice = free & ((1u << (provider - passed)) - 1);
+  if (choice != 0) {
+    const auto lane = static_cast<unsigned>(std::bit_width(choice)) - 1;
+    entry(where, lane) = static_cast<Entry>(wanted.lane[lane] | (weakly_not + taken));
+    failures_ -= failures_ > 0;
+    return true;
+  }
+  if (++failures_ < failures_to_age) return true;
+  failures_ = 0;
+  for (unsigned i = 0; i < tagged_entries; ++i)
+    entries_[i] = static_cast<Entry>((entries_[i] & ~useful_bits) | ((entries_[i] & useful_bits) >> 1 & useful_bits));
+  return false;
+}
+
+// What follows from a prediction that does not leave everything as it is; `free` are the lanes of entries never useful.
+void Tage::learn(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, unsigned key) {
+  const Step& step = steps[key];
+  Entry& found = entry(where, provider);
+  const unsigned tag = wanted.lane[provider];
+  unsigned state = step.state;
+  if (step.wrong && provider != 0 && !allocate(where, wanted, provider, free, (key & taken_key) != 0))
+    state = steps[key - key % states + (found ^ tag)].state;
+  found = static_cast<Entry>(tag | state);
+  const int trust = trust_fresh_ + step.trust;
+  if (trust >= -8 && trust <= 7) trust_fresh_ = trust;
+}
+
+// Predicts branches and learns from them; how many were predicted wrongly.
+std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t n, const Places& places) {
+  std::uint32_t wrong = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const Lanes wanted(places.wanted[i]), entries = Lanes::picked<1u << index_bits>(entries_, places.where[i]);
+    // A state where the tag is right.
+    const Lanes difference = entries ^ wanted;
+    Lanes16 found;
+    difference.store(found);
+    const Providers& by = providers[difference.right<state_bits>().zeroes()];
+    unsigned key = found.lane[by.first] + (found.lane[by.second] & taken_bit) * (alternative_key / taken_bit) +
+                   (words[i] & 1) * taken_key;
+    // As it mostly is. To store what is there already would have the next branches wait for it.
+    if (steps[key].stays) continue;
+    key += trust_fresh_ < 0 ? trusted_key : 0;
+    wrong += static_cast<std::uint32_t>(steps[key].wrong);
+    const unsigned free = steps[key].wrong ? (entries & Lanes(useful_lanes)).zeroes() : 0;
+    learn(places.where[i], places.wanted[i], by.first, free, key);
+  }
+  return wrong;
+}
+
+bool Tage::predict(std::uint64_t pc, bool taken) {
+  const std::uint32_t one = outcome_of(pc, taken);
+  return play(&one, 1) == 0;
+}
+
+std::uint64_t Tage::play(const std::uint32_t* words, std::uint32_t n) {
+  std::uint64_t wrong = 0;
+  Places places;
+  while (n != 0) {
+    const std::uint32_t some = n < stretch ? n : stretch;
+    place(words, some, places);
+    wrong += settle(words, some, places);
+    words += some;
+    n -= some;
+  }
+  return wrong;
+}
+
+}  // namespace tally::sim

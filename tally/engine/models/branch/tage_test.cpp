@@ -1,0 +1,224 @@
+#include "tally/engine/models/branch/tage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tally/engine/models/branch/bimodal.hpp"
+#include "tally/engine/models/branch/branches_testing.hpp"
+#include "tally/engine/models/branch/gshare.hpp"
+#include "tally/engine/models/branch/tage_testing.hpp"
+
+namespace tally::sim {
+namespace {
+
+using testing::wrong;
+
+std::unique_ptr<Tage> tage() {
+  auto result = std::make_unique<Tage>();
+  result->reset();
+  return result;
+}
+
+TEST(Tage, LearnsABiasAtOnce) { EXPECT_LE(wrong(*tage(), "T", 100, 0), 2U); }
+
+TEST(Tage, LearnsAlternation) { EXPECT_EQ(wrong(*tage(), "TN", 300, 200), 0U); }
+
+// Longer than gshare's 14 outcomes, and within TAGE's 128.
+TEST(Tage, LearnsLongLoops) {
+  for (const std::size_t length : {10U, 30U, 60U, 100U}) {
+    const std::string loop = std::string(length - 1, 'T') + "N";
+    EXPECT_EQ(wrong(*tage(), loop, 600, 500), 0U) << length;
+    const auto bimodal = std::make_unique<Bimodal>();
+    EXPECT_EQ(wrong(*bimodal, loop, 600, 500), 100U) << length;
+  }
+}
+
+TEST(Tage, ALoopBeyondItsHistoryCostsItsExit) {
+  EXPECT_NEAR(static_cast<double>(wrong(*tage(), std::string(299, 'T') + "N", 600, 500)), 100, 15);
+}
+
+TEST(Tage, LearnsPatternsThatTheOthersDoNot) {
+  // Has runs that look alike for 15 outcomes and more and go on differently.
+  const std::string pattern = "TTNTTTTTTTTTTTTTTTTTTTTNNTTTTTTTTTTTTTTTTTTTTTTNTNTTTTTTTTTTTTTTTTTTTTTTTT";
+  const auto bimodal = std::make_unique<Bimodal>();
+  const auto gshare = std::make_unique<Gshare>();
+  EXPECT_GT(wrong(*bimodal, pattern, 600, 500), 400U);
+  EXPECT_GT(wrong(*gshare, pattern, 600, 500), 100U);
+  EXPECT_EQ(wrong(*tage(), pattern, 600, 500), 0U);
+}
+
+// Nobody can predict noise: about half is wrong, not more, however much is allocated for it.
+TEST(Tage, NoiseIsHalfWrong) {
+  const auto predictor = tage();
+  std::uint32_t noise = 1;
+  int count = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    noise = noise * 1664525 + 1013904223;
+    count += !predictor->predict(0x1000 + noise % 64 * 4, (noise >> 24 & 1) != 0);
+  }
+  EXPECT_NEAR(count, 50'000, 1'500);
+}
+
+// A program in small: loops with long patterns, each among branches that nobody can predict and that would take all
+// entries for themselves.
+class Mixed {
+ public:
+  explicit Mixed(std::uint32_t noise = 1) : noise_(noise) {}
+
+  /// Wrong predictions of the branches with patterns, of the last `counted` rounds.
+  int wrong(Tage& predictor, int rounds, int counted) {
+    int count = 0;
+    for (int round = 0; round < rounds; ++round) {
+      for (unsigned loop = 0; loop < 8; ++loop) {
+        for (unsigned i = 0; i < 20 + loop; ++i) {
+          const bool right = predictor.predict(0x2000 + loop * 16, i != 19 + loop);
+          if (round >= rounds - counted) count += !right;
+        }
+        for (unsigned i = 0; i < 4; ++i) predictor.predict(0x8000 + next() % 256 * 4, (next() >> 3 & 1) != 0);
+      }
+    }
+    return count;
+  }
+
+ private:
+  std::uint32_t next() {
+    noise_ = noise_ * 1664525 + 1013904223;
+    return noise_ >> 8;
+  }
+  std::uint32_t noise_;
+};
+
+TEST(Tage, NoiseDoesNotDriveThePatternsOut) {
+  // Some noise takes five entries, some fifty.
+  int wrong = 0;
+  for (std::uint32_t noise = 1; noise <= 16; ++noise) wrong += Mixed(noise * 77'777).wrong(*tage(), 4000, 1000);
+  EXPECT_LE(wrong, 16 * 15) << "of 16 * 8000 exits";
+}
+
+// What was useful once must not keep its entries for ever.
+TEST(Tage, LearnsANewProgramAfterALongOne) {
+  const auto predictor = tage();
+  const auto program = [&](std::uint64_t pc, unsigned loops, int rounds) {
+    int count = 0;
+    for (int round = 0; round < rounds; ++round) {
+      for (unsigned loop = 0; loop < loops; ++loop) {
+        for (unsigned i = 0; i < 12 + loop % 7; ++i) {
+          const bool right = predictor->predict(pc + std::uint64_t{loop} * 64, i != 11 + loop % 7);
+          if (round >= rounds - 10) {
+            count += !right;
+          }
+        }
+      }
+    }
+    return count;
+  };
+  program(0x10000, 600, 300);
+  EXPECT_LE(program(0x900000, 100, 300), 50) << "of 1000 exits";
+}
+
+TEST(Tage, ResetForgetsAll) {
+  const auto used = tage();
+  Mixed().wrong(*used, 100, 0);
+  used->reset();
+  const auto fresh = tage();
+  std::uint32_t noise = 1;
+  for (int i = 0; i < 100'000; ++i) {
+    noise = noise * 1664525 + 1013904223;
+    ASSERT_EQ(used->predict(noise >> 20, (noise >> 8 & 1) != 0), fresh->predict(noise >> 20, (noise >> 8 & 1) != 0))
+        << i;
+  }
+}
+
+// The same predictions as the plain one's, one by one and in stretches of all lengths.
+class Compared {
+ public:
+  Compared() {
+    played_->reset();
+    predicted_->reset();
+  }
+
+  void branch(std::uint64_t pc, bool taken) {
+    const std::uint32_t word = outcome_of(pc, taken);
+    const bool right = plain_->predict(word);
+    ASSERT_EQ(predicted_->predict(pc, taken), right) << "branch " << branches_;
+    ++branches_;
+    words_.push_back(word);
+    wrong_ += static_cast<std::uint64_t>(!right);
+    if (words_.size() < length_) return;
+    ASSERT_EQ(played_->play(words_.data(), static_cast<std::uint32_t>(words_.size())), wrong_)
+        << "branches up to " << branches_;
+    words_.clear();
+    wrong_ = 0;
+    length_ = length_ * 7 % 101;  // 1 … 100
+  }
+  int agings() const { return plain_->agings(); }
+
+ private:
+  std::unique_ptr<testing::PlainTage> plain_ = std::make_unique<testing::PlainTage>();
+  std::unique_ptr<Tage> predicted_ = std::make_unique<Tage>(), played_ = std::make_unique<Tage>();
+  std::vector<std::uint32_t> words_;
+  std::uint64_t wrong_ = 0, branches_ = 0;
+  std::size_t length_ = 1;
+};
+
+std::uint32_t next(std::uint32_t& noise) { return (noise = noise * 1664525 + 1013904223) >> 8; }
+
+TEST(Tage, PredictsNoiseAsThePlainOne) {
+  Compared compared;
+  std::uint32_t noise = 1;
+  for (int i = 0; i < 300'000 && !::testing::Test::HasFatalFailure(); ++i) {
+    const std::uint64_t pc = (std::uint64_t{next(noise)} << 32 | next(noise) << 10) + next(noise) % 1024;
+    compared.branch(pc, (next(noise) & 1) != 0);
+  }
+}
+
+TEST(Tage, PredictsLoopsAsThePlainOne) {
+  Compared compared;
+  for (unsigned round = 0; round < 300; ++round) {
+    for (unsigned loop = 0; loop < 40; ++loop) {
+      for (unsigned i = 0; i <= loop && !::testing::Test::HasFatalFailure(); ++i) {
+        compared.branch(0x7f12'3456'7000 + std::uint64_t{loop} * 44, i != loop);
+        compared.branch(0x401000 + loop * 12, i % (2 + round % 3) != 0);
+      }
+    }
+  }
+}
+
+// Branches that go as some of the last 20 went, others that are biased, and others that nobody can predict.
+TEST(Tage, PredictsCorrelatedBranchesAsThePlainOne) {
+  Compared compared;
+  std::uint32_t noise = 1, history = 0;
+  for (int i = 0; i < 500'000 && !::testing::Test::HasFatalFailure(); ++i) {
+    const std::uint32_t branch = i % 7 == 0 ? next(noise) % 2000 : static_cast<std::uint32_t>(i) / 50 % 2000;
+    bool taken = next(noise) % 16 < branch % 16;
+    if (branch % 4 == 0) taken = std::popcount(history & (0x80411u << branch % 9)) % 2 != 0;
+    history = history << 1 | static_cast<std::uint32_t>(taken);
+    compared.branch(0x401000 + branch * 13, taken);
+  }
+}
+
+// Patterns are learnt and useful in all tables, and then their branches become noise, for which there is nothing to
+// allocate until all has aged.
+TEST(Tage, AgesAsThePlainOne) {
+  Compared compared;
+  std::uint32_t noise = 1;
+  for (unsigned epoch = 0; epoch < 60; ++epoch) {
+    for (unsigned round = 0; round < 60; ++round) {
+      for (unsigned branch = 0; branch < 600 && !::testing::Test::HasFatalFailure(); ++branch) {
+        const bool taken = (branch * 2654435761u >> (round + epoch) % 7 & 1) != 0;
+        compared.branch(0x401000 + epoch * 0x10000 + branch * 20, taken);
+      }
+    }
+    for (int i = 0; i < 20'000 && !::testing::Test::HasFatalFailure(); ++i)
+      compared.branch(0x401000 + epoch * 0x10000 + next(noise) % 100 * 20, (next(noise) & 1) != 0);
+  }
+  EXPECT_GE(compared.agings(), 10);
+}
+
+}  // namespace
+}  // namespace tally::sim

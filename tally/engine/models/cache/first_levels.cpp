@@ -1,0 +1,69 @@
+#include "tally/engine/models/cache/first_levels.hpp"
+
+namespace tally::sim {
+
+namespace {
+
+// Whether the notes after `from`, up to `to`, are of one access, that of the note at `from`.
+bool is_one_access(const Note* notes, std::int32_t from, std::int32_t to) {
+  while (to > from && (notes[to] & same_access) != 0) --to;
+  return to == from;
+}
+
+}  // namespace
+
+FirstLevels::FirstLevels(const HierarchyShape& shape, std::uint64_t* table, std::uint64_t* times)
+    : levels_({shape.l1i, table}, {shape.l1d, table + table_words(shape.l1i)}, times) {}
+
+FirstLevels FirstLevels::over(std::uint64_t* table, std::uint64_t* times) const {
+  FirstLevels made = *this;
+  made.levels_ = levels_.over(table, table + table_words(levels_.code().shape()), times);
+  return made;
+}
+
+std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* stood_at) {
+  constexpr Note purpose = 3;  // the bits of its Access
+  std::uint32_t places[FirstPair::stretch];
+  const bool some_are_left_out = !levels_.code().exists() || !levels_.data().exists();
+  if (some_are_left_out) n = those_there(notes, n, stood_at);
+  std::uint32_t missed = 0;
+  for (std::uint32_t at = 0; at < n; at += FirstPair::stretch) {
+    const std::uint32_t here = n - at < FirstPair::stretch ? n - at : FirstPair::stretch;
+    const std::uint32_t count = levels_.find(notes + at, here, places);
+    const std::uint32_t before = missed;
+    std::int32_t last = -1;  // that missed
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto place = static_cast<std::int32_t>(places[i]);
+      const Note note = notes[at + places[i]];
+      const bool across = (note & same_access) != 0 && missed_ && is_one_access(notes + at, last, place);
+      if (across) ++(access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses);
+      if (stood_at != nullptr)
+        stood_at[missed] = (some_are_left_out ? stood_at[at + places[i]] : at + places[i]) | (across ? is_across : 0);
+      // Never after `place`.
+      notes[missed++] = note & ~same_access;
+      last = place;
+      missed_ = true;
+    }
+    missed_ = missed_ && is_one_access(notes + at, last, static_cast<std::int32_t>(here) - 1);
+    // 16 bits for each Access: a word in memory for each would wait for the one before.
+    std::uint64_t missed_for = 0;
+    for (std::uint32_t i = before; i < missed; ++i) missed_for += std::uint64_t{1} << (notes[i] & purpose) * 16;
+    const auto of = [&](Access access) { return missed_for >> static_cast<unsigned>(access) * 16 & 0xffff; };
+    counts.l1i.fetch_misses += of(Access::fetch);
+    counts.l1d.load_misses += of(Access::load) + of(Access::modify);
+    counts.l1d.store_misses += of(Access::store);
+  }
+  return missed;
+}
+
+std::uint32_t FirstLevels::those_there(Note* notes, std::uint32_t n, std::uint32_t* stood_at) const {
+  std::uint32_t left = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (!(access_of(notes[i]) == Access::fetch ? levels_.code() : levels_.data()).exists()) continue;
+    if (stood_at != nullptr) stood_at[left] = i;
+    notes[left++] = notes[i];
+  }
+  return left;
+}
+
+}  // namespace tally::sim

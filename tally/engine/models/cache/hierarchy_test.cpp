@@ -1,0 +1,256 @@
+#include "tally/engine/models/cache/hierarchy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "tally/engine/models/tables_testing.hpp"
+
+namespace tally::sim {
+namespace {
+
+using testing::lines;
+using testing::OwnHierarchy;
+
+// A small one: 2 KiB, 2 KiB, 8 KiB, 32 KiB.
+HierarchyShape small() {
+  HierarchyShape shape;
+  shape.l1i = shape.l1d = lines(4, 8);
+  shape.l2 = lines(16, 8);
+  shape.llc = lines(32, 16);
+  return shape;
+}
+
+// Every s-th byte of A bytes, s times: A accesses.
+LevelCounts walk(const HierarchyShape& shape, std::uint64_t bytes, std::uint64_t stride) {
+  OwnHierarchy own(shape);
+  for (std::uint64_t round = 0; round < stride; ++round)
+    for (std::uint64_t i = 0; i < bytes; i += stride) own.view.access(0x10000 + i, 1, Access::load);
+  return own.view.counts().l1d;
+}
+
+// The RDPMC article's table without a prefetcher: A·min(s, 64)/64 misses when the cache is smaller than A.
+TEST(Hierarchy, StrideWalkMissesEachLineOncePerRound) {
+  constexpr std::uint64_t bytes = 1 << 20;
+  for (std::uint64_t stride = 1; stride <= 1024; stride *= 2) {
+    const LevelCounts counts = walk(small(), bytes, stride);
+    EXPECT_EQ(counts.loads, bytes);
+    EXPECT_EQ(counts.load_misses, bytes * std::min<std::uint64_t>(stride, 64) / 64) << stride;
+  }
+}
+
+TEST(Hierarchy, AWalkThatFitsMissesEachLineOnce) {
+  for (const std::uint64_t stride : {1U, 8U, 64U}) EXPECT_EQ(walk(small(), 2048, stride).load_misses, 32U) << stride;
+  // Every other line: half of the sets are never used, and still all fits.
+  EXPECT_EQ(walk(small(), 2048, 128).load_misses, 16U);
+}
+
+// A chain through a working set in random order: after the first round all accesses hit in the level that holds it and
+// miss in those that do not.
+TEST(Hierarchy, PointerChaseHitsWhereTheWorkingSetFits) {
+  const auto chase = [](std::uint64_t bytes) {
+    std::vector<std::uint64_t> order(bytes / 64);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937_64(7));
+    OwnHierarchy own(small());
+    for (int round = 0; round < 10; ++round)
+      for (const std::uint64_t line : order) own.view.access(line * 64, 8, Access::load);
+    return own.view.counts();
+  };
+  const HierarchyCounts in_l1 = chase(2048);
+  EXPECT_EQ(in_l1.l1d.load_misses, 32U);
+  const HierarchyCounts in_l2 = chase(8192);  // 32 lines a set for 8 ways, each set's in the same order every round
+  EXPECT_EQ(in_l2.l1d.load_misses, 1280U);
+  EXPECT_EQ(in_l2.l2.load_misses, 128U);
+  const HierarchyCounts in_llc = chase(32768);
+  EXPECT_EQ(in_llc.l2.load_misses, 5120U);
+  EXPECT_EQ(in_llc.llc.load_misses, 512U);
+  const HierarchyCounts nowhere = chase(65536);
+  EXPECT_EQ(nowhere.llc.load_misses, 10240U);
+}
+
+TEST(Hierarchy, ASplitAccessIsTwoReferences) {
+  OwnHierarchy own(small());
+  own.view.access(0x103c, 8, Access::load);
+  EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 2, .load_misses = 2}));
+  own.view.access(0x1038, 8, Access::load);  // ends with its line
+  EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 3, .load_misses = 2}));
+  own.view.access(0x107f, 2, Access::store);
+  EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 3, .load_misses = 2, .stores = 2, .store_misses = 1}));
+  own.view.access(0x1fe0, 576, Access::store);  // an xsave: half a line, eight lines, half a line
+  EXPECT_EQ(own.view.counts().l1d.stores, 12U);
+}
+
+// The same by access: of one that misses two lines the second is taken back.
+TEST(Hierarchy, WhatLiesAcrossLinesIsCountedBesides) {
+  OwnHierarchy own(small());
+  const auto across = [&] { return own.view.counts().l1d_across; };
+  own.view.access(0x1000, 64, Access::load);
+  EXPECT_EQ(across(), LevelCounts{});
+  own.view.access(0x103c, 8, Access::load);  // its second line is missed, its first was there
+  EXPECT_EQ(across(), (LevelCounts{.loads = 1}));
+  own.view.access(0x20fc, 8, Access::store);  // both are missed
+  EXPECT_EQ(across(), (LevelCounts{.loads = 1, .stores = 1, .store_misses = 1}));
+  own.view.access(0x303c, 8, Access::modify);  // both
+  EXPECT_EQ(across(), (LevelCounts{.loads = 2, .load_misses = 1, .stores = 2, .store_misses = 1}));
+  own.view.access(0x4020, 128, Access::load);  // three
+  EXPECT_EQ(across(), (LevelCounts{.loads = 4, .load_misses = 3, .stores = 2, .store_misses = 1}));
+  own.view.access(0x6000, 1, Access::load);
+  own.view.access(0x6020, 128, Access::load);  // the first was there, two are missed: one miss of the access
+  EXPECT_EQ(across(), (LevelCounts{.loads = 6, .load_misses = 4, .stores = 2, .store_misses = 1}));
+  own.view.access(0x503c, 8, Access::fetch);
+  EXPECT_EQ(across().fetches, 0U);
+}
+
+TEST(Hierarchy, AModificationLoadsAndStoresAndMissesOnce) {
+  OwnHierarchy own(small());
+  own.view.access(0x1000, 8, Access::modify);
+  own.view.access(0x1000, 8, Access::modify);
+  EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 2, .load_misses = 1, .stores = 2, .store_misses = 0}));
+  EXPECT_EQ(own.view.counts().l2, (LevelCounts{.loads = 1, .load_misses = 1}));
+}
+
+TEST(Hierarchy, CodeAndDataMeetInL2) {
+  OwnHierarchy own(small());
+  own.view.access(0x1000, 4, Access::fetch);
+  own.view.access(0x1000, 4, Access::load);
+  EXPECT_EQ(own.view.counts().l1i, (LevelCounts{.fetches = 1, .fetch_misses = 1}));
+  EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 1, .load_misses = 1}));
+  EXPECT_EQ(own.view.counts().l2, (LevelCounts{.fetches = 1, .fetch_misses = 1, .loads = 1}));
+}
+
+TEST(Hierarchy, EachLevelIsAskedForWhatTheOneAboveMisses) {
+  OwnHierarchy own(small());
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 100'000; ++i)
+    own.view.access(random() % 100'000, 1 + random() % 16, static_cast<Access>(random() % 4));
+  const HierarchyCounts& counts = own.view.counts();
+  EXPECT_EQ(counts.l2.references(), counts.l1i.misses() + counts.l1d.misses());
+  EXPECT_EQ(counts.l2.stores, counts.l1d.store_misses);
+  EXPECT_EQ(counts.llc.references(), counts.l2.misses());
+  EXPECT_EQ(counts.prefetches, 0U);
+}
+
+TEST(Hierarchy, LevelsThatDoNotExistPassOn) {
+  HierarchyShape shape = small();
+  shape.l2 = {};
+  OwnHierarchy own(shape);
+  own.view.access(0x1000, 1, Access::load);
+  own.view.access(0x1000, 1, Access::load);
+  EXPECT_EQ(own.view.counts().l2, LevelCounts{});
+  EXPECT_EQ(own.view.counts().llc, (LevelCounts{.loads = 1, .load_misses = 1}));
+}
+
+TEST(Hierarchy, WithoutWriteAllocateStoresLeaveNoTrace) {
+  HierarchyShape shape = small();
+  shape.l1d.write_allocate = false;
+  OwnHierarchy own(shape);
+  own.view.access(0x1000, 1, Access::store);
+  own.view.access(0x1000, 1, Access::store);
+  EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.stores = 2, .store_misses = 2}));
+  EXPECT_EQ(own.view.counts().l2, (LevelCounts{.stores = 2, .store_misses = 1}));
+  own.view.access(0x1000, 1, Access::load);
+  own.view.access(0x1000, 1, Access::store);
+  EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 1, .load_misses = 1, .stores = 3, .store_misses = 2}));
+}
+
+// One line is used over and over in L1D, which an inclusive level below does not see: it gives the line up, and L1D
+// with it.
+TEST(Hierarchy, AnInclusiveLevelTakesItsLinesFromTheOthers) {
+  const auto misses_of_hot_line = [](bool inclusive) {
+    HierarchyShape shape = small();
+    shape.l2 = {};
+    shape.llc = lines(1, 16);
+    shape.llc.inclusive = inclusive;
+    shape.l1d = lines(1, 8);
+    OwnHierarchy own(shape);
+    std::uint64_t hot = 0;
+    for (std::uint64_t i = 0; i < 160; ++i) {
+      const std::uint64_t before = own.view.counts().l1d.load_misses;
+      own.view.access(0, 1, Access::load);
+      hot += own.view.counts().l1d.load_misses - before;
+      own.view.access((i + 1) * 64, 1, Access::load);
+    }
+    return hot;
+  };
+  EXPECT_EQ(misses_of_hot_line(false), 1U);
+  EXPECT_EQ(misses_of_hot_line(true), 10U);  // displaced by every 16th new line
+}
+
+TEST(Hierarchy, NextLineBringsAPageAfterItsFirstMiss) {
+  HierarchyShape shape = small();
+  shape.prefetch.next_line = true;
+  constexpr std::uint64_t bytes = 1 << 20;
+  for (const std::uint64_t stride : {1U, 8U, 32U})
+    EXPECT_EQ(walk(shape, bytes, stride).load_misses, bytes / 4096 * stride);
+  EXPECT_EQ(walk(shape, bytes, 128).load_misses, bytes / 128 * 128) << "the next line is not the next one used";
+}
+
+TEST(Hierarchy, WhatIsPrefetchedIsInAllLevels) {
+  HierarchyShape shape = small();
+  shape.prefetch.next_line = true;
+  OwnHierarchy own(shape);
+  own.view.access(0x1000, 1, Access::load);
+  EXPECT_EQ(own.view.counts().prefetches, 2U) << "into L1D and into L2";
+  for (std::uint64_t i = 0; i < 16; ++i)
+    own.view.access(0x100040 + i * 1024, 1, Access::load);  // displaces 0x1040 in L1D, L2
+  const LevelCounts before = own.view.counts().llc;
+  own.view.access(0x1040, 1, Access::load);
+  EXPECT_EQ(own.view.counts().l1d.load_misses, 18U);
+  EXPECT_EQ(own.view.counts().llc.loads, before.loads + 1);
+  EXPECT_EQ(own.view.counts().llc.load_misses, before.load_misses);
+}
+
+TEST(Hierarchy, TheStreamerFillsL2AndLeavesL1Alone) {
+  HierarchyShape shape = small();
+  shape.prefetch.streamer = true;
+  OwnHierarchy own(shape);
+  for (std::uint64_t i = 0; i < 1 << 20; i += 8) own.view.access(i, 8, Access::load);
+  EXPECT_EQ(own.view.counts().l1d.load_misses, 16384U);
+  EXPECT_EQ(own.view.counts().l2.load_misses, 3 * 256U);  // the first three lines of every page
+  EXPECT_EQ(own.view.counts().llc.references(), own.view.counts().l2.misses()) << "prefetches are no references";
+  EXPECT_EQ(own.view.counts().prefetches, 61 * 256U);
+}
+
+TEST(Hierarchy, FastLeavesOutWhatWouldChangeTheFirstLevel) {
+  HierarchyShape shape = small();
+  shape.l1d.replacement = shape.l2.replacement = Replacement::tree_plru;
+  shape.llc.inclusive = true;
+  shape.prefetch = {.next_line = true, .streamer = true};
+  HierarchyShape expected = small();
+  expected.l2.replacement = Replacement::tree_plru;
+  expected.prefetch.streamer = true;
+  EXPECT_EQ(fast(shape), expected);
+}
+
+// The first level's misses may be handed on later: the lower levels, fed with them alone, count the same.
+TEST(Hierarchy, FastLowerLevelsNeedOnlyTheMisses) {
+  HierarchyShape shape = small();
+  shape.prefetch.streamer = true;
+  OwnHierarchy whole(shape);
+  testing::OwnCache l1d(shape.l1d);
+  std::vector<std::uint64_t> l2(table_words(shape.l2)), llc(table_words(shape.llc));
+  LowerLevels lower(shape, l2.data(), llc.data());
+  HierarchyCounts counts;
+  std::vector<std::pair<std::uint64_t, Access>> buffer;
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 100'000; ++i) {
+    const std::uint64_t address = random() % 100'000 & ~std::uint64_t{7};
+    const Access access = random() % 3 == 0 ? Access::store : Access::load;
+    whole.view.access(address, 8, access);
+    if (!l1d.cache.access(address).hit) buffer.emplace_back(address, access);
+    if (buffer.size() < 1000 && i != 99'999) continue;
+    for (const auto& [missed, kind] : buffer) lower.request(missed, kind, counts);
+    buffer.clear();
+  }
+  EXPECT_EQ(counts.l2, whole.view.counts().l2);
+  EXPECT_EQ(counts.llc, whole.view.counts().llc);
+  EXPECT_EQ(counts.prefetches, whole.view.counts().prefetches);
+}
+
+TEST(Hierarchy, CountsOfThreadsAreAdded) { EXPECT_TRUE(testing::adds_all<HierarchyCounts>()); }
+
+}  // namespace
+}  // namespace tally::sim

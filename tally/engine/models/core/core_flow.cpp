@@ -1,0 +1,109 @@
+#include "tally/engine/models/core/core_flow.hpp"
+
+namespace tally::sim {
+
+namespace {
+
+// Enough for chains to run through loops of several blocks, and for a mean over turns of 2, 3, 4 and 6 rounds.
+constexpr int rounds_to_settle = 20;
+constexpr int rounds_that_count = 12;
+
+// The edges into one block, and the one that is taken most often.
+struct Entries {
+  std::span<const CoreEdge> edges;
+  const CoreEdge* usual = nullptr;
+};
+
+Entries entries_of(std::uint32_t block, std::span<const CoreEdge> edges, std::size_t& next) {
+  const std::size_t first = next;
+  while (next < edges.size() && edges[next].to == block) ++next;
+  Entries entries{.edges = edges.subspan(first, next - first)};
+  for (const CoreEdge& edge : entries.edges)
+    if (edge.count > 0 && (entries.usual == nullptr || edge.count > entries.usual->count)) entries.usual = &edge;
+  return entries;
+}
+
+// Rounds over all blocks. A block that is entered in the states of last time ends as it did, and is not run again.
+class Flow {
+ public:
+  Flow(const CoreTable& core, const CoreMemory& memory) : core_(core), ends_(memory.ends), marks_(memory.marks) {}
+
+  // Ticks of all executions of a block, as things stand in this round.
+  std::uint64_t ticks_of(std::uint32_t number, const CoreBlock& block, const Entries& entries) {
+    CoreMark& mark = marks_[number];
+    if (!is_settled(mark, entries)) run_again(mark, ends_[number], block, entries);
+    return mark.ticks;
+  }
+
+ private:
+  bool is_settled(const CoreMark& mark, const Entries& entries) const {
+    if (mark.run_at == 0) return false;
+    for (const CoreEdge& edge : entries.edges)
+      if (marks_[edge.from].changed_at > mark.run_at) return false;
+    return true;
+  }
+
+  void run_again(CoreMark& mark, CoreState& ends, const CoreBlock& block, const Entries& entries) {
+    mark.run_at = ++now_;
+    CoreState end = entries.usual != nullptr ? ends_[entries.usual->from] : CoreState{};
+    const auto usual = static_cast<std::uint64_t>(run(core_, block.instructions, end).ticks);
+    std::uint64_t left = block.executions;
+    mark.ticks = 0;
+    for (const CoreEdge& edge : entries.edges) {
+      if (&edge == entries.usual) continue;
+      const std::uint64_t times = edge.count < left ? edge.count : left;
+      if (times == 0) continue;
+      CoreState state = ends_[edge.from];
+      mark.ticks += static_cast<std::uint64_t>(run(core_, block.instructions, state).ticks) * times;
+      left -= times;
+    }
+    mark.ticks += usual * left;
+    if (end == ends) return;
+    ends = end;
+    mark.changed_at = ++now_;  // after run_at: it may follow itself
+  }
+
+  const CoreTable& core_;
+  std::span<CoreState> ends_;
+  std::span<CoreMark> marks_;
+  std::uint32_t now_ = 0;
+};
+
+std::uint64_t unknown_in(const CoreTable& core, std::span<const CoreInstruction> instructions) {
+  std::uint64_t count = 0;
+  for (const CoreInstruction& instruction : instructions) count += core.timing(instruction.operation) == nullptr;
+  return count;
+}
+
+}  // namespace
+
+CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
+                const CoreMemory& memory) {
+  CoreTotal result;
+  for (const CoreBlock& block : blocks) {
+    result.instructions += block.executions * block.instructions.size();
+    result.unknown += block.executions * unknown_in(core, block.instructions);
+  }
+  Flow flow(core, memory);
+  std::uint64_t ticks = 0;
+  for (int round = 0; round < rounds_to_settle + rounds_that_count; ++round) {
+    std::size_t next = 0;
+    for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+      const Entries entries = entries_of(i, edges, next);
+      if (blocks[i].executions == 0) continue;
+      const std::uint64_t taken = flow.ticks_of(i, blocks[i], entries);
+      if (round >= rounds_to_settle) memory.marks[i].cycles += taken;
+    }
+  }
+  // Rounded where they are added up, so that nothing is lost between blocks.
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    CoreMark& mark = memory.marks[i];
+    ticks += mark.cycles;
+    const std::uint64_t cycles = ticks / rounds_that_count / ticks_per_cycle;
+    mark.cycles = cycles - result.cycles;
+    result.cycles = cycles;
+  }
+  return result;
+}
+
+}  // namespace tally::sim

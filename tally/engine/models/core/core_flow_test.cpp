@@ -1,0 +1,144 @@
+#include "tally/engine/models/core/core_flow.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "tally/engine/models/core/core_testing.hpp"
+#include "tally/engine/models/core/haswell_core.hpp"
+
+namespace tally::sim {
+namespace {
+
+using namespace testing;
+
+constexpr std::uint64_t n = 1'000'000;
+
+CoreTotal total_of(const std::vector<CoreBlock>& blocks, const std::vector<CoreEdge>& edges) {
+  std::vector<CoreState> ends(blocks.size());
+  std::vector<CoreMark> marks(blocks.size());
+  return total(haswell_core, blocks, edges, {ends, marks});
+}
+
+TEST(CoreFlow, ALoopOfOneBlock) {
+  const Code loop = factorial3();
+  EXPECT_EQ(total_of({{loop, n}}, {{0, 0, n - 1}}), (CoreTotal{.cycles = 3 * n, .instructions = 3 * n}));
+}
+
+// As an engine sees it: the block ends at the conditional branch, and the rest of the loop is another one. The chain
+// goes through a block that does not touch its register.
+TEST(CoreFlow, ALoopOfTwoBlocks) {
+  for (const int nops : {0, 1, 3}) {
+    const Code code = factorial5(nops);
+    const std::span<const CoreInstruction> all = code;
+    const std::vector<CoreBlock> blocks{{all.first(2), n}, {all.subspan(2), n - 1}};
+    const std::vector<CoreEdge> edges{{1, 0, n - 1}, {0, 1, n - 1}};
+    const CoreTotal result = total_of(blocks, edges);
+    EXPECT_NEAR(static_cast<double>(result.cycles), nops == 3 ? 3.5e6 : 3e6, 3) << nops;
+    EXPECT_EQ(result.instructions, code.size() * (n - 1) + 2);
+  }
+}
+
+// The blocks' order in memory is not that in which they run.
+TEST(CoreFlow, ALoopOfFiveBlocksInAnyOrder) {
+  const Code links[] = {{multiply(r12, r11)}, {decrement(r11)}, {nop()}, {compare(r11)}, {branch()}};
+  const std::vector<CoreBlock> blocks{{links[3], n}, {links[0], n}, {links[4], n}, {links[2], n}, {links[1], n}};
+  const std::vector<CoreEdge> edges{{3, 0, n}, {2, 1, n}, {0, 2, n}, {4, 3, n}, {1, 4, n}};
+  EXPECT_EQ(total_of(blocks, edges).cycles, 3 * n);
+}
+
+// Half of the time a loop has a long way: each way costs what it costs from the state that it is entered in.
+TEST(CoreFlow, EdgesAreWeighed) {
+  const Code head{nop(), nop(), nop(), nop()}, way(8, nop()), longer(24, nop());
+  const std::vector<CoreBlock> blocks{{head, n}, {way, n / 4}, {longer, n - n / 4}};
+  const std::vector<CoreEdge> edges{{1, 0, n / 4}, {2, 0, n - n / 4}, {0, 1, n / 4}, {0, 2, n - n / 4}};
+  EXPECT_EQ(total_of(blocks, edges).cycles, n + 2 * (n / 4) + 6 * (n - n / 4));
+}
+
+TEST(CoreFlow, AnEdgeThatIsTakenSeldomHasItsOwnCost) {
+  // The block waits for a division when it is entered after one, and for nothing when it comes from itself.
+  const Code divide{{.operation = Operation::divide_wide, .sources = {r11}, .results = {r12}}};
+  const Code use{add(r13, r12), nop(), nop(), nop()};
+  const std::vector<CoreBlock> blocks{{divide, 10}, {use, 1000}};
+  EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles, 10U * 64U + 990 + 10U * 7U / 4);
+}
+
+// And a block that is entered after a long time finds all its sources ready.
+TEST(CoreFlow, TheStateOfASeldomEdgeIsThatOfItsBlock) {
+  const Code idle(400, nop());
+  const Code use{add(r13, r12), nop()};
+  const std::vector<CoreBlock> blocks{{idle, 10}, {use, 1000}};
+  EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles, 10U * 100 + 990 + 10 / 2);
+}
+
+// A block ends in the state that its most frequent way in leads to, whichever edge is listed first.
+TEST(CoreFlow, TheUsualEdgeIsTheMostFrequentOne) {
+  const Code idle(400, nop());
+  const Code chain{multiply(r12, r12)};
+  const std::vector<CoreBlock> blocks{{idle, 10}, {chain, n}, {idle, 10}};
+  const std::uint64_t cycles = total_of(blocks, {{0, 1, 10}, {1, 1, n - 20}, {2, 1, 10}}).cycles;
+  EXPECT_EQ(cycles, 2000U + (n - 20) * 3 + 5);
+}
+
+TEST(CoreFlow, ExecutionsWithoutAnEdgeCostWhatTheUsualOnesDo) {
+  const Code loop = factorial3();
+  EXPECT_EQ(total_of({{loop, n}}, {{0, 0, n / 2}}).cycles, 3 * n);
+}
+
+// Every block in every round: what total() leaves out because nothing changed.
+std::uint64_t cycles_without_leaving_any_out(const std::vector<CoreBlock>& blocks, const std::vector<CoreEdge>& edges) {
+  std::vector<CoreState> ends(blocks.size());
+  std::uint64_t ticks = 0;
+  for (int round = 0; round < 32; ++round) {
+    for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+      const CoreEdge* usual = nullptr;
+      for (const CoreEdge& edge : edges)
+        if (edge.to == i && (usual == nullptr || edge.count > usual->count)) usual = &edge;
+      CoreState end = usual != nullptr ? ends[usual->from] : CoreState{};
+      const std::int64_t cost = run(haswell_core, blocks[i].instructions, end).ticks;
+      std::uint64_t left = blocks[i].executions;
+      std::uint64_t taken = 0;
+      for (const CoreEdge& edge : edges) {
+        if (edge.to != i || &edge == usual) continue;
+        CoreState state = ends[edge.from];
+        const std::uint64_t times = std::min(edge.count, left);
+        taken += static_cast<std::uint64_t>(run(haswell_core, blocks[i].instructions, state).ticks) * times;
+        left -= times;
+      }
+      ends[i] = end;
+      if (round >= 20) ticks += taken + static_cast<std::uint64_t>(cost) * left;
+    }
+  }
+  return ticks / 12 / ticks_per_cycle;
+}
+
+TEST(CoreFlow, BlocksThatAreLeftOutCostTheSame) {
+  std::mt19937_64 random(7);
+  const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
+  for (int program = 0; program < 200; ++program) {
+    const std::uint32_t count = 1 + below(12);
+    std::vector<Code> codes(count);
+    std::vector<CoreBlock> blocks;
+    std::vector<CoreEdge> edges;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      for (std::uint32_t length = 1 + below(9); length > 0; --length) {
+        const auto to = static_cast<Register>(r11 + below(3)), from = static_cast<Register>(r11 + below(3));
+        codes[i].push_back(below(3) == 0 ? multiply(to, from) : below(2) == 0 ? add(to, from) : nop());
+      }
+      blocks.push_back({codes[i], 1 + below(1000)});
+      for (std::uint32_t from = 0; from < count; ++from)
+        if (below(3) == 0) edges.push_back({from, i, 1 + below(300)});
+    }
+    EXPECT_EQ(total_of(blocks, edges).cycles, cycles_without_leaving_any_out(blocks, edges)) << program;
+  }
+}
+
+TEST(CoreFlow, UnknownInstructionsAreWeighedToo) {
+  const Code code{nop(), {}, nop(), nop()};
+  EXPECT_EQ(total_of({{code, 5}, {code, 0}}, {}), (CoreTotal{.cycles = 5, .instructions = 20, .unknown = 5}));
+}
+
+}  // namespace
+}  // namespace tally::sim

@@ -1,0 +1,11 @@
+// The core of the Xeon E5-1620 v3 and its family: Haswell.
+#pragma once
+
+#include "tally/engine/models/core/core.hpp"
+
+namespace tally::sim {
+
+/// Timings of Haswell; each row names its source. AVX-512 and what came later is unknown to it.
+extern constinit const CoreTable haswell_core;
+
+}  // namespace tally::sim

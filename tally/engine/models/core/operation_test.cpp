@@ -1,0 +1,71 @@
+#include "tally/engine/models/core/operation.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tally::sim {
+namespace {
+
+TEST(Operation, ByName) {
+  EXPECT_EQ(operation_of("add", {}), Operation::alu);
+  EXPECT_EQ(operation_of("nop", {}), Operation::nop);
+  EXPECT_EQ(operation_of("prefetchw", {}), Operation::nop);
+  EXPECT_EQ(operation_of("scasq", {}), Operation::alu);
+  EXPECT_EQ(operation_of("addsd", {}), Operation::fp_add);
+  EXPECT_EQ(operation_of("fsqrt", {}), Operation::x87_root);
+}
+
+TEST(Operation, PartsOfNamesAreNoNames) {
+  for (const char* mnemonic : {"", "ad", "addx", "dd", " ", "no", "add sub", "fsqr", "fsqrtx", "v"})
+    EXPECT_EQ(operation_of(mnemonic, {}), Operation::unknown) << mnemonic;
+}
+
+TEST(Operation, WhatNoListNamesIsUnknown) {
+  for (const char* mnemonic : {"cpuid", "syscall", "xsave", "vpternlogd", "fsin", "tdpbssd", "kmovq"})
+    EXPECT_EQ(operation_of(mnemonic, {}), Operation::unknown) << mnemonic;
+}
+
+TEST(Operation, AvxFormsAreFoundWithoutTheirV) {
+  EXPECT_EQ(operation_of("vaddps", {}), Operation::fp_add);
+  EXPECT_EQ(operation_of("vfmadd231pd", {}), Operation::fp_fma);
+  EXPECT_EQ(operation_of("vpbroadcastd", {}), Operation::vector_shuffle_lanes);
+}
+
+TEST(Operation, FormsChangeTheKind) {
+  EXPECT_EQ(operation_of("imul", {.operands = 2}), Operation::multiply);
+  EXPECT_EQ(operation_of("imul", {.operands = 3, .immediate = true}), Operation::multiply);
+  EXPECT_EQ(operation_of("imul", {.operands = 1}), Operation::multiply_wide);
+  EXPECT_EQ(operation_of("div", {.bits = 32, .operands = 1}), Operation::divide);
+  EXPECT_EQ(operation_of("div", {.bits = 64, .operands = 1}), Operation::divide_wide);
+  EXPECT_EQ(operation_of("idiv", {.bits = 64, .operands = 1}), Operation::divide_wide_signed);
+  EXPECT_EQ(operation_of("shl", {.immediate = true}), Operation::shift);
+  EXPECT_EQ(operation_of("shl", {.operands = 1}), Operation::shift);
+  EXPECT_EQ(operation_of("shl", {.operands = 2}), Operation::shift_by_register);
+  EXPECT_EQ(operation_of("shlx", {.operands = 3}), Operation::shift);
+  EXPECT_EQ(operation_of("lea", {.address_parts = 2}), Operation::lea);
+  EXPECT_EQ(operation_of("lea", {.address_parts = 3}), Operation::lea_slow);
+  EXPECT_EQ(operation_of("bswap", {.bits = 32}), Operation::byte_swap);
+  EXPECT_EQ(operation_of("bswap", {.bits = 64}), Operation::byte_swap_wide);
+  EXPECT_EQ(operation_of("xchg", {}), Operation::exchange);
+  EXPECT_EQ(operation_of("xchg", {.memory = true}), Operation::locked);
+  EXPECT_EQ(operation_of("add", {.memory = true, .locked = true}), Operation::locked);
+  EXPECT_EQ(operation_of("vdivpd", {.bits = 256, .operands = 3}), Operation::fp_divide_double_wide);
+  EXPECT_EQ(operation_of("vsqrtps", {.bits = 256}), Operation::fp_root_single_wide);
+  EXPECT_EQ(operation_of("divsd", {.bits = 128}), Operation::fp_divide_double);
+  EXPECT_EQ(operation_of("pslld", {.bits = 128, .immediate = true}), Operation::vector_shuffle);
+  EXPECT_EQ(operation_of("pslld", {.bits = 128}), Operation::vector_shift_by_register);
+  EXPECT_EQ(operation_of("movss", {.memory = true}), Operation::vector_move);
+  EXPECT_EQ(operation_of("movss", {}), Operation::vector_shuffle);
+  EXPECT_EQ(operation_of("movq", {.memory = true}), Operation::vector_move);
+  EXPECT_EQ(operation_of("movq", {}), Operation::vector_to_integer);
+}
+
+TEST(Operation, IdiomsThatClear) {
+  EXPECT_EQ(operation_of("xor", {.same_register = true}), Operation::zeroing);
+  EXPECT_EQ(operation_of("vpxor", {.same_register = true}), Operation::zeroing);
+  EXPECT_EQ(operation_of("sub", {.same_register = true}), Operation::zeroing);
+  EXPECT_EQ(operation_of("add", {.same_register = true}), Operation::alu);
+  EXPECT_EQ(operation_of("xor", {}), Operation::alu);
+}
+
+}  // namespace
+}  // namespace tally::sim

@@ -1,0 +1,73 @@
+#include "tally/engine/models/placed.hpp"
+
+namespace tally::sim {
+namespace {
+
+constexpr std::uint64_t none = 0;
+constexpr std::uint32_t words_of_caches = sizeof(HierarchyCounts) / sizeof(std::uint64_t),
+                        words_of_tlbs = sizeof(TlbCounts) / sizeof(std::uint64_t),
+                        words_of_branches = sizeof(BranchCounts) / sizeof(std::uint64_t);
+
+// One access that a first level missed; `across`: it lies across lines, and had missed before.
+void count_miss(Access access, bool across, HierarchyCounts& counts) {
+  switch (access) {
+    case Access::fetch: ++counts.l1i.fetch_misses; break;
+    case Access::store:
+      ++counts.l1d.store_misses;
+      counts.l1d_across.store_misses += across ? 1 : 0;
+      break;
+    default: ++counts.l1d.load_misses; counts.l1d_across.load_misses += across ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+Placer::Placer(const std::uint8_t* figures, std::uint32_t n, const HierarchyCounts& caches, const TlbCounts& tlbs,
+               const BranchCounts& branches)
+    : count_(n < figure_limit ? n : figure_limit) {
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    std::uint32_t word = figures[i];
+    const std::uint64_t* now = &none;
+    if (word < words_of_caches)
+      now = reinterpret_cast<const std::uint64_t*>(&caches) + word;
+    else if (word -= words_of_caches; word < words_of_tlbs)
+      now = reinterpret_cast<const std::uint64_t*>(&tlbs) + word;
+    else if (word -= words_of_tlbs; word < words_of_branches)
+      now = reinterpret_cast<const std::uint64_t*>(&branches) + word;
+    figures_[i] = {now, *now};
+  }
+}
+
+void Placer::stepped(std::uint64_t site) {
+  std::uint64_t* row = nullptr;
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    Figure& f = figures_[i];
+    if (*f.now == f.placed) continue;
+    if (row == nullptr) row = row_of(site);
+    if (row != nullptr) row[i] += *f.now - f.placed;
+    f.placed = *f.now;
+  }
+}
+
+void access_all(const NotedLevels& levels, const PlacedNote* notes, std::uint32_t n, HierarchyCounts& caches,
+                Observer& observer) {
+  constexpr std::uint32_t stretch = FirstPair::stretch;
+  for (; n > 0; notes += stretch) {
+    const std::uint32_t here = n < stretch ? n : stretch;
+    n -= here;
+    Note some[stretch];
+    for (std::uint32_t i = 0; i < here; ++i) some[i] = notes[i].note;
+    if (levels.tlbs != nullptr) levels.tlbs->access_all(some, here, notes, &observer);
+    HierarchyCounts counted;  // for a whole stretch: the same is counted below, note by note
+    std::uint32_t places[stretch];
+    const std::uint32_t missed = levels.first->access_all(some, here, counted, places);
+    for (std::uint32_t i = 0; i < missed; ++i) {
+      const Access access = access_of(some[i]);
+      count_miss(access, (places[i] & FirstLevels::is_across) != 0, caches);
+      if (levels.lower != nullptr) levels.lower->request(line_of_note(some[i]), access, caches);
+      observer.stepped(notes[places[i] & ~FirstLevels::is_across].site);
+    }
+  }
+}
+
+}  // namespace tally::sim

@@ -1,0 +1,72 @@
+#include "tally/engine/models/tape.hpp"
+
+namespace tally::sim {
+namespace {
+
+void access(const Models& models, std::uint64_t address, std::uint64_t bytes, Access what) {
+  if (what == Access::fetch ? models.fetches : models.accesses) models.caches->access(address, bytes, what);
+  if (models.tlbs != nullptr) models.tlbs->access(address, bytes, what);
+}
+
+void repeat(const Models& models, const Repeat& r, const std::uint64_t* words) {
+  const Repetition done(r, words);
+  std::uint64_t from = done.from, to = done.to;
+  const std::uint64_t step = done.down ? 0 - std::uint64_t{r.bytes} : r.bytes;
+  for (std::uint64_t left = done.elements; left > 0; --left) {
+    if (r.from) access(models, from, r.bytes, Access::load);
+    if (r.to) access(models, to, r.bytes, r.to_stores ? Access::store : Access::load);
+    from += step;
+    to += step;
+  }
+}
+
+void pieces(const Models& models, const std::uint64_t* words) {
+  for (std::uint64_t i = 0; i < words[0]; ++i) {
+    const Piece piece = Piece::of(words + 1 + 2 * i);
+    access(models, piece.address, piece.bytes, piece.what);
+  }
+}
+
+}  // namespace
+
+Repetition::Repetition(const Repeat& repeat, const std::uint64_t* words) {
+  const std::uint64_t mask = repeat.low ? 0xffffffff : ~std::uint64_t{0};
+  elements = (words[0] - words[3]) & mask;
+  from = words[1] & mask;
+  to = words[2] & mask;
+  const unsigned moves = repeat.from ? 1 : 2;
+  down = (words[moves + 3] & mask) < (words[moves] & mask);
+}
+
+void play(const Models& models, const Way* ways, const Op* ops, const std::uint64_t* tape, const std::uint64_t* end,
+          Observer* observer) {
+  for (; tape < end; tape += ways[*tape].words) {
+    const Way& way = ways[*tape];
+    unsigned left = way.branches;
+    const std::uint64_t last = tape[way.words - 1];
+    for (const Op *op = ops + way.first, *const behind = op + way.count; op != behind; ++op) {
+      switch (op->what) {
+        case Step::load: access(models, tape[op->word], op->bytes, Access::load); break;
+        case Step::store: access(models, tape[op->word], op->bytes, Access::store); break;
+        case Step::modify: access(models, tape[op->word], op->bytes, Access::modify); break;
+        case Step::fetch: access(models, op->at, op->bytes, Access::fetch); break;
+        case Step::repeat: repeat(models, Repeat::of(op->at), tape + op->word); break;
+        case Step::pieces: pieces(models, tape + op->word); break;
+        case Step::conditional:
+          --left;
+          models.branches->conditional(op->at, op->target, (way.outcomes >> left & 1) != 0);
+          break;
+        case Step::jump: models.branches->jump(op->at, op->target); break;
+        case Step::call: models.branches->call(op->at, op->target, op->at + op->bytes); break;
+        case Step::indirect_jump: models.branches->indirect_jump(op->at, op->target != 0 ? op->target : last); break;
+        case Step::indirect_call:
+          models.branches->indirect_call(op->at, op->target != 0 ? op->target : last, op->at + op->bytes);
+          break;
+        case Step::ret: models.branches->ret(last); break;
+      }
+      if (observer != nullptr) observer->stepped(op->site());
+    }
+  }
+}
+
+}  // namespace tally::sim

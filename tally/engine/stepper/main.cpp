@@ -1,0 +1,202 @@
+// stepper [--json FILE] [--every N --rows FILE] [--aslr] PROGRAM [ARGUMENT…]: runs a program one instruction at a time
+// and counts.
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string_view>
+
+#include "tally/engine/stepper/counts.hpp"
+#include "tally/engine/stepper/tracee.hpp"
+
+namespace {
+
+using tally::stepper::Counts;
+using tally::stepper::DecodeCache;
+using tally::stepper::Rows;
+using tally::stepper::Tracee;
+
+constexpr int own_failure = 125;
+
+struct Options {
+  const char* json = nullptr;
+  const char* rows = nullptr;
+  uint64_t every = 0;
+  bool aslr = false;
+  char** command = nullptr;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  int i = 1;
+  for (; i < argc && std::string_view(argv[i]).starts_with("--"); ++i) {
+    const std::string_view option = argv[i];
+    if (option == "--") {
+      ++i;
+      break;
+    }
+    if (option == "--json" && i + 1 < argc) {
+      options.json = argv[++i];
+    } else if (option == "--every" && i + 1 < argc) {
+      options.every = std::strtoull(argv[++i], nullptr, 10);
+    } else if (option == "--rows" && i + 1 < argc) {
+      options.rows = argv[++i];
+    } else if (option == "--aslr") {
+      options.aslr = true;
+    } else {
+      return {};
+    }
+  }
+  if (i < argc) options.command = argv + i;
+  return options;
+}
+
+struct Ending {
+  int exit = 0;
+  int signal = 0;
+};
+
+class Run {
+ public:
+  Run(pid_t root, Rows rows) : root_(root), rows_(rows) {}
+
+  /// Resumes the root, which stands in its execve.
+  void start() { tracees_.emplace(root_, Tracee(root_, cache_, rows_)).first->second.resume(0); }
+
+  void drive() {
+    int status = 0;
+    for (pid_t tid = 0; (tid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR;) {
+      if (tid > 0) take(tid, status);
+    }
+  }
+
+  const Counts& counts() const { return counts_; }
+  const Ending& ending() const { return ending_; }
+
+ private:
+  void take(pid_t tid, int status) {
+    const auto found = tracees_.find(tid);
+    if (!WIFSTOPPED(status)) {
+      if (found != tracees_.end()) {
+        found->second.ended();
+        counts_ += found->second.counts();
+        tracees_.erase(found);
+      }
+      if (tid == root_)
+        ending_ = {WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+      return;
+    }
+    if (found == tracees_.end()) {
+      tracees_.emplace(tid, Tracee(tid, cache_, rows_)).first->second.resume(0);
+      return;
+    }
+    // Events of fork, clone and exec come in the middle of the system call.
+    if (status >> 16 != 0) {
+      found->second.go_on();
+      return;
+    }
+    const int signal = found->second.stopped(status);
+    found->second.resume(signal);
+  }
+
+  pid_t root_;
+  DecodeCache cache_;
+  Rows rows_;
+  std::map<pid_t, Tracee> tracees_;
+  Counts counts_;
+  Ending ending_;
+};
+
+void print(FILE* file, const Counts& counts, const Ending& ending) {
+  const auto line = [file](const char* name, uint64_t value) {
+    std::fprintf(file, "\"%s\": %llu, ", name, static_cast<unsigned long long>(value));
+  };
+  std::fputc('{', file);
+  line("instructions", counts.instructions);
+  line("conditional", counts.conditional);
+  line("taken", counts.taken);
+  line("direct_jumps", counts.direct_jumps);
+  line("indirect_jumps", counts.indirect_jumps);
+  line("direct_calls", counts.direct_calls);
+  line("indirect_calls", counts.indirect_calls);
+  line("returns", counts.returns);
+  line("far", counts.far);
+  line("loads", counts.loads);
+  line("stores", counts.stores);
+  line("prefetches", counts.prefetches);
+  std::fprintf(file, "\"exit\": %d, \"signal\": %d}\n", ending.exit, ending.signal);
+}
+
+[[noreturn]] void run_traced(const Options& options) {
+  if (!options.aslr) personality(ADDR_NO_RANDOMIZE);
+  ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+  raise(SIGSTOP);
+  execvp(options.command[0], options.command);
+  const int error = errno;
+  std::fprintf(stderr, "stepper: %s: %s\n", options.command[0], std::strerror(error));
+  _exit(error == ENOENT ? 127 : 126);
+}
+
+/// Stepper and program take turns; on one CPU a turn costs a third of what waking another CPU costs.
+void stay_on_one_cpu() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(static_cast<size_t>(sched_getcpu()), &cpus);
+  sched_setaffinity(0, sizeof cpus, &cpus);
+}
+
+/// Takes the child past its exec; false when there was none.
+bool reach_program(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  ptrace(PTRACE_SETOPTIONS, child, nullptr,
+         PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK);
+  ptrace(PTRACE_CONT, child, nullptr, nullptr);
+  waitpid(child, &status, 0);
+  return WIFSTOPPED(status) && status >> 8 == (SIGTRAP | (PTRACE_EVENT_EXEC << 8));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  if (options.command == nullptr) {
+    std::fprintf(stderr, "usage: stepper [--json FILE] [--every N --rows FILE] [--aslr] PROGRAM [ARGUMENT...]\n");
+    return own_failure;
+  }
+  stay_on_one_cpu();
+  const pid_t child = fork();
+  if (child == 0) run_traced(options);
+  if (child < 0 || !reach_program(child)) {
+    std::fprintf(stderr, "stepper: cannot run %s\n", options.command[0]);
+    return own_failure;
+  }
+  Rows rows;
+  if (options.rows != nullptr && options.every > 0) {
+    rows = {std::fopen(options.rows, "w"), options.every};
+    if (rows.file == nullptr) {
+      std::perror(options.rows);
+      return own_failure;
+    }
+  }
+  Run run(child, rows);
+  run.start();
+  run.drive();
+  if (rows.file != nullptr) std::fclose(rows.file);
+  FILE* file = options.json != nullptr ? std::fopen(options.json, "w") : stderr;
+  if (file == nullptr) {
+    std::perror(options.json);
+    return own_failure;
+  }
+  print(file, run.counts(), run.ending());
+  if (options.json != nullptr) std::fclose(file);
+  return run.ending().signal != 0 ? 128 + run.ending().signal : run.ending().exit;
+}

@@ -1,0 +1,54 @@
+// What other tools call the events of the table.
+#include "tally/hardware/event/table.hpp"
+
+namespace tally::event {
+namespace {
+
+// perf: `perf list` and perf-list(1), "Hardware event" and "Hardware cache event". PAPI: its preset events, those
+// whose description is the same. libpfm4: the PMU "perf", which has the kernel's generic events.
+constexpr Alias table[] = {
+    {"branch-instructions", Id::branches, "perf"},
+    {"branch-loads", Id::branches, "perf"},
+    {"cpu-cycles", Id::cycles, "perf"},
+    {"branch-load-misses", Id::branch_misses, "perf"},
+    {"L1-dcache-loads", Id::loads, "perf"},
+    {"L1-dcache-stores", Id::stores, "perf"},
+    {"faults", Id::page_faults, "perf"},
+    {"faults:u", Id::user_page_faults, "perf"},
+    {"cs", Id::context_switches, "perf"},
+    {"migrations", Id::cpu_migrations, "perf"},
+    {"msr/tsc/", Id::tsc, "perf"},
+
+    {"PAPI_TOT_INS", Id::instructions, "PAPI"},
+    {"PAPI_BR_INS", Id::branches, "PAPI"},
+    {"PAPI_BR_CN", Id::conditional_branches, "PAPI"},
+    {"PAPI_BR_TKN", Id::conditional_taken, "PAPI"},
+    {"PAPI_BR_NTK", Id::conditional_not_taken, "PAPI"},
+    {"PAPI_BR_MSP", Id::branch_misses, "PAPI"},
+    {"PAPI_TOT_CYC", Id::cycles, "PAPI"},
+    {"PAPI_REF_CYC", Id::ref_cycles, "PAPI"},
+
+    {"PERF_COUNT_HW_INSTRUCTIONS", Id::instructions, "libpfm4"},
+    {"PERF_COUNT_HW_BRANCH_INSTRUCTIONS", Id::branches, "libpfm4"},
+    {"PERF_COUNT_HW_BRANCH_MISSES", Id::branch_misses, "libpfm4"},
+    {"PERF_COUNT_HW_CPU_CYCLES", Id::cycles, "libpfm4"},
+    {"PERF_COUNT_HW_REF_CPU_CYCLES", Id::ref_cycles, "libpfm4"},
+    {"PERF_COUNT_HW_CACHE_REFERENCES", Id::cache_references, "libpfm4"},
+    {"PERF_COUNT_HW_CACHE_MISSES", Id::cache_misses, "libpfm4"},
+    {"PERF_COUNT_SW_PAGE_FAULTS", Id::page_faults, "libpfm4"},
+    {"PERF_COUNT_SW_PAGE_FAULTS_MIN", Id::minor_faults, "libpfm4"},
+    {"PERF_COUNT_SW_PAGE_FAULTS_MAJ", Id::major_faults, "libpfm4"},
+    {"PERF_COUNT_SW_CONTEXT_SWITCHES", Id::context_switches, "libpfm4"},
+    {"PERF_COUNT_SW_CPU_MIGRATIONS", Id::cpu_migrations, "libpfm4"},
+    {"PERF_COUNT_SW_TASK_CLOCK", Id::task_clock, "libpfm4"},
+    {"PERF_COUNT_SW_CPU_CLOCK", Id::cpu_clock, "libpfm4"},
+    {"PERF_COUNT_SW_ALIGNMENT_FAULTS", Id::alignment_faults, "libpfm4"},
+    {"PERF_COUNT_SW_EMULATION_FAULTS", Id::emulation_faults, "libpfm4"},
+    {"PERF_COUNT_SW_CGROUP_SWITCHES", Id::cgroup_switches, "libpfm4"},
+};
+
+}  // namespace
+
+std::span<const Alias> aliases() { return table; }
+
+}  // namespace tally::event

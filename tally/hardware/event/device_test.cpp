@@ -1,0 +1,199 @@
+// The kernel's PMUs, on machines made of files.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "tally/hardware/event/catalog.hpp"
+#include "tally/hardware/event/event.hpp"
+
+namespace tally::event {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder that looks like the root of a machine with these files in /sys/bus/event_source/devices.
+class Machine {
+ public:
+  Machine(const std::map<std::string, std::string>& files, std::string pmu) {
+    std::string pattern = (fs::temp_directory_path() / "tally-event-XXXXXX").string();
+    if (mkdtemp(pattern.data())) root_ = pattern;
+    for (const auto& [path, content] : files) {
+      const fs::path file = fs::path(root_) / "sys/bus/event_source/devices" / path;
+      fs::create_directories(file.parent_path());
+      std::ofstream(file) << content << '\n';
+    }
+    sources = {root_, std::move(pmu)};
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() {
+    std::error_code ignored;
+    if (!root_.empty()) fs::remove_all(root_, ignored);
+  }
+
+  Sources sources;
+
+ private:
+  std::string root_;
+};
+
+const std::map<std::string, std::string> skylake{
+    {"cpu/type", "4"},
+    {"cpu/format/event", "config:0-7"},
+    {"cpu/format/umask", "config:8-15"},
+    {"cpu/format/edge", "config:18"},
+    {"cpu/format/inv", "config:23"},
+    {"cpu/format/cmask", "config:24-31"},
+    {"cpu/format/ldlat", "config1:0-15"},
+    {"cpu/events/branch-instructions", "event=0xc4"},
+    {"cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3"},
+    {"cpu/events/odd", "event=?,umask=1"},
+    {"software/type", "1"},
+    {"uncore_imc/type", "15"},
+    {"uncore_imc/cpumask", "0"},
+    {"uncore_imc/format/event", "config:0-7"},
+    {"uncore_imc/events/data_reads", "event=0x1"},
+    {"uncore_imc/events/data_reads.scale", "6.1e-5"},
+    {"uncore_imc/events/data_reads.unit", "MiB"},
+};
+
+const std::map<std::string, std::string> zen{
+    {"cpu/type", "4"},
+    {"cpu/format/event", "config:0-7,32-35"},
+    {"cpu/format/umask", "config:8-15"},
+    {"cpu/events/branch-instructions", "event=0xc2"},
+};
+
+const std::map<std::string, std::string> alder_lake{
+    {"cpu_core/type", "4"},
+    {"cpu_core/cpus", "0-7"},
+    {"cpu_core/format/event", "config:0-7"},
+    {"cpu_core/format/umask", "config:8-15"},
+    {"cpu_core/events/topdown-retiring", "event=0x00,umask=0x80"},
+    {"cpu_atom/type", "10"},
+    {"cpu_atom/cpus", "8-15"},
+    {"cpu_atom/format/event", "config:0-7"},
+    {"cpu_atom/format/umask", "config:8-15"},
+};
+
+const std::map<std::string, std::string> arm{
+    {"armv8_pmuv3_0/type", "8"},
+    {"armv8_pmuv3_0/cpus", "0-3"},
+    {"armv8_pmuv3_0/format/event", "config:0-15"},
+    {"armv8_pmuv3_0/events/br_retired", "event=0x0021"},
+};
+
+TEST(Device, terms_are_put_where_sysfs_says) {
+  const Machine machine(skylake, "skl");
+  const auto event = parse("cpu/event=0xc4,umask=0x1,cmask=2,inv,edge/uk", machine.sources);
+  ASSERT_TRUE(event) << event.error().message;
+  EXPECT_EQ(event->encoding->type, 4u);
+  EXPECT_EQ(event->encoding->config, 0x28401C4u);
+  EXPECT_EQ(event->mode, Mode::both);
+  EXPECT_EQ(event->id, Id::code);
+  EXPECT_EQ(name(*event), "cpu/event=0xc4,umask=0x1,cmask=2,inv,edge/:uk");
+  EXPECT_EQ(parse("cpu/config=0x1c4,config1=7,config2=9/", machine.sources)->encoding->config1, 7u);
+  EXPECT_EQ(parse("cpu/event=0xc4,name=mine/:k", machine.sources)->label, "mine");
+}
+
+TEST(Device, what_sysfs_has_is_listed_once) {
+  const Machine machine({{"msr/type", "10"},
+                         {"msr/format/event", "config:0-63"},
+                         {"msr/events/tsc", "event=0x00"},
+                         {"msr/events/smi", "event=0x04"}},
+                        "hsw");
+  const auto entries = catalog(Reach::here, machine.sources);
+  const auto times = [&](std::string_view name) {
+    return std::count_if(entries.begin(), entries.end(), [&](const Entry& one) { return matches(one, name); });
+  };
+  EXPECT_EQ(times("msr/smi/"), 1);
+  EXPECT_EQ(times("msr/tsc/"), 1) << "another name of tsc";
+}
+
+TEST(Device, named_events_are_their_terms) {
+  const Machine machine(skylake, "skl");
+  const auto event = parse("cpu/mem-loads,ldlat=30/", machine.sources);
+  ASSERT_TRUE(event) << event.error().message;
+  EXPECT_EQ(event->encoding->config, 0x1CDu);
+  EXPECT_EQ(event->encoding->config1, 30u);
+  const auto branches = parse("cpu/branch-instructions/", machine.sources);
+  EXPECT_EQ(branches->id, Id::branches);
+  EXPECT_EQ(counted_as(*branches),
+            "cpu/branch-instructions/:u is counted as branches: Intel's BR_INST_RETIRED.ALL_BRANCHES (C4/00)");
+  EXPECT_EQ(parse("mem-loads", machine.sources)->encoding, parse("cpu/mem-loads/", machine.sources)->encoding);
+}
+
+TEST(Device, the_same_name_is_another_code_on_another_processor) {
+  const Machine machine(zen, "amd64_fam19h_zen4");
+  EXPECT_EQ(parse("cpu/branch-instructions/", machine.sources)->id, Id::branches);
+  EXPECT_EQ(parse("cpu/event=0xc4/", machine.sources)->id, Id::branches_taken);
+  EXPECT_EQ(parse("cpu/event=0x1d6/", machine.sources)->encoding->config, 0x1000000D6u);
+}
+
+TEST(Device, hybrid_cores_have_their_own_pmus) {
+  const Machine machine(alder_lake, "");
+  EXPECT_EQ(parse("cpu_atom/event=0xc4,umask=0xf7/", machine.sources)->id, Id::returns);
+  EXPECT_EQ(parse("cpu_core/event=0xc4,umask=0x11/", machine.sources)->id, Id::conditional_branches);
+  EXPECT_EQ(parse("cpu_atom/event=0xc4/", machine.sources)->encoding->type, 10u);
+  EXPECT_EQ(parse("topdown-retiring:u", machine.sources)->encoding->config, 0x8000u);
+}
+
+TEST(Device, other_pmus_are_known_and_counted_by_nobody) {
+  const Machine machine(skylake, "skl");
+  const auto event = parse("uncore_imc/data_reads/", machine.sources);
+  ASSERT_TRUE(event) << event.error().message;
+  EXPECT_EQ(event->id, Id::code);
+  EXPECT_EQ(event->encoding->family, Family::none);
+  EXPECT_FALSE(parse("uncore_imc/data_reads.scale/", machine.sources));
+  EXPECT_EQ(parse("software/config=2/", machine.sources)->encoding->type, 1u);
+  const Machine phone(arm, "");
+  EXPECT_EQ(parse("armv8_pmuv3_0/br_retired/k", phone.sources)->encoding->config, 0x21u);
+}
+
+TEST(Device, without_a_core_pmu_its_usual_fields_and_generic_names_are_understood) {
+  const Machine machine({{"software/type", "1"}}, "amd64_fam19h_zen4");
+  EXPECT_EQ(parse("cpu/event=0xc4,umask=0x1/", machine.sources)->id, Id::conditional_branches);
+  EXPECT_FALSE(parse("cpu/event=0xc4/", machine.sources)->encoding->type);
+  EXPECT_EQ(parse("cpu/branch-misses/", machine.sources)->id, Id::branch_misses);
+  EXPECT_EQ(parse("cpu/instructions/k", machine.sources)->mode, Mode::kernel);
+  EXPECT_EQ(parse("armv8_pmuv3/event=0x21/", machine.sources)->encoding->family, Family::arm);
+  EXPECT_FALSE(parse("cpu/branch-misses,cmask=1/", machine.sources));
+}
+
+TEST(Device, mistakes_are_named) {
+  const Machine machine(skylake, "skl");
+  const struct {
+    const char* text;
+    const char* said;
+  } cases[] = {
+      {"cpu/event=0x1c4/", "does not fit its bits (config:0-7)"},
+      {"cpu/umsk=1/", "knows no 'umsk'"},
+      {"cpu/event=x/", "'x' is no number"},
+      {"cpu/event=/", "'' is no number"},
+      {"cpu/odd/", "the event wants a value for 'event'"},
+      {"cpu/event=1,period=1000/", "'period' is for samples"},
+      {"cpu/event=1,,umask=2/", "a term is missing"},
+      {"cpu//", "a term is missing"},
+      {"cpu/event=1", "has one '/'"},
+      {"cpu/event=1/p", "the modifier 'p'"},
+      {"cpu/event=1/:", "missing modifier after ':'"},
+      {"uncore_icm/data_reads/", "has no PMU 'uncore_icm'"},
+      {"../cpu/event=1/", "has no PMU '..'"},
+      {"/event=1/", "has no PMU ''"},
+  };
+  for (const auto& one : cases) {
+    const auto event = parse(one.text, machine.sources);
+    ASSERT_FALSE(event) << one.text;
+    EXPECT_EQ(event.error().code, Code::bad_usage) << one.text;
+    EXPECT_NE(event.error().message.find(one.said), std::string::npos) << event.error().message;
+  }
+  EXPECT_EQ(parse("cpu/umsk=1/", machine.sources).error().hint, "did you mean umask, cmask?");
+  EXPECT_EQ(parse("uncore_icm/x/", machine.sources).error().hint, "did you mean uncore_imc?");
+}
+
+}  // namespace
+}  // namespace tally::event

@@ -1,0 +1,215 @@
+#include "tally/hardware/event/given.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tally/core/base/json_problem.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/event/parsers.hpp"
+
+namespace tally::event {
+namespace {
+
+using Json = nlohmann::json;
+
+// Numbers are texts, in either base: "0x3C", "2", and "0xB7,0xBB" where either code will do.
+std::uint64_t number_of(const Json& entry, const char* field) {
+  const auto found = entry.find(field);
+  if (found == entry.end() || found->is_null()) return 0;
+  if (found->is_number_unsigned()) return found->get<std::uint64_t>();
+  std::string text = trimmed(split(found->get<std::string>(), ',').front());
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  if (hex) text.erase(0, 2);
+  std::uint64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (!text.empty() && (read.ec != std::errc() || read.ptr != text.data() + text.size())) {
+    throw std::runtime_error(fmt::format("{}: '{}' is no number", field, text));
+  }
+  return value;
+}
+
+std::string text_of(const Json& entry, const char* field) {
+  const auto found = entry.find(field);
+  return found != entry.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+bool is_set(const Json& entry, const char* field) {
+  const std::string text = text_of(entry, field);
+  return !text.empty() && text != "0" && lower(text) != "null";
+}
+
+// Events of fixed counters have no code of their own, or 0, with which another counter would count nothing. The kernel
+// gives these the fixed counters (arch/x86/events/intel/core.c, FIXED_EVENT_CONSTRAINT).
+std::optional<std::uint64_t> fixed_code(const Json& entry) {
+  static const std::map<std::string, std::uint64_t, std::less<>> codes{
+      {"inst_retired.any", 0xC0},           {"cpu_clk_unhalted.thread", 0x3C},
+      {"cpu_clk_unhalted.core", 0x3C},      {"cpu_clk_unhalted.thread_any", 0x3C | 1 << 21},
+      {"cpu_clk_unhalted.ref_tsc", 0x0300}, {"cpu_clk_unhalted.ref", 0x0300},
+      {"inst_retired.prec_dist", 0x0100},   {"topdown.slots", 0x0400}};
+  // "Fixed counter 0", or 32 and more; where it is missing, so is the code.
+  const std::string counter = lower(text_of(entry, "Counter"));
+  const bool is_fixed = counter.find("fixed") != std::string::npos || (counter.size() == 2 && counter >= "32");
+  if (!is_fixed && entry.contains("EventCode")) return std::nullopt;
+  const auto found = codes.find(lower(text_of(entry, "EventName")));
+  return found == codes.end() ? std::nullopt : std::optional(found->second);
+}
+
+// Why an entry is none of a core's counters; empty where it is one.
+std::string why_left_out(const Json& entry) {
+  if (text_of(entry, "EventName").empty()) {
+    const bool is_common = entry.contains("ArchStdEvent");
+    return is_common ? "they name Arm's common events, whose table is not beside" : "they have no name";
+  }
+  const std::string unit = text_of(entry, "Unit");
+  // What perf_event_open calls raw is counted on the other kind (perf_event_open(2), "hybrid").
+  if (lower(unit) == "cpu_atom") return "they are of the small cores: write cpu_atom/event=…,umask=…/";
+  if (!unit.empty() && !lower(unit).starts_with("cpu") && lower(unit) != "core") return "they are not the core's";
+  const bool has_code = entry.contains("EventCode") || entry.contains("ConfigCode") || fixed_code(entry);
+  return has_code ? "" : "they have no code";
+}
+
+// The layout of IA32_PERFEVTSELx without its control bits; AMD's codes have four bits more, at 35:32.
+std::uint64_t config_of(const Json& entry, bool is_x86) {
+  if (const auto fixed = fixed_code(entry)) return *fixed;
+  if (!entry.contains("EventCode")) return number_of(entry, "ConfigCode");
+  const std::uint64_t code = number_of(entry, "EventCode");
+  if (!is_x86) return code;
+  return (code & 0xff) | (code >> 8 & 0xf) << 32 | (number_of(entry, "UMask") & 0xff) << 8 |
+         std::uint64_t{is_set(entry, "EdgeDetect")} << 18 | std::uint64_t{is_set(entry, "AnyThread")} << 21 |
+         std::uint64_t{is_set(entry, "Invert")} << 23 | (number_of(entry, "CounterMask") & 0xff) << 24;
+}
+
+GivenEvent event_of(const Json& entry, bool is_x86) {
+  GivenEvent one;
+  one.name = text_of(entry, "EventName");
+  one.what = text_of(entry, "BriefDescription");
+  if (one.what.empty()) one.what = text_of(entry, "PublicDescription");
+  one.counters = text_of(entry, "Counter");
+  if (is_set(entry, "TakenAlone")) one.remarks = "it has to be counted alone";
+  if (is_set(entry, "Errata")) {
+    one.remarks += (one.remarks.empty() ? "errata: " : "; errata: ") + text_of(entry, "Errata");
+  }
+  one.config = config_of(entry, is_x86);
+  // What goes into a second register, such as the off-core responses; the load latency's threshold as well.
+  if (is_set(entry, "MSRIndex")) one.config1 = number_of(entry, "MSRValue");
+  return one;
+}
+
+std::string plain(std::string_view name) {
+  std::string text = lower(name);
+  std::replace(text.begin(), text.end(), ':', '.');
+  return text;
+}
+
+// Arm's entries that only name a common event, with what the tables of these say of it.
+class Standard {
+ public:
+  explicit Standard(std::span<const std::string> tables) {
+    for (const std::string& text : tables) {
+      const Json json = Json::parse(text, nullptr, false);
+      if (!json.is_array()) continue;
+      for (const Json& entry : json) {
+        if (entry.is_object() && entry.contains("EventName"))
+          entries_.emplace(lower(text_of(entry, "EventName")), entry);
+      }
+    }
+  }
+
+  Json completed(const Json& entry) const {
+    const auto found = entries_.find(lower(text_of(entry, "ArchStdEvent")));
+    if (found == entries_.end()) return entry;
+    Json whole = found->second;
+    whole.update(entry);
+    return whole;
+  }
+
+ private:
+  std::map<std::string, Json, std::less<>> entries_;
+};
+
+}  // namespace
+
+Result<GivenTable> parse_given(std::string_view text, std::string_view origin, std::span<const std::string> standards) {
+  GivenTable table;
+  table.origin = origin;
+  table.provenance = "the vendor's";
+  std::map<std::string, int> left_out;
+  try {
+    const Json json = Json::parse(text);
+    const Json* entries = &json;
+    if (json.is_object()) {
+      if (!json.contains("Events")) throw std::runtime_error("it has no Events");
+      entries = &json.at("Events");
+      const Json header = json.value("Header", Json::object());
+      if (text_of(header, "Provenance") == "discovered") table.provenance = "discovered";
+    }
+    if (!entries->is_array()) throw std::runtime_error("its events are no array");
+    const Standard standard(standards);
+    // Arm's have no unit masks; of AMD's a few have none.
+    const bool is_x86 = std::any_of(entries->begin(), entries->end(),
+                                    [](const Json& entry) { return entry.is_object() && entry.contains("UMask"); });
+    for (std::size_t i = 0; i < entries->size(); ++i) {
+      if (!entries->at(i).is_object()) throw std::runtime_error(fmt::format("entry {} is no object", i));
+      const Json entry = standard.completed(entries->at(i));
+      if (const std::string why = why_left_out(entry); !why.empty()) {
+        ++left_out[why];
+        continue;
+      }
+      try {
+        table.events.push_back(event_of(entry, is_x86));
+      } catch (const std::exception& error) {
+        throw std::runtime_error(fmt::format("{}: {}", text_of(entry, "EventName"), json_problem(error.what())));
+      }
+    }
+  } catch (const std::exception& error) {
+    return fail(Code::bad_usage,
+                fmt::format("'{}' is no table of events: {}", printable(origin), printable(json_problem(error.what()))),
+                "the vendors' JSON tables, as https://github.com/intel/perfmon has them, and those of tally discover "
+                "--table");
+  }
+  for (const auto& [why, count] : left_out) {
+    table.left_out.push_back(fmt::format("{} left out of {}: {}", plural(count, "entry", "entries"), origin, why));
+  }
+  return table;
+}
+
+const GivenEvent* find_given(const GivenTable& table, std::string_view name) {
+  const std::string wanted = plain(name);
+  const auto found = std::find_if(table.events.begin(), table.events.end(),
+                                  [&](const GivenEvent& one) { return plain(one.name) == wanted; });
+  return found == table.events.end() ? nullptr : &*found;
+}
+
+// "UOPS_RETIRED.ALL:k", and as libpfm4 writes it "UOPS_RETIRED:ALL:k": the name may have colons, letters follow the
+// last.
+Parsed parse_given_event(std::string_view text, const Sources& sources) {
+  if (!sources.given) return std::nullopt;
+  const GivenEvent* event = find_given(*sources.given, text);
+  Mode mode = Mode::user;
+  if (const std::size_t colon = text.rfind(':'); !event && colon != std::string_view::npos) {
+    event = find_given(*sources.given, text.substr(0, colon));
+    if (event) {
+      const auto asked = parse_modifiers(text.substr(colon + 1), text);
+      if (!asked) return fail(asked.error());
+      mode = *asked;
+    }
+  }
+  if (!event) return std::nullopt;
+#if defined(__aarch64__)
+  constexpr Family architectures = Family::arm;
+#else
+  constexpr Family architectures = Family::intel_core;
+#endif
+  const Family own = own_family(sources);
+  Encoding encoding{own == Family::none ? architectures : own, "", perf_type_raw, event->config, event->config1, 0};
+  Event made = coded(text, event->name, std::move(encoding), mode);
+  made.notes.push_back(fmt::format("{} is of {} ({})", event->name, sources.given->origin, sources.given->provenance));
+  return made;
+}
+
+}  // namespace tally::event

@@ -1,0 +1,19 @@
+// What stands after an event's name: the modes in which it is counted.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "tally/core/base/result.hpp"
+#include "tally/core/count/event_name.hpp"
+
+namespace tally::event {
+
+using tally::Mode;
+using tally::suffix;
+
+/// The letters after the colon: u, k, or both in any order. Errors, bad_usage: no letter; a letter of perf that a
+/// count has no use for, with what to do; any other letter. `event` is the whole text, for the message.
+Result<Mode> parse_modifiers(std::string_view letters, std::string_view event);
+
+}  // namespace tally::event

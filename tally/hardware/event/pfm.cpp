@@ -1,0 +1,208 @@
+#include "tally/hardware/event/pfm.hpp"
+
+#include <fmt/format.h>
+#include <perfmon/pfmlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::event::pfm {
+namespace {
+
+// Control bits that libpfm4 sets in what it encodes for a counter: they are the Event's or the kernel's.
+constexpr std::uint64_t usr = 1U << 16;
+constexpr std::uint64_t os = 1U << 17;
+constexpr std::uint64_t control = usr | os | (1U << 20) | (1U << 22);
+// Above Arm's number of an event (PMEVTYPER<n>_EL0, evtCount 15:0) libpfm4 sets who is left out: the kernel by bit 30,
+// the program by bit 31, as its encodings of ":k" and ":u" show. In the register they stand the other way round.
+constexpr std::uint64_t arm_number = 0xFFFF;
+constexpr std::uint64_t arm_no_kernel = 1U << 30;
+constexpr std::uint64_t arm_no_user = 1U << 31;
+
+template <class Info>
+Info sized() {
+  Info info{};
+  info.size = sizeof info;
+  return info;
+}
+
+Family family_of(std::string_view name) {
+  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (name.starts_with("amd64_fam17h") || name.starts_with("amd64_fam19h") || name.starts_with("amd64_fam1ah"))
+    return Family::amd_zen;
+  if (name.starts_with("amd64_")) return Family::amd;
+  if (is_one_of({"core", "atom"})) return Family::intel_old;
+  if (is_one_of({"slm", "glm", "tmt", "knl", "knm", "adl_grt"})) return Family::intel_atom;
+  if (is_one_of({"nhm", "nhm_ex", "wsm", "wsm_dp", "snb", "snb_ep", "ivb", "ivb_ep", "hsw", "hsw_ep", "bdw", "bdw_ep",
+                 "skl", "skx", "clx"}))
+    return Family::intel_core;
+  if (is_one_of({"icl", "icx", "spr", "emr", "gnr", "adl_glc"})) return Family::intel_recent;
+  if (name.starts_with("arm_")) return Family::arm;
+  return Family::none;  // Netburst, Knights Corner, P6 …: other layouts
+}
+
+// The ids of the PMUs, parallel to pmus(). libpfm4 is one per process, and initialised once.
+struct Library {
+  std::vector<Pmu> pmus;
+  std::vector<pfm_pmu_t> ids;
+
+  Library() {
+    // Else it encodes for the processor that it runs on only. An environment that says otherwise is obeyed.
+    ::setenv("LIBPFM_ENCODE_INACTIVE", "1", 0);
+    if (pfm_initialize() != PFM_SUCCESS) return;
+    for (int id = PFM_PMU_NONE; id < PFM_PMU_MAX; ++id) add(static_cast<pfm_pmu_t>(id));
+  }
+
+  void add(pfm_pmu_t id) {
+    auto info = sized<pfm_pmu_info_t>();
+    if (pfm_get_pmu_info(id, &info) != PFM_SUCCESS || info.type != PFM_PMU_TYPE_CORE || info.nevents <= 0) return;
+    const Family family = family_of(info.name);
+    if (family == Family::none) return;
+    pmus.push_back({info.name, info.desc, family, info.num_cntrs, info.num_fixed_cntrs, info.is_present != 0});
+    ids.push_back(id);
+  }
+
+  int first_event(const Pmu& pmu) const {
+    auto info = sized<pfm_pmu_info_t>();
+    const auto at = static_cast<std::size_t>(
+        std::find_if(pmus.begin(), pmus.end(), [&](const Pmu& one) { return one.name == pmu.name; }) - pmus.begin());
+    if (at == pmus.size() || pfm_get_pmu_info(ids[at], &info) != PFM_SUCCESS) return -1;
+    return info.first_event;
+  }
+};
+
+const Library& library() {
+  static const Library only;
+  return only;
+}
+
+// What the caller set, of the full name that libpfm4 gives back: "hsw::UOPS_RETIRED:ALL:k=0:u=1:e=0:c=2".
+std::string short_name(const std::string& full) {
+  const std::size_t start = full.find("::");
+  std::string name;
+  for (const std::string& part : split(full.substr(start == std::string::npos ? 0 : start + 2), ':')) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos) {
+      name += (name.empty() ? "" : ":") + part;
+      continue;
+    }
+    const std::string key = part.substr(0, equals);
+    const std::string value = part.substr(equals + 1);
+    if (key == "u" || key == "k" || value == "0") continue;
+    name += ":" + (value == "1" && key != "c" && key != "ldlat" ? key : part);
+  }
+  return name;
+}
+
+std::vector<pfm_event_attr_info_t> unit_masks(int event, int attributes) {
+  std::vector<pfm_event_attr_info_t> masks;
+  for (int i = 0; i < attributes; ++i) {
+    auto mask = sized<pfm_event_attr_info_t>();
+    if (pfm_get_event_attr_info(event, i, PFM_OS_NONE, &mask) == PFM_SUCCESS && mask.type == PFM_ATTR_UMASK) {
+      masks.push_back(mask);
+    }
+  }
+  return masks;
+}
+
+std::string description(int index, const std::string& name) {
+  auto event = sized<pfm_event_info_t>();
+  if (pfm_get_event_info(index, PFM_OS_NONE, &event) != PFM_SUCCESS) return {};
+  std::string text = event.desc ? trimmed(event.desc) : "";
+  const auto parts = split(name, ':');
+  for (const pfm_event_attr_info_t& mask : unit_masks(index, event.nattrs)) {
+    const bool chosen =
+        std::any_of(parts.begin() + 1, parts.end(), [&](const auto& part) { return same_word(part, mask.name); });
+    if (chosen && mask.desc) text += ": " + trimmed(mask.desc);
+  }
+  return text;
+}
+
+// ":u" and ":k" of the text, as far as libpfm4 is concerned: it takes them apart only.
+std::string with_separate_modes(std::string_view text) {
+  std::string joined;
+  for (const std::string& part : split(text, ':')) {
+    if (!joined.empty()) joined += ':';
+    joined += part == "uk" || part == "ku" ? "u:k" : part;
+  }
+  return joined;
+}
+
+bool says_mode(std::string_view text) {
+  const auto parts = split(text, ':');
+  return std::any_of(parts.begin() + 1, parts.end(), [](const std::string& part) {
+    return part == "u" || part == "k" || part.starts_with("u=") || part.starts_with("k=");
+  });
+}
+
+}  // namespace
+
+const std::vector<Pmu>& pmus() { return library().pmus; }
+
+const Pmu* find_pmu(std::string_view name) {
+  const auto& all = pmus();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Pmu& one) { return same_word(one.name, name); });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::optional<Result<Found>> encode(const Pmu& pmu, std::string_view text) {
+  const std::string asked = with_separate_modes(text);
+  const std::string full = pmu.name + "::" + asked;
+  char* understood = nullptr;
+  std::uint64_t codes[4] = {};
+  auto argument = sized<pfm_pmu_encode_arg_t>();
+  argument.codes = codes;
+  argument.count = 4;
+  argument.fstr = &understood;
+  const int answer = pfm_get_os_event_encoding(full.c_str(), PFM_PLM3, PFM_OS_NONE, &argument);
+  const std::string name = understood ? short_name(understood) : "";
+  std::free(understood);  // NOLINT(cppcoreguidelines-no-malloc): libpfm4 allocates it with malloc
+  if (answer == PFM_ERR_NOTFOUND || answer == PFM_ERR_NOTSUPP) return std::nullopt;
+  if (answer != PFM_SUCCESS) {
+    return fail(Code::bad_usage, fmt::format("'{}': {} (libpfm4, {})", printable(text), pfm_strerror(answer), pmu.name),
+                fmt::format("`tally events --all '{}::{}*'` lists the event's unit masks", pmu.name,
+                            split(asked, ':').front()));
+  }
+  Found found;
+  found.name = name;
+  found.what = description(argument.idx, name);
+  found.encoding.family = pmu.family;
+  found.encoding.pmu = pmu.name;
+  found.encoding.config = codes[0] & (is_x86(pmu.family) ? ~control : arm_number);
+  if (argument.count > 1) found.encoding.config1 = codes[1];
+  if (says_mode(asked)) {
+    const bool kernel = is_x86(pmu.family) ? (codes[0] & os) != 0 : (codes[0] & arm_no_kernel) == 0;
+    const bool user = is_x86(pmu.family) ? (codes[0] & usr) != 0 : (codes[0] & arm_no_user) == 0;
+    found.mode = kernel && user ? Mode::both : kernel ? Mode::kernel : Mode::user;
+  }
+  return found;
+}
+
+std::vector<Name> names(const Pmu& pmu) {
+  std::vector<Name> made;
+  for (int index = library().first_event(pmu); index != -1; index = pfm_get_event_next(index)) {
+    auto event = sized<pfm_event_info_t>();
+    if (pfm_get_event_info(index, PFM_OS_NONE, &event) != PFM_SUCCESS) continue;
+    const std::string what = event.desc ? trimmed(event.desc) : "";
+    const auto masks = unit_masks(index, event.nattrs);
+    for (const pfm_event_attr_info_t& mask : masks) {
+      made.push_back({fmt::format("{}:{}", event.name, mask.name), mask.desc ? trimmed(mask.desc) : what,
+                      static_cast<unsigned>(event.code), static_cast<unsigned>(mask.code)});
+    }
+    if (masks.empty()) {
+      // Intel's events without unit masks have theirs in the code; AMD's and Arm's codes are longer than a byte.
+      const auto code = static_cast<unsigned>(event.code);
+      const bool is_long = is_amd(pmu.family) || !is_x86(pmu.family);
+      made.push_back({event.name, what, is_long ? code : code & 0xFF, is_long ? 0 : code >> 8});
+    }
+  }
+  return made;
+}
+
+}  // namespace tally::event::pfm

@@ -1,0 +1,171 @@
+#include "tally/hardware/event/suggest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/event/perf_names.hpp"
+#include "tally/hardware/event/table.hpp"
+#include "tally/hardware/pmu/apple/events.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
+
+namespace tally::event {
+namespace {
+
+// Comparing is quadratic in the length of a name, and nobody mistypes a page.
+constexpr std::size_t longest_compared = 100;
+
+/// Names with their lower case, by which they are compared: makers differ in it.
+class Candidates {
+ public:
+  /// `prefix` is what has to stand in front of the name, and is left out by those who type it wrongly.
+  void add(std::string_view name, std::string_view prefix = "") {
+    std::string small = lower(name);
+    if (name.empty() || !seen_.insert(small).second) return;
+    names_.push_back(fmt::format("{}{}", prefix, name));
+    small_.push_back(std::move(small));
+  }
+
+  /// Spelled as their source does.
+  std::vector<std::string> nearest(std::string_view text) const {
+    std::vector<std::string> found;
+    for (const std::string& one : tally::nearest(lower(text), small_)) {
+      found.push_back(names_[static_cast<std::size_t>(std::find(small_.begin(), small_.end(), one) - small_.begin())]);
+    }
+    return found;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<std::string> small_;
+  std::set<std::string> seen_;
+};
+
+// What this machine has, by how near it is to the user: this project's names, the kernel's, this processor's.
+Candidates candidates(const Sources& sources) {
+  Candidates all;
+  for (const Definition& line : event::all()) all.add(line.name);
+  for (const Alias& alias : aliases()) all.add(alias.name);
+  for (const KernelEvent& one : other_kernel_events()) all.add(one.name);
+  for (const std::string& pmu : linux::pmu_names(sources.root)) {
+    const auto device = linux::pmu_device(sources.root, pmu);
+    if (!device) continue;
+    for (const auto& [name, terms] : device->events) all.add(fmt::format("{}/{}/", pmu, name));
+  }
+  if (const pfm::Pmu* own = own_pmu(sources)) {
+    for (const pfm::Name& one : pfm::names(*own)) all.add(one.name);
+  }
+  return all;
+}
+
+Candidates apple_candidates() {
+  Candidates all;
+  for (const pmu::apple::Event& line : pmu::apple::events()) {
+    for (const std::string& word : split(line.framework_name, ' ')) all.add(word, "apple_m1::");
+    all.add(line.linux_name, "apple_m1::");
+  }
+  return all;
+}
+
+// The same on every machine, and some ten thousand.
+const Candidates& of_all_processors() {
+  static const Candidates all = [] {
+    Candidates made;
+    for (const pfm::Pmu& pmu : pfm::pmus()) {
+      for (const pfm::Name& one : pfm::names(pmu)) made.add(one.name);
+    }
+    return made;
+  }();
+  return all;
+}
+
+// What this machine has goes first; the whole text before its first part: "UOPS_RETIRED:ALL" is a name.
+std::vector<std::string> nearest_names(std::string_view text, const Sources& sources) {
+  const Candidates here = candidates(sources);
+  const Candidates apple = apple_candidates();
+  for (const std::string_view wanted : {text, text.substr(0, text.find(':'))}) {
+    auto near = here.nearest(wanted);
+    const auto add = [&](const std::vector<std::string>& others) {
+      for (const std::string& other : others) {
+        const bool has_room = near.size() < 3 && std::find(near.begin(), near.end(), other) == near.end();
+        if (has_room) near.push_back(other);
+      }
+    };
+    add(apple.nearest(wanted));
+    if (sources.others && sources.suggest_others) add(of_all_processors().nearest(wanted));
+    if (!near.empty()) return near;
+  }
+  return {};
+}
+
+// Groups of the kernel's tracepoints (include/trace/events and arch/x86/include/asm/trace, TRACE_SYSTEM, Linux 6.18)
+// that no processor's event or unit is called like.
+constexpr std::string_view trace_systems =
+    " alarmtimer asoc block bpf_trace bpf_test_run bridge btrfs cgroup clk cma compaction "
+    "context_tracking cpuhp csd damon devfreq devlink dma dma_fence drm error_report exceptions ext4 "
+    "f2fs fib fib6 filelock filemap ftrace fuse gpio gpu_scheduler huge_memory hwmon hyperv i2c icmp "
+    "initcall intel_iommu interconnect io_uring iocost iomap iommu ipi irq irq_matrix irq_vectors jbd2 "
+    "kmem ksm kvm kvmmmu kyber libata lock maple_tree mce mdio migrate mmap mmap_lock mmc module mptcp "
+    "msr napi neigh net netfs netlink nfs nfs4 nfsd nmi notifier nvme oom osnoise page_isolation "
+    "page_pool pagemap percpu power printk pwm qdisc ras raw_syscalls rcu regmap regulator resctrl rpm "
+    "rseq rtc sched scsi signal skb smbus sock spi sunrpc swiotlb sync_trace syscalls task tcp thermal "
+    "thp timer timer_migration timestamp tlb udp ufs v4l2 vb2 virtio_gpu vmalloc vmscan vsyscall wbt "
+    "workqueue writeback x86_fpu xdp xen xfs xhci-hcd ";
+
+// "sched:sched_switch": of a machine's own groups, where their names can be read, which is root's right on most
+// machines; of the usual ones in any case.
+bool is_tracepoint(std::string_view text, const Sources& sources) {
+  const auto parts = split(text, ':');
+  if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) return false;
+  return trace_systems.find(' ' + parts[0] + ' ') != std::string_view::npos ||
+         linux::has_tracepoint(sources.root, parts[0], parts[1]);
+}
+
+struct Counterpart {
+  std::string_view tracepoint, event;
+};
+constexpr Counterpart counterparts[] = {{"sched:sched_switch", "context-switches"},
+                                        {"sched:sched_migrate_task", "cpu-migrations"},
+                                        {"exceptions:page_fault_user", "page-faults"}};
+
+Error refused_tracepoint(std::string_view text) {
+  std::string hint = "tally counts events of the processor and the kernel's own counters: `tally events` lists them";
+  for (const Counterpart& one : counterparts) {
+    if (one.tracepoint == text) hint = fmt::format("{} counts what it marks", one.event);
+  }
+  return {Code::bad_usage, fmt::format("'{}' is a tracepoint of the kernel: tally counts none", printable(text)), hint,
+          0};
+}
+
+bool looks_like_code(std::string_view text) {
+  return text.size() >= 2 && text.size() <= 16 &&
+         text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos &&
+         text.find_first_of("0123456789") != std::string_view::npos;
+}
+
+}  // namespace
+
+Error unknown_event(std::string_view text, const Sources& sources) {
+  constexpr const char* list =
+      "`tally events` lists what may be counted here, `tally events --all PATTERN` searches every source";
+  Error error{Code::bad_usage, fmt::format("unknown event '{}'", printable(text.substr(0, 2 * longest_compared))), list,
+              0};
+  if (text.empty()) error.message = "an event's name is missing";
+  const std::string_view base = text.substr(0, text.find_last_not_of("uk:") + 1);
+  if (is_tracepoint(text, sources)) return refused_tracepoint(text);
+  if (text.starts_with("mem:")) {
+    return {Code::bad_usage, fmt::format("'{}' is a breakpoint: tally counts none", printable(text)), list, 0};
+  }
+  if (looks_like_code(base)) {
+    error.hint =
+        base.size() <= 4 ? fmt::format("as a code it is r{}", base) : fmt::format("as a code it is 0x{}", base);
+  } else if (!base.empty() && base.size() <= longest_compared) {
+    const auto near = nearest_names(base, sources);
+    if (!near.empty()) error.hint = "did you mean " + join(near, ", ") + "?";
+  }
+  return error;
+}
+
+}  // namespace tally::event

@@ -1,0 +1,244 @@
+#include "tally/hardware/pmu/emulated/intel_pmu.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "tally/hardware/pmu/intel/event_select.hpp"
+
+namespace tally::pmu::emulated {
+namespace {
+
+constexpr std::uint64_t counters_frozen = 1ULL << 59;
+constexpr std::uint64_t branches_frozen = 1ULL << 58;
+constexpr std::uint64_t freeze_branches = 1ULL << 11;
+constexpr std::uint64_t freeze_counters = 1ULL << 12;
+
+constexpr Signal fixed_signals[] = {Signal::instructions, Signal::core_cycles, Signal::reference_cycles, Signal::slots};
+
+}  // namespace
+
+std::string counter_name(int number) {
+  if (number >= 32) return "IA32_FIXED_CTR" + std::to_string(number - 32);
+  return "IA32_PMC" + std::to_string(number);
+}
+
+IntelPmu::IntelPmu(const Profile& profile, Behaviour behaviour) : profile_(profile), behaviour_(behaviour) {
+  // All general-purpose counters are enabled after power-up, no fixed one: KVM's selftest pmu_counters_test asserts it.
+  global_control_ = profile.version >= 2 ? low_ones(profile.counters) : 0;
+  // PERFMON_AVAIL; BTS and PEBS unavailable.
+  misc_enable_ = 1U << 7 | 1U << 11 | 1U << 12;
+  for (const Place& place : places(intel_model)) {
+    if (place.reg->space != Space::msr || !exists(profile_, place)) continue;
+    const auto index = place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride;
+    known_.push_back({static_cast<std::uint32_t>(index), place, existing_bits(profile_, *place.reg)});
+  }
+  std::sort(known_.begin(), known_.end(), [](const Known& a, const Known& b) { return a.index < b.index; });
+  choose_events();
+}
+
+std::uint64_t IntelPmu::counter(int number) const { return counters_[static_cast<std::size_t>(number)].value; }
+
+bool IntelPmu::is_counting(int number, int cpl) const {
+  const auto& list = active_[cpl > 0 ? 1 : 0];
+  return std::find(list.begin(), list.end(), number) != list.end();
+}
+
+bool IntelPmu::is_enabled(int number) const {
+  if (profile_.version >= 4 && (status_ & counters_frozen) != 0) return false;
+  return profile_.version < 2 || (global_control_ >> number & 1) != 0;
+}
+
+bool IntelPmu::counts_at(int number, int cpl) const {
+  const Counter& counter = counters_[static_cast<std::size_t>(number)];
+  return (cpl > 0 ? counter.in_user : counter.in_kernel) && counter.signal != Signal::nothing;
+}
+
+// What each counter counts, from IA32_PERFEVTSELn and IA32_FIXED_CTR_CTRL.
+void IntelPmu::choose_events() {
+  for (int i = 0; i < profile_.counters; ++i) {
+    const intel::EventSelect select = intel::decode_event_select(select_[static_cast<std::size_t>(i)]);
+    Counter& counter = counters_[static_cast<std::size_t>(i)];
+    const auto announced = announced_at(select.event, select.umask);
+    const bool is_there =
+        !announced || (*announced < profile_.announced_events && (profile_.unavailable_events >> *announced & 1) == 0);
+    counter.signal = is_there ? signal_of(select.event, select.umask) : Signal::nothing;
+    counter.in_kernel = select.enable && select.os;
+    counter.in_user = select.enable && select.usr;
+    counter.any = select.any_thread && profile_.any_thread;
+    counter.interrupts = select.interrupt;
+    counter.edge = select.edge;
+    counter.inverted = select.invert && select.cmask != 0;
+    counter.cmask = select.cmask;
+  }
+  for (int i = 0; i < 4; ++i) {
+    if (!profile_.has_fixed(i)) continue;
+    const std::uint64_t field = fixed_control_ >> (4 * i) & 0xF;
+    Counter& counter = counters_[static_cast<std::size_t>(first_fixed + i)];
+    counter.signal = fixed_signals[i];
+    counter.in_kernel = (field & 1) != 0;
+    counter.in_user = (field & 2) != 0;
+    counter.any = (field & 4) != 0 && profile_.any_thread;
+    counter.interrupts = (field & 8) != 0;
+  }
+  choose_active();
+}
+
+// Which counters count at each privilege level: what retire() goes through.
+void IntelPmu::choose_active() {
+  for (const int level : {0, 1}) {
+    active_[level].clear();
+    for (int number = 0; number < slots_total; ++number) {
+      if (is_enabled(number) && counts_at(number, level)) active_[level].push_back(number);
+    }
+  }
+}
+
+// What a counter makes of an instruction. With a counter mask, or for edges, it looks at each cycle: all that the
+// instruction did falls into its last cycle, those before are empty but for the clock itself.
+std::uint64_t IntelPmu::counted(Counter& counter, const Work& work) const {
+  const std::uint64_t events = work[counter.signal];
+  if (!counter.by_cycle()) return events;
+  const std::uint64_t cycles = std::max<std::uint64_t>(work[Signal::core_cycles], 1);
+  const bool is_clock = counter.signal == Signal::core_cycles || counter.signal == Signal::reference_cycles;
+  const auto holds = [&](std::uint64_t in_cycle) {
+    const bool enough = in_cycle >= std::max<std::uint64_t>(counter.cmask, 1);
+    return counter.inverted ? !enough : enough;
+  };
+  const bool before = holds(is_clock ? 1 : 0);
+  const bool last = holds(is_clock ? 1 : events);
+  std::uint64_t level = 0;
+  std::uint64_t edges = 0;
+  if (cycles > 1) {
+    level += before ? cycles - 1 : 0;
+    edges += before && !counter.was_true ? 1 : 0;
+    counter.was_true = before;
+  }
+  level += last ? 1 : 0;
+  edges += last && !counter.was_true ? 1 : 0;
+  counter.was_true = last;
+  return counter.edge ? edges : level;
+}
+
+// Returns whether it overflowed.
+bool IntelPmu::add(int number, std::uint64_t events) {
+  Counter& counter = counters_[static_cast<std::size_t>(number)];
+  counter.value += events;
+  if (counter.value <= low_ones(profile_.width)) return false;
+  counter.value &= low_ones(profile_.width);
+  return true;
+}
+
+Work IntelPmu::with_clock(const Work& work) {
+  Work timed = work;
+  const std::uint64_t core = work[Signal::core_cycles];
+  clock_rest_ += core * behaviour_.clock.base;
+  const std::uint64_t reference = clock_rest_ / behaviour_.clock.current;
+  clock_rest_ %= behaviour_.clock.current;
+  timed[Signal::reference_cycles] = reference;
+  timed[Signal::slots] = 4 * core;
+  time_stamp_ += reference;
+  maximum_ += reference;
+  actual_ += core;
+  return timed;
+}
+
+void IntelPmu::count(const Work& work, int cpl, bool sibling) {
+  bool interrupt = false;
+  for (const int number : active_[cpl > 0 ? 1 : 0]) {
+    Counter& counter = counters_[static_cast<std::size_t>(number)];
+    if (sibling && !counter.any) continue;
+    if (!add(number, counted(counter, work))) continue;
+    // Whether or not it interrupts.
+    status_ |= 1ULL << number;
+    interrupt = interrupt || counter.interrupts;
+    tell({Happening::Kind::overflow, number});
+  }
+  // One PMI, however many counters overflowed on the instruction.
+  if (interrupt) raise_pmi();
+}
+
+void IntelPmu::retire(const Work& work, int cpl) {
+  if (pmi_in_ > 0) --pmi_in_;
+  count(with_clock(work), cpl, false);
+  if (pmi_in_ == 0) send_pmi();
+}
+
+void IntelPmu::retire_sibling(const Work& work, int cpl) { count(work, cpl, true); }
+
+// Skid shifts the delivery, not the status bit.
+void IntelPmu::raise_pmi() {
+  if (pmi_in_ < 0) pmi_in_ = behaviour_.skid;
+}
+
+void IntelPmu::send_pmi() {
+  pmi_in_ = -1;
+  const Sent sent = apic_.send_perfmon();
+  tell({Happening::Kind::pmi, 0, sent});
+  if (sent == Sent::pending) freeze();
+}
+
+// SDM vol. 3B, "Freezing LBR and Performance Counters on PMI": legacy up to version 3, streamlined since.
+void IntelPmu::freeze() {
+  if ((debug_control_ & freeze_counters) != 0) {
+    if (profile_.version >= 4) {
+      status_ |= counters_frozen;
+    } else {
+      global_control_ = 0;
+    }
+    tell({Happening::Kind::frozen});
+  }
+  if ((debug_control_ & freeze_branches) != 0) {
+    if (profile_.version >= 4) {
+      status_ |= branches_frozen;
+    } else {
+      debug_control_ &= ~1ULL;
+    }
+  }
+  choose_active();
+}
+
+std::uint64_t IntelPmu::room(const Work& most, int cpl) const {
+  if (pmi_in_ >= 0) return 0;
+  Work each_most = most;
+  each_most[Signal::slots] = 4 * most[Signal::core_cycles];
+  // Rounded up, and one more that earlier instructions left over.
+  const Clock& clock = behaviour_.clock;
+  each_most[Signal::reference_cycles] =
+      (most[Signal::core_cycles] * clock.base + clock.current - 1) / clock.current + 1;
+  std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
+  for (const int number : active_[cpl > 0 ? 1 : 0]) {
+    const Counter& counter = counters_[static_cast<std::size_t>(number)];
+    if (counter.by_cycle()) return 0;
+    const std::uint64_t each = std::max<std::uint64_t>(each_most[counter.signal], 1);
+    room = std::min(room, (low_ones(profile_.width) - counter.value) / each);
+  }
+  return room;
+}
+
+bool IntelPmu::counts(Signal signal, int cpl) const {
+  const auto& list = active_[cpl > 0 ? 1 : 0];
+  return std::any_of(list.begin(), list.end(),
+                     [&](int number) { return counters_[static_cast<std::size_t>(number)].signal == signal; });
+}
+
+void IntelPmu::advance(const Work& work, int cpl) {
+  const Work timed = with_clock(work);
+  for (const int number : active_[cpl > 0 ? 1 : 0]) {
+    Counter& counter = counters_[static_cast<std::size_t>(number)];
+    counter.value += timed[counter.signal];
+  }
+}
+
+std::optional<Interrupt> IntelPmu::take_pmi(bool interrupts_enabled) {
+  const auto interrupt = apic_.take(interrupts_enabled);
+  if (interrupt && behaviour_.overcount_on_irq) {
+    Work one;
+    one[Signal::instructions] = 1;
+    count(one, 0, false);
+  }
+  return interrupt;
+}
+
+bool IntelPmu::has_interrupt(bool interrupts_enabled) const { return apic_.has_pending(interrupts_enabled); }
+
+}  // namespace tally::pmu::emulated

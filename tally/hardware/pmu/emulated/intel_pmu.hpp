@@ -1,0 +1,166 @@
+// Intel's architectural performance monitoring as a machine: registers with their rules, counters that count, overflows
+// that interrupt. Pure: no emulator and no kernel stands behind it. Whoever executes instructions tells it what they
+// did.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/hardware/pmu/emulated/answer.hpp"
+#include "tally/hardware/pmu/emulated/local_apic.hpp"
+#include "tally/hardware/pmu/emulated/profile.hpp"
+#include "tally/hardware/pmu/emulated/work.hpp"
+
+namespace tally::pmu::emulated {
+
+/// What the model tells whoever listens.
+struct Happening {
+  enum class Kind {
+    overflow,  ///< of `counter`
+    pmi,       ///< an overflow asked for an interrupt; `sent` says what became of it
+    frozen,    ///< the counters stopped, by FREEZE_PERFMON_ON_PMI
+  };
+  Kind kind = Kind::overflow;
+  int counter = 0;  ///< general-purpose: its number; fixed: 32 + its number
+  Sent sent = Sent::pending;
+};
+
+/// The clocks: reference cycles and time stamps advance by base / current per core cycle.
+struct Clock {
+  std::uint64_t base = 1;
+  std::uint64_t current = 1;
+};
+
+/// What differs between processors, or between what one wants to see.
+struct Behaviour {
+  Clock clock;
+  int skid = 0;                   ///< instructions between an overflow and its interrupt
+  bool overcount_on_irq = false;  ///< an interrupt counts as an instruction (Haswell errata HSD11, HSD140)
+};
+
+class IntelPmu {
+ public:
+  explicit IntelPmu(const Profile& profile, Behaviour behaviour = {});
+
+  /// The instructions RDMSR, WRMSR and RDPMC, executed at privilege level `cpl`: what they do, and that they retire.
+  /// One that faults does not retire. `value` is EDX:EAX. RDPMC gives the value before it retires itself; WRMSR retires
+  /// under the old settings, so that one that enables a counter is not counted and one that disables it is.
+  Answer rdmsr(std::uint32_t index, int cpl = 0);
+  Answer wrmsr(std::uint32_t index, std::uint64_t value, int cpl = 0);
+  Answer rdpmc(std::uint32_t ecx, int cpl = 0, bool user_may = true);
+
+  /// Registers without an instruction: for pictures, and for memory-mapped ones.
+  Answer read(std::uint32_t index) const;
+  Answer write(std::uint32_t index, std::uint64_t value);
+
+  /// Whether an MSR is one of those that live here.
+  static bool owns(std::uint32_t index);
+
+  /// One instruction retired at privilege level `cpl`.
+  void retire(const Work& work, int cpl);
+  /// What a sibling thread of the core did: seen by counters with ANY alone.
+  void retire_sibling(const Work& work, int cpl);
+  /// Halted: the counters stand still, the time stamps go on.
+  void halt(std::uint64_t reference_cycles) { time_stamp_ += reference_cycles; }
+
+  /// How many instructions may be counted together before a counter could overflow, where none of them counts more than
+  /// `most` of anything. 0: they must be told one by one.
+  std::uint64_t room(const Work& most, int cpl) const;
+  /// Whether any counter counts this at that level now.
+  bool counts(Signal signal, int cpl) const;
+  /// So much work at once. Only within room().
+  void advance(const Work& work, int cpl);
+
+  /// The interrupt that the processor takes at this boundary of instructions.
+  std::optional<Interrupt> take_pmi(bool interrupts_enabled);
+  bool has_interrupt(bool interrupts_enabled) const;
+
+  LocalApic& apic() { return apic_; }
+  const LocalApic& apic() const { return apic_; }
+  const Profile& profile() const { return profile_; }
+  const Behaviour& behaviour() const { return behaviour_; }
+  std::uint64_t time_stamp() const { return time_stamp_; }
+
+  /// A counter: general-purpose by its number, fixed by 32 + its number.
+  std::uint64_t counter(int number) const;
+  /// Whether it counts at this privilege level as its registers stand now.
+  bool is_counting(int number, int cpl) const;
+
+  void listen(std::function<void(const Happening&)> listener) { listener_ = std::move(listener); }
+
+ private:
+  struct Counter {
+    std::uint64_t value = 0;
+    Signal signal = Signal::nothing;
+    bool in_kernel = false;
+    bool in_user = false;
+    bool any = false;
+    bool interrupts = false;
+    bool edge = false;
+    bool inverted = false;
+    std::uint64_t cmask = 0;
+    bool was_true = false;  // the condition in the last cycle, for edges
+
+    bool by_cycle() const { return cmask != 0 || edge; }
+  };
+
+  // A register that this processor has.
+  struct Known {
+    std::uint32_t index = 0;
+    Place place;
+    std::uint64_t bits = 0;
+  };
+  const Known* known(std::uint32_t index) const;
+
+  static constexpr int first_fixed = 32;
+  static constexpr int slots_total = 40;
+
+  bool is_enabled(int number) const;
+  bool counts_at(int number, int cpl) const;
+  void choose_events();
+  void choose_active();
+  std::uint64_t counted(Counter& counter, const Work& work) const;
+  bool add(int number, std::uint64_t events);
+  void count(const Work& work, int cpl, bool sibling);
+  Work with_clock(const Work& work);
+  void raise_pmi();
+  void send_pmi();
+  void freeze();
+  std::uint64_t in_use() const;
+  void write_counter(int number, std::uint64_t value);
+  std::optional<std::string> refused(std::uint32_t index, std::uint64_t value) const;
+  void apply(std::uint32_t index, std::uint64_t value);
+  std::optional<std::string> reserved(const Known& known, std::uint64_t value) const;
+  Answer no_such(std::uint32_t index, bool write) const;
+  void tell(const Happening& happening) const {
+    if (listener_) listener_(happening);
+  }
+
+  Profile profile_;
+  Behaviour behaviour_;
+  std::vector<Known> known_;  // sorted by index
+  LocalApic apic_;
+  std::array<Counter, slots_total> counters_{};
+  std::array<std::uint64_t, 32> select_{};  // IA32_PERFEVTSELn
+  std::uint64_t fixed_control_ = 0;
+  std::uint64_t global_control_ = 0;
+  std::uint64_t status_ = 0;
+  std::uint64_t debug_control_ = 0;
+  std::uint64_t misc_enable_ = 0;
+  std::uint64_t time_stamp_ = 0;
+  std::uint64_t actual_ = 0;      // APERF
+  std::uint64_t maximum_ = 0;     // MPERF
+  std::uint64_t clock_rest_ = 0;  // core cycles that have not yet made a whole reference cycle
+  int pmi_in_ = -1;               // instructions until a PMI with skid is sent; -1: none waits
+  std::vector<int> active_[2];    // counters that count: at CPL 0, above
+  std::function<void(const Happening&)> listener_;
+};
+
+/// The counter's number as the status register's bit: "IA32_PMC0", "IA32_FIXED_CTR1".
+std::string counter_name(int number);
+
+}  // namespace tally::pmu::emulated

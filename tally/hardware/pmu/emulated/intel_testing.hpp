@@ -1,0 +1,47 @@
+// What the tests of the emulated PMU have in common.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "tally/hardware/pmu/emulated/intel_pmu.hpp"
+
+namespace tally::pmu::emulated {
+
+inline const Profile& profile_named(std::string_view name) {
+  const Profile* profile = profile_of(name);
+  if (!profile) ADD_FAILURE() << "no profile " << name;
+  return profile ? *profile : profiles().front();
+}
+
+/// A PMU with the few things that tests do all the time.
+struct Bench : IntelPmu {
+  explicit Bench(std::string_view name = "haswell-v3", Behaviour behaviour = {})
+      : IntelPmu(profile_named(name), behaviour) {}
+  explicit Bench(const Profile& profile) : IntelPmu(profile) {}
+
+  /// Writes that no instruction makes: set-up that shall not be counted.
+  void set(std::uint32_t index, std::uint64_t value) {
+    const Answer answer = write(index, value);
+    EXPECT_TRUE(answer) << std::hex << index << ": " << answer.fault.value_or("");
+  }
+  std::uint64_t get(std::uint32_t index) const {
+    const Answer answer = read(index);
+    EXPECT_TRUE(answer) << std::hex << index << ": " << answer.fault.value_or("");
+    return answer.value;
+  }
+  void run(std::uint64_t instructions, int cpl = 0, Work work = one_instruction()) {
+    for (std::uint64_t i = 0; i < instructions; ++i) retire(work, cpl);
+  }
+  /// Lets a PMI through: LVT with this value.
+  void set_vector(std::uint32_t value) { apic().set_perfmon_vector(value); }
+};
+
+// IA32_PERFEVTSELn: instructions, with USR, OS, EN; with INT as well.
+inline constexpr std::uint64_t instructions_always = 0x4300C0;
+inline constexpr std::uint64_t instructions_interrupting = 0x5300C0;
+inline constexpr std::uint64_t largest = 0xFFFF'FFFF'FFFF;
+
+}  // namespace tally::pmu::emulated

@@ -1,0 +1,15 @@
+// For architectures that have no programs yet.
+#include "tally/hardware/workload/image.hpp"
+#include "tally/hardware/workload/table.hpp"
+
+namespace tally::workload {
+
+std::span<const Workload> table() { return {}; }
+
+std::string why_not(const Workload& workload, const Parameters&) {
+  return "this build of tally has no " + std::string(workload.name);
+}
+
+std::string image(const Workload&, const Parameters&) { return {}; }
+
+}  // namespace tally::workload

@@ -1,0 +1,137 @@
+// tally.h: one Counters for all of the program, and for each thread the regions that it has begun and not ended.
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "tally/core/base/text.hpp"
+#include "tally/library/output.hpp"
+#include "tally/library/tally.h"
+#include "tally/library/thread.hpp"
+
+namespace tally::detail {
+namespace {
+
+constexpr int failed = -1;
+
+thread_local std::string last_error;
+
+int fail_with(std::string why) {
+  last_error = std::move(why);
+  return failed;
+}
+
+// The counters of all marks, once this thread has asked for them.
+thread_local constinit Shared* known __attribute__((tls_model("initial-exec"))) = nullptr;
+
+// As a caller has them: the fence keeps the last call from becoming a jump.
+[[gnu::noinline]] void empty(Counters&) {
+  tally_literal_begin(TALLY_NOTHING);
+  tally_literal_end(TALLY_NOTHING);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+[[gnu::noinline]] void around(Counters&) {
+  tally_literal_begin(TALLY_AROUND_NOTHING);
+  tally_literal_begin(TALLY_NOTHING);
+  tally_literal_end(TALLY_NOTHING);
+  tally_literal_end(TALLY_AROUND_NOTHING);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// Never closed: threads may be in regions to the program's last instruction.
+Expected<Counters>* open_counters_for_marks() {
+  auto* const opened = new Expected<Counters>(Counters::open());
+  if (*opened) {
+    known = &Access::shared(**opened);
+    calibrate(**opened, empty, around);
+  }
+  return opened;
+}
+
+// Opened by the first thread that asks, the others wait; a handler of a signal that interrupts that goes without.
+[[gnu::noinline]] Shared* ask_for_counters() {
+  static thread_local bool opening = false;
+  if (opening) return nullptr;
+  opening = true;
+  static const auto* const opened = open_counters_for_marks();
+  opening = false;
+  if (*opened) return known = &Access::shared(**opened);
+  last_error = opened->error().message;
+  return nullptr;
+}
+
+inline Thread* marking_thread() {
+  Shared* const shared = known != nullptr ? known : ask_for_counters();
+  return shared == nullptr ? nullptr : this_thread(*shared);
+}
+
+// The mark that a begin may use: the one above the innermost.
+Mark* next_mark(Thread& thread) {
+  Mark& top = *thread.top;
+  if (top.above == nullptr) {
+    top.above = new (std::nothrow) Mark;
+    if (top.above != nullptr) top.above->below = &top;
+  }
+  return top.above;
+}
+
+Record& by_place(Thread& thread, const char* name) { return find_record(thread, Access::in_place(name)); }
+Record& by_letters(Thread& thread, const char* name) { return find_record(thread, std::string_view(name)); }
+
+// One function for both kinds of names: what stands after the reading is the same.
+[[gnu::noinline]] int begin_mark(const char* name, Record& (*find)(Thread&, const char*)) {
+  Thread* const thread = marking_thread();
+  if (thread == nullptr) return failed;
+  Mark* const mark = next_mark(*thread);
+  if (mark == nullptr) return fail_with("no memory for one more region");
+  Record& record = find(*thread, name);
+  mark->name = name;
+  thread->top = mark;
+  enter(mark->open, *thread, record);
+  return 0;
+}
+
+bool is_named(const Mark& mark, const char* name, bool is_literal) {
+  const Record* const record = mark.open.record;
+  // Nobody knows the name of what has no record.
+  return (is_literal && mark.name == name) || record->text == name || record == &mark.open.thread->unnamed;
+}
+
+// What is read first is what stood there at the end: it takes its time to find out whose end that was.
+[[gnu::noinline]] int end_mark(const char* name, bool is_literal) {
+  Thread* const thread = marking_thread();
+  if (thread == nullptr) return failed;
+  Reached reached;
+  read_end(*thread, reached);
+  Mark* mark = thread->top;
+  while (mark != &thread->bottom && !is_named(*mark, name, is_literal)) mark = mark->below;
+  if (mark == &thread->bottom) {
+    return fail_with("no region of the name '" + printable(name) + "' is open in this thread");
+  }
+  for (Mark* inner = thread->top; inner != mark; inner = inner->below) drop(inner->open);
+  thread->top = mark->below;
+  leave(mark->open, reached);
+  return 0;
+}
+
+}  // namespace
+}  // namespace tally::detail
+
+using tally::detail::begin_mark;
+using tally::detail::end_mark;
+
+int tally_region_begin(const char* name) { return begin_mark(name, tally::detail::by_letters); }
+
+int tally_literal_begin(const char* literal) { return begin_mark(literal, tally::detail::by_place); }
+
+int tally_region_end(const char* name) { return end_mark(name, false); }
+
+int tally_literal_end(const char* literal) { return end_mark(literal, true); }
+
+int tally_dump(const char* place) {
+  const auto written = tally::detail::write_regions(place == nullptr ? "table" : place);
+  return written ? 0 : tally::detail::fail_with(written.error().message);
+}
+
+const char* tally_error(void) { return tally::detail::last_error.c_str(); }

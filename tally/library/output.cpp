@@ -1,0 +1,151 @@
+#include "tally/library/output.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/process/region_handoff.hpp"
+#include "tally/linux/process/self.hpp"
+#include "tally/output/text/regions.hpp"
+
+namespace tally::detail {
+namespace {
+
+struct Kept {
+  std::mutex lock;
+  std::string place;                              // what TALLY_OUTPUT says
+  std::optional<std::filesystem::path> gathered;  // where a command that runs this program takes them
+  bool watched = false;                           // the end of this process
+  bool is_child = false;                          // its parent's file is not its own
+  bool any_opened = false;                        // some counters were
+  std::optional<Error> why_none;                  // the first reason where others were not
+  std::vector<RegionResult> results;              // of counters that have ended
+};
+Kept& kept() {
+  static Kept* const one = new Kept;  // what ends after everything else keeps, too
+  return *one;
+}
+
+result::ProgramRegions this_program() { return {linux::process_number(), linux::own_command(), "", {}}; }
+
+result::ProgramRegions all_regions() {
+  result::ProgramRegions program = this_program();
+  {
+    const std::lock_guard guard(kept().lock);
+    program.regions = kept().results;
+  }
+  for (const auto& shared : all_shared()) {
+    for (RegionResult& one : results_of(*shared)) program.regions.push_back(std::move(one));
+  }
+  return program;
+}
+
+void tell(const std::string& text) { (void)linux::Output::standard_error().write(text); }
+
+void tell(const Error& error) {
+  tell(fmt::format("tally: {}\n{}", printable(error.message),
+                   error.hint.empty() ? "" : fmt::format("       {}\n", printable(error.hint))));
+}
+
+std::string file_name(std::string place, std::int64_t pid) {
+  for (std::size_t at = 0; (at = place.find("%p", at)) != std::string::npos;) {
+    place.replace(at, 2, std::to_string(pid));
+  }
+  return place;
+}
+
+// A child whose name would be its parent's: FILE.123.json.
+std::string of_child(std::string place) {
+  if (place.find("%p") == std::string::npos && place != "table") place.insert(place.rfind('.'), ".%p");
+  return place;
+}
+
+Result<void> write(const result::ProgramRegions& program, const std::string& place) {
+  if (place == "table") return linux::Output::standard_error().write("tally: " + report::regions_table(program));
+  const auto format = report::choose_format(report::regions_formats(), "", place, "table");
+  if (!format) return fail(format.error());
+  if ((*format)->endings.empty()) {
+    return fail(Code::bad_usage,
+                fmt::format("cannot write regions to '{}': it is neither 'table' nor the name of a .json or .csv file",
+                            printable(place)),
+                "for example: TALLY_OUTPUT=regions.json; %p in a name is the number of the process");
+  }
+  auto output = linux::Output::open_file(file_name(place, program.pid));
+  if (!output) return fail(output.error());
+  return output->write((*format)->write(program));
+}
+
+void tell_end(const Kept& known, const result::ProgramRegions& program) {
+  if (!known.any_opened) {
+    Error why = *known.why_none;
+    why.message = "no regions: " + why.message;
+    return tell(why);
+  }
+  if (known.is_child && program.regions.empty()) return;
+  const auto written = write(program, known.is_child ? of_child(known.place) : known.place);
+  if (written) return;
+  tell(written.error());
+  // What was measured is not lost.
+  if (known.place != "table") tell("tally: " + report::regions_table(program));
+}
+
+// Whether a command that runs this program shows them. Where that has ended before, nobody does.
+bool handed_over(const Kept& known, result::ProgramRegions program) {
+  if (!known.gathered) return false;
+  if (!known.any_opened && !known.is_child) {
+    program.reason = known.why_none->message;
+    if (!known.why_none->hint.empty()) program.reason += "; " + known.why_none->hint;
+  }
+  if (program.regions.empty() && program.reason.empty()) return true;
+  return linux::hand_over(*known.gathered, report::regions_json(program)).has_value();
+}
+
+void at_end() {
+  const Kept& known = kept();
+  const result::ProgramRegions program = known.any_opened ? all_regions() : this_program();
+  const bool are_shown = handed_over(known, program);
+  // A table stands under that command's own then.
+  if (!known.place.empty() && !(are_shown && known.place == "table")) tell_end(known, program);
+}
+
+}  // namespace
+
+void watch_end(const Error* failed) {
+  const std::lock_guard guard(kept().lock);
+  if (failed == nullptr) {
+    kept().any_opened = true;
+  } else if (!kept().why_none) {
+    kept().why_none = *failed;
+  }
+  if (std::exchange(kept().watched, true)) return;
+  const char* place = secure_getenv("TALLY_OUTPUT");
+  kept().place = place == nullptr ? "" : place;
+  kept().gathered = linux::gathered_in();
+  if (!kept().place.empty() || kept().gathered) (void)std::atexit(at_end);
+}
+
+void keep(Shared& shared) {
+  if (kept().place.empty() && !kept().gathered) return;
+  auto results = results_of(shared);
+  const std::lock_guard guard(kept().lock);
+  for (RegionResult& one : results) kept().results.push_back(std::move(one));
+}
+
+void lock_kept() { kept().lock.lock(); }
+
+void unlock_kept(bool in_child) {
+  if (in_child) {
+    kept().is_child = true;
+    kept().results.clear();
+  }
+  kept().lock.unlock();
+}
+
+Result<void> write_regions(const std::string& place) { return write(all_regions(), place); }
+
+}  // namespace tally::detail

@@ -1,0 +1,195 @@
+// What reading costs, measured with regions that hold nothing.
+#include <algorithm>
+#include <vector>
+
+#include "tally/library/thread.hpp"
+
+namespace tally::detail {
+namespace {
+
+constexpr int warm_up = 5;
+constexpr int measurements = 31;
+
+// A read that an interrupt falls into is made again: an entry that cost more than all others, which cost the same,
+// tells when the interrupt came, and nothing of what reading costs.
+constexpr int tries = 3;
+
+struct Middle {
+  std::int64_t value;
+  std::int64_t spread;
+  bool interrupted;
+};
+
+Middle middle(std::vector<std::int64_t>& all) {
+  std::sort(all.begin(), all.end());
+  const std::int64_t spread = all.back() - all.front();
+  return {all[all.size() / 2], spread, spread > 0 && all.size() > 2 && all.front() == all[all.size() - 2]};
+}
+
+// As a caller has it: the same instructions stand around it.
+[[gnu::noinline]] void empty_region(Counters& counters) {
+  const Region region{counters, TALLY_NOTHING};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+[[gnu::noinline]] void around_region(Counters& counters) {
+  const Region region{counters, TALLY_AROUND_NOTHING};
+  const Region inner{counters, TALLY_NOTHING};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// Values of one entry after another, of the record's totals.
+template <class Enter>
+std::vector<std::vector<std::int64_t>> entries(Thread& thread, const Record& record, Enter enter) {
+  std::vector<std::vector<std::int64_t>> values(thread.events);
+  for (int i = 0; i < warm_up + measurements; ++i) {
+    Numbers before{};
+    for (std::uint32_t e = 0; e < thread.events; ++e) before[e] = record.total[e].get();
+    const std::int64_t counted = record.entries.get();
+    enter();
+    if (i < warm_up || record.entries.get() == counted) continue;
+    for (std::uint32_t e = 0; e < thread.events; ++e) values[e].push_back(record.total[e].get() - before[e]);
+  }
+  return values;
+}
+
+// What comes between two readings beside what `between` does.
+template <class Between>
+std::vector<std::vector<std::int64_t>> readings(Counters& counters, const Thread& thread, Between between) {
+  std::vector<std::vector<std::int64_t>> values(thread.events);
+  for (int i = 0; i < warm_up + measurements; ++i) {
+    const Values counted = between(counters);
+    for (std::uint32_t e = 0; e < thread.events && i >= warm_up; ++e)
+      values[e].push_back(counted.events[e].count.value.value_or(0));
+  }
+  return values;
+}
+
+[[gnu::noinline]] Values two_readings(Counters& counters) {
+  const Values before = counters.read();
+  return counters.read() - before;
+}
+
+[[gnu::noinline]] Values two_readings_in_a_region(Counters& counters) {
+  const Region region{counters, TALLY_NOTHING};
+  const Values before = counters.read();
+  return counters.read() - before;
+}
+
+[[gnu::noinline]] Values around_a_beginning(Counters& counters) {
+  const Values before = counters.read();
+  const Region region{counters, TALLY_NOTHING};
+  return counters.read() - before;
+}
+
+// A literal that was never entered before, though its letters may have been: it is looked for by its place.
+[[gnu::noinline]] void around_a_new_one(Counters& counters, Literal name) {
+  const Region region{counters, TALLY_NOTHING};
+  const Region inner{counters, name};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// What readings and new records cost is looked at each time, but for what lies around the two looks.
+void calibrate_readings(Counters& counters, Thread& thread) {
+  Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
+  const auto take = [&](Numbers& to, std::vector<std::vector<std::int64_t>> values) {
+    for (std::uint32_t e = 0; e < thread.events; ++e) to[e] = middle(values[e]).value;
+  };
+  overhead.reading = overhead.per_open = overhead.begun = overhead.making = {};
+  take(overhead.reading, readings(counters, thread, two_readings));
+  take(overhead.per_open, readings(counters, thread, two_readings_in_a_region));
+  take(overhead.begun, readings(counters, thread, around_a_beginning));
+  static const char places[warm_up + measurements] = {};
+  const char* next = places;
+  Numbers with_it{};
+  take(with_it, entries(thread, find_record(thread, std::string_view(TALLY_NOTHING)),
+                        [&] { around_a_new_one(counters, Access::in_place(next++)); }));
+  for (std::uint32_t e = 0; e < thread.events; ++e)
+    overhead.making[e] = with_it[e] - overhead.own[e] - overhead.nested[e];
+}
+
+[[gnu::noinline]] void forget(linux::UserCounter* counters, std::uint32_t events) {
+  for (std::uint32_t i = 0; i < events; ++i) counters[i].seen = 0;
+}
+
+// What the first of two readings, one after the other, leaves out where the pages have changed in between.
+void calibrate_anew(Thread& thread) {
+  linux::UserCounter others[most_events];
+  std::copy_n(thread.user, most_events, others);
+  std::vector<std::vector<std::int64_t>> more(thread.events);
+  for (int i = 0; i < warm_up + measurements; ++i) {
+    Numbers between[2] = {};
+    for (linux::UserCounter* counters : {others, thread.user}) {
+      Numbers before, after;
+      if (thread.read(thread, before.data()) == not_read) return;
+      forget(counters, thread.events);
+      if (thread.read(thread, after.data()) == not_read) return;
+      Numbers& cost = between[counters == thread.user ? 1 : 0];
+      for (std::uint32_t e = 0; e < thread.events; ++e) cost[e] = after[e] - before[e];
+    }
+    for (std::uint32_t e = 0; e < thread.events && i >= warm_up; ++e)
+      more[e].push_back(between[1][e] - between[0][e] - thread.anew[e]);
+  }
+  for (std::uint32_t e = 0; e < thread.events; ++e) thread.shared->around_anew[e] = middle(more[e]).value;
+}
+
+// Whether an interrupt was in it.
+bool calibrate_once(Counters& counters, Thread& thread, Enter empty, Enter around) {
+  Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
+  const Path path = thread.path;
+  auto own = entries(thread, find_record(thread, std::string_view(TALLY_NOTHING)), [&] { empty(counters); });
+  auto both = entries(thread, find_record(thread, std::string_view(TALLY_AROUND_NOTHING)), [&] { around(counters); });
+  if (thread.path != path || own.empty() || own.front().empty() || both.front().empty()) return false;
+  bool interrupted = false;
+  for (std::uint32_t e = 0; e < thread.events; ++e) {
+    const Middle one = middle(own[e]);
+    const Middle two = middle(both[e]);
+    overhead.own[e] = one.value;
+    overhead.own_spread[e] = one.spread;
+    overhead.nested[e] = two.value - one.value;
+    overhead.nested_spread[e] = two.spread;
+    interrupted = interrupted || one.interrupted || two.interrupted;
+  }
+  overhead.known = true;
+  return interrupted;
+}
+
+void calibrate_path(Counters& counters, Thread& thread, Enter empty, Enter around) {
+  around(counters);
+  for (int i = 0; i < tries && calibrate_once(counters, thread, empty, around); ++i) {
+  }
+  calibrate_readings(counters, thread);
+}
+
+}  // namespace
+
+void calibrate(Counters& counters, Enter empty, Enter around) {
+  Thread* const thread = this_thread(Access::shared(counters));
+  if (thread == nullptr) return;
+  const Path own = thread->path;
+  // A thread that cannot read in user mode any more asks the kernel: what that costs is known then.
+  if (own == Path::user) {
+    take_path(*thread, Path::group);
+    calibrate_path(counters, *thread, empty, around);
+    take_path(*thread, own);
+  }
+  calibrate_path(counters, *thread, empty, around);
+  if (own == Path::user) calibrate_anew(*thread);
+  const std::lock_guard guard(thread->shared->lock);
+  for (auto& known : thread->by_name) known.clear();
+  take_path(*thread, own);
+  thread->has_readings = false;
+  thread->records.clear();
+  thread->shared->names.clear();
+  thread->shared->numbers.clear();
+}
+
+void begin_at_nothing(Thread& thread) {
+  Numbers now;
+  if (!read_now(thread, now.data())) return;
+  for (std::uint32_t i = 0; i < thread.events; ++i) thread.aside[i] += now[i] - not_own(thread, i);
+}
+
+void calibrate(Counters& counters) { calibrate(counters, empty_region, around_region); }
+
+}  // namespace tally::detail

@@ -1,0 +1,307 @@
+// Where a region begins and ends: what every entry executes.
+#include <algorithm>
+#include <utility>
+
+#include "tally/engine/channel/asking.hpp"
+#include "tally/library/thread.hpp"
+
+namespace tally::detail {
+
+namespace {
+
+// What the kernel gives for a whole group.
+bool read_group(Thread& thread, std::int64_t* to) noexcept {
+  std::array<linux::PerfValue, most_events> values;
+  if (thread.counters.front().read_group({values.data(), thread.events}) != 0) return false;
+  for (std::uint32_t i = 0; i < thread.events; ++i) to[i] = static_cast<std::int64_t>(values[i].value);
+  const auto absent = static_cast<std::uint64_t>((values[0].enabled - values[0].running).count());
+  if (std::exchange(thread.absent, absent) != absent) ++thread.turns;
+  return true;
+}
+
+// What the engine that the program runs under has counted of this thread.
+bool read_engine(Thread& thread, std::int64_t* to) noexcept {
+  channel::AskedValues values;
+  const bool models = thread.shared->asks_models;
+  const std::uint64_t what = models ? channel::ask_values : channel::ask_totals;
+  if (linux::ask_below(channel::ask_option, what, &values, models ? sizeof values : sizeof values.totals) != 0)
+    return false;
+  for (std::uint32_t i = 0; i < thread.events; ++i) {
+    to[i] = backend::engine_value(thread.shared->events[i].id, values);
+  }
+  return true;
+}
+
+// A counter was put elsewhere, and its offset is another: entries that are open are to be as if they had begun there.
+void move_open(Thread& thread, std::size_t event) noexcept {
+  const std::int64_t offset = thread.user[event].offset;
+  const std::int64_t by = std::exchange(thread.base[event], offset) - offset;
+  ++thread.moves;
+  for (Open* open = thread.innermost; open != nullptr; open = open->outer) open->start[event] += by;
+}
+
+// Copies every page again, and reads. `held` is what counters hold, `to` what their registers say.
+[[gnu::noinline]] bool read_anew(Thread& thread, std::int64_t* to, std::int64_t* held) noexcept {
+  for (int tries = 0; tries < 16; ++tries) {
+    bool whole = true;
+    std::uint64_t moves = thread.moves;
+    for (std::uint32_t i = 0; i < thread.events && whole; ++i) {
+      linux::UserCounter& counter = thread.user[i];
+      if (!counter.refresh() || !counter.read(held[i])) return false;
+      to[i] = held[i] - counter.offset;
+      move_open(thread, i);
+      ++moves;
+      // A signal's handler has moved what was read before.
+      whole = thread.moves == moves;
+    }
+    if (whole) return true;
+  }
+  return false;
+}
+
+// Done twice: what the second time costs is what the first one did, and that is not the program's.
+[[gnu::noinline]] bool read_moved(Thread& thread, std::int64_t* to) noexcept {
+  std::int64_t first[most_events] = {};
+  std::int64_t second[most_events] = {};
+  if (!read_anew(thread, to, first) || !read_anew(thread, to, second)) return false;
+  for (std::uint32_t i = 0; i < thread.events; ++i) {
+    thread.anew[i] = second[i] - first[i];
+    const std::int64_t cost = thread.anew[i] + thread.shared->around_anew[i];
+    thread.aside[i] += cost;
+    for (Open* open = thread.innermost; open != nullptr; open = open->outer) {
+      if (open->start != to) open->start[i] += cost;
+    }
+  }
+  return true;
+}
+
+// Where it can be read no more: what is open was begun another way, and what has ended cost what it did by this one.
+std::uint64_t fail_over(Thread& thread, Path path) noexcept {
+  ++thread.turns;
+  Numbers cost{};
+  for (std::uint32_t i = 0; i < thread.events; ++i) cost[i] = not_own(thread, i);
+  take_path(thread, path);
+  for (std::uint32_t i = 0; i < thread.events; ++i) thread.aside[i] += cost[i] - not_own(thread, i);
+  return not_read;
+}
+
+[[gnu::noinline]] std::uint64_t read_behind(Thread& thread, std::int64_t* to) noexcept {
+  return read_moved(thread, to) ? thread.moves : fail_over(thread, Path::group);
+}
+
+// An entry keeps what registers say: the kernel's offset falls out where no page has changed. Where lock and index
+// stand as they stood when a page was copied they have never changed in between, for the lock only grows: one look at
+// each, after all reads, is enough. A signal's handler that copies pages again moves the entries that are open, and is
+// told by `moves`.
+template <Serialize how>
+inline void serialize() noexcept {
+  if constexpr (how == Serialize::fence) linux::wait_for_instructions();
+  if constexpr (how == Serialize::cpuid) linux::wait_for_everything();
+}
+
+template <Serialize how, std::size_t... i>
+inline std::uint64_t read_words(Thread& thread, std::int64_t* to, std::index_sequence<i...>) noexcept {
+  const std::uint64_t moves = thread.moves;
+  serialize<how>();
+  ((to[i] = thread.user[i].word()), ...);
+  serialize<how>();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (((thread.user[i].page->sequence ^ thread.user[i].seen) | ... | (thread.moves ^ moves)) == 0) [[likely]]
+    return moves;
+  return read_behind(thread, to);
+}
+
+template <Serialize how, std::size_t events>
+std::uint64_t read_user(Thread& thread, std::int64_t* to) noexcept {
+  return read_words<how>(thread, to, std::make_index_sequence<events>());
+}
+
+// By system calls, and by the last way that is left.
+std::uint64_t read_otherwise(Thread& thread, std::int64_t* to) noexcept {
+  if (thread.path == Path::group && read_group(thread, to)) return thread.moves;
+  if (thread.path == Path::engine && read_engine(thread, to)) return thread.moves;
+  return fail_over(thread, Path::none);
+}
+
+// The last act of every begin: nothing of this code's own comes after the read.
+inline void start(Open& open, Thread& thread, Record& record) noexcept {
+  open.thread = &thread;
+  open.record = &record;
+  open.outer = thread.innermost;
+  open.ended = thread.ended;
+  open.turns = thread.turns;
+  thread.innermost = &open;
+  ++record.depth;
+  // Where it fails the path is another one now, and this entry is dropped at its end.
+  (void)thread.read(thread, open.start);
+}
+
+[[gnu::noinline]] void begin_new(Open& open, Thread& thread, Literal name) noexcept {
+  start(open, thread, find_record(thread, name));
+}
+
+[[gnu::noinline]] void begin_elsewhere(Open& open, Shared& shared, Literal name) noexcept {
+  if (Thread* const thread = find_thread(shared)) {
+    begin_new(open, *thread, name);
+  } else {
+    open.thread = nullptr;
+  }
+}
+
+// One entry that was counted.
+template <std::size_t events, bool extremes>
+void take(Record& record, const Open& open, const std::int64_t* now) noexcept {
+  std::int64_t one[events + 1];
+  for (std::size_t i = 0; i < events; ++i) one[i] = now[i] - open.start[i];
+  for (std::size_t i = 0; i < events; ++i) record.total[i].add(one[i]);
+  if constexpr (extremes) {
+    for (std::size_t i = 0; i < events; ++i) record.least[i].lower(one[i]);
+    for (std::size_t i = 0; i < events; ++i) record.most[i].raise(one[i]);
+  }
+}
+
+// In its bucket goes what is left without the reading, of this entry and of those within it.
+template <std::size_t events, bool extremes>
+void take_into_histogram(Record& record, const Open& open, const std::int64_t* now) noexcept {
+  take<events, extremes>(record, open, now);
+  const Thread& thread = *open.thread;
+  const Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(record.path)];
+  const auto inner = static_cast<std::int64_t>(thread.ended - open.ended - 1);
+  for (std::size_t i = 0; i < events; ++i) {
+    const std::int64_t own = now[i] - open.start[i] - overhead.own[i] - inner * overhead.nested[i];
+    (*record.histograms)[i][bucket_of(own)].add(1);
+  }
+}
+
+template <Serialize how, std::size_t... i>
+Read unrolled_read(std::uint32_t events, std::index_sequence<i...>) {
+  static constexpr Read all[] = {read_user<how, i>...};
+  return all[events];
+}
+
+template <bool extremes, std::size_t... i>
+Take unrolled_take(std::uint32_t events, bool histogram, std::index_sequence<i...>) {
+  static constexpr Take all[] = {take<i, extremes>...};
+  static constexpr Take histograms[] = {take_into_histogram<i, extremes>...};
+  return histogram ? histograms[events] : all[events];
+}
+
+}  // namespace
+
+bool read_now(Thread& thread, std::int64_t* to) noexcept {
+  for (;;) {
+    const std::uint64_t moves = thread.read(thread, to);
+    if (moves == not_read) return false;
+    for (std::uint32_t i = 0; thread.path == Path::user && i < thread.events; ++i) to[i] += thread.base[i];
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (thread.moves == moves) return true;
+  }
+}
+
+std::int64_t not_own(const Thread& thread, std::size_t event) noexcept {
+  const Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
+  std::int64_t cost = thread.aside[event] + static_cast<std::int64_t>(thread.ended) * overhead.nested[event];
+  for (const Open* open = thread.innermost; open != nullptr; open = open->outer) cost += overhead.begun[event];
+  return cost;
+}
+
+Excluded::Excluded(Thread& thread, Numbers Overhead::*around) noexcept : thread_(thread), around_(around) {
+  if (thread.path == Path::none) return;
+  // Where it fails the thread has another path now.
+  known_ = read_now(thread, before_.data()) || read_now(thread, before_.data());
+  for (std::uint32_t i = 0; i < thread.events; ++i) not_own_[i] = not_own(thread, i);
+}
+
+Excluded::~Excluded() {
+  Numbers after;
+  if (!known_ || !read_now(thread_, after.data())) return;
+  const Overhead& overhead = thread_.shared->overhead[static_cast<std::size_t>(thread_.path)];
+  for (std::uint32_t i = 0; i < thread_.events; ++i) {
+    // Pages copied again and handlers of signals have been taken off already.
+    std::int64_t cost = after[i] - before_[i] - (not_own(thread_, i) - not_own_[i]) + (overhead.*around_)[i];
+    for (const Open* open = thread_.innermost; open != nullptr; open = open->outer) cost += overhead.per_open[i];
+    thread_.aside[i] += cost;
+    for (Open* open = thread_.innermost; open != nullptr; open = open->outer) open->start[i] += cost;
+  }
+}
+
+void begin(Open& open, Shared& shared, Literal name) noexcept {
+  if (here.id != shared.id) [[unlikely]]
+    return begin_elsewhere(open, shared, name);
+  Thread& thread = *here.thread;
+  const std::uint64_t key = Access::key(name);
+  const Slot& slot = thread.slots[place_of(key, thread.mask)];
+  if (slot.key != key) [[unlikely]]
+    return begin_new(open, thread, name);
+  start(open, thread, *slot.record);
+}
+
+void begin_named(Open& open, Shared& shared, std::string_view name) noexcept {
+  Thread* const thread = this_thread(shared);
+  open.thread = nullptr;
+  if (thread != nullptr) start(open, *thread, find_record(*thread, name));
+}
+
+void enter(Open& open, Thread& thread, Record& record) noexcept { start(open, thread, record); }
+
+void read_end(Thread& thread, Reached& reached) noexcept { reached.moves = thread.read(thread, reached.now); }
+
+inline void leave(Open& open, std::uint64_t moves, const std::int64_t* now) noexcept {
+  Thread& thread = *open.thread;
+  Record& record = *open.record;
+  // From here on nobody moves its beginning.
+  thread.innermost = open.outer;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const std::uint64_t inner = thread.ended - open.ended;
+  ++thread.ended;
+  if (record.depth != 1) {
+    --record.depth;
+    record.recursive.add(1);
+    return;
+  }
+  if (thread.moves == moves && thread.turns == open.turns) [[likely]] {
+    record.entries.add(1);
+    record.inner.add(static_cast<std::int64_t>(inner));
+    record.take(record, open, now);
+  } else {
+    record.dropped.add(1);
+  }
+  // A signal's handler that enters the same region until now is within it.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  record.depth = 0;
+}
+
+void leave(Open& open, const Reached& reached) noexcept { leave(open, reached.moves, reached.now); }
+
+void end(Open& open) noexcept {
+  if (open.thread == nullptr) [[unlikely]]
+    return;
+  std::int64_t now[most_events];
+  const std::uint64_t moves = open.thread->read(*open.thread, now);
+  leave(open, moves, now);
+}
+
+void drop(Open& open) noexcept {
+  if (open.thread == nullptr) return;
+  open.thread->innermost = open.outer;
+  --open.record->depth;
+  open.record->dropped.add(1);
+}
+
+Read read_of(Path path, std::uint32_t events, Serialize serialize) {
+  constexpr auto each = std::make_index_sequence<most_events + 1>();
+  if (path != Path::user) return read_otherwise;
+  if (serialize == Serialize::fence) return unrolled_read<Serialize::fence>(events, each);
+  if (serialize == Serialize::cpuid) return unrolled_read<Serialize::cpuid>(events, each);
+  return unrolled_read<Serialize::none>(events, each);
+}
+
+Take take_of(std::uint32_t events, const Options& options) {
+  constexpr auto each = std::make_index_sequence<most_events + 1>();
+  // All of them the same way: what an entry costs the region around it is one number.
+  const bool histogram = !options.histograms.empty();
+  return options.extremes ? unrolled_take<true>(events, histogram, each)
+                          : unrolled_take<false>(events, histogram, each);
+}
+
+}  // namespace tally::detail

@@ -1,0 +1,285 @@
+// What happens once: a thread's counters, a name's record.
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "tally/library/output.hpp"
+#include "tally/library/thread.hpp"
+
+namespace tally::detail {
+
+thread_local constinit Here here;
+
+namespace {
+
+// The threads of this one, of each Counters that it uses; closes their counters when it ends.
+struct Own {
+  std::vector<std::shared_ptr<Thread>> threads;
+  bool busy = false;
+  ~Own();
+};
+thread_local constinit bool ended = false;
+thread_local Own own;
+
+Own::~Own() {
+  ended = true;
+  here = {};
+  for (const auto& thread : threads) close_counters(*thread);
+}
+
+// Every Shared that there is. fork() finds none of their locks taken.
+struct All {
+  std::mutex lock;
+  std::vector<std::weak_ptr<Shared>> shared;
+  std::vector<std::shared_ptr<Shared>> held;  // for the time of a fork
+};
+All& all() {
+  static All* const one = new All;  // the program's last threads may outlive what is destroyed at its end
+  return *one;
+}
+
+void before_fork() {
+  all().lock.lock();
+  for (const auto& weak : all().shared) {
+    if (auto shared = weak.lock()) {
+      shared->lock.lock();
+      all().held.push_back(std::move(shared));
+    }
+  }
+  lock_kept();
+}
+
+void let_go(bool in_child) {
+  unlock_kept(in_child);
+  for (const auto& shared : all().held) shared->lock.unlock();
+  // One of them may end here, and its end asks for locks.
+  const auto held = std::exchange(all().held, {});
+  all().lock.unlock();
+}
+
+void in_parent() { let_go(false); }
+
+// The child has the descriptors of its parent's counters, and none of their pages: the kernel does not copy them. It
+// begins again, and knows nothing of what its parent counted. Entries that are open are dropped when they end.
+void in_child() {
+  here = {};
+  for (const auto& shared : all().held) {
+    for (const auto& thread : shared->threads) {
+      for (linux::UserCounter& one : thread->user) one.page = nullptr;
+      close_counters(*thread);
+      thread->innermost = nullptr;
+      new std::shared_ptr<Thread>(thread);  // who has entries open in it goes on using it
+    }
+    shared->threads.clear();
+    shared->names.clear();
+    shared->numbers.clear();
+  }
+  if (!ended) own.threads.clear();
+  let_go(true);
+}
+
+bool keeps_histogram(const Options& options, std::string_view name) {
+  const auto& asked = options.histograms;
+  return std::any_of(asked.begin(), asked.end(), [&](const std::string& one) { return one == "*" || one == name; });
+}
+
+// Entries may be added.
+void ready(Thread& thread, Record& record) {
+  record.take = take_of(thread.events, thread.shared->options);
+  if (!thread.histograms.empty()) record.histograms = &thread.histograms.front();
+}
+
+// The record of a name by the thread's way of reading. Under the lock.
+Record& record_of(Thread& thread, std::string_view name) {
+  auto& known = thread.by_name[static_cast<std::size_t>(thread.path)];
+  if (const auto found = known.find(name); found != known.end()) return *found->second;
+  Shared& shared = *thread.shared;
+  const auto [number, added] = shared.numbers.try_emplace(std::string(name), shared.names.size());
+  if (added) shared.names.emplace_back(name);
+  Record& record = thread.records.emplace_back();
+  record.name = number->second;
+  record.path = thread.path;
+  ready(thread, record);
+  if (keeps_histogram(shared.options, name)) record.histograms = &thread.histograms.emplace_back();
+  for (Number& least : record.least) least.set(std::numeric_limits<std::int64_t>::max());
+  for (Number& most : record.most) most.set(std::numeric_limits<std::int64_t>::min());
+  record.text = known.emplace(name, &record).first->first;
+  return record;
+}
+
+void keep_slot(Thread& thread, std::uint64_t key, Record& record) {
+  const std::size_t taken = 1 + static_cast<std::size_t>(std::count_if(thread.slots.begin(), thread.slots.end(),
+                                                                       [](const Slot& s) { return s.key != 0; }));
+  if (2 * taken > thread.slots.size()) {
+    std::vector<Slot> larger(thread.slots.size() * 4);
+    const std::uint64_t mask = larger.size() - 1;
+    for (const Slot& slot : thread.slots) {
+      if (slot.key == 0) continue;
+      std::uint64_t at = place_of(slot.key, mask);
+      while (larger[at].key != 0) at = (at + 1) & mask;
+      larger[at] = slot;
+    }
+    thread.slots.swap(larger);
+    thread.mask = mask;
+  }
+  std::uint64_t at = place_of(key, thread.mask);
+  while (thread.slots[at].key != 0) at = (at + 1) & thread.mask;
+  thread.slots[at] = {key, &record};
+}
+
+// `name`: how long it is is found out in here, where nothing counts.
+template <class Name>
+Record& make_record(Thread& thread, Name name, std::uint64_t key) noexcept {
+  if (thread.busy) return thread.unnamed;
+  thread.busy = true;
+  Record* record = nullptr;
+  {
+    std::optional<Excluded> excluded;
+    if (thread.innermost != nullptr || thread.has_readings) excluded.emplace(thread, &Overhead::making);
+    const std::lock_guard guard(thread.shared->lock);
+    record = &record_of(thread, name);
+    if (key != 0) keep_slot(thread, key, *record);
+  }
+  thread.busy = false;
+  return *record;
+}
+
+// One group of the thread's events.
+std::optional<NotOpened> open_group(Thread& thread, bool pinned) {
+  const std::vector<backend::OwnEvent>& events = thread.shared->own;
+  linux::PerfTarget target;
+  target.whole_group = true;
+  target.pinned = pinned;
+  thread.counters.clear();
+  thread.counters.reserve(events.size());  // the leader stays where it is
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const linux::PerfCounter* leader = i == 0 ? nullptr : &thread.counters.front();
+    linux::PerfCounter counter = linux::open_readable(events[i].event, target, leader);
+    if (!counter) {
+      const int why = counter.os_errno;
+      thread.counters.clear();
+      return NotOpened{i, why};
+    }
+    thread.counters.push_back(std::move(counter));
+  }
+  return std::nullopt;
+}
+
+bool holds_numbers(Thread& thread) {
+  std::array<linux::PerfValue, most_events> values;
+  return thread.counters.front().read_group({values.data(), thread.counters.size()}) == 0;
+}
+
+}  // namespace
+
+void close_counters(Thread& thread) {
+  if (thread.closed.test_and_set()) return;
+  take_path(thread, Path::none);
+  for (linux::UserCounter& one : thread.user) linux::unmap_page(std::exchange(one.page, nullptr));
+  thread.counters.clear();
+}
+
+void take_path(Thread& thread, Path path) noexcept {
+  thread.path = path;
+  thread.read = read_of(path, thread.events, thread.shared->options.serialize);
+  for (Slot& slot : thread.slots) slot = {};
+}
+
+std::optional<NotOpened> open_counters(Thread& thread) {
+  if (thread.shared->by_engine) {
+    take_path(thread, Path::engine);
+    return std::nullopt;
+  }
+  // Pinned: a region's counters run all the time, and those of its surroundings take turns.
+  auto failed = open_group(thread, true);
+  if (!failed && !holds_numbers(thread)) failed = open_group(thread, false);
+  if (failed) return failed;
+  bool readable = true;
+  for (std::size_t i = 0; i < thread.counters.size(); ++i) {
+    thread.user[i].page = linux::map_page(thread.counters[i]);
+    thread.user[i].turns = &thread.turns;
+    readable = readable && thread.user[i].page != nullptr && thread.user[i].refresh();
+    thread.base[i] = thread.user[i].offset;
+  }
+  take_path(thread, readable ? Path::user : Path::group);
+  return std::nullopt;
+}
+
+Thread* find_thread(Shared& shared) noexcept {
+  if (ended || own.busy) return nullptr;
+  for (const auto& thread : own.threads) {
+    if (thread->id != shared.id) continue;
+    here = {shared.id, thread.get()};
+    return here.thread;
+  }
+  own.busy = true;
+  auto thread = std::make_shared<Thread>();
+  thread->id = shared.id;
+  thread->shared = &shared;
+  thread->number = linux::thread_number();
+  thread->events = static_cast<std::uint32_t>(shared.events.size());
+  if (!shared.options.histograms.empty()) thread->histograms.emplace_back();
+  ready(*thread, thread->unnamed);
+  thread->slots.resize(64);
+  thread->mask = 63;
+  take_path(*thread, Path::none);
+  // A thread whose counters do not open drops its entries: that is told with the results.
+  (void)open_counters(*thread);
+  {
+    const std::lock_guard guard(shared.lock);
+    shared.threads.push_back(thread);
+  }
+  std::erase_if(own.threads, [](const auto& one) { return one->closed.test(); });
+  own.threads.push_back(thread);
+  begin_at_nothing(*thread);
+  own.busy = false;
+  here = {shared.id, thread.get()};
+  return here.thread;
+}
+
+Record& find_record(Thread& thread, Literal name) noexcept {
+  const std::uint64_t key = Access::key(name);
+  std::uint64_t at = place_of(key, thread.mask);
+  for (; thread.slots[at].key != 0; at = (at + 1) & thread.mask) {
+    if (thread.slots[at].key == key) return *thread.slots[at].record;
+  }
+  return make_record(thread, name.text(), key);
+}
+
+Record& find_record(Thread& thread, std::string_view name) noexcept {
+  const auto& known = thread.by_name[static_cast<std::size_t>(thread.path)];
+  if (thread.busy) return thread.unnamed;
+  const auto found = known.find(name);
+  return found != known.end() ? *found->second : make_record(thread, name, 0);
+}
+
+Thread::~Thread() {
+  for (const Mark* mark = bottom.above; mark != nullptr;) delete std::exchange(mark, mark->above);
+}
+
+Shared::~Shared() {
+  keep(*this);
+  for (const auto& thread : threads) close_counters(*thread);
+}
+
+std::vector<std::shared_ptr<Shared>> all_shared() {
+  std::vector<std::shared_ptr<Shared>> living;
+  const std::lock_guard guard(all().lock);
+  for (const auto& weak : all().shared) {
+    if (auto shared = weak.lock()) living.push_back(std::move(shared));
+  }
+  return living;
+}
+
+void enlist(const std::shared_ptr<Shared>& shared) {
+  static std::once_flag told;
+  std::call_once(told, [] { linux::at_fork(before_fork, in_parent, in_child); });
+  const std::lock_guard guard(all().lock);
+  std::erase_if(all().shared, [](const auto& one) { return one.expired(); });
+  all().shared.push_back(shared);
+}
+
+}  // namespace tally::detail

@@ -1,0 +1,108 @@
+#include "tally/linux/symbol/elf.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+namespace tally::symbol {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+
+// Bytes that may be anything: whatever does not fit is not there.
+class Bytes {
+ public:
+  explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
+
+  template <class T>
+  std::optional<T> at(std::uint64_t offset) const {
+    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, bytes_.data() + offset, sizeof value);
+    return value;
+  }
+  std::string_view part(std::uint64_t offset, std::uint64_t size) const {
+    if (offset > bytes_.size()) return {};
+    return bytes_.substr(offset, size);
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+std::string_view text_at(std::string_view table, std::uint64_t offset) {
+  if (offset >= table.size()) return {};
+  const std::string_view rest = table.substr(offset);
+  return rest.substr(0, rest.find('\0'));
+}
+
+// Longer ones are cut: many symbols may have the same, and all are compared.
+constexpr std::size_t most_name = 4096;
+
+void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view names, std::vector<Function>& to) {
+  const std::uint64_t count = table.sh_size / sizeof(Elf64_Sym);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto symbol = file.at<Elf64_Sym>(table.sh_offset + i * sizeof(Elf64_Sym));
+    if (!symbol) return;
+    const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    // Functions written in assembly may have no type.
+    const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC;
+    if (!is_code || symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0) continue;
+    std::string_view name = text_at(names, symbol->st_name).substr(0, most_name);
+    name = name.substr(0, name.find('@', 1));
+    if (name.empty()) continue;
+    to.push_back({name, symbol->st_value, type == STT_GNU_IFUNC, ELF64_ST_BIND(symbol->st_info) == STB_LOCAL});
+  }
+}
+
+}  // namespace
+
+Result<Elf> read_elf(std::string_view bytes) {
+  const Bytes file(bytes);
+  const auto header = file.at<Elf64_Ehdr>(0);
+  const bool is_elf = header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+                      header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
+  if (!is_elf || (header->e_type != ET_EXEC && header->e_type != ET_DYN)) {
+    return fail(Code::bad_usage, "it is no 64-bit program or shared library (ELF)");
+  }
+  Elf elf;
+  for (unsigned i = 0; i < header->e_phnum; ++i) {
+    const auto part = file.at<Elf64_Phdr>(header->e_phoff + std::uint64_t{i} * header->e_phentsize);
+    if (!part) return fail(Code::bad_usage, "its program headers are cut off");
+    if (part->p_type == PT_INTERP) elf.dynamic = true;
+    if (part->p_type == PT_LOAD && (part->p_flags & PF_X))
+      elf.executable.push_back({part->p_offset, part->p_filesz, part->p_vaddr});
+  }
+  elf.stripped = true;
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    const auto section = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{i} * header->e_shentsize);
+    if (!section) return fail(Code::bad_usage, "its section headers are cut off");
+    if (section->sh_type != SHT_SYMTAB && section->sh_type != SHT_DYNSYM) continue;
+    const auto strings = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
+    if (!strings) continue;
+    if (section->sh_type == SHT_SYMTAB) elf.stripped = false;
+    // As many tables as it may claim to have, and all of them the same: no more symbols than there is room for.
+    if (elf.functions.size() <= bytes.size() / sizeof(Elf64_Sym))
+      add_functions(file, *section, file.part(strings->sh_offset, strings->sh_size), elf.functions);
+  }
+  // What is offered to others stands in both tables; a name that both have local and global is one.
+  const auto key = [](const Function& f) { return std::tuple(f.address, f.name, f.local); };
+  std::sort(elf.functions.begin(), elf.functions.end(),
+            [&](const Function& a, const Function& b) { return key(a) < key(b); });
+  const auto same = [](const Function& a, const Function& b) { return a.address == b.address && a.name == b.name; };
+  elf.functions.erase(std::unique(elf.functions.begin(), elf.functions.end(), same), elf.functions.end());
+  return elf;
+}
+
+std::optional<std::uint64_t> bias_of(const Elf& elf, std::uint64_t offset, std::uint64_t start) {
+  for (const Segment& segment : elf.executable) {
+    const std::uint64_t first = segment.offset / page_bytes * page_bytes;
+    if (offset < first || offset >= segment.offset + segment.bytes) continue;
+    return start - offset - (segment.address - segment.offset);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tally::symbol

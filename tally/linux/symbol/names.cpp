@@ -1,0 +1,228 @@
+#include "tally/linux/symbol/names.hpp"
+
+#include "tally/linux/symbol/other_names.hpp"
+#include "tally/linux/symbol/rust_names.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <csetjmp>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "tally/core/base/text.hpp"
+
+// What __cxa_demangle() calls: it hands its text on piece by piece. In the static libstdc++ only.
+extern "C" int __gcclibcxx_demangle_callback(const char* mangled, void (*take)(const char*, std::size_t, void*),
+                                             void* context) __attribute__((weak));
+
+namespace tally::symbol {
+namespace {
+
+// A name of 300 letters may refer to itself so often that its text has gigabytes; the longest names of programs have
+// some ten thousand letters.
+constexpr std::size_t most_text = 1 << 16;
+
+struct Written {
+  std::jmp_buf enough;
+  std::size_t bytes = 0;
+  char text[most_text];
+};
+
+// Nothing but C is left behind by the jump, and it holds no memory.
+void take(const char* piece, std::size_t bytes, void* context) {
+  Written& written = *static_cast<Written*>(context);
+  if (bytes > most_text - written.bytes) std::longjmp(written.enough, 1);
+  std::memcpy(written.text + written.bytes, piece, bytes);
+  written.bytes += bytes;
+}
+
+bool is_written(const char* mangled, Written& to) {
+  if (setjmp(to.enough) != 0) return false;
+  return __gcclibcxx_demangle_callback(mangled, take, &to) == 0;
+}
+
+bool is_mangled(std::string_view name) { return name.starts_with("_Z"); }
+
+std::string without_spaces(std::string_view text) {
+  std::string made;
+  for (const char c : text) {
+    if (c != ' ') made += c;
+  }
+  return made;
+}
+
+// Where the bracket is that the one at the end belongs to.
+std::size_t opening(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = text.size(); i-- > 0;) {
+    if (text[i] == ')') ++depth;
+    if (text[i] == '(' && --depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+// After the last space that no bracket holds, and that does not belong to an operator's name.
+std::string_view without_result(std::string_view text) {
+  const std::size_t operators = text.find("operator");
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < std::min(text.size(), operators); ++i) {
+    const char c = text[i];
+    if (c == '<' || c == '(' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == '}') --depth;
+    if (c == ' ' && depth == 0) begin = i + 1;
+  }
+  return text.substr(begin);
+}
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x")) text.remove_prefix(2), base = 16;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+// A word that every mangled form of this name holds; empty where there is none.
+std::string_view word_of(std::string_view symbol) {
+  if (symbol.find("operator") != std::string_view::npos || symbol.find('{') != std::string_view::npos) return {};
+  std::string_view name = symbol.substr(0, symbol.find_first_of("(<["));
+  const std::size_t scope = name.rfind("::");
+  if (scope != std::string_view::npos) name.remove_prefix(scope + 2);
+  const std::size_t begin = name.find_last_of(" ~");
+  return begin == std::string_view::npos ? name : name.substr(begin + 1);
+}
+
+// A colon that is no part of a C++ name's "::".
+std::size_t single_colon(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != ':') continue;
+    if (i + 1 < text.size() && text[i + 1] == ':') {
+      ++i;
+      continue;
+    }
+    return i;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+std::string demangled(std::string_view name) {
+  if (auto rust = rust_name(name)) return *std::move(rust);
+  if (auto fortran = fortran_name(name)) return *std::move(fortran);
+  if (auto ocaml = ocaml_name(name)) return *std::move(ocaml);
+  if (!is_mangled(name)) return std::string(name);
+  if (__gcclibcxx_demangle_callback != nullptr) {
+    const std::unique_ptr<Written> written(new Written);
+    return is_written(std::string(name).c_str(), *written) ? std::string(written->text, written->bytes)
+                                                           : std::string(name);
+  }
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
+  return text ? std::string(text.get()) : std::string(name);
+}
+
+std::string without_parameters(std::string_view text) {
+  for (const std::string_view end : {" const", " volatile", " &&", " &"}) {
+    if (text.ends_with(end)) text.remove_suffix(end.size());
+  }
+  if (text.ends_with(')')) {
+    const std::size_t at = opening(text);
+    // "operator()" has brackets of its own.
+    if (at != std::string_view::npos && !text.substr(0, at).ends_with("operator")) text = text.substr(0, at);
+  }
+  return std::string(without_result(text));
+}
+
+Result<Place> parse_place(std::string_view text) {
+  Place place;
+  const auto bad = [&](const std::string& why) {
+    return fail(Code::bad_usage, fmt::format("'{}' names no place in a program: {}", printable(text), why),
+                "for example: main, ns::parse(int), parse+0x10, libz.so.1:inflate, 0x401136");
+  };
+  std::string_view rest = text;
+  if (const std::size_t at = single_colon(rest); at != std::string_view::npos) {
+    place.file = std::string(rest.substr(0, at));
+    rest.remove_prefix(at + 1);
+    if (place.file.empty()) return bad("there is no file before the ':'");
+  }
+  if (rest.starts_with("0x")) {
+    const auto address = number(rest);
+    if (!address) return bad("behind 0x stands a hexadecimal number");
+    place.offset = *address;
+    return place;
+  }
+  const std::size_t plus = rest.rfind('+');
+  if (plus != std::string_view::npos && plus + 1 < rest.size() &&
+      std::isdigit(static_cast<unsigned char>(rest[plus + 1]))) {
+    const auto offset = number(rest.substr(plus + 1));
+    if (!offset) return bad("behind + stands a number");
+    place.offset = *offset;
+    rest = rest.substr(0, plus);
+  }
+  place.symbol = trimmed(rest);
+  if (place.symbol.empty()) return bad("there is no name");
+  return place;
+}
+
+bool is_file(const Place& place, std::string_view file_name) {
+  if (place.file.empty() || place.file == file_name) return true;
+  return file_name.starts_with(place.file) && file_name.substr(place.file.size()).starts_with('.');
+}
+
+std::vector<Found> find(const Elf& elf, std::string_view symbol) {
+  std::vector<Found> found;
+  const std::string_view word = word_of(symbol);
+  const std::string wanted = without_spaces(symbol);
+  for (const Function& function : elf.functions) {
+    const bool as_it_is = function.name == symbol;
+    if (!as_it_is && (!is_mangled(function.name) || function.name.find(word) == std::string_view::npos)) continue;
+    std::string name = demangled(function.name);
+    if (!as_it_is) {
+      // Pieces that the compiler cut off are no functions of the source.
+      if (name.find(" [clone") != std::string::npos) continue;
+      if (without_spaces(name) != wanted && without_spaces(without_parameters(name)) != wanted) continue;
+    }
+    // Other names of the same code: a constructor's two forms are often one.
+    const bool known = std::any_of(found.begin(), found.end(), [&](const Found& one) {
+      return one.address == function.address && one.name == name;
+    });
+    if (!known)
+      found.push_back({std::move(name), function.address, function.chosen_late, function.local, function.name});
+  }
+  return found;
+}
+
+std::optional<Error> ambiguity(const std::vector<Found>& found, std::string_view symbol, std::string_view file_name) {
+  const auto is_other = [&](const Found& one) {
+    // Forms of a constructor or destructor differ in the compiler's name only; static functions do in neither.
+    return one.name != found.front().name || one.symbol == found.front().symbol;
+  };
+  if (found.size() < 2 || std::none_of(found.begin() + 1, found.end(), is_other)) return std::nullopt;
+  std::vector<std::string> lines;
+  bool by_name = true;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) by_name = by_name && found[i].name != found[k].name;
+  }
+  constexpr std::size_t most = 12;
+  for (const Found& one : found) {
+    if (lines.size() == most) break;
+    lines.push_back(by_name ? printable(one.name)
+                            : fmt::format("{}:0x{:x}  {}", printable(file_name), one.address, printable(one.name)));
+  }
+  if (found.size() > most) lines.push_back(fmt::format("and {} more", found.size() - most));
+  return Error{Code::bad_usage,
+               fmt::format("'{}' is the name of {} functions in {}:\n  {}", printable(symbol), found.size(),
+                           printable(file_name), join(lines, "\n  ")),
+               by_name ? "name one with its parameters, in quotes" : "name one by its address", 0};
+}
+
+}  // namespace tally::symbol

@@ -1,0 +1,128 @@
+// Names as people write them, and the functions of a real file: this very test.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "tally/linux/symbol/names.hpp"
+
+namespace tally::symbol {
+
+// Seen by name from outside, so that they are in the table of symbols.
+struct Sample {
+  [[gnu::noipa, gnu::used]] explicit Sample(int n) : value(n) {}
+  [[gnu::noipa, gnu::used]] int twice(int n) const { return value + 2 * n; }
+  [[gnu::noipa, gnu::used]] int twice(double n) const { return value + static_cast<int>(n); }
+  [[gnu::noipa, gnu::used]] int operator()(int n) const { return value - n; }
+  int value;
+};
+template <class T>
+[[gnu::noipa]] T of_a_kind(T value) {
+  return value + 1;
+}
+extern "C" [[gnu::noipa, gnu::used]] int plain_name(int n) { return n + 3; }
+
+namespace {
+
+std::string own_bytes() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Own : public testing::Test {
+ protected:
+  void SetUp() override {
+    Sample sample(2);
+    sum = sample.twice(1) + sample.twice(1.5) + sample(1) + of_a_kind(1) + plain_name(2);
+    ASSERT_TRUE(elf) << elf.error().message;
+  }
+  std::vector<std::string> names(const char* symbol) const {
+    std::vector<std::string> made;
+    for (const Found& one : find(*elf, symbol)) made.push_back(one.name);
+    return made;
+  }
+  static inline const std::string bytes = own_bytes();
+  Result<Elf> elf = read_elf(bytes);
+  volatile int sum = 0;
+};
+using Names = std::vector<std::string>;
+
+TEST_F(Own, FunctionsAreFoundByTheNamesOfTheirSource) {
+  EXPECT_EQ(names("plain_name"), Names{"plain_name"});
+  EXPECT_EQ(names("tally::symbol::Sample::twice(int) const"), Names{"tally::symbol::Sample::twice(int) const"});
+  EXPECT_EQ(names("tally::symbol::Sample::operator()"), Names{"tally::symbol::Sample::operator()(int) const"});
+  EXPECT_EQ(names("tally::symbol::of_a_kind<int>"), Names{"int tally::symbol::of_a_kind<int>(int)"});
+  EXPECT_EQ(names("_ZNK5tally6symbol6Sample5twiceEi"), Names{"tally::symbol::Sample::twice(int) const"});
+  EXPECT_EQ(names("twice"), Names{});
+}
+
+TEST_F(Own, OverloadsAreCandidates) {
+  const auto found = find(*elf, "tally::symbol::Sample::twice");
+  ASSERT_EQ(found.size(), 2u);
+  const auto error = ambiguity(found, "Sample::twice", "prog");
+  ASSERT_TRUE(error);
+  EXPECT_NE(error->message.find("is the name of 2 functions in prog"), std::string::npos) << error->message;
+  EXPECT_NE(error->message.find("Sample::twice(double) const"), std::string::npos) << error->message;
+}
+
+TEST_F(Own, TheFormsOfAConstructorAreOneFunction) {
+  const auto found = find(*elf, "tally::symbol::Sample::Sample");
+  ASSERT_FALSE(found.empty());
+  EXPECT_FALSE(ambiguity(found, "Sample", "prog"));
+}
+
+TEST_F(Own, AddressesAreThoseInMemory) {
+  const auto found = find(*elf, "plain_name");
+  ASSERT_EQ(found.size(), 1u);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(" r-xp ") == std::string::npos || line.find("symbol_test") == std::string::npos) continue;
+    const std::uint64_t start = std::stoull(line, nullptr, 16);
+    const std::uint64_t offset = std::stoull(line.substr(line.find("r-xp") + 5), nullptr, 16);
+    const auto bias = bias_of(*elf, offset, start);
+    ASSERT_TRUE(bias);
+    EXPECT_EQ(*bias + found[0].address, reinterpret_cast<std::uint64_t>(&plain_name));
+    return;
+  }
+  FAIL() << "no code of this program in /proc/self/maps";
+}
+
+TEST(Files, WhatIsNoProgramIsRefused) {
+  EXPECT_FALSE(read_elf(""));
+  EXPECT_FALSE(read_elf("#!/bin/sh\n"));
+  std::string cut = own_bytes();
+  cut.resize(cut.size() / 2);
+  EXPECT_FALSE(read_elf(cut));  // its section headers are at the end
+}
+
+TEST(Names, ParametersAndResultsAreLeftOut) {
+  EXPECT_EQ(without_parameters("ns::f(int, char const*)"), "ns::f");
+  EXPECT_EQ(without_parameters("void ns::g<std::pair<int, int> >(int) const"), "ns::g<std::pair<int, int> >");
+  EXPECT_EQ(without_parameters("A::operator()(int)"), "A::operator()");
+  EXPECT_EQ(without_parameters("A::operator bool() const"), "A::operator bool");
+  EXPECT_EQ(without_parameters("f(int)::{lambda(int)#1}::operator()(int) const"),
+            "f(int)::{lambda(int)#1}::operator()");
+  EXPECT_EQ(without_parameters("main"), "main");
+}
+
+TEST(Places, AreReadAsPeopleWriteThem) {
+  EXPECT_EQ(*parse_place("main"), (Place{"", "main", 0}));
+  EXPECT_EQ(*parse_place("main+0x10"), (Place{"", "main", 16}));
+  EXPECT_EQ(*parse_place("ns::f(std::string)+3"), (Place{"", "ns::f(std::string)", 3}));
+  EXPECT_EQ(*parse_place("libz.so.1:inflate"), (Place{"libz.so.1", "inflate", 0}));
+  EXPECT_EQ(*parse_place("prog:ns::f"), (Place{"prog", "ns::f", 0}));
+  EXPECT_EQ(*parse_place("0x401136"), (Place{"", "", 0x401136}));
+  EXPECT_EQ(*parse_place("libz:0x10"), (Place{"libz", "", 16}));
+  EXPECT_EQ(*parse_place("A::operator+"), (Place{"", "A::operator+", 0}));
+  for (const char* bad : {"", ":f", "libz:", "0x", "0xfg", "+3"}) EXPECT_FALSE(parse_place(bad)) << bad;
+}
+
+TEST(Places, FilesAreMeantByTheBeginningOfTheirNames) {
+  EXPECT_TRUE(is_file({"", "f", 0}, "libz.so.1.2.13"));
+  EXPECT_TRUE(is_file({"libz", "f", 0}, "libz.so.1.2.13"));
+  EXPECT_TRUE(is_file({"libz.so.1", "f", 0}, "libz.so.1.2.13"));
+  EXPECT_FALSE(is_file({"libz", "f", 0}, "libzstd.so.1"));
+}
+
+}  // namespace
+}  // namespace tally::symbol

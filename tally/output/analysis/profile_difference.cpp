@@ -1,0 +1,287 @@
+#include "tally/output/analysis/profile_difference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "tally/output/analysis/profile_samples.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
+
+namespace tally::report {
+namespace {
+
+bool is_counted(const result::Event& event) { return event.total.count.value.has_value(); }
+
+/// What a file of code is known by: the program itself may be called otherwise, a library have another version.
+std::string object_key(const result::Profile& profile, std::uint32_t object) {
+  const std::string name = file_name(profile.objects[object].name);
+  if (!profile.stat.command.empty() && name == file_name(profile.stat.command.front())) return "";
+  const std::size_t library = name.find(".so.");
+  return library == std::string::npos ? name : name.substr(0, library + 3);
+}
+
+/// One side: its functions by what they are known by.
+using Name = std::pair<std::string, std::string>;  // of the file of code, of the function
+struct FunctionKey {
+  Name name;
+  std::string source;  // empty where the name is enough
+  auto operator<=>(const FunctionKey&) const = default;
+};
+
+std::string source_of(const result::Profile& profile, const result::ProfileFunction& function) {
+  return function.line == 0 ? "" : file_name(profile.sources[function.source]);
+}
+
+/// Names that stand for functions of several files of source.
+std::set<Name> ambiguous(const result::Profile& profile, const std::vector<std::string>& objects) {
+  std::map<Name, std::set<std::string>> sources;
+  for (const result::ProfileFunction& function : profile.functions)
+    sources[{objects[function.object], function.name}].insert(source_of(profile, function));
+  std::set<Name> names;
+  for (const auto& [name, files] : sources)
+    if (files.size() > 1) names.insert(name);
+  return names;
+}
+
+class Comparison {
+ public:
+  Comparison(const result::Profile& before, const result::Profile& after) : profiles_{&before, &after} {
+    made_.before = &before;
+    made_.after = &after;
+  }
+
+  Result<ProfileDifference> made() {
+    match_events();
+    if (made_.events.empty())
+      return fail(Code::bad_usage, "the two profiles have no event in common",
+                  "tally profile -e EVENTS chooses what is counted");
+    match_functions();
+    add_counts();
+    match_lines();
+    match_objects();
+    for (std::size_t f = 0; f < made_.functions.size(); ++f) made_.functions[f].of = f;
+    const std::vector<std::size_t> order = by_change(made_.functions);
+    std::vector<std::size_t> places(order.size());
+    std::vector<Change> sorted;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      places[order[i]] = i;
+      sorted.push_back(std::move(made_.functions[order[i]]));
+      sorted.back().of = i;
+    }
+    made_.functions = std::move(sorted);
+    for (std::vector<std::size_t>* list : {&made_.of_before, &made_.of_after})
+      for (std::size_t& place : *list) place = places[place];
+    sort(made_.lines, places);
+    sort(made_.objects, places);
+    estimate_noise();
+    return std::move(made_);
+  }
+
+ private:
+  void match_events() {
+    const auto& after = made_.after->stat.events;
+    std::set<std::string> found;
+    for (std::size_t b = 0; b < made_.before->event_count(); ++b) {
+      const result::Event& event = made_.before->stat.events[b];
+      const auto same = std::find_if(after.begin(), after.end(), [&](const result::Event& other) {
+        return other.total.name == event.total.name && is_counted(other);
+      });
+      if (same == after.end() || !is_counted(event)) {
+        if (is_counted(event)) made_.only_before.push_back(event.total.name.text());
+        continue;
+      }
+      found.insert(event.total.name.text());
+      made_.events.push_back(event.total.name.text());
+      made_.in_before.push_back(b);
+      made_.in_after.push_back(static_cast<std::size_t>(same - after.begin()));
+    }
+    for (const result::Event& event : after)
+      if (is_counted(event) && found.count(event.total.name.text()) == 0)
+        made_.only_after.push_back(event.total.name.text());
+  }
+
+  const std::vector<std::size_t>& events_of(int side) const { return side == 0 ? made_.in_before : made_.in_after; }
+  static ChangeSide& side_of(Change& change, int side) { return side == 0 ? change.before : change.after; }
+  std::vector<std::size_t>& places_of(int side) { return side == 0 ? made_.of_before : made_.of_after; }
+
+  Change empty_change(ChangedRows rows) const {
+    Change change;
+    change.rows = rows;
+    change.before.counts.resize(made_.events.size());
+    change.after.counts.resize(made_.events.size());
+    return change;
+  }
+
+  void add(ChangeSide& to, int side, const std::vector<std::int64_t>& counts) const {
+    for (std::size_t e = 0; e < made_.events.size(); ++e) to.counts[e] += counts[events_of(side)[e]];
+  }
+
+  void match_functions() {
+    std::vector<std::string> objects[2];
+    std::set<Name> twice;
+    for (int side = 0; side < 2; ++side) {
+      for (std::uint32_t o = 0; o < profiles_[side]->objects.size(); ++o)
+        objects[side].push_back(object_key(*profiles_[side], o));
+      twice.merge(ambiguous(*profiles_[side], objects[side]));
+    }
+    std::map<FunctionKey, std::size_t> known;
+    for (int side = 0; side < 2; ++side) {
+      const result::Profile& profile = *profiles_[side];
+      for (std::uint32_t f = 0; f < profile.functions.size(); ++f) {
+        const result::ProfileFunction& function = profile.functions[f];
+        FunctionKey key{{objects[side][function.object], function.name}, ""};
+        if (twice.count(key.name) != 0) key.source = source_of(profile, function);
+        const auto [place, is_new] = known.try_emplace(std::move(key), made_.functions.size());
+        if (is_new) made_.functions.push_back(empty_change(ChangedRows::functions));
+        places_of(side).push_back(place->second);
+        ChangeSide& one = side_of(made_.functions[place->second], side);
+        if (!one.is_there) one = {true, f, function.source, function.line, 0, std::move(one.counts)};
+        one.entered += function.entered;
+      }
+    }
+  }
+
+  void add_counts() {
+    for (int side = 0; side < 2; ++side)
+      for (const ProfileSum& sum : sums_of(*profiles_[side], ProfileBy::function))
+        add(side_of(made_.functions[places_of(side)[sum.function]], side), side, sum.counts);
+  }
+
+  /// How a line is known again, in its function.
+  using LineKey = std::tuple<std::size_t, std::string, std::int64_t>;
+  LineKey line_key(int side, std::uint32_t f, std::uint32_t source, std::uint32_t line) {
+    const result::Profile& profile = *profiles_[side];
+    const std::size_t place = places_of(side)[f];
+    const Change& change = made_.functions[place];
+    const result::ProfileFunction& function = profile.functions[f];
+    const bool both_known = change.before.line != 0 && change.after.line != 0;
+    if (line != 0 && both_known && function.line != 0 && source == function.source)
+      return {place, "", static_cast<std::int64_t>(line) - function.line};
+    return {place, line == 0 ? "?" : file_name(profile.sources[source]), line};
+  }
+
+  void match_lines() {
+    std::map<LineKey, std::size_t> known;
+    for (int side = 0; side < 2; ++side) {
+      const std::vector<LineCounts> lines = lines_of_functions(*profiles_[side]);
+      for (std::uint32_t f = 0; f < lines.size(); ++f)
+        for (const auto& [at, counts] : lines[f]) {
+          const auto [place, is_new] = known.try_emplace(line_key(side, f, at.first, at.second), made_.lines.size());
+          if (is_new) made_.lines.push_back(empty_change(ChangedRows::lines));
+          Change& change = made_.lines[place->second];
+          change.of = places_of(side)[f];
+          ChangeSide& one = side_of(change, side);
+          if (!one.is_there) one = {true, f, at.first, at.second, 0, std::move(one.counts)};
+          add(one, side, counts);
+        }
+    }
+  }
+
+  void match_objects() {
+    std::map<std::string, std::size_t> known;
+    for (int side = 0; side < 2; ++side)
+      for (const ProfileSum& sum : sums_of(*profiles_[side], ProfileBy::object)) {
+        const auto [place, is_new] = known.try_emplace(
+            object_key(*profiles_[side], profiles_[side]->functions[sum.function].object), made_.objects.size());
+        if (is_new) made_.objects.push_back(empty_change(ChangedRows::objects));
+        Change& change = made_.objects[place->second];
+        change.of = places_of(side)[sum.function];
+        ChangeSide& one = side_of(change, side);
+        if (!one.is_there) one = {true, sum.function, 0, 0, 0, std::move(one.counts)};
+        add(one, side, sum.counts);
+      }
+  }
+
+  void estimate_noise() {
+    for (std::size_t e = 0; e < made_.events.size(); ++e) {
+      std::size_t at = 0;
+      for (const auto* const changes : {&made_.functions, &made_.lines, &made_.objects}) {
+        std::vector<SampledRow> rows;
+        if (made_.is_estimated(e))
+          for (const Change& change : *changes)
+            if (change.before.counts[e] + change.after.counts[e] != 0) rows.push_back(made_.sampled_row(change, e));
+        made_.noise[at++].push_back(run_noise(rows, changes == &made_.lines ? spread_of_lines : spread_of_functions));
+      }
+    }
+  }
+
+  static std::vector<std::size_t> by_change(const std::vector<Change>& changes) {
+    std::vector<std::size_t> order(changes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto key = [&](std::size_t i) {
+      const Change& change = changes[i];
+      return std::pair(std::abs(change.by(0)), std::max(change.before.counts[0], change.after.counts[0]));
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
+    return order;
+  }
+
+  static void sort(std::vector<Change>& changes, const std::vector<std::size_t>& places) {
+    std::vector<Change> sorted;
+    for (const std::size_t i : by_change(changes)) {
+      sorted.push_back(std::move(changes[i]));
+      sorted.back().of = places[sorted.back().of];
+    }
+    changes = std::move(sorted);
+  }
+
+  const result::Profile* profiles_[2];
+  ProfileDifference made_;
+};
+
+}  // namespace
+
+bool ProfileDifference::is_estimated(std::size_t event) const {
+  const auto is = [](const result::Profile& profile, std::size_t e) {
+    return profile.is_sampled() && !profile.sampling[e].of_all();
+  };
+  return is(*before, in_before[event]) || is(*after, in_after[event]);
+}
+
+Estimate ProfileDifference::estimate(const Change& change, std::size_t event) const {
+  if (!is_estimated(event)) {
+    const auto by = static_cast<double>(change.by(event));
+    return {by, by, by};
+  }
+  return tally::difference(sampled_row(change, event), noise[static_cast<std::size_t>(change.rows)][event]);
+}
+
+SampledRow ProfileDifference::sampled_row(const Change& change, std::size_t event) const {
+  return {sampled_count(*before, in_before[event], change.before.counts[event]),
+          sampled_count(*after, in_after[event], change.after.counts[event])};
+}
+
+std::vector<std::string> ProfileDifference::names(bool whole) const {
+  std::vector<std::string> names;
+  for (const Change& change : functions)
+    names.push_back(change.after.is_there ? after->functions[change.after.function].name
+                                          : before->functions[change.before.function].name);
+  return function_names(names, whole);
+}
+
+std::string ProfileDifference::caution() const {
+  if (before->is_sampled() != after->is_sampled())
+    return std::string("sampled ") + (after->is_sampled() ? "after" : "before") +
+           " only, and counted exactly on the other side: take both with one --backend";
+  for (std::size_t e = 0; e < events.size(); ++e) {
+    const std::string &one = before->stat.events[in_before[e]].total.count.model,
+                      &other = after->stat.events[in_after[e]].total.count.model;
+    if (one != other)
+      return fmt::format(
+          "{} is of another machine before ({}) and after ({}): take both with one --model and --precision", events[e],
+          one.empty() ? "none" : one, other.empty() ? "none" : other);
+  }
+  if (before->inlines_apart == after->inlines_apart) return "";
+  return std::string("inlined functions count for themselves ") + (after->inlines_apart ? "after" : "before") +
+         " only: take both with --inlines, or both without";
+}
+
+Result<ProfileDifference> difference_of(const result::Profile& before, const result::Profile& after) {
+  return Comparison(before, after).made();
+}
+
+}  // namespace tally::report

@@ -1,0 +1,226 @@
+#include "tally/output/analysis/profile_difference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tally/output/formats/profile_forms.hpp"
+#include "tally/output/formats/stored_profile.hpp"
+
+namespace tally::report {
+namespace {
+
+using Counts = std::vector<std::int64_t>;
+
+result::Event event(const std::string& name) {
+  result::Event made;
+  made.total.event = name;
+  made.total.name = split_event_name(name);
+  made.total.count.value = 0;
+  made.total.count.trust = Trust::exact;
+  return made;
+}
+
+/// A profile that is made line by line.
+struct Made {
+  result::Profile profile;
+
+  Made(const std::string& program, const std::vector<std::string>& events) {
+    profile.stat.command = {"/bin/" + program};
+    for (const std::string& name : events) profile.stat.events.push_back(event(name));
+    profile.repeated.resize(events.size());
+    profile.unplaced.resize(events.size());
+    profile.owners.emplace_back().command = "/bin/" + program;
+    profile.sources.emplace_back();
+    profile.objects.push_back({"/bin/" + program});
+  }
+  std::uint32_t object(const std::string& path) {
+    profile.objects.push_back({path});
+    return static_cast<std::uint32_t>(profile.objects.size() - 1);
+  }
+  std::uint32_t source(const std::string& path) {
+    profile.sources.push_back(path);
+    return static_cast<std::uint32_t>(profile.sources.size() - 1);
+  }
+  std::uint32_t function(const std::string& name, std::uint32_t object, std::uint32_t source, std::uint32_t line) {
+    profile.functions.push_back({name, object, 0x1000 * profile.functions.size(), 1, source, line});
+    return static_cast<std::uint32_t>(profile.functions.size() - 1);
+  }
+  void row(std::uint32_t function, std::uint32_t source, std::uint32_t line, const Counts& counts) {
+    result::ProfileRow row;
+    row.function = function;
+    row.source = source;
+    row.line = line;
+    row.address = profile.functions[function].address;
+    profile.rows.push_back(row);
+    for (std::size_t e = 0; e < counts.size(); ++e) {
+      profile.counts.push_back(counts[e]);
+      *profile.stat.events[e].total.count.value += counts[e];
+    }
+  }
+};
+
+/// Main calls a library that has another version; a function moved down, one went, one came.
+Made before() {
+  Made made("old", {"instructions:u", "loads:u"});
+  const std::uint32_t library = made.object("/lib/libx.so.1.2"), source = made.source("/a/main.c");
+  const std::uint32_t main = made.function("main", 0, source, 10), gone = made.function("gone", 0, source, 2);
+  const std::uint32_t work = made.function("work(int)", library, 0, 0);
+  made.row(main, source, 11, {100, 10});
+  made.row(main, source, 12, {7, 0});
+  made.row(gone, source, 3, {5, 1});
+  made.row(work, 0, 0, {1000, 1});
+  return made;
+}
+Made after() {
+  Made made("new", {"instructions:u", "stores:u"});
+  const std::uint32_t library = made.object("/opt/libx.so.1.10"), source = made.source("/b/main.c");
+  const std::uint32_t work = made.function("work(int)", library, 0, 0);
+  const std::uint32_t came = made.function("came", 0, source, 1), main = made.function("main", 0, source, 30);
+  made.row(work, 0, 0, {1600, 3});
+  made.row(came, source, 2, {50, 3});
+  made.row(main, source, 31, {90, 3});
+  made.row(main, source, 32, {7, 3});
+  return made;
+}
+
+const Change& of(const ProfileDifference& difference, const std::string& name) {
+  for (const Change& change : difference.functions) {
+    const bool is_after = change.after.is_there;
+    const ChangeSide& side = is_after ? change.after : change.before;
+    if ((is_after ? difference.after : difference.before)->functions[side.function].name == name) return change;
+  }
+  throw std::out_of_range(name);
+}
+
+TEST(ProfileDifference, finds_functions_again) {
+  const Made old = before(), fresh = after();
+  const auto made = difference_of(old.profile, fresh.profile);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->events, std::vector<std::string>{"instructions:u"});
+  EXPECT_EQ(made->only_before, std::vector<std::string>{"loads:u"});
+  EXPECT_EQ(made->only_after, std::vector<std::string>{"stores:u"});
+  ASSERT_EQ(made->functions.size(), 4u);
+  EXPECT_EQ(made->functions.front().by(0), 600) << "the biggest change first";
+  EXPECT_EQ(of(*made, "work(int)").by(0), 600) << "the library has another version";
+  EXPECT_EQ(of(*made, "main").by(0), -10) << "the program is called otherwise";
+  EXPECT_EQ(of(*made, "came").by(0), 50);
+  EXPECT_FALSE(of(*made, "came").before.is_there);
+  EXPECT_FALSE(of(*made, "gone").after.is_there);
+}
+
+TEST(ProfileDifference, adds_up) {
+  const Made old = before(), fresh = after();
+  const auto made = difference_of(old.profile, fresh.profile);
+  ASSERT_TRUE(made);
+  for (const std::vector<Change>* changes : {&made->functions, &made->lines, &made->objects}) {
+    std::int64_t sum = 0;
+    for (const Change& change : *changes) sum += change.by(0);
+    EXPECT_EQ(sum, 1747 - 1112);
+  }
+  EXPECT_EQ(made->objects.size(), 2u);
+}
+
+TEST(ProfileDifference, finds_lines_of_a_function_that_moved) {
+  const Made old = before(), fresh = after();
+  const auto made = difference_of(old.profile, fresh.profile);
+  ASSERT_TRUE(made);
+  bool seen = false;
+  for (const Change& line : made->lines) {
+    if (line.before.line != 11) continue;
+    seen = true;
+    EXPECT_EQ(line.after.line, 31u);
+    EXPECT_EQ(line.by(0), -10);
+  }
+  EXPECT_TRUE(seen);
+  const std::string text = difference_table(*made, {.by = ProfileBy::line});
+  EXPECT_NE(text.find("main.c:31 (was 11)"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 as before"), std::string::npos) << text;
+  EXPECT_NE(text.find("loads:u: counted before only, not compared"), std::string::npos) << text;
+}
+
+TEST(ProfileDifference, says_that_inlined_functions_count_otherwise) {
+  Made old = before();
+  const Made fresh = after();
+  old.profile.inlines_apart = true;
+  const auto made = difference_of(old.profile, fresh.profile);
+  ASSERT_TRUE(made);
+  EXPECT_NE(difference_table(*made, {}).find("inlined functions count for themselves before only"), std::string::npos);
+  const auto read = result::read_profile(profile_json(old.profile, {}), "file");
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->inlines_apart);
+  EXPECT_EQ(difference_of(*read, old.profile)->caution(), "");
+}
+
+/// Static functions of one name are told apart by their files.
+TEST(ProfileDifference, tells_functions_of_one_name_apart) {
+  Made old("prog", {"instructions:u"}), fresh("prog", {"instructions:u"});
+  for (Made* made : {&old, &fresh}) {
+    const std::uint32_t a = made->source("a.c"), b = made->source("b.c");
+    const std::uint32_t first = made->function("init", 0, made == &old ? a : b, 1);
+    const std::uint32_t other = made->function("init", 0, made == &old ? b : a, 1);
+    made->row(first, made == &old ? a : b, 2, {made == &old ? 10 : 25});
+    made->row(other, made == &old ? b : a, 2, {made == &old ? 20 : 10});
+  }
+  const auto made = difference_of(old.profile, fresh.profile);
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->functions.size(), 2u);
+  EXPECT_EQ(made->functions[0].by(0), 5);
+  EXPECT_EQ(made->functions[1].by(0), 0);
+}
+
+TEST(ProfileDifference, needs_an_event_in_common) {
+  const Made old("prog", {"loads:u"}), fresh("prog", {"stores:u"});
+  const auto made = difference_of(old.profile, fresh.profile);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, Code::bad_usage);
+}
+
+/// What is written is what is read.
+TEST(StoredProfile, is_read_as_it_was_written) {
+  Made made = before();
+  made.profile.calls.push_back({.caller = 0, .callee = 2, .calls = 4});
+  made.profile.calls.push_back({.parent = 0, .caller = 2, .callee = 1, .recursive = true, .calls = 3});
+  made.profile.self = {700, 1, 5, 1};
+  made.profile.inclusive = {705, 2, 5, 1};
+  made.profile.repeated = {0, 12};
+  const std::string text = profile_json(made.profile, {});
+  ASSERT_TRUE(result::is_profile(text));
+  const auto read = result::read_profile(text, "file");
+  ASSERT_TRUE(read) << read.error().message;
+  // Functions are in another order now, and stay so.
+  const std::string again = profile_json(*read, {});
+  const auto twice = result::read_profile(again, "file");
+  ASSERT_TRUE(twice) << twice.error().message;
+  EXPECT_EQ(profile_json(*twice, {}), again);
+  EXPECT_EQ(read->calls.size(), 2u);
+  EXPECT_EQ(read->inclusive, made.profile.inclusive);
+  EXPECT_EQ(read->self, made.profile.self);
+  const auto same = difference_of(made.profile, *read);
+  ASSERT_TRUE(same);
+  for (const Change& change : same->lines) EXPECT_FALSE(change.any());
+}
+
+// In version 1 of the schema the engine is called "sim".
+TEST(StoredProfile, a_file_of_the_first_version_is_read) {
+  auto json = nlohmann::ordered_json::parse(profile_json(before().profile, {}));
+  EXPECT_EQ(json["schema"], "tally-profile/2");
+  json["schema"] = "tally-profile/1";
+  json["backend"] = "sim";
+  const auto read = result::read_profile(json.dump(), "file");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->stat.backend, "engine");
+}
+
+TEST(StoredProfile, names_the_place_of_what_is_wrong) {
+  auto json = nlohmann::ordered_json::parse(profile_json(before().profile, {}));
+  json["functions"][1]["object"] = 77;
+  const auto read = result::read_profile(json.dump(), "file");
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("/functions/1/object"), std::string::npos) << read.error().message;
+  EXPECT_FALSE(result::read_profile("{\"schema\": \"tally-profile/2\"}", "file"));
+  EXPECT_FALSE(result::read_profile("{\"schema\": \"tally-profile/3\"}", "file"));
+}
+
+}  // namespace
+}  // namespace tally::report

@@ -1,0 +1,143 @@
+#include "tally/output/analysis/profile_names.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::report {
+namespace {
+
+/// What stands in angle brackets is left out, where the name is long: those of C++ may fill a page.
+std::string without_templates(const std::string& name) {
+  constexpr std::size_t long_name = 60;
+  if (name.size() <= long_name) return name;
+  std::string text;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    // "operator<", "operator->" and their like are no brackets.
+    const bool is_operator = depth == 0 && text.ends_with("operator");
+    const bool is_arrow = i > 0 && name[i] == '>' && name[i - 1] == '-';
+    if (name[i] == '<' && !is_operator && depth++ == 0) text += "<…>";
+    if (depth == 0) text += name[i];
+    if (name[i] == '>' && !is_operator && !is_arrow && depth > 0) depth--;
+  }
+  return text;
+}
+
+std::string without_parameters(const std::string& name) {
+  // Parameters are behind the last bracket that opens at the outer level; "(anonymous namespace)::f(int)" has two.
+  std::string_view text = name;
+  for (const std::string_view end : {" const", " volatile"})
+    if (text.ends_with(end)) text.remove_suffix(end.size());
+  if (!text.ends_with(')')) return name;
+  int depth = 0;
+  for (std::size_t i = text.size(); i-- > 0;) {
+    depth += text[i] == ')' ? 1 : text[i] == '(' ? -1 : 0;
+    if (depth == 0) return i == 0 || text.substr(0, i).ends_with("operator") ? name : std::string(text.substr(0, i));
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string function_name(const std::string& name, bool whole) {
+  return whole ? name : without_templates(without_parameters(name));
+}
+
+std::vector<std::string> function_names(const std::vector<std::string>& names, bool whole) {
+  if (whole) return names;
+  // From the shortest on: the first one that differs for all that share the shortest.
+  constexpr std::string (*forms[])(const std::string&) = {
+      [](const std::string& name) { return function_name(name, false); }, without_parameters, without_templates,
+      [](const std::string& name) { return name; }};
+  std::map<std::string, std::set<std::string>> meanings;
+  for (const std::string& name : names) meanings[forms[0](name)].insert(name);
+  std::map<std::string, std::string> longer;
+  for (const auto& [form, meant] : meanings) {
+    if (meant.size() == 1) continue;
+    for (const auto& longer_form : forms) {
+      std::set<std::string> told;
+      for (const std::string& name : meant) told.insert(longer_form(name));
+      if (told.size() < meant.size()) continue;
+      for (const std::string& name : meant) longer[name] = longer_form(name);
+      break;
+    }
+  }
+  std::vector<std::string> made;
+  for (const std::string& name : names) {
+    const auto found = longer.find(name);
+    made.push_back(found == longer.end() ? forms[0](name) : found->second);
+  }
+  return made;
+}
+
+std::vector<std::string> function_names(const result::Profile& profile, bool whole) {
+  std::vector<std::string> names;
+  for (const result::ProfileFunction& function : profile.functions) names.push_back(function.name);
+  return function_names(names, whole);
+}
+
+namespace {
+
+/// Where characters of UTF-8 begin.
+std::vector<std::size_t> characters_of(const std::string& text) {
+  std::vector<std::size_t> begins;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) begins.push_back(i);
+  return begins;
+}
+
+constexpr std::size_t most_characters = 100;
+
+/// The beginning, what is near character `at`, and the end.
+std::string cut_around(const std::string& name, std::size_t at) {
+  constexpr std::size_t begin = 30, window = 38, before = 8, end = 30;
+  const std::vector<std::size_t> places = characters_of(name);
+  const std::size_t last = places.size() - end;
+  const std::size_t from = std::min(std::max(at, before) - before, last - window);
+  if (from <= begin) return shortened(name, most_characters, most_characters / 3);
+  return name.substr(0, places[begin]) + "…" + name.substr(places[from], places[from + window] - places[from]) + "…" +
+         name.substr(places[last]);
+}
+
+}  // namespace
+
+std::string shortened(const std::string& text, std::size_t most, std::size_t end) {
+  if (text.size() <= most) return text;
+  const std::vector<std::size_t> places = characters_of(text);
+  if (places.size() <= most) return text;
+  const std::string last = end == 0 ? "" : text.substr(places[places.size() - end]);
+  return text.substr(0, places[most - 1 - end]) + "…" + last;
+}
+
+std::vector<std::string> cut_names(std::vector<std::string> names) {
+  std::map<std::string, std::set<std::string>> alike;  // by what is left of them
+  for (const std::string& name : names)
+    if (std::string cut = shortened(name, most_characters, most_characters / 3); cut != name)
+      alike[std::move(cut)].insert(name);
+  for (std::string& name : names) {
+    std::string cut = shortened(name, most_characters, most_characters / 3);
+    const auto found = alike.find(cut);
+    if (found == alike.end()) continue;
+    const std::set<std::string>& all = found->second;
+    if (all.size() > 1) {
+      // The first and the last of them, as they are sorted, share what all share.
+      const auto differs =
+          std::mismatch(all.begin()->begin(), all.begin()->end(), all.rbegin()->begin(), all.rbegin()->end());
+      cut = cut_around(name, characters_of(std::string(all.begin()->begin(), differs.first)).size());
+    }
+    name = std::move(cut);
+  }
+  return names;
+}
+
+bool is_called(const std::string& function, std::string_view name) {
+  if (function == name || function_name(function, false) == name) return true;
+  std::string bare = function_name(function, false);
+  if (const std::size_t bracket = bare.find('<'); bracket != std::string::npos && bracket > 0) bare.resize(bracket);
+  return bare.size() > name.size() && bare.ends_with(name) && bare[bare.size() - name.size() - 1] == ' ';
+}
+
+}  // namespace tally::report

@@ -1,0 +1,61 @@
+#include "tally/output/analysis/profile_objects.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "tally/output/analysis/profile_sums.hpp"
+
+namespace tally::report {
+
+std::vector<std::string> object_names(const result::Profile& profile, bool whole_paths) {
+  constexpr std::size_t shown_digits = 8;
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::size_t>> objects;  // files by name; what is no file is called "[…]"
+  for (const result::ProfileObject& object : profile.objects) {
+    names.push_back(whole_paths ? object.name : file_name(object.name));
+    if (!names.back().starts_with('[')) objects[names.back()].push_back(names.size() - 1);
+  }
+  for (const auto& [name, all] : objects) {
+    if (all.size() == 1) continue;
+    std::set<std::string> marks;
+    for (const std::size_t o : all) marks.insert(profile.objects[o].build_id.substr(0, shown_digits));
+    const bool is_enough = marks.size() == all.size() && !marks.begin()->empty();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      names[all[i]] += fmt::format(
+          " [{}]", is_enough ? profile.objects[all[i]].build_id.substr(0, shown_digits) : std::to_string(i + 1));
+  }
+  return names;
+}
+
+std::vector<std::string> nameless_lines(const result::Profile& profile) {
+  // A process may have named the code that it made: then there is nothing to explain.
+  std::set<std::uint32_t> nameless;
+  for (const result::ProfileRow& row : profile.rows) {
+    const result::ProfileFunction& function = profile.functions[row.function];
+    if (function.name == "[no name]") nameless.insert(function.object);
+  }
+  std::vector<std::string> lines;
+  const std::vector<std::string> names = object_names(profile, true);
+  for (const std::uint32_t object : nameless)
+    if (const std::string& why = profile.objects[object].why_nameless; !why.empty())
+      lines.push_back(fmt::format("{} has no names of functions: {}", names[object], why));
+  return lines;
+}
+
+std::vector<std::string> unread_lines(const result::Profile& profile) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> lines;
+  for (const result::ProfileObject& object : profile.objects) {
+    for (std::size_t i = 0; i < object.unread.size() && i < most; ++i)
+      lines.push_back(
+          fmt::format("{}: debug information was not read, so inlined functions and lines may be missing: {}",
+                      object.name, object.unread[i]));
+    if (object.unread.size() > most)
+      lines.push_back(fmt::format("{}: neither was that of {} more files", object.name, object.unread.size() - most));
+  }
+  return lines;
+}
+
+}  // namespace tally::report

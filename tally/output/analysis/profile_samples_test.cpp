@@ -1,0 +1,113 @@
+#include "tally/output/analysis/profile_samples.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_difference.hpp"
+#include "tally/output/formats/profile_forms.hpp"
+
+namespace tally::report {
+namespace {
+
+/// Two functions: `hot` with so many samples of a hundred events each, `main` with the rest of a thousand.
+result::Profile sampled(std::int64_t hot, const std::string& outermost = "main") {
+  result::Profile made;
+  made.stat.command = {"prog"};
+  result::Event event;
+  event.total.event = "cycles:u";
+  event.total.name = {"cycles", Mode::user};
+  event.total.count = downgraded(counted(100'000, CountSource::pmu("cpu")), Trust::sampled, "");
+  made.stat.events.push_back(event);
+  result::EventSampling how;
+  how.every = 100;
+  how.by_hardware = true;
+  how.samples = 1000;
+  how.counted = 200'000;
+  how.effective = 1000;
+  made.sampling.push_back(how);
+  made.owners.push_back({1, "prog", 1, ""});
+  made.objects.push_back({"/bin/prog"});
+  made.sources.emplace_back();
+  for (const std::string& name : {std::string("hot"), outermost}) made.functions.push_back({name, 0});
+  for (const std::uint32_t f : {0u, 1u}) {
+    result::ProfileRow row;
+    row.function = f;
+    made.rows.push_back(row);
+    made.samples.push_back(f == 0 ? hot : 1000 - hot);
+    made.counts.push_back(100 * made.samples.back());
+  }
+  result::ProfileCall call;
+  call.callee = 1;
+  made.calls.push_back(call);
+  call.parent = 0;
+  call.caller = 1;
+  call.callee = 0;
+  made.calls.push_back(call);
+  made.self = {100 * (1000 - hot), 100 * hot};
+  made.inclusive = {100'000, 100 * hot};
+  made.repeated = made.unplaced = {0};
+  return made;
+}
+
+TEST(ProfileOfSamples, has_intervals_in_its_table) {
+  const std::string table = profile_table(sampled(250), {});
+  EXPECT_NE(table.find("22.42 – 27.78 %"), std::string::npos) << table;
+  EXPECT_NE(table.find("trust: sampled"), std::string::npos) << table;
+  EXPECT_NE(table.find("cycles:u: sampled, one of 100; each some instructions behind"), std::string::npos) << table;
+  EXPECT_NE(table.find("1,000 samples stand for 50.0 % of the 200,000 cycles:u that were counted"), std::string::npos)
+      << table;
+  EXPECT_EQ(table.find("are cut"), std::string::npos) << table;
+}
+
+TEST(ProfileOfSamples, says_what_was_counted_with_its_unit) {
+  result::Profile clock = sampled(250);
+  clock.stat.events[0].total.name = {"cpu-clock"};
+  clock.stat.events[0].total.unit = Unit::nanoseconds;
+  clock.sampling[0].counted = 1'203'000'000;
+  const std::string table = profile_table(clock, {});
+  EXPECT_NE(table.find("of the 1.203 s of cpu-clock that were counted"), std::string::npos) << table;
+}
+
+TEST(ProfileOfSamples, has_none_where_every_event_is_one) {
+  result::Profile all = sampled(250);
+  all.sampling[0].every = 1;
+  const std::string table = profile_table(all, {});
+  EXPECT_EQ(table.find("interval"), std::string::npos) << table;
+  EXPECT_NE(table.find("every single one"), std::string::npos) << table;
+}
+
+TEST(ProfileOfSamples, says_where_stacks_are_cut) {
+  const std::string table = profile_table(sampled(250, "without_frame"), {});
+  EXPECT_NE(table.find("stacks of 100.0 % are cut: they end in prog"), std::string::npos) << table;
+}
+
+TEST(ProfileOfSamples, says_how_near_an_instruction_is) {
+  result::Profile one = sampled(250);
+  one.sampling[0].precise = 2;
+  EXPECT_NE(join(sampling_lines(one), "\n").find("at the instruction that counted"), std::string::npos);
+  one.sampling[0].by_hardware = false;
+  one.stat.events[0].total.name = {"cpu-clock"};
+  EXPECT_NE(join(sampling_lines(one), "\n").find("where a timer interrupted"), std::string::npos);
+}
+
+TEST(ProfileOfSamples, has_changes_that_may_be_noise) {
+  const auto rows = [](std::int64_t before, std::int64_t after) {
+    const result::Profile a = sampled(before), b = sampled(after);
+    const auto difference = difference_of(a, b);
+    std::size_t noise = 0;
+    for (const std::string& line : split(difference_table(*difference, {}), '\n'))
+      noise += line.find(" … ") != std::string::npos && line.find("may be noise") != std::string::npos;
+    return noise;
+  };
+  EXPECT_EQ(rows(250, 260), 2u);
+  EXPECT_EQ(rows(250, 400), 0u);
+}
+
+TEST(ProfileOfSamples, shows_samples_in_margins) {
+  const result::Profile one = in_samples(sampled(250));
+  EXPECT_EQ(one.counts, (std::vector<std::int64_t>{250, 750}));
+  EXPECT_EQ(one.stat.events[0].total.name.text(), "samples");
+}
+
+}  // namespace
+}  // namespace tally::report

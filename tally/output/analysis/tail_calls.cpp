@@ -1,0 +1,144 @@
+#include "tally/output/analysis/tail_calls.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tally::report {
+namespace {
+
+using Counts = std::vector<std::int64_t>;
+
+/// One event of one thread at a time.
+class Shares {
+ public:
+  Shares(const result::Profile& profile, std::size_t event)
+      : profile_(profile), event_(event), seen_(profile.functions.size()) {}
+
+  void add_to(std::unordered_map<std::size_t, std::vector<TailShare>>& made) {
+    sum();
+    for (std::size_t i = 0; i < profile_.calls.size(); ++i)
+      each_outer(i, [&](std::uint32_t caller) { add_inside(i, caller); });
+    for (auto& [key, inside] : insides_) place(key, inside);
+    for (std::size_t i = 0; i < profile_.calls.size(); ++i) share(i, made);
+  }
+
+ private:
+  struct Key {
+    std::uint32_t owner, function;
+    auto operator<=>(const Key&) const = default;
+  };
+  /// Of a function in a thread: what it counts, and what its calls count themselves.
+  struct Sums {
+    std::int64_t rows = 0, calls = 0;
+    /// Its calls counted that much of other functions.
+    std::int64_t surplus() const { return std::max<std::int64_t>(0, calls - rows); }
+  };
+  /// Of calls of one function that another one has led to: what they counted, and what of it is that other one's.
+  struct Inside {
+    std::int64_t counted = 0, share = 0;
+  };
+
+  std::int64_t self(std::size_t call) const { return profile_.self[call * profile_.event_count() + event_]; }
+
+  /// Calls `each` for every function on the way to the call but its callee, where it counted anything.
+  template <class Each>
+  void each_outer(std::size_t call, Each&& each) {
+    if (self(call) == 0) return;
+    ++walk_;
+    seen_[profile_.calls[call].callee] = walk_;
+    for (std::size_t at = call; at != result::CodeCall::no_parent; at = profile_.calls[at].parent) {
+      for (const std::uint32_t one : {profile_.calls[at].callee, profile_.calls[at].caller})
+        if (std::exchange(seen_[one], walk_) != walk_) each(one);
+    }
+  }
+
+  void sum() {
+    for (std::size_t i = 0; i < profile_.rows.size(); ++i) {
+      const result::ProfileRow& row = profile_.rows[i];
+      const std::int64_t count = profile_.count(i, event_);
+      sums_[{row.owner, row.function}].rows += count;
+      rooms_[row.owner] += count;
+    }
+    for (std::size_t i = 0; i < profile_.calls.size(); ++i) {
+      const result::ProfileCall& call = profile_.calls[i];
+      sums_[{call.owner, call.callee}].calls += self(i);
+      rooms_[call.owner] -= self(i);
+    }
+    // What counted in no call, and what calls counted of other functions: it may be of any.
+    for (auto& [owner, room] : rooms_) room = std::max<std::int64_t>(0, room);
+    for (const auto& [key, of] : sums_) rooms_[key.owner] += of.surplus();
+  }
+
+  void add_inside(std::size_t i, std::uint32_t caller) {
+    const result::ProfileCall& call = profile_.calls[i];
+    const auto of = sums_.find({call.owner, caller});
+    if (of != sums_.end() && of->second.rows > of->second.calls)
+      insides_[{call.owner, caller}][call.callee].counted += self(i);
+  }
+
+  /// How much of a function's own counts has no room but in calls that it has led to, and in which of these it is.
+  void place(const Key& key, std::map<std::uint32_t, Inside>& inside) {
+    const Sums& of = sums_[key];
+    std::int64_t room = of.calls + rooms_[key.owner] - of.surplus(), likely = 0, all = 0;
+    for (const auto& [callee, one] : inside) {
+      const Sums& callees = sums_[{key.owner, callee}];
+      room -= callees.surplus() - std::min(callees.surplus(), callees.calls - one.counted);
+      likely += std::min(callees.surplus(), one.counted);
+      all += one.counted;
+    }
+    const std::int64_t share = std::clamp<std::int64_t>(of.rows - room, 0, std::max<std::int64_t>(0, all));
+    std::int64_t of_likely = std::min(share, likely), others = share - of_likely, left = all - likely;
+    for (auto& [callee, one] : inside) {
+      const std::int64_t here = std::min(sums_[{key.owner, callee}].surplus(), one.counted), more = one.counted - here;
+      one.share = take(of_likely, likely, here) + take(others, left, more);
+    }
+  }
+
+  /// The part of `what` that `some` of `all` have; both are reduced by it.
+  static std::int64_t take(std::int64_t& what, std::int64_t& all, std::int64_t some) {
+    if (all <= 0 || some <= 0) return 0;
+    const auto part = some >= all ? what
+                                  : static_cast<std::int64_t>(static_cast<double>(what) * static_cast<double>(some) /
+                                                              static_cast<double>(all));
+    what -= part;
+    all -= some;
+    return part;
+  }
+
+  void share(std::size_t i, std::unordered_map<std::size_t, std::vector<TailShare>>& made) {
+    const result::ProfileCall& call = profile_.calls[i];
+    std::int64_t left = self(i);
+    each_outer(i, [&](std::uint32_t caller) {
+      const auto of = insides_.find({call.owner, caller});
+      if (of == insides_.end()) return;
+      Inside& inside = of->second[call.callee];
+      const std::int64_t part = std::min(left, take(inside.share, inside.counted, self(i)));
+      if (part <= 0) return;
+      left -= part;
+      std::vector<TailShare>& shares = made[i];
+      auto known =
+          std::find_if(shares.begin(), shares.end(), [&](const TailShare& one) { return one.function == caller; });
+      if (known == shares.end()) known = shares.insert(known, {caller, Counts(profile_.event_count())});
+      known->counts[event_] += part;
+    });
+  }
+
+  const result::Profile& profile_;
+  const std::size_t event_;
+  std::vector<std::size_t> seen_;  // in the walk with this number
+  std::size_t walk_ = 0;
+  std::map<Key, Sums> sums_;
+  std::map<std::uint32_t, std::int64_t> rooms_;             // by owner
+  std::map<Key, std::map<std::uint32_t, Inside>> insides_;  // by callee
+};
+
+}  // namespace
+
+std::unordered_map<std::size_t, std::vector<TailShare>> tail_shares(const result::Profile& profile) {
+  std::unordered_map<std::size_t, std::vector<TailShare>> made;
+  for (std::size_t e = 0; e < profile.event_count(); ++e) Shares(profile, e).add_to(made);
+  return made;
+}
+
+}  // namespace tally::report

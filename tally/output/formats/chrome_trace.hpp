@@ -1,0 +1,14 @@
+// Windows in the trace format of Chrome's viewer, which Perfetto's opens as well.
+#pragma once
+
+#include <memory>
+
+#include "tally/output/formats/windows.hpp"
+
+namespace tally::report {
+
+/// A slice for each window in the row of its thread, and a curve for each event and thread: events for each microsecond
+/// in the window. The format: Google's "Trace Event Format" (JSON object format, phases X and C).
+std::unique_ptr<WindowWriter> make_chrome_trace();
+
+}  // namespace tally::report

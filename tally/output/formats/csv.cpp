@@ -1,0 +1,198 @@
+#include "tally/output/formats/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "tally/core/base/foreign_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/intervals.hpp"
+#include "tally/output/formats/stat_format.hpp"
+#include "tally/output/text/processes.hpp"
+#include "tally/output/text/regions.hpp"
+
+namespace tally::report {
+namespace {
+
+// The contract: docs/reference/stat-csv.md. A change of it is a change of its version there.
+const std::vector<std::string> header{"run",           "interval_ns", "pid",    "tid",     "cpu",
+                                      "region",        "event",       "value",  "trust",   "running_percent",
+                                      "error_percent", "model",       "reason", "command", "parent",
+                                      "end",           "least",       "most"};
+
+std::string quoted(std::string_view field, std::string_view separator) {
+  const bool plain = field.find_first_of("\"\r\n") == std::string_view::npos &&
+                     (separator.empty() || field.find(separator) == std::string_view::npos);
+  if (plain) return std::string(field);
+  std::string text = "\"";
+  for (const char c : field) {
+    if (c == '"') text += '"';
+    text += c;
+  }
+  return text + '"';
+}
+
+template <class T>
+std::string text_of(const std::optional<T>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+// Writes the rows of one result.
+class Rows {
+ public:
+  Rows(const result::Stat& stat, const Style& style) : stat_(stat), style_(style) {}
+
+  std::string text() {
+    if (style_.header) add(header);
+    for (std::size_t i = 0; i < stat_.runs.size(); ++i) {
+      run_ = style_.first_run + static_cast<int>(i);
+      complete_ = stat_.runs[i].complete;
+      if (style_.intervals) {
+        for (const result::Interval& interval : stat_.runs[i].intervals) add_interval(interval);
+      }
+      add_counts("", "", stat_.runs[i].counts);
+      for (const result::Part& part : stat_.runs[i].parts) {
+        cpu_ = part.cpus;
+        add_counts("", "", part.counts);
+        cpu_.clear();
+      }
+      add_metrics(i);
+      for (const result::Process& process : stat_.runs[i].processes) add_process(process);
+      for (const result::ProgramRegions& program : stat_.runs[i].regions) {
+        for (const auto& row : region_rows(program, run_)) add(row);
+      }
+    }
+    return std::move(text_);
+  }
+
+  std::string text_of_interval(const result::Interval& interval) {
+    if (style_.header) add(header);
+    run_ = style_.first_run + interval.run - 1;
+    add_interval(interval);
+    return std::move(text_);
+  }
+
+ private:
+  // What does not apply is left away at the end, too.
+  void add(std::vector<std::string> cells) {
+    cells.resize(header.size());
+    text_ += csv_row(cells, style_.separator) + "\r\n";
+  }
+
+  void add_counts(const std::string& pid, const std::string& tid, const std::vector<result::EventCount>& counts) {
+    for (const result::EventCount& one : counts) {
+      const Count count =
+          complete_ ? one.count : downgraded(one.count, Trust::partial, std::string(result::interrupted));
+      add({std::to_string(run_), interval_, pid, tid, cpu_, "", one.name.text(), text_of(count.value),
+           std::string(name(count.trust)), text_of(running_percent(count)), text_of(count.error_percent), count.model,
+           count.reason, command_, parent_, end_});
+    }
+  }
+
+  void add_interval(const result::Interval& interval) {
+    interval_ = std::to_string(interval.end.count());
+    add_counts("", "", interval.counts);
+    interval_.clear();
+  }
+
+  // Only those that were asked for by name: a column of integers stays one where nobody wanted ratios in it.
+  void add_metrics(std::size_t run) {
+    for (const result::Metric& metric : stat_.metrics) {
+      if (!metric.asked) continue;
+      Ratio ratio = metric.ratio;
+      if (metric.summary) ratio.value = metric.runs[run];
+      if (!ratio.value) ratio.trust = Trust::absent;
+      add({std::to_string(run_), "", "", "", "", "", metric.name, text_of(ratio.value), std::string(name(ratio.trust)),
+           "", "", ratio.model, ratio.reason});
+    }
+  }
+
+  void add_process(const result::Process& process) {
+    const std::string pid = std::to_string(process.pid);
+    command_ = process.command;
+    parent_ = std::to_string(process.parent_pid);
+    end_ = end_text(process);
+    if (style_.per_process) add_counts(pid, "", process.counts);
+    if (style_.per_thread) {
+      for (const result::Thread& thread : process.threads) add_counts(pid, std::to_string(thread.tid), thread.counts);
+    }
+    command_.clear();
+    parent_.clear();
+    end_.clear();
+  }
+
+  const result::Stat& stat_;
+  const Style& style_;
+  int run_ = 1;
+  bool complete_ = true;
+  std::string interval_;                // its end in nanoseconds, while its rows are written
+  std::string cpu_;                     // the processors of a part of the machine, while its rows are written
+  std::string command_, parent_, end_;  // of a process, while its rows and those of its threads are written
+  std::string text_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& stat_columns() { return header; }
+
+std::string interval_csv(const result::Interval& interval, const Style& style) {
+  static const result::Stat none;
+  return Rows(none, style).text_of_interval(interval);
+}
+
+std::string csv_row(const std::vector<std::string>& fields, std::string_view separator) {
+  std::vector<std::string> cells;
+  for (const std::string& field : fields) cells.push_back(quoted(ForeignText(field).in_line(), separator));
+  return join(cells, separator);
+}
+
+std::optional<std::vector<std::string>> take_csv_row(std::string_view& text, char separator) {
+  if (text.empty()) return std::nullopt;
+  std::vector<std::string> fields(1);
+  bool in_quotes = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"' && in_quotes && i + 1 < text.size() && text[i + 1] == '"') {
+      fields.back() += text[++i];
+    } else if (c == '"') {
+      in_quotes = !in_quotes;
+    } else if (in_quotes || (c != separator && c != '\n' && c != '\r')) {
+      fields.back() += c;
+    } else if (c == separator) {
+      fields.emplace_back();
+    } else if (c == '\n') {
+      text.remove_prefix(i + 1);
+      return fields;
+    }
+  }
+  if (in_quotes) return std::nullopt;
+  text = {};
+  return fields;
+}
+
+Result<std::string> csv(const result::Stat& stat, const Style& style) { return Rows(stat, style).text(); }
+
+Result<Style> append_csv(std::string_view existing, Style style) {
+  std::string_view rest = existing;
+  const std::string wanted = csv_row(header, style.separator);
+  if (!rest.starts_with(wanted + "\r\n") && !rest.starts_with(wanted + "\n")) {
+    const std::string found(rest.substr(0, rest.find_first_of("\r\n")));
+    return fail(
+        Code::bad_usage,
+        fmt::format("cannot append: the file begins with another header, '{}'", printable(found.substr(0, 200))),
+        fmt::format("this version writes '{}'; give it a file of its own", wanted));
+  }
+  std::int64_t last = 0;
+  const char separator = style.separator.front();
+  for (auto row = take_csv_row(rest, separator); row; row = take_csv_row(rest, separator)) {
+    if (const auto run = parse_integer(row->front())) last = std::max(last, *run);
+  }
+  if (last >= std::numeric_limits<int>::max())
+    return fail(Code::bad_usage, fmt::format("cannot append: the number of a run in the file, {}, is too large", last));
+  style.header = false;
+  style.first_run = static_cast<int>(last) + 1;
+  return style;
+}
+
+}  // namespace tally::report

@@ -1,0 +1,44 @@
+// Events as text for people, and as JSON (docs/reference/events.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/core/count/trust.hpp"
+#include "tally/hardware/event/catalog.hpp"
+#include "tally/hardware/event/explain.hpp"
+
+namespace tally::report {
+
+/// How an event can be counted on this machine.
+struct EventTrust {
+  Trust trust = Trust::absent;
+  std::string reason;  ///< why it is absent or partial
+  std::string source;  ///< what counts it; empty where nothing does
+};
+
+/// An entry of the catalogue, and how it can be counted here.
+struct Offered {
+  event::Entry entry;
+  EventTrust outlook;
+};
+
+/// A table for each origin; what is absent stands after the rest, its reasons below.
+std::string events_text(const std::vector<Offered>& offered);
+
+/// The same for programs: schema tally-events/1.
+std::string events_json(const std::vector<Offered>& offered);
+
+/// An event, and how it can be counted here.
+struct Explained {
+  event::Explanation explanation;
+  EventTrust outlook;
+};
+
+/// One event explained, in lines of at most 80 columns where its words allow it.
+std::string event_text(const Explained& explained);
+
+/// The same for programs: schema tally-event/1.
+std::string event_json(const std::vector<Explained>& explained);
+
+}  // namespace tally::report

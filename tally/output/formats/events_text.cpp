@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tally/core/base/json_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/event_text.hpp"
+#include "tally/output/formats/wrap.hpp"
+#include "tally/output/text/grid.hpp"
+
+namespace tally::report {
+namespace {
+
+using event::Origin;
+using Json = nlohmann::ordered_json;
+
+const char* heading(Origin origin) {
+  switch (origin) {
+    case Origin::table: return "Events of every machine:";
+    case Origin::kernel: return "The kernel's other generic events:";
+    case Origin::device: return "Events of this machine's kernel, in sysfs:";
+    case Origin::processor: return "Events of this machine's processor, by libpfm4:";
+    case Origin::others: return "Events of other processors, by libpfm4:";
+    case Origin::apple: return "Events of Apple's M1:";
+    case Origin::given: return "Events of the table that was given:";
+  }
+  return "";
+}
+
+const char* origin_name(Origin origin) {
+  switch (origin) {
+    case Origin::table: return "table";
+    case Origin::kernel: return "kernel";
+    case Origin::device: return "sysfs";
+    case Origin::processor: return "processor";
+    case Origin::others: return "libpfm4";
+    case Origin::apple: return "apple_m1";
+    case Origin::given: return "given";
+  }
+  return "";
+}
+
+// Perf's own short ones; the others are found by patterns, and told by `tally event`.
+std::string short_names(const std::vector<std::string>& names) {
+  std::vector<std::string> few;
+  for (const std::string& name : names) {
+    if (!name.starts_with("PERF_COUNT_") && !name.starts_with("PAPI_")) few.push_back(name);
+  }
+  return join(few, ", ");
+}
+
+/// Reasons as numbers, and their list below the tables.
+class Reasons {
+ public:
+  std::string cell(const EventTrust& outlook) {
+    std::string text(name(outlook.trust));
+    if (outlook.trust == Trust::counted) text += " by " + outlook.source.text();
+    if (outlook.reason.empty()) return text;
+    auto at = std::find(all_.begin(), all_.end(), outlook.reason);
+    if (at == all_.end()) at = all_.insert(at, outlook.reason);
+    return fmt::format("{} [{}]", text, at - all_.begin() + 1);
+  }
+
+  std::string text() const {
+    std::string lines;
+    for (std::size_t i = 0; i < all_.size(); ++i) lines += hanging(fmt::format(" [{}] ", i + 1), printable(all_[i]));
+    return lines.empty() ? "" : "\n" + lines;
+  }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+std::string table(const std::vector<const Offered*>& rows, Reasons& reasons) {
+  Grid grid({{"event"}, {"trust here"}, {"one count is"}});
+  for (const Offered* row : rows) {
+    const std::string others = short_names(row->entry.other_names);
+    std::string what = printable(row->entry.what);
+    if (!others.empty()) what += what.empty() ? fmt::format("also {}", others) : fmt::format(" (also {})", others);
+    grid.add({printable(row->entry.name), reasons.cell(row->outlook), what});
+  }
+  return grid.text();
+}
+
+}  // namespace
+
+std::string events_text(const std::vector<Offered>& offered) {
+  std::string text;
+  Reasons reasons;
+  for (const Origin origin : {Origin::table, Origin::kernel, Origin::device, Origin::processor, Origin::others,
+                              Origin::apple, Origin::given}) {
+    std::vector<const Offered*> rows;
+    for (const bool absent : {false, true}) {
+      for (const Offered& one : offered) {
+        if (one.entry.origin == origin && (one.outlook.trust == Trust::absent) == absent) rows.push_back(&one);
+      }
+    }
+    if (rows.empty()) continue;
+    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", heading(origin), table(rows, reasons));
+  }
+  return text + reasons.text();
+}
+
+std::string events_json(const std::vector<Offered>& offered) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  Json json{{"schema", "tally-events/1"}, {"events", Json::array()}};
+  for (const Offered& one : offered) {
+    json["events"].push_back({{"event", one.entry.name},
+                              {"other_names", one.entry.other_names},
+                              {"origin", origin_name(one.entry.origin)},
+                              {"trust", name(one.outlook.trust)},
+                              {"reason", or_null(one.outlook.reason)},
+                              {"source", or_null(one.outlook.source.text())},
+                              {"what", or_null(one.entry.what)}});
+  }
+  return json_text(json, 2) + "\n";
+}
+
+}  // namespace tally::report

@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/csv.hpp"
+#include "tally/output/formats/intervals.hpp"
+#include "tally/output/formats/stat_format.hpp"
+#include "tally/output/text/metrics.hpp"
+
+namespace tally::report {
+namespace {
+
+// The order is that of perf's stat-display.c (Linux 6.1): value, unit, event, with several runs their spread, for how
+// long the counter ran, in how much of the time, and a metric with its unit. Ours add the trust and its reason.
+using Cells = std::vector<std::string>;
+
+// perf has its two clocks in milliseconds, and the other times in nanoseconds.
+bool is_in_milliseconds(const result::EventCount& one) {
+  return one.name.base == "task-clock" || one.name.base == "cpu-clock";
+}
+
+std::string unit_of(const result::EventCount& one) {
+  if (is_in_milliseconds(one)) return "msec";
+  switch (one.unit) {
+    case Unit::nanoseconds: return "ns";
+    case Unit::bytes: return "bytes";
+    case Unit::events: break;
+  }
+  return {};
+}
+
+std::string value_of(const result::EventCount& one) {
+  if (!one.count.value) return "<not counted>";
+  if (!is_in_milliseconds(one)) return std::to_string(*one.count.value);
+  return fmt::format("{}.{:06}", *one.count.value / 1'000'000, *one.count.value % 1'000'000);
+}
+
+// As it was asked for, so that scripts find it, and with the mode where that was not said: perf adds it, too, where it
+// leaves the kernel out unasked.
+std::string name_of(const result::EventCount& one) {
+  if (one.event.empty()) return one.name.text();
+  if (!one.name.mode || states_mode(one.event)) return one.event;
+  const std::string_view mode = suffix(*one.name.mode);
+  return one.event + std::string(one.event.ends_with('/') ? mode.substr(1) : mode);
+}
+
+std::string running_time(const Count& count) {
+  return count.reading ? std::to_string(count.reading->time_running.count()) : "";
+}
+
+// Without a reading nothing was shared: all of the time, unless there is no number at all.
+std::string running_share(const Count& count) {
+  const double share = running_percent(count).value_or(count.value ? 100 : 0);
+  return fmt::format("{:.2f}", share);
+}
+
+// As perf names them: percentages with a sign in the unit, everything else by its name.
+void add_metric(Cells& cells, const result::Metric* metric) {
+  const bool has_value = metric && metric->ratio.value;
+  const bool share = metric && metric->unit == "share";
+  cells.push_back(has_value ? fmt::format("{:.6g}", *metric->ratio.value * (share ? 100 : 1)) : "");
+  cells.push_back(!metric ? "" : metric->per.empty() ? metric->name + (share ? " (%)" : "") : relation(*metric));
+}
+
+class Lines {
+ public:
+  Lines(const result::Stat& stat, const Style& style) : stat_(stat), style_(style) {}
+
+  std::string text_of_interval(const result::Interval& interval) {
+    time_ = fmt::format("{}.{:09}", interval.end.count() / 1'000'000'000, interval.end.count() % 1'000'000'000);
+    for (const result::EventCount& one : interval.counts) add_event({one, std::nullopt});
+    return std::move(text_);
+  }
+
+  std::string text() {
+    if (style_.intervals) {
+      for (const result::Run& run : stat_.runs) {
+        for (const result::Interval& interval : run.intervals) text_ += Lines(stat_, style_).text_of_interval(interval);
+      }
+    }
+    for (const result::Event& row : stat_.events) add_event(row);
+    for (const result::Metric& metric : stat_.metrics) {
+      if (metric.asked) add_metric_alone(metric);
+    }
+    return std::move(text_);
+  }
+
+ private:
+  bool repeated() const { return stat_.runs_asked > 1; }
+
+  void add(const Cells& cells) { text_ += csv_row(cells, style_.separator) + "\n"; }
+
+  void add_event(const result::Event& row) {
+    const Count& count = row.total.count;
+    Cells cells;
+    if (!time_.empty()) cells.push_back(time_);
+    cells.insert(cells.end(), {value_of(row.total), unit_of(row.total), name_of(row.total)});
+    if (repeated()) {
+      const auto spread = row.summary ? spread_percent(*row.summary) : std::nullopt;
+      cells.push_back(spread ? fmt::format("{:.2f}%", *spread) : "");
+    }
+    cells.push_back(running_time(count));
+    cells.push_back(running_share(count));
+    add_metric(cells, beside(stat_, row.total.name));
+    cells.emplace_back(name(count.trust));
+    cells.push_back(count.reason);
+    add(cells);
+  }
+
+  void add_metric_alone(const result::Metric& metric) {
+    Cells cells(repeated() ? 6 : 5);
+    add_metric(cells, &metric);
+    cells.emplace_back(name(metric.ratio.trust));
+    cells.push_back(metric.ratio.reason);
+    add(cells);
+  }
+
+  const result::Stat& stat_;
+  const Style& style_;
+  std::string time_;  // the end of an interval in seconds, while its lines are written
+  std::string text_;
+};
+
+}  // namespace
+
+std::string interval_fields(const result::Interval& interval, const Style& style) {
+  static const result::Stat none;
+  return Lines(none, style).text_of_interval(interval);
+}
+
+Result<std::string> fields(const result::Stat& stat, const Style& style) {
+  if (style.per_process || style.per_thread) {
+    return fail(Code::bad_usage, "the fields of -x have no place for processes and threads",
+                "`--format csv` has columns for them");
+  }
+  return Lines(stat, style).text();
+}
+
+}  // namespace tally::report

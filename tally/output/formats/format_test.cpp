@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/formats.hpp"
+#include "tally/output/formats/profile.hpp"
+#include "tally/output/formats/stat_format.hpp"
+#include "tally/output/formats/windows.hpp"
+#include "tally/output/text/memory.hpp"
+
+namespace tally::report {
+namespace {
+
+TEST(Registry, has_each_name_and_ending_once_in_a_kind) {
+  std::set<std::pair<Kind, std::string>> names, endings;
+  for (const Format* format : formats()) {
+    EXPECT_TRUE(names.insert({format->kind, std::string(format->name)}).second) << format->name;
+    EXPECT_FALSE(format->summary.empty()) << format->name;
+    if (format->read != nullptr) {
+      EXPECT_NE(format->recognise, nullptr) << format->name;
+    }
+    EXPECT_FALSE(source_name(format->kind).empty()) << format->name;
+    if (format->endings.empty()) continue;
+    for (const std::string& ending : split(format->endings, ' '))
+      EXPECT_TRUE(endings.insert({format->kind, ending}).second) << format->name << " " << ending;
+  }
+}
+
+template <class F>
+std::string chosen(std::span<const F> formats, std::string_view name, std::string_view output,
+                   std::string_view usual = "table") {
+  const auto format = choose_format(formats, name, output, usual);
+  return format ? std::string((*format)->name) : format.error().message + "; " + format.error().hint;
+}
+
+TEST(Registry, chooses_by_the_name_then_by_the_output_then_the_usual_format) {
+  EXPECT_EQ(chosen(stat_formats(), "", ""), "table");
+  EXPECT_EQ(chosen(stat_formats(), "", "a.json"), "json");
+  EXPECT_EQ(chosen(stat_formats(), "", "folder.json/a"), "table") << "a folder's name is not the file's";
+  EXPECT_EQ(chosen(stat_formats(), "csv", "a.json"), "csv");
+  EXPECT_EQ(chosen(stat_formats(), "", "a.txt", "csv"), "csv");
+  EXPECT_EQ(chosen(memory_formats(), "", "out/a.html"), "html");
+  EXPECT_EQ(chosen(window_formats(), "", "a.json"), "chrome-trace");
+  EXPECT_EQ(chosen(window_formats(), "xml", "a.json"),
+            "unknown format 'xml'; the formats are: table, csv, jsonl, hpctool, binary, chrome-trace");
+}
+
+TEST(Registry, takes_the_longest_ending_and_beginnings) {
+  EXPECT_EQ(chosen(profile_formats(), "", "a.json"), "json");
+  EXPECT_EQ(chosen(profile_formats(), "", "a.speedscope.json"), "speedscope");
+  EXPECT_EQ(chosen(profile_formats(), "", "a.pb.gz"), "pprof");
+  EXPECT_EQ(chosen(profile_formats(), "", "a.collapsed"), "folded");
+  EXPECT_EQ(chosen(profile_formats(), "", "/tmp/callgrind.out.17"), "callgrind");
+  EXPECT_EQ(chosen(profile_formats(), "", "my.callgrind.out.17"), "table");
+}
+
+TEST(Registry, tells_what_there_is) {
+  EXPECT_EQ(format_help(formats_of(Kind::stat), "table"),
+            "table (default), csv, json, hpctool; without --format the name of the output chooses: .csv, .json, "
+            ".jsonl");
+  EXPECT_EQ(format_help(formats_of(Kind::windows), "table", "csv"),
+            "table (default without -o), csv (default with -o), jsonl, hpctool, binary, chrome-trace; without "
+            "--format the name of the output chooses: .csv, .jsonl, .bin, .json");
+  EXPECT_EQ(format_lines(formats_of(Kind::verify)),
+            "Formats:\n  table         for people\n  json   .json  one JSON object\n");
+  const Kind kinds[] = {Kind::verify, Kind::memory};
+  EXPECT_EQ(reader_lines(formats(), kinds), "Files that it reads:\n  tally verify  json\n  tally memory  json\n");
+}
+
+TEST(Registry, recognises_files_in_the_order_of_the_kinds) {
+  const StoredFile runs{"a.csv", "ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n1,2,3,4,5,6,7\r\n",
+                        R"({"schema":"tally-windows/1"})"};
+  const Kind windows_first[] = {Kind::windows, Kind::stat}, stat_first[] = {Kind::stat, Kind::windows};
+  ASSERT_NE(recognised_format(formats(), windows_first, runs), nullptr);
+  EXPECT_EQ(recognised_format(formats(), windows_first, runs)->kind, Kind::windows);
+  EXPECT_EQ(recognised_format(formats(), stat_first, runs)->kind, Kind::stat);
+  EXPECT_EQ(recognised_format(formats(), stat_first, {"a", "text", ""}), nullptr);
+}
+
+TEST(Registry, names_the_object_where_rows_alone_were_stored) {
+  const StoredFile rows{"a.csv", "run,interval_ns,pid\n", ""};
+  const Kind kinds[] = {Kind::stat};
+  const Format* const format = recognised_format(formats(), kinds, rows);
+  ASSERT_NE(format, nullptr);
+  const auto read = read_results(*format, rows);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().hint.find("a.csv.meta.json"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally::report

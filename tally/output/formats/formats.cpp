@@ -1,0 +1,225 @@
+#include "tally/output/formats/formats.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "tally/output/analysis/in_line.hpp"
+#include "tally/output/analysis/profile_difference.hpp"
+#include "tally/output/formats/chrome_trace.hpp"
+#include "tally/output/formats/intervals.hpp"
+#include "tally/output/formats/profile_forms.hpp"
+#include "tally/output/formats/readers.hpp"
+#include "tally/output/formats/stat_format.hpp"
+#include "tally/output/formats/windows.hpp"
+#include "tally/output/html/html.hpp"
+#include "tally/output/text/discover.hpp"
+#include "tally/output/text/memory.hpp"
+#include "tally/output/text/regions.hpp"
+#include "tally/output/text/snippet.hpp"
+#include "tally/output/text/verify.hpp"
+#include "tally/output/text/watch.hpp"
+
+namespace tally::report {
+namespace {
+
+// A row begins with what all formats have: kind, name, file names that ask for it, summary, reader, recogniser. Then
+// follows how the kind writes it.
+
+constexpr StatFormat stat_rows[] = {
+    {{Kind::stat, "table", "", "for people"}, table, nullptr, append_anything, nullptr, interval_lines},
+    {{Kind::stat, "csv", ".csv", "RFC 4180, one row for each count", nullptr, is_stat_csv},
+     csv,
+     nullptr,
+     append_csv,
+     nullptr,
+     interval_csv,
+     true},
+    {{Kind::stat, "json", ".json .jsonl", "one object with everything", read_stat_json, is_stat_json},
+     json,
+     nullptr,
+     append_json,
+     nullptr,
+     nullptr},
+    {{Kind::stat, "hpctool", "", "instructions, cycles, ref-cycles and four more, as HPCTool writes them",
+      read_stat_hpctool, is_stat_hpctool},
+     hpctool,
+     hpctool_columns,
+     append_hpctool,
+     fits_hpctool,
+     nullptr,
+     true,
+     false},
+};
+
+constexpr StatFormat perf_fields{{Kind::stat, "fields", "", "as perf stat -x"},
+                                 fields,
+                                 nullptr,
+                                 append_anything,
+                                 nullptr,
+                                 interval_fields,
+                                 false,
+                                 false};
+
+constexpr SnippetFormat snippet_rows[] = {
+    {{Kind::assembly, "table", "", "for people"}, snippet_table},
+    {{Kind::assembly, "csv", ".csv", "a row for each event and chain"}, snippet_csv},
+    {{Kind::assembly, "json", ".json", "one JSON object"}, snippet_json},
+};
+
+constexpr MemoryFormat memory_rows[] = {
+    {{Kind::memory, "table", "", "for people"}, memory_table},
+    {{Kind::memory, "csv", ".csv", "RFC 4180, one row for each point"}, memory_csv},
+    {{Kind::memory, "json", ".json", "one object with everything", read_memory_json, is_memory_json}, memory_json},
+    {{Kind::memory, "html", ".html", "a page with the curves"}, memory_html},
+    {{Kind::memory, "lens-csv", ".lens-csv", "of chase-read: the columns of LENS"}, memory_lens_csv, "chase-read"},
+};
+
+constexpr ProfileFormat profile_rows[] = {
+    {{Kind::profile, "table", "", "a table for people"},
+     in_line<profile_table>,
+     false,
+     false,
+     InlinedCodeIs::functions,
+     false,
+     true},
+    {{Kind::profile, "callgrind", "callgrind.out*", "callgrind's out-file: KCachegrind, callgrind_annotate"},
+     in_line<profile_callgrind>,
+     true,
+     false,
+     InlinedCodeIs::lines},
+    {{Kind::profile, "cachegrind", "cachegrind.out*", "cachegrind's out-file: cg_annotate, cg_diff"},
+     in_line<profile_cachegrind>,
+     true,
+     false,
+     InlinedCodeIs::lines},
+    {{Kind::profile, "folded", ".folded .collapsed", "a line for each stack, for flame graphs"},
+     in_line<profile_folded>,
+     false,
+     true},
+    {{Kind::profile, "speedscope", ".speedscope.json", "for speedscope.app"}, in_line<profile_speedscope>, false, true},
+    {{Kind::profile, "pprof", ".pb.gz .pprof .pgo", "profile.proto, for go tool pprof and pprof"},
+     in_line<profile_pprof>,
+     true,
+     false,
+     InlinedCodeIs::frames},
+    {{Kind::profile, "autofdo", ".afdo", "LLVM's sample profile, for clang -fprofile-sample-use="},
+     in_line<profile_autofdo>,
+     true,
+     false,
+     InlinedCodeIs::frames,
+     true},
+    {{Kind::profile, "html", ".html", "a page: stacks, functions, their lines and callers"},
+     in_line<profile_html>,
+     true,
+     false,
+     InlinedCodeIs::functions,
+     false,
+     true},
+    {{Kind::profile, "json", ".json", "one JSON object", read_profile_json, is_profile_json}, profile_json, true},
+};
+
+constexpr DifferenceFormat difference_rows[] = {
+    {{Kind::profile_difference, "table", "", "for people"}, in_line<difference_table>},
+    {{Kind::profile_difference, "html", ".html", "a page: both flame graphs, and what changed"},
+     in_line<difference_html>},
+    {{Kind::profile_difference, "json", ".json", "one JSON object"}, difference_json},
+};
+
+constexpr WindowFormat window_rows[] = {
+    {{Kind::windows, "table", "", "for people"}, make_window_table, nullptr, nullptr, true},
+    {{Kind::windows, "csv", ".csv", "for spreadsheets and data frames", read_windows, are_windows_csv},
+     make_window_csv,
+     nullptr,
+     windows_description,
+     true},
+    {{Kind::windows, "jsonl", ".jsonl", "one JSON object a line, the first one says what was measured", read_windows,
+      are_windows_lines},
+     make_window_lines,
+     nullptr,
+     nullptr,
+     true},
+    {{Kind::windows, "hpctool", "", "HPCTool's seven columns", read_windows, are_windows_hpctool},
+     make_window_hpctool,
+     fits_hpctool,
+     hpctool_windows_description},
+    {{Kind::windows, "binary", ".bin", "compact, for long runs: tally export and report read it", read_windows,
+      are_windows_binary},
+     make_window_binary,
+     nullptr,
+     nullptr,
+     false,
+     true},
+    {{Kind::windows, "chrome-trace", ".json", "opens in Perfetto's viewer and in chrome://tracing"}, make_chrome_trace},
+};
+
+std::string verify_object(const result::Verify& verify, bool) { return verify_json(verify); }
+
+constexpr VerifyFormat verify_rows[] = {
+    {{Kind::verify, "table", "", "for people"}, verify_text},
+    {{Kind::verify, "json", ".json", "one JSON object", read_verify_json, is_verify_json}, verify_object},
+};
+
+std::string discovery_object(const result::Discovery& discovery, bool) { return discover_json(discovery); }
+
+constexpr DiscoveryFormat discovery_rows[] = {
+    {{Kind::discovery, "table", "", "for people"}, discover_text},
+    {{Kind::discovery, "json", ".json", "one JSON object in one line"}, discovery_object},
+};
+
+std::string watch_rows_text(const result::WatchTable& table, const WatchStyle& style) {
+  return (style.is_first ? watch_csv_header(table.columns) : "") + watch_csv(table);
+}
+std::string watch_line(const result::WatchTable& table, const WatchStyle&) { return watch_json(table); }
+
+constexpr WatchFormat watch_rows[] = {
+    {{Kind::watch, "table", "", "for people"}, watch_paragraph, watch_page},
+    {{Kind::watch, "csv", ".csv", "RFC 4180, a line for each row of a table"}, nullptr, watch_rows_text},
+    {{Kind::watch, "json", ".json .jsonl", "a JSON object for each table, one a line"}, watch_header_json, watch_line},
+};
+
+// What `tally lab` writes is read here; the program that writes it is another one.
+constexpr Format lab_rows[] = {{Kind::lab, "json", ".json", "one JSON object", read_lab_json, is_lab_json}};
+
+}  // namespace
+
+std::span<const StatFormat> stat_formats() { return stat_rows; }
+const StatFormat& fields_format() { return perf_fields; }
+std::span<const SnippetFormat> snippet_formats() { return snippet_rows; }
+std::span<const MemoryFormat> memory_formats() { return memory_rows; }
+std::span<const ProfileFormat> profile_formats() { return profile_rows; }
+std::span<const DifferenceFormat> difference_formats() { return difference_rows; }
+std::span<const WindowFormat> window_formats() { return window_rows; }
+std::span<const VerifyFormat> verify_formats() { return verify_rows; }
+std::span<const DiscoveryFormat> discovery_formats() { return discovery_rows; }
+std::span<const WatchFormat> watch_formats() { return watch_rows; }
+
+const std::vector<const Format*>& formats() {
+  static const std::vector<const Format*> all = [] {
+    std::vector<const Format*> rows;
+    const auto add = [&](const auto& table) {
+      for (const Format& row : table) rows.push_back(&row);
+    };
+    add(stat_rows);
+    add(snippet_rows);
+    add(memory_rows);
+    add(profile_rows);
+    add(difference_rows);
+    add(window_rows);
+    add(verify_rows);
+    add(discovery_rows);
+    add(watch_rows);
+    add(lab_rows);
+    add(regions_formats());
+    return rows;
+  }();
+  return all;
+}
+
+std::vector<const Format*> formats_of(Kind kind) {
+  std::vector<const Format*> rows;
+  std::copy_if(formats().begin(), formats().end(), std::back_inserter(rows),
+               [kind](const Format* row) { return row->kind == kind; });
+  return rows;
+}
+
+}  // namespace tally::report

@@ -1,0 +1,182 @@
+// Every format of every kind of result, as somebody last looked at it.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tally/output/formats/golden_testing.hpp"
+#include "tally/output/formats/sample_testing.hpp"
+#include "tally/output/formats/stat_format.hpp"
+#include "tally/output/formats/stored.hpp"
+
+namespace tally::report {
+namespace {
+
+struct Case {
+  const char* name;
+  result::Stat (*stat)();
+  Style style;
+};
+
+// GoogleTest looks for this name.
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }  // NOLINT(readability-identifier-naming)
+
+result::Stat series() { return sample_series(6); }
+
+const Case cases[] = {{"one-run", sample, {}},
+                      {"metrics", sample_with_metrics, {}},
+                      {"corrected", sample_corrected, {}},
+                      {"series", series, {}},
+                      {"processes", sample_processes, {true, false}},
+                      {"threads", sample_processes, {true, true}},
+                      {"hpctool", sample_hpctool, {}}};
+
+class Golden : public testing::TestWithParam<Case> {};
+
+TEST_P(Golden, table) {
+  expect_golden(TALLY_GOLDEN, GetParam().name + std::string(".txt"), *table(GetParam().stat(), GetParam().style));
+}
+
+TEST_P(Golden, csv) {
+  expect_golden(TALLY_GOLDEN, GetParam().name + std::string(".csv"), *csv(GetParam().stat(), GetParam().style));
+}
+
+TEST_P(Golden, json) {
+  expect_golden(TALLY_GOLDEN, GetParam().name + std::string(".json"), *json(GetParam().stat(), GetParam().style));
+}
+
+// What is stored says everything that any format writes.
+TEST_P(Golden, stored_and_read_it_is_the_same) {
+  const Case& one = GetParam();
+  const std::string stored = *json(one.stat(), one.style);
+  const auto stats = result::read_stats(stored, "golden");
+  ASSERT_TRUE(stats) << stats.error().message;
+  ASSERT_EQ(stats->size(), 1u);
+  for (const StatFormat& format : stat_formats()) {
+    const auto live = format.write(one.stat(), one.style);
+    const auto read = format.write(stats->front(), one.style);
+    ASSERT_EQ(live.has_value(), read.has_value()) << format.name;
+    if (live) {
+      EXPECT_EQ(*live, *read) << format.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Report, Golden, testing::ValuesIn(cases), [](const testing::TestParamInfo<Case>& one) {
+  std::string name = one.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(GoldenFields, with_metrics) { expect_golden(TALLY_GOLDEN, "metrics.fields", *fields(sample_with_metrics(), {})); }
+
+TEST(Stored, what_is_no_result_is_told) {
+  const struct {
+    const char* text;
+    const char* said;
+  } wrong[] = {
+      {"", "it is empty"},
+      {"{", "it ends within a value at line 1, column 2"},
+      {"{", "the file is incomplete"},
+      {"a,b\n1,2\n", "it is not JSON"},
+      {"[]", "it is no JSON object with a schema"},
+      {"{}", "it is no JSON object with a schema"},
+      {R"({"schema":"tally-stat/3"})", "its schema is \"tally-stat/3\", and this version reads"},
+      {R"({"schema":"tally-stat/2"})", "it has no key 'command'"},
+      {R"({"schema":"tally-stat/2","command":["x"],"backend":7})", "/backend must be a string, but is a number"}};
+  for (const auto& one : wrong) {
+    const auto stats = result::read_stats(one.text, "file.json");
+    ASSERT_FALSE(stats) << one.text;
+    EXPECT_EQ(stats.error().code, Code::bad_usage);
+    EXPECT_NE(stats.error().message.find("'file.json' is no result"), std::string::npos);
+    EXPECT_NE(stats.error().message.find(one.said), std::string::npos) << stats.error().message;
+  }
+}
+
+TEST(Stored, a_process_of_a_run_that_is_not_there_is_told) {
+  std::string text = *json(sample_processes(), {true, false});
+  const std::string place = "\"processes\": [\n    {\n      \"run\": 1,";
+  const std::size_t at = text.find(place);
+  ASSERT_NE(at, std::string::npos);
+  for (const char* run : {"0", "9"}) {
+    std::string damaged = text;
+    damaged.replace(at + place.size() - 2, 1, run);
+    const auto stats = result::read_stats(damaged, "damaged");
+    ASSERT_FALSE(stats) << run;
+    EXPECT_NE(stats.error().message.find("a run that is not in it"), std::string::npos) << stats.error().message;
+  }
+}
+
+// In version 1 of the schema the engine is called "sim".
+TEST(Stored, a_file_of_the_first_version_is_read) {
+  std::ifstream file(std::string(TALLY_GOLDEN) + "/one-run.version-1.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_NE(text.find("\"backend\": \"sim\""), std::string::npos);
+  const auto stats = result::read_stats(text, "golden");
+  ASSERT_TRUE(stats) << stats.error().message;
+  ASSERT_EQ(stats->size(), 1u);
+  EXPECT_EQ(stats->front().backend, "engine");
+  expect_golden(TALLY_GOLDEN, "one-run.json", *json(stats->front(), {}));
+}
+
+TEST(Stored, one_object_a_line_is_read_as_several) {
+  Style style;
+  style.one_line = true;
+  const auto stats = result::read_stats(*json(sample(), style) + *json(sample_series(3), style), "lines");
+  ASSERT_TRUE(stats);
+  ASSERT_EQ(stats->size(), 2u);
+  EXPECT_EQ((*stats)[1].runs_asked, 3);
+}
+
+class Random {
+ public:
+  std::uint64_t below(std::uint64_t limit) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return (state_ >> 33) % limit;
+  }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+void read_and_write(const std::string& text) {
+  const auto stats = result::read_stats(text, "damaged");
+  for (const StatFormat& format : stat_formats()) {
+    if (stats) (void)format.write(stats->front(), {true, true});
+  }
+}
+
+// Any damage to a stored result is an error or another result, never a crash: letters of it, and whole values.
+TEST(Stored, survives_damaged_letters) {
+  const std::string whole = *json(sample_processes(), {true, true});
+  Random random;
+  for (int round = 0; round < 400; ++round) {
+    std::string text = whole;
+    for (int i = 0; i < 3; ++i) text[random.below(text.size())] = "0{}[],:\"x-"[random.below(10)];
+    read_and_write(text);
+  }
+}
+
+TEST(Stored, survives_values_that_are_something_else) {
+  const nlohmann::json others{
+      nullptr, -1, 99, 1e300, "x", nlohmann::json::array(), nlohmann::json::object(), {1, 2, 3, 4, 5, 6, 7, 8, 9}};
+  Random random;
+  for (const result::Stat& stat : {sample_processes(), sample_series(6), sample_with_metrics()}) {
+    const auto whole = nlohmann::json::parse(*json(stat, {true, true}));
+    std::vector<std::string> places;
+    const auto flat = whole.flatten();
+    for (const auto& [place, value] : flat.items()) places.push_back(place);
+    for (int round = 0; round < 1'000; ++round) {
+      nlohmann::json damaged = whole;
+      nlohmann::json::json_pointer place(places[random.below(places.size())]);
+      for (std::uint64_t up = random.below(3); up > 0 && !place.parent_pointer().empty(); --up) place.pop_back();
+      damaged[place] = others[random.below(others.size())];
+      read_and_write(damaged.dump());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tally::report

@@ -1,0 +1,54 @@
+// What the JSON forms of results share.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "tally/output/result/regions.hpp"
+#include "tally/output/result/stat.hpp"
+
+namespace tally::report {
+
+/// Keeps the order in which keys are set, so that a file reads from the general to the particular.
+using Json = nlohmann::ordered_json;
+
+inline Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+template <class T>
+Json value_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// `environment`, as docs/reference/stat-json.md has it.
+inline Json environment_json(const result::Environment& environment) {
+  return {{"cpu", text_or_null(environment.cpu)},
+          {"architecture", text_or_null(environment.architecture)},
+          {"kernel", text_or_null(environment.kernel)},
+          {"microcode", text_or_null(environment.microcode)},
+          {"hypervisor", value_or_null(environment.hypervisor)},
+          {"perf_event_paranoid", value_or_null(environment.perf_event_paranoid)},
+          {"governor", text_or_null(environment.governor)},
+          {"pmus", environment.pmus},
+          {"tally", environment.tally_version}};
+}
+
+/// A metric of a command or of a region: what both have.
+template <class Metric>
+Json metric_values(const Metric& metric) {
+  return {{"metric", metric.name},
+          {"formula", metric.formula},
+          {"unit", text_or_null(metric.unit)},
+          {"event", text_or_null(metric.beside.text())},
+          {"per", text_or_null(metric.per.text())},
+          {"asked", metric.asked},
+          {"value", value_or_null(metric.ratio.value)},
+          {"trust", name(metric.ratio.trust)},
+          {"reason", text_or_null(metric.ratio.reason)},
+          {"model", text_or_null(metric.ratio.model)}};
+}
+
+/// `pid`, `command` and `regions`, as docs/reference/regions-json.md has them.
+Json regions_object(const result::ProgramRegions& program);
+
+}  // namespace tally::report

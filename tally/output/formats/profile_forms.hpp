@@ -1,0 +1,18 @@
+// The forms of writing a profile, each in its own file; profile.cpp lists them.
+#pragma once
+
+#include "tally/output/formats/profile.hpp"
+
+namespace tally::report {
+
+std::string profile_table(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_callgrind(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_cachegrind(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_folded(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_speedscope(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_autofdo(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_pprof(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_html(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_json(const result::Profile& profile, const ProfileStyle& style);
+
+}  // namespace tally::report

@@ -1,0 +1,228 @@
+// The out-files of callgrind and cachegrind, as their manuals describe them: KCachegrind, callgrind_annotate,
+// cg_annotate and cg_diff read these.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_objects.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/analysis/tail_calls.hpp"
+#include "tally/output/formats/profile_forms.hpp"
+
+namespace tally::report {
+namespace {
+
+/// The names that these tools give their events, and their readers know.
+std::string event_name(const std::string& name) {
+  for (const auto& [ours, theirs] : {std::pair{"instructions", "Ir"},
+                                     {"loads", "Dr"},
+                                     {"stores", "Dw"},
+                                     {"branches-conditional", "Bc"},
+                                     {"branches-indirect", "Bi"},
+                                     {"L1-icache-load-misses", "I1mr"},
+                                     {"L1-dcache-load-misses", "D1mr"},
+                                     {"L1-dcache-store-misses", "D1mw"},
+                                     {"LLC-load-misses", "DLmr"},
+                                     {"LLC-store-misses", "DLmw"}})
+    if (name == ours) return theirs;
+  std::string made = name;
+  std::replace(made.begin(), made.end(), ' ', '-');
+  return made;
+}
+
+std::string event_names(const result::Profile& profile) {
+  std::vector<std::string> names;
+  for (const result::Event& event : profile.stat.events) names.push_back(event_name(event.total.name.base));
+  return join(names, " ");
+}
+
+std::string numbers(const std::vector<std::int64_t>& counts) {
+  std::string text;
+  for (const std::int64_t count : counts) text += fmt::format(" {}", count);
+  return text;
+}
+
+/// A file of source, or what stands for one.
+std::string source_name(const result::Profile& profile, std::uint32_t source) {
+  return source == 0 ? "???" : profile.sources[source];
+}
+
+/// What no instruction has, so that the sums are the totals.
+struct Rest {
+  const char* name;
+  const std::vector<std::int64_t>& counts;
+  bool any() const {
+    return std::any_of(counts.begin(), counts.end(), [](std::int64_t n) { return n != 0; });
+  }
+};
+std::vector<Rest> rests(const result::Profile& profile) {
+  std::vector<Rest> all;
+  for (const Rest& rest :
+       {Rest{"[elements of string instructions]", profile.repeated}, Rest{"[not at any place]", profile.unplaced}})
+    if (rest.any()) all.push_back(rest);
+  return all;
+}
+
+std::string totals(const result::Profile& profile) {
+  std::vector<std::int64_t> all;
+  for (const result::Event& event : profile.stat.events) all.push_back(event.total.count.value.value_or(0));
+  return numbers(all);
+}
+
+/// Calls of a function by where they are and where they led, of all threads and stacks.
+struct Arc {
+  std::uint32_t source, line;
+  std::uint64_t site;  // 0 where instructions are not told apart
+  std::uint32_t callee;
+  auto operator<=>(const Arc&) const = default;
+};
+struct ArcCounts {
+  std::uint64_t target;
+  std::int64_t calls = 0;
+  std::vector<std::int64_t> inclusive;
+};
+using Arcs = std::map<std::uint32_t, std::map<Arc, ArcCounts>>;  // by the caller
+
+/// Each stack has every function once, the innermost frame of each: without the frames between, a call leads to what
+/// is next. A function that jumped to another one has called it. Readers add up what a function's calls cost, and
+/// others what calls of it cost: so both are what it counted with its callees, where functions call each other, too.
+Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
+  Arcs arcs;
+  const std::size_t events = profile.event_count();
+  const auto arc_of = [&](const result::ProfileCall& call, std::uint32_t callee) -> ArcCounts& {
+    ArcCounts& arc = arcs[call.caller][{call.source, call.line, by_instruction ? call.site : 0, callee}];
+    arc.target = callee == call.callee ? call.target : profile.functions[callee].address;
+    arc.inclusive.resize(events);
+    return arc;
+  };
+  const auto jump_of = [&](std::uint32_t from, std::uint32_t to) -> ArcCounts& {
+    const result::ProfileFunction& f = profile.functions[from];
+    ArcCounts& arc = arcs[from][{f.source, f.line, by_instruction ? f.address : 0, to}];
+    arc.target = profile.functions[to].address;
+    return arc;
+  };
+  const auto add = [&](ArcCounts& arc, const std::vector<std::int64_t>& counts) {
+    arc.inclusive.resize(events);
+    for (std::size_t e = 0; e < events; ++e) arc.inclusive[e] += counts[e];
+  };
+  for (const result::ProfileCall& call : profile.calls) arc_of(call, call.callee).calls += call.calls;
+  std::vector<std::size_t> seen(profile.functions.size());  // in the walk with this number
+  std::size_t walk = 0;
+  each_self(profile, [&](std::size_t i, std::uint32_t function, const std::vector<std::int64_t>& self) {
+    std::uint32_t next = function;
+    seen[function] = ++walk;
+    for (std::size_t at = i; at != result::CodeCall::no_parent; at = profile.calls[at].parent) {
+      const result::ProfileCall& call = profile.calls[at];
+      if (std::exchange(seen[call.callee], walk) != walk) {
+        add(jump_of(call.callee, next), self);
+        next = call.callee;
+      }
+      if (std::exchange(seen[call.caller], walk) == walk) continue;
+      add(arc_of(call, next), self);
+      next = call.caller;
+    }
+  });
+  return arcs;
+}
+
+/// Names that are written once and then by their numbers: "(3) main", "(3)".
+class Numbered {
+ public:
+  std::string of(std::uint64_t key, const std::string& name) {
+    const auto [place, is_new] = numbers_.try_emplace({key, name}, numbers_.size() + 1);
+    return is_new ? fmt::format("({}) {}", place->second, name) : fmt::format("({})", place->second);
+  }
+
+ private:
+  std::map<std::pair<std::uint64_t, std::string>, std::size_t> numbers_;
+};
+
+}  // namespace
+
+std::string profile_callgrind(const result::Profile& profile, const ProfileStyle& style) {
+  // By lines, as valgrind does it: many readers know no instructions, and take their addresses for lines.
+  const bool by_instruction = style.instructions;
+  const auto position = [&](std::uint64_t address, std::uint32_t line) {
+    return by_instruction ? fmt::format("{:#x} {}", address, line) : std::to_string(line);
+  };
+  std::string text = fmt::format(
+      "# callgrind format\nversion: 1\ncreator: tally\ncmd: {}\npositions: {}\nevents: {}\nsummary:{}\n",
+      join(profile.stat.command, " "), by_instruction ? "instr line" : "line", event_names(profile), totals(profile));
+  // Threads are added up: by function, then by place, those of the function's own file first.
+  using Place = std::tuple<bool, std::uint32_t, std::uint32_t, std::uint64_t>;  // of another file; file, line, address
+  std::map<std::uint32_t, std::map<Place, std::vector<std::int64_t>>> functions;
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    const result::ProfileRow& row = profile.rows[i];
+    std::vector<std::int64_t>& counts = functions[row.function][{
+        row.source != profile.functions[row.function].source, row.source, row.line, by_instruction ? row.address : 0}];
+    counts.resize(profile.event_count());
+    for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
+  }
+  const Arcs arcs = arcs_of(profile, by_instruction);
+  for (const auto& [caller, calls] : arcs) functions[caller];  // samples may have met nothing of it but its calls
+  const std::vector<std::string> object_names = report::object_names(profile, true);
+  Numbered objects, sources, names;
+  for (const auto& [which, places] : functions) {
+    const result::ProfileFunction& f = profile.functions[which];
+    std::uint32_t source = f.source;
+    text += fmt::format("\nob={}\nfl={}\nfn={}\n", objects.of(0, object_names[f.object]),
+                        sources.of(0, source_name(profile, source)), names.of(which, f.name));
+    const auto go_to = [&](std::uint32_t to) {
+      if (to == source) return;
+      source = to;
+      text += fmt::format("fi={}\n", sources.of(0, source_name(profile, source)));
+    };
+    for (const auto& [place, counts] : places) {
+      const auto& [is_other, file, line, address] = place;
+      go_to(file);
+      text += position(address, line) + numbers(counts) + "\n";
+    }
+    const auto from = arcs.find(which);
+    if (from == arcs.end()) continue;
+    for (const auto& [arc, counts] : from->second) {
+      const result::ProfileFunction& callee = profile.functions[arc.callee];
+      go_to(arc.source);
+      text +=
+          fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {}\n{}{}\n", objects.of(0, object_names[callee.object]),
+                      sources.of(0, source_name(profile, callee.source)), names.of(arc.callee, callee.name),
+                      std::max<std::int64_t>(counts.calls, 1),  // samples know none, and readers leave 0 out
+                      position(counts.target, callee.line), position(arc.site, arc.line), numbers(counts.inclusive));
+    }
+  }
+  for (const Rest& rest : rests(profile))
+    text += fmt::format("\nob={}\nfl={}\nfn={}\n{}{}\n", objects.of(0, "???"), sources.of(0, "???"),
+                        names.of(~0ull, rest.name), position(0, 0), numbers(rest.counts));
+  return text + "\ntotals:" + totals(profile) + "\n";
+}
+
+std::string profile_cachegrind(const result::Profile& profile, const ProfileStyle&) {
+  // By file of source and function, each line once.
+  const std::vector<std::string> objects = object_names(profile, false);
+  std::map<std::string, std::map<std::string, std::map<std::uint32_t, std::vector<std::int64_t>>>> files;
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    const result::ProfileRow& row = profile.rows[i];
+    const result::ProfileFunction& f = profile.functions[row.function];
+    // A section is no function: of which file it is tells them apart.
+    const std::string name = row.source == 0 ? fmt::format("{} ({})", f.name, objects[f.object]) : f.name;
+    std::vector<std::int64_t>& counts = files[source_name(profile, row.source)][name][row.line];
+    counts.resize(profile.event_count());
+    for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
+  }
+  std::string text =
+      fmt::format("desc: tally profile\ncmd: {}\nevents: {}\n", join(profile.stat.command, " "), event_names(profile));
+  for (const auto& [file, functions] : files) {
+    text += fmt::format("fl={}\n", file);
+    for (const auto& [function, lines] : functions) {
+      text += fmt::format("fn={}\n", function);
+      for (const auto& [line, counts] : lines) text += fmt::format("{}{}\n", line, numbers(counts));
+    }
+  }
+  for (const Rest& rest : rests(profile)) text += fmt::format("fl=???\nfn={}\n0{}\n", rest.name, numbers(rest.counts));
+  return text + "summary:" + totals(profile) + "\n";
+}
+
+}  // namespace tally::report

@@ -1,0 +1,44 @@
+// Readers of stored results, in the form that rows of the registry have (formats.cpp).
+#pragma once
+
+#include <vector>
+
+#include "tally/output/formats/format.hpp"
+
+namespace tally::report {
+
+/// What a reader returns. Errors: bad_usage with the file's name and what is wrong.
+using AnyResults = Result<std::vector<result::AnyResult>>;
+
+bool is_stat_json(const StoredFile& file);
+AnyResults read_stat_json(const StoredFile& file);
+
+/// Rows do not hold everything: they are recognised, and not read.
+bool is_stat_csv(const StoredFile& file);
+
+bool is_stat_hpctool(const StoredFile& file);
+AnyResults read_stat_hpctool(const StoredFile& file);
+
+bool is_memory_json(const StoredFile& file);
+AnyResults read_memory_json(const StoredFile& file);
+
+bool is_profile_json(const StoredFile& file);
+AnyResults read_profile_json(const StoredFile& file);
+
+bool are_windows_csv(const StoredFile& file);
+bool are_windows_lines(const StoredFile& file);
+/// HPCTool's files begin alike whether their rows are windows or runs: the description decides, else the rows do.
+bool are_windows_hpctool(const StoredFile& file);
+bool are_windows_binary(const StoredFile& file);
+AnyResults read_windows(const StoredFile& file);
+
+bool is_verify_json(const StoredFile& file);
+AnyResults read_verify_json(const StoredFile& file);
+
+bool is_lab_json(const StoredFile& file);
+AnyResults read_lab_json(const StoredFile& file);
+
+bool is_regions_json(const StoredFile& file);
+AnyResults read_regions_json(const StoredFile& file);
+
+}  // namespace tally::report

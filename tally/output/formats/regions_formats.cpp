@@ -1,0 +1,34 @@
+// The formats of regions stand apart from the others (formats.cpp): libtally.so, which measured programs load, needs
+// these alone.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tally/output/formats/readers.hpp"
+#include "tally/output/text/regions.hpp"
+
+namespace tally::report {
+
+bool is_regions_json(const StoredFile& file) { return result::is_regions(file.text); }
+
+AnyResults read_regions_json(const StoredFile& file) {
+  auto program = result::read_regions(file.text);
+  if (!program) {
+    return fail(program.error().code, fmt::format("'{}' holds no regions: {}", file.name, program.error().message),
+                "TALLY_OUTPUT=FILE.json makes a program with regions write them");
+  }
+  std::vector<result::AnyResult> all;
+  all.emplace_back(*std::move(program));
+  return all;
+}
+
+std::span<const RegionsFormat> regions_formats() {
+  static constexpr RegionsFormat rows[] = {
+      {{Kind::regions, "table", "", "for people"}, regions_table},
+      {{Kind::regions, "json", ".json", "one JSON object", read_regions_json, is_regions_json}, regions_json},
+      {{Kind::regions, "csv", ".csv", "RFC 4180, the columns of `tally stat`"}, regions_csv},
+  };
+  return rows;
+}
+
+}  // namespace tally::report

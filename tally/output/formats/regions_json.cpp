@@ -1,0 +1,73 @@
+#include "tally/core/base/json_text.hpp"
+#include "tally/output/formats/json_values.hpp"
+#include "tally/output/text/regions.hpp"
+
+namespace tally::report {
+namespace {
+
+Json histogram_json(const RegionEvent& event) {
+  if (event.histogram.empty()) return nullptr;
+  Json json = Json::array();
+  for (const RegionBucket& one : event.histogram)
+    json.push_back({{"least", one.least}, {"most", one.most}, {"entries", one.entries}});
+  return json;
+}
+
+Json event_json(const RegionEvent& event) {
+  return {{"event", event.event.text()},
+          {"value", value_or_null(event.total.value)},
+          {"trust", name(event.total.trust)},
+          {"reason", text_or_null(event.total.reason)},
+          {"source", text_or_null(event.total.source.text())},
+          {"model", text_or_null(event.total.model)},
+          {"least", value_or_null(event.least)},
+          {"most", value_or_null(event.most)},
+          {"overhead", event.overhead},
+          {"overhead_percent", event.overhead_percent},
+          {"uncertainty", event.uncertainty},
+          {"too_small", event.too_small},
+          {"histogram", histogram_json(event)}};
+}
+
+void add_counts(Json& json, const RegionCounts& counts) {
+  json["entries"] = counts.entries;
+  json["recursive"] = counts.recursive;
+  json["dropped"] = counts.dropped;
+  json["open"] = counts.open;
+  json["events"] = Json::array();
+  for (const RegionEvent& event : counts.events) json["events"].push_back(event_json(event));
+  json["metrics"] = Json::array();
+  for (const RegionMetric& metric : counts.metrics) json["metrics"].push_back(metric_values(metric));
+}
+
+Json region_json(const RegionResult& region) {
+  Json json{{"region", region.name}};
+  add_counts(json, region.all);
+  json["threads"] = Json::array();
+  for (const RegionThread& one : region.threads) {
+    Json thread{{"tid", one.thread}};
+    add_counts(thread, one.counts);
+    json["threads"].push_back(std::move(thread));
+  }
+  return json;
+}
+
+}  // namespace
+
+Json regions_object(const result::ProgramRegions& program) {
+  Json json{{"pid", program.pid},
+            {"command", program.command},
+            {"reason", text_or_null(program.reason)},
+            {"regions", Json::array()}};
+  for (const RegionResult& region : program.regions) json["regions"].push_back(region_json(region));
+  return json;
+}
+
+std::string regions_json(const result::ProgramRegions& program) {
+  Json json{{"schema", "tally-regions/1"}};
+  json.update(regions_object(program));
+  // Names and arguments may hold bytes that are not UTF-8; JSON may not.
+  return json_text(json, 2) + "\n";
+}
+
+}  // namespace tally::report

@@ -1,0 +1,249 @@
+#include "tally/output/formats/stored.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "tally/core/base/json_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/result/reading.hpp"
+
+namespace tally::result {
+namespace {
+
+// Everything below may throw Json::exception: read_stats() turns it into an Error.
+
+// Of the programs that a process was.
+int image(const Json& json) {
+  (void)count(json);
+  return number<int>(json);
+}
+
+// One value of a list that has one for each run.
+template <class T>
+std::optional<T> of_run(const Json& list, std::size_t run) {
+  const Json& value = list.at(run);
+  return value.is_null() ? std::nullopt : std::optional(number<T>(value));
+}
+
+Unit unit(const std::string& name) {
+  if (name == "ns") return Unit::nanoseconds;
+  return name == "bytes" ? Unit::bytes : Unit::events;
+}
+
+End end(const std::string& name) {
+  static const std::map<std::string, End> names{
+      {"exited", End::exited}, {"signalled", End::signalled}, {"executed", End::executed}, {"running", End::running}};
+  const auto found = names.find(name);
+  return found == names.end() ? End::unknown : found->second;
+}
+
+EventCount event_count(const Json& json) {
+  EventCount one;
+  one.event = json.at("event").get<std::string>();
+  one.name = split_event_name(json.at("name").get<std::string>());
+  one.unit = unit(text(json, "unit"));
+  one.count.value = optional_count(json, "value");
+  one.count.trust = trust(json.at("trust"));
+  one.count.reason = text(json, "reason");
+  one.count.source = parse_source(text(json, "source"));
+  one.count.model = text(json, "model");
+  one.count.error_percent = optional<double>(json, "error_percent");
+  if (const auto raw = optional<std::int64_t>(json, "raw")) {
+    one.count.reading = Reading{*raw, Nanoseconds{number<std::int64_t>(json.at("time_enabled_ns"))},
+                                Nanoseconds{number<std::int64_t>(json.at("time_running_ns"))}};
+  }
+  one.repeats = text(json, "class");
+  if (const auto corrected = optional<std::int64_t>(json, "corrected")) {
+    one.count.correction =
+        Correction{*corrected, number<std::int64_t>(json.at("added_by_each")),
+                   number<std::int64_t>(json.at("page_faults")), optional<std::int64_t>(json, "interrupts")};
+  }
+  if (!one.count.value) one.count.trust = Trust::absent;
+  return one;
+}
+
+std::vector<EventCount> event_counts(const Json& list) {
+  std::vector<EventCount> counts;
+  for (const Json& json : list) counts.push_back(event_count(json));
+  return counts;
+}
+
+// What the files say of a run's count is its value and trust; the rest is the row's.
+EventCount count_of_run(const Json& json, const EventCount& row, std::size_t run) {
+  EventCount one = row;
+  const Json& value = json.at("runs").at(run);
+  one.count.value = value.is_null() ? std::nullopt : std::optional(count(value));
+  if (json.contains("run_trusts")) one.count.trust = trust(json.at("run_trusts").at(run));
+  if (json.contains("run_reasons")) {
+    const Json& reason = json.at("run_reasons").at(run);
+    one.count.reason = reason.is_null() ? "" : reason.get<std::string>();
+  }
+  if (one.count.correction && json.contains("run_corrected")) {
+    const auto corrected = of_run<std::int64_t>(json.at("run_corrected"), run);
+    if (corrected) one.count.correction->corrected = *corrected;
+    if (!corrected) one.count.correction.reset();
+  }
+  if (!one.count.value) one.count.trust = Trust::absent;
+  return one;
+}
+
+void read_event(const Json& json, Stat& stat) {
+  Event row;
+  row.total = event_count(json);
+  const bool series = stat.runs_asked > 1;
+  std::vector<Count> complete;
+  for (std::size_t i = 0; i < stat.runs.size(); ++i) {
+    stat.runs[i].counts.push_back(series ? count_of_run(json, row.total, i) : row.total);
+    if (stat.runs[i].complete) complete.push_back(stat.runs[i].counts.back().count);
+  }
+  if (series && !complete.empty()) row.summary = summarize(complete);
+  stat.events.push_back(std::move(row));
+}
+
+Metric metric(const Json& json, const Stat& stat) {
+  Metric one;
+  one.name = json.at("metric").get<std::string>();
+  one.formula = text(json, "formula");
+  one.unit = text(json, "unit");
+  one.beside = split_event_name(text(json, "event"));
+  one.per = split_event_name(text(json, "per"));
+  one.asked = json.value("asked", false);
+  one.ratio = {optional<double>(json, "value"), trust(json.at("trust")), text(json, "reason"), text(json, "model")};
+  if (stat.runs_asked == 1) return one;
+  std::vector<Ratio> complete;
+  // Where no run was completed, a metric has no series.
+  for (std::size_t run = 0; run < stat.runs.size() && !json.at("runs").empty(); ++run) {
+    one.runs.push_back(of_run<double>(json.at("runs"), run));
+    if (!stat.runs[run].complete) continue;
+    complete.push_back(one.ratio);
+    complete.back().value = one.runs.back();
+    if (!one.runs.back()) complete.back().trust = Trust::absent;
+  }
+  if (!complete.empty()) one.summary = summarize_ratios(complete);
+  return one;
+}
+
+Run& run_of(Stat& stat, const Json& json) { return stat.runs.at(number<std::size_t>(json.at("run")) - 1); }
+
+void read_processes(const Json& json, Stat& stat) {
+  std::map<std::tuple<std::size_t, std::int64_t, int>, std::size_t> places;
+  for (const Json& one : json.value("processes", Json::array())) {
+    Process process;
+    process.pid = count(one.at("pid"));
+    process.parent_pid = count(one.at("parent_pid"));
+    process.image = image(one.at("image"));
+    process.command = text(one, "command");
+    process.end = end(text(one, "end"));
+    process.end_code = optional<int>(one, "exit_code").value_or(optional<int>(one, "signal").value_or(0));
+    process.counts = event_counts(one.at("events"));
+    process.single_stepped = optional_count(one, "single_stepped");
+    if (const auto from = optional<std::int64_t>(one, "native_from_ns")) process.native_from = Nanoseconds{*from};
+    Run& run = run_of(stat, one);
+    places[{number<std::size_t>(one.at("run")), process.pid, process.image}] = run.processes.size();
+    run.processes.push_back(std::move(process));
+  }
+  for (const Json& one : json.value("threads", Json::array())) {
+    Thread thread;
+    thread.tid = count(one.at("tid"));
+    thread.name = text(one, "name");
+    thread.counts = event_counts(one.at("events"));
+    Run& run = run_of(stat, one);
+    const std::tuple key{number<std::size_t>(one.at("run")), count(one.at("pid")), image(one.at("image"))};
+    // Threads without their process: it was not asked for, but somebody must own them.
+    if (!places.contains(key)) {
+      places[key] = run.processes.size();
+      run.processes.push_back({});
+      run.processes.back().pid = std::get<1>(key);
+      run.processes.back().image = std::get<2>(key);
+    }
+    run.processes[places[key]].threads.push_back(std::move(thread));
+  }
+}
+
+Stat stat_of(const Json& json) {
+  Stat stat;
+  stat.command = json.at("command").get<std::vector<std::string>>();
+  if (json.contains("target")) stat.target = text(json, "target");
+  stat.exit_code = optional<int>(json, "exit_code");
+  stat.signal = optional<int>(json, "signal");
+  stat.backend = current_backend_name(json.at("backend").get<std::string>());
+  stat.environment = read_environment(json.at("environment"));
+  stat.runs_asked = number<int>(json.at("runs_asked"));
+  if (stat.runs_asked < 1) throw Json::out_of_range::create(406, "the number of runs is below 1", &json);
+  stat.waited_for_all = json.value("waited_for_all", false);
+  stat.processor = optional<int>(json, "processor");
+  stat.passes = json.value("passes", stat.passes);
+  stat.of_parts = json.value("of_parts", false);
+  for (const Json& one : json.at("runs")) {
+    Run run;
+    run.exit_code = optional<int>(one, "exit_code");
+    run.signal = optional<int>(one, "signal");
+    run.complete = one.at("complete").get<bool>();
+    run.process_count = optional_count(one, "processes");
+    run.thread_count = optional_count(one, "threads");
+    run.single_stepped = optional_count(one, "single_stepped");
+    stat.runs.push_back(std::move(run));
+  }
+  for (const Json& one : json.at("events")) read_event(one, stat);
+  for (const Json& one : json.at("metrics")) stat.metrics.push_back(metric(one, stat));
+  stat.notices = json.at("notices").get<std::vector<std::string>>();
+  stat.interrupted_by = optional<int>(json, "interrupted_by");
+  stat.incomplete = json.at("incomplete").get<bool>();
+  for (const Json& one : json.value("intervals", Json::array())) {
+    run_of(stat, one).intervals.push_back({number<int>(one.at("run")),
+                                           Nanoseconds(number<std::int64_t>(one.at("end_ns"))),
+                                           event_counts(one.at("events"))});
+  }
+  for (const Json& one : json.value("parts", Json::array())) {
+    run_of(stat, one).parts.push_back(
+        {one.at("part").get<std::string>(), one.at("cpus").get<std::string>(), event_counts(one.at("events"))});
+  }
+  for (const Json& one : json.value("regions", Json::array()))
+    run_of(stat, one).regions.push_back(program_regions(one));
+  read_processes(json, stat);
+  return stat;
+}
+
+tl::unexpected<Error> broken(const std::string& name, std::string_view what) {
+  return fail(Code::bad_usage, fmt::format("'{}' is no result of `tally stat`: {}", printable(name), printable(what)),
+              "`tally stat --format json -o FILE` writes one");
+}
+
+Result<Stat> checked(const Json& json, const std::string& name) {
+  if (!json.is_object() || !json.contains("schema")) return broken(name, "it is no JSON object with a schema");
+  const Json& schema = json["schema"];
+  if (!schema.is_string() || !is_schema(schema.get_ref<const std::string&>(), "tally-stat")) {
+    return broken(name, fmt::format("its schema is {}, and this version reads \"tally-stat/1\" and \"tally-stat/2\"",
+                                    json_text(schema)));
+  }
+  return stat_of(json);
+}
+
+}  // namespace
+
+bool is_stat(std::string_view text) {
+  // The schema is the first key that is written.
+  return trimmed(text.substr(0, 100)).starts_with('{') && text.substr(0, 200).find("\"tally-stat/") != text.npos;
+}
+
+Result<std::vector<Stat>> read_stats(std::string_view text, const std::string& name) {
+  std::vector<Stat> stats;
+  try {
+    for (const Json& json : objects(text)) {
+      auto stat = checked(json, name);
+      if (!stat) return fail(stat.error());
+      stats.push_back(std::move(*stat));
+    }
+  } catch (const Json::exception& exception) {
+    return broken(name, what_is_wrong(text, exception.what()));
+  } catch (const std::out_of_range&) {
+    return broken(name, "a process belongs to a run that is not in it");
+  }
+  if (stats.empty()) return broken(name, "it is empty");
+  return stats;
+}
+
+}  // namespace tally::result

@@ -1,0 +1,168 @@
+#include "tally/output/formats/stored_hpctool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/stored.hpp"
+
+namespace tally::result {
+namespace {
+
+constexpr std::array<std::string_view, 7> columns{"ins",    "l_cycle", "ref_cycle", "event1",
+                                                  "event2", "event3",  "event4"};
+using Names = HpctoolNames;
+using Row = HpctoolRow;
+
+constexpr std::size_t core_cycles = 1, reference_cycles = 2;
+
+std::string header() { return fmt::format("{}", fmt::join(columns, ",")); }
+
+Result<Row> row_of(std::string_view line, const std::string& place) {
+  const auto cells = split(line, ',');
+  if (cells.size() != columns.size()) {
+    return fail(Code::bad_usage,
+                fmt::format("{}: {} fields, and there should be {}", place, cells.size(), columns.size()),
+                "its columns are " + header());
+  }
+  Row row{};
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto number = parse_integer(trimmed(cells[i]));
+    if (!number) return fail(Code::bad_usage, fmt::format("{}: '{}' is no integer", place, printable(cells[i])));
+    row[i] = *number;
+  }
+  return row;
+}
+
+bool all_zero(const std::vector<Row>& rows, std::size_t column) {
+  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return row[column] == 0; });
+}
+
+Count count_of(const std::vector<Row>& rows, const Row& row, std::size_t column) {
+  // An event may really never happen; instructions and cycles always do.
+  if (column <= reference_cycles && all_zero(rows, column)) return absent("0 in every row: this counter did not count");
+  if (row[column] < 0) return absent("negative: the halves of the counter were joined as signed numbers");
+  return partial(row[column], Source::none, "as the file says, which does not say who counted");
+}
+
+EventCount event_count(const std::string& name, Count count) {
+  EventCount one;
+  one.event = name;
+  one.name = split_event_name(name);
+  one.count = std::move(count);
+  return one;
+}
+
+Stat stat_of(const std::vector<Row>& rows, const Names& names) {
+  Stat stat;
+  stat.backend = "hpctool";
+  stat.runs_asked = static_cast<int>(rows.size());
+  stat.notices = hpctool_notices(rows);
+  for (const Row& row : rows) {
+    Run run;
+    for (std::size_t i = 0; i < names.size(); ++i) run.counts.push_back(event_count(names[i], count_of(rows, row, i)));
+    stat.runs.push_back(std::move(run));
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Event event{stat.runs.front().counts[i], {}};
+    std::vector<Count> counts;
+    for (const Run& run : stat.runs) counts.push_back(run.counts[i].count);
+    if (rows.size() > 1) {
+      event.summary = summarize(counts);
+      event.total.count = median_count(*event.summary, counts);
+    }
+    stat.events.push_back(std::move(event));
+  }
+  return stat;
+}
+
+// Whether a run counted what stands in a row.
+bool is_of(const Run& run, const Row& row, const Names& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto holds = [&](const EventCount& one) { return one.name.text() == names[i] && one.count.value == row[i]; };
+    if (std::none_of(run.counts.begin(), run.counts.end(), holds)) return false;
+  }
+  return true;
+}
+
+// Whether these results are what the rows were written from: as many runs, with the same numbers.
+bool are_of(const std::vector<Stat>& stats, const std::vector<Row>& rows, const Names& names) {
+  std::size_t next = 0;
+  for (const Stat& stat : stats) {
+    for (const Run& run : stat.runs) {
+      if (next == rows.size() || !is_of(run, rows[next], names)) return false;
+      ++next;
+    }
+  }
+  return next == rows.size();
+}
+
+}  // namespace
+
+bool is_hpctool(std::string_view text) { return trimmed(text.substr(0, text.find('\n'))) == header(); }
+
+std::vector<std::string> hpctool_notices(const std::vector<HpctoolRow>& rows) {
+  std::vector<std::string> said{"the file does not say whether user mode or the kernel was counted"};
+  if (rows.size() < 2) return said;
+  const auto same = [&](const Row& row) { return row[core_cycles] == rows.front()[core_cycles]; };
+  if (std::all_of(rows.begin(), rows.end(), same) && !all_zero(rows, core_cycles)) {
+    said.push_back(fmt::format("l_cycle is {} in every row: no processor counts like that", rows.front()[core_cycles]));
+  }
+  std::int64_t step = 0;
+  for (const Row& row : rows) step = std::gcd(step, row[reference_cycles]);
+  if (step > 1) {
+    said.push_back(fmt::format("ref_cycle is a multiple of {0} in every row: this counter goes in steps of {0}", step));
+  }
+  return said;
+}
+
+HpctoolNames hpctool_names(std::string_view description) {
+  HpctoolNames names{"instructions", "cycles", "ref-cycles", "event1", "event2", "event3", "event4"};
+  // With --append one object a line, all with the same columns.
+  const std::string first(trimmed(description.substr(0, description.find('\n'))));
+  auto json = nlohmann::json::parse(description, nullptr, false);
+  if (json.is_discarded()) json = nlohmann::json::parse(first, nullptr, false);
+  if (!json.is_object() || !json.contains("columns") || !json["columns"].is_object()) return names;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto found = json["columns"].find(columns[i]);
+    if (found != json["columns"].end() && found->is_string()) names[i] = found->get<std::string>();
+  }
+  return names;
+}
+
+Result<std::vector<HpctoolRow>> hpctool_rows(std::string_view text, const std::string& name) {
+  std::vector<Row> rows;
+  std::size_t number = 0;
+  for (const std::string& line : split(text, '\n')) {
+    ++number;
+    if (number == 1 || trimmed(line).empty()) continue;
+    const auto row = row_of(trimmed(line), fmt::format("'{}', line {}", printable(name), number));
+    if (!row) return fail(row.error());
+    rows.push_back(*row);
+  }
+  if (rows.empty())
+    return fail(Code::bad_usage, fmt::format("'{}' has the columns of HPCTool and no row", printable(name)));
+  return rows;
+}
+
+Result<std::vector<Stat>> read_hpctool(std::string_view text, const std::string& name, std::string_view description) {
+  const auto read = hpctool_rows(text, name);
+  if (!read) return fail(read.error());
+  const std::vector<Row>& rows = *read;
+  const Names names = hpctool_names(description);
+  auto described = read_stats(description, name);
+  if (described && are_of(*described, rows, names)) return described;
+  Stat stat = stat_of(rows, names);
+  if (described) {
+    stat.notices.emplace_back(
+        "the JSON beside the file describes other rows: nothing but the names of its columns is taken");
+  }
+  return std::vector{std::move(stat)};
+}
+
+}  // namespace tally::result

@@ -1,0 +1,30 @@
+// libFuzzer's way in, to windows that were written as text; ./dev fuzz runs it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "tally/output/formats/stored_hpctool.hpp"
+#include "tally/output/formats/stored_windows.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  // What stands before the first zero is the JSON beside the file.
+  std::string_view text(reinterpret_cast<const char*>(data), size), beside;
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
+    beside = text.substr(0, zero);
+    text.remove_prefix(zero + 1);
+  }
+  (void)tally::result::are_hpctool_windows(text);
+  const auto read = tally::result::read_windows_text(text, "file", beside);
+  if (!read && read.error().message.empty()) {
+    std::fputs("an error without words\n", stderr);
+    std::abort();
+  }
+  std::int64_t sum = 0;
+  if (read)
+    tally::result::visit_by_time(*read, [&](const tally::result::Window& window) {
+      for (const std::int64_t count : window.counts) sum ^= count;
+    });
+  return sum == 1 ? -1 : 0;
+}

@@ -1,0 +1,265 @@
+#include "tally/output/formats/windows.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "tally/core/base/foreign_text.hpp"
+#include "tally/core/base/json_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/csv.hpp"
+#include "tally/output/formats/stat_format.hpp"
+#include "tally/output/formats/windows_file.hpp"
+
+namespace tally::report {
+namespace {
+
+/// The event that a row's `trigger` names; "end" where the end of its thread cut it.
+std::string trigger_of(const result::WindowsHead& head, const result::Window& window) {
+  return window.trigger ? head.triggers[*window.trigger].event.text() : "end";
+}
+
+std::string quoted_json(const std::string& text) { return json_text(nlohmann::json(text)); }
+
+/// One aligned line a window, of what tells windows apart: of the process there is the program's name, of the trigger a
+/// word where there are several.
+class Table final : public WindowWriter {
+ public:
+  void begin(const result::WindowsHead& head, std::string& to) override {
+    head_ = head;
+    has_length_ = std::any_of(head.triggers.begin(), head.triggers.end(), [&](const result::WindowTrigger& trigger) {
+      return std::none_of(head.events.begin(), head.events.end(),
+                          [&](const result::EventCount& event) { return event.name == trigger.event; });
+    });
+    auto out = std::back_inserter(to);
+    fmt::format_to(out, "{:>8} {:>10} {:<12} {:>7}", "window", "time/ms", "program", "thread");
+    if (has_length_) fmt::format_to(out, " {:>10}", "length");
+    for (const result::EventCount& event : head.events) {
+      widths_.push_back(std::max<std::size_t>(10, event.event.size()));
+      fmt::format_to(out, " {:>{}}", event.event, widths_.back());
+    }
+    to += "  last instruction\n";
+  }
+  void row(const result::Window& window, std::string& to) override {
+    auto out = std::back_inserter(to);
+    fmt::format_to(out, "{:>8} {:>10.3f} {:<12.12} {:>7}", window.number,
+                   static_cast<double>(window.time.count()) / 1e6, program_of(window), window.tid);
+    if (has_length_) fmt::format_to(out, " {:>10}", window.length);
+    for (std::size_t i = 0; i < head_.places.size(); ++i) {
+      if (head_.places[i])
+        fmt::format_to(out, " {:>{}}", window.counts[*head_.places[i]], widths_[i]);
+      else
+        fmt::format_to(out, " {:>{}}", "absent", widths_[i]);
+    }
+    fmt::format_to(out, "  {}", window.address != 0 ? fmt::format("{:#x}", window.address) : "-");
+    for (const std::string_view text : {window.function, window.line})
+      if (!text.empty()) fmt::format_to(out, "  {}", ForeignText(text).in_line());
+    if (!window.trigger || head_.triggers.size() > 1) fmt::format_to(out, "  {}", trigger_of(head_, window));
+    to += window.partial ? ", partial\n" : "\n";
+  }
+  void end(std::string& to) override {
+    for (const result::EventCount& event : head_.events)
+      if (event.count.trust == Trust::absent)
+        fmt::format_to(std::back_inserter(to), "  {} is absent: {}\n", event.name.text(), event.count.reason);
+  }
+
+ private:
+  std::string_view program_of(const result::Window& window) {
+    if (window.program != program_) {
+      program_ = window.program;
+      shown_ = ForeignText(program_).in_line();
+    }
+    return shown_;
+  }
+
+  result::WindowsHead head_;
+  std::vector<std::size_t> widths_;
+  bool has_length_ = false;
+  std::string program_, shown_;
+};
+
+class Csv final : public WindowWriter {
+ public:
+  void begin(const result::WindowsHead& head, std::string& to) override {
+    head_ = head;
+    std::vector<std::string> columns{"series", "number", "time_ns", "length", "program", "process", "thread", "cpu"};
+    for (const result::EventCount& event : head.events) columns.push_back(event.name.text());
+    columns.insert(columns.end(), {"trigger", "address"});
+    if (head.named) columns.insert(columns.end(), {"function", "line"});
+    columns.insert(columns.end(), {"lost", "trust"});
+    to += csv_row(columns, ",") + "\r\n";
+    for (const result::WindowTrigger& trigger : head.triggers)
+      triggers_.push_back(csv_row({trigger.event.text()}, ","));
+    tail_ = fmt::format(",{}\r\n", name(trust_of(head)));
+    partial_tail_ = fmt::format(",{}\r\n", name(Trust::partial));
+  }
+  void row(const result::Window& window, std::string& to) override {
+    char text[64 + 21 * 32];
+    char* at = fmt::format_to(text, FMT_COMPILE("{},{},{},{},"), window.series, window.number, window.time.count(),
+                              window.length);
+    to.append(text, at);
+    if (window.program != program_) {
+      program_ = window.program;
+      quoted_ = csv_row({program_}, ",");
+    }
+    to += quoted_;
+    at = fmt::format_to(text, FMT_COMPILE(",{},{},"), window.pid, window.tid);
+    if (window.cpu >= 0) at = fmt::format_to(at, FMT_COMPILE("{}"), window.cpu);
+    for (const auto& place : head_.places) {
+      *at++ = ',';
+      if (place) at = fmt::format_to(at, FMT_COMPILE("{}"), window.counts[*place]);
+    }
+    *at++ = ',';
+    to.append(text, at);
+    to += window.trigger ? std::string_view(triggers_[*window.trigger]) : "end";
+    to += ',';
+    if (window.address != 0) to.append(text, fmt::format_to(text, FMT_COMPILE("{:#x}"), window.address));
+    if (head_.named) to += "," + csv_row({std::string(window.function), std::string(window.line)}, ",");
+    if (window.lost != 0)
+      to.append(text, fmt::format_to(text, FMT_COMPILE(",{}"), window.lost));
+    else
+      to += ",0";
+    to += window.partial ? partial_tail_ : tail_;
+  }
+
+ private:
+  result::WindowsHead head_;
+  std::vector<std::string> triggers_;
+  std::string tail_, partial_tail_, program_, quoted_;
+};
+
+/// One object a line: the first one is the head.
+class JsonLines final : public WindowWriter {
+ public:
+  void begin(const result::WindowsHead& head, std::string& to) override {
+    head_ = head;
+    trust_ = name(trust_of(head));
+    to += windows_description(head) + "\n";
+    for (const result::EventCount& event : head.events) keys_.push_back(quoted_json(event.name.text()));
+    for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(quoted_json(trigger.event.text()));
+  }
+  void row(const result::Window& window, std::string& to) override {
+    auto out = std::back_inserter(to);
+    const auto or_null = [](bool is_there, auto number) {
+      return is_there ? std::to_string(number) : std::string("null");
+    };
+    if (window.program != program_) {
+      program_ = window.program;
+      quoted_ = quoted_json(program_);
+    }
+    fmt::format_to(
+        out,
+        R"({{"series":{},"number":{},"time_ns":{},"length":{},"program":{},"process":{},"thread":{},"cpu":{},"counts":{{)",
+        window.series, window.number, window.time.count(), window.length, quoted_, window.pid, window.tid,
+        or_null(window.cpu >= 0, window.cpu));
+    for (std::size_t i = 0; i < head_.places.size(); ++i) {
+      const auto& place = head_.places[i];
+      fmt::format_to(out, "{}{}:{}", i > 0 ? "," : "", keys_[i],
+                     or_null(place.has_value(), place ? window.counts[*place] : 0));
+    }
+    fmt::format_to(out, R"(}},"trigger":{},"address":)", window.trigger ? triggers_[*window.trigger] : R"("end")");
+    if (window.address != 0)
+      fmt::format_to(out, "\"{:#x}\"", window.address);
+    else
+      to += "null";
+    if (head_.named) {
+      const auto text_or_null = [](std::string_view text) {
+        return text.empty() ? std::string("null") : quoted_json(std::string(text));
+      };
+      fmt::format_to(out, R"(,"function":{},"line":{})", text_or_null(window.function), text_or_null(window.line));
+    }
+    fmt::format_to(out, R"(,"lost":{},"trust":"{}"}})", window.lost, window.partial ? name(Trust::partial) : trust_);
+    to += '\n';
+  }
+
+ private:
+  result::WindowsHead head_;
+  std::vector<std::string> keys_, triggers_;
+  std::string program_, quoted_;
+  std::string_view trust_;
+};
+
+/// The seven columns of HPCTool's sampling mode.
+class Hpctool final : public WindowWriter {
+ public:
+  void begin(const result::WindowsHead& head, std::string& to) override {
+    std::vector<EventName> names;
+    for (const result::EventCount& event : head.events) names.push_back(event.name);
+    for (const std::size_t place : hpctool_places(names).value_or(std::vector<std::size_t>{}))
+      places_.push_back(head.places[place]);
+    to += hpctool_header() + "\r\n";
+  }
+  void row(const result::Window& window, std::string& to) override {
+    auto out = std::back_inserter(to);
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      fmt::format_to(out, "{}{}", i > 0 ? "," : "", places_[i] ? window.counts[*places_[i]] : 0);
+    to += "\r\n";
+  }
+
+ private:
+  std::vector<std::optional<std::size_t>> places_;
+};
+
+/// The compact file, which `export` reads.
+class Binary final : public WindowWriter {
+ public:
+  void begin(const result::WindowsHead& head, std::string& to) override { encoder_.begin(head, to); }
+  void row(const result::Window& window, std::string& to) override { encoder_.row(window, to); }
+  void end(std::string& to) override { encoder_.end(to); }
+
+ private:
+  result::WindowsEncoder encoder_;
+};
+
+nlohmann::ordered_json description_of(const result::WindowsHead& head) {
+  nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
+  for (const result::WindowTrigger& trigger : head.triggers) {
+    object["every"].push_back({{"event", trigger.event.text()}, {"count", trigger.every}});
+    if (trigger.frequency != 0) object["every"].back()["frequency"] = trigger.frequency;
+  }
+  if (head.merged) object["merged"] = true;
+  if (!head.start.empty()) object["start_at"] = head.start;
+  if (!head.stop.empty()) object["stop_at"] = head.stop;
+  for (const result::EventCount& event : head.events) {
+    nlohmann::ordered_json one{{"name", event.name.text()}, {"asked", event.event}, {"trust", name(event.count.trust)}};
+    if (event.unit == Unit::nanoseconds) one["unit"] = "nanoseconds";
+    if (!event.count.reason.empty()) one["reason"] = event.count.reason;
+    if (event.count.source.is_known()) one["source"] = event.count.source.text();
+    if (!event.count.model.empty()) one["model"] = event.count.model;
+    object["events"].push_back(std::move(one));
+  }
+  return object;
+}
+
+}  // namespace
+
+std::unique_ptr<WindowWriter> make_window_table() { return std::make_unique<Table>(); }
+std::unique_ptr<WindowWriter> make_window_csv() { return std::make_unique<Csv>(); }
+std::unique_ptr<WindowWriter> make_window_lines() { return std::make_unique<JsonLines>(); }
+std::unique_ptr<WindowWriter> make_window_hpctool() { return std::make_unique<Hpctool>(); }
+std::unique_ptr<WindowWriter> make_window_binary() { return std::make_unique<Binary>(); }
+
+std::string hpctool_windows_description(const result::WindowsHead& head) {
+  nlohmann::ordered_json object = description_of(head);
+  std::vector<EventName> names;
+  for (const result::EventCount& event : head.events) names.push_back(event.name);
+  const std::string header = hpctool_header();
+  const std::vector<std::string> columns = split(header, ',');
+  const auto places = hpctool_places(names);
+  for (std::size_t i = 0; places && i < places->size(); ++i) object["columns"][columns[i]] = names[(*places)[i]].text();
+  return json_text(object);
+}
+
+std::string windows_description(const result::WindowsHead& head) { return json_text(description_of(head)); }
+
+Trust trust_of(const result::WindowsHead& head) {
+  Trust trust = Trust::exact;
+  for (const result::EventCount& event : head.events)
+    if (event.count.trust != Trust::absent) trust = worst(trust, event.count.trust);
+  return trust;
+}
+
+}  // namespace tally::report

@@ -1,0 +1,21 @@
+# Turns files into a C++ source that holds them: cmake -DOUTPUT=… -P embed.cmake NAME=FILE …
+set(text "// Made from the files that are named below.\n#include \"tally/output/html/assets.hpp\"\n\nnamespace tally::report {\n")
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(index RANGE ${last})
+  # A file that the build did not find is an empty text.
+  if("${CMAKE_ARGV${index}}" MATCHES "^([a-z_]+)=$")
+    string(APPEND text "std::string_view ${CMAKE_MATCH_1}() { return {}; }\n")
+    continue()
+  endif()
+  if(NOT "${CMAKE_ARGV${index}}" MATCHES "^([a-z_]+)=(.+)$")
+    continue()
+  endif()
+  set(name "${CMAKE_MATCH_1}")
+  file(READ "${CMAKE_MATCH_2}" hex HEX)
+  string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(APPEND text "namespace {\nconstexpr unsigned char ${name}_bytes[] = {\n${bytes}};\n}\n"
+         "std::string_view ${name}() { return {reinterpret_cast<const char*>(${name}_bytes), sizeof ${name}_bytes}; }\n")
+endforeach()
+string(APPEND text "}  // namespace tally::report\n")
+file(WRITE "${OUTPUT}" "${text}")

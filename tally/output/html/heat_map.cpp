@@ -1,0 +1,89 @@
+#include "tally/output/html/heat_map.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tally/output/html/element.hpp"
+#include "tally/output/text/numbers.hpp"
+
+namespace tally::report {
+namespace {
+
+constexpr int cell_width = 58;
+constexpr int cell_height = 30;
+constexpr int left = 90;
+constexpr int top = 10;
+
+// From pale to dark: readable in grey, too.
+std::string fill(double share) { return fmt::format("hsl(212 62% {:.0f}%)", 92 - 62 * share); }
+
+// The middle of the colours is where black letters become harder to read than white ones.
+const char* letters(double share) { return share > 0.5 ? "#ffffff" : "#14202e"; }
+
+std::string label(double value, bool is_size) { return is_size ? size_text(value) : rounded(value, 0); }
+
+std::string number(double value) { return rounded(value, value < 10 ? 2 : value < 100 ? 1 : 0); }
+
+}  // namespace
+
+std::string heat_map(const HeatMap& map) {
+  std::set<double> columns;
+  std::set<double> rows;
+  double least = INFINITY;
+  double most = 0;
+  for (const auto& [place, value] : map.cells) {
+    columns.insert(place.first);
+    rows.insert(place.second);
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  if (columns.size() < 2 || rows.size() < 2) return {};
+  const double range = most > least && least > 0 ? std::log(most / least) : 1;
+  const std::string axes = fmt::format("{} → · {} ↑ · {}", map.x_label, map.y_label, map.unit);
+  // Few columns are narrower than the words under them: letters of the axes are some 7 wide.
+  const int words_width = 7 * static_cast<int>(axes.size()) + 16;
+  const int width = std::max(words_width, left + cell_width * static_cast<int>(columns.size()) + 10);
+  const int height = top + cell_height * static_cast<int>(rows.size()) + 48;
+  std::string svg =
+      fmt::format("<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\">\n", width, height);
+  const auto text = [&](int x, int y, const char* anchor, const std::string& words, const std::string& style) {
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, style, escaped(words));
+  };
+  int y = top;
+  // The largest at the top, as in a plot.
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row, y += cell_height) {
+    text(left - 8, y + 19, "end", label(*row, map.y_is_size), " class=\"axis\"");
+    int x = left;
+    for (const double column : columns) {
+      const auto found = map.cells.find({column, *row});
+      if (found != map.cells.end()) {
+        const double share = least > 0 ? std::log(found->second / least) / range : 0;
+        const auto note = map.notes.find(found->first);
+        svg += fmt::format(
+            "<g><title>{}: {} {}{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
+            escaped(fmt::format("{} × {}", label(column, map.x_is_size), label(*row, map.y_is_size))),
+            number(found->second), escaped(map.unit), note == map.notes.end() ? "" : escaped(", " + note->second), x, y,
+            cell_width - 2, cell_height - 2, fill(share));
+        text(x + cell_width / 2 - 1, y + 19, "middle", number(found->second),
+             fmt::format(" style=\"fill:{}\"", letters(share)));
+        svg += "</g>\n";
+      }
+      x += cell_width;
+    }
+  }
+  int x = left + cell_width / 2;
+  for (const double column : columns) {
+    text(x, y + 16, "middle", label(column, map.x_is_size), " class=\"axis\"");
+    x += cell_width;
+  }
+  const int middle = std::max(left + cell_width * static_cast<int>(columns.size()) / 2, words_width / 2);
+  text(middle, y + 38, "middle", axes, " class=\"axis\"");
+  svg += "</svg>\n";
+  return element("h3", map.title) + "<figure data-map>\n<div class=\"scroll\">" + svg + "</div>\n" +
+         element("figcaption", map.caption) + "</figure>\n";
+}
+
+}  // namespace tally::report

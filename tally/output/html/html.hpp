@@ -1,0 +1,33 @@
+// Results as one page that needs no network.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tally/output/result/discover.hpp"
+#include "tally/output/result/lab.hpp"
+#include "tally/output/result/memory.hpp"
+#include "tally/output/result/regions.hpp"
+#include "tally/output/result/stat.hpp"
+#include "tally/output/result/verify.hpp"
+#include "tally/output/result/windows_table.hpp"
+
+namespace tally::report {
+
+/// A result, and what it is called: its file's name.
+struct Shown {
+  std::string name;
+  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Discovery, result::Windows,
+               result::LabRun>
+      result;
+};
+
+/// The page: everything it needs is in it (docs/guides/pictures.md). Curves of several results of `tally memory` are
+/// drawn over each other first.
+std::string html_page(const std::vector<Shown>& results);
+
+/// The page of one result of `tally memory`.
+std::string memory_html(const result::Memory& memory);
+
+}  // namespace tally::report

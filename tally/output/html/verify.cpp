@@ -1,0 +1,77 @@
+// The page of `tally verify`: which counts can be trusted, and what that rests on.
+#include <fmt/format.h>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/html/element.hpp"
+#include "tally/output/html/sections.hpp"
+#include "tally/output/text/verify.hpp"
+
+namespace tally::report {
+namespace {
+
+using result::Check;
+using result::Verify;
+
+std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : ""; }
+
+std::string grades_table(const Verify& verify) {
+  HtmlTable table({"event", "grade", "why", "#furthest off", "#runs", "counted by", "published", "count instead"});
+  for (const result::GradedEvent& one : verify.events) {
+    table.add({one.event.text(), std::string(name(one.grade)), one.why, number(one.furthest), thousands(one.runs),
+               one.source, one.published, one.instead});
+  }
+  return table.html();
+}
+
+std::string checks_table(const Verify& verify, result::Verdict verdict) {
+  HtmlTable table({"goal", "what", "event", "program", "#expected", "#measured", "tolerance", "#runs", "#off", "why"});
+  for (const Check& check : verify.checks) {
+    if (check.verdict != verdict) continue;
+    std::string tolerance = check.tolerance;
+    if (!check.reason.empty()) tolerance += " (" + check.reason + ")";
+    table.add({check.goal, check.what, check.event, check.program, number(check.expected), number(check.measured),
+               tolerance, thousands(check.runs), check.off ? thousands(check.off) : "", check.why});
+  }
+  return table.html();
+}
+
+std::string compared_table(const Verify& verify) {
+  HtmlTable table({"event", "#" + verify.backend, "#spread", "#" + verify.other, "#by faults", "#by interrupts",
+                   "#left", "#allowed", "verdict", "why"});
+  for (const result::Compared& one : verify.compared) {
+    table.add({one.event, number(one.exact), thousands(one.spread), number(one.other), thousands(one.by_faults),
+               thousands(one.by_interrupts), number(one.left), thousands(one.allowed), std::string(name(one.verdict)),
+               one.why});
+  }
+  return table.html();
+}
+
+}  // namespace
+
+std::string title_of(const result::Verify& verify) {
+  const std::string& cpu = verify.environment.cpu;
+  return cpu.empty() ? "Counters verified" : "Counters verified: " + cpu;
+}
+
+std::string section_of(const Verify& verify) {
+  std::string where = environment_line(verify.environment);
+  if (!verify.environment.microcode.empty()) where += " · microcode " + verify.environment.microcode;
+  std::string html =
+      element("p", where, "soft") + element("p", verify_answer(verify)) + compared_table(verify) + grades_table(verify);
+  if (const std::string failed = checks_table(verify, result::Verdict::fail); !failed.empty()) {
+    html += element("h3", "Checks that failed") + failed;
+  }
+  if (const std::string passed = checks_table(verify, result::Verdict::pass); !passed.empty()) {
+    html += element("h3", "Checks that passed") + passed;
+  }
+  if (const std::string open = checks_table(verify, result::Verdict::inconclusive); !open.empty()) {
+    html += element("h3", "Inconclusive: something was missing for them") + open;
+  }
+  for (const std::string& notice : verify.notices) html += element("p", notice, "soft");
+  return html + element("p",
+                        fmt::format("{} programs executed in {}{}", thousands(verify.runs),
+                                    duration_text(verify.duration), verify.quick ? ", quick" : ""),
+                        "soft");
+}
+
+}  // namespace tally::report

@@ -1,0 +1,52 @@
+#include "tally/output/result/reading.hpp"
+
+#include "tally/core/base/json_problem.hpp"
+#include "tally/core/base/text.hpp"
+
+namespace tally::result {
+
+std::string current_backend_name(std::string name) { return name == "sim" ? "engine" : std::move(name); }
+
+bool is_schema(std::string_view schema, std::string_view name) {
+  if (!schema.starts_with(name)) return false;
+  schema.remove_prefix(name.size());
+  return schema == "/1" || schema == "/2";
+}
+
+std::vector<Json> objects(std::string_view text) {
+  std::vector<Json> lines;
+  if (Json::accept(text)) {
+    lines.push_back(Json::parse(text));
+    return lines;
+  }
+  for (const std::string& line : split(text, '\n')) {
+    if (trimmed(line).empty()) continue;
+    // Neither form: told of the whole text, because that is the usual one.
+    lines.push_back(Json::parse(Json::accept(line) ? std::string_view(line) : text));
+  }
+  return lines;
+}
+
+Environment read_environment(const Json& json) {
+  Environment environment;
+  environment.cpu = text(json, "cpu");
+  environment.architecture = text(json, "architecture");
+  environment.kernel = text(json, "kernel");
+  environment.microcode = text(json, "microcode");
+  environment.hypervisor = optional<bool>(json, "hypervisor");
+  environment.perf_event_paranoid = optional<std::int64_t>(json, "perf_event_paranoid");
+  environment.governor = text(json, "governor");
+  if (const auto pmus = json.find("pmus"); pmus != json.end()) {
+    for (const Json& one : *pmus) environment.pmus.push_back(one.get<std::string>());
+  }
+  environment.tally_version = text(json, json.contains("tally") ? "tally" : "tally_version");
+  return environment;
+}
+
+std::string what_is_wrong(std::string_view text, std::string_view exception) {
+  // Where a file begins as JSON does, the place where it ceases to be some helps.
+  if (!trimmed(text.substr(0, 100)).starts_with('{')) return "it is not JSON";
+  return json_problem(exception);
+}
+
+}  // namespace tally::result

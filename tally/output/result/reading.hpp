@@ -1,0 +1,83 @@
+// Reading the JSON of results, for the files of this directory.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tally/core/base/json_text.hpp"
+#include "tally/output/result/stat.hpp"
+
+namespace tally::result {
+
+/// Keys keep the order in which they were written.
+using Json = nlohmann::ordered_json;
+
+// All of these may throw Json::exception; who reads a whole file turns it into an Error.
+
+/// The text of a key; empty where it is missing or null.
+inline std::string text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? "" : found->get<std::string>();
+}
+
+/// A number of that type. A number with a point is no integer: what it would be cut to is nobody's number. Nor is one
+/// that the type has no room for: -1 is no size, and 2^63 no count.
+template <class T>
+T number(const Json& json) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (!json.is_number_integer()) return static_cast<T>(json.get_ref<const std::int64_t&>());
+    const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
+                                                : std::in_range<T>(json.get<std::int64_t>());
+    if (!fits) throw Json::out_of_range::create(406, "the number " + json_text(json) + " is out of range", &json);
+  }
+  return json.get<T>();
+}
+
+/// A count, or the number of something: not negative.
+inline std::int64_t count(const Json& json) {
+  const auto read = number<std::int64_t>(json);
+  if (read < 0) throw Json::out_of_range::create(406, json_text(json) + " is negative", &json);
+  return read;
+}
+
+/// The number of a key; nothing where it is missing or null.
+template <class T>
+std::optional<T> optional(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  return number<T>(*found);
+}
+inline std::optional<std::int64_t> optional_count(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  return count(*found);
+}
+
+/// How far a value can be believed, by its word. The only one that a later version could add is one that this one
+/// cannot believe.
+inline Trust trust(const Json& word) { return trust_of(word.get<std::string>()).value_or(Trust::absent); }
+
+/// The current name of a backend. Versions of the schemas before 2 call the engine "sim".
+std::string current_backend_name(std::string name);
+
+/// Whether `schema` is the format `name` in version 1 or 2: "tally-stat/2" for "tally-stat".
+bool is_schema(std::string_view schema, std::string_view name);
+
+/// What a process counted of its own regions.
+ProgramRegions program_regions(const Json& json);
+
+/// The objects of a text: one, or one in each line.
+std::vector<Json> objects(std::string_view text);
+
+/// Where it was measured.
+Environment read_environment(const Json& json);
+
+/// Why a text cannot be read, from what the library's exception says: without the words that are the library's own.
+std::string what_is_wrong(std::string_view text, std::string_view exception);
+
+}  // namespace tally::result

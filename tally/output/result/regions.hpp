@@ -1,0 +1,29 @@
+// What a program counted of its own regions, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tally/core/base/result.hpp"
+#include "tally/core/count/region.hpp"
+
+namespace tally::result {
+
+/// The regions of one process.
+struct ProgramRegions {
+  std::int64_t pid = 0;
+  std::vector<std::string> command;   ///< the program and its arguments
+  std::string reason;                 ///< why there are no regions, where counters did not open; else empty
+  std::vector<RegionResult> regions;  ///< in the order of their first entry, of one Counters after the other
+  bool operator==(const ProgramRegions&) const = default;
+};
+
+/// Whether a text looks like that.
+bool is_regions(std::string_view text);
+
+/// The regions in a JSON text of the schema tally-regions/1. Errors: bad_usage where it is none.
+Result<ProgramRegions> read_regions(std::string_view text);
+
+}  // namespace tally::result

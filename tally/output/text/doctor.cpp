@@ -1,0 +1,125 @@
+#include "tally/output/text/doctor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/core/base/json_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/json_values.hpp"
+
+namespace tally::report {
+namespace {
+
+constexpr std::size_t width = 80;  // columns of the narrowest terminal that people use
+
+std::string steps(const result::Diagnosis& diagnosis) {
+  if (diagnosis.next.empty()) return {};
+  std::string text = "\n What to do\n";
+  int number = 0;
+  for (const result::Step& step : diagnosis.next) {
+    text += hanging(fmt::format("   {}. ", ++number), step.text, width);
+    for (const std::string& command : step.commands)
+      text += command.empty() ? "\n" : fmt::format("        {}\n", command);
+  }
+  return text;
+}
+
+// A trust for itself, then what is said about it.
+std::string believed(const result::Countable& row) {
+  std::string text(name(row.trust));
+  if (!row.source.empty()) text += " (" + row.source + ")";
+  if (!row.reason.empty()) text += ": " + row.reason;
+  return text;
+}
+
+std::string countable(const result::Diagnosis& diagnosis) {
+  std::size_t column = 0;
+  for (const result::Countable& row : diagnosis.countable) column = std::max(column, display_width(row.what));
+  std::string text = "\n What tally counts here\n";
+  for (const result::Countable& row : diagnosis.countable) {
+    const std::string padding(column - display_width(row.what), ' ');
+    text += hanging(fmt::format("   {}{}  ", row.what, padding), believed(row), width);
+  }
+  return text;
+}
+
+std::string evidence(const result::Diagnosis& diagnosis) {
+  std::string text = "\n Why\n";
+  for (const std::string& line : diagnosis.evidence) text += hanging("   - ", printable(line), width);
+  return text;
+}
+
+// "user_mode_reads" → "User mode reads". The names of facts stay as they are: some are those of files, all are the
+// JSON's.
+std::string heading(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
+  return name;
+}
+
+std::string facts(const result::FactGroup& group) {
+  std::size_t column = 0;
+  for (const result::Fact& fact : group.facts) column = std::max(column, display_width(fact.name));
+  std::string text = fmt::format("\n {}\n", heading(group.name));
+  for (const result::Fact& fact : group.facts) {
+    const std::string padding(column - display_width(fact.name), ' ');
+    text += hanging(fmt::format("   {}{}  ", fact.name, padding), fact.text, width);
+  }
+  return text;
+}
+
+Json value_json(const result::Fact& fact) {
+  return std::visit(
+      [](const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+          return Json(nullptr);
+        } else {
+          return Json(value);
+        }
+      },
+      fact.value);
+}
+
+Json countable_json(const result::Countable& row) {
+  return {{"what", row.what},
+          {"trust", name(row.trust)},
+          {"source", text_or_null(row.source)},
+          {"reason", text_or_null(row.reason)}};
+}
+
+}  // namespace
+
+std::string doctor_text(const result::Diagnosis& diagnosis) {
+  std::string text = "\n";
+  text += hanging(
+      " ", diagnosis.hardware ? "Hardware events can be counted here." : "Hardware events cannot be counted here.",
+      width);
+  text += hanging(" ", diagnosis.verdict, width);
+  text += steps(diagnosis) + countable(diagnosis) + evidence(diagnosis);
+  for (const result::FactGroup& group : diagnosis.facts) text += facts(group);
+  return text + "\n";
+}
+
+std::string doctor_json(const result::Diagnosis& diagnosis) {
+  Json json;
+  json["schema"] = "tally-doctor/2";
+  json["hardware"] = diagnosis.hardware;
+  json["cause"] = diagnosis.cause;
+  json["verdict"] = diagnosis.verdict;
+  json["evidence"] = diagnosis.evidence;
+  json["next"] = Json::array();
+  for (const result::Step& step : diagnosis.next) {
+    json["next"].push_back({{"text", step.text}, {"commands", step.commands}});
+  }
+  json["countable"] = Json::array();
+  for (const result::Countable& row : diagnosis.countable) json["countable"].push_back(countable_json(row));
+  for (const result::FactGroup& group : diagnosis.facts) {
+    Json& object = json[group.name] = Json::object();
+    for (const result::Fact& fact : group.facts) object[fact.name] = value_json(fact);
+  }
+  // Firmware may call itself what is not UTF-8; JSON may not hold it.
+  return json_text(json, 2) + "\n";
+}
+
+}  // namespace tally::report

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/text/grid.hpp"
+#include "tally/output/text/memory.hpp"
+#include "tally/output/text/memory_rows.hpp"
+#include "tally/output/text/memory_texts.hpp"
+
+namespace tally::report {
+namespace {
+
+using result::Memory;
+
+constexpr std::size_t width = 100;
+
+// Why of each level, below the table.
+std::string reasons_text(const Memory& memory) {
+  std::string text;
+  const auto add = [&](const std::string& name, const std::string& because) {
+    if (because.empty()) return;
+    for (const std::string& line : wrapped(fmt::format("{}: {}", name, because), width - 3))
+      text += "   " + line + "\n";
+  };
+  for (const result::MemoryLevel& level : memory.levels) add(level.name, level.because);
+  for (const result::MemoryTlb& tlb : memory.tlbs) add(tlb.name, tlb.because);
+  return text;
+}
+
+std::string controls_text(const Memory& memory) {
+  if (memory.controls.empty()) return {};
+  Grid grid({{"control"}, {"", Align::right}});
+  for (const auto& control : memory.controls) grid.add({control.name, control.value});
+  return "\n" + grid.text();
+}
+
+}  // namespace
+
+std::string memory_table(const Memory& memory) {
+  std::string text = "\n";
+  // The report's points are for programs, and for the eye as a curve.
+  if (memory.task != "levels") text += point_rows(memory).text();
+  if (const MemoryRows levels = level_rows(memory); !levels.rows.empty()) {
+    if (text.size() > 1) text += "\n";
+    text += levels.text() + reasons_text(memory);
+  }
+  if (const MemoryRows ratios = ratio_rows(memory); !ratios.rows.empty()) text += "\n" + ratios.text();
+  if (text.size() == 1) text.clear();
+  text += controls_text(memory);
+  std::vector<std::string> lines = memory.findings;
+  lines.push_back(verdict_text(memory));
+  lines.push_back(advice_text(memory));
+  lines.push_back(counters_text(memory));
+  std::string settings;
+  for (const auto& [key, value] : memory.settings) {
+    settings += fmt::format("{}{} {}", settings.empty() ? "" : " · ", key, value);
+  }
+  lines.push_back(settings);
+  lines.insert(lines.end(), memory.notices.begin(), memory.notices.end());
+  text += "\n";
+  for (const std::string& line : lines) {
+    if (line.empty()) continue;
+    for (const std::string& part : wrapped(line, width - 1)) text += " " + part + "\n";
+  }
+  return text + "\n";
+}
+
+}  // namespace tally::report

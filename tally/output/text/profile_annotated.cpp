@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tally/core/base/foreign_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_names.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/text/grid.hpp"
+
+namespace tally::report {
+namespace {
+
+constexpr std::uint32_t context = 3;  // lines shown before and behind what ran
+
+/// Counts of the lines of one file of source.
+using Lines = std::map<std::uint32_t, std::vector<std::int64_t>>;
+
+bool is_source(std::string_view path, std::string_view name) {
+  return path == name ||
+         (path.size() > name.size() && path.ends_with(name) && path[path.size() - name.size() - 1] == '/');
+}
+
+// Tabs as four columns: their real width is the editor's affair.
+std::string source_line(std::string_view line) {
+  constexpr std::size_t most = 400;  // of generated or minified sources a line may have megabytes
+  std::string text;
+  for (const char c : line.substr(0, 4 * (most + 1))) text += c == '\t' ? std::string(4, ' ') : std::string(1, c);
+  return shortened(ForeignText(text).in_line(), most, 0);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = text.find('\n', at);
+    if (end == std::string::npos) end = text.size();
+    std::string_view line(text.data() + at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(source_line(line));
+    at = end + 1;
+  }
+  return lines;
+}
+
+class Annotation {
+ public:
+  Annotation(const result::Profile& profile, std::string_view name) : profile_(profile), name_(name) {
+    for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+      const result::ProfileRow& row = profile.rows[i];
+      const bool by_function = is_called(profile.functions[row.function].name, name);
+      if (!by_function && !(row.source != 0 && is_source(profile.sources[row.source], name))) continue;
+      found_ = true;
+      if (row.line == 0) continue;
+      objects_[row.source] = profile.functions[row.function].object;
+      std::vector<std::int64_t>& counts = files_[row.source][row.line];
+      counts.resize(profile.event_count());
+      for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
+    }
+  }
+
+  Result<std::string> text(const SourceReader& read) const {
+    if (!found_)
+      return fail(Code::bad_usage, fmt::format("nothing that ran is called {}", printable(name_)),
+                  "a function as the table has it, or a file of source such as main.c; --top 0 shows all functions");
+    if (files_.empty())
+      return fail(Code::bad_usage, fmt::format("no lines are known of {}", printable(name_)),
+                  "compile it with -g, or install its debug symbols");
+    std::string text;
+    for (const auto& [source, lines] : files_)
+      text += file_text(profile_.sources[source], profile_.objects[objects_.at(source)].name, lines, read);
+    return text;
+  }
+
+ private:
+  std::string file_text(const std::string& path, const std::string& object, const Lines& lines,
+                        const SourceReader& read) const {
+    const std::optional<SourceFile> whole = read(path, object);
+    const std::vector<std::string> source = whole ? lines_of(whole->text) : std::vector<std::string>{};
+    std::vector<Column> columns;
+    for (const result::Event& event : profile_.stat.events) columns.push_back({event.total.name.text(), Align::right});
+    columns.push_back({"line", Align::right});
+    columns.push_back({"source"});
+    Grid grid(std::move(columns));
+    std::set<std::uint32_t> shown;
+    for (const auto& [line, counts] : lines)
+      for (std::uint32_t near = line > context ? line - context : 1; near <= line + context; ++near)
+        if (near == line || near <= source.size()) shown.insert(near);
+    std::uint32_t last = 0;
+    for (const std::uint32_t line : shown) {
+      std::vector<std::string> cells;
+      if (last != 0 && line != last + 1) {
+        cells.resize(profile_.event_count() + 1);
+        cells.emplace_back("…");
+        grid.add(cells);
+        cells.clear();
+      }
+      last = line;
+      const auto counts = lines.find(line);
+      for (std::size_t e = 0; e < profile_.event_count(); ++e)
+        cells.push_back(counts == lines.end() ? "" : thousands(counts->second[e]));
+      cells.push_back(std::to_string(line));
+      cells.push_back(line <= source.size() ? source[line - 1] : "");
+      grid.add(std::move(cells));
+    }
+    const std::string remark = !whole ? " (the file is not there: lines by their numbers)"
+                               : whole->is_newer
+                                   ? " (changed since the program was built: counts may stand at other lines)"
+                                   : "";
+    return fmt::format("{}{}\n\n{}", printable(path), remark, grid.text());
+  }
+
+  const result::Profile& profile_;
+  std::string name_;
+  bool found_ = false;
+  std::map<std::uint32_t, Lines> files_;            // by the number of the file of source
+  std::map<std::uint32_t, std::uint32_t> objects_;  // of each, one that was made of it
+};
+
+}  // namespace
+
+Result<std::string> annotated(const result::Profile& profile, std::string_view name, const SourceReader& read) {
+  return Annotation(profile, name).text(read);
+}
+
+}  // namespace tally::report

@@ -1,0 +1,276 @@
+// A difference of two profiles for people and for scripts.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tally/core/base/json_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_difference.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/formats/json_values.hpp"
+#include "tally/output/text/grid.hpp"
+
+namespace tally::report {
+namespace {
+
+std::string signed_thousands(std::int64_t number) { return (number > 0 ? "+" : "") + thousands(number); }
+
+std::string percent(std::int64_t before, std::int64_t after) {
+  if (before == after) return "";
+  if (before == 0) return "";
+  return fmt::format("{:+.2f} %", 100.0 * static_cast<double>(after - before) / static_cast<double>(before));
+}
+
+const std::vector<Change>& changes_by(const ProfileDifference& difference, ProfileBy by) {
+  return by == ProfileBy::line ? difference.lines : by == ProfileBy::object ? difference.objects : difference.functions;
+}
+
+/// The side that has it: after, where both have.
+struct Seen {
+  const result::Profile& profile;
+  const ChangeSide& side;
+  const result::ProfileFunction& function() const { return profile.functions[side.function]; }
+};
+Seen seen(const ProfileDifference& difference, const Change& change) {
+  if (change.after.is_there) return {*difference.after, change.after};
+  return {*difference.before, change.before};
+}
+
+/// "sort.c:12", with the line that it had before where that is another.
+std::string place(const ProfileDifference& difference, const Change& change) {
+  const Seen one = seen(difference, change);
+  std::string text = place_of(one.profile, one.side.source, one.side.line);
+  if (change.before.is_there && change.after.is_there && change.before.line != change.after.line &&
+      change.before.line != 0)
+    text += fmt::format(" (was {})", change.before.line);
+  return text;
+}
+
+std::vector<std::string> name_cells(const ProfileDifference& difference, const Change& change,
+                                    const std::vector<std::string>& names, const ProfileStyle& style) {
+  const Seen one = seen(difference, change);
+  const std::string object = file_name(one.profile.objects[one.function().object].name);
+  const std::string& name = names[change.of];
+  switch (style.by) {
+    case ProfileBy::line: return {one.side.line == 0 ? "no line known" : place(difference, change), name, object};
+    case ProfileBy::object: return {one.profile.objects[one.function().object].name};
+    default: return {name, object, place(difference, change)};
+  }
+}
+
+std::vector<Column> name_columns(ProfileBy by) {
+  switch (by) {
+    case ProfileBy::line: return {{"line"}, {"function", Align::left, usual_name_width}, {"file"}};
+    case ProfileBy::object: return {{"file"}};
+    default: return {{"function", Align::left, usual_name_width}, {"file"}, {"line"}};
+  }
+}
+
+class Table {
+ public:
+  Table(const ProfileDifference& difference, const ProfileStyle& style) : difference_(difference), style_(style) {}
+
+  std::string text() {
+    std::vector<Column> columns{{"difference", Align::right}, {"", Align::right},     {"interval", Align::right}, {""},
+                                {"before", Align::right},     {"after", Align::right}};
+    for (std::size_t e = 1; e < difference_.events.size(); ++e)
+      columns.push_back({difference_.events[e], Align::right});
+    if (style_.by == ProfileBy::function) columns.push_back({"entered", Align::right});
+    for (Column& column : name_columns(style_.by)) columns.push_back(std::move(column));
+    Grid grid(std::move(columns));
+    std::vector<std::string> function_names = difference_.names(style_.whole_names);
+    if (!style_.whole_names) function_names = cut_names(std::move(function_names));
+    Change same = none(), more = none();
+    std::int64_t same_rows = 0, more_rows = 0;
+    std::size_t shown = 0;
+    for (const Change& change : changes_by(difference_, style_.by)) {
+      if (!change.any()) {
+        add(same, change);
+        same_rows++;
+      } else if (style_.most == 0 || shown < style_.most) {
+        shown++;
+        add_row(grid, change, name_cells(difference_, change, function_names, style_));
+      } else {
+        add(more, change);
+        more_rows++;
+      }
+    }
+    if (more_rows > 0) add_row(grid, more, {fmt::format("{} more (--top 0 shows all)", thousands(more_rows))});
+    if (same_rows > 0) add_row(grid, same, {fmt::format("{} as before", thousands(same_rows))});
+    add_rest(grid, difference_.before->repeated, difference_.after->repeated, "[elements of string instructions]");
+    add_rest(grid, difference_.before->unplaced, difference_.after->unplaced, "[not at any place]");
+    Change total = none();
+    for (std::size_t e = 0; e < difference_.events.size(); ++e) {
+      total.before.counts[e] = count(*difference_.before, difference_.in_before[e]);
+      total.after.counts[e] = count(*difference_.after, difference_.in_after[e]);
+    }
+    total.before.is_there = total.after.is_there = true;
+    add_row(grid, total, {"total"});
+    return fmt::format(" before: {}\n after:  {}\n {}{}\n\n{}\n{}", shell_words(difference_.before->stat.command),
+                       shell_words(difference_.after->stat.command), difference_.events.front(),
+                       difference_.events.size() > 1 ? ", and what changed of the others" : "", grid.text(), remarks());
+  }
+
+ private:
+  Change none() const {
+    Change change;
+    change.before.counts.resize(difference_.events.size());
+    change.after.counts.resize(difference_.events.size());
+    return change;
+  }
+  static std::int64_t count(const result::Profile& profile, std::size_t event) {
+    return profile.stat.events[event].total.count.value.value_or(0);
+  }
+  static void add(Change& to, const Change& change) {
+    for (std::size_t e = 0; e < to.before.counts.size(); ++e) {
+      to.before.counts[e] += change.before.counts[e];
+      to.after.counts[e] += change.after.counts[e];
+    }
+    to.before.is_there = to.after.is_there = true;
+  }
+
+  bool has_interval(const Change& change) const {
+    // Of the whole no share is estimated; what is as before needs none.
+    return difference_.is_estimated(0) && change.by(0) != 0 && change.before.counts[0] + change.after.counts[0] != 0 &&
+           (change.before.counts[0] != count(*difference_.before, difference_.in_before[0]) ||
+            change.after.counts[0] != count(*difference_.after, difference_.in_after[0]));
+  }
+  std::string interval(const Change& change) const {
+    if (!has_interval(change)) return "";
+    const Estimate by = difference_.estimate(change, 0);
+    return fmt::format("{} … {}", signed_thousands(std::llround(by.low)), signed_thousands(std::llround(by.high)));
+  }
+  bool is_noise(const Change& change) const {
+    if (!has_interval(change)) return false;
+    const Estimate by = difference_.estimate(change, 0);
+    return by.low <= 0 && by.high >= 0;
+  }
+
+  void add_row(Grid& grid, const Change& change, const std::vector<std::string>& names) const {
+    const auto shown = [](const ChangeSide& side) { return side.is_there ? thousands(side.counts[0]) : ""; };
+    std::vector<std::string> cells{signed_thousands(change.by(0)),
+                                   !change.before.is_there  ? "new"
+                                   : !change.after.is_there ? "gone"
+                                                            : percent(change.before.counts[0], change.after.counts[0]),
+                                   interval(change),
+                                   is_noise(change) ? "may be noise" : "",
+                                   shown(change.before),
+                                   shown(change.after)};
+    for (std::size_t e = 1; e < difference_.events.size(); ++e) cells.push_back(signed_thousands(change.by(e)));
+    const std::int64_t entered = change.after.entered - change.before.entered;
+    if (style_.by == ProfileBy::function) cells.push_back(entered == 0 ? "" : signed_thousands(entered));
+    cells.insert(cells.end(), names.begin(), names.end());
+    grid.add(std::move(cells));
+  }
+
+  void add_rest(Grid& grid, const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after,
+                const std::string& name) const {
+    Change change = none();
+    for (std::size_t e = 0; e < difference_.events.size(); ++e) {
+      change.before.counts[e] = before[difference_.in_before[e]];
+      change.after.counts[e] = after[difference_.in_after[e]];
+    }
+    change.before.is_there = change.after.is_there = true;
+    const auto is_zero = [](std::int64_t n) { return n == 0; };
+    if (std::all_of(change.before.counts.begin(), change.before.counts.end(), is_zero) &&
+        std::all_of(change.after.counts.begin(), change.after.counts.end(), is_zero))
+      return;
+    add_row(grid, change, {name});
+  }
+
+  std::string remarks() const {
+    std::string text = difference_.caution();
+    if (!text.empty()) text = " " + text + "\n";
+    if (difference_.is_estimated(0))
+      text +=
+          " intervals: of 100 comparisons of a program with itself one has a row without 0 in it, as far as what "
+          "differs "
+          "from run to run can be told from the other rows; where one has 0 in it, the change may be noise\n";
+    for (const auto& [events, where] :
+         {std::pair{&difference_.only_before, "before"}, {&difference_.only_after, "after"}})
+      if (!events->empty()) text += fmt::format(" {}: counted {} only, not compared\n", join(*events, ", "), where);
+    for (const auto& [profile, which] : {std::pair{difference_.before, "before"}, {difference_.after, "after"}})
+      for (const result::Event& event : profile->stat.events)
+        if (event.total.count.trust != Trust::exact)
+          text += fmt::format(" {} {} is {}{}{}\n", event.total.name.text(), which, name(event.total.count.trust),
+                              event.total.count.reason.empty() ? "" : ": ", event.total.count.reason);
+    return text;
+  }
+
+  const ProfileDifference& difference_;
+  const ProfileStyle& style_;
+};
+
+Json side_json(const ProfileDifference& difference, const ChangeSide& side, const result::Profile& profile) {
+  if (!side.is_there) return nullptr;
+  Json json;
+  json["source"] = side.line == 0 ? Json(nullptr) : Json(profile.sources[side.source]);
+  json["line"] = side.line == 0 ? Json(nullptr) : Json(side.line);
+  json["counts"] =
+      std::vector(side.counts.begin(), side.counts.begin() + static_cast<std::ptrdiff_t>(difference.events.size()));
+  return json;
+}
+
+Json change_json(const ProfileDifference& difference, const Change& change) {
+  Json json;
+  json["before"] = side_json(difference, change.before, *difference.before);
+  json["after"] = side_json(difference, change.after, *difference.after);
+  json["difference"] = Json::array();
+  for (std::size_t e = 0; e < difference.events.size(); ++e) json["difference"].push_back(change.by(e));
+  if (!difference.before->is_sampled() && !difference.after->is_sampled()) return json;
+  json["intervals"] = Json::array();
+  for (std::size_t e = 0; e < difference.events.size(); ++e) {
+    const Estimate by = difference.estimate(change, e);
+    json["intervals"].push_back({by.low, by.high});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string difference_table(const ProfileDifference& difference, const ProfileStyle& style) {
+  return Table(difference, style).text();
+}
+
+std::string difference_json(const ProfileDifference& difference, const ProfileStyle&) {
+  Json json;
+  json["schema"] = "tally-profile-difference/1";
+  for (const auto& [key, profile, only] : {std::tuple{"before", difference.before, &difference.only_before},
+                                           {"after", difference.after, &difference.only_after}})
+    json[key] = {{"command", profile->stat.command},
+                 {"environment", environment_json(profile->stat.environment)},
+                 {"only_here", *only}};
+  json["events"] = Json::array();
+  for (std::size_t e = 0; e < difference.events.size(); ++e) {
+    Json one{{"name", difference.events[e]}};
+    for (const auto& [key, profile, at] : {std::tuple{"before", difference.before, difference.in_before[e]},
+                                           {"after", difference.after, difference.in_after[e]}}) {
+      const result::Event& event = profile->stat.events[at];
+      one[key] = {{"value", value_or_null(event.total.count.value)},
+                  {"trust", name(event.total.count.trust)},
+                  {"reason", text_or_null(event.total.count.reason)},
+                  {"string_elements", profile->repeated[at]},
+                  {"not_placed", profile->unplaced[at]}};
+    }
+    one["difference"] = one["after"]["value"].get<std::int64_t>() - one["before"]["value"].get<std::int64_t>();
+    json["events"].push_back(std::move(one));
+  }
+  json["functions"] = Json::array();
+  std::vector<std::vector<const Change*>> lines(difference.functions.size());
+  for (const Change& line : difference.lines) lines[line.of].push_back(&line);
+  for (std::size_t f = 0; f < difference.functions.size(); ++f) {
+    const Change& change = difference.functions[f];
+    const Seen one = seen(difference, change);
+    Json made{{"name", one.function().name}, {"object", one.profile.objects[one.function().object].name}};
+    made.update(change_json(difference, change));
+    const bool tells_entries = !difference.before->is_sampled() && !difference.after->is_sampled();
+    made["entered"] = tells_entries ? Json{change.before.entered, change.after.entered} : Json(nullptr);
+    made["lines"] = Json::array();
+    for (const Change* line : lines[f]) made["lines"].push_back(change_json(difference, *line));
+    json["functions"].push_back(std::move(made));
+  }
+  return json_text(json, 1) + "\n";
+}
+
+}  // namespace tally::report

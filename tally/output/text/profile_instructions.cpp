@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/text/grid.hpp"
+
+namespace tally::report {
+namespace {
+
+/// What an instruction counted, by all threads.
+struct Counted {
+  std::vector<std::int64_t> counts;
+  std::int64_t taken = 0;
+  std::uint32_t source = 0, line = 0;
+};
+using Instructions = std::map<std::uint64_t, Counted>;
+
+std::string function_text(const result::Profile& profile, const result::ProfileFunction& function,
+                          const Instructions& counted, const std::map<std::uint64_t, std::string>& texts) {
+  std::vector<Column> columns;
+  for (const result::Event& event : profile.stat.events) columns.push_back({event.total.name.text(), Align::right});
+  for (const char* heading : {"taken", "address"}) columns.push_back({heading, Align::right});
+  for (const char* heading : {"instruction", "line"}) columns.push_back({heading});
+  Grid grid(std::move(columns));
+  std::string last_place;
+  for (const auto& [address, text] : texts) {
+    std::vector<std::string> cells;
+    const auto found = counted.find(address);
+    for (std::size_t e = 0; e < profile.event_count(); ++e)
+      cells.push_back(found == counted.end() ? "" : thousands(found->second.counts[e]));
+    cells.push_back(found == counted.end() || found->second.taken == 0 ? "" : thousands(found->second.taken));
+    cells.push_back(fmt::format("{:x}", address));
+    cells.push_back(text);
+    const std::string place = found == counted.end() ? "" : place_of(profile, found->second.source, found->second.line);
+    cells.push_back(place == last_place ? "" : place);
+    if (found != counted.end()) last_place = place;
+    grid.add(std::move(cells));
+  }
+  return fmt::format("{} ({})\n\n{}", printable(function.name), printable(profile.objects[function.object].name),
+                     grid.text());
+}
+
+}  // namespace
+
+Result<std::string> annotated_instructions(const result::Profile& profile, std::string_view name,
+                                           const InstructionReader& read) {
+  std::map<std::uint32_t, Instructions> functions;
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    const result::ProfileRow& row = profile.rows[i];
+    if (!is_called(profile.functions[row.function].name, name)) continue;
+    Counted& one = functions[row.function][row.address];
+    one.counts.resize(profile.event_count());
+    for (std::size_t e = 0; e < one.counts.size(); ++e) one.counts[e] += profile.count(i, e);
+    one.taken += row.taken;
+    one.source = row.source;
+    one.line = row.line;
+  }
+  if (functions.empty())
+    return fail(Code::bad_usage, fmt::format("no function that ran is called {}", printable(std::string(name))),
+                "a function as the table has it; --top 0 shows all");
+  std::string text;
+  for (const auto& [number, counted] : functions) {
+    const result::ProfileFunction& function = profile.functions[number];
+    constexpr std::uint64_t longest = 15;
+    // Samples may have met few of its instructions; a section is no function.
+    const bool from_beginning = profile.is_sampled() && !function.name.starts_with('[');
+    const std::uint64_t begin = from_beginning ? function.address : counted.begin()->first;
+    const auto texts = read(profile.objects[function.object], begin, counted.rbegin()->first + longest);
+    if (!texts) return fail(texts.error());
+    // What begins behind the last one is of the next function, or did not run.
+    std::map<std::uint64_t, std::string> shown(texts->begin(), texts->upper_bound(counted.rbegin()->first));
+    text += (text.empty() ? "" : "\n") + function_text(profile, function, counted, shown);
+  }
+  return text;
+}
+
+}  // namespace tally::report

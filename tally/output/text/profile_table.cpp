@@ -1,0 +1,225 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_objects.hpp"
+#include "tally/output/analysis/profile_samples.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/formats/profile_forms.hpp"
+#include "tally/output/text/grid.hpp"
+
+namespace tally::report {
+namespace {
+
+std::string share(std::int64_t part, std::int64_t whole) {
+  if (whole == 0 || part == 0) return "";
+  return fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::int64_t total(const result::Profile& profile, std::size_t event) {
+  return profile.stat.events[event].total.count.value.value_or(0);
+}
+
+std::vector<std::size_t> counted(const result::Profile& profile) {
+  std::vector<std::size_t> events;
+  for (std::size_t e = 0; e < profile.event_count(); ++e)
+    if (profile.stat.events[e].total.count.trust != Trust::absent) events.push_back(e);
+  return events;
+}
+
+/// What a row is called, in as many cells as its kind has.
+std::vector<std::string> names(const result::Profile& profile, const ProfileSum& sum,
+                               const std::vector<std::string>& functions, const std::vector<std::string>& objects,
+                               const ProfileStyle& style) {
+  const result::ProfileFunction& function = profile.functions[sum.function];
+  const std::string& object = objects[function.object];
+  const result::CodeOwner& owner = profile.owners[sum.owner];
+  switch (style.by) {
+    case ProfileBy::function:
+      // A section is no function: nobody enters it at its beginning; nor an inlined one.
+      return {function.name.starts_with('[') || function.entered == 0 ? "" : thousands(function.entered),
+              functions[sum.function], object, place_of(profile, function.source, function.line)};
+    case ProfileBy::line:
+      return {sum.line != 0 ? place_of(profile, sum.source, sum.line) : "no line known", functions[sum.function],
+              object};
+    case ProfileBy::object: return {object};
+    case ProfileBy::process: return {owner.command, std::to_string(owner.pid)};
+    case ProfileBy::thread:
+      return {owner.command, std::to_string(owner.pid), owner.tid == 0 ? "others" : std::to_string(owner.tid),
+              owner.thread};
+  }
+  return {};
+}
+
+std::vector<Column> name_columns(ProfileBy by) {
+  switch (by) {
+    case ProfileBy::function:
+      return {{"entered", Align::right},
+              {"function", Align::left, usual_name_width},
+              {"file", Align::left, usual_name_width},
+              {"line"}};
+    case ProfileBy::line:
+      return {{"line", Align::left, usual_name_width}, {"function", Align::left, usual_name_width}, {"file"}};
+    case ProfileBy::object: return {{"file"}};
+    case ProfileBy::process: return {{"program"}, {"process", Align::right}};
+    case ProfileBy::thread: return {{"program"}, {"process", Align::right}, {"thread", Align::right}, {"name"}};
+  }
+  return {};
+}
+
+/// The numbers of a row, in front of its name. Of samples the first event has its interval.
+class Numbers {
+ public:
+  Numbers(const result::Profile& profile, std::vector<std::size_t> events, bool with_calls)
+      : profile_(profile), events_(std::move(events)), with_calls_(with_calls) {}
+
+  std::vector<Column> columns() const {
+    std::vector<Column> made{{"share", Align::right}};
+    const auto add = [&](const std::string& heading) { made.push_back({heading, Align::right}); };
+    if (profile_.is_sampled()) add("95 % interval");
+    if (with_calls_) add("with callees");
+    if (with_calls_ && profile_.is_sampled()) add("95 % interval");
+    for (const std::size_t e : events_)
+      add(!profile_.is_sampled() || profile_.sampling[e].of_all() ? profile_.stat.events[e].total.name.text()
+          : events_.size() == 1                                   ? "samples"
+                                : "samples of " + profile_.stat.events[e].total.name.text());
+    return made;
+  }
+
+  /// `inclusive`: of the first event; nothing where it is not known. `samples`: none where nothing was sampled.
+  std::vector<std::string> cells(const std::vector<std::int64_t>& counts, std::optional<std::int64_t> inclusive,
+                                 const std::vector<std::int64_t>& samples) const {
+    const std::size_t first = events_.front();
+    std::vector<std::string> made;
+    const auto add_share = [&](std::optional<std::int64_t> count) {
+      made.push_back(count ? share(*count, total(profile_, first)) : "");
+      if (profile_.is_sampled()) made.push_back(count ? interval_text(profile_, first, *count) : "");
+    };
+    add_share(counts[first]);
+    if (with_calls_) add_share(inclusive);
+    for (const std::size_t e : events_) made.push_back(thousands(samples.empty() ? counts[e] : samples[e]));
+    return made;
+  }
+
+ private:
+  const result::Profile& profile_;
+  std::vector<std::size_t> events_;
+  bool with_calls_;
+};
+
+/// What is in the totals and in no row of the table, by name.
+void add_rest(const Numbers& numbers, Grid& grid, const std::vector<std::int64_t>& counts,
+              const std::vector<std::int64_t>& samples, const std::string& what, bool shown_by_entered) {
+  if (std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n == 0; })) return;
+  std::vector<std::string> cells = numbers.cells(counts, std::nullopt, samples);
+  if (shown_by_entered) cells.emplace_back();
+  cells.push_back(what);
+  grid.add(std::move(cells));
+}
+
+/// How far the counts can be trusted: once where all are alike.
+std::string trust_lines(const result::Stat& stat) {
+  const auto said = [](const result::Event& event) {
+    const Count& count = event.total.count;
+    const std::string trust = count.trust == Trust::modelled && !count.model.empty() ? "model " + count.model
+                                                                                     : std::string(name(count.trust));
+    return fmt::format("{}{}{}", trust, count.reason.empty() ? "" : ": ", count.reason);
+  };
+  const std::string first = said(stat.events.front());
+  if (std::all_of(stat.events.begin(), stat.events.end(), [&](const auto& event) { return said(event) == first; }))
+    return fmt::format(" trust: {}\n", first);
+  std::string text;
+  for (const result::Event& event : stat.events)
+    text += fmt::format(" trust of {}: {}\n", event.total.name.text(), said(event));
+  return text;
+}
+
+}  // namespace
+
+std::string profile_table(const result::Profile& profile, const ProfileStyle& style) {
+  const std::vector<std::size_t> events = counted(profile);
+  if (events.empty()) return "nothing was counted\n" + trust_lines(profile.stat);
+  std::vector<ProfileSum> sums = sums_of(profile, style.by);
+  const bool with_calls = !profile.calls.empty() && style.by == ProfileBy::function;
+  const std::vector<std::int64_t> inclusive =
+      with_calls ? inclusive_of_functions(profile) : std::vector<std::int64_t>{};
+  if (with_calls && style.by_inclusive)
+    std::stable_sort(sums.begin(), sums.end(), [&](const ProfileSum& a, const ProfileSum& b) {
+      const auto of = [&](const ProfileSum& sum) {
+        return inclusive[sum.function * profile.event_count() + events.front()];
+      };
+      return of(a) > of(b);
+    });
+  const Numbers numbers(profile, events, with_calls);
+  std::vector<Column> columns = numbers.columns();
+  for (Column& column : name_columns(style.by)) columns.push_back(std::move(column));
+  Grid grid(std::move(columns));
+  std::vector<std::string> functions = function_names(profile, style.whole_names);
+  const std::vector<std::string> objects = object_names(profile, style.by == ProfileBy::object);
+  if (!style.whole_names) functions = cut_names(std::move(functions));
+  bool any_unseen = false;
+  const std::size_t shown = style.most == 0 ? sums.size() : std::min(style.most, sums.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    std::optional<std::int64_t> all;
+    if (with_calls) all = inclusive[sums[i].function * profile.event_count() + events.front()];
+    // Of what was reached by jumps nobody saw the calls.
+    if (all && *all < sums[i].counts[events.front()]) {
+      all.reset();
+      any_unseen = true;
+    }
+    std::vector<std::string> cells = numbers.cells(sums[i].counts, all, sums[i].samples);
+    std::vector<std::string> of_row = names(profile, sums[i], functions, objects, style);
+    if (!style.whole_names) of_row = cut_names(std::move(of_row));
+    for (std::string& name : of_row) cells.push_back(std::move(name));
+    grid.add(std::move(cells));
+  }
+  const bool by_function = style.by == ProfileBy::function;
+  std::vector<std::int64_t> more(profile.event_count()), more_samples(profile.is_sampled() ? more.size() : 0),
+      all_samples = more_samples;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    for (std::size_t e = 0; e < more.size(); ++e) {
+      if (i >= shown) more[e] += sums[i].counts[e];
+      if (!profile.is_sampled()) continue;
+      all_samples[e] += sums[i].samples[e];
+      if (i >= shown) more_samples[e] += sums[i].samples[e];
+    }
+  add_rest(numbers, grid, more, more_samples, fmt::format("{} more (--top 0 shows all)", sums.size() - shown),
+           by_function);
+  add_rest(numbers, grid, profile.repeated, {}, "[elements of string instructions]", by_function);
+  add_rest(numbers, grid, profile.unplaced, {}, "[not at any place: see below]", by_function);
+  std::vector<std::string> cells(numbers.columns().size() - events.size());
+  for (const std::size_t e : events)
+    cells.push_back(thousands(profile.is_sampled() ? all_samples[e] : total(profile, e)));
+  if (by_function) cells.emplace_back();
+  cells.emplace_back("total");
+  grid.add(std::move(cells));
+
+  std::string text = fmt::format(
+      "{}\n\n{}", profile.stat.command.empty() ? profile.stat.target : join(profile.stat.command, " "), grid.text());
+  text += "\n";
+  text += trust_lines(profile.stat);
+  for (const std::string& line : sampling_lines(profile)) text += fmt::format(" {}\n", line);
+  if (std::any_of(profile.unplaced.begin(), profile.unplaced.end(), [](std::int64_t n) { return n != 0; }))
+    text +=
+        " [not at any place]: counted natively or after a process was killed, or of a simulated machine by more than "
+        "100,000 different instructions of a thread\n";
+  if (any_unseen)
+    text += " with callees: empty where a function is reached by jumps, too (tail calls), or began its thread\n";
+  if (profile.calls_cut)
+    text +=
+        " there were more different stacks of calls than are told apart: some calls are counted as their callers' own, "
+        "or as those of an outer call of the same function, and counts with callees may be too small\n";
+  if (profile.calls_too_deep)
+    text +=
+        " calls were too deep: of more than 262,143 that had not returned, the further ones are counted as their "
+        "callers' own\n";
+  if (profile.stat.incomplete) text += " incomplete: it was interrupted before all was collected and named\n";
+  if (profile.stat.signal) text += fmt::format(" the program was killed by signal {}\n", *profile.stat.signal);
+  for (const std::string& line : nameless_lines(profile)) text += fmt::format(" {}\n", line);
+  for (const std::string& line : unread_lines(profile)) text += fmt::format(" {}\n", line);
+  return text;
+}
+
+}  // namespace tally::report

@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tally/core/base/foreign_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/intervals.hpp"
+#include "tally/output/formats/stat_format.hpp"
+#include "tally/output/text/footnotes.hpp"
+#include "tally/output/text/grid.hpp"
+#include "tally/output/text/metrics.hpp"
+#include "tally/output/text/processes.hpp"
+#include "tally/output/text/regions.hpp"
+
+namespace tally::report {
+namespace {
+
+std::string number(const std::optional<std::int64_t>& value, Unit unit) {
+  return value ? value_text(*value, unit) : "-";
+}
+
+std::string median_text(const result::Event& row) {
+  const std::optional<double>& median = row.summary->median;
+  std::string text = number(row.total.count.value, row.total.unit);
+  // The count is the median rounded down; the other half is shown, so that the table says what the file says.
+  const bool is_half = median && *median != static_cast<double>(static_cast<std::int64_t>(*median));
+  return is_half && row.total.unit == Unit::events ? text + ".5" : text;
+}
+
+std::string spread_text(const Summary& summary) {
+  const auto percent = spread_percent(summary);
+  return percent ? "± " + (*percent == 0 ? "0" : percent_text(*percent)) : "";
+}
+
+std::string events_once(const result::Stat& stat, Footnotes& notes) {
+  Grid grid({{"event"}, {"count", Align::right}, {"per"}, {"trust"}});
+  for (const result::Event& row : stat.events) {
+    grid.add({row.total.name.text(), number(row.total.count.value, row.total.unit), beside_text(stat, row.total.name),
+              notes.cell(row.total.count)});
+  }
+  return grid.text();
+}
+
+std::string events_repeated(const result::Stat& stat, Footnotes& notes) {
+  Grid grid({{"event"},
+             {"median", Align::right},
+             {"low", Align::right},
+             {"high", Align::right},
+             {"min", Align::right},
+             {"max", Align::right},
+             {"spread"},
+             {"per"},
+             {"trust"}});
+  for (const result::Event& row : stat.events) {
+    if (!row.summary) continue;
+    const Summary& summary = *row.summary;
+    const Unit unit = row.total.unit;
+    const auto cell = [&](const std::optional<std::int64_t>& value) { return value ? number(value, unit) : ""; };
+    grid.add({row.total.name.text(), median_text(row), cell(summary.low), cell(summary.high), cell(summary.min),
+              cell(summary.max), spread_text(summary), beside_text(stat, row.total.name), notes.cell(row.total.count)});
+  }
+  return grid.text();
+}
+
+// What page faults and interrupts added, where they add anything.
+std::string corrections_block(const result::Stat& stat) {
+  Grid grid({{"corrected"}, {"count", Align::right}, {"taken off"}});
+  bool any = false;
+  for (const result::Event& row : stat.events) {
+    const auto& correction = row.total.count.correction;
+    if (!correction || correction->each == 0) continue;
+    any = true;
+    const std::string faults = plural(correction->page_faults, "page fault", "page faults");
+    const std::string what =
+        correction->interrupts
+            ? fmt::format("{} and {}", faults, plural(*correction->interrupts, "interrupt", "interrupts"))
+            : faults + "; interrupts are still in it";
+    grid.add({row.total.name.text(), thousands(correction->corrected),
+              fmt::format("{} for each of {}", correction->each, what)});
+  }
+  return any ? grid.text() : "";
+}
+
+std::string runs_line(const result::Stat& stat) {
+  for (const result::Event& row : stat.events) {
+    if (!row.summary || !row.summary->median) continue;
+    const std::size_t n = row.summary->n;
+    const std::string runs = plural(static_cast<std::int64_t>(n), "run", "runs");
+    if (row.summary->coverage) {
+      return fmt::format(" {} · low to high: interval of the median, {}\n", runs,
+                         percent_text(*row.summary->coverage * 100));
+    }
+    return fmt::format(" {} · no confidence interval of the median: it needs {} runs\n", runs, fewest_for_interval);
+  }
+  return {};
+}
+
+// "3 processes, 5 threads" of a run; empty where the backend cannot tell them apart.
+std::string population(const result::Run& run) {
+  if (!run.process_count || !run.thread_count) return {};
+  return fmt::format("{}, {}", plural(*run.process_count, "process", "processes"),
+                     plural(*run.thread_count, "thread", "threads"));
+}
+
+std::string footer(const result::Stat& stat) {
+  std::vector<std::string> parts;
+  const bool any_user = std::any_of(stat.events.begin(), stat.events.end(), [](const result::Event& row) {
+    // page-faults:u, by the kernel's counter, says so in its own row: the others beside it are of the kernel, too.
+    return row.total.count.value && row.total.name.mode == Mode::user && row.total.count.source != Source::kernel;
+  });
+  const bool any_kernel = std::any_of(stat.events.begin(), stat.events.end(), [](const result::Event& row) {
+    return row.total.count.value && (row.total.name.mode == Mode::kernel || row.total.name.mode == Mode::both);
+  });
+  if (any_user && !any_kernel) parts.emplace_back("user mode only");
+  if (stat.backend == "hpctool") return " a file of HPCTool's form, a run for each of its rows\n";
+  std::string people = stat.runs.empty() ? "" : population(stat.runs.back());
+  parts.push_back(!stat.target.empty() ? stat.target
+                  : people.empty()     ? "the program and its descendants"
+                                       : std::move(people));
+  if (!stat.passes.empty()) parts.push_back(fmt::format("{} executions, one for each pass", stat.passes.size()));
+  if (stat.processor) parts.push_back(fmt::format("started on processor {} alone", *stat.processor));
+  const bool by_pmu = stat.backend == "perf" && (any_user || any_kernel);
+  parts.emplace_back(stat.backend == "engine" ? "engine"
+                     : by_pmu                 ? "PMU"
+                     : stat.target.empty()    ? "run natively"
+                                              : "the kernel's counters");
+  return fmt::format(" {}\n", join(parts, " · "));
+}
+
+// Parts of the machine, a row for each of their events.
+std::string parts_block(const result::Stat& stat) {
+  Grid grid({{"part"}, {"cpus"}, {"event"}, {"count", Align::right}, {"trust"}});
+  Footnotes notes;
+  bool any = false;
+  for (const result::Run& run : stat.runs) {
+    for (const result::Part& part : run.parts) {
+      for (const result::EventCount& one : part.counts) notes.announce(one.count);
+    }
+  }
+  for (const result::Run& run : stat.runs) {
+    for (const result::Part& part : run.parts) {
+      for (std::size_t i = 0; i < part.counts.size(); ++i) {
+        const result::EventCount& one = part.counts[i];
+        any = true;
+        grid.add({i == 0 ? part.name : "", i == 0 ? part.cpus : "", one.name.text(), number(one.count.value, one.unit),
+                  notes.cell(one.count)});
+      }
+    }
+  }
+  if (!any) return {};
+  const std::string below = notes.text();
+  return "\n" + grid.text() + (below.empty() ? "" : "\n" + below);
+}
+
+// Those of the last run: the files hold all.
+std::string regions_block(const result::Stat& stat) {
+  if (stat.runs.empty() || stat.runs.back().regions.empty()) return {};
+  std::string text = stat.runs.size() > 1 ? "\nof the last run\n" : "";
+  for (const result::ProgramRegions& program : stat.runs.back().regions) text += "\n" + regions_table(program);
+  return text;
+}
+
+std::string intervals_block(const result::Stat& stat, Style style) {
+  std::string text;
+  style.run_numbers = stat.runs.size() > 1;
+  for (const result::Run& run : stat.runs) {
+    for (const result::Interval& interval : run.intervals) {
+      if (style.intervals) text += interval_lines(interval, style);
+      style.header = false;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> table(const result::Stat& stat, const Style& style) {
+  const bool repeated = !stat.events.empty() && stat.events.front().summary.has_value();
+  Footnotes notes;
+  for (const result::Event& row : stat.events) notes.announce(row.total.count);
+  std::string text = fmt::format("{}\n{}\n", intervals_block(stat, style),
+                                 repeated ? events_repeated(stat, notes) : events_once(stat, notes));
+  if (const std::string below = notes.text(); !below.empty()) text += below + "\n";
+  if (const std::string corrected = corrections_block(stat); !corrected.empty()) text += corrected + "\n";
+  if (const std::string metrics = metrics_block(stat, notes); !metrics.empty()) text += metrics + "\n";
+  if (repeated) text += runs_line(stat);
+  text += footer(stat);
+  if (stat.signal) text += fmt::format(" the program was killed by {}\n", signal_name(*stat.signal));
+  for (const std::string& notice : stat.notices) text += fmt::format(" note: {}\n", printable(notice));
+  text += parts_block(stat);
+  if (style.per_process || style.per_thread) text += processes_block(stat, style, notes);
+  // A result may come from a file that anybody wrote.
+  return ForeignText(text + regions_block(stat) + "\n").in_lines();
+}
+
+}  // namespace tally::report

@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tally/core/stats/linear.hpp"
+#include "tally/core/stats/robust.hpp"
+#include "tally/tools/discover/analysis/analyse.hpp"
+#include "tally/tools/discover/analysis/steps.hpp"
+
+namespace tally::discover {
+namespace {
+
+TEST(Robust, middle_and_spread) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(median({}), 0);
+  EXPECT_NEAR(spread({1, 2, 3, 4, 1000}), 1.4826, 1e-9);
+}
+
+TEST(Robust, a_line_through_points_of_which_one_is_wild) {
+  const Line line = theil_sen({1, 2, 4, 8, 16}, {5, 7, 11, 1000, 35});
+  EXPECT_EQ(line.slope, 2);
+  EXPECT_EQ(line.intercept, 3);
+}
+
+// Tables of Student's t, two-sided 99 %.
+TEST(Robust, quantiles_are_those_of_the_tables) {
+  EXPECT_NEAR(t99(6), 3.707, 0.02);
+  EXPECT_NEAR(t99(10), 3.169, 0.01);
+  EXPECT_NEAR(t99(1000), 2.581, 0.001);
+  EXPECT_NEAR(t_above(3.707, 6), 0.005, 0.0002);
+  EXPECT_NEAR(above(1.96), 0.025, 0.0001);
+}
+
+// The example of Benjamini and Hochberg 1995, section 4.2: 15 values, of which q = 0.05 rejects four.
+TEST(Robust, false_discoveries_are_held_as_published) {
+  const std::vector<double> p{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
+                              0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000};
+  const auto rejected = benjamini_hochberg(p, 0.05);
+  EXPECT_EQ(std::count(rejected.begin(), rejected.end(), true), 4);
+  EXPECT_TRUE(rejected[3]);
+  EXPECT_FALSE(rejected[4]);
+}
+
+TEST(Linear, no_weight_is_negative) {
+  const Matrix a{{1, 0}, {0, 1}, {1, 1}};
+  const auto plain = nnls(a, {1, 2, 3});
+  EXPECT_NEAR(plain[0], 1, 1e-9);
+  EXPECT_NEAR(plain[1], 2, 1e-9);
+  const auto held = nnls(a, {2, -1, 1});
+  EXPECT_NEAR(held[0], 1.5, 1e-9);
+  EXPECT_EQ(held[1], 0);
+}
+
+TEST(Linear, columns_that_depend_on_others_do_not_count) {
+  const Independence all = independence({{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 0, 0, 0}});
+  EXPECT_EQ(all.rank, 2);
+  EXPECT_NEAR(independence({{1, 0}, {0, 7}}).condition, 1, 1e-9);
+}
+
+TEST(Wrapped, counts_that_begin_again_from_0_are_known) {
+  EXPECT_EQ(wrapped_at({1, 2, 4, 8}, {100, 200, 400, 800}), std::nullopt);
+  const auto modulo = [](double x) { return std::fmod(x, 65536); };
+  EXPECT_EQ(wrapped_at({1, 2, 4, 8}, {modulo(30000), modulo(60000), modulo(120000), modulo(240000)}), 16);
+}
+
+}  // namespace
+}  // namespace tally::discover

@@ -1,0 +1,59 @@
+#include "tally/counting/backend/choose/choose.hpp"
+#include "tally/hardware/event/sources.hpp"
+#include "tally/linux/files/cache_file.hpp"
+#include "tally/linux/machine/cpuid.hpp"
+#include "tally/tools/doctor/facts.hpp"
+
+namespace tally::doctor {
+namespace {
+
+pmu::CpuidLeaf read_cpuid(std::uint32_t leaf, std::uint32_t subleaf) {
+  const auto registers = linux::cpuid(leaf, subleaf).value_or(linux::CpuidRegisters{});
+  return {registers.eax, registers.ebx, registers.ecx, registers.edx};
+}
+
+Trial failed(const Error& error) {
+  return {std::nullopt, error.hint.empty() ? error.message : error.message + " (" + error.hint + ")"};
+}
+
+// The smallest program that every system has.
+Trial try_engine(const linux::Machine& machine) {
+  const auto events = event::parse_lists({"instructions"});
+  if (!events) return failed(events.error());
+  auto choice = backend::choose("engine", *events, machine);
+  if (!choice) return failed(choice.error());
+  auto signals = linux::Signals::watch();
+  if (!signals) return failed(signals.error());
+  backend::CountOrder order;
+  order.target.command = {"true"};
+  order.events = *events;
+  order.conditions.signals = &*signals;
+  const auto outcome = choice->backend->run(order);
+  if (!outcome) return failed(outcome.error());
+  const Count& count = outcome->counts.front().count;
+  if (count.trust != Trust::exact) return {std::nullopt, count.reason};
+  return {count.value, {}};
+}
+
+std::string remark_on_translations() {
+  const auto folder = linux::CacheFolder::open(linux::cache_folder(), false);
+  if (!folder && folder.error().code == Code::not_found) return "";
+  if (!folder) return "not used: " + folder.error().message;
+  const std::string remark = folder->take_remark();
+  return remark.empty() ? "" : "not all were used: " + remark + "; tally makes them again";
+}
+
+}  // namespace
+
+Facts examine() {
+  Facts facts;
+  facts.survey = linux::look_at_counting();
+  facts.probes = linux::try_counting(facts.survey);
+  if (linux::cpuid(0)) facts.processor = pmu::describe_processor(read_cpuid);
+  if (const auto* table = event::own_pmu({})) facts.event_names = table->name + ", " + table->what;
+  facts.trial = try_engine(facts.survey.machine);
+  facts.kept_translations = remark_on_translations();
+  return facts;
+}
+
+}  // namespace tally::doctor

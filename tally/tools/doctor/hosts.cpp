@@ -1,0 +1,205 @@
+#include "tally/tools/doctor/hosts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::doctor {
+namespace {
+
+// Where a host shows itself.
+enum class Where {
+  nowhere,
+  hypervisor,  // CPUID 40000000H, as pmu::Processor names it
+  vendor,      // DMI sys_vendor
+  product,     // DMI product_name
+  bios,        // DMI bios_version
+  asset,       // DMI chassis_asset_tag
+  board,       // the device tree
+  acpi,        // OEM of the ACPI tables
+  kernel,      // /proc/version
+};
+
+// What must stand there, as a part of it.
+struct Sign {
+  Where where = Where::nowhere;
+  std::string_view part;
+};
+
+struct Known {
+  std::array<Sign, 2> signs;
+  std::string_view name;
+  std::string_view text;
+  std::string_view commands;  // one a line
+};
+
+using enum Where;
+
+// The first row whose signs are all there. One more host is one more row; its switch needs a source.
+constexpr Known hosts[] = {
+    // WSL's release notes for 0.50.2 and its source: the counters are passed on unless the option says false, and where
+    // Hyper-V has them to give.
+    {{{{kernel, "microsoft-standard-WSL2"}}},
+     "WSL 2",
+     "WSL passes counters on where Windows has them to give. See that %UserProfile%\\.wslconfig does not say false, "
+     "restart WSL, and update it (`wsl --update`): older ones cannot.",
+     "[wsl2]\nhardwarePerformanceCounters=true\n\nwsl --shutdown"},
+    {{{{hypervisor, "Xen"}, {bios, "amazon"}}},
+     "Amazon EC2 (Xen)",
+     "Only some instance types have counters; those whose name ends in .metal have all of them. There is no switch.",
+     {}},
+    {{{{vendor, "Amazon EC2"}}},
+     "Amazon EC2",
+     "Only some instance types have counters; those whose name ends in .metal have all of them. There is no switch.",
+     {}},
+    // Compute Engine API, AdvancedMachineFeatures.performanceMonitoringUnit.
+    {{{{product, "Google Compute Engine"}}},
+     "Google Compute Engine",
+     "Create the machine with a PMU; not all machine series have one to give.",
+     "gcloud compute instances create NAME --performance-monitoring-unit=standard"},
+    // The asset tag is the same on every Azure machine.
+    {{{{asset, "7783-7084-3265-9085-8269-3286-77"}}},
+     "Microsoft Azure",
+     "Whether a machine has counters is Azure's choice, by its size; a guest cannot switch them on.",
+     {}},
+    // Microsoft's documentation of Hyper-V, "Enable Intel Performance Monitoring Hardware in a Hyper-V virtual
+    // machine".
+    {{{{hypervisor, "Hyper-V"}}},
+     "Hyper-V",
+     "On the host, with the virtual machine off (Intel processors):",
+     "Set-VMProcessor NAME -Perfmon @(\"pmu\")"},
+    // VMware knowledge base 344161.
+    {{{{hypervisor, "VMware"}}},
+     "VMware",
+     "Switch the machine off and tick \"Virtualize CPU performance counters\" among its processor settings, or write "
+     "into its .vmx file the line below. (vpmc.freezeMode there says whether counters stand still while the hypervisor "
+     "works.)",
+     "vpmc.enable = \"TRUE\""},
+    // Firecracker changes CPUID so that no PMU is announced, and its documentation names no way round it.
+    {{{{hypervisor, "KVM"}, {acpi, "FIRECK"}}},
+     "Firecracker on KVM",
+     "Firecracker gives its guests no PMU and has no switch for it: another virtual machine monitor is needed, or the "
+     "host itself.",
+     {}},
+    {{{{product, "OpenStack"}}},
+     "OpenStack",
+     "Ask for a flavor with this extra spec (or an image with the property hw_pmu):",
+     "openstack flavor set FLAVOR --property hw:pmu=true"},
+    // QEMU's and libvirt's manuals; module parameter: Linux 5.17.
+    {{{{hypervisor, "KVM"}}},
+     "KVM",
+     "On the host: the guest needs a processor model with a PMU, by QEMU's option or libvirt's element below, and "
+     "KVM's "
+     "own switch must not be off (kvm.enable_pmu=0).",
+     "-cpu host,pmu=on\n<features><pmu state='on'/></features>\ncat /sys/module/kvm/parameters/enable_pmu"},
+    {{{{hypervisor, "QEMU (TCG)"}}},
+     "QEMU without KVM",
+     "QEMU emulates this processor, and emulates no PMU of x86. With KVM it can pass the host's on:",
+     "-accel kvm -cpu host,pmu=on"},
+    // Only arm64 comes here without CPUID: with KVM or without, the option is the same.
+    {{{{vendor, "QEMU"}}},
+     "QEMU",
+     "On the host, QEMU's option or libvirt's element:",
+     "-cpu host,pmu=on\n<features><pmu state='on'/></features>"},
+    // The device that QEMU gives its firmware's settings by (Documentation/devicetree/bindings/firmware).
+    {{{{board, "qemu,fw-cfg"}}},
+     "QEMU",
+     "On the host, QEMU's option or libvirt's element:",
+     "-cpu host,pmu=on\n<features><pmu state='on'/></features>"},
+    // Xen's documentation of its command line.
+    {{{{hypervisor, "Xen"}}},
+     "Xen",
+     "On the host: start Xen with this on its command line, and the guest as HVM or PVH.",
+     "vpmu=1"},
+    {{{{hypervisor, "VirtualBox"}}},
+     "VirtualBox",
+     "VirtualBox gives its guests no PMU, and we know of no setting for it.",
+     {}},
+    {{{{vendor, "innotek GmbH"}}},
+     "VirtualBox",
+     "VirtualBox gives its guests no PMU, and we know of no setting for it.",
+     {}},
+    {{{{hypervisor, "Parallels"}}},
+     "Parallels",
+     "Switch the machine off and tick \"Enable PMU virtualization\" (Hardware, CPU & Memory, Advanced).",
+     {}},
+    {{{{product, "Apple Virtualization"}}},
+     "Apple's Virtualization framework",
+     "It gives its guests no PMU, and we know of no setting for it.",
+     {}},
+};
+
+std::string seen(Where where, const Facts& facts) {
+  const linux::Firmware& firmware = facts.survey.firmware;
+  switch (where) {
+    case hypervisor: return facts.processor ? facts.processor->hypervisor : "";
+    case vendor: return firmware.vendor;
+    case product: return firmware.product;
+    case bios: return firmware.bios_version;
+    case asset: return firmware.chassis_asset;
+    case board: return firmware.board;
+    case acpi: return firmware.acpi_oem;
+    case kernel: return facts.survey.kernel_version;
+    case nowhere: break;
+  }
+  return {};
+}
+
+std::string evidence(const Sign& sign, const Facts& facts) {
+  const std::string text = printable(seen(sign.where, facts));
+  switch (sign.where) {
+    case hypervisor: return "CPUID 40000000H: " + text;
+    case vendor: return "DMI sys_vendor: " + text;
+    case product: return "DMI product_name: " + text;
+    case bios: return "DMI bios_version: " + text;
+    case asset: return "DMI chassis_asset_tag: " + text;
+    case board: return "device tree: " + text;
+    case acpi: return "ACPI tables by " + text;
+    case kernel: return fmt::format("\"{}\" in /proc/version", sign.part);
+    case nowhere: break;
+  }
+  return {};
+}
+
+bool shows(const Known& known, const Facts& facts) {
+  return std::all_of(known.signs.begin(), known.signs.end(), [&](const Sign& sign) {
+    return sign.where == nowhere || seen(sign.where, facts).find(sign.part) != std::string::npos;
+  });
+}
+
+std::string evidence_of(const Known& known, const Facts& facts) {
+  std::vector<std::string> all;
+  for (const Sign& sign : known.signs) {
+    if (sign.where != nowhere) all.push_back(evidence(sign, facts));
+  }
+  return join(all, "; ");
+}
+
+}  // namespace
+
+std::optional<bool> is_virtual(const Facts& facts) {
+  if (facts.processor) return facts.processor->under_hypervisor;
+  if (facts.survey.machine.hypervisor) return facts.survey.machine.hypervisor;
+  // The same firmware names the provider on its machines without a hypervisor.
+  if (facts.survey.firmware.product.ends_with("metal")) return false;
+  // What QEMU, kvmtool and others call the board of their machines.
+  if (facts.survey.firmware.board.find("dummy-virt") != std::string::npos) return true;
+  if (recognise_host(facts)) return true;
+  return std::nullopt;
+}
+
+std::optional<Host> recognise_host(const Facts& facts) {
+  for (const Known& known : hosts) {
+    if (!shows(known, facts)) continue;
+    result::Step step{std::string(known.text), {}};
+    if (!known.commands.empty()) step.commands = split(known.commands, '\n');
+    return Host{std::string(known.name), evidence_of(known, facts), {std::move(step)}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tally::doctor

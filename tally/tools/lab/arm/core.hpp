@@ -1,0 +1,64 @@
+// The PMU of an Arm core as the lab's machine sees it: Arm's PMUv3, or Apple's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/hardware/pmu/emulated/answer.hpp"
+#include "tally/hardware/pmu/emulated/arm_profile.hpp"
+#include "tally/tools/lab/computer.hpp"
+
+namespace tally::lab::arm {
+
+/// What one instruction did.
+struct Done {
+  std::uint64_t cycles = 1;
+  std::uint64_t accesses = 0;  ///< to memory
+  std::uint64_t misses = 0;    ///< of them in the line-tag cache
+  bool is_branch = false, is_conditional = false, is_call = false, is_return = false, is_indirect = false;
+  bool is_taken = false, is_mispredicted = false;
+  bool is_load = false, is_store = false, is_vector = false, is_integer = false, is_barrier = false;
+};
+
+/// The interrupt that the PMU asks for.
+enum class Line { none, irq, fiq };
+
+class Core {
+ public:
+  explicit Core(const pmu::emulated::ArmProfile& profile);
+  virtual ~Core() = default;
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  const pmu::emulated::ArmProfile& profile() const { return profile_; }
+  /// MRS and MSR by the register's number, at exception level `level`.
+  virtual pmu::emulated::Answer read(std::uint64_t number, int level) const = 0;
+  virtual pmu::emulated::Answer write(std::uint64_t number, std::uint64_t value, int level) = 0;
+  virtual void retire(const Done& done, int level) = 0;
+  /// ISB.
+  virtual void synchronize() {}
+  virtual Line line() const = 0;
+  /// Overflow flags, by counter: bit 31 is PMUv3's cycle counter.
+  virtual std::uint64_t overflows() const = 0;
+  virtual std::string counter_name(int bit) const = 0;
+  virtual std::vector<CounterState> counters() const = 0;
+  /// The lab models this event.
+  virtual bool models(std::uint32_t event) const = 0;
+  /// Whether the register of this number is a counter.
+  bool is_counter(std::uint64_t number) const;
+  /// The register of the table; nothing for one that this core does not have.
+  std::optional<pmu::Place> place_of(std::uint64_t number) const;
+
+ private:
+  const pmu::emulated::ArmProfile& profile_;
+  std::map<std::uint64_t, pmu::Place> places_;  // by number
+};
+
+/// `strict`: Apple's control registers take effect at an ISB, and read as rubbish before it.
+std::unique_ptr<Core> make_core(const pmu::emulated::ArmProfile& profile, bool strict);
+
+}  // namespace tally::lab::arm

@@ -1,0 +1,80 @@
+// Source: Arm Architecture Reference Manual (DDI 0487), "A64 Instruction Set Encoding".
+#include "tally/tools/lab/arm/decode.hpp"
+
+namespace tally::lab::arm {
+namespace {
+
+constexpr std::uint32_t bits(std::uint32_t word, int high, int low) {
+  return word >> low & ((1U << (high - low + 1)) - 1);
+}
+
+void decode_branch(Instruction& out) {
+  const std::uint32_t word = out.word;
+  const std::uint32_t top = word >> 24;
+  const bool compares = (word & 0x7C00'0000) == 0x3400'0000;  // CBZ, CBNZ, TBZ, TBNZ
+  if (top == 0x54 || compares) {
+    out.is_branch = out.is_conditional = true;
+  } else if (bits(word, 30, 26) == 0b00101) {
+    out.is_branch = true;
+    out.is_call = word >> 31 != 0;
+  } else if (bits(word, 31, 25) == 0b1101011) {
+    const std::uint32_t opcode = bits(word, 24, 21) & 7;  // bit 3: with authentication
+    out.is_branch = out.is_indirect = true;
+    out.is_call = opcode == 1;
+    out.is_return = opcode == 2;
+    if (opcode == 4) out.kind = Kind::exception_return;
+  } else if ((word & 0xFFE0'001F) == 0xD400'0001) {
+    out.kind = Kind::supervisor_call;
+  } else if ((word & 0xFFD0'0000) == 0xD510'0000) {
+    out.kind = Kind::system_register;
+  } else if ((word & 0xFFFF'F01F) == 0xD503'301F) {
+    out.is_barrier = true;
+    if (bits(word, 7, 5) == 6) out.kind = Kind::barrier;
+  } else if (word == 0xD503'207F) {
+    out.kind = Kind::wait;
+  } else if (word == 0xD503'205F) {
+    out.kind = Kind::hint_wait;
+  }
+}
+
+void decode_memory(Instruction& out) {
+  const std::uint32_t word = out.word;
+  const std::uint32_t form = bits(word, 29, 27);
+  const bool bit_22 = (word >> 22 & 1) != 0;
+  out.is_vector = (word >> 26 & 1) != 0;
+  if (form == 0b111) {
+    const std::uint32_t opcode = bits(word, 23, 22);
+    const bool is_atomic = bits(word, 25, 24) == 0 && (word >> 21 & 1) != 0 && bits(word, 11, 10) == 0;
+    const bool is_prefetch = !out.is_vector && bits(word, 31, 30) == 3 && opcode == 2 && !is_atomic;
+    out.is_store = is_atomic || (out.is_vector ? (opcode & 1) == 0 : opcode == 0);
+    out.is_load = !is_prefetch && (is_atomic || !out.is_store);
+  } else if (form == 0b011 && bits(word, 25, 24) == 0) {
+    out.is_load = bits(word, 31, 30) != 3 || out.is_vector;  // else a prefetch
+  } else {
+    out.is_load = bit_22;
+    out.is_store = !bit_22;
+  }
+}
+
+}  // namespace
+
+Instruction decode(std::uint32_t word, std::uint64_t address) {
+  Instruction out;
+  out.address = address;
+  out.word = word;
+  const std::uint32_t group = bits(word, 28, 25);
+  if ((group & 0b1110) == 0b1010) {
+    decode_branch(out);
+  } else if ((group & 0b0101) == 0b0100) {
+    decode_memory(out);
+  } else if ((group & 0b0111) == 0b0111) {
+    out.is_vector = true;
+  } else {
+    out.is_integer = true;
+    constexpr std::uint32_t multiplication = 3;  // cycles, as the lab's x86 has it
+    if (bits(word, 28, 24) == 0b11011) out.cycles = multiplication;
+  }
+  return out;
+}
+
+}  // namespace tally::lab::arm

@@ -1,0 +1,28 @@
+// What is noticed about the order in which an Arm core's registers are written.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "tally/tools/lab/arm/core.hpp"
+#include "tally/tools/lab/journal.hpp"
+
+namespace tally::lab::arm {
+
+/// Looks at the run as it goes by.
+class Linter {
+ public:
+  /// What there is to say about this entry; `core` is as it is behind it.
+  std::vector<pmu::Remark> look(const Entry& entry, const Core& core);
+  /// What is left to say when all is over; `is_masked`: by PSTATE.
+  std::vector<pmu::Remark> at_end(const Core& core, bool is_masked) const;
+
+ private:
+  void written_pmuv3(const Entry& entry, const Core& core, std::vector<pmu::Remark>& remarks);
+  void written_apple(const Entry& entry, const Core& core, std::vector<pmu::Remark>& remarks);
+
+  std::set<std::uint64_t> written_;  // registers that have been
+  bool in_handler_ = false;
+};
+
+}  // namespace tally::lab::arm

@@ -1,0 +1,91 @@
+// What was decoded and translated, and what is forgotten of it when a program writes into its code. Both emulators keep
+// translations of the same memory; each notices only what it writes itself, at the address at which it writes.
+#include <algorithm>
+
+#include "tally/tools/lab/machine.hpp"
+
+namespace tally::lab {
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t longest = 15;  // bytes of an instruction
+
+}  // namespace
+
+const Instruction& Machine::decoded(std::uint64_t address) {
+  const auto found = instructions_seen_.find(address);
+  if (found != instructions_seen_.end()) return found->second;
+  std::array<std::uint8_t, longest> bytes{};
+  uc_mem_read(uc_, physical(address).value_or(address), bytes.data(), bytes.size());
+  const Instruction& instruction = instructions_seen_[address] = decode(bytes, address, code_bits_);
+  mark_code(address, instruction.length);
+  return instruction;
+}
+
+// The bytes of an instruction or of a translated block.
+void Machine::mark_code(std::uint64_t address, std::uint64_t size) {
+  for (std::uint64_t done = 0; done < size;) {
+    const std::uint64_t here = std::min(size - done, page - (address + done) % page);
+    if (const auto place = memory_place(address + done); place && *place + here <= code_bytes_.size()) {
+      const auto first = code_bytes_.begin() + static_cast<std::ptrdiff_t>(*place);
+      std::fill(first, first + static_cast<std::ptrdiff_t>(here), true);
+    }
+    done += here;
+  }
+}
+
+void Machine::on_slow_block(uc_engine*, std::uint64_t address, std::uint32_t size, void* machine) {
+  static_cast<Machine*>(machine)->mark_code(address, size);
+}
+
+bool Machine::is_code(std::uint64_t place, std::uint64_t size) const {
+  for (std::uint64_t at = place; at < place + size && at < code_bytes_.size(); ++at) {
+    if (code_bytes_[at]) return true;
+  }
+  return false;
+}
+
+// Memory is written: what was decoded there is forgotten at once, and translations before they would run next.
+void Machine::written(std::uint64_t place, std::uint64_t size) {
+  if (!is_code(place, size)) return;
+  forgets_ = restarts_ = true;
+  first_dirty_ = std::min(first_dirty_, place);
+  last_dirty_ = std::max(last_dirty_, place + size - 1);
+  if (aliases_.empty()) {
+    for (std::uint64_t at = place - std::min(place, longest); at < place + size; ++at) instructions_seen_.erase(at);
+  } else {
+    instructions_seen_.clear();
+  }
+}
+
+// Not while translated code runs: at the next boundary.
+void Machine::forget_code() {
+  if (!forgets_) return;
+  forgets_ = false;
+  forget_blocks();
+  if (fast_) remove_translations(fast_);
+  if (!aliases_.empty()) remove_translations(uc_);
+  first_dirty_ = ~0ULL;
+  last_dirty_ = 0;
+}
+
+void Machine::forget_blocks() {
+  settle();
+  last_block_ = nullptr;
+  blocks_.clear();
+  table_.fill(nullptr);
+}
+
+// Of what was written, at all of its addresses.
+void Machine::remove_translations(uc_engine* uc) const {
+  const std::uint64_t first = first_dirty_ & ~(page - 1), last = last_dirty_ | (page - 1);
+  if (first < last) uc_ctl_remove_cache(uc, first, last + 1);
+  for (const Alias& alias : aliases_) {
+    for (std::size_t i = 0; i < alias.places.size(); ++i) {
+      const std::uint64_t at = alias.begin + i * page;
+      if (alias.places[i] >= first && alias.places[i] <= last) uc_ctl_remove_cache(uc, at, at + page);
+    }
+  }
+}
+
+}  // namespace tally::lab

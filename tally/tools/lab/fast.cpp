@@ -1,0 +1,287 @@
+// Blocks at full speed. A second engine on the same memory runs them with one hook a block, while nothing can happen in
+// them that must be seen: no instruction of the lab's, no overflow. Where that ends the first engine goes on,
+// instruction by instruction, so that every overflow has its exact place.
+//
+// What Unicorn 2.0.1 does, and this rests on: a stop inside the block hook keeps the block from running; a context that
+// one engine saved restores in another one. Where a block ends in another way (a fault, a store into code), neither RIP
+// nor the hooks tell at which instruction: the run goes back to its checkpoint, and the block runs in the first engine.
+#include <algorithm>
+
+#include "tally/linux/process/noted_signal.hpp"
+#include "tally/tools/lab/layout.hpp"
+#include "tally/tools/lab/machine.hpp"
+
+namespace tally::lab {
+namespace {
+
+using pmu::emulated::Signal;
+using pmu::emulated::Work;
+
+// A switch there and back costs what some hundred instructions do.
+constexpr std::uint64_t worth_it = 256;
+constexpr std::uint32_t never = ~0U;
+
+// The most that one instruction counts: three cycles, two accesses.
+Work most_of_one() {
+  Work most;
+  for (auto& times : most.times) times = 2;
+  most[Signal::instructions] = 1;
+  most[Signal::branches] = 1;
+  most[Signal::core_cycles] = 3;
+  return most;
+}
+
+void add(Work& sum, const Work& part, std::uint64_t times) {
+  for (std::size_t i = 0; i < sum.times.size(); ++i) sum.times[i] += part.times[i] * times;
+}
+
+}  // namespace
+
+bool Machine::may_run_fast() const {
+  if (!settings_.blocks || settings_.steps || settings_.width > 1 || image_.bits == 16 || is_shadowed_ || arrival_)
+    return false;
+  if (!pmu_.apic().is_idle() || instructions_ < single_until_) return false;
+  // What depends on more than the instructions themselves.
+  for (const Signal signal :
+       {Signal::llc_references, Signal::llc_misses, Signal::mispredicts, Signal::taken_branches}) {
+    if (pmu_.counts(signal, cpl_)) return false;
+  }
+  return budget() >= worth_it;
+}
+
+// Instructions until something may happen.
+std::uint64_t Machine::budget() const {
+  // A moment, so that a signal is noticed soon; and below what marks a block that is never run.
+  constexpr std::uint64_t at_once = 1U << 24;
+  // The last instructions of a run that finds no end are told: they run one by one.
+  const std::uint64_t told = instructions_ + recent_.size();
+  const std::uint64_t to_limit = settings_.max_instructions > told ? settings_.max_instructions - told : 0;
+  std::uint64_t left = std::min({pmu_.room(most_of_one(), cpl_), to_limit, at_once});
+  if (timer_.is_running()) {
+    const std::uint64_t ticks = timer_.deadline > pmu_.time_stamp() ? timer_.deadline - pmu_.time_stamp() : 0;
+    const auto& clock = pmu_.behaviour().clock;
+    // Each takes at most three cycles, and a reference cycle more for the rounding.
+    left = std::min(left, ticks / (3 * clock.base / clock.current + 2));
+  }
+  return left;
+}
+
+Result<bool> Machine::start_fast() {
+  const uc_mode mode = image_.bits == 64 ? UC_MODE_64 : UC_MODE_32;
+  if (uc_open(UC_ARCH_X86, mode, &fast_) != UC_ERR_OK || uc_context_alloc(uc_, &context_) != UC_ERR_OK) {
+    return fail(Code::cannot_measure, "the emulator does not start a second time", "");
+  }
+  // The APIC's page is not there: an instruction that touches it is left to the other engine.
+  uc_mem_map_ptr(fast_, 0, memory_size(), UC_PROT_ALL, memory_);
+  for (const Alias& alias : aliases_) uc_mem_map_ptr(fast_, alias.begin, alias.size, UC_PROT_ALL, alias.host.data());
+  uc_hook hook;
+  const auto hear = [&](int type, auto* function) {
+    uc_hook_add(fast_, &hook, type, reinterpret_cast<void*>(function), this, 1, 0);
+  };
+  hear(UC_HOOK_BLOCK, on_block);
+  hear(UC_HOOK_INTR, on_fast_interrupt);
+  hear(UC_HOOK_INSN_INVALID, on_fast_invalid);
+  hear(UC_HOOK_MEM_UNMAPPED, on_fast_hole);
+  hear(UC_HOOK_MEM_WRITE, on_fast_write);
+  return true;
+}
+
+// From `at_` on, as far as it goes.
+void Machine::run_fast() {
+  if (!fast_ && !start_fast()) {
+    settings_.blocks = false;
+    return;
+  }
+  uc_context_save(uc_, context_);
+  uc_context_restore(fast_, context_);
+  forget_code();
+  if (fast_pages_changed_) forget_pages(fast_);
+  fast_pages_changed_ = false;
+  std::uint64_t at = at_;
+  for (std::uint64_t room = budget(); room >= worth_it && linux::noted_signal() == 0; room = budget()) {
+    checkpoint_.begin();
+    const Leave how = run_blocks(at, room);
+    if (how == Leave::astray) {
+      at = go_back(at);
+      break;
+    }
+    settle();
+    uc_context_save(fast_, context_);
+    at = leave_at_;
+    if (how != Leave::may_go_on) break;
+  }
+  uc_context_restore(uc_, context_);
+  set(UC_X86_REG_RIP, at);
+  ++switches_;
+  calm_ = 0;
+}
+
+// Runs at most `budget` instructions. Where it does not go astray it ends before the block at leave_at_.
+Machine::Leave Machine::run_blocks(std::uint64_t from, std::uint64_t budget) {
+  granted_ = budget_ = budget;
+  last_block_ = nullptr;
+  is_astray_ = false;
+  leave_ = Leave::astray;
+  uc_emu_start(fast_, from, ~0ULL, 0, 0);
+  if (is_astray_) leave_ = Leave::astray;
+  if (leave_ == Leave::astray) go_astray();
+  return leave_;
+}
+
+// A fault, an instruction that the emulator does not know, a store into code, or an end for which no hook was called.
+// Where inside the block that was is not known, and what is left of the block may have run.
+void Machine::go_astray() {
+  if (is_astray_) return;
+  is_astray_ = true;
+  whole_ = granted_ - budget_ - (last_block_ ? last_block_->instructions : 0);
+  budget_ = 0;
+  uc_emu_stop(fast_);
+}
+
+// To the beginning of the block that went astray, so that it runs instruction by instruction: back to the checkpoint,
+// and the blocks before it once more. Returns where it begins.
+std::uint64_t Machine::go_back(std::uint64_t from) {
+  const std::uint64_t whole = whole_;
+  const std::uint64_t last = last_block_ ? last_block_->address : from;
+  roll_back();
+  if (whole == 0) return from;
+  is_repeat_ = true;
+  const Leave how = run_blocks(from, whole);
+  is_repeat_ = false;
+  if (how == Leave::at_block && leave_at_ == last && budget_ == 0) {
+    settle();
+    uc_context_save(fast_, context_);
+    return last;
+  }
+  // It took another way: the emulator is not to be trusted with these blocks.
+  roll_back();
+  single_until_ = instructions_ + whole;
+  return from;
+}
+
+// Nothing has happened since the checkpoint.
+void Machine::roll_back() {
+  for (Block* block : touched_) block->times = 0;
+  touched_.clear();
+  replaced_.clear();
+  last_block_ = nullptr;
+  checkpoint_.roll_back([this](std::uint64_t place, std::uint64_t size) { written(place, size); });
+  uc_context_restore(fast_, context_);
+  forget_code();
+  // Marks that the emulator has left in page tables are gone, too.
+  if (is_paging()) forget_pages(fast_);
+}
+
+// This runs before each block of the program: what is not the usual case is elsewhere, so that no register is saved.
+void Machine::on_block(uc_engine*, std::uint64_t address, std::uint32_t size, void* machine) {
+  Machine& self = *static_cast<Machine*>(machine);
+  Block* const block = self.table_[address % table_size];
+  if (block && block->address == address && block->size == size && block->times != 0 &&
+      block->instructions <= self.budget_) [[likely]] {
+    self.budget_ -= block->instructions;
+    ++block->times;
+    self.last_block_ = block;
+    return;
+  }
+  self.begin_block(address, size);
+}
+
+// A block that is new, or the first time since settle(), or more than may run before something happens.
+void Machine::begin_block(std::uint64_t address, std::uint32_t size) {
+  if (is_astray_) {
+    uc_emu_stop(fast_);
+    return;
+  }
+  Block* block = table_[address % table_size];
+  if (!block || block->address != address || block->size != size) block = block_at(address, size);
+  // New code takes long to translate: a signal does not wait until the budget is spent.
+  const bool is_stopped = !is_repeat_ && linux::noted_signal() != 0;
+  if (block->instructions > budget_ || is_stopped) {
+    // Branches and the like leave more room than was thought.
+    const bool may_go_on = block->instructions != never && !is_repeat_ && !is_stopped && granted_ - budget_ >= worth_it;
+    leave_ = may_go_on ? Leave::may_go_on : Leave::at_block;
+    leave_at_ = address;
+    uc_emu_stop(fast_);
+    return;
+  }
+  budget_ -= block->instructions;
+  if (block->times++ == 0) touched_.push_back(block);
+  last_block_ = block;
+}
+
+Machine::Block* Machine::block_at(std::uint64_t address, std::uint32_t size) {
+  std::unique_ptr<Block>& slot = blocks_[address];
+  if (!slot || slot->size != size) {
+    // A block of another size may have run.
+    if (slot) replaced_.push_back(std::move(slot));
+    slot = std::make_unique<Block>();
+    slot->address = address;
+    slot->size = size;
+    mark_code(address, size);
+    for (std::uint64_t at = address; at < address + size;) {
+      const Instruction& instruction = decoded(at);
+      const auto& stops = settings_.breakpoints;
+      const bool is_plain = instruction.kind == Kind::plain && !instruction.repeats &&
+                            std::find(stops.begin(), stops.end(), at) == stops.end();
+      const bool is_rom = at >= layout::rom && at < layout::rom_end;
+      if (!is_plain || is_rom || instruction.length == 0) {
+        slot->instructions = never;
+        break;
+      }
+      ++slot->instructions;
+      add(slot->work, instruction.work(), 1);
+      at += instruction.length;
+    }
+  }
+  table_[address % table_size] = slot.get();
+  return slot.get();
+}
+
+// Tells the PMU what the blocks did.
+void Machine::settle() {
+  Work sum;
+  for (Block* block : touched_) {
+    add(sum, block->work, block->times);
+    block->times = 0;
+  }
+  touched_.clear();
+  replaced_.clear();
+  if (sum[Signal::instructions] == 0) return;
+  pmu_.advance(sum, cpl_);
+  instructions_ += sum[Signal::instructions];
+}
+
+void Machine::on_fast_interrupt(uc_engine*, std::uint32_t, void* machine) {
+  static_cast<Machine*>(machine)->go_astray();
+}
+
+bool Machine::on_fast_invalid(uc_engine*, void* machine) {
+  static_cast<Machine*>(machine)->go_astray();
+  return true;
+}
+
+bool Machine::on_fast_hole(uc_engine*, uc_mem_type, std::uint64_t address, int, std::int64_t, void* machine) {
+  Machine& self = *static_cast<Machine*>(machine);
+  if (self.reveal(address)) return true;
+  self.go_astray();
+  return false;
+}
+
+// This runs before each store.
+void Machine::on_fast_write(uc_engine*, uc_mem_type, std::uint64_t address, int size, std::int64_t, void* machine) {
+  Machine& self = *static_cast<Machine*>(machine);
+  const auto place = self.memory_place(address);
+  if (!place) return;
+  const auto bytes = static_cast<std::uint64_t>(size);
+  self.checkpoint_.before_write(*place, bytes);
+  if (self.is_code(*place, bytes)) {
+    self.written(*place, bytes);
+    self.go_astray();
+  } else if (self.checkpoint_.is_full() && !self.is_repeat_) {
+    // The next block begins a new one.
+    self.granted_ -= self.budget_;
+    self.budget_ = 0;
+  }
+}
+
+}  // namespace tally::lab

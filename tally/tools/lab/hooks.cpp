@@ -1,0 +1,95 @@
+// What the emulator reports beside instructions: exceptions, memory that is not there, accesses. And where a run that
+// does not end is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tally/core/base/text.hpp"
+#include "tally/tools/lab/layout.hpp"
+#include "tally/tools/lab/machine.hpp"
+
+namespace tally::lab {
+namespace {
+
+using pmu::emulated::Signal;
+
+Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
+
+}  // namespace
+
+void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
+  Machine& self = of(machine);
+  const bool is_software = self.running_ && self.running_->kind == Kind::software_interrupt;
+  Arrival arrival;
+  arrival.vector = static_cast<int>(vector);
+  if (is_software) {
+    arrival.back = self.running_->address + self.running_->length;
+    arrival.why = fmt::format("INT {:X}H", vector);
+    arrival.is_software = true;
+    arrival.from = self.running_->address;
+    // One that its gate refuses does not retire.
+    if (self.cpl_ <= self.gate_of(arrival.vector).level) self.finish(arrival.back + 1);  // it leaves for another place
+    self.running_.reset();
+  } else {
+    self.restarts_ = true;
+    self.running_.reset();  // it does not retire
+    arrival.back = self.at_;
+    // Those that push an error code; the emulator does not tell which, so it is 0.
+    static const std::set<std::uint32_t> with_error = {8, 10, 11, 12, 13, 14, 17};
+    if (with_error.contains(vector)) arrival.error = 0;
+  }
+  self.arrive(arrival);
+}
+
+bool Machine::on_invalid(uc_engine* uc, void* machine) {
+  of(machine).note_invalid();
+  // Returning true ends the run in Unicorn 2.0.1: it goes on from run().
+  uc_emu_stop(uc);
+  return true;
+}
+
+void Machine::note_invalid() {
+  running_.reset();
+  fault_ = Arrival{6, std::nullopt, at_, "these bytes are no instruction that the emulated processor has"};
+}
+
+bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
+  Machine& self = of(machine);
+  if (self.reveal(address)) return true;
+  const std::string_view what = type == UC_MEM_FETCH_UNMAPPED   ? "fetches an instruction from"
+                                : type == UC_MEM_WRITE_UNMAPPED ? "writes to"
+                                                                : "reads from";
+  const std::uint64_t stack = self.get(UC_X86_REG_RSP);
+  const bool is_stack = address >= stack - 64 && address < stack + 64;
+  std::string hint =
+      fmt::format("memory is 0 to {:X}H, and the local APIC at FEE00000H to FEE00FFFH", self.memory_size() - 1);
+  if (is_stack) {
+    hint = fmt::format("the stack pointer is {:X}H, and there is no memory: set it to {:X}H, or leave it alone", stack,
+                       layout::stack);
+  } else if (type == UC_MEM_FETCH_UNMAPPED) {
+    hint = "a jump, call or return went astray: a RET with a stack that is not balanced does that";
+  }
+  self.running_.reset();
+  self.end(End::Reason::hole, self.at_,
+           fmt::format("{} {} {:X}H, where nothing is{}", self.image_.place(self.at_), what, address,
+                       is_stack ? ": the stack lies in the hole" : ""),
+           hint);
+  return false;
+}
+
+// Accesses are seen while a counter counts them, so that whole blocks need not be looked into else.
+void Machine::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int size, std::int64_t, void* machine) {
+  Machine& self = of(machine);
+  if (type == UC_MEM_WRITE) {
+    if (const auto place = self.memory_place(address)) self.written(*place, static_cast<std::uint64_t>(size));
+  }
+  if (!self.pmu_.counts(Signal::llc_references, self.cpl_) && !self.pmu_.counts(Signal::llc_misses, self.cpl_)) return;
+  self.tags_.access(address);
+}
+
+End Machine::limit_reached(std::uint64_t address) const {
+  return no_end_in_sight(instructions_, address, recent_, image_, "HLT");
+}
+
+}  // namespace tally::lab

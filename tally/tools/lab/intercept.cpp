@@ -1,0 +1,223 @@
+// Instructions that the lab executes itself: those that touch the PMU, and a few that the emulator does otherwise.
+#include <fmt/format.h>
+
+#include "tally/hardware/pmu/emulated/profile.hpp"
+#include "tally/tools/lab/machine.hpp"
+
+namespace tally::lab {
+namespace {
+
+constexpr std::uint32_t apic_base_msr = 0x1B;
+constexpr std::uint64_t x2apic_enabled = 1U << 10;
+constexpr std::uint32_t first_x2apic = 0x800, last_x2apic = 0x83F;
+constexpr std::uint32_t end_of_interrupt_msr = 0x80B;
+constexpr std::uint32_t local_vector_msr = 0x834;
+constexpr std::uint64_t user_rdpmc = 1U << 8;  // CR4.PCE
+constexpr std::uint64_t general_protection = 13;
+
+// The register as the tables know it; nothing for one that is in none.
+std::optional<pmu::Place> place_of(std::uint32_t index) {
+  const auto place = pmu::find_register(fmt::format("{:#x}", index), &pmu::intel_model);
+  if (!place || place->reg->space != pmu::Space::msr) return std::nullopt;
+  return *place;
+}
+
+// Those that the emulated processor itself has: EFER and the system calls', the bases of FS and GS.
+bool is_emulators(std::uint32_t index) {
+  return (index >= 0xC000'0080 && index <= 0xC000'0084) || (index >= 0xC000'0100 && index <= 0xC000'0102);
+}
+
+}  // namespace
+
+// A handler writes the same values again and again: what there is to say is found once.
+const std::vector<pmu::Remark>& Machine::remarks_of(std::uint32_t index, std::uint64_t value) {
+  const auto [at, is_new] = remarks_.try_emplace({index, value});
+  if (is_new) {
+    if (const auto place = place_of(index)) at->second = pmu::check({*place, value, pmu_.profile().version});
+  }
+  return at->second;
+}
+
+void Machine::intercept(const Instruction& instruction) {
+  switch (instruction.kind) {
+    case Kind::rdmsr: read_msr(instruction); return;
+    case Kind::wrmsr: write_msr(instruction); return;
+    case Kind::rdpmc: read_counter(instruction); return;
+    case Kind::halt: halt(instruction); return;
+    case Kind::cpuid: identify(); break;
+    case Kind::rdtsc:
+    case Kind::rdtscp: {
+      const std::uint64_t now = pmu_.time_stamp();
+      set(UC_X86_REG_RAX, now & 0xFFFF'FFFF);
+      set(UC_X86_REG_RDX, now >> 32);
+      if (instruction.kind == Kind::rdtscp) set(UC_X86_REG_RCX, 0);
+      break;
+    }
+    default:
+      // Executed by the emulator, and looked at when it is done.
+      running_ = instruction;
+      return;
+  }
+  running_ = instruction;
+  const std::uint64_t next = instruction.address + instruction.length;
+  finish(next);
+  set(UC_X86_REG_RIP, next);
+}
+
+void Machine::read_msr(const Instruction& instruction) {
+  const auto index = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
+  const std::uint64_t next = instruction.address + instruction.length;
+  pmu::emulated::Answer answer;
+  if (cpl_ == 0 && is_emulators(index)) {
+    running_ = instruction;
+    return;
+  }
+  if (pmu::emulated::IntelPmu::owns(index) || index == local_vector_msr || cpl_ > 0) {
+    answer = pmu_.rdmsr(index, cpl_);
+    if (answer && settings_.reads) {
+      Entry read = entry(Entry::Kind::read);
+      read.number = index;
+      read.value = answer.value;
+      note(read);
+    }
+    if (answer) ++instructions_;
+  } else {
+    answer = other_msr(index);
+    if (answer) {
+      running_ = instruction;
+      finish(next);
+    }
+  }
+  if (!answer) {
+    arrive({general_protection, 0, instruction.address, *answer.fault});
+    return;
+  }
+  set(UC_X86_REG_RAX, answer.value & 0xFFFF'FFFF);
+  set(UC_X86_REG_RDX, answer.value >> 32);
+  set(UC_X86_REG_RIP, next);
+}
+
+pmu::emulated::Answer Machine::other_msr(std::uint32_t index) {
+  if (index == apic_base_msr) return {apic_base_, {}};
+  if (index >= first_x2apic && index <= last_x2apic && (apic_base_ & x2apic_enabled) != 0) {
+    return {on_apic_read(uc_, std::uint64_t{index - first_x2apic} * 16, 4, this), {}};
+  }
+  return {0, fmt::format("RDMSR of {:X}H: the emulated processor has no such register", index)};
+}
+
+void Machine::write_msr(const Instruction& instruction) {
+  const auto index = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
+  const std::uint64_t value = (get(UC_X86_REG_RDX) & 0xFFFF'FFFF) << 32 | (get(UC_X86_REG_RAX) & 0xFFFF'FFFF);
+  const std::uint64_t next = instruction.address + instruction.length;
+  if (cpl_ == 0 && is_emulators(index)) {
+    running_ = instruction;
+    return;
+  }
+  if (cpl_ == 0 && write_apic(index, value)) {
+    running_ = instruction;
+    finish(next);
+    set(UC_X86_REG_RIP, next);
+    return;
+  }
+  Entry write = entry(Entry::Kind::write);
+  write.number = index;
+  write.value = value;
+  write.remarks = remarks_of(index, value);
+  const pmu::emulated::Answer answer = pmu_.wrmsr(index, value, cpl_);
+  if (answer) ++instructions_;
+  if (!answer) {
+    write.text = *answer.fault;
+    note(write);
+    arrive({general_protection, 0, instruction.address, *answer.fault});
+    return;
+  }
+  if (pmu::emulated::IntelPmu::owns(index)) write.kept = pmu_.read(index).value;
+  note(write);
+  set(UC_X86_REG_RIP, next);
+}
+
+// IA32_APIC_BASE and, where it enables them, the registers of the x2APIC: but for the local vector of the counters,
+// which is the PMU's. An end of interrupt is heard in any case.
+bool Machine::write_apic(std::uint32_t index, std::uint64_t value) {
+  if (index == end_of_interrupt_msr) {
+    pmu_.apic().end_of_interrupt();
+  } else if (index == apic_base_msr) {
+    apic_base_ = value;
+  } else if (index >= first_x2apic && index <= last_x2apic && index != local_vector_msr &&
+             (apic_base_ & x2apic_enabled) != 0) {
+    on_apic_write(uc_, std::uint64_t{index - first_x2apic} * 16, 4, value, this);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Machine::read_counter(const Instruction& instruction) {
+  const auto ecx = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
+  const bool user_may = (get(UC_X86_REG_CR4) & user_rdpmc) != 0;
+  Entry read = entry(Entry::Kind::rdpmc);
+  read.number = ecx;
+  const pmu::emulated::Answer answer = pmu_.rdpmc(ecx, cpl_, user_may);
+  if (!answer) {
+    read.text = *answer.fault;
+    note(read);
+    arrive({general_protection, 0, instruction.address, *answer.fault});
+    return;
+  }
+  ++instructions_;
+  read.value = answer.value;
+  note(read);
+  set(UC_X86_REG_RAX, answer.value & 0xFFFF'FFFF);
+  set(UC_X86_REG_RDX, answer.value >> 32);
+  set(UC_X86_REG_RIP, instruction.address + instruction.length);
+}
+
+// What a program asks that looks for a PMU. Source: Intel SDM vol. 2A, CPUID.
+void Machine::identify() {
+  const pmu::emulated::Profile& profile = pmu_.profile();
+  const auto leaf = static_cast<std::uint32_t>(get(UC_X86_REG_RAX));
+  pmu::CpuidLeaf out;
+  switch (leaf) {
+    case 0: out = {0x16, 0x756E'6547, 0x6C65'746E, 0x4965'6E69}; break;  // GenuineIntel
+    case 1:
+      out.eax = profile.signature;
+      out.ecx = 1U << 0 | 1U << 19 | 1U << 20 | 1U << 21;  // SSE3, SSE4.1, SSE4.2, x2APIC
+      if (profile.capabilities) out.ecx |= 1U << 15;       // PDCM
+      // FPU, PSE, TSC, MSR, PAE, CX8, APIC, PGE, CMOV, MMX, FXSR, SSE, SSE2
+      out.edx = 1U << 0 | 1U << 3 | 1U << 4 | 1U << 5 | 1U << 6 | 1U << 13 | 1U << 8 | 1U << 9 | 1U << 15 | 1U << 23 |
+                1U << 24 | 1U << 25 | 1U << 26;
+      break;
+    case 0xA: out = pmu::emulated::perfmon_leaf(profile); break;
+    case 0x16: out.eax = static_cast<std::uint32_t>(pmu_.behaviour().clock.base); break;
+    case 0x8000'0000: out.eax = 0x8000'0001; break;
+    case 0x8000'0001: out.edx = 1U << 11 | 1U << 27 | 1U << 29; break;  // SYSCALL, RDTSCP, 64 bit
+    default: break;
+  }
+  set(UC_X86_REG_RAX, out.eax);
+  set(UC_X86_REG_RBX, out.ebx);
+  set(UC_X86_REG_RCX, out.ecx);
+  set(UC_X86_REG_RDX, out.edx);
+}
+
+void Machine::halt(const Instruction& instruction) {
+  if (cpl_ > 0) {
+    arrive({general_protection, 0, instruction.address, "HLT is for CPL 0 alone"});
+    return;
+  }
+  const std::uint64_t next = instruction.address + instruction.length;
+  running_ = instruction;
+  finish(next);
+  // Asleep until the timer wakes it: the counters stand still, time goes on.
+  if (timer_.is_running() && interrupts_enabled() && !pmu_.has_interrupt(true)) {
+    if (timer_.deadline > pmu_.time_stamp()) pmu_.halt(timer_.deadline - pmu_.time_stamp());
+    ring_timer();
+  }
+  if (pmu_.has_interrupt(interrupts_enabled())) {
+    set(UC_X86_REG_RIP, next);
+    return;
+  }
+  end(End::Reason::halted, instruction.address, "the program halted");
+  set(UC_X86_REG_RIP, next);
+}
+
+}  // namespace tally::lab

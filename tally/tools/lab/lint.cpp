@@ -1,0 +1,163 @@
+#include "tally/tools/lab/lint.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "tally/hardware/pmu/intel/event_select.hpp"
+
+namespace tally::lab {
+namespace {
+
+using pmu::Remark;
+using pmu::Severity;
+using pmu::emulated::IntelPmu;
+
+constexpr pmu::Source sdm{"Intel SDM vol. 3B", "Architectural Performance Monitoring"};
+constexpr pmu::Source apic{"Intel SDM vol. 3A", "Local Vector Table"};
+
+void say(std::vector<Remark>& remarks, Severity severity, std::string text, const pmu::Source& source = sdm) {
+  remarks.push_back({severity, std::move(text), source});
+}
+
+std::uint64_t status_of(const IntelPmu& pmu) { return pmu.read(0x38E).value; }
+
+constexpr std::uint64_t overflow_bits = 0xFFFF'FFFF'FFFF;
+
+}  // namespace
+
+void Linter::written(const Entry& entry, const IntelPmu& pmu, std::vector<Remark>& remarks) {
+  const std::uint32_t index = entry.number;
+  if (!entry.text.empty()) return;  // it faulted, and that was said
+  const bool is_masked = (pmu.apic().perfmon_vector() & pmu::emulated::LocalApic::vector_mask) != 0;
+  if (index >= 0x186 && index < 0x18E) {
+    const auto select = pmu::intel::decode_event_select(entry.value);
+    std::uint64_t& before = selects_[index - 0x186];
+    const auto old = pmu::intel::decode_event_select(before);
+    const int number = static_cast<int>(index - 0x186);
+    if (old.enable && select.enable && (old.event != select.event || old.umask != select.umask)) {
+      say(remarks, Severity::caution,
+          fmt::format("the event was changed while the counter ran: it holds {} of the old event",
+                      pmu.counter(number)));
+    }
+    if (select.enable && !old.enable && pmu.counter(number) != 0 && pmu.counter(number) < 1ULL << 47) {
+      say(remarks, Severity::note, fmt::format("the counter goes on from {}: it was not zeroed", pmu.counter(number)));
+    }
+    if (select.enable && pmu::emulated::signal_of(select.event, select.umask) == pmu::emulated::Signal::nothing &&
+        select.event != 0) {
+      say(remarks, Severity::caution,
+          fmt::format("the lab does not model event {:02X}H/{:02X}H: it counts 0 here", select.event, select.umask));
+    }
+    if (select.interrupt && select.enable && is_masked) {
+      say(remarks, Severity::caution, "INT is set and LVT_PERFMON is masked (bit 16): its interrupt would be lost",
+          apic);
+    }
+    before = entry.value;
+  } else if (index == 0x38F) {
+    for (int i = 0; i < pmu.profile().counters && i < 8; ++i) {
+      if ((entry.value >> i & 1) != 0 && selects_[i] == 0) {
+        say(remarks, Severity::note,
+            fmt::format("counter {} is enabled before its event was chosen: it begins with the write of {:X}H", i,
+                        0x186 + i));
+      }
+    }
+    const std::uint64_t fixed = pmu.profile().version >= 2 ? pmu.read(0x38D).value : 0;
+    for (int i = 0; i < 4; ++i) {
+      if ((entry.value >> (32 + i) & 1) != 0 && (fixed >> (4 * i) & 3) == 0) {
+        say(remarks, Severity::note,
+            fmt::format("fixed counter {} is enabled here and in no mode by IA32_FIXED_CTR_CTRL: it stands still", i));
+      }
+    }
+  } else if (index == 0x390) {
+    const std::uint64_t left = status_of(pmu) & overflow_bits;
+    if (left != 0) {
+      say(remarks, Severity::caution,
+          fmt::format("this write leaves {} {} of IA32_PERF_GLOBAL_STATUS set",
+                      std::popcount(left) == 1 ? "bit" : "bits", pmu::ranges(left)));
+    }
+  } else if (index == 0x38D) {
+    bool interrupts = false;
+    for (int i = 0; i < 4; ++i) interrupts = interrupts || (entry.value >> (4 * i + 3) & 1) != 0;
+    if (interrupts && is_masked) {
+      say(remarks, Severity::caution, "PMI is set and LVT_PERFMON is masked (bit 16): the interrupt would be lost",
+          apic);
+    }
+  }
+}
+
+void Linter::returned(const IntelPmu& pmu, std::vector<Remark>& remarks) {
+  in_handler_ = false;
+  if ((pmu.apic().perfmon_vector() & pmu::emulated::LocalApic::vector_mask) != 0) {
+    say(remarks, Severity::caution,
+        "the handler returns with LVT_PERFMON masked: hardware set bit 16, and no further PMI comes until it is "
+        "cleared",
+        apic);
+  }
+  bool serves = false;
+  for (int word = 0; word < 8; ++word) serves = serves || pmu.apic().in_service(word) != 0;
+  if (serves) {
+    say(remarks, Severity::caution,
+        "the handler returns without an EOI (a write of 0 to FEE000B0H): interrupts of its class stay blocked", apic);
+  }
+  if (pmu.profile().version >= 2 && (status_of(pmu) & overflow_bits) != 0) {
+    say(remarks, Severity::note,
+        fmt::format("the handler returns with overflow bits {} set in IA32_PERF_GLOBAL_STATUS",
+                    pmu::ranges(status_of(pmu) & overflow_bits)));
+  }
+  if (pmu.profile().version >= 2 && pmu.profile().version < 4 && (pmu.read(0x1D9).value >> 12 & 1) != 0 &&
+      pmu.read(0x38F).value == 0) {
+    say(remarks, Severity::note,
+        "IA32_PERF_GLOBAL_CTRL is 0, for the PMI froze the counters: nothing counts until it is written again");
+  }
+}
+
+bool Linter::stops_a_counter(const Entry& entry) const {
+  if (entry.number < 0x186 || entry.number >= 0x18E) return false;
+  return pmu::intel::decode_event_select(selects_[entry.number - 0x186]).enable;
+}
+
+std::vector<Remark> Linter::look(Entry& entry, const IntelPmu& pmu) {
+  std::vector<Remark> remarks;
+  switch (entry.kind) {
+    case Entry::Kind::write:
+      if (stops_a_counter(entry)) {
+        // That it stands still is what was wanted.
+        std::erase_if(entry.remarks, [](const Remark& one) { return one.text.starts_with("EN (bit 22)"); });
+      }
+      written(entry, pmu, remarks);
+      break;
+    case Entry::Kind::read:
+      if (entry.number == 0x390) {
+        say(remarks, Severity::note, "390H reads 0: a read-modify-write of it is a plain write");
+      }
+      break;
+    case Entry::Kind::pmi:
+      if (entry.value == 0) ++lost_;
+      break;
+    case Entry::Kind::enter:
+      if (entry.number >= 32 || entry.number == 2) {
+        in_handler_ = true;
+        ++served_;
+      }
+      break;
+    case Entry::Kind::leave:
+      if (in_handler_) returned(pmu, remarks);
+      break;
+    default: break;
+  }
+  return remarks;
+}
+
+std::vector<Remark> Linter::at_end(const IntelPmu& pmu, bool interrupts_enabled) const {
+  std::vector<Remark> remarks;
+  if (pmu.has_interrupt(true) && !interrupts_enabled) {
+    say(remarks, Severity::caution,
+        "an interrupt waits that was never taken: interrupts are off (IF is 0). STI turns them on");
+  }
+  if (lost_ > 0) {
+    say(remarks, Severity::caution, fmt::format("{} of the counters' interrupts were lost", lost_), apic);
+  }
+  return remarks;
+}
+
+}  // namespace tally::lab

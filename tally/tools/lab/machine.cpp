@@ -1,0 +1,373 @@
+// The run: what happens before and after each instruction.
+#include "tally/tools/lab/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "tally/core/base/text.hpp"
+#include "tally/linux/process/noted_signal.hpp"
+#include "tally/tools/lab/layout.hpp"
+
+namespace tally::lab {
+namespace {
+
+using pmu::emulated::Happening;
+using pmu::emulated::Sent;
+using pmu::emulated::Signal;
+
+constexpr std::uint64_t interrupt_flag = 1U << 9;
+constexpr std::uint64_t calm_enough = 64;  // instructions without anything, before whole blocks are tried
+
+Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
+
+std::string_view fate(Sent sent) {
+  switch (sent) {
+    case Sent::pending: return "on its way";
+    case Sent::masked: return "lost: LVT_PERFMON is masked (bit 16)";
+    case Sent::illegal_vector: return "not delivered: vectors 0 to 15 are illegal, the APIC sets ESR bit 6";
+    case Sent::wrong_mode: return "not delivered: the mode of LVT_PERFMON is not Fixed, NMI or SMI";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<int> counter_numbers(const pmu::emulated::Profile& profile) {
+  std::vector<int> numbers;
+  for (int i = 0; i < profile.counters; ++i) numbers.push_back(i);
+  for (int i = 0; i < 4; ++i) {
+    if (profile.version >= 2 && profile.has_fixed(i)) numbers.push_back(32 + i);
+  }
+  return numbers;
+}
+
+Machine::Machine(const Image& image, const Settings& settings, Listener listener)
+    : image_(image),
+      settings_(settings),
+      listener_(std::move(listener)),
+      pmu_(*settings.profile, settings.behaviour),
+      tags_(settings.cache_bytes) {
+  code_bytes_.assign(memory_size(), false);
+  code_bits_ = image_.bits;
+  pmu_.listen([this](const Happening& what) {
+    Entry happened = entry(what.kind == Happening::Kind::overflow ? Entry::Kind::overflow
+                           : what.kind == Happening::Kind::pmi    ? Entry::Kind::pmi
+                                                                  : Entry::Kind::frozen);
+    if (what.kind == Happening::Kind::overflow) happened.text = pmu::emulated::counter_name(what.counter);
+    if (what.kind == Happening::Kind::pmi) {
+      happened.text = fate(what.sent);
+      happened.value = what.sent == Sent::pending ? 1 : 0;
+    }
+    note(happened);
+  });
+}
+
+Machine::~Machine() {
+  if (context_) uc_context_free(context_);
+  if (fast_) uc_close(fast_);
+  if (uc_) uc_close(uc_);
+}
+
+Result<std::unique_ptr<Machine>> Machine::make(const Image& image, const Settings& settings, Listener listener) {
+  std::unique_ptr<Machine> machine(new Machine(image, settings, std::move(listener)));
+  const auto started = machine->start();
+  if (!started) return fail(started.error());
+  return machine;
+}
+
+std::uint64_t Machine::get(int reg) const {
+  std::uint64_t value = 0;
+  uc_reg_read(uc_, named(reg), &value);
+  return value;
+}
+
+void Machine::set(int reg, std::uint64_t value) { uc_reg_write(uc_, named(reg), &value); }
+
+// The emulator knows the wide names in 64-bit mode alone.
+int Machine::named(int reg) const {
+  if (image_.bits == 64) return reg;
+  switch (reg) {
+    case UC_X86_REG_RAX: return UC_X86_REG_EAX;
+    case UC_X86_REG_RBX: return UC_X86_REG_EBX;
+    case UC_X86_REG_RCX: return UC_X86_REG_ECX;
+    case UC_X86_REG_RDX: return UC_X86_REG_EDX;
+    case UC_X86_REG_RSP: return UC_X86_REG_ESP;
+    case UC_X86_REG_RIP: return UC_X86_REG_EIP;
+    case UC_X86_REG_RFLAGS: return UC_X86_REG_EFLAGS;
+    default: return reg;
+  }
+}
+
+std::uint64_t Machine::peek(std::uint64_t address, int size) const {
+  std::uint64_t value = 0;
+  uc_mem_read(uc_, physical(address).value_or(address), &value, static_cast<std::size_t>(size));
+  return value;
+}
+
+void Machine::poke(std::uint64_t address, std::uint64_t value, int size) {
+  const std::uint64_t place = physical(address).value_or(address);
+  uc_mem_write(uc_, place, &value, static_cast<std::size_t>(size));
+  written(place, static_cast<std::uint64_t>(size));
+}
+
+bool Machine::interrupts_enabled() const { return (get(UC_X86_REG_RFLAGS) & interrupt_flag) != 0; }
+
+Entry Machine::entry(Entry::Kind kind) const {
+  Entry entry;
+  entry.kind = kind;
+  entry.address = at_;
+  entry.instruction = instructions_;
+  entry.cpl = cpl_;
+  return entry;
+}
+
+std::string Machine::instruction_text(std::uint64_t address) const {
+  std::array<std::uint8_t, 15> bytes{};
+  uc_mem_read(uc_, physical(address).value_or(address), bytes.data(), bytes.size());
+  return text_of(bytes, address, code_bits_);
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> Machine::registers() const {
+  struct Name {
+    const char* name;
+    int wide;
+    int narrow;
+  };
+  static constexpr Name names[] = {{"AX", UC_X86_REG_RAX, UC_X86_REG_EAX}, {"BX", UC_X86_REG_RBX, UC_X86_REG_EBX},
+                                   {"CX", UC_X86_REG_RCX, UC_X86_REG_ECX}, {"DX", UC_X86_REG_RDX, UC_X86_REG_EDX},
+                                   {"SI", UC_X86_REG_RSI, UC_X86_REG_ESI}, {"DI", UC_X86_REG_RDI, UC_X86_REG_EDI},
+                                   {"BP", UC_X86_REG_RBP, UC_X86_REG_EBP}, {"SP", UC_X86_REG_RSP, UC_X86_REG_ESP}};
+  const bool wide = image_.bits == 64;
+  std::vector<std::pair<std::string, std::uint64_t>> all;
+  for (const Name& one : names)
+    all.emplace_back((wide ? "R" : "E") + std::string(one.name), get(wide ? one.wide : one.narrow));
+  for (int i = 8; wide && i < 16; ++i) all.emplace_back(fmt::format("R{}", i), get(UC_X86_REG_R8 + i - 8));
+  all.emplace_back(wide ? "RIP" : "EIP", at_);
+  all.emplace_back(wide ? "RFLAGS" : "EFLAGS", get(UC_X86_REG_RFLAGS));
+  return all;
+}
+
+void Machine::end(End::Reason reason, std::uint64_t address, std::string message, std::string hint) {
+  if (!end_) end_ = End{reason, address, 0, std::move(message), std::move(hint)};
+  uc_emu_stop(uc_);
+}
+
+End Machine::run() {
+  end_.reset();
+  while (!end_) {
+    restarts_ = had_round_ = false;
+    // Until never: the lab ends a run, not an address.
+    const uc_err error = uc_emu_start(uc_, get(UC_X86_REG_RIP), ~0ULL, 0, 0);
+    if (end_) break;
+    if (repages_) {
+      repages_ = false;
+      repage();
+    } else if (goes_fast_) {
+      goes_fast_ = false;
+      run_fast();
+    } else if (forgets_ && !aliases_.empty()) {
+      forget_code();
+    } else if (error == UC_ERR_OK && !restarts_ && !fault_) {
+      // Nobody asked for this stop: it is at an instruction that the emulator does not know, in a state that came from
+      // the other one. Unicorn 2.0.1 calls no hook then.
+      note_invalid();
+    }
+    if (fault_) {
+      const Arrival met = *fault_;
+      fault_.reset();
+      arrive(met);
+    } else if (error != UC_ERR_OK && !end_) {
+      end(End::Reason::fault, at_,
+          fmt::format("the emulator gives up at {}: {}", image_.place(at_), uc_strerror(error)));
+    }
+  }
+  flush_output();
+  return *end_;
+}
+
+void Machine::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* machine) { of(machine).before(address); }
+
+// The lab's own instructions pass without being looked at.
+bool Machine::in_rom(std::uint64_t address) {
+  if (address < layout::rom || address >= layout::rom_end) return false;
+  if (address == layout::leave) {
+    finish(address);
+    end(End::Reason::returned, at_, "the program returned");
+  } else if (address == layout::to_kernel && arrival_) {
+    const Arrival arrival = *arrival_;
+    arrival_.reset();
+    cpl_ = 0;
+    enter(arrival, gate_of(arrival.vector), true);
+  }
+  return true;
+}
+
+// Before each instruction: the one before it has retired, interrupts may come in between, and some are executed here.
+void Machine::before(std::uint64_t address) {
+  if (end_) {
+    uc_emu_stop(uc_);
+    return;
+  }
+  if (in_rom(address)) return;
+  const bool is_same = is_begun_again(address);
+  // Of a repeated instruction a round is done first: it may have been begun again.
+  if (restarts_ && (!is_same || had_round_)) {
+    uc_emu_stop(uc_);
+    return;
+  }
+  if (is_same) {
+    had_round_ = restarts_ && running_->repeats;
+    return;
+  }
+  finish(address);
+  // What was written may be code at another address, too: translations of the emulator's are of one address.
+  if (repages_ || (forgets_ && !aliases_.empty())) {
+    at_ = address;
+    uc_emu_stop(uc_);
+    return;
+  }
+  if (timer_.is_running() && pmu_.time_stamp() >= timer_.deadline) ring_timer();
+  if (interrupted(address)) return;
+  at_ = address;
+  if (++calm_ > calm_enough && may_run_fast()) {
+    goes_fast_ = true;
+    calm_ = 0;
+    uc_emu_stop(uc_);
+    return;
+  }
+  recent_[instructions_ % recent_.size()] = address;
+  if (linux::noted_signal() != 0) {
+    end_ = stopped_by_signal(address);
+    uc_emu_stop(uc_);
+    return;
+  }
+  if (instructions_ >= settings_.max_instructions) {
+    end_ = limit_reached(address);
+    uc_emu_stop(uc_);
+    return;
+  }
+  const Instruction instruction = decoded(address);  // a copy: what is done here may write to it
+  look_around(instruction);
+  tags_.clear_counts();
+  if (instruction.is_call) stack_before_ = get(UC_X86_REG_RSP);
+  if (instruction.kind == Kind::plain || instruction.kind == Kind::port) {
+    running_ = instruction;
+  } else {
+    calm_ = 0;
+    intercept(instruction);
+  }
+}
+
+// REP is reported once for each round, and is one instruction. And an instruction that writes into the block that it is
+// part of is begun again by the emulator: of those that write only a call may lead to itself.
+bool Machine::is_begun_again(std::uint64_t address) const {
+  if (!running_ || running_->address != address) return false;
+  if (running_->repeats) return true;
+  return running_->stores != 0 && (!running_->is_call || get(UC_X86_REG_RSP) == stack_before_);
+}
+
+void Machine::look_around(const Instruction& instruction) {
+  const auto& stops = settings_.breakpoints;
+  if (std::find(stops.begin(), stops.end(), instruction.address) != stops.end()) note(entry(Entry::Kind::breakpoint));
+  if (!settings_.steps) return;
+  Entry step = entry(Entry::Kind::step);
+  step.text = instruction_text(instruction.address);
+  if (settings_.step_registers) {
+    const auto now = registers();
+    for (std::size_t i = 0; i < now.size() && i < last_registers_.size(); ++i) {
+      const bool is_pointer = now[i].first.ends_with("IP");
+      if (now[i].second != last_registers_[i].second && !is_pointer) step.changed.push_back(now[i]);
+    }
+    last_registers_ = now;
+  }
+  for (const int number : counter_numbers(pmu_.profile())) {
+    if (pmu_.is_counting(number, cpl_) || pmu_.counter(number) != 0) {
+      step.counters.emplace_back(pmu::emulated::counter_name(number), pmu_.counter(number));
+    }
+  }
+  note(step);
+}
+
+// The instruction that the emulator executed has retired, and the one at `next` follows.
+void Machine::finish(std::uint64_t next) {
+  if (!running_) return;
+  const Instruction done = *running_;
+  running_.reset();
+  pmu::emulated::Work work = done.work();
+  const bool taken = done.is_branch && next != done.address + done.length;
+  if (taken) work[Signal::taken_branches] = 1;
+  if (settings_.width > 1) work[Signal::core_cycles] = cycles_of(done);
+  if (done.is_conditional && pmu_.counts(Signal::mispredicts, cpl_)) {
+    // Two bits for each branch, as the declared model has it: 2 and 3 say taken.
+    std::uint8_t& state = directions_[done.address];
+    if ((state >= 2) != taken) work[Signal::mispredicts] = 1;
+    if (taken && state < 3) ++state;
+    if (!taken && state > 0) --state;
+  }
+  work[Signal::llc_references] = tags_.references();
+  work[Signal::llc_misses] = tags_.misses();
+  const int level = cpl_;
+  if (done.kind == Kind::interrupt_return || done.kind == Kind::far) note_segment();
+  is_shadowed_ = done.kind == Kind::enable;
+  repages_ = done.kind == Kind::paging;
+  pmu_.retire(work, level);
+  ++instructions_;
+  if (done.kind == Kind::interrupt_return) note(entry(Entry::Kind::leave));
+}
+
+// Another code segment: its privilege level, and whether its code is of 64 bits. Source: Intel SDM vol. 3A, "Segment
+// Descriptors".
+void Machine::note_segment() {
+  const std::uint64_t selector = get(UC_X86_REG_CS);
+  cpl_ = static_cast<int>(selector & 3);
+  if (image_.bits != 64) return;
+  uc_x86_mmr gdtr{};
+  uc_reg_read(uc_, UC_X86_REG_GDTR, &gdtr);
+  const std::uint64_t descriptor = peek(gdtr.base + (selector & ~7ULL), 8);
+  const bool is_wide = (descriptor >> 53 & 1) != 0, is_narrow = (descriptor >> 54 & 1) != 0;
+  const int bits = is_wide ? 64 : is_narrow ? 32 : 16;
+  if (bits == code_bits_) return;
+  code_bits_ = bits;
+  // What was decoded there may be other instructions now.
+  instructions_seen_.clear();
+  forget_blocks();
+}
+
+// Several instructions retire in a cycle, in order; each multiplication waits for the one before it. So a loop takes
+// the longer of its instructions and its chain of products.
+std::uint64_t Machine::cycles_of(const Instruction& instruction) {
+  const auto width = static_cast<std::uint64_t>(settings_.width);
+  const std::uint64_t before = retired_ / width;
+  ++issued_;
+  std::uint64_t done = issued_;
+  if (instruction.cycles > 1) {
+    done = std::max(issued_, product_ready_) + instruction.cycles * width;
+    product_ready_ = done;
+  }
+  retired_ = std::max(retired_ + 1, done);
+  return retired_ / width - before;
+}
+
+// Whether an interrupt comes in before the instruction at `address`.
+bool Machine::interrupted(std::uint64_t address) {
+  if (pmu_.apic().is_idle()) return false;
+  if (is_shadowed_) {
+    is_shadowed_ = false;
+    return false;
+  }
+  const auto interrupt = pmu_.take_pmi(interrupts_enabled());
+  if (!interrupt) return false;
+  if (interrupt->delivery == pmu::emulated::Delivery::smi) {
+    end(End::Reason::fault, address, "an SMI was delivered, and the lab has no system management mode",
+        "choose Fixed or NMI in LVT_PERFMON");
+    return true;
+  }
+  arrive({interrupt->vector, std::nullopt, address,
+          interrupt->delivery == pmu::emulated::Delivery::nmi ? "an NMI" : "an interrupt of the performance counters"});
+  return true;
+}
+
+}  // namespace tally::lab

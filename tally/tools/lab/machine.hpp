@@ -1,0 +1,307 @@
+// The emulated computer: a processor, 16 MiB of memory, a local APIC, a serial port and a port that ends the program.
+// The processor is Unicorn's, its PMU ours: instructions that touch it are executed here, not there.
+#pragma once
+
+#include <unicorn/unicorn.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tally/core/base/result.hpp"
+#include "tally/hardware/pmu/emulated/intel_pmu.hpp"
+#include "tally/linux/files/memory_file.hpp"
+#include "tally/tools/lab/checkpoint.hpp"
+#include "tally/tools/lab/computer.hpp"
+#include "tally/tools/lab/decode.hpp"
+#include "tally/tools/lab/line_tags.hpp"
+#include "tally/tools/lab/lint.hpp"
+
+namespace tally::lab {
+
+struct Settings : RunSettings {
+  const pmu::emulated::Profile* profile = &pmu::emulated::profiles().front();
+  pmu::emulated::Behaviour behaviour = {};
+  bool blocks = true;  ///< whole blocks at once, where nothing happens in them
+  int width = 1;       ///< instructions that retire in a cycle
+};
+
+class Machine : public Computer {
+ public:
+  /// Errors: cannot_measure where the emulator does not start; bad_usage where the image does not fit.
+  static Result<std::unique_ptr<Machine>> make(const Image& image, const Settings& settings, Listener listener);
+  ~Machine() override;
+
+  End run() override;
+
+  pmu::emulated::IntelPmu& pmu() { return pmu_; }
+  const pmu::emulated::IntelPmu& pmu() const { return pmu_; }
+  const Image& image() const override { return image_; }
+  std::uint64_t instructions() const override { return instructions_; }
+  std::uint64_t time_stamp() const override { return pmu_.time_stamp(); }
+  /// How often the run went from whole blocks to single instructions.
+  std::uint64_t switches() const { return switches_; }
+  int cpl() const { return cpl_; }
+  bool interrupts_enabled() const;
+
+  /// "RAX" to "R15", "RIP", "RFLAGS", as the mode has them.
+  std::vector<std::pair<std::string, std::uint64_t>> registers() const override;
+  std::string instruction_text(std::uint64_t address) const override;
+
+  // words.cpp
+  std::vector<CounterState> counters() const override;
+  std::string_view model() const override { return pmu_.profile().name; }
+  std::string headline() const override;
+  std::string register_name(std::uint32_t number) const override;
+  std::string counter_name(std::uint32_t number) const override;
+  std::optional<pmu::Value> value(const Entry& entry) const override;
+  std::string meaning(const Entry& entry) const override;
+  std::string words(const Entry& entry) const override;
+  std::string_view refusal() const override { return "#GP(0)"; }
+  std::string handler_words(const Entry& entry) const override;
+  std::string drawings() const override;
+  std::vector<pmu::Remark> lint(Entry& entry) override { return linter_.look(entry, pmu_); }
+  std::vector<pmu::Remark> lint_at_end() const override { return linter_.at_end(pmu_, interrupts_enabled()); }
+
+  /// What the memory holds at an address of the program's, up to 8 bytes.
+  std::uint64_t memory(std::uint64_t address, int size) const { return peek(address, size); }
+
+  /// Bytes. A program that a boot loader starts expects more than those of the lab's own.
+  std::uint64_t memory_size() const { return image_.is_multiboot ? 128 << 20 : 16 << 20; }
+
+ private:
+  Machine(const Image& image, const Settings& settings, Listener listener);
+
+  // An exception or interrupt on its way in.
+  struct Arrival {
+    int vector = 0;
+    std::optional<std::uint32_t> error;
+    std::uint64_t back = 0;    // where it returns to
+    std::string why;           // for whoever has no handler
+    bool is_software = false;  // INT n
+    std::uint64_t from = 0;    // the INT itself
+  };
+  struct Gate {
+    bool present = false;
+    std::uint16_t selector = 0;
+    std::uint64_t handler = 0;
+    bool clears_interrupts = true;
+    int stack = 0;  // IST
+    int level = 0;  // DPL
+  };
+
+  // How a run of whole blocks ended.
+  enum class Leave : std::uint8_t {
+    astray,     // somewhere inside a block, and it is not known where
+    at_block,   // before the block at leave_at_
+    may_go_on,  // the same, and after settle() there may be room for more
+  };
+
+  // Instructions that run together. `times`: how often they did since settle().
+  struct Block {
+    std::uint64_t address = 0;
+    std::uint32_t size = 0;
+    std::uint32_t instructions = 0;
+    std::uint64_t times = 0;
+    pmu::emulated::Work work;
+  };
+
+  // Pages of the memory at other addresses: paging.cpp.
+  struct Alias {
+    std::uint64_t begin = 0;
+    std::uint64_t size = 0;
+    linux::Mapping host;
+    std::vector<std::uint64_t> places;  // of its pages, in the memory
+  };
+
+  // The APIC's timer: an interrupt when the time stamp counter reaches `deadline`.
+  struct Timer {
+    std::uint32_t vector = 1U << 16;
+    std::uint32_t divide = 0;
+    std::uint64_t count = 0;  // ticks of the time stamp counter
+    std::uint64_t deadline = 0;
+    bool is_running() const { return deadline != 0; }
+  };
+
+  // boot.cpp
+  Result<bool> start();
+  void lay_out_tables();
+  std::uint64_t lay_out_boot_information(std::uint64_t at);
+  void add_hooks();
+
+  // machine.cpp
+  static void on_code(uc_engine* uc, std::uint64_t address, std::uint32_t size, void* machine);
+  static void on_interrupt(uc_engine* uc, std::uint32_t vector, void* machine);
+  static bool on_invalid(uc_engine* uc, void* machine);
+  static bool on_hole(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
+                      void* machine);
+  static void on_access(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
+                        void* machine);
+  static void on_slow_block(uc_engine* uc, std::uint64_t address, std::uint32_t size, void* machine);
+  void before(std::uint64_t address);
+  bool is_begun_again(std::uint64_t address) const;
+  void note_invalid();
+  void finish(std::uint64_t next);
+  bool interrupted(std::uint64_t address);
+  bool in_rom(std::uint64_t address);
+  void look_around(const Instruction& instruction);
+  void end(End::Reason reason, std::uint64_t address, std::string message, std::string hint = {});
+  End limit_reached(std::uint64_t address) const;
+
+  std::uint64_t cycles_of(const Instruction& instruction);
+  void note_segment();
+
+  // fast.cpp
+  bool may_run_fast() const;
+  std::uint64_t budget() const;
+  Result<bool> start_fast();
+  void run_fast();
+  Leave run_blocks(std::uint64_t from, std::uint64_t budget);
+  std::uint64_t go_back(std::uint64_t from);
+  void roll_back();
+  void go_astray();
+  static void on_block(uc_engine* uc, std::uint64_t address, std::uint32_t size, void* machine);
+  static void on_fast_interrupt(uc_engine* uc, std::uint32_t vector, void* machine);
+  static bool on_fast_invalid(uc_engine* uc, void* machine);
+  static bool on_fast_hole(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
+                           void* machine);
+  static void on_fast_write(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
+                            void* machine);
+  [[gnu::noinline]] void begin_block(std::uint64_t address, std::uint32_t size);
+  Block* block_at(std::uint64_t address, std::uint32_t size);
+  void settle();
+
+  // code.cpp
+  const Instruction& decoded(std::uint64_t address);
+  void mark_code(std::uint64_t address, std::uint64_t size);
+  bool is_code(std::uint64_t place, std::uint64_t size) const;
+  void written(std::uint64_t place, std::uint64_t size);
+  void forget_code();
+  void forget_blocks();
+  void remove_translations(uc_engine* uc) const;
+
+  // intercept.cpp
+  void intercept(const Instruction& instruction);
+  const std::vector<pmu::Remark>& remarks_of(std::uint32_t index, std::uint64_t value);
+  void read_msr(const Instruction& instruction);
+  void write_msr(const Instruction& instruction);
+  void read_counter(const Instruction& instruction);
+  void identify();
+  void halt(const Instruction& instruction);
+  pmu::emulated::Answer other_msr(std::uint32_t index);
+  bool write_apic(std::uint32_t index, std::uint64_t value);
+
+  // entry.cpp
+  void arrive(const Arrival& arrival);
+  void enter(const Arrival& arrival, const Gate& gate, bool from_user);
+  Gate gate_of(int vector) const;
+  void push(std::uint64_t value);
+  void unhandled(const Arrival& arrival);
+
+  // paging.cpp
+  bool is_paging() const;
+  std::optional<std::uint64_t> physical(std::uint64_t address) const;
+  std::optional<std::uint64_t> hidden_page(std::uint64_t address) const;
+  bool reveal(std::uint64_t address);
+  std::optional<std::uint64_t> memory_place(std::uint64_t address) const;
+  void repage();
+  static void forget_pages(uc_engine* uc);
+
+  // devices.cpp
+  std::uint8_t read_firmware();
+  void start_timer(std::uint64_t ticks);
+  void ring_timer();
+  static std::uint64_t on_apic_read(uc_engine* uc, std::uint64_t offset, unsigned size, void* machine);
+  static void on_apic_write(uc_engine* uc, std::uint64_t offset, unsigned size, std::uint64_t value, void* machine);
+  static std::uint32_t on_in(uc_engine* uc, std::uint32_t port, int size, void* machine);
+  static void on_out(uc_engine* uc, std::uint32_t port, int size, std::uint32_t value, void* machine);
+  void flush_output();
+
+  std::uint64_t get(int reg) const;
+  void set(int reg, std::uint64_t value);
+  int named(int reg) const;
+  int word_bytes() const { return image_.bits / 8; }
+  std::uint64_t peek(std::uint64_t address, int size) const;
+  void poke(std::uint64_t address, std::uint64_t value, int size);
+  Entry entry(Entry::Kind kind) const;
+  void note(const Entry& what) const {
+    if (listener_) listener_(what);
+  }
+
+  Image image_;
+  Settings settings_;
+  Listener listener_;
+  pmu::emulated::IntelPmu pmu_;
+  Linter linter_;
+  uc_engine* uc_ = nullptr;
+  std::uint8_t* memory_ = nullptr;
+  int code_bits_ = 64;  // of the code segment
+  linux::Descriptor memory_file_;
+  linux::Mapping memory_mapping_;
+  std::vector<Alias> aliases_;
+  bool repages_ = false;
+  bool restarts_ = false;  // the emulator: after an access that it left in the middle it reports none (Unicorn 2.0.1)
+  bool had_round_ = false;
+
+  std::unordered_map<std::uint64_t, Instruction> instructions_seen_;
+  std::optional<Instruction> running_;  // the emulator executes it: it retires at the next instruction
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<pmu::Remark>> remarks_;
+  int cpl_ = 0;
+  bool is_shadowed_ = false;        // behind STI or MOV SS: no interrupt before the next instruction
+  std::optional<Arrival> arrival_;  // waits for the processor to have come to CPL 0
+  std::optional<Arrival> fault_;    // met outside of a place where it can be delivered
+  std::optional<End> end_;
+  std::uint64_t instructions_ = 0;
+  std::uint64_t at_ = 0;  // address of the instruction that is looked at
+  std::array<std::uint64_t, 64> recent_{};
+  std::string output_;
+  LineTags tags_;
+  std::unordered_map<std::uint64_t, std::uint8_t> directions_;         // of conditional branches
+  std::vector<std::pair<std::string, std::uint64_t>> last_registers_;  // at the last step
+  std::uint32_t spurious_ = 0x1FF;                                     // APIC: spurious vector register
+  Timer timer_;
+  std::uint64_t apic_base_ = 0xFEE0'0000 | 1U << 11 | 1U << 8;  // IA32_APIC_BASE: enabled, boot processor
+  std::uint8_t line_control_ = 0;                               // of the serial port
+  std::uint16_t firmware_item_ = 0;                             // fw_cfg: what is read, and where
+  std::uint32_t firmware_at_ = 0;
+  std::uint64_t issued_ = 0;  // in quarters of a cycle, where several instructions retire in one: see cycles_of()
+  std::uint64_t retired_ = 0;
+  std::uint64_t product_ready_ = 0;
+
+  uc_engine* fast_ = nullptr;  // the same memory, whole blocks
+  uc_context* context_ = nullptr;
+  static constexpr std::size_t table_size = 4096;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks_;
+  std::vector<std::unique_ptr<Block>> replaced_;  // until settle()
+  std::array<Block*, table_size> table_{};        // the last block seen at each address, by its low bits
+  std::vector<Block*> touched_;
+  Block* last_block_ = nullptr;
+  Checkpoint checkpoint_;
+  std::uint64_t granted_ = 0;  // instructions that may run from the checkpoint on
+  std::uint64_t budget_ = 0;   // how many of them are left
+  std::uint64_t whole_ = 0;    // instructions of the blocks before the one that went astray
+  Leave leave_ = Leave::astray;
+  bool is_astray_ = false;  // and it was noticed
+  bool is_repeat_ = false;  // from the checkpoint to the block that went astray
+  std::uint64_t leave_at_ = 0;
+  std::uint64_t single_until_ = 0;  // instructions; no whole blocks before
+  std::uint64_t calm_ = 0;          // instructions since something happened
+  std::uint64_t switches_ = 0;
+  bool goes_fast_ = false;
+  bool fast_pages_changed_ = false;
+  std::vector<bool> code_bytes_;  // of memory: decoded, or part of a block that an emulator has translated
+  bool forgets_ = false;          // some of them were written
+  std::uint64_t first_dirty_ = ~0ULL;
+  std::uint64_t last_dirty_ = 0;
+  std::uint64_t stack_before_ = 0;  // of a call that runs
+};
+
+/// Numbers of the counters of a profile, general-purpose first.
+std::vector<int> counter_numbers(const pmu::emulated::Profile& profile);
+
+}  // namespace tally::lab

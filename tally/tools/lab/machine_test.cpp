@@ -1,0 +1,408 @@
+// The emulated computer. The names of the tests begin with the number of what they check: U a pitfall of the emulator
+// (each was one once), E, V, P, R rules of the PMU that take a processor.
+#include "tally/tools/lab/json.hpp"
+#include "tally/tools/lab/machine_testing.hpp"
+
+namespace tally::lab {
+namespace {
+
+using pmu::emulated::Signal;
+
+// Counter 0 counts instructions from here to `stop`, whose four instructions are counted, too.
+const std::string start = "  WRITE_MSR IA32_PERFEVTSEL0, 4300C0h\n";
+const std::string stop = "  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\n";
+constexpr std::uint64_t around = 4;
+
+TEST(LabMachine, U1_V5_a_repeated_string_instruction_is_one_instruction) {
+  TALLY_NEEDS_NASM();
+  const Ran run = ran("  mov edi, 200000h\n  mov ecx, 1000\n" + start + "  mov ecx, 1000\n  rep stosb\n" + stop);
+  EXPECT_EQ(run.counter(0), 2 + around);
+  const Ran none = ran(start + "  mov ecx, 0\n  rep stosb\n" + stop);
+  EXPECT_EQ(none.counter(0), 2 + around);
+  const Ran ends_early = ran("  mov edi, 200000h\n" + start + "  mov ecx, 1000\n  mov al, 0\n  repne scasb\n" + stop);
+  EXPECT_EQ(ends_early.counter(0), 3 + around);
+  const Ran loads = ran("  mov esi, 200000h\n" + start + "  mov ecx, 1000\n  rep lodsb\n" + stop);
+  EXPECT_EQ(loads.counter(0), 2 + around) << "no store tells that it is begun again";
+}
+
+TEST(LabMachine, U2_stores_are_all_seen) {
+  TALLY_NEEDS_NASM();
+  // References of the last level cache and stores.
+  const Ran run =
+      ran("  WRITE_MSR IA32_PERFEVTSEL0, 4382D0h\n  WRITE_MSR IA32_PERFEVTSEL1, 434F2Eh\n  mov ecx, 1000\n.again:\n"
+          "  mov [200000h], ecx\n  dec ecx\n  jnz .again\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 0\n  hlt\n");
+  EXPECT_EQ(run.counter(0), 1000U);
+  EXPECT_EQ(run.counter(1), 1000U);
+}
+
+TEST(LabMachine, U3_a_program_may_turn_paging_on) {
+  TALLY_NEEDS_NASM();
+  const Ran run =
+      ran("  mov eax, 83h\n  mov [300000h], eax\n  mov dword [300004h], 400083h\n  mov eax, cr4\n  or eax, 10h\n  mov "
+          "cr4, eax\n"
+          "  mov eax, 300000h\n  mov cr3, eax\n  mov eax, cr0\n  or eax, 80000000h\n  mov cr0, eax\n" +
+          start + "  times 10 nop\n" + stop);
+  EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
+  EXPECT_EQ(run.counter(0), 10 + around);
+}
+
+// Stores go through a hook, and whole blocks of them through another engine: none is lost, twice or elsewhere.
+TEST(LabMachine, U2_stores_of_all_sizes_arrive_in_blocks_and_one_by_one) {
+  TALLY_NEEDS_NASM();
+  const std::string program =
+      "  mov edi, 200000h\n" + start +
+      "  mov ecx, 20000\n.again:\n  mov [edi], cl\n  mov [edi + 2], cx\n  mov [edi + 4], ecx\n  add [edi + 8], ecx\n"
+      "  push ecx\n  pop dword [edi + 12]\n  add edi, 16\n  dec ecx\n  jnz .again\n" +
+      stop;
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run = ran(program, settings);
+    EXPECT_EQ(run.counter(0), 1 + 20000 * 9 + around) << blocks;
+    for (const std::uint64_t round : {0, 1, 9999, 19999}) {
+      const std::uint64_t left = 20000 - round;
+      const std::uint64_t at = 0x200000 + 16 * round;
+      EXPECT_EQ(run.machine->memory(at, 8), left << 32 | (left & 0xFFFF) << 16 | (left & 0xFF)) << blocks << round;
+      EXPECT_EQ(run.machine->memory(at + 8, 8), left << 32 | left) << blocks << round;
+    }
+  }
+}
+
+// Virtual addresses where no memory is: the emulator asks for a region there, and the pages behind it are used.
+TEST(LabMachine, U3_pages_lie_where_the_tables_say_in_blocks_and_one_by_one) {
+  TALLY_NEEDS_NASM();
+  // Pages of 4 MiB: the first 8 MiB as they are, C0000000H is 400000H once more.
+  const std::string program =
+      "  mov eax, 83h\n  mov [300000h], eax\n  mov dword [300004h], 400083h\n  mov dword [300C00h], 400083h\n"
+      "  mov eax, cr4\n  or eax, 10h\n  mov cr4, eax\n  mov eax, 300000h\n  mov cr3, eax\n  mov eax, cr0\n"
+      "  or eax, 80000000h\n  mov cr0, eax\n"
+      // A routine is copied there, and called where it is not as it was assembled.
+      "  mov esi, routine\n  mov edi, 400100h\n  mov ecx, routine_end - routine\n  cld\n  rep movsb\n" +
+      start +
+      "  mov ecx, 20000\n.again:\n  add dword [0C0000000h], 1\n  mov eax, [400000h]\n  dec ecx\n  jnz .again\n"
+      "  mov ebx, 0C0000100h\n  call ebx\n" +
+      stop + "routine:\n  inc dword [0C0000010h]\n  ret\nroutine_end:\n";
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run = ran(program, settings);
+    EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
+    EXPECT_EQ(run.counter(0), 1 + 20000 * 4 + 2 + 2 + around) << blocks;
+    EXPECT_EQ(run.machine->memory(0x400000, 4), 20000U) << blocks;
+    EXPECT_EQ(run.machine->memory(0xC000'0000, 4), 20000U) << blocks;
+    EXPECT_EQ(run.machine->memory(0x400010, 4), 1U) << blocks;
+  }
+}
+
+TEST(LabMachine, U4_a_hole_is_told_with_its_instruction_also_behind_whole_blocks) {
+  TALLY_NEEDS_NASM();
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run =
+        ran("  mov ecx, 100000\n.again:\n  dec ecx\n  jnz .again\n  nop\n  mov ebx, 2000000h\n  nop\n  mov [ebx + 8], "
+            "eax\n  hlt\n",
+            settings);
+    EXPECT_EQ(run.end.reason, End::Reason::hole);
+    EXPECT_EQ(run.machine->image().place(run.end.address), "line 10") << blocks;
+    EXPECT_EQ(run.machine->instructions(), 1 + 200000 + 3) << blocks;
+  }
+}
+
+TEST(LabMachine, U5_U11_whole_blocks_and_single_instructions_agree_on_every_interrupt) {
+  TALLY_NEEDS_NASM();
+  const std::string program =
+      "  mov esi, 33h\n  mov edi, handler\n  call set_interrupt_handler\n  mov dword [APIC_BASE + LVT_PERFMON], 33h\n  "
+      "sti\n"
+      "  WRITE_MSR IA32_PMC0, -10007 & 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  WRITE_MSR "
+      "IA32_PERFEVTSEL1, 4300C4h\n"
+      "  mov ecx, 40000\n.again:\n  imul eax, ecx\n  dec ecx\n  nop\n  nop\n  jnz .again\n  WRITE_MSR "
+      "IA32_PERFEVTSEL0, 0\n  hlt\n"
+      "handler:\n  STORE_CONTEXT\n  WRITE_MSR IA32_PMC0, -10007 & 0FFFFFFFFh\n  RESET_COUNTER_OVERFLOW\n  "
+      "RESTORE_CONTEXT\n"
+      "  mov dword [APIC_BASE + LVT_PERFMON], 33h\n  mov dword [APIC_BASE + EOI], 0\n  iret\n";
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> places[2];
+  std::uint64_t counts[2];
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run = ran(program, settings);
+    EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
+    for (const Entry& entry : run.entries) {
+      if (entry.kind == Entry::Kind::overflow || entry.kind == Entry::Kind::enter) {
+        places[blocks].emplace_back(entry.address, entry.instruction);
+      }
+    }
+    counts[blocks] = run.counter(1);
+    if (blocks) {
+      EXPECT_GT(run.machine->switches(), 10U) << "whole blocks were never run";
+    }
+  }
+  EXPECT_EQ(places[0], places[1]);
+  EXPECT_EQ(places[0].size(), 2U * 20);
+  EXPECT_EQ(counts[0], counts[1]);
+}
+
+TEST(LabMachine, U6_instructions_of_the_lab_are_found_in_code_that_ran_before) {
+  TALLY_NEEDS_NASM();
+  // The second round takes the branch to RDPMC in a block that is well known by then.
+  const Ran run =
+      ran(start +
+          "  mov edi, 2\n.round:\n  mov ecx, 5000\n.again:\n  dec ecx\n  jnz .again\n  xor ecx, ecx\n  rdpmc\n"
+          "  dec edi\n  jnz .round\n" +
+          stop);
+  EXPECT_EQ(run.count(Entry::Kind::rdpmc), 2);
+  EXPECT_EQ(run.counter(0), 1 + 2 * (1 + 10000 + 4) + around);
+}
+
+TEST(LabMachine, U7_flags_and_code_segment_are_those_of_a_processor) {
+  TALLY_NEEDS_NASM();
+  for (const int bits : {32, 64}) {
+    const std::string a = bits == 64 ? "rax" : "eax";
+    const Ran run =
+        ran("  mov ax, cs\n  cmp ax, 8\n  jne .wrong\n  pushf\n  pop " + a + "\n  or eax, 200000h\n  push " + a +
+                "\n  popf\n  pushf\n  pop " + a + "\n  test eax, 200000h\n  jz .wrong\n  EXIT 1\n.wrong:\n  EXIT 2\n",
+            {}, bits);
+    EXPECT_EQ(run.end.code, 1) << bits;
+  }
+}
+
+TEST(LabMachine, U8_R1_rdpmc_in_user_mode_is_a_protection_fault_and_no_invalid_instruction) {
+  TALLY_NEEDS_NASM();
+  for (const int bits : {32, 64}) {
+    const Ran run =
+        ran("  mov esi, 13\n  mov edi, fault\n  call set_interrupt_handler\n  ENTER_USER user\nuser:\n  xor ecx, ecx\n"
+            "  rdpmc\nfault:\n  EXIT 13\n",
+            {}, bits);
+    EXPECT_EQ(run.end.code, 13) << run.end.message;
+    EXPECT_EQ(run.count(Entry::Kind::enter), 1) << bits;
+    const Ran allowed = ran(bits == 64 ? "  mov rax, cr4\n  bts rax, 8\n  mov cr4, rax\n  ENTER_USER user\nuser:\n  "
+                                         "xor ecx, ecx\n  rdpmc\n  EXIT 3\n"
+                                       : "  mov eax, cr4\n  bts eax, 8\n  mov cr4, eax\n  ENTER_USER user\nuser:\n  "
+                                         "xor ecx, ecx\n  rdpmc\n  EXIT 3\n",
+                            {}, bits);
+    EXPECT_EQ(allowed.end.code, 3) << allowed.end.message;
+  }
+}
+
+TEST(LabMachine, U9_an_immediate_that_looks_like_wrmsr_is_none) {
+  TALLY_NEEDS_NASM();
+  const Ran run = ran("  mov ecx, 38Fh\n" + start + "  mov eax, 300F300Fh\n  mov eax, 330F320Fh\n" + stop);
+  EXPECT_EQ(run.count(Entry::Kind::write), 2);
+  EXPECT_EQ(run.count(Entry::Kind::rdpmc), 0);
+  EXPECT_EQ(run.counter(0), 2 + around);
+}
+
+TEST(LabMachine, code_that_changes_itself_is_decoded_anew) {
+  TALLY_NEEDS_NASM();
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    // A multiplication becomes three NOPs: cycles tell.
+    const Ran run =
+        ran("  call work\n  mov word [work.change], 9090h\n  mov byte [work.change + 2], 90h\n"
+            "  WRITE_MSR IA32_PERFEVTSEL0, 4300C0h\n  call work\n  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\n"
+            "work:\n  mov ecx, 3000\n.again:\n.change:\n  imul eax, ecx\n  dec ecx\n  jnz .again\n  ret\n",
+            settings);
+    EXPECT_EQ(run.counter(0), 1 + 1 + 3000 * 5 + 1 + around) << blocks;
+  }
+}
+
+// The emulator begins such an instruction again; what it stores arrives once.
+TEST(LabMachine, U12_a_store_into_its_own_block_retires_once) {
+  TALLY_NEEDS_NASM();
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run = ran(start +
+                            "  inc dword [first + 1]\nfirst:\n  mov esi, 41h\n  lock inc dword [second + 1]\nsecond:\n"
+                            "  mov edi, 10h\n  mov esp, stack + 4\n  push dword 90909090h\nstack: dd 0\n  nop\n" +
+                            stop,
+                        settings);
+    EXPECT_EQ(run.counter(0), 6 + 4 + 1 + around) << blocks;
+    const auto registers = run.machine->registers();
+    EXPECT_EQ(registers[4].second, 0x42U) << blocks;
+    EXPECT_EQ(registers[5].second, 0x11U) << blocks;
+  }
+  // Four NOPs become a multiplication and one of them, and back.
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran rounds = ran("  WRITE_MSR IA32_PERFEVTSEL1, 43003Ch\n" + start +
+                               "  mov ecx, 300\nagain:\n  xor dword [change], 513F9Fh\nchange:\n  times 4 nop\n"
+                               "  dec ecx\n  jnz again\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 0\n  hlt\n",
+                           settings);
+    EXPECT_EQ(rounds.counter(0), 1 + 300 * 3 + 150 * 2 + 150 * 4 + around) << blocks;
+    EXPECT_EQ(rounds.counter(1), 4 + rounds.counter(0) + 150 * 2) << blocks;
+  }
+}
+
+// What kvm-unit-tests do to look for a hypervisor: a block that is left by #UD, after instructions that change tables.
+TEST(LabMachine, U13_a_block_that_ends_with_an_invalid_instruction_is_left_there) {
+  TALLY_NEEDS_NASM();
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run =
+        ran("  mov esi, 6\n  mov edi, handler\n  call set_interrupt_handler\n  sidt [table]\n  mov ecx, 5000\n.again:\n"
+            "  mov [200000h], ecx\n  dec ecx\n  jnz .again\n" +
+                start + "  lidt [table]\n  mov dword [200004h], 0\n  ud2\n  inc dword [200004h]\n" + stop +
+                "handler:\n  add dword [esp], 2\n  iret\ntable: dq 0\n",
+            settings);
+    EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
+    EXPECT_EQ(run.counter(0), 2 + 2 + 1 + around) << blocks;
+    EXPECT_EQ(run.machine->memory(0x200004, 4), 1U) << blocks;
+  }
+}
+
+TEST(LabMachine, W7_edx_and_eax_are_joined_unsigned) {
+  TALLY_NEEDS_NASM();
+  const Ran run =
+      ran("  mov ecx, IA32_FIXED_CTR0\n  mov edx, 1\n  mov eax, 80000000h\n  wrmsr\n  xor eax, eax\n  xor edx, edx\n  "
+          "rdmsr\n  cmp edx, 1\n"
+          "  jne .wrong\n  cmp eax, 80000000h\n  jne .wrong\n  EXIT 1\n.wrong:\n  EXIT 2\n");
+  EXPECT_EQ(run.end.code, 1) << run.end.message;
+  EXPECT_EQ(run.counter(32), 0x1'8000'0000U);
+}
+
+TEST(LabMachine, V6_every_kind_of_branch_counts_once) {
+  TALLY_NEEDS_NASM();
+  const auto branches = [](const std::string& body) {
+    const Ran run = ran("  WRITE_MSR IA32_PERFEVTSEL0, 4300C4h\n" + body +
+                        "\n  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\nroutine:\n  ret\n");
+    EXPECT_FALSE(run.end.is_error()) << run.end.message;
+    return run.counter(0);
+  };
+  EXPECT_EQ(branches("  nop"), 0U);
+  EXPECT_EQ(branches("  jmp .next\n.next:"), 1U);
+  EXPECT_EQ(branches("  cmp eax, eax\n  jz .next\n.next:"), 1U);
+  EXPECT_EQ(branches("  cmp eax, eax\n  jnz .next\n.next:"), 1U) << "not taken";
+  EXPECT_EQ(branches("  call routine"), 2U);
+  EXPECT_EQ(branches("  mov ecx, 7\n.again:\n  loop .again"), 7U);
+  EXPECT_EQ(branches("  push cs\n  push .next\n  retf\n.next:"), 1U);
+  EXPECT_EQ(branches("  pushf\n  push cs\n  push .next\n  iret\n.next:"), 1U);
+  // The article's loop of five, from its first branch: 2 (N - 1) + 1.
+  EXPECT_EQ(
+      branches("  mov ecx, 20\n.again:\n  cmp ecx, 1\n  jle .done\n  imul eax, ecx\n  dec ecx\n  jmp .again\n.done:"),
+      39U);
+}
+
+TEST(LabMachine, V8_an_instruction_that_faults_retires_once_when_it_is_done) {
+  TALLY_NEEDS_NASM();
+  const Ran run = ran(
+      "  mov esi, 0\n  mov edi, handler\n  call set_interrupt_handler\n  mov eax, 10\n  xor edx, edx\n  xor ecx, "
+      "ecx\n" +
+      start + "  xor ecx, ecx\n  xor edx, edx\n  mov eax, 10\n  div ecx\n" + stop + "handler:\n  mov ecx, 5\n  iret\n");
+  EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
+  // XOR, XOR, MOV; MOV and IRET of the handler; DIV.
+  EXPECT_EQ(run.counter(0), 6 + around);
+}
+
+TEST(LabMachine, V9_pause_cpuid_and_halt_count_one_each) {
+  TALLY_NEEDS_NASM();
+  EXPECT_EQ(ran(start + "  pause\n" + stop).counter(0), 1 + around);
+  EXPECT_EQ(ran(start + "  cpuid\n" + stop).counter(0), 1 + around);
+  EXPECT_EQ(ran(start + "  hlt\n").counter(0), 1U);
+}
+
+TEST(LabMachine, V5_an_interrupt_of_the_program_belongs_to_the_level_it_starts_in) {
+  TALLY_NEEDS_NASM();
+  const Ran run =
+      ran("  mov esi, 2Eh\n  mov edi, trap\n  call set_user_handler\n  WRITE_MSR IA32_PERFEVTSEL0, 4100C0h\n"
+          "  ENTER_USER user\nuser:\n  nop\n  int 2Eh\n  nop\n  EXIT 0\ntrap:\n  nop\n  iret\n");
+  // NOP, INT, NOP, and the MOV of EXIT; OUT ends the run before it retires.
+  EXPECT_EQ(run.counter(0), 4U) << run.end.message;
+}
+
+TEST(LabMachine, a_gate_for_the_kernel_may_not_be_called_from_user_mode) {
+  TALLY_NEEDS_NASM();
+  const Ran run =
+      ran("  mov esi, 2Eh\n  mov edi, trap\n  call set_interrupt_handler\n  ENTER_USER user\nuser:\n  int 2Eh\n"
+          "trap:\n  iret\n");
+  EXPECT_EQ(run.end.reason, End::Reason::fault);
+  EXPECT_NE(run.end.message.find("#GP"), std::string::npos) << run.end.message;
+  EXPECT_NE(run.end.message.find("its DPL"), std::string::npos) << run.end.message;
+}
+
+TEST(LabMachine, P7_an_interrupt_waits_for_sti_and_one_instruction_more) {
+  TALLY_NEEDS_NASM();
+  const Ran run = ran(
+      "  mov esi, 33h\n  mov edi, handler\n  call set_interrupt_handler\n  mov dword [APIC_BASE + LVT_PERFMON], 33h\n"
+      "  WRITE_MSR IA32_PMC0, 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  nop\n  nop\n  sti\n  nop\n  nop\n  "
+      "hlt\n"
+      "handler:\n  mov dword [APIC_BASE + EOI], 0\n  iret\n");
+  ASSERT_EQ(run.count(Entry::Kind::enter), 1) << run.end.message;
+  for (const Entry& entry : run.entries) {
+    if (entry.kind == Entry::Kind::overflow) {
+      EXPECT_EQ(run.machine->image().place(entry.address), "line 9");
+    }
+    if (entry.kind == Entry::Kind::enter) {
+      EXPECT_EQ(run.machine->image().place(entry.address), "line 13");
+    }
+  }
+}
+
+TEST(LabMachine, P7_an_nmi_comes_without_sti) {
+  TALLY_NEEDS_NASM();
+  const Ran run = ran(
+      "  mov esi, 2\n  mov edi, handler\n  call set_interrupt_handler\n  mov dword [APIC_BASE + LVT_PERFMON], 400h\n"
+      "  WRITE_MSR IA32_PMC0, 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  nop\n  nop\n  hlt\nhandler:\n  "
+      "iret\n");
+  EXPECT_EQ(run.count(Entry::Kind::enter), 1) << run.end.message;
+}
+
+TEST(LabMachine, interrupts_reach_user_mode_and_return_to_it) {
+  TALLY_NEEDS_NASM();
+  for (const int bits : {32, 64}) {
+    const std::string iret = bits == 64 ? "iretq" : "iret";
+    const std::string eoi = bits == 64 ? "  push rax\n  mov eax, APIC_BASE + EOI\n  mov dword [rax], 0\n  pop rax\n"
+                                       : "  mov dword [APIC_BASE + EOI], 0\n";
+    const Ran run =
+        ran("  mov esi, 33h\n  mov edi, handler\n  call set_interrupt_handler\n  WRITE_MSR 834h, 33h\n"
+            "  WRITE_MSR IA32_PMC0, -5 & 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5100C0h\n  sti\n  ENTER_USER "
+            "user\nuser:\n"
+            "  times 10 nop\n  mov ax, cs\n  and eax, 3\n  out EXIT_PORT, al\nhandler:\n" +
+                eoi + "  " + iret + "\n",
+            {}, bits);
+    EXPECT_EQ(run.count(Entry::Kind::enter), 1) << bits << run.end.message;
+    EXPECT_EQ(run.end.code, 3) << bits << run.end.message;
+    EXPECT_EQ(run.counter(0), 12U - 5) << bits;
+  }
+}
+
+TEST(LabMachine, a_16_bit_program_runs_as_a_boot_sector_does) {
+  TALLY_NEEDS_NASM();
+  Settings settings;
+  const auto image =
+      assemble("boot.asm",
+               "bits 16\n  mov ecx, 186h\n  mov eax, 4300C0h\n  xor edx, edx\n  wrmsr\n  times 7 nop\n  mov eax, 0\n"
+               "  wrmsr\n  hlt\n",
+               0, ".");
+  ASSERT_TRUE(image) << image.error().message;
+  EXPECT_EQ(image->bits, 16);
+  auto machine = Machine::make(*image, settings, {});
+  ASSERT_TRUE(machine);
+  const End end = (*machine)->run();
+  EXPECT_EQ(end.reason, End::Reason::halted) << end.message;
+  EXPECT_EQ((*machine)->pmu().counter(0), 9U);
+}
+
+// Cycles are the declared model's, whatever this machine does, and every form of the output says that they are
+// emulated.
+TEST(LabMachine, U10_cycles_come_from_the_declared_model_and_that_is_said) {
+  TALLY_NEEDS_NASM();
+  const std::string program =
+      "  WRITE_MSR IA32_PERFEVTSEL0, 43003Ch\n  times 10 nop\n  times 5 imul eax, eax\n  WRITE_MSR IA32_PERFEVTSEL0, "
+      "0\n  hlt\n";
+  const Ran run = ran(program);
+  EXPECT_EQ(run.counter(0), 10 + 5 * 3 + around);
+  EXPECT_EQ(ran(program).counter(0), run.counter(0));
+  EXPECT_NE(run.machine->headline().find("haswell-v3, emulated: "), std::string::npos);
+  EXPECT_NE(run.machine->headline().find("model: a cycle an instruction, 3 a multiplication"), std::string::npos);
+  const std::string json = json_text(run.entries, run.end, *run.machine, {}, {});
+  EXPECT_NE(json.find("\"emulated\": true"), std::string::npos);
+  EXPECT_NE(json.find("\"model\": \"haswell-v3\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally::lab

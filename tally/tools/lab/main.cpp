@@ -1,0 +1,265 @@
+// tally-lab: started by `tally lab`, which checks the options and hands them on, each as --name=value.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tally/core/base/foreign_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/linux/process/large_stack.hpp"
+#include "tally/linux/process/noted_signal.hpp"
+#include "tally/linux/process/signals.hpp"
+#include "tally/tools/lab/choose.hpp"
+#include "tally/tools/lab/json.hpp"
+#include "tally/tools/lab/options.hpp"
+#include "tally/tools/lab/prompt.hpp"
+#include "tally/tools/lab/script_story.hpp"
+#include "tally/tools/lab/story.hpp"
+
+namespace tally::lab {
+namespace {
+
+// As tally's own: docs/reference of the exit codes.
+enum ExitCode : int { exit_ok = 0, exit_no = 1, exit_bad_usage = 2, exit_cannot = 125, exit_not_found = 127 };
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+// Messages have lines of the program in them, and names of files.
+std::string shown(const std::string& message) { return ForeignText(message).in_lines(); }
+
+int report(const Error& error) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "tally: %s\n", shown(error.message).c_str());
+  if (!error.hint.empty()) std::fprintf(stderr, "       %s\n", shown(error.hint).c_str());
+  switch (error.code) {
+    case Code::bad_usage: return exit_bad_usage;
+    case Code::not_found: return exit_not_found;
+    default: return exit_cannot;
+  }
+}
+
+Result<std::uint64_t> place_of(const Image& image, const std::string& word) {
+  if (const auto address = image.address_of(word)) return *address;
+  return fail(Code::bad_usage, fmt::format("there is no place '{}' in the program", printable(word)),
+              "a line that has an instruction, a label, or an address as 100020H");
+}
+
+Result<RunSettings> settings_of(const Options& options, const Image& image) {
+  RunSettings settings;
+  // A program that a boot loader starts is a whole test of its own.
+  constexpr std::uint64_t usual = 100'000'000, of_multiboot = 10'000'000'000, large_cache = 32 << 20;
+  if (image.is_multiboot) settings.cache_bytes = large_cache;
+  if (options.cache != 0) settings.cache_bytes = options.cache;
+  settings.max_instructions = options.max_instructions != 0 ? options.max_instructions
+                              : image.is_multiboot          ? of_multiboot
+                                                            : usual;
+  settings.steps = options.trace || options.step;
+  settings.step_registers = options.step;
+  settings.reads = options.reads;
+  for (const std::string& word : options.breaks) {
+    const auto address = place_of(image, word);
+    if (!address) return fail(address.error());
+    settings.breakpoints.push_back(*address);
+  }
+  return settings;
+}
+
+int exit_code_of(const End& end) {
+  if (end.is_error()) return exit_no;
+  return end.reason == End::Reason::exited ? end.code : exit_ok;
+}
+
+// What lies between two places: --time.
+struct Stretch {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  bool is_open = false;
+  std::uint64_t instructions = 0;
+  std::uint64_t stamps = 0;
+
+  // What is to be told when the program stands at `address`.
+  std::string pass(std::uint64_t address, const Computer& machine) {
+    std::string text;
+    if (address == to && is_open) {
+      is_open = false;
+      text = fmt::format("from {} to {}: {} instructions, {} time stamps\n", machine.image().place(from),
+                         machine.image().place(to),
+                         thousands(static_cast<std::int64_t>(machine.instructions() - instructions)),
+                         thousands(static_cast<std::int64_t>(machine.time_stamp() - stamps)));
+    }
+    if (address == from) {
+      is_open = true;
+      instructions = machine.instructions();
+      stamps = machine.time_stamp();
+    }
+    return text;
+  }
+};
+
+Result<std::optional<Stretch>> stretch_of(const Options& options, const Image& image) {
+  if (options.time.empty()) return std::optional<Stretch>{};
+  const std::size_t dots = options.time.find("..");
+  const auto from = place_of(image, options.time.substr(0, dots));
+  if (!from) return fail(from.error());
+  const auto to = place_of(image, options.time.substr(dots + 2));
+  if (!to) return fail(to.error());
+  return Stretch{*from, *to};
+}
+
+// Everything about one run: what it is told as, and what remains of it.
+struct Run {
+  const Options& options;
+  const Script* script = nullptr;
+  Telling telling;
+  std::optional<ScriptStory> story;
+  std::vector<Entry> entries;
+  Timeline timeline;
+  Computer* machine = nullptr;
+  std::optional<Stretch> stretch;
+  std::vector<std::uint64_t> asked;  // breakpoints that are told
+
+  bool is_asked(std::uint64_t address) const { return std::find(asked.begin(), asked.end(), address) != asked.end(); }
+
+  void hear(const Entry& heard) {
+    Entry entry = heard;
+    if (stretch && entry.kind == Entry::Kind::breakpoint) {
+      const std::string text = stretch->pass(entry.address, *machine);
+      if (!options.json) print(text);
+      if (!is_asked(entry.address)) return;
+    }
+    const auto more = machine->lint(entry);
+    entry.remarks.insert(entry.remarks.end(), more.begin(), more.end());
+    if (options.json) {
+      if (entry.kind != Entry::Kind::step) timeline.add(*machine);
+      entries.push_back(std::move(entry));
+    } else if (story) {
+      print(story->hear(entry, *machine));
+    } else {
+      print(told(entry, *machine, telling));
+    }
+    // As it happens, also for whoever reads a pipe or a file; of single steps there are too many.
+    if (heard.kind != Entry::Kind::step) std::fflush(stdout);
+  }
+};
+
+struct Outcome {
+  int code = exit_ok;
+  bool is_error = false;
+};
+
+// `first`: statements before it were told already.
+Outcome run(const Options& options, const Image& image, const Script* script, std::size_t first = 0) {
+  auto settings = settings_of(options, image);
+  if (!settings) return {report(settings.error()), true};
+  const auto stretch = stretch_of(options, image);
+  if (!stretch) return {report(stretch.error()), true};
+  Run run{options, script, {options.explain, options.quiet}, {}, {}, {}, nullptr, *stretch, settings->breakpoints};
+  if (script) {
+    settings->reads = true;
+    for (const Statement& one : script->statements) settings->breakpoints.push_back(one.address);
+    settings->breakpoints.push_back(script->end);
+    run.story.emplace(*script, run.telling, first);
+  }
+  if (*stretch) {
+    settings->breakpoints.push_back((*stretch)->from);
+    settings->breakpoints.push_back((*stretch)->to);
+  }
+  const auto machine = make_computer(options, image, *settings, [&run](const Entry& entry) { run.hear(entry); });
+  if (!machine) return {report(machine.error()), true};
+  run.machine = machine->get();
+  if (!options.json && !options.quiet && !options.interactive) print((*machine)->headline());
+  if (!options.interactive) linux::restart_calls();
+  const End end = (*machine)->run();
+  const auto last = (*machine)->lint_at_end();
+  if (options.json) {
+    run.timeline.add(**machine);
+    print(json_text(run.entries, end, **machine, last, run.timeline));
+    return {exit_code_of(end), end.is_error()};
+  }
+  if (run.story) print(run.story->finish(**machine));
+  if (!script) print(ending(end, **machine, run.telling));
+  if (!options.quiet) print(remarks_text(last, true, ""));
+  if (options.dump) print((*machine)->drawings());
+  std::fflush(stdout);
+  // At the prompt the statement is taken back: nothing has broken.
+  if (end.is_error() && !options.interactive) {
+    std::fprintf(stderr, "tally: %s\n", shown(end.message).c_str());
+    for (const std::string& line : wrapped(end.hint, 100)) std::fprintf(stderr, "       %s\n", line.c_str());
+  }
+  return {exit_code_of(end), end.is_error()};
+}
+
+// The prompt. All that was typed is run again with each line, and only the new statements are told: the machine is
+// always in the state that the lines above lead to.
+int converse(const Options& options) {
+  print("statements as for -e; dump draws all registers, reset starts anew, quit ends\n");
+  Prompt prompt(registers_of(options));
+  std::string so_far;
+  std::size_t told_already = 0;
+  while (const auto line = prompt.read()) {
+    const std::string words = trimmed(*line);
+    if (words.empty()) continue;
+    if (words == "quit" || words == "exit") break;
+    if (words == "reset") {
+      so_far.clear();
+      told_already = 0;
+      continue;
+    }
+    Options once = options;
+    once.dump = words == "dump";
+    const std::string text = once.dump ? so_far + ";nop" : so_far + ";" + words;
+    const auto script = compile_for(options, text);
+    if (!script) {
+      report(script.error());
+      continue;
+    }
+    // Statements that were told, and for a drawing the one that stands for none.
+    const std::size_t first = once.dump ? script->statements.size() : told_already;
+    const Outcome outcome = run(once, script->image, &*script, first);
+    if (outcome.is_error || once.dump) continue;
+    so_far = text;
+    told_already = script->statements.size();
+  }
+  return exit_ok;
+}
+
+int run_all(const Options& options) {
+  if (!options.interactive) linux::note_ending_signals();
+  if (options.interactive) {
+    const auto script = compile_for(options, "nop");
+    if (!script) return report(script.error());
+    const auto computer = make_computer(options, script->image, {}, {});
+    if (!computer) return report(computer.error());
+    print((*computer)->headline());
+    return converse(options);
+  }
+  if (!options.statements.empty()) {
+    const auto script = compile_for(options, options.statements);
+    return script ? run(options, script->image, &*script).code : report(script.error());
+  }
+  const auto image = load_for(options);
+  if (image) {
+    for (const std::string& one : image->warnings) std::fprintf(stderr, "tally: %s\n", shown(one).c_str());
+  }
+  return image ? run(options, *image, nullptr).code : report(image.error());
+}
+
+}  // namespace
+}  // namespace tally::lab
+
+int main(int count, char** words) {
+  const int code = tally::linux::on_large_stack([&] {
+    return tally::lab::run_all(tally::lab::read_options({words + 1, words + count}));
+  });
+  // A full disk, which a write into the library's buffer does not see.
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (const int number = tally::linux::noted_signal(); number != 0) tally::linux::die_of(number);
+  if (is_written) return code;
+  std::fprintf(stderr, "tally: standard output could not be written: %s\n", std::strerror(errno));
+  return tally::lab::exit_cannot;
+}

@@ -1,0 +1,132 @@
+// Page tables of the program. The emulator walks them, for faults and for what it notes in them, but then takes a
+// virtual address as a physical one (Unicorn 2.0.1, its issue 1953). So the memory has a file behind it, and where a
+// virtual page lies beyond the memory the page of that file is mapped there once more. Source of the tables: Intel SDM
+// vol. 3A, "Paging".
+#include <fmt/format.h>
+
+#include "tally/tools/lab/machine.hpp"
+
+namespace tally::lab {
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t most_at_once = 256 << 20;  // bytes of a region
+constexpr std::uint64_t paging = 1U << 31;         // CR0.PG
+constexpr std::uint64_t large_pages = 1U << 4;     // CR4.PSE
+constexpr std::uint64_t wide_entries = 1U << 5;    // CR4.PAE
+constexpr std::uint64_t present = 1, is_page = 1U << 7;
+
+}  // namespace
+
+bool Machine::is_paging() const { return image_.bits != 16 && (get(UC_X86_REG_CR0) & paging) != 0; }
+
+// Nothing where no page is.
+std::optional<std::uint64_t> Machine::physical(std::uint64_t address) const {
+  if (!is_paging()) return address;
+  const std::uint64_t control = get(UC_X86_REG_CR4);
+  const bool is_wide = (control & wide_entries) != 0;
+  const int levels = !is_wide ? 2 : image_.bits == 64 ? 4 : 3;
+  const int index_bits = is_wide ? 9 : 10;
+  const std::uint64_t size = is_wide ? 8 : 4;
+  // Of the top table of three levels, which has four entries, the low bits are not 0.
+  std::uint64_t table = get(UC_X86_REG_CR3) & (levels == 3 ? 0xFFFF'FFE0 : 0x000F'FFFF'FFFF'F000);
+  for (int level = levels; level > 0; --level) {
+    const int shift = 12 + (level - 1) * index_bits;
+    const std::uint64_t at = table + size * (address >> shift & ((1U << index_bits) - 1));
+    if (at + size > memory_size()) return std::nullopt;
+    std::uint64_t entry = 0;
+    for (std::uint64_t byte = 0; byte < size; ++byte) entry |= std::uint64_t{memory_[at + byte]} << (8 * byte);
+    if ((entry & present) == 0) return std::nullopt;
+    const std::uint64_t target = entry & 0x000F'FFFF'FFFF'F000;
+    const bool may_be_large = level == 2 || (level == 3 && levels == 4);
+    const bool is_large = may_be_large && (entry & is_page) != 0 && (is_wide || (control & large_pages) != 0);
+    if (level == 1 || is_large) {
+      const std::uint64_t within = (1ULL << shift) - 1;
+      return (target & ~within) | (address & within);
+    }
+    table = target;
+  }
+  return std::nullopt;
+}
+
+// The memory behind a virtual page beyond the memory; nothing where there is none, or it is mapped already.
+std::optional<std::uint64_t> Machine::hidden_page(std::uint64_t address) const {
+  if (address < memory_size()) return std::nullopt;
+  const auto at = physical(address);
+  if (!at || *at >= memory_size()) return std::nullopt;
+  for (const Alias& alias : aliases_) {
+    if (address - alias.begin < alias.size) return std::nullopt;
+  }
+  return at;
+}
+
+// Whether there is memory behind this virtual address; then the emulator finds it, and its neighbours, from now on.
+bool Machine::reveal(std::uint64_t address) {
+  if (!is_paging()) return false;
+  std::uint64_t begin = address & ~(page - 1), size = 0;
+  if (!hidden_page(begin)) return false;
+  while (begin >= page && size < most_at_once / 2 && hidden_page(begin - page)) begin -= page, size += page;
+  size += page;
+  while (begin + size != 0 && size < most_at_once && hidden_page(begin + size)) size += page;
+  std::vector<linux::FileRange> ranges;
+  std::vector<std::uint64_t> places;
+  for (std::uint64_t at = 0; at < size; at += page) {
+    const std::uint64_t from = *physical(begin + at);
+    places.push_back(from);
+    if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == from) {
+      ranges.back().bytes += page;
+    } else {
+      ranges.push_back({from, page});
+    }
+  }
+  auto host = linux::map_ranges(memory_file_.get(), ranges);
+  if (!host || uc_mem_map_ptr(uc_, begin, size, UC_PROT_ALL, host->data()) != UC_ERR_OK) return false;
+  if (fast_) uc_mem_map_ptr(fast_, begin, size, UC_PROT_ALL, host->data());
+  aliases_.push_back({begin, size, *std::move(host), std::move(places)});
+  return true;
+}
+
+// Where in the memory an address is that the emulator reports; nothing where it is in none.
+std::optional<std::uint64_t> Machine::memory_place(std::uint64_t address) const {
+  if (address < memory_size()) return address;
+  for (const Alias& alias : aliases_) {
+    if (address - alias.begin < alias.size) return alias.places[(address - alias.begin) / page] + address % page;
+  }
+  return std::nullopt;
+}
+
+// The emulator forgets translated addresses with every change of its memory.
+void Machine::forget_pages(uc_engine* uc) {
+  constexpr std::uint64_t unused = 0xFEF0'0000;
+  if (uc_mem_map(uc, unused, page, UC_PROT_ALL) == UC_ERR_OK) uc_mem_unmap(uc, unused, page);
+}
+
+// A control register was written, or a page invalidated: what was found may lie elsewhere now.
+void Machine::repage() {
+  fast_pages_changed_ = true;
+  if (!aliases_.empty()) {
+    // What was decoded there may be other instructions now.
+    forget_code();
+    remove_translations(uc_);
+    instructions_seen_.clear();
+    forget_blocks();
+  }
+  for (const Alias& alias : aliases_) {
+    uc_mem_unmap(uc_, alias.begin, alias.size);
+    if (fast_) uc_mem_unmap(fast_, alias.begin, alias.size);
+  }
+  aliases_.clear();
+  if (!is_paging()) return;
+  for (std::uint64_t address = 0; address < memory_size(); address += page) {
+    const auto at = physical(address);
+    if (!at || *at == address) continue;
+    end(End::Reason::fault, at_,
+        fmt::format("{}: the page tables put {:X}H at {:X}H, which the lab's emulator cannot do", image_.place(at_),
+                    address, *at),
+        fmt::format("below {:X}H, where the memory is, virtual addresses must be physical ones; above they are free",
+                    memory_size()));
+    return;
+  }
+}
+
+}  // namespace tally::lab

@@ -1,0 +1,188 @@
+#include "tally/tools/memory/analysis/geometry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::memory {
+namespace {
+
+bool is_near(double a, double b, double share) { return std::abs(a - b) <= share * b; }
+
+std::vector<HitCount> powers_of_two(std::span<const HitCount> hits) {
+  std::vector<HitCount> some;
+  for (const HitCount& one : hits) {
+    if (std::has_single_bit(one.stride_bytes)) some.push_back(one);
+  }
+  return some;
+}
+
+// The first place from which on doubling the stride no longer halves the lines; nothing where it always does.
+std::optional<std::size_t> saturation(const std::vector<HitCount>& hits) {
+  for (std::size_t i = 0; i + 1 < hits.size(); ++i) {
+    if (4 * hits[i + 1].lines > 3 * hits[i].lines) return i;
+  }
+  return std::nullopt;
+}
+
+// Where the longest run of strides at which the same number of lines hit begins: those are the ways. Fewer than three
+// are chance.
+std::optional<std::size_t> same_lines(const std::vector<HitCount>& hits) {
+  constexpr std::size_t enough = 3;
+  std::optional<std::size_t> best;
+  std::size_t longest = enough - 1;
+  for (std::size_t first = 0, next = 0; first < hits.size(); first = next) {
+    while (next < hits.size() && hits[next].lines == hits[first].lines) ++next;
+    if (next - first <= longest) continue;
+    longest = next - first;
+    best = first;
+  }
+  return best;
+}
+
+std::string counted(const HitCount& one, std::uint64_t expected, const Geometry& geometry) {
+  return fmt::format("{} lines {} apart hit where {} ways x {} sets hold {}", one.lines,
+                     bytes_text(static_cast<std::int64_t>(one.stride_bytes)), *geometry.ways, *geometry.sets, expected);
+}
+
+Geometry unknown(std::string reason) { return {std::nullopt, std::nullopt, 0, std::move(reason)}; }
+
+}  // namespace
+
+std::vector<std::uint64_t> witness_strides(std::span<const HitCount> hits) {
+  const auto powers = powers_of_two(hits);
+  const auto place = same_lines(powers);
+  if (!place) return {};
+  std::vector<std::uint64_t> strides;
+  for (const std::uint64_t odd : {3, 5, 7}) strides.push_back(odd * powers[*place].stride_bytes);
+  return strides;
+}
+
+std::uint64_t lines_held(const Geometry& geometry, std::uint64_t stride_bytes) {
+  return std::max(*geometry.ways, geometry.capacity_bytes / stride_bytes);
+}
+
+Geometry cache_geometry(std::span<const HitCount> hits, std::uint64_t line_bytes) {
+  const auto powers = powers_of_two(hits);
+  if (powers.size() < 3) return unknown("too few distances were walked");
+  const auto place = same_lines(powers);
+  if (!place) {
+    return unknown(
+        "how many lines hit goes on changing with the distance between them, as where sets are "
+        "chosen "
+        "by a hash, or something else used the cache meanwhile");
+  }
+  const HitCount& first = powers[*place];
+  Geometry geometry{first.lines, first.stride_bytes / line_bytes, first.lines * first.stride_bytes, ""};
+  // The three distances before it need a few lines each, of which a neighbour seldom takes one. Of the hundreds that
+  // shorter ones need it does, and it never brings any.
+  constexpr std::size_t near = 3;
+  for (std::size_t i = 0; i < *place; ++i) {
+    const std::uint64_t expected = lines_held(geometry, powers[i].stride_bytes);
+    const bool more = static_cast<double>(powers[i].lines) > 1.15 * static_cast<double>(expected);
+    const bool fewer =
+        i + near >= *place && !is_near(static_cast<double>(powers[i].lines), static_cast<double>(expected), 0.15);
+    if (more || fewer) return unknown(counted(powers[i], expected, geometry));
+  }
+  for (const HitCount& one : hits) {
+    if (std::has_single_bit(one.stride_bytes) || one.lines == *geometry.ways) continue;
+    return unknown(
+        fmt::format("{}, as where the number of sets is no power of two", counted(one, *geometry.ways, geometry)));
+  }
+  return geometry;
+}
+
+std::vector<std::uint64_t> disturbed_strides(std::span<const HitCount> hits, std::uint64_t line_bytes) {
+  const Geometry geometry = cache_geometry(hits, line_bytes);
+  std::vector<std::uint64_t> strides;
+  for (const HitCount& one : hits) {
+    const bool whole = geometry.ways && is_near(static_cast<double>(one.lines),
+                                                static_cast<double>(lines_held(geometry, one.stride_bytes)), 0.05);
+    if (!whole) strides.push_back(one.stride_bytes);
+  }
+  return strides;
+}
+
+std::uint64_t found_again(std::vector<std::uint64_t> counts) {
+  std::sort(counts.begin(), counts.end());
+  for (std::size_t i = counts.size(); i-- > 1;) {
+    if (is_near(static_cast<double>(counts[i - 1]), static_cast<double>(counts[i]), 0.02)) return counts[i - 1];
+  }
+  return counts.empty() ? 0 : counts[counts.size() / 2];
+}
+
+TlbGeometry tlb_geometry(std::span<const HitCount> hits, std::span<const HitCount> base, std::uint64_t page_bytes,
+                         std::uint64_t huge_bytes) {
+  TlbGeometry result;
+  if (hits.empty()) return {0, {}, {}, 0, "nothing was measured"};
+  // A huge page holds hundreds of the lines; a neighbour in the core makes less of a difference than four.
+  const bool as_base = base.empty() || (base.front().lines > 0 && hits.front().lines < 4 * base.front().lines);
+  result.granule_bytes = as_base ? page_bytes : huge_bytes;
+  const auto pitch_pages = [&](const HitCount& one) { return one.stride_bytes / result.granule_bytes; };
+  std::vector<HitCount> whole;  // at least one entry for each line
+  for (const HitCount& one : hits) {
+    if (pitch_pages(one) >= 1) whole.push_back(one);
+  }
+  if (whole.empty()) {
+    // Several lines share an entry: reach is all there is.
+    result.entries = hits.back().lines * hits.back().stride_bytes / result.granule_bytes;
+    result.reason = "no pitch was as wide as the pages";
+    return result;
+  }
+  result.entries = whole.front().lines;
+  const auto place = saturation(whole);
+  if (!place) {
+    result.reason = "they halve with every distance";
+    return result;
+  }
+  const std::uint64_t ways = whole[*place].lines;
+  for (std::size_t i = *place; i < whole.size(); ++i) {
+    if (!is_near(static_cast<double>(whole[i].lines), static_cast<double>(ways), 0.15)) {
+      result.reason = "ways want the same number at all wide ones";
+      return result;
+    }
+  }
+  result.ways = ways;
+  result.sets = std::uint64_t{1} << *place;
+  result.entries = ways * *result.sets;
+  return result;
+}
+
+TlbTrust trust_in(const TlbGeometry& geometry, std::span<const HitCount> hits, bool found_again, bool huge_agree) {
+  std::uint64_t least = ~std::uint64_t{0};
+  std::uint64_t most = 0;
+  bool exact = true;
+  for (std::size_t k = 0; k < hits.size(); ++k) {
+    const std::uint64_t expected = std::max(geometry.ways.value_or(0), geometry.entries >> k);
+    exact = exact && is_near(static_cast<double>(hits[k].lines), static_cast<double>(expected), 0.02);
+    least = std::min(least, hits[k].lines);
+    most = std::max(most, hits[k].lines);
+  }
+  std::string because = least == most ? fmt::format("{} pages hit at each of {} distances", most, hits.size())
+                                      : fmt::format("{} to {} pages hit at {} distances", least, most, hits.size());
+  if (!geometry.ways) return {result::Grade::low, because + ": " + geometry.reason};
+  because += found_again ? ", in two mappings and more" : ", not the same in any two mappings at each";
+  if (!exact) return {result::Grade::low, because + "; ways and sets want steady ones"};
+  if (!found_again) return {result::Grade::low, because};
+  return {huge_agree ? result::Grade::high : result::Grade::medium, because};
+}
+
+std::optional<std::uint64_t> line_size(std::span<const PairTime> pairs) {
+  if (pairs.size() < 2) return std::nullopt;
+  const double together = pairs.front().ns;
+  double apart = 0;
+  for (const PairTime& one : pairs) apart = std::max(apart, one.ns);
+  if (apart < 1.2 * together) return std::nullopt;
+  for (const PairTime& one : pairs) {
+    if (one.ns > (together + apart) / 2) return one.distance_bytes;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tally::memory

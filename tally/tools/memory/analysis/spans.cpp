@@ -1,0 +1,101 @@
+#include "tally/tools/memory/analysis/spans.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/core/stats/statistics.hpp"
+
+namespace tally::memory {
+namespace {
+
+std::string size_text(double bytes) { return bytes_text(static_cast<std::int64_t>(std::llround(bytes))); }
+
+std::string contended_text(const Curve& curve, const Stretch& stretch, std::size_t first, std::size_t last) {
+  return fmt::format("{} of {} sizes from {} to {}{}{}", stretch.flagged, stretch.points,
+                     size_text(curve[first].size_bytes), size_text(curve[last].size_bytes),
+                     stretch.why.empty() ? "" : ": ", stretch.why);
+}
+
+}  // namespace
+
+std::vector<LevelSpan> join_spans(const std::vector<Plateau>& plateaus, const std::vector<bool>& is_cache_rise) {
+  std::vector<LevelSpan> spans;
+  for (std::size_t i = 0; i < plateaus.size(); ++i) {
+    if (i == 0 || is_cache_rise[i - 1]) {
+      spans.push_back({plateaus[i], plateaus[i]});
+    } else {
+      spans.back().last = plateaus[i];
+    }
+  }
+  return spans;
+}
+
+Stretch look_at(const Curve& curve, std::size_t first, std::size_t last) {
+  Stretch stretch;
+  std::map<std::string, int> reasons;
+  int most = 0;
+  std::vector<double> quiet;
+  std::vector<double> rejected;
+  double sound_bytes = curve[first].size_bytes;
+  for (std::size_t i = first; i <= last; ++i) {
+    const CurvePoint& point = curve[i];
+    ++stretch.points;
+    if (point.flagged) {
+      ++stretch.flagged;
+      const int times = ++reasons[point.why];
+      if (times > most) {
+        most = times;
+        stretch.why = point.why;
+      }
+      continue;
+    }
+    stretch.hole_octaves = std::max(stretch.hole_octaves, std::log2(point.size_bytes / sound_bytes));
+    sound_bytes = point.size_bytes;
+    quiet.push_back(point.quiet_share);
+    rejected.push_back(point.rejected_share);
+  }
+  if (!quiet.empty()) stretch.quiet_share = median(std::move(quiet));
+  stretch.rejected_share = median(std::move(rejected));
+  return stretch;
+}
+
+std::string contention_of(const Curve& curve, const LevelSpan& span) {
+  const std::size_t first = span.first.first;
+  const std::size_t last = span.last.last;
+  const Stretch stretch = look_at(curve, first, last);
+  return stretch.flagged * 4 > stretch.points ? contended_text(curve, stretch, first, last) : std::string();
+}
+
+std::string contention_between(const Curve& curve, const LevelSpan& span, const LevelSpan& next) {
+  // A plateau is at least as long.
+  constexpr double hiding_octaves = 0.75;
+  const std::size_t first = span.last.last;
+  const std::size_t last = next.first.first;
+  const Stretch stretch = look_at(curve, first, last);
+  const bool hole = stretch.flagged > 0 && stretch.hole_octaves >= hiding_octaves;
+  // Within less than that the interval of the capacity says all.
+  const bool rough = std::log2(curve[last].size_bytes / curve[first].size_bytes) >= hiding_octaves &&
+                     stretch.flagged * 2 > stretch.points;
+  return hole || rough ? contended_text(curve, stretch, first, last) : std::string();
+}
+
+std::string contention_behind(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported) {
+  constexpr double hiding_octaves = 0.75;
+  const std::size_t last = curve.size() - 1;
+  if (reported.empty() || curve[span.last.last].size_bytes >= 2 * static_cast<double>(reported.back().bytes)) return {};
+  std::size_t sound = last;
+  while (curve[sound].flagged && sound > span.last.last) --sound;
+  if (std::log2(curve[last].size_bytes / curve[sound].size_bytes) < hiding_octaves) return {};
+  return contended_text(curve, look_at(curve, sound + 1, last), sound + 1, last);
+}
+
+std::string cause_of(const Curve& curve) {
+  return curve.empty() ? std::string() : look_at(curve, 0, curve.size() - 1).why;
+}
+
+}  // namespace tally::memory

@@ -1,0 +1,134 @@
+// LENS's lines in the kernel's log, and rows of the same as LENS's scripts and the VANS simulator have them.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "tally/core/base/text.hpp"
+#include "tally/tools/memory/analysis/lens.hpp"
+#include "tally/tools/memory/foreign/foreign.hpp"
+#include "tally/tools/memory/foreign/lines.hpp"
+
+namespace tally::memory {
+namespace {
+
+using Row = std::map<std::string, std::string, std::less<>>;
+
+std::optional<double> value(const Row& row, std::string_view key) {
+  const auto found = row.find(key);
+  return found == row.end() ? std::nullopt : number_of(found->second);
+}
+
+// The first of these keys that a row has: the tools give one thing several names.
+std::optional<double> any(const Row& row, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    if (const auto found = value(row, key)) return found;
+  }
+  return std::nullopt;
+}
+
+// "raw-chasing-separate-128", "pointer-chasing-4096": the block stands last.
+std::optional<double> block_of(const Row& row) {
+  if (const auto block = value(row, "block_size")) return block;
+  for (const std::string_view key : {"raw_type", "task_name"}) {
+    const auto found = row.find(key);
+    if (found == row.end()) continue;
+    const std::size_t dash = found->second.rfind('-');
+    if (dash != std::string::npos) return number_of(std::string_view(found->second).substr(dash + 1));
+  }
+  return std::nullopt;
+}
+
+// A write and a read of a region; false where the row has no stamps or they do not ascend.
+bool add_row(const Row& row, result::Memory& memory) {
+  const auto region = any(row, {"region_size", "access_size"});
+  const auto block = block_of(row);
+  const auto count = value(row, "count");
+  const auto total = value(row, "total");
+  const auto start = any(row, {"cycle_write_start", "cycle_start"});
+  const auto middle = any(row, {"cycle_read_start", "cycle_write_end"});
+  const auto end = value(row, "cycle_read_end");
+  if (!region || !block || !count || !total || !start || !middle || !end) return false;
+  if (*region < 64 || *block < 64 || *count < 1 || *total <= 0 || *middle < *start || *end < *middle ||
+      *end == *start) {
+    return false;
+  }
+  const LensTimes times = lens_times({*region, *count, *total, *start, *middle, *end});
+  for (const auto& [quantity, ns] : {std::pair{"write", times.write_ns}, std::pair{"read", times.read_ns}}) {
+    auto point = foreign_point("chase-read", quantity, *region, ns);
+    point.mode = "cold by-size";
+    point.block_bytes = point.stride_bytes = static_cast<std::uint64_t>(*block);
+    point.count = point.region_bytes / point.block_bytes;
+    point.regions = static_cast<std::uint64_t>(*count);
+    memory.points.push_back(std::move(point));
+  }
+  return true;
+}
+
+// "[ 98.2] {0}[pointer-chasing-64] region_size 4096, block_size 64, count 9, total 8, average 7, cycle 1 - 2 - 3."
+Row row_of_log(std::string_view line) {
+  Row row;
+  const std::size_t task = line.find("}[");
+  const std::size_t task_end = line.find(']', task);
+  if (task == std::string_view::npos || task_end == std::string_view::npos) return row;
+  row["task_name"] = std::string(line.substr(task + 2, task_end - task - 2));
+  for (const std::string& column : split(std::string(line.substr(task_end + 1)), ',')) {
+    auto words = words_of(column);
+    if (words.size() < 2) continue;
+    if (words.back().ends_with('.')) words.back().pop_back();
+    if (words[0] == "cycle" && words.size() == 6) {
+      row["cycle_write_start"] = words[1];
+      row["cycle_read_start"] = words[3];
+      row["cycle_read_end"] = words[5];
+    } else {
+      row[words[0]] = words[1];
+    }
+  }
+  return row;
+}
+
+bool is_log_line(std::string_view line) {
+  return line.find("}[") != std::string_view::npos && line.find("region_size ") != std::string_view::npos;
+}
+
+}  // namespace
+
+bool looks_like_lens_log(std::string_view text) {
+  const auto lines = lines_of(text);
+  return std::any_of(lines.begin(), lines.end(), is_log_line);
+}
+
+Result<result::Memory> read_lens_log(std::string_view text) {
+  result::Memory memory;
+  const auto lines = lines_of(text);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    // The kernel's log has other lines as well.
+    if (is_log_line(lines[i]) && !add_row(row_of_log(lines[i]), memory)) {
+      return fail(wrong_line(i + 1, lines[i], "a row of LENS with its count, total and three ascending stamps"));
+    }
+  }
+  return memory;
+}
+
+bool looks_like_lens_csv(std::string_view text) {
+  const std::string_view header = text.substr(0, std::min(text.find('\n'), text.size()));
+  return header.find("cycle_read_end") != std::string_view::npos && header.find("count") != std::string_view::npos;
+}
+
+Result<result::Memory> read_lens_csv(std::string_view text) {
+  result::Memory memory;
+  const auto lines = lines_of(text);
+  const auto names = split(lines.front(), ',');
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    if (lines[i].empty()) continue;
+    const auto cells = split(lines[i], ',');
+    Row row;
+    for (std::size_t k = 0; k < std::min(names.size(), cells.size()); ++k) row[names[k]] = cells[k];
+    if (cells.size() != names.size() || !add_row(row, memory)) {
+      return fail(wrong_line(i + 1, lines[i], "a row with region, block, count, total and three ascending stamps"));
+    }
+  }
+  return memory;
+}
+
+}  // namespace tally::memory

@@ -1,0 +1,213 @@
+// Each flavour does what its name says: which lines it touches, what it leaves in them, and nothing else.
+#include "tally/tools/memory/kernels/flavours.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace tally::memory {
+namespace {
+
+constexpr std::size_t region_bytes = 64 * 64;
+
+struct Region {
+  alignas(64) std::byte bytes[region_bytes + 128];
+};
+
+std::uint64_t word_at(const Region& region, std::uint64_t offset) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, region.bytes + offset, sizeof word);
+  return word;
+}
+
+// Blocks of `lines` lines at strides that leave gaps.
+struct Case {
+  std::vector<std::uint32_t> order;
+  std::uint64_t stride, lines;
+};
+const Case cases[] = {{{0, 3, 1, 2, 0}, 64, 1}, {{0, 2, 1, 0}, 192, 1}, {{0, 4, 2, 1, 3, 0}, 256, 4}, {{0, 0}, 64, 1}};
+
+Chain chain_of(Region& region, const Case& one) {
+  return {region.bytes, one.order.data(), Blocks{one.order.size() - 1}, Bytes{one.stride}, Lines{one.lines}};
+}
+
+// What each word of the region is after a write: the next offset in the first word of each line of a block.
+void expect_written(const Region& region, const Case& one, std::string_view name) {
+  std::set<std::uint64_t> touched;
+  for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
+    for (std::uint64_t line = 0; line < one.lines; ++line) {
+      const std::uint64_t at = one.order[k] * one.stride + 64 * line;
+      EXPECT_EQ(word_at(region, at), one.order[k + 1] * one.stride) << name;
+      for (std::uint64_t word = 0; word < 64; word += 8) {
+        EXPECT_NE(word_at(region, at + word), 0xAAAA'AAAA'AAAA'AAAA) << name << ": a part of the line is left";
+      }
+      touched.insert(at);
+    }
+  }
+  for (std::uint64_t at = 0; at < sizeof region.bytes; at += 64) {
+    if (touched.contains(at)) continue;
+    for (std::uint64_t i = 0; i < 64; ++i) EXPECT_EQ(region.bytes[at + i], std::byte{0xAA}) << name << " " << at;
+  }
+}
+
+TEST(Stores, write_every_line_of_each_block_and_no_other) {
+  for (const Store& store : stores()) {
+    if (!store.present()) continue;
+    for (const Case& one : cases) {
+      const auto region = std::make_unique<Region>();
+      std::memset(region->bytes, 0xAA, sizeof region->bytes);
+      store.write(chain_of(*region, one));
+      usual_fence().wait();
+      expect_written(*region, one, store.name);
+    }
+  }
+}
+
+// A chain whose order lies on two pages, the second of which cannot be read until it is asked for: then the blocks are
+// counted that were written before.
+struct WatchedOrder {
+  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t entries = 2 * page / sizeof(std::uint32_t);
+  std::byte* pages = nullptr;
+  Chain chain;
+  std::size_t written_before = 0;
+
+  static WatchedOrder* current;
+  static void asked(int, siginfo_t*, void*) {
+    WatchedOrder& self = *current;
+    while (self.written_before < entries && self.chain.base[self.written_before * 64] != std::byte{0xAA}) {
+      ++self.written_before;
+    }
+    mprotect(self.pages + page, page, PROT_READ | PROT_WRITE);
+  }
+};
+WatchedOrder* WatchedOrder::current = nullptr;
+
+// B13: the order of the stores came from an array of eight bytes for each block, in the order of the blocks: what was
+// timed were its misses.
+TEST(B13, only_the_order_is_read_entry_behind_entry) {
+  static_assert(sizeof(*Chain{}.order) == 4);
+  for (const Store& store : stores()) {
+    if (!store.present()) continue;
+    WatchedOrder watched;
+    WatchedOrder::current = &watched;
+    watched.pages = static_cast<std::byte*>(
+        mmap(nullptr, 2 * WatchedOrder::page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* const order = reinterpret_cast<std::uint32_t*>(watched.pages);
+    for (std::uint32_t k = 0; k < WatchedOrder::entries; ++k) order[k] = k;
+    void* const memory = std::aligned_alloc(64, WatchedOrder::entries * 64);
+    std::memset(memory, 0xAA, WatchedOrder::entries * 64);
+    watched.chain = {static_cast<std::byte*>(memory), order, Blocks{WatchedOrder::entries - 1}, Bytes{64}, Lines{1}};
+    mprotect(watched.pages + WatchedOrder::page, WatchedOrder::page, PROT_NONE);
+    struct sigaction asked = {};
+    struct sigaction before = {};
+    asked.sa_sigaction = WatchedOrder::asked;
+    asked.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &asked, &before);
+    store.write(watched.chain);
+    sigaction(SIGSEGV, &before, nullptr);
+    // The last block of the first page names what follows it, which is the first entry of the second page.
+    EXPECT_EQ(watched.written_before, WatchedOrder::entries / 2 - 1) << store.name;
+    munmap(watched.pages, 2 * WatchedOrder::page);
+    std::free(memory);
+  }
+}
+
+TEST(B1, loads_visit_exactly_the_blocks_and_change_nothing) {
+  for (const Load& load : loads()) {
+    if (!load.present()) continue;
+    for (const Case& one : cases) {
+      const auto region = std::make_unique<Region>();
+      std::memset(region->bytes, 0xAA, sizeof region->bytes);
+      stores().front().write(chain_of(*region, one));
+      // The last line of a block names the next one; the others may hold anything.
+      for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
+        for (std::uint64_t line = 0; line + 1 < one.lines; ++line)
+          region->bytes[one.order[k] * one.stride + 64 * line] ^= std::byte{64};
+      }
+      const auto before = std::make_unique<Region>(*region);
+      Chain chain = chain_of(*region, one);
+      EXPECT_EQ(load.read(chain, 0), 0u) << load.name << ": once around";
+      // Step by step it sees each block once, in the order.
+      chain.blocks = Blocks{1};
+      std::uint64_t offset = 0;
+      for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
+        EXPECT_EQ(offset, one.order[k] * one.stride) << load.name;
+        offset = load.read(chain, offset);
+      }
+      EXPECT_EQ(offset, 0u) << load.name;
+      EXPECT_EQ(std::memcmp(region->bytes, before->bytes, sizeof region->bytes), 0) << load.name;
+    }
+  }
+}
+
+TEST(Loads, touch_the_same_lines_and_change_nothing) {
+  for (const Load& load : loads()) {
+    if (!load.present()) continue;
+    for (const Case& one : cases) {
+      const auto region = std::make_unique<Region>();
+      std::memset(region->bytes, 0xAA, sizeof region->bytes);
+      const auto before = std::make_unique<Region>(*region);
+      // What the lines hold names no place: a walk by it would end outside.
+      load.touch(chain_of(*region, one));
+      EXPECT_EQ(std::memcmp(region->bytes, before->bytes, sizeof region->bytes), 0) << load.name;
+    }
+  }
+}
+
+TEST(Rings, each_is_followed_by_itself) {
+  Region region;
+  // 0 → 64 → 128 → 192 → 0
+  for (std::uint64_t at = 0; at < 256; at += 64) {
+    const std::uint64_t next = (at + 64) % 256;
+    std::memcpy(region.bytes + at, &next, sizeof next);
+  }
+  for (int rings = 1; rings <= most_rings; ++rings) {
+    std::vector<std::uint64_t> offsets(most_rings, 999);
+    for (int i = 0; i < rings; ++i) offsets[static_cast<std::size_t>(i)] = static_cast<std::uint64_t>(i % 4) * 64;
+    chase_together(region.bytes, offsets.data(), rings, 5);
+    for (int i = 0; i < most_rings; ++i) {
+      EXPECT_EQ(offsets[static_cast<std::size_t>(i)], i < rings ? static_cast<std::uint64_t>((i + 5) % 4) * 64 : 999);
+    }
+  }
+}
+
+TEST(StoreAndLoad, loads_what_was_stored_where_both_are_the_same_place) {
+  Region region;
+  std::memset(region.bytes, 0xAA, sizeof region.bytes);
+  EXPECT_EQ(store_and_load(region.bytes, 8, 8, 3).offset, 0u);
+  EXPECT_EQ(store_and_load(region.bytes, 16, 24, 1).offset, 0xAAAA'AAAA'AAAA'AAAA);
+  EXPECT_EQ(word_at(region, 16), 0u) << "the first store is of 0";
+}
+
+// Two names for one kernel would be compared as if they differed.
+TEST(B5, no_two_names_share_a_kernel) {
+  std::set<std::string_view> names;
+  std::set<const void*> kernels;
+  for (const Store& one : stores()) {
+    EXPECT_TRUE(names.insert(one.name).second) << one.name;
+    EXPECT_TRUE(kernels.insert(reinterpret_cast<const void*>(one.write)).second) << one.name;
+  }
+  names.clear();
+  for (const Load& one : loads()) {
+    EXPECT_TRUE(names.insert(one.name).second) << one.name;
+    EXPECT_TRUE(kernels.insert(reinterpret_cast<const void*>(one.read)).second) << one.name;
+  }
+  for (const Fence& one : fences())
+    EXPECT_TRUE(kernels.insert(reinterpret_cast<const void*>(one.wait)).second) << one.name;
+}
+
+TEST(Flavours, the_usual_ones_are_there) {
+  EXPECT_TRUE(usual_store().present());
+  EXPECT_TRUE(usual_load().present());
+  EXPECT_TRUE(usual_fence().present());
+}
+
+}  // namespace
+}  // namespace tally::memory

@@ -1,0 +1,208 @@
+#include "tally/tools/memory/passes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/tools/memory/kernels/loop.hpp"
+#include "tally/tools/memory/rows.hpp"
+
+namespace tally::memory {
+namespace {
+
+constexpr std::uint64_t line_bytes = 64;
+// What a line takes at most, for the length of batches: a read from memory, alone.
+constexpr double line_ns = 150;
+constexpr double batch_ns = 400'000;
+constexpr double pass_ns = 30e6;
+constexpr std::uint64_t most_bytes = 256 << 20;
+
+// One mapping with its regions, and the batches that a pass over them falls into.
+class Field {
+ public:
+  Field(Runner& runner, const Pass& pass, linux::Area area, std::uint64_t regions)
+      : runner_(&runner), pass_(&pass), area_(std::move(area)), order_(random_ring(pass.blocks(), runner.random())) {
+    order_.push_back(order_.front());
+    visits_ = random_visits(regions, runner.random());
+  }
+
+  Result<void> check() const { return check_ring(successors({order_.begin(), order_.end() - 1})); }
+
+  void flush_all() const { flush(area_.data(), visits_.size() * pass_->pitch_bytes(), line_bytes); }
+
+  MappingSample write() {
+    return run([this](std::byte* region, std::uint64_t first, std::uint64_t blocks) {
+      pass_->store->write(part(region, first, blocks));
+      if (first + blocks == pass_->blocks()) pass_->fence->wait();
+    });
+  }
+
+  MappingSample read() {
+    return run([this](std::byte* region, std::uint64_t first, std::uint64_t blocks) {
+      if (first == 0) offset_ = 0;
+      offset_ = pass_->load->read(part(region, first, blocks), offset_);
+      if (first + blocks == pass_->blocks()) pass_->fence->wait();
+    });
+  }
+
+  double loop() {
+    const MappingSample sample = run([this](std::byte* region, std::uint64_t first, std::uint64_t blocks) {
+      loop_over_blocks(part(region, first, blocks));
+    });
+    return sample.ns.empty() ? 0 : *std::min_element(sample.ns.begin(), sample.ns.end());
+  }
+
+  // Both, region by region: a region cannot be cut.
+  MappingSample raw() {
+    whole_regions_ = true;
+    return run([this](std::byte* region, std::uint64_t first, std::uint64_t blocks) {
+      pass_->store->write(part(region, first, blocks));
+      pass_->fence->wait();
+      offset_ = pass_->load->read(part(region, first, blocks), 0);
+      pass_->fence->wait();
+    });
+  }
+
+  // Whether a block of the last region still names the one after it.
+  bool holds_chain() const {
+    const std::byte* const region = area_.data() + visits_.back() * pass_->pitch_bytes();
+    for (std::size_t k = 0; k < pass_->blocks(); k += std::max<std::size_t>(1, pass_->blocks() / 1024)) {
+      std::uint64_t next = 0;
+      std::memcpy(&next, region + order_[k] * pass_->stride_bytes, sizeof next);
+      if (next != order_[k + 1] * pass_->stride_bytes) return false;
+    }
+    return true;
+  }
+
+  std::string pages_got() const { return area_.got(); }
+
+ private:
+  Chain part(std::byte* region, std::uint64_t first, std::uint64_t blocks) const {
+    return {region, order_.data() + first, Blocks{blocks}, Bytes{pass_->stride_bytes},
+            Lines{pass_->block_bytes / line_bytes}};
+  }
+
+  // Batches of whole regions where several take less than a batch, else of parts of one.
+  template <class Body>
+  MappingSample run(Body body) {
+    MappingSample sample;
+    runner_->calibrate();
+    sample.ghz = runner_->core_ghz();
+    sample.reference_ns = runner_->reference_ns();
+    const std::int64_t stolen = runner_->stolen_ticks();
+    const double block_ns = line_ns * static_cast<double>(pass_->block_bytes) / static_cast<double>(line_bytes);
+    const double region_ns = block_ns * static_cast<double>(pass_->blocks());
+    const auto group = static_cast<std::size_t>(std::max(1.0, batch_ns / (region_ns + 300)));
+    const std::uint64_t part_blocks =
+        whole_regions_ || group > 1
+            ? pass_->blocks()
+            : std::clamp<std::uint64_t>(static_cast<std::uint64_t>(batch_ns / block_ns), 1, pass_->blocks());
+    for (std::size_t at = 0; at < visits_.size() && !runner_->plan().stop(); at += group) {
+      const std::size_t end = std::min(at + group, visits_.size());
+      for (std::uint64_t first = 0; first < pass_->blocks(); first += part_blocks) {
+        const std::uint64_t blocks = std::min(part_blocks, pass_->blocks() - first);
+        const auto timed = [&] {
+          const Stamp start = begin_stamp();
+          for (std::size_t i = at; i < end; ++i) {
+            body(area_.data() + visits_[i] * pass_->pitch_bytes(), first, blocks);
+          }
+          return Timed{start, end_stamp(), 0};
+        };
+        const std::uint64_t lines = (end - at) * blocks * (pass_->block_bytes / line_bytes);
+        if (auto one = runner_->batch(timed, lines)) {
+          sample.ns.push_back(one->ns);
+          sample.counts.push_back(std::move(one->counts));
+        } else {
+          ++sample.rejected;
+        }
+      }
+    }
+    if (runner_->stolen_ticks() != stolen) {
+      sample.rejected += static_cast<std::int64_t>(sample.ns.size());
+      sample.ns.clear();
+      sample.counts.clear();
+    }
+    return sample;
+  }
+
+  Runner* runner_;
+  const Pass* pass_;
+  linux::Area area_;
+  Order order_;   // one entry more than there are blocks
+  Order visits_;  // of regions
+  std::uint64_t offset_ = 0;
+  bool whole_regions_ = false;
+};
+
+}  // namespace
+
+std::uint64_t regions_of(const Pass& pass) {
+  const double region_ns = line_ns * static_cast<double>(pass.region_bytes) / static_cast<double>(line_bytes) + 300;
+  const auto by_time = static_cast<std::uint64_t>(pass_ns / region_ns);
+  return std::max<std::uint64_t>(1, std::min(by_time, most_bytes / pass.pitch_bytes()));
+}
+
+Result<PassSample> run_passes(Runner& runner, const Pass& pass, const Wanted& wanted) {
+  if (pass.region_bytes < pass.block_bytes || pass.stride_bytes < pass.block_bytes) {
+    return fail(
+        Code::bad_usage,
+        fmt::format("a region of {} holds no block of {}", bytes_text(static_cast<std::int64_t>(pass.region_bytes)),
+                    bytes_text(static_cast<std::int64_t>(pass.block_bytes))),
+        "regions are at least one block, strides too");
+  }
+  PassSample sample;
+  sample.regions = regions_of(pass);
+  const auto fields = [&]() -> Result<Field> {
+    auto area = runner.fresh(sample.regions * pass.pitch_bytes());
+    if (!area) return fail(area.error());
+    Field field(runner, pass, *std::move(area), sample.regions);
+    if (auto checked = field.check(); !checked) return fail(checked.error());
+    return field;
+  };
+  auto field = fields();
+  if (!field) return fail(field.error());
+  sample.pages_got = field->pages_got();
+  field->flush_all();
+  sample.loop_ns = field->loop();
+  sample.write = field->write();
+  if (wanted.read) {
+    field->flush_all();
+    sample.read = field->read();
+  }
+  if (wanted.raw) {
+    field->flush_all();
+    sample.raw = field->raw();
+  }
+  if (!runner.plan().stop() && !field->holds_chain()) {
+    return fail(Code::cannot_measure, fmt::format("what {} wrote is not in memory", pass.store->name),
+                "this is a fault of the memory or of tally");
+  }
+  return sample;
+}
+
+result::MemoryPoint pass_row(const Runner& runner, const Pass& pass, std::string task, std::string quantity,
+                             const std::vector<MappingSample>& mappings, const PassSample& any) {
+  result::MemoryPoint row;
+  row.task = std::move(task);
+  row.quantity = std::move(quantity);
+  row.mode = row.quantity == "read" ? "cold by-flush" : "cold";
+  row.order = name(OrderKind::random);
+  row.region_bytes = pass.region_bytes;
+  row.block_bytes = pass.block_bytes;
+  row.stride_bytes = pass.stride_bytes;
+  row.count = pass.blocks();
+  row.regions = any.regions;
+  row.pages_asked = runner.plan().file.empty() ? name(runner.plan().pages) : "file";
+  row.pages_got = any.pages_got;
+  row.store = pass.store->name;
+  if (row.quantity != "write") row.load = pass.load->name;
+  row.fence = pass.fence->name;
+  row.seed = runner.plan().seed;
+  set_timing(row, mappings);
+  return row;
+}
+
+}  // namespace tally::memory

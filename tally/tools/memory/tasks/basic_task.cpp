@@ -1,0 +1,128 @@
+// Every operation by itself: how long one takes, and how that is distributed.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tally/core/stats/statistics.hpp"
+#include "tally/tools/memory/analysis/histogram.hpp"
+#include "tally/tools/memory/operations.hpp"
+#include "tally/tools/memory/rows.hpp"
+#include "tally/tools/memory/series.hpp"
+#include "tally/tools/memory/tasks/task.hpp"
+
+namespace tally::memory {
+namespace {
+
+constexpr std::uint64_t window = 64 << 20;
+constexpr std::uint64_t widest = 256;
+constexpr std::size_t samples = 1 << 13;
+const std::vector<std::uint32_t> once{0, 0};
+
+// The operations of every task, and stores after which something is done with the line.
+std::vector<Operation> all_operations() {
+  std::vector<Operation> all = operations();
+  for (const Store& store : stores()) {
+    const bool known =
+        store.name.find("+clwb") != std::string_view::npos || store.name.find("+cvac") != std::string_view::npos;
+    if (store.present() && store.name.find('+') != std::string_view::npos && !known) {
+      all.push_back({.name = store.name, .store = &store});
+    }
+  }
+  all.push_back({.name = "8 bytes of each line", .load = &loads().front()});
+  return all;
+}
+
+// Stores that go through the caches begin with the line in them, everything else with the line in memory.
+bool begins_cached(const Operation& operation) {
+  return operation.store != nullptr && operation.name != "nt-store" && !operation.store->name.starts_with("nt");
+}
+
+struct Places {
+  const char* name;
+  std::vector<std::uint64_t> offsets;
+};
+
+std::vector<Places> both_orders(Runner& runner) {
+  Places forward{"forward", {}};
+  Places random{"random", {}};
+  for (std::size_t i = 0; i < samples; ++i) {
+    forward.offsets.push_back(i * widest % window);
+    random.offsets.push_back(runner.random().uniform(0, window / widest - 1) * widest);
+  }
+  return {forward, random};
+}
+
+Series time_operation(Runner& runner, std::byte* base, const Places& places, const Operation* operation,
+                      std::uint64_t bytes) {
+  const Fence& fence = *runner.plan().fence;
+  const auto prepare = [&](std::size_t i) {
+    std::byte* const at = base + places.offsets[i];
+    if (operation != nullptr && begins_cached(*operation)) {
+      for (std::uint64_t k = 0; k < bytes; k += 64) at[k] = std::byte{1};
+    } else {
+      flush(at, bytes, 64);
+    }
+  };
+  const auto body = [&](std::size_t i) {
+    if (operation != nullptr)
+      operation->run({base + places.offsets[i], once.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
+    fence.wait();
+  };
+  return time_each(runner, samples, prepare, body);
+}
+
+void add_row(const Runner& runner, const Series& series, const std::string& name, const Places& places,
+             std::uint64_t bytes, double empty_ns, result::Memory& result) {
+  result::MemoryPoint row;
+  row.task = result.task;
+  row.quantity = name;
+  row.mode = "single";
+  row.order = places.name;
+  row.region_bytes = window;
+  row.block_bytes = row.stride_bytes = bytes;
+  row.count = 1;
+  row.pages_asked = linux::name(runner.plan().pages);
+  row.fence = runner.plan().fence->name;
+  row.seed = runner.plan().seed;
+  row.mappings = 1;
+  row.batches = static_cast<std::int64_t>(series.ns.size());
+  if (!series.ns.empty()) {
+    // Two sums of the same ticks differ by what doubles leave: that is no time, and not "-0.00".
+    const auto beyond = [&](double ns) { return std::abs(ns - empty_ns) < 0.005 ? 0.0 : ns - empty_ns; };
+    row.ns = beyond(median(series.ns));
+    row.ns_low = beyond(quantile(series.ns, 0.025));
+    row.ns_high = beyond(quantile(series.ns, 0.975));
+  }
+  result.points.push_back(std::move(row));
+}
+
+}  // namespace
+
+Result<void> run_basic(Runner& runner, result::Memory& result) {
+  auto area = runner.fresh(window);
+  if (!area) return fail(area.error());
+  const auto all = all_operations();
+  double done = 0;
+  for (const Places& places : both_orders(runner)) {
+    const Series empty = time_operation(runner, area->data(), places, nullptr, 64);
+    const double empty_ns = median(empty.ns);
+    result.controls.push_back(
+        {fmt::format("nothing but the fence, {}", places.name), fmt::format("{:.1f} ns", empty_ns), empty_ns, "ns"});
+    for (const std::uint64_t bytes : {64, 128, 256}) {
+      const std::string group = fmt::format("{} bytes, {}", bytes, places.name);
+      for (const Operation& operation : all) {
+        if (runner.must_stop()) break;
+        runner.plan().progress(done++ / static_cast<double>(6 * all.size()), std::string(operation.name));
+        const Series series = time_operation(runner, area->data(), places, &operation, bytes);
+        add_row(runner, series, std::string(operation.name), places, bytes, empty_ns, result);
+        result.histograms.push_back(histogram_of(series.ns, std::string(operation.name), group, "ns"));
+      }
+      result.histograms.push_back(histogram_of(empty.ns, "nothing but the fence", group, "ns"));
+    }
+  }
+  result.findings.emplace_back("times are those of an operation and its fence, less the median of the fence alone");
+  judge(result, {runner.reference_ns()});
+  return {};
+}
+
+}  // namespace tally::memory

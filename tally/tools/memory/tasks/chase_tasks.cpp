@@ -1,0 +1,231 @@
+// Writes, cold reads and reads after writes over region and block sizes, and what is concluded from them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "tally/core/base/text.hpp"
+#include "tally/tools/memory/analysis/cold.hpp"
+#include "tally/tools/memory/analysis/fence.hpp"
+#include "tally/tools/memory/passes.hpp"
+#include "tally/tools/memory/rows.hpp"
+#include "tally/tools/memory/tasks/task.hpp"
+
+namespace tally::memory {
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t mib = 1024 * kib;
+constexpr std::uint64_t largest_raw = 256 * kib;
+
+std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
+
+std::vector<std::uint64_t> doubling(std::uint64_t from, std::uint64_t to) {
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t size = from; size <= to; size *= 2) sizes.push_back(size);
+  return sizes;
+}
+
+// By block and region.
+template <class T>
+using BySize = std::map<std::pair<std::uint64_t, std::uint64_t>, T>;
+
+// ns per line of each pass.
+struct Sweep {
+  BySize<TimeInterval> write, read, raw;
+};
+
+std::vector<std::uint64_t> or_else(const std::vector<std::uint64_t>& asked, const std::vector<std::uint64_t>& usual) {
+  return asked.empty() ? usual : asked;
+}
+
+Pass pass_of(const Runner& runner, std::uint64_t region, std::uint64_t block) {
+  const Plan& plan = runner.plan();
+  return {region, block, std::max(block, plan.stride_bytes), plan.store, plan.load, plan.fence};
+}
+
+// All mappings of one region and block; rows of the passes that were wanted.
+Result<void> measure_one(Runner& runner, const Pass& pass, const Wanted& wanted, result::Memory& result,
+                         std::vector<double>& references, Sweep& sweep) {
+  std::vector<MappingSample> write;
+  std::vector<MappingSample> read;
+  std::vector<MappingSample> raw;
+  PassSample any;
+  for (int i = 0; i < std::max(1, runner.plan().mappings * 3 / 5) && !runner.must_stop(); ++i) {
+    auto sample = run_passes(runner, pass, wanted);
+    if (!sample) return fail(sample.error());
+    references.push_back(sample->write.reference_ns);
+    write.push_back(sample->write);
+    read.push_back(sample->read);
+    raw.push_back(sample->raw);
+    any = *std::move(sample);
+  }
+  if (write.empty()) return {};
+  const auto add = [&](const char* quantity, const std::vector<MappingSample>& samples, auto& times) {
+    result.points.push_back(pass_row(runner, pass, result.task, quantity, samples, any));
+    const result::MemoryPoint& row = result.points.back();
+    if (!row.ns) return;
+    TimeInterval time{*row.ns, row.ns_low, row.ns_high};
+    if (!row.flags.empty()) time.low_ns = time.high_ns = std::nullopt;  // it may be anything
+    times[{pass.block_bytes, pass.region_bytes}] = time;
+  };
+  add("write", write, sweep.write);
+  if (any.loop_ns > 0) {
+    // What the order costs is in each time of a write; a region whose order no longer fits a cache shows it here.
+    result.controls.push_back(
+        {fmt::format("loop alone, {} in blocks of {}", size_text(pass.region_bytes), size_text(pass.block_bytes)),
+         fmt::format("{:.2f} ns", any.loop_ns), any.loop_ns, "ns"});
+  }
+  if (wanted.read) add("read", read, sweep.read);
+  if (wanted.raw) add("raw", raw, sweep.raw);
+  return {};
+}
+
+Result<Sweep> sweep_over(Runner& runner, const std::vector<std::uint64_t>& regions,
+                         const std::vector<std::uint64_t>& blocks, const Wanted& wanted, result::Memory& result) {
+  Sweep sweep;
+  std::vector<double> references;
+  std::vector<Pass> passes;
+  for (const std::uint64_t block : blocks) {
+    for (const std::uint64_t region : regions) {
+      if (region >= block) passes.push_back(pass_of(runner, region, block));
+    }
+  }
+  if (passes.empty()) {
+    return fail(Code::bad_usage, "no region holds a block", "--regions are at least as large as --blocks");
+  }
+  for (std::size_t i = 0; i < passes.size() && !runner.must_stop(); ++i) {
+    runner.plan().progress(static_cast<double>(i) / static_cast<double>(passes.size()),
+                           "regions of " + size_text(passes[i].region_bytes));
+    if (auto done = measure_one(runner, passes[i], wanted, result, references, sweep); !done) return fail(done.error());
+  }
+  judge(result, references);
+  return sweep;
+}
+
+Result<void> chase(Runner& runner, const Wanted& wanted, result::Memory& result) {
+  // A region that is written and read at once is one batch, and no batch may be long.
+  const auto regions = or_else(runner.plan().regions, doubling(64, wanted.raw ? largest_raw : 64 * mib));
+  const auto sweep = sweep_over(runner, regions, or_else(runner.plan().blocks, {64}), wanted, result);
+  if (!sweep) return fail(sweep.error());
+  return {};
+}
+
+}  // namespace
+
+Result<void> run_chase_write(Runner& runner, result::Memory& result) { return chase(runner, {}, result); }
+
+Result<void> run_chase_read(Runner& runner, result::Memory& result) { return chase(runner, {.read = true}, result); }
+
+Result<void> run_chase_raw(Runner& runner, result::Memory& result) { return chase(runner, {.raw = true}, result); }
+
+namespace {
+
+std::string words_of(Forwarded forwarded) {
+  switch (forwarded) {
+    case Forwarded::yes:
+      return "raw / (write + read) lies below 0.9, and data written just now is served above the level that the cold "
+             "read visits, in regions of ";
+    case Forwarded::no: return "raw / (write + read) lies at 0.9 or above, and nothing is forwarded, in regions of ";
+    case Forwarded::undecided: break;
+  }
+  return "0.9 lies within the interval of raw / (write + read), or too few batches were quiet for one, and nothing is "
+         "decided (more --batches make intervals narrower), in regions of ";
+}
+
+}  // namespace
+
+Result<void> run_forward(Runner& runner, result::Memory& result) {
+  const auto regions = or_else(runner.plan().regions, doubling(4 * kib, largest_raw));
+  const auto blocks = or_else(runner.plan().blocks, {64});
+  const auto sweep = sweep_over(runner, regions, blocks, {.read = true, .raw = true}, result);
+  if (!sweep) return fail(sweep.error());
+  std::map<Forwarded, std::vector<std::string>> sizes;
+  for (const auto& [key, raw] : sweep->raw) {
+    if (!sweep->read.contains(key) || !sweep->write.contains(key)) continue;
+    const Forwarding one = forwarding(raw, sweep->write.at(key), sweep->read.at(key));
+    result.figures.emplace_back(
+        fmt::format("forwarding, block {}, region {}", size_text(key.first), size_text(key.second)), one.share);
+    result.ratios.push_back({"raw / (write + read)", key.second, key.first, one.share, one.low, one.high,
+                             std::string(name(one.forwarded))});
+    sizes[one.forwarded].push_back(
+        blocks.size() == 1 ? size_text(key.second)
+                           : fmt::format("{} in blocks of {}", size_text(key.second), size_text(key.first)));
+  }
+  for (const auto& [forwarded, of] : sizes) result.findings.push_back(words_of(forwarded) + join(of, ", "));
+  return {};
+}
+
+Result<void> run_fence_fit(Runner& runner, result::Memory& result) {
+  std::vector<std::uint64_t> regions;
+  for (const std::uint64_t lines : {1, 2, 3, 4, 6, 8, 9, 12, 16, 32, 64}) regions.push_back(lines * 64);
+  const std::vector<std::uint64_t> large{64 * kib, 256 * kib, mib, 4 * mib};
+  auto all = regions;
+  all.insert(all.end(), large.begin(), large.end());
+  const auto sweep = sweep_over(runner, all, {64}, {}, result);
+  if (!sweep) return fail(sweep.error());
+  std::vector<SizeTime> small_times;
+  std::vector<SizeTime> large_times;
+  for (const auto& [key, ns] : sweep->write) {
+    const SizeTime one{static_cast<double>(key.second), ns.ns};
+    (key.second <= regions.back() ? small_times : large_times).push_back(one);
+  }
+  if (small_times.size() < 4 || result.verdict.contended) return {};
+  const FenceFit fit = fit_fence(small_times, large_times);
+  result.figures = {{"fence_ns", fit.fence_ns},
+                    {"line_ns", fit.line_ns},
+                    {"floor_ns", fit.floor_ns},
+                    {"crossing_bytes", fit.crossing_bytes}};
+  result.findings.push_back(
+      fmt::format("a region costs {:.0f} ns for {} and what it waits for, and {:.2f} ns for each line", fit.fence_ns,
+                  runner.plan().fence->name, fit.line_ns));
+  result.findings.push_back(
+      fit.crossing_bytes > 0
+          ? fmt::format("the bandwidth's floor, {:.1f} ns for a line, is met at {:.0f} bytes: that is "
+                        "where two costs meet, not a queue",
+                        fit.floor_ns, fit.crossing_bytes)
+          : std::string("no floor apart from the cost of a line"));
+  result.findings.emplace_back(fit.queue ? "queue: a step is left over beyond 3 sigma"
+                                         : "no queue: no step is left over");
+  return {};
+}
+
+namespace {
+
+result::MemoryMap map_of(const char* name, const BySize<TimeInterval>& times) {
+  result::MemoryMap map{name, "region", "block", true, true, "ns per line", {}};
+  for (const auto& [key, ns] : times) {
+    map.cells.push_back({static_cast<double>(key.second), static_cast<double>(key.first), ns.ns});
+  }
+  return map;
+}
+
+}  // namespace
+
+Result<void> run_amplify(Runner& runner, result::Memory& result) {
+  const auto regions = or_else(runner.plan().regions, {4 * kib, 16 * kib, mib, 16 * mib});
+  const auto blocks = or_else(runner.plan().blocks, {64, 256, 512, kib, 2 * kib, 4 * kib});
+  const auto sweep = sweep_over(runner, regions, blocks, {.read = true}, result);
+  if (!sweep) return fail(sweep.error());
+  result.maps = {map_of("Cold reads", sweep->read), map_of("Writes", sweep->write)};
+  std::vector<Amplification> amplifications;
+  for (const std::uint64_t block : blocks) {
+    const auto near = sweep->read.find({block, regions[std::min<std::size_t>(1, regions.size() - 1)]});
+    const auto far = sweep->read.find({block, regions.back()});
+    if (near == sweep->read.end() || far == sweep->read.end()) continue;
+    amplifications.push_back({static_cast<double>(block), far->second.ns / near->second.ns});
+    result.figures.emplace_back(fmt::format("amplification, block {}", size_text(block)), amplifications.back().ratio);
+  }
+  if (result.verdict.contended || amplifications.empty()) return {};
+  const auto entry = entry_size(amplifications);
+  result.findings.push_back(
+      entry ? fmt::format(
+                  "reads of {} regions cost what those of smaller ones do from blocks of {} on; whether that is an "
+                  "entry or a prefetcher, the task ladder says",
+                  size_text(regions.back()), size_text(static_cast<std::uint64_t>(*entry)))
+            : std::string("no block size makes large regions as fast as small ones"));
+  return {};
+}
+
+}  // namespace tally::memory

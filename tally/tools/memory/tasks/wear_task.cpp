@@ -1,0 +1,120 @@
+// One place written again and again, in several ways: when the device moves it, and what puts that off.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "tally/core/stats/statistics.hpp"
+#include "tally/tools/memory/analysis/histogram.hpp"
+#include "tally/tools/memory/operations.hpp"
+#include "tally/tools/memory/rows.hpp"
+#include "tally/tools/memory/series.hpp"
+#include "tally/tools/memory/tasks/task.hpp"
+
+namespace tally::memory {
+namespace {
+
+constexpr std::uint64_t usual_bytes = 256;
+constexpr std::uint64_t usual_distance = 4096;
+constexpr std::size_t writes = 1 << 18;
+constexpr std::size_t every = 32;             // writes between two short delays
+constexpr std::uint64_t short_adds = 1 << 9;  // additions: a core cycle each
+constexpr std::uint64_t long_adds = 1 << 25;
+constexpr double threshold_ns = 20'000;  // a write this slow is one in which the device moved data, or a disturbance
+
+// One way to write; `before` is not timed.
+struct Way {
+  const char* name;
+  bool plain = false;  // a store and a write-back instead of a store past the caches
+  bool alternates = false;
+  std::size_t delay_every = 0;
+  bool rests_half_way = false;
+  bool until_slow = false;
+};
+
+constexpr std::array ways{
+    Way{.name = "nt-store"},
+    Way{.name = "store-clwb", .plain = true},
+    Way{.name = "delay behind each", .delay_every = 1},
+    Way{.name = "two places in turn", .alternates = true},
+    Way{.name = "one rest half-way", .rests_half_way = true},
+    Way{.name = "delay behind each 32", .delay_every = every},
+    Way{.name = "until one is slow", .until_slow = true},
+};
+
+const Store* store_of(const Way& way) {
+  for (const Operation& one : operations()) {
+    if (one.name == (way.plain ? "store-clwb" : "nt-store")) return one.store;
+  }
+  return nullptr;
+}
+
+Series write_so(Runner& runner, std::byte* base, const Store& store, const Way& way, std::uint64_t bytes,
+                std::uint64_t distance) {
+  static const std::vector<std::uint32_t> once{0, 0};
+  const auto before = [&](std::size_t i) {
+    if (way.delay_every > 0 && i % way.delay_every == 0) (void)adds(short_adds);
+    if (way.rests_half_way && i == writes / 2) (void)adds(long_adds);
+  };
+  const auto body = [&](std::size_t i) {
+    std::byte* const at = base + (way.alternates && i % 2 == 1 ? distance : 0);
+    store.write({at, once.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
+    runner.plan().fence->wait();
+  };
+  return time_each(runner, writes, before, body);
+}
+
+}  // namespace
+
+Result<void> run_wear(Runner& runner, result::Memory& result) {
+  const Plan& plan = runner.plan();
+  const std::uint64_t bytes = plan.blocks.empty() ? usual_bytes : plan.blocks.front();
+  const std::uint64_t distance = std::max(bytes, plan.stride_bytes > 0 ? plan.stride_bytes : usual_distance);
+  auto area = runner.fresh(distance + bytes);
+  if (!area) return fail(area.error());
+  const Series control = time_each(runner, writes, nothing_before, [&](std::size_t) { plan.fence->wait(); });
+  const auto slow_control = outlying(control.ns);
+  for (const Way& way : ways) {
+    const Store* const store = store_of(way);
+    if (store == nullptr || runner.must_stop()) continue;
+    plan.progress(static_cast<double>(&way - ways.data()) / ways.size(), way.name);
+    const Series series = write_so(runner, area->data(), *store, way, bytes, distance);
+    const auto slow = outlying(series.ns);
+    const Tails tails = judge_tails(slow, series.seconds, slow_control.size(), control.seconds);
+    result::MemoryPoint row;
+    row.task = result.task;
+    row.quantity = way.name;
+    row.mode = "wear";
+    row.order = "one place";
+    row.region_bytes = row.block_bytes = bytes;
+    row.stride_bytes = way.alternates ? distance : bytes;
+    row.count = way.alternates ? 2 : 1;
+    row.pages_asked = name(plan.pages);
+    row.store = store->name;
+    row.fence = plan.fence->name;
+    row.seed = plan.seed;
+    set_timing(row, series.ns);
+    result.points.push_back(std::move(row));
+    result.histograms.push_back(histogram_of(series.ns, way.name, "Duration of a write", "ns"));
+    result.figures.emplace_back(fmt::format("{}, slow_writes", way.name), static_cast<double>(slow.size()));
+    result.figures.emplace_back(fmt::format("{}, gap_variation", way.name), tails.variation);
+    if (tails.periodic) {
+      result.findings.push_back(
+          fmt::format("{}: a slow write every {:.0f}, {:.1f} us each", way.name, tails.mean_gap, tails.median / 1000));
+    }
+    if (!way.until_slow) continue;
+    const auto first = std::find_if(series.ns.begin(), series.ns.end(), [](double ns) { return ns > threshold_ns; });
+    if (first != series.ns.end()) {
+      result.figures.emplace_back("writes_until_one_over_20_us", static_cast<double>(first - series.ns.begin() + 1));
+    }
+  }
+  result.histograms.push_back(histogram_of(control.ns, "the same without writes", "Duration of a write", "ns"));
+  judge(result, {runner.reference_ns()});
+  if (result.findings.empty()) {
+    result.findings.push_back(fmt::format(
+        "no way of writing has slow writes in time with its writes; the loop without writes has {:.0f} in a second",
+        static_cast<double>(slow_control.size()) / control.seconds));
+  }
+  return {};
+}
+
+}  // namespace tally::memory

@@ -1,0 +1,80 @@
+// One block, written again and again: how long each write takes, and whether the slow ones come in time.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/core/stats/statistics.hpp"
+#include "tally/tools/memory/analysis/histogram.hpp"
+#include "tally/tools/memory/analysis/tails.hpp"
+#include "tally/tools/memory/passes.hpp"
+#include "tally/tools/memory/rows.hpp"
+#include "tally/tools/memory/series.hpp"
+#include "tally/tools/memory/tasks/task.hpp"
+
+namespace tally::memory {
+namespace {
+
+void add_series(const Runner& runner, const Series& series, const char* quantity, std::uint64_t bytes,
+                result::Memory& result) {
+  result::MemoryPoint row;
+  row.task = result.task;
+  row.quantity = quantity;
+  row.mode = "overwrite";
+  row.order = "forward";
+  row.region_bytes = row.block_bytes = row.stride_bytes = bytes;
+  row.count = 1;
+  row.pages_asked = name(runner.plan().pages);
+  row.store = runner.plan().store->name;
+  row.fence = runner.plan().fence->name;
+  row.seed = runner.plan().seed;
+  set_timing(row, series.ns);
+  result.points.push_back(std::move(row));
+  for (const double q : {0.5, 0.99, 0.999, 0.9999}) {
+    result.controls.push_back({fmt::format("{} p{:g}", quantity, 100 * q),
+                               fmt::format("{:.0f} ns", quantile(series.ns, q)), quantile(series.ns, q), "ns"});
+  }
+}
+
+}  // namespace
+
+Result<void> run_overwrite(Runner& runner, result::Memory& result) {
+  constexpr std::size_t writes = 1 << 20;
+  const std::uint64_t bytes = runner.plan().blocks.empty() ? 256 : runner.plan().blocks.front();
+  auto area = runner.fresh(1 << 20);
+  if (!area) return fail(area.error());
+  const std::vector<std::uint32_t> order{0, 0};
+  const Plan& plan = runner.plan();
+  const std::uint64_t places = area->size() / bytes;
+  const auto write = time_each(runner, writes, nothing_before, [&](std::size_t i) {
+    plan.store->write({area->data() + i % places * bytes, order.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
+    plan.fence->wait();
+  });
+  const auto control = time_each(runner, writes, nothing_before, [&](std::size_t) { plan.fence->wait(); });
+  add_series(runner, write, "write", bytes, result);
+  add_series(runner, control, "control", bytes, result);
+  const auto slow = outlying(write.ns);
+  const auto slow_control = outlying(control.ns);
+  result.histograms = {histogram_of(write.ns, "write", "Duration of a write", "ns"),
+                       histogram_of(control.ns, "the same without writes", "Duration of a write", "ns"),
+                       histogram_of(gaps_of(slow), "writes between two slow ones", "Gaps", "writes"),
+                       histogram_of(gaps_of(slow_control), "the same without writes", "Gaps", "writes")};
+  const Tails tails = judge_tails(slow, write.seconds, slow_control.size(), control.seconds);
+  const double rate = static_cast<double>(slow.size()) / write.seconds;
+  const double control_rate = static_cast<double>(slow_control.size()) / control.seconds;
+  result.figures = {{"slow_writes", static_cast<double>(slow.size())},
+                    {"slow_writes_per_second", rate},
+                    {"slow_controls_per_second", control_rate},
+                    {"mean_gap_writes", tails.mean_gap},
+                    {"gap_variation", tails.variation}};
+  result.findings.push_back(
+      tails.periodic
+          ? fmt::format("slow writes are periodic: every {:.0f} writes, variation {:.2f}, {:.1f} us each",
+                        tails.mean_gap, tails.variation, tails.median / 1000)
+          : fmt::format("slow writes are not periodic (variation of the gaps {:.2f}): {:.0f} in a second, and "
+                        "{:.0f} of the same loop without writes",
+                        tails.variation, rate, control_rate));
+  judge(result, {runner.reference_ns()});
+  return {};
+}
+
+}  // namespace tally::memory

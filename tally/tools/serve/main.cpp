@@ -1,0 +1,189 @@
+// tally-serve: reads the machine once a second, and answers Prometheus. `tally serve` starts it, with options that it
+// has checked: FOLDER ADDRESS MILLISECONDS GROUPS.
+#include <fmt/format.h>
+#include <prometheus/text_serializer.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "tally/core/base/text.hpp"
+#include "tally/core/base/version.hpp"
+#include "tally/linux/live/beat.hpp"
+#include "tally/linux/live/http_server.hpp"
+#include "tally/linux/process/capabilities.hpp"
+#include "tally/linux/process/large_stack.hpp"
+#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/spawn.hpp"
+#include "tally/output/formats/gzip.hpp"
+#include "tally/tools/serve/never_falling.hpp"
+#include "tally/tools/serve/series.hpp"
+#include "tally/tools/watch/watcher.hpp"
+
+namespace tally::serve {
+namespace {
+
+constexpr int exit_cannot_measure = 125;
+
+// What was read last, as text; scrapes take it, however many there are.
+class Latest {
+ public:
+  void set(const std::vector<prometheus::MetricFamily>& families) {
+    std::ostringstream text;
+    prometheus::TextSerializer().Serialize(text, families);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    text_ = std::move(text).str();
+  }
+
+  // Beside it what was served, up to now.
+  linux::HttpAnswer scraped(bool accepts_gzip) {
+    std::string text;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      text = text_;
+    }
+    text += fmt::format(
+        "# HELP exposer_scrapes_total Scrapes that were answered.\n# TYPE exposer_scrapes_total counter\n"
+        "exposer_scrapes_total {}\n# HELP exposer_transferred_bytes_total Bytes of the answers.\n"
+        "# TYPE exposer_transferred_bytes_total counter\nexposer_transferred_bytes_total {}\n",
+        scrapes_, bytes_);
+    if (accepts_gzip) text = report::gzipped(text);
+    ++scrapes_;
+    bytes_ += text.size();
+    return {200, "text/plain; version=0.0.4; charset=utf-8", std::make_shared<const std::string>(std::move(text)),
+            accepts_gzip};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string text_;
+  std::uint64_t scrapes_ = 0, bytes_ = 0;  // of the server's thread
+};
+
+linux::HttpAnswer text_answer(int status, std::string text, std::string type = "text/plain; charset=utf-8") {
+  return {status, std::move(type), std::make_shared<const std::string>(std::move(text)), false};
+}
+
+linux::HttpAnswer answer(Latest& latest, const linux::HttpRequest& request) {
+  if (request.path == "/metrics") return latest.scraped(request.accepts_gzip);
+  if (request.path == "/health") return text_answer(200, "ok\n");
+  if (request.path == "/") {
+    return text_answer(200,
+                       "<!doctype html><title>tally</title><p>tally serves <a href=\"/metrics\">/metrics</a> for "
+                       "Prometheus, and <a href=\"/health\">/health</a>.\n",
+                       "text/html; charset=utf-8");
+  }
+  return text_answer(404, "there is nothing here: /metrics has the figures\n");
+}
+
+int complain(const std::string& message, const std::string& hint = {}) {
+  std::fputs(fmt::format("tally: {}\n{}", message, hint.empty() ? "" : "       " + hint + "\n").c_str(), stderr);
+  return exit_cannot_measure;
+}
+
+// Answers in a thread of its own: a reading of many control groups takes its time.
+class Serving {
+ public:
+  Serving(linux::HttpServer& server, Latest& latest)
+      : server_(server), thread_([&server, &latest] {
+          server.serve([&latest](const linux::HttpRequest& request) { return answer(latest, request); });
+        }) {}
+  ~Serving() {
+    server_.stop();
+    thread_.join();
+  }
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+ private:
+  linux::HttpServer& server_;
+  std::thread thread_;
+};
+
+struct Reader {
+  watch::Watcher watcher;
+  Energy energy;
+  NeverFalling counters;
+  Own own;
+
+  void read(Latest& latest) {
+    const Nanoseconds begin = linux::now();
+    (void)watcher.next();
+    own.readings += 1;
+    own.processor_seconds = static_cast<double>(watcher.reading().own_time.count()) / 1e9;
+    auto families =
+        series_of(watcher.machine(), watcher.reading(), energy.add(watcher.machine(), watcher.reading()), own);
+    counters.apply(families);
+    latest.set(families);
+    own.reading_seconds += static_cast<double>((linux::now() - begin).count()) / 1e9;
+  }
+};
+
+int serve(const std::string& root, const std::string& address, std::int64_t interval_ms, bool with_groups) {
+  watch::Asked asked;
+  asked.root = root;
+  asked.shown.kinds = {result::WatchKind::system};
+  if (with_groups) asked.shown.kinds.push_back(result::WatchKind::group);
+  auto watcher = watch::Watcher::open(asked);
+  if (!watcher) return complain(watcher.error().message, watcher.error().hint);
+  // Before any thread: they inherit what is blocked.
+  auto signals = linux::Signals::watch();
+  if (!signals) return complain(signals.error().message, signals.error().hint);
+  Reader reader{std::move(*watcher), {}, NeverFalling(), {}};
+  reader.own.version = version();
+  Latest latest;
+  reader.read(latest);
+
+  auto server = linux::HttpServer::listen(address);
+  if (!server) {
+    return complain(server.error().message, server.error().os_errno == EADDRINUSE
+                                                ? "another program has the port; `--listen 127.0.0.1:0` takes any"
+                                                : "");
+  }
+  // All that takes more is open by now; the thread that answers the network has no more than that.
+  if (const auto kept = linux::keep_only_perfmon(); !kept) return complain(kept.error().message);
+  const std::string host = address.substr(0, address.rfind(':'));
+  std::printf("tally serves http://%s:%d/metrics\n", host.c_str(), server->port());
+  std::fflush(stdout);
+
+  auto serving = std::make_unique<Serving>(*server, latest);
+  const auto interval = std::chrono::milliseconds(interval_ms);
+  Nanoseconds due = reader.watcher.reading().time + interval;
+  const int woken_by = signals->fd();
+  for (;;) {
+    if (linux::wait_until(due, {&woken_by, 1}) == linux::woken_by_time) {
+      reader.read(latest);
+      due = std::max(due + interval, linux::now());
+      continue;
+    }
+    signals->settle();
+    if (signals->interrupted_by()) break;
+  }
+  serving.reset();
+  const int signal = *signals->interrupted_by();
+  // A service is told to end by SIGTERM: that is no failure.
+  if (signal != SIGTERM) linux::die_of(signal);
+  return 0;
+}
+
+}  // namespace
+}  // namespace tally::serve
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::fputs("tally-serve is started by `tally serve`\n", stderr);
+    return 2;
+  }
+  const auto interval = tally::parse_integer(argv[3]);
+  return tally::linux::on_large_stack([&] {
+    try {
+      return tally::serve::serve(argv[1], argv[2], interval.value_or(1000), std::string_view(argv[4]) == "groups");
+    } catch (const std::exception& failure) {
+      return tally::serve::complain(failure.what());
+    }
+  });
+}

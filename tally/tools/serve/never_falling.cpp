@@ -1,0 +1,50 @@
+#include "tally/tools/serve/never_falling.hpp"
+
+#include <algorithm>
+
+namespace tally::serve {
+namespace {
+
+// Names and labels, each with its length: no text can be taken for two others.
+std::string key_of(const prometheus::MetricFamily& family, const prometheus::ClientMetric& metric) {
+  std::string key;
+  const auto add = [&](const std::string& text) { key += std::to_string(text.size()) + ':' + text; };
+  add(family.name);
+  for (const auto& label : metric.label) {
+    add(label.name);
+    add(label.value);
+  }
+  return key;
+}
+
+}  // namespace
+
+void NeverFalling::apply(std::vector<prometheus::MetricFamily>& families) {
+  ++reading_;
+  for (auto& family : families) {
+    if (family.type != prometheus::MetricType::Counter) continue;
+    for (auto& metric : family.metric) {
+      Series& series = series_[key_of(family, metric)];
+      if (metric.counter.value < series.last) series.before += series.last;
+      series.last = metric.counter.value;
+      series.reading = reading_;
+      metric.counter.value += series.before;
+    }
+  }
+  forget_the_oldest();
+}
+
+void NeverFalling::forget_the_oldest() {
+  std::vector<std::uint64_t> gone;
+  for (const auto& [key, series] : series_) {
+    if (series.reading != reading_) gone.push_back(series.reading);
+  }
+  if (gone.size() <= most_) return;
+  const auto oldest_kept = gone.begin() + static_cast<std::ptrdiff_t>(gone.size() - most_);
+  std::nth_element(gone.begin(), oldest_kept, gone.end());
+  const std::uint64_t from = *oldest_kept;
+  std::erase_if(series_,
+                [&](const auto& entry) { return entry.second.reading != reading_ && entry.second.reading < from; });
+}
+
+}  // namespace tally::serve

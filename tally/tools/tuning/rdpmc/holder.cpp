@@ -1,0 +1,160 @@
+#include "tally/tools/tuning/rdpmc/holder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "tally/counting/backend/choose/own.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/files/run_folder.hpp"
+#include "tally/linux/perf/rdpmc_switch.hpp"
+#include "tally/linux/process/conditions.hpp"
+#include "tally/linux/process/self.hpp"
+
+namespace tally::rdpmc {
+namespace {
+
+// How often it looks whether the kernel has moved a counter.
+constexpr int look_every_ms = 1000;
+
+struct Held {
+  std::size_t event;
+  int processor;
+  linux::PinnedCounter counter;
+};
+
+// "0-3,8" of ascending numbers.
+std::string ranges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+// The processors of a PMU that are switched on.
+std::vector<int> processors_of(const std::string& root, const std::vector<linux::PmuDevice>& cores,
+                               const std::string& pmu) {
+  const std::string path = root + "/sys/devices/system/cpu/online";
+  auto online = linux::listed_processors(linux::content(path)).value_or(std::vector<int>{});
+  const auto core = std::find_if(cores.begin(), cores.end(), [&](const auto& one) { return one.name == pmu; });
+  const auto its = core == cores.end() ? std::nullopt : linux::listed_processors(core->cpus);
+  if (!its) return online;
+  std::vector<int> both;
+  std::set_intersection(online.begin(), online.end(), its->begin(), its->end(), std::back_inserter(both));
+  return both;
+}
+
+Error no_counter(const Task& task, std::size_t event, int processor, const Error& why) {
+  const std::string reason = why.os_errno == EMFILE ? linux::why_no_more_files() : why.message;
+  std::string hint = "fewer events fit: -e";
+  if (linux::content(task.root + "/proc/sys/kernel/nmi_watchdog") == "1") {
+    hint += "; the kernel's NMI watchdog takes a counter of every processor (`sysctl kernel.nmi_watchdog=0` frees it)";
+  }
+  if (why.os_errno != 0) hint = "`tally doctor` tells what can be counted here, and by whom";
+  return {Code::cannot_measure,
+          fmt::format("{} finds no counter on processor {}: {}", task.events[event].name, processor, reason), hint,
+          why.os_errno};
+}
+
+Result<std::vector<Held>> pin_all(const Task& task) {
+  std::vector<Held> all;
+  for (std::size_t i = 0; i < task.events.size(); ++i) {
+    for (const int processor : processors_of(task.root, task.cores, task.events[i].pmu)) {
+      auto counter = task.pin(task.events[i].event, processor);
+      if (!counter) return fail(no_counter(task, i, processor, counter.error()));
+      if (!counter->place()) {
+        return fail(no_counter(task, i, processor, {Code::cannot_measure, "the kernel names none to read", "", 0}));
+      }
+      all.push_back({i, processor, *std::move(counter)});
+    }
+  }
+  if (all.empty()) return fail(Code::cannot_measure, "the kernel lists no processor that is switched on");
+  return all;
+}
+
+// Processors where an event is in the same place share a row.
+std::vector<Row> rows_of(const Task& task, const std::vector<Held>& held) {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < task.events.size(); ++i) {
+    std::vector<std::pair<std::optional<linux::CounterPlace>, std::vector<int>>> places;
+    for (const Held& one : held) {
+      if (one.event != i) continue;
+      const auto place = one.counter.place();
+      auto same = std::find_if(places.begin(), places.end(), [&](const auto& other) { return other.first == place; });
+      if (same == places.end()) same = places.insert(places.end(), {place, {}});
+      same->second.push_back(one.processor);
+    }
+    for (const auto& [place, numbers] : places) rows.push_back({place, ranges(numbers), task.events[i].name});
+  }
+  return rows;
+}
+
+Result<void> set_all(const Task& task) {
+  for (const Switched& one : task.switches) {
+    if (one.before == one.set) continue;
+    if (auto done = linux::write_rdpmc_switch(task.root, one.pmu, one.set); !done) return done;
+  }
+  return {};
+}
+
+// From the first change to the order to put it back.
+Result<void> hold_on(const Task& task, State& state, linux::Staying& staying) {
+  if (auto done = set_all(task); !done) return done;
+  // The kernel decides as it opens a counter whether it may be read: the switch comes first.
+  const auto held = pin_all(task);
+  if (!held) return fail(held.error());
+  state.rows = rows_of(task, *held);
+  if (auto done = linux::write_run_note(folder_of(task.root), text_of(state)); !done) return done;
+  if (!staying.ready()) return {};
+  while (!staying.asked_to_end(look_every_ms)) {
+    auto rows = rows_of(task, *held);
+    if (rows == state.rows) continue;
+    state.rows = std::move(rows);
+    // Where it cannot be written the earlier places stay; the next look tries again.
+    (void)linux::write_run_note(folder_of(task.root), text_of(state));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string folder_of(const std::string& root) { return (root == "/" ? "" : root) + "/run/tally-rdpmc"; }
+
+bool put_back(const std::string& root, const std::vector<Switched>& switches, std::vector<std::string>& notices) {
+  bool all = true;
+  for (const Switched& one : switches) {
+    if (one.before == one.set) continue;
+    const auto now = linux::read_rdpmc_switch(root, one.pmu);
+    if (now && *now == one.before) continue;
+    if (now && *now != one.set) {
+      notices.push_back(fmt::format("{}: the switch was {} before, and somebody else has written {}: it is left so",
+                                    one.pmu, one.before, *now));
+      continue;
+    }
+    const Result<void> done = now ? linux::write_rdpmc_switch(root, one.pmu, one.before) : fail(now.error());
+    if (done) continue;
+    all = false;
+    notices.push_back(fmt::format("{}; it was {} before", done.error().message, one.before));
+  }
+  return all;
+}
+
+Result<void> hold(const Task& task, linux::Staying& staying) {
+  State state{linux::mark_of(linux::process_number()), task.switches, {}};
+  // Written down before anything is changed: whatever happens to this process, somebody else can put it back.
+  if (auto done = linux::write_run_note(folder_of(task.root), text_of(state)); !done) return done;
+  auto held = hold_on(task, state, staying);
+  std::vector<std::string> unheard;
+  if (put_back(task.root, task.switches, unheard)) linux::remove_run_note(folder_of(task.root));
+  return held;
+}
+
+}  // namespace tally::rdpmc

@@ -1,0 +1,158 @@
+#include "tally/tools/tuning/rdpmc/rdpmc.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/files/run_folder.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/perf/rdpmc_switch.hpp"
+#include "tally/tools/tuning/rdpmc/holder.hpp"
+
+namespace tally::rdpmc {
+namespace {
+
+constexpr std::int64_t for_everybody = 2;
+
+// Whether the machine has what this is about.
+Result<std::vector<linux::PmuDevice>> cores_of(const std::string& root) {
+  const linux::Machine machine = linux::look_at_machine(root);
+  if (machine.architecture != "x86_64") {
+    return fail(Code::cannot_measure,
+                fmt::format("no switch lets every program read counters on {}: arm64's kernel shows a program only the "
+                            "counters of its own events (perf_user_access), never those of a processor",
+                            machine.architecture.empty() ? "this architecture" : machine.architecture),
+                "a program's own regions are read so: tally/tally.hpp, and as root `sysctl kernel.perf_user_access=1`");
+  }
+  std::vector<linux::PmuDevice> cores;
+  for (const std::string& name : machine.pmus) {
+    if (auto device = linux::pmu_device(root, name)) cores.push_back(*std::move(device));
+  }
+  if (!cores.empty()) return cores;
+  return fail(Code::cannot_measure,
+              "the kernel has no PMU of the processor here (no `cpu` in /sys/bus/event_source/devices): there is no "
+              "counter to read",
+              "`tally doctor` tells why");
+}
+
+Result<Standing> look(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
+  Standing standing;
+  for (const linux::PmuDevice& core : cores) {
+    const auto value = linux::read_rdpmc_switch(root, core.name);
+    if (!value && value.error().os_errno != EACCES) return fail(value.error());
+    standing.switches.push_back({core.name, value ? std::optional(*value) : std::nullopt});
+  }
+  const std::string note = linux::run_note(folder_of(root));
+  if (note.empty()) return standing;
+  auto state = parse_state(note);
+  if (!state) {
+    return fail(Code::cannot_measure, fmt::format("{}/note: {}", folder_of(root), state.error().message),
+                "remove that folder; the kernel's own setting of the switch is 1: "
+                "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
+  }
+  (linux::lives(state->holder) ? standing.held : standing.left) = *std::move(state);
+  return standing;
+}
+
+// With the folder in hand: puts back what a killed process left.
+Result<Standing> repaired(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
+  auto standing = look(root, cores);
+  if (!standing || !standing->left) return standing;
+  std::vector<std::string> notices{
+      fmt::format("process {}, which held the counters, is gone and had not put the switch back: done in its place",
+                  standing->left->holder.number)};
+  const bool all = put_back(root, standing->left->switches, notices);
+  if (all) linux::remove_run_note(folder_of(root));
+  standing = look(root, cores);
+  if (standing) standing->notices = std::move(notices);
+  return standing;
+}
+
+// The process that held the counters has nobody to tell that somebody else had written a switch.
+void add_what_differs(const std::vector<Switched>& before, Standing& now) {
+  for (const Switched& old : before) {
+    for (const Switch& one : now.switches) {
+      if (one.pmu != old.pmu || one.value == old.before) continue;
+      now.notices.push_back(fmt::format("{}: the switch was {} before, and somebody else has written {}: it is left so",
+                                        one.pmu, old.before, one.value.value_or(-1)));
+    }
+  }
+}
+
+Error not_allowed(const Error& why, const char* word) {
+  if (why.os_errno != EACCES && why.os_errno != EPERM) return why;
+  return {why.code, why.message, fmt::format("only root may: sudo tally rdpmc {}", word), why.os_errno};
+}
+
+}  // namespace
+
+Result<Standing> status(const std::string& root) {
+  const auto cores = cores_of(root);
+  if (!cores) return fail(cores.error());
+  auto standing = look(root, *cores);
+  if (!standing || !standing->left) return standing;
+  const auto folder = linux::RunFolder::enter(folder_of(root));
+  if (!folder) return standing;  // an ordinary user is told what root would put back
+  standing = repaired(root, *cores);
+  return standing;
+}
+
+Result<Standing> on(const std::vector<event::Event>& events, const std::string& root, const Pin& pin) {
+  const auto cores = cores_of(root);
+  if (!cores) return fail(cores.error());
+  auto wanted = backend::processor_events(events, *cores);
+  if (!wanted) return fail(wanted.error());
+  const auto folder = linux::RunFolder::enter(folder_of(root));
+  if (!folder) return fail(not_allowed(folder.error(), "on"));
+  const auto before = repaired(root, *cores);
+  if (!before) return fail(before.error());
+  if (before->left)
+    return fail(Code::cannot_measure, before->notices.back(), "nothing is changed before that is undone");
+  if (before->held) {
+    return fail(Code::cannot_measure,
+                fmt::format("it is on already: process {} holds the counters", before->held->holder.number),
+                "`tally rdpmc status` shows them, `tally rdpmc off` lets them go");
+  }
+  Task task{root, {}, *std::move(wanted), *cores, pin};
+  for (const Switch& one : before->switches) {
+    if (!one.value) return fail(not_allowed({Code::cannot_measure, "the switch cannot be read", "", EACCES}, "on"));
+    task.switches.push_back({one.pmu, *one.value, for_everybody});
+  }
+  const auto holder = linux::leave_behind("tally-rdpmc", [&](linux::Staying& staying) { return hold(task, staying); });
+  if (!holder) {
+    // Where it was killed on its way, what it had changed is put back here; a second failure would tell nothing more.
+    (void)repaired(root, *cores);
+    return fail(not_allowed(holder.error(), "on"));
+  }
+  auto standing = look(root, *cores);
+  if (!standing) return standing;
+  standing->notices = before->notices;
+  for (const backend::ProcessorEvent& event : task.events) {
+    if (!event.doubt.empty()) standing->notices.push_back(fmt::format("{}: {}", event.name, event.doubt));
+  }
+  return standing;
+}
+
+Result<Standing> off(const std::string& root) {
+  const auto cores = cores_of(root);
+  if (!cores) return fail(cores.error());
+  auto standing = look(root, *cores);
+  if (!standing || (!standing->held && !standing->left)) return standing;
+  const auto folder = linux::RunFolder::enter(folder_of(root));
+  if (!folder) return fail(not_allowed(folder.error(), "off"));
+  standing = look(root, *cores);
+  if (!standing) return standing;
+  const auto before = standing->held;
+  if (before) {
+    const auto ended = linux::end_and_wait(before->holder);
+    if (!ended) return fail(not_allowed(ended.error(), "off"));
+  }
+  // Where that process could not put everything back, this tries again.
+  standing = repaired(root, *cores);
+  if (standing && before) add_what_differs(before->switches, *standing);
+  return standing;
+}
+
+}  // namespace tally::rdpmc

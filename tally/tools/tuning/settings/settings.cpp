@@ -1,0 +1,145 @@
+#include "tally/tools/tuning/settings/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/run_folder.hpp"
+#include "tally/linux/process/daemon.hpp"
+#include "tally/linux/process/self.hpp"
+#include "tally/tools/tuning/settings/changes.hpp"
+
+namespace tally::settings {
+namespace {
+
+constexpr std::string_view first_line = "tally-settings/1";
+constexpr std::string_view last_line = "end";
+
+struct Note {
+  linux::ProcessMark holder;
+  std::vector<Change> changes;
+};
+
+std::string folder_of(const std::string& root) { return (root == "/" ? "" : root) + "/run/tally-settings"; }
+
+// A line of a change: what, before and set, with tabs between them.
+std::string text_of(const Note& note) {
+  std::string text = fmt::format("{}\nholder {} {}\n", first_line, note.holder.number, note.holder.started);
+  for (const Change& one : note.changes) text += fmt::format("{}\t{}\t{}\n", one.what, one.before, one.set);
+  return text + std::string(last_line) + "\n";
+}
+
+std::optional<Note> note_of(const std::string& text) {
+  const auto lines = split(trimmed(text), '\n');
+  if (lines.size() < 3 || lines.front() != first_line || lines.back() != last_line) return std::nullopt;
+  Note note;
+  std::istringstream words(lines[1]);
+  std::string word;
+  if (!(words >> word >> note.holder.number >> note.holder.started) || word != "holder") return std::nullopt;
+  for (std::size_t i = 2; i + 1 < lines.size(); ++i) {
+    const auto parts = split(lines[i], '\t');
+    if (parts.size() != 3) return std::nullopt;
+    note.changes.push_back({parts[0], parts[1], parts[2]});
+  }
+  return note;
+}
+
+// The last first. True where nothing is left to be put back.
+bool undo(const std::vector<Change>& changes, const std::string& root, std::vector<std::string>& said) {
+  bool all = true;
+  for (auto one = changes.rbegin(); one != changes.rend(); ++one) {
+    const auto now = value_of(*one, root);
+    if (now && *now == one->before) continue;
+    if (now && *now != one->set) {
+      said.push_back(fmt::format("{}: it was {} before, and somebody else has set {}: it is left so", one->what,
+                                 one->before, printable(*now)));
+      continue;
+    }
+    const Result<void> done = now ? set_value(*one, one->before, root) : fail(now.error());
+    if (done) continue;
+    all = false;
+    said.push_back(fmt::format("{}; it was {} before", done.error().message, one->before));
+  }
+  return all;
+}
+
+// With the folder in hand. False where a living process holds what is changed, or something could not be put back.
+bool repair_in(const std::string& root, std::vector<std::string>& said) {
+  const std::string text = linux::run_note(folder_of(root));
+  if (text.empty()) return true;
+  const auto note = note_of(text);
+  if (!note) {
+    said.push_back(fmt::format("{}/note is of another version of tally: nothing is put back", folder_of(root)));
+    return false;
+  }
+  if (linux::lives(note->holder)) {
+    said.push_back(fmt::format("process {} has changed settings of this machine, and holds them", note->holder.number));
+    return false;
+  }
+  said.push_back(fmt::format("process {}, which had changed settings of this machine, is gone: they are put back",
+                             note->holder.number));
+  const bool all = undo(note->changes, root, said);
+  if (all) linux::remove_run_note(folder_of(root));
+  return all;
+}
+
+}  // namespace
+
+Held::Held(Held&& other) noexcept : root_(other.root_), changes_(std::exchange(other.changes_, {})) {}
+
+Held::~Held() { (void)put_back(); }
+
+Result<Held> Held::change(const Asked& asked, const std::string& root) {
+  auto folder = linux::RunFolder::enter(folder_of(root));
+  if (!folder) {
+    Error error = folder.error();
+    if (error.os_errno == EACCES || error.os_errno == EPERM)
+      error.hint = "settings of the machine are root's to change";
+    return fail(error);
+  }
+  std::vector<std::string> said;
+  if (!repair_in(root, said))
+    return fail(Code::cannot_measure, said.back(), "nothing is changed before that is undone");
+  auto changes = changes_for(asked, root);
+  if (!changes) return fail(changes.error());
+  if (changes->empty()) return Held(root, {});
+  // Written down before anything is changed.
+  const Note note{linux::mark_of(linux::process_number()), *changes};
+  if (auto written = linux::write_run_note(folder_of(root), text_of(note)); !written) return fail(written.error());
+  for (const Change& one : *changes) {
+    const auto done = set_value(one, one.set, root);
+    if (done) continue;
+    if (undo(*changes, root, said)) linux::remove_run_note(folder_of(root));
+    return fail(done.error());
+  }
+  return Held(root, *std::move(changes));
+}
+
+std::vector<std::string> Held::put_back() {
+  std::vector<std::string> said;
+  if (changes_.empty()) return said;
+  const auto folder = linux::RunFolder::enter(folder_of(root_));
+  if (undo(std::exchange(changes_, {}), root_, said)) linux::remove_run_note(folder_of(root_));
+  return said;
+}
+
+std::vector<std::string> repair(const std::string& root) {
+  std::vector<std::string> said;
+  if (linux::run_note(folder_of(root)).empty()) return said;
+  const auto note = note_of(linux::run_note(folder_of(root)));
+  if (note && linux::lives(note->holder)) return said;
+  const auto folder = linux::RunFolder::enter(folder_of(root));
+  if (!folder)
+    return {
+        "settings of this machine were changed by a process that is gone: `sudo tally watch -n 1` puts "
+        "them back"};
+  (void)repair_in(root, said);
+  return said;
+}
+
+}  // namespace tally::settings

@@ -1,0 +1,125 @@
+#include "tally/tools/tuning/settings/settings.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/machine/msr.hpp"
+
+namespace tally::settings {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Two processors of Intel's: 2.1 GHz base, turbo to 3.7, registers in files.
+class Machine {
+ public:
+  Machine() {
+    std::string pattern = (fs::temp_directory_path() / "tally-settings-XXXXXX").string();
+    root_ = mkdtemp(pattern.data());
+    write("sys/devices/system/cpu/online", "0-1");
+    write("proc/cpuinfo", "vendor_id\t: GenuineIntel");
+    fs::create_directories(fs::path(root_) / "run");
+    for (int processor = 0; processor < 2; ++processor) {
+      const std::string folder = cpufreq(processor);
+      write(folder + "scaling_min_freq", "1000000");
+      write(folder + "scaling_max_freq", "3700000");
+      write(folder + "base_frequency", "2100000");
+      write("dev/cpu/" + std::to_string(processor) + "/msr", std::string(0x1A4 + 8, '\0'));
+      EXPECT_TRUE(linux::write_msr(processor, 0x1A4, 0x20, root_));
+    }
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() { fs::remove_all(root_); }
+
+  const std::string& root() const { return root_; }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories((fs::path(root_) / path).parent_path());
+    std::ofstream(fs::path(root_) / path) << text << '\n';
+  }
+  void remove(const std::string& path) const { fs::remove_all(fs::path(root_) / path); }
+  static std::string cpufreq(int processor) {
+    return "sys/devices/system/cpu/cpu" + std::to_string(processor) + "/cpufreq/";
+  }
+  std::string frequencies(int processor) const {
+    return linux::content(root_ + "/" + cpufreq(processor) + "scaling_min_freq") + " " +
+           linux::content(root_ + "/" + cpufreq(processor) + "scaling_max_freq");
+  }
+  std::uint64_t prefetchers(int processor) const { return linux::read_msr(processor, 0x1A4, root_).value_or(0); }
+  bool is_noted() const { return fs::exists(fs::path(root_) / "run/tally-settings"); }
+
+ private:
+  std::string root_;
+};
+
+void expect_as_before(const Machine& machine) {
+  for (int processor = 0; processor < 2; ++processor) {
+    EXPECT_EQ(machine.frequencies(processor), "1000000 3700000");
+    EXPECT_EQ(machine.prefetchers(processor), 0x20u);
+  }
+  EXPECT_FALSE(machine.is_noted());
+}
+
+TEST(Settings, are_changed_and_put_back) {
+  const Machine machine;
+  {
+    const auto held = Held::change({true, true}, machine.root());
+    ASSERT_TRUE(held) << held.error().message;
+    EXPECT_EQ(machine.frequencies(1), "2100000 2100000");
+    EXPECT_EQ(machine.prefetchers(1), 0x2Fu) << "the other bits stay";
+    EXPECT_TRUE(machine.is_noted());
+    EXPECT_TRUE(repair(machine.root()).empty()) << "who holds them lives";
+    EXPECT_FALSE(Held::change({true, false}, machine.root())) << "one at a time";
+  }
+  expect_as_before(machine);
+}
+
+TEST(Settings, are_put_back_by_the_next_call_after_a_kill) {
+  const Machine machine;
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto held = Held::change({true, true}, machine.root());
+    raise(SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(machine.frequencies(0), "2100000 2100000");
+  const auto said = repair(machine.root());
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("is gone"), std::string::npos) << said[0];
+  expect_as_before(machine);
+  EXPECT_TRUE(repair(machine.root()).empty());
+}
+
+TEST(Settings, of_somebody_else_are_left) {
+  const Machine machine;
+  auto held = Held::change({true, false}, machine.root());
+  ASSERT_TRUE(held);
+  machine.write(Machine::cpufreq(0) + "scaling_max_freq", "3000000");
+  const auto said = held->put_back();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("somebody else has set 3000000"), std::string::npos) << said[0];
+  EXPECT_EQ(machine.frequencies(0), "1000000 3000000");
+  EXPECT_EQ(machine.frequencies(1), "1000000 3700000");
+}
+
+TEST(Settings, all_or_none) {
+  const Machine machine;
+  machine.remove("dev/cpu/1");
+  const auto held = Held::change({true, true}, machine.root());
+  ASSERT_FALSE(held);
+  EXPECT_EQ(machine.frequencies(0), "1000000 3700000");
+  EXPECT_FALSE(machine.is_noted());
+  machine.remove(Machine::cpufreq(0));
+  EXPECT_NE(Held::change({true, false}, machine.root()).error().message.find("cannot be fixed"), std::string::npos);
+  machine.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD");
+  EXPECT_NE(Held::change({false, true}, machine.root()).error().message.find("AuthenticAMD"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally::settings

@@ -1,0 +1,120 @@
+#include "tally/tools/verify/bench.hpp"
+
+#include <charconv>
+
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/workload/image.hpp"
+#include "tally/linux/process/spawn.hpp"
+
+namespace tally::verify {
+
+bool has(std::string_view name) { return workload::find(name) != nullptr; }
+
+Trial usual(std::string_view name) {
+  const workload::Workload* found = workload::find(name);
+  return {found, found ? found->usual : workload::Parameters{}};
+}
+
+std::optional<Trial> trial_of(const std::string& path) {
+  const std::vector<std::string> words = split(path.substr(path.rfind('/') + 1), '-');
+  Trial trial{workload::find(words.front()), {}};
+  if (!trial.workload) return std::nullopt;
+  std::size_t next = 1;
+  for (const workload::Named& field : workload::fields()) {
+    if (!workload::takes(*trial.workload, field.name)) continue;
+    if (next == words.size()) return std::nullopt;
+    const std::string& word = words[next++];
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), trial.parameters.*field.field);
+    if (read.ec != std::errc() || read.ptr != word.data() + word.size()) return std::nullopt;
+  }
+  return next == words.size() ? std::optional(trial) : std::nullopt;
+}
+
+Result<Bench> Bench::open(backend::Backend& backend, linux::Signals& signals) {
+  auto folder = linux::ScratchFolder::make();
+  if (!folder) return fail(folder.error());
+  return Bench(backend, signals, *std::move(folder));
+}
+
+Result<std::string> Bench::file_of(const Trial& trial) {
+  std::string path = folder_.path() + "/" + workload::label(*trial.workload, trial.parameters, '-');
+  if (!written_.insert(path).second) return path;
+  if (const std::string why = workload::why_not(*trial.workload, trial.parameters); !why.empty()) {
+    return fail(Code::bad_usage, why);
+  }
+  const auto written = linux::write_program(path, workload::image(*trial.workload, trial.parameters));
+  if (!written) return fail(written.error());
+  return path;
+}
+
+namespace {
+
+Result<backend::Counts> run_counts(backend::Backend& backend, const backend::Order& common, const Bench::Setup& setup) {
+  backend::RegionOrder order;
+  static_cast<backend::Order&>(order.count) = common;
+  order.count.count_interrupts = true;
+  order.count.multiplex = setup.multiplex;
+  order.count.timing.interval = setup.interval;
+  order.rdpmc = setup.rdpmc;
+  if (!order.any()) return backend.run(order.count);
+  auto regions = backend.run(order);
+  if (!regions) return fail(regions.error());
+  return static_cast<backend::Counts&&>(*regions);
+}
+
+Result<backend::Counts> run_windows(backend::Backend& backend, const backend::Order& common,
+                                    const backend::WindowTrigger& trigger, Ran& ran) {
+  backend::WindowOrder order;
+  static_cast<backend::Order&>(order) = common;
+  order.triggers = {trigger};
+  order.sink.on_begin = [&ran](const result::WindowsHead& head) {
+    ran.windows_are_exact = !head.events.empty() && head.events.front().count.trust == Trust::exact;
+  };
+  order.sink.on_window = [&ran](const result::Window& window) {
+    ran.lost_windows += window.lost;
+    if (window.trigger) {
+      ran.window_lengths.push_back(window.length);
+    } else {
+      ran.cut_length += window.length;
+    }
+  };
+  auto totals = backend.run(order);
+  if (!totals) return fail(totals.error());
+  return backend::Counts{static_cast<backend::Outcome&&>(*totals), {}, {}};
+}
+
+}  // namespace
+
+Result<Ran> Bench::run(const Trial& trial, const std::vector<event::Event>& events, const Setup& setup) {
+  const auto path = file_of(trial);
+  if (!path) return fail(path.error());
+  std::vector<event::Pass> passes = event::one_pass(events.size()).passes;
+  if (!setup.multiplex) passes = backend_->plan(events, true).passes;
+  Ran ran;
+  ran.counts.resize(events.size(), absent("it was not counted"));
+  for (const event::Pass& pass : passes) {
+    backend::Order common;
+    common.target.command = {*path};
+    common.conditions.signals = signals_;
+    common.conditions.processor = setup.processor;
+    for (const std::size_t place : pass) common.events.push_back(events[place]);
+    auto outcome =
+        setup.window ? run_windows(*backend_, common, *setup.window, ran) : run_counts(*backend_, common, setup);
+    if (!outcome) {
+      Error error = outcome.error();
+      if (error.code == Code::not_executable) error.hint = "TMPDIR names a folder whose programs may be executed";
+      return fail(std::move(error));
+    }
+    ++runs_;
+    for (std::size_t i = 0; i < pass.size() && i < outcome->counts.size(); ++i) {
+      ran.counts[pass[i]] = std::move(outcome->counts[i].count);
+    }
+    ran.intervals = std::move(outcome->intervals);
+    ran.exit_code = linux::exit_of(outcome->wait_status).code;
+    ran.switches = outcome->usage.voluntary_switches + outcome->usage.involuntary_switches;
+    ran.duration = outcome->duration;
+  }
+  return ran;
+}
+
+}  // namespace tally::verify

@@ -1,0 +1,163 @@
+// A backend for tests: it executes nothing, and says of each program what its formula says, or what a mutant makes of
+// it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tally/counting/backend/backend.hpp"
+#include "tally/tools/verify/bench.hpp"
+#include "tally/tools/verify/known.hpp"
+
+namespace tally::verify {
+
+/// What a mutant sees of a count.
+struct Look {
+  event::Id id;
+  const Trial& trial;
+  const backend::Order& order;
+  workload::Counts known;
+  int run;  ///< executions before this one
+
+  std::string_view program() const { return trial.workload->name; }
+  bool is(event::Id other) const { return id == other; }
+};
+
+class Scripted final : public backend::Backend {
+ public:
+  std::function<void(const Look&, std::int64_t&)> value = [](const Look&, std::int64_t&) {};
+  std::function<void(const Look&, Count&)> count = [](const Look&, Count&) {};
+  std::function<void(const Trial&, backend::Counts&)> outcome = [](const Trial&, backend::Counts&) {};
+  std::function<void(std::vector<std::int64_t>& full, std::int64_t& rest)> windows = [](auto&, auto&) {};
+  std::function<bool(event::Id)> has = [](event::Id) { return true; };
+  std::size_t counters = 64;   ///< that count at the same time
+  Trust trust = Trust::exact;  ///< of what is known
+  std::int64_t switches = 20;
+
+  backend::Traits traits() const override { return {.name = "scripted"}; }
+  using Backend::refuses, Backend::run;
+  std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
+  std::optional<Error> refuses(const backend::WindowOrder& /*order*/) const override { return std::nullopt; }
+
+  backend::Outlook outlook(const event::Event& event) const override {
+    if (!has(event.id)) return {Trust::absent, "scripted: not here", Source::none};
+    return {known(event.id) ? trust : Trust::counted, "", CountSource::pmu("scripted")};
+  }
+
+  event::Plan plan(const std::vector<event::Event>& events, bool) const override {
+    event::Plan plan;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (i % counters == 0) plan.passes.emplace_back();
+      plan.passes.back().push_back(i);
+    }
+    return plan;
+  }
+
+  Result<backend::Counts> run(const backend::CountOrder& order) override {
+    const auto trial = trial_of(order.target.command.front());
+    if (!trial) return fail(Code::not_found, "scripted: " + order.target.command.front());
+    backend::Counts result;
+    static_cast<backend::Outcome&>(result) = counted(order, *trial, order.multiplex);
+    if (order.timing.interval) {
+      for (int i = 0; i < 4; ++i)
+        result.intervals.push_back({1, std::chrono::milliseconds(10 * (i + 1)), quarter(i, result)});
+    }
+    outcome(*trial, result);
+    ++runs_;
+    return result;
+  }
+
+  Result<backend::Regions> run(const backend::RegionOrder& order) override {
+    auto counts = run(order.count);
+    if (!counts) return fail(counts.error());
+    return backend::Regions{*std::move(counts), {}};
+  }
+
+  Result<backend::WindowTotals> run(const backend::WindowOrder& order) override {
+    const auto trial = trial_of(order.target.command.front());
+    if (!trial) return fail(Code::not_found, "scripted: " + order.target.command.front());
+    backend::Counts result;
+    static_cast<backend::Outcome&>(result) = counted(order, *trial, false);
+    make_windows(order, result);
+    outcome(*trial, result);
+    ++runs_;
+    return backend::WindowTotals{std::move(result)};
+  }
+
+ private:
+  backend::Outcome counted(const backend::Order& order, const Trial& trial, bool multiplex) {
+    backend::Outcome result;
+    result.usage.involuntary_switches = switches;
+    result.duration = std::chrono::milliseconds(1);
+    if (trial.workload->name == "region") result.wait_status = 102 << 8;
+    for (const event::Event& event : order.events)
+      result.counts.push_back(backend::event_count(event, counted_of(event, trial, order, multiplex)));
+    return result;
+  }
+
+  // All of the first event, in windows of the period.
+  void make_windows(const backend::WindowOrder& order, const backend::Outcome& result) const {
+    result::WindowsHead head;
+    head.events = result.counts;
+    if (order.sink.on_begin) order.sink.on_begin(head);
+    const auto every = static_cast<std::int64_t>(order.triggers.front().every);
+    std::int64_t left = result.counts.front().count.value.value_or(0);
+    std::vector<std::int64_t> lengths;
+    for (; left >= every; left -= every) lengths.push_back(every);
+    windows(lengths, left);
+    for (const std::int64_t length : lengths) {
+      result::Window window;
+      window.length = length;
+      window.trigger = 0;
+      order.sink.on_window(window);
+    }
+    result::Window rest;
+    rest.length = left;
+    order.sink.on_window(rest);
+  }
+
+  static std::vector<backend::EventCount> quarter(int i, const backend::Outcome& result) {
+    std::vector<backend::EventCount> part = result.counts;
+    for (backend::EventCount& one : part) {
+      if (!one.count.value) continue;
+      const std::int64_t each = *one.count.value / 4;
+      one.count.value = i == 3 ? *one.count.value - 3 * each : each;
+    }
+    return part;
+  }
+
+  static std::int64_t speculative(event::Id id, const Trial& trial) {
+    const auto n = static_cast<std::int64_t>(trial.parameters.n);
+    if (id == event::Id::cycles) return 3 * n + 100;
+    if (id == event::Id::l1d_load_misses)
+      return static_cast<std::int64_t>(trial.parameters.bytes * std::min<std::uint64_t>(trial.parameters.stride, 64) /
+                                       64);
+    if (id == event::Id::user_page_faults && trial.workload->page_faults) {
+      return static_cast<std::int64_t>(trial.workload->page_faults(trial.parameters));
+    }
+    if (id == event::Id::retired_loads || id == event::Id::retired_stores) return n;
+    return 5000;
+  }
+
+  Count counted_of(const event::Event& event, const Trial& trial, const backend::Order& order, bool multiplex) {
+    if (!has(event.id)) return absent("scripted: not here");
+    const Known* its = known(event.id);
+    const Look look{event.id, trial, order, trial.known(), runs_};
+    std::int64_t number = its ? its->value(look.known) : speculative(event.id, trial);
+    value(look, number);
+    Count made = exact(number, CountSource::pmu("scripted"));
+    made.trust = its ? trust : Trust::counted;
+    if (multiplex && order.events.size() > counters) {
+      // A counter for some of the time counts some of the events.
+      const Reading reading{number / 4, std::chrono::milliseconds(400), std::chrono::milliseconds(100)};
+      made = from_reading(reading, CountSource::pmu("scripted"));
+    }
+    count(look, made);
+    return made;
+  }
+
+  int runs_ = 0;
+};
+
+}  // namespace tally::verify

@@ -1,0 +1,78 @@
+#include "tally/tools/watch/cache_events.hpp"
+
+#include <charconv>
+
+namespace tally::watch {
+namespace {
+
+struct Candidate {
+  Counted counts;
+  const char* name;
+  bool accesses = false;
+};
+
+// Intel: loads that retired, by where their data was (SDM vol. 3B, event D1H; CBH before Sandy Bridge). AMD: requests
+// of the data cache to the L2 (PPR for family 17H to 19H, PMCx064), and its fills by where they came from (PMCx044).
+// The first that a table has is taken.
+constexpr Candidate by_libpfm4[] = {
+    {Counted::l3_misses, "MEM_LOAD_RETIRED:L3_MISS"},
+    {Counted::l3_misses, "MEM_LOAD_UOPS_RETIRED:L3_MISS"},
+    {Counted::l3_misses, "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR"},
+    {Counted::l3_misses, "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:MEM_IO_LOCAL:MEM_IO_REMOTE"},
+    {Counted::l3_hits, "MEM_LOAD_RETIRED:L3_HIT"},
+    {Counted::l3_hits, "MEM_LOAD_UOPS_RETIRED:L3_HIT"},
+    {Counted::l3_hits, "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:LOCAL_CCX"},
+    {Counted::l3_hits, "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:INT_CACHE"},
+    {Counted::l2_misses, "MEM_LOAD_RETIRED:L2_MISS"},
+    {Counted::l2_misses, "MEM_LOAD_UOPS_RETIRED:L2_MISS"},
+    {Counted::l2_misses, "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:LS_RD_BLK_C"},
+    {Counted::l2_hits, "MEM_LOAD_RETIRED:L2_HIT"},
+    {Counted::l2_hits, "MEM_LOAD_UOPS_RETIRED:L2_HIT"},
+    {Counted::l2_hits, "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:LS_RD_BLK_L_HIT_X:LS_RD_BLK_L_HIT_S:LS_RD_BLK_X"},
+};
+
+// Arm Architecture Reference Manual, "Common event numbers": what the kernel lists in events/ is there.
+constexpr Candidate by_kernel[] = {
+    {Counted::l3_misses, "ll_cache_miss_rd"}, {Counted::l3_misses, "l3d_cache_refill"},
+    {Counted::l3_hits, "ll_cache_rd", true},  {Counted::l3_hits, "l3d_cache", true},
+    {Counted::l2_misses, "l2d_cache_refill"}, {Counted::l2_hits, "l2d_cache", true},
+};
+
+bool has(const std::vector<CacheEvent>& events, Counted counts) {
+  for (const CacheEvent& event : events) {
+    if (event.counts == counts) return true;
+  }
+  return false;
+}
+
+// "event=0x0037"
+std::optional<std::uint64_t> arm_code(const std::string& terms) {
+  if (!terms.starts_with("event=0x")) return std::nullopt;
+  std::uint64_t code = 0;
+  const char* end = terms.data() + terms.size();
+  const auto [at, error] = std::from_chars(terms.data() + 8, end, code, 16);
+  return error == std::errc{} && at == end ? std::optional(code) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<CacheEvent> cache_events(const event::pfm::Pmu* table, const linux::PmuDevice& device) {
+  std::vector<CacheEvent> events;
+  if (table) {
+    for (const Candidate& one : by_libpfm4) {
+      if (has(events, one.counts)) continue;
+      const auto found = event::pfm::encode(*table, one.name);
+      if (found && *found) events.push_back({one.counts, (*found)->name, (*found)->encoding.config, one.accesses});
+    }
+  }
+  for (const Candidate& one : by_kernel) {
+    const auto named = device.events.find(one.name);
+    if (has(events, one.counts) || named == device.events.end()) continue;
+    if (const auto code = arm_code(named->second)) {
+      events.push_back({one.counts, device.name + "/" + one.name + "/", *code, one.accesses});
+    }
+  }
+  return events;
+}
+
+}  // namespace tally::watch

@@ -1,0 +1,257 @@
+#include "tally/tools/watch/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/event/sources.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/live/kernel_figures.hpp"
+#include "tally/linux/live/resctrl.hpp"
+#include "tally/linux/machine/cpuid.hpp"
+#include "tally/linux/process/conditions.hpp"
+
+namespace tally::watch {
+namespace {
+
+using Kind = result::WatchKind;
+constexpr Kind all_kinds[] = {Kind::core, Kind::socket, Kind::system, Kind::process, Kind::group};
+
+bool is_virtual(const Machine& machine) {
+  if (machine.survey.machine.hypervisor) return *machine.survey.machine.hypervisor;
+  return machine.processor && machine.processor->under_hypervisor;
+}
+
+// "for processors the hypervisor's": the cause of most that a guest does not see.
+std::string of_virtual(const Machine& machine, const char* what) {
+  return is_virtual(machine) ? fmt::format("this is a virtual machine, and its host shows it no {}", what) : "";
+}
+
+void set_reason(Machine& machine, Id id, std::size_t reason) {
+  for (const Kind kind : all_kinds) machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
+}
+
+void set_reason(Machine& machine, Id id, Kind kind, std::size_t reason) {
+  machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
+}
+
+// What rows of a kind cannot have: said once for all columns, then overwritten by what is missing here.
+void say_what_does_not_apply(Machine& machine) {
+  const std::size_t no_such = machine.reasons.add("not-of-this", "nothing tells this of such a row");
+  for (const Definition& one : definitions()) set_reason(machine, one.id, no_such);
+}
+
+void missing(Machine& machine, Id id, std::size_t reason) {
+  for (const Kind kind : all_kinds) {
+    if (applies(definitions()[static_cast<std::size_t>(id)], kind)) set_reason(machine, id, kind, reason);
+  }
+}
+
+void look_at_frequency(Machine& machine) {
+  ColumnSource& column = machine.column(Id::cfreq);
+  switch (machine.frequency) {
+    case linux::FrequencySource::cpufreq: column.source = "cpufreq/scaling_cur_freq"; return;
+    case linux::FrequencySource::cpuinfo: column.source = "/proc/cpuinfo (APERF and MPERF)"; return;
+    case linux::FrequencySource::nominal:
+      missing(machine, Id::cfreq,
+              machine.reasons.add("frequency-nominal",
+                                  "/proc/cpuinfo has the nominal frequency alone: no cpufreq driver, and no APERF and "
+                                  "MPERF registers to measure by",
+                                  of_virtual(machine, "such registers")));
+      return;
+    case linux::FrequencySource::none: break;
+  }
+  missing(machine, Id::cfreq,
+          machine.reasons.add("no-cpufreq", "there is no cpufreq driver (/sys/devices/system/cpu/cpu0/cpufreq)",
+                              of_virtual(machine, "frequencies")));
+}
+
+void look_at_temperatures(Machine& machine) {
+  std::set<std::string> drivers;
+  bool has_critical = false, has_core = false;
+  for (const linux::TemperatureSensor& sensor : machine.sensors) {
+    drivers.insert(sensor.driver);
+    has_critical |= sensor.critical.has_value();
+    has_core |= sensor.of == linux::TemperatureSensor::Of::core;
+  }
+  if (drivers.empty()) {
+    const auto reason = machine.reasons.add(
+        "no-temperature",
+        "no driver of processor temperatures: no coretemp, k10temp in /sys/class/hwmon, no such zone "
+        "in /sys/class/thermal",
+        of_virtual(machine, "sensors"));
+    missing(machine, Id::temperature, reason);
+    missing(machine, Id::margin, reason);
+    return;
+  }
+  const std::string source = join({drivers.begin(), drivers.end()}, ", ");
+  machine.column(Id::temperature).source = source;
+  if (!has_core) {
+    const auto reason =
+        machine.reasons.add("temperature-of-whole", fmt::format("{} tells no temperatures of single cores", source));
+    set_reason(machine, Id::temperature, Kind::core, reason);
+    set_reason(machine, Id::margin, Kind::core, reason);
+  }
+  if (has_critical) {
+    machine.column(Id::margin).source = source;
+  } else {
+    missing(machine, Id::margin,
+            machine.reasons.add("no-critical-temperature",
+                                fmt::format("{} does not say at which temperature it throttles", source)));
+  }
+}
+
+void look_at_resctrl(Machine& machine) {
+  const bool monitors = machine.has_resctrl && !linux::cache_monitors(machine.root).empty();
+  if (monitors) {
+    machine.column(Id::l3_occupancy).source = "resctrl: llc_occupancy";
+    machine.column(Id::local).source = "resctrl: mbm_local_bytes / mbm_total_bytes";
+    set_reason(
+        machine, Id::l3_occupancy, Kind::core,
+        machine.reasons.add("resctrl-no-group",
+                            "resctrl tells it of a whole L3 cache; no monitoring group holds this processor alone",
+                            "as root: mkdir /sys/fs/resctrl/mon_groups/c0; echo 0 > "
+                            "/sys/fs/resctrl/mon_groups/c0/cpus_list"));
+    return;
+  }
+  const auto flags = split(linux::value_of(linux::content(machine.root + "/proc/cpuinfo"), "flags"), ' ');
+  const bool can = std::find(flags.begin(), flags.end(), "cqm_occup_llc") != flags.end();
+  const auto reason =
+      can ? machine.reasons.add("resctrl-not-mounted",
+                                "the processor monitors its L3 cache, but resctrl is not mounted",
+                                "as root: mount -t resctrl resctrl /sys/fs/resctrl")
+          : machine.reasons.add("no-resctrl",
+                                "this processor, or its kernel, monitors no L3 occupancy and bandwidth (RDT)",
+                                of_virtual(machine, "monitoring"));
+  missing(machine, Id::l3_occupancy, reason);
+  missing(machine, Id::local, reason);
+}
+
+void look_at_kernel(Machine& machine) {
+  const std::string proc = machine.root + "/proc";
+  linux::FolderFiles files(proc);
+  const linux::KernelFigures figures = linux::read_kernel_figures(files);
+  for (const Id id : {Id::util, Id::steal}) machine.column(id).source = "/proc/stat";
+  machine.column(Id::runnable).source = "/proc/stat: procs_running";
+  machine.column(Id::threads).source = "/proc/PID/stat";
+  machine.column(Id::memory).source = "/proc/meminfo; /proc/PID/stat; memory.current";
+  machine.column(Id::major_faults).source = "/proc/vmstat; /proc/PID/stat; memory.stat";
+  machine.column(Id::faults).source = "/proc/vmstat; /proc/PID/stat; memory.stat";
+  machine.column(Id::switches).source = "/proc/stat; /proc/PID/status";
+  machine.column(Id::throttled).source = "cpu.stat";
+  if (figures.waited_ns.empty()) {
+    missing(machine, Id::waiting,
+            machine.reasons.add("no-schedstat",
+                                "the kernel keeps no account of waiting: there is "
+                                "no /proc/schedstat (CONFIG_SCHEDSTATS)"));
+  } else {
+    machine.column(Id::waiting).source = "/proc/schedstat";
+  }
+  const auto no_pressure = machine.reasons.add(
+      "no-pressure", "the kernel does not tell it: no /proc/pressure (CONFIG_PSI, or psi=1 at its start)");
+  const std::pair<Id, bool> pressures[] = {{Id::cpu_pressure, figures.cpu_pressure_us.has_value()},
+                                           {Id::memory_pressure, figures.memory_pressure_us.has_value()},
+                                           {Id::io_pressure, figures.io_pressure_us.has_value()}};
+  for (const auto& [id, is_there] : pressures) {
+    if (is_there) machine.column(id).source = "/proc/pressure";
+    set_reason(machine, id, Kind::system, no_pressure);
+  }
+}
+
+void look_at_groups(Machine& machine) {
+  const linux::GroupHierarchy& groups = machine.groups;
+  const bool is_old = groups.unified.empty() && !(groups.cpuacct.empty() && groups.memory.empty());
+  const auto reason =
+      is_old ? machine.reasons.add("cgroup-v1",
+                                   "the old hierarchies of control groups (cgroup v1) do not tell it, or this group "
+                                   "is not in the one that does",
+                                   "a kernel with systemd.unified_cgroup_hierarchy=1 has the new one")
+             : machine.reasons.add("cgroup-controller",
+                                   "its controller is not switched on for this group (cgroup.subtree_control), or the "
+                                   "group is the root, which does not tell it");
+  for (const Definition& one : definitions()) {
+    if (applies(one, Kind::group)) set_reason(machine, one.id, Kind::group, reason);
+  }
+}
+
+}  // namespace
+
+std::size_t Reasons::add(std::string code, std::string text, std::string hint) {
+  result::WatchReason reason{std::move(code), std::move(text), std::move(hint)};
+  const auto same = std::find(all_.begin(), all_.end(), reason);
+  if (same != all_.end()) return static_cast<std::size_t>(same - all_.begin());
+  // A code names one text: programs look it up by that.
+  const std::string stem = reason.code;
+  const auto is_taken = [&](const result::WatchReason& one) { return one.code == reason.code; };
+  for (int number = 2; std::any_of(all_.begin(), all_.end(), is_taken); ++number) {
+    reason.code = fmt::format("{}-{}", stem, number);
+    const auto other = std::find(all_.begin(), all_.end(), reason);
+    if (other != all_.end()) return static_cast<std::size_t>(other - all_.begin());
+  }
+  all_.push_back(std::move(reason));
+  return all_.size() - 1;
+}
+
+std::vector<int> Machine::sockets() const {
+  std::set<int> all;
+  for (const auto& [number, place] : places) all.insert(place.socket);
+  return {all.begin(), all.end()};
+}
+
+Machine look_at(const std::string& root) {
+  Machine machine;
+  machine.root = root;
+  machine.survey = linux::look_at_counting(root);
+  machine.processors = linux::listed_processors(machine.survey.online).value_or(std::vector<int>{});
+  for (const int processor : machine.processors) {
+    machine.places[processor] = linux::place_of(processor, root).value_or(linux::Place{});
+    if (const auto domain = linux::l3_domain(processor, root)) machine.l3[processor] = *domain;
+  }
+  if (root == "/" && linux::cpuid(0)) {
+    machine.processor = pmu::describe_processor([](std::uint32_t leaf, std::uint32_t subleaf) {
+      const auto registers = linux::cpuid(leaf, subleaf).value_or(linux::CpuidRegisters{});
+      return pmu::CpuidLeaf{registers.eax, registers.ebx, registers.ecx, registers.edx};
+    });
+  }
+  if (root == "/") {
+    if (const auto* table = event::own_pmu({})) machine.event_names = table->what;
+  }
+  machine.frequency = linux::frequency_source(root, machine.processors);
+  machine.sensors = linux::temperature_sensors(root);
+  machine.energies = linux::energy_counters(root);
+  machine.power = linux::power_limits(root);
+  machine.base_hertz = linux::base_frequency(root);
+  machine.groups = linux::group_hierarchy(root);
+  machine.has_resctrl = linux::has_resctrl(root);
+
+  say_what_does_not_apply(machine);
+  look_at_groups(machine);
+  look_at_frequency(machine);
+  look_at_temperatures(machine);
+  look_at_resctrl(machine);
+  look_at_kernel(machine);
+  machine.not_yet = machine.reasons.add("not-yet", "it was not read before: the next reading has it");
+  machine.gone = machine.reasons.add("gone", "its source tells nothing of this row, or could not be read this time");
+  machine.no_ticks = machine.reasons.add("no-ticks", "this architecture has no time-stamp counter that programs read");
+  machine.too_short =
+      machine.reasons.add("too-short", "the interval is shorter than a tick of the kernel's account, 10 ms");
+  machine.idle = machine.reasons.add("idle", "it did not run in this interval, and so there is no ratio");
+  machine.not_running = machine.reasons.add(
+      "not-running", "its counters had no turn on the processor in this interval: others hold them");
+  return machine;
+}
+
+void complete_reasons(Machine& machine) {
+  for (const Definition& one : definitions()) {
+    ColumnSource& column = machine.column(one.id);
+    for (const Kind kind : all_kinds) {
+      std::size_t& reason = column.reason[static_cast<std::size_t>(kind)];
+      const bool is_general = machine.reasons.all().at(reason).code == "not-of-this";
+      if (!column.source.empty() && applies(one, kind) && is_general) reason = machine.gone;
+    }
+  }
+}
+
+}  // namespace tally::watch

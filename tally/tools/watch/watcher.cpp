@@ -1,0 +1,112 @@
+#include "tally/tools/watch/watcher.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "tally/linux/live/resctrl.hpp"
+#include "tally/linux/machine/time_stamp.hpp"
+#include "tally/linux/process/self.hpp"
+
+namespace tally::watch {
+namespace {
+
+using Kind = result::WatchKind;
+
+bool wants(const Shown& shown, Kind kind) {
+  return std::find(shown.kinds.begin(), shown.kinds.end(), kind) != shown.kinds.end();
+}
+
+std::vector<int> watched(const Machine& machine, const Shown& shown) {
+  return shown.processors.empty() ? machine.processors : shown.processors;
+}
+
+}  // namespace
+
+Watcher::Watcher(Asked asked, Machine machine, Counters counters, TaskCounters task_counters)
+    : asked_(std::move(asked)),
+      machine_(std::move(machine)),
+      counters_(std::move(counters)),
+      task_counters_(std::move(task_counters)),
+      root_(asked_.root),
+      proc_(asked_.root + "/proc") {}
+
+Result<Watcher> Watcher::open(Asked asked) {
+  Machine machine = look_at(asked.root);
+  if (machine.processors.empty()) {
+    return fail(Code::cannot_measure,
+                fmt::format("cannot see the processors of this machine: {}/sys/devices/system/cpu/online",
+                            asked.root == "/" ? "" : asked.root),
+                "mount /sys, as root: mount -t sysfs sysfs /sys");
+  }
+  for (const int processor : asked.shown.processors) {
+    const auto& there = machine.processors;
+    if (std::find(there.begin(), there.end(), processor) == there.end()) {
+      return fail(Code::bad_usage, fmt::format("there is no processor {} here, or it is switched off", processor),
+                  fmt::format("there are {}", machine.survey.online));
+    }
+  }
+  Counters counters = Counters::open(machine, watched(machine, asked.shown));
+  TaskCounters task_counters = TaskCounters::open(machine);
+  complete_reasons(machine);
+  Watcher watcher(std::move(asked), std::move(machine), std::move(counters), std::move(task_counters));
+  watcher.now_ = watcher.read(nullptr);
+  if (watcher.now_.kernel.times.processors.empty()) {
+    return fail(Code::cannot_measure, "cannot read what processors do: /proc/stat has no line of one",
+                "mount /proc, as root: mount -t proc proc /proc");
+  }
+  return watcher;
+}
+
+Reading Watcher::read(const Reading* before) {
+  Reading reading;
+  reading.wall = std::chrono::system_clock::now().time_since_epoch();
+  const linux::Moment moment = linux::this_moment();
+  reading.time = moment.time;
+  reading.ticks = moment.ticks;
+  // First, and together: what is divided by each other.
+  reading.counts = counters_.read();
+  reading.kernel = linux::read_kernel_figures(proc_);
+  reading.hertz = linux::frequencies(machine_.frequency, root_, watched(machine_, asked_.shown));
+  for (const linux::TemperatureSensor& sensor : machine_.sensors) {
+    reading.temperatures.push_back(root_.number(sensor.path.c_str()));
+  }
+  for (const linux::EnergyCounter& counter : machine_.energies) {
+    const auto number = linux::number_in(counter.path);
+    reading.energies.push_back(number ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt);
+  }
+  if (machine_.has_resctrl) {
+    reading.caches = linux::cache_monitors(machine_.root);
+    reading.occupancy = linux::occupancy_by_processor(machine_.root);
+  }
+  reading.uncore_hertz = linux::uncore_frequencies(machine_.root);
+  if (wants(asked_.shown, Kind::process)) {
+    reading.processes = linux::read_processes(machine_.root);
+    // Others than the busiest are shown where another column sorts: their details are missing then.
+    const Reading nothing;
+    const std::vector<linux::ProcessFigures> shown = busiest(before ? *before : nothing, reading, asked_.shown);
+    for (const linux::ProcessFigures& one : shown) {
+      reading.details[one.process] = linux::read_details(proc_, one.process);
+    }
+    reading.process_counts = task_counters_.read(machine_, shown);
+  }
+  if (wants(asked_.shown, Kind::group)) {
+    reading.groups = linux::read_groups(machine_.groups, asked_.most_groups);
+    const Reading nothing;
+    reading.group_counts =
+        task_counters_.read(machine_, busiest_groups(before ? *before : nothing, reading, asked_.shown));
+  }
+  reading.own_time = linux::own_time();
+  return reading;
+}
+
+result::WatchTable Watcher::next() {
+  Reading later = read(&now_);
+  result::WatchTable table = table_of(machine_, asked_.shown, now_, later);
+  now_ = std::move(later);
+  return table;
+}
+
+}  // namespace tally::watch

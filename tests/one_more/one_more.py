@@ -1,7 +1,9 @@
-"""one_more.py SOURCE WORK: adds one more event, metric, report format, command, machine model and core to a copy of the
-tree, as CONTRIBUTING.md says ("One more of something"), builds the command and uses each.
+"""one_more.py SOURCE WORK: adds one more event, backend, metric and so on (`added`) to a copy of the tree, builds the
+command and uses each. `added` is all that has to be written. WORK is kept, so that the next run compiles only what
+changed.
 
-What stands in `added` is all that has to be written. WORK is kept, so that the next run compiles only what changed.
+one_more.py --table: the same as a table, for CONTRIBUTING.md ("One more of something").
+one_more.py --check FILE: whether that table is in FILE.
 """
 import json
 import os
@@ -9,20 +11,69 @@ import shutil
 import subprocess
 import sys
 
-source, work = sys.argv[1:]
+source, work = sys.argv[1:] if len(sys.argv) == 3 else ("", "")
 tree, build = os.path.join(work, "tree"), os.path.join(work, "build")
 
-# File, the line that it goes behind (empty: a new file), and the lines.
-added = [
-    # An event: its name and its row.
-    ("tally/hardware/event/table.hpp", "  far_branches,", "  transfers,"),
-    ("tally/hardware/event/table.cpp", "     counted<channel::far>},",
-     '    {Id::transfers, "transfers", hw, n, no, share(Id::instructions), "branches, by another word", branches},'),
-    # A metric: its row.
-    ("tally/core/count/metric_table.cpp", "constexpr MetricDefinition table[] = {",
-     '    {"transfer-rate", "transfers / instructions", share, nowhere, "instructions that are transfers"},'),
-    # A format of reports: its file, its declaration and its row.
-    ("tally/output/formats/names.cpp", "", """#include "tally/output/formats/stat_format.hpp"
+# Of each kind: file, the line that it goes after (empty: a new file), and the lines.
+added = {
+    "event": [
+        ("tally/hardware/event/table.hpp", "  far_branches,", "  transfers,"),
+        ("tally/hardware/event/table.cpp", "     counted<channel::far>},",
+         '    {Id::transfers, "transfers", hw, n, no, share(Id::instructions), "branches, by another word", branches},'),
+    ],
+    "software event": [
+        ("tally/hardware/event/table.hpp", "  cpu_clock,", "  thread_switches,"),
+        ("tally/hardware/event/table.cpp", '                "the same, by the processor\'s clock instead of the scheduler\'s account"}),',
+         '    kernels(3, {Id::thread_switches, "thread-switches", sw, n, no, none, "context-switches, by another word"}),'),
+    ],
+    "backend": [
+        ("tally/counting/backend/steady/CMakeLists.txt", "",
+         "tally_directory(backend_steady SOURCES steady.cpp DEPENDS backend)\n"),
+        ("tally/counting/backend/steady/steady.cpp", "", """#include "tally/counting/backend/native.hpp"
+#include "tally/counting/backend/way.hpp"
+
+namespace tally::backend::steady {
+namespace {
+
+class Steady final : public Backend {
+ public:
+  Traits traits() const override { return {.name = "steady"}; }
+  using Backend::refuses, Backend::run;
+  std::optional<Error> refuses(const CountOrder& /*order*/) const override { return std::nullopt; }
+  Result<Counts> run(const CountOrder& order) override {
+    NativeRun native(order);
+    if (const auto started = native.start(); !started) return fail(started.error());
+    if (const auto executed = native.executed(); !executed) return fail(executed.error());
+    native.wait();
+    Counts counts{native.outcome(native.figures()), {}, {}};
+    for (const event::Event& event : order.events) counts.counts.push_back(event_count(event, steady()));
+    return counts;
+  }
+  Outlook outlook(const event::Event& /*event*/) const override { return outlook_of(steady()); }
+
+ private:
+  static Count steady() { return exact(4242, CountSource::pmu("steady")); }
+};
+
+}  // namespace
+
+extern const Way by_name;
+const Way by_name{"steady", Way::When::by_name,
+                  [](const linux::Machine&, const std::optional<Simulation>&) -> std::unique_ptr<Backend> {
+                    return std::make_unique<Steady>();
+                  },
+                  nullptr};
+
+}  // namespace tally::backend::steady
+"""),
+        ("tally/counting/backend/choose/ways.inc", "// Every way to count", "TALLY_WAY(steady, by_name)"),
+    ],
+    "metric": [
+        ("tally/core/count/metric_table.cpp", "constexpr MetricDefinition table[] = {",
+         '    {"transfer-rate", "transfers / instructions", share, nowhere, "instructions that are transfers"},'),
+    ],
+    "report format": [
+        ("tally/output/formats/names.cpp", "", """#include "tally/output/formats/stat_format.hpp"
 
 namespace tally::report {
 
@@ -34,12 +85,13 @@ Result<std::string> names(const result::Stat& stat, const Style&) {
 
 }  // namespace tally::report
 """),
-    ("tally/output/formats/stat_format.hpp", "Result<std::string> hpctool(const result::Stat& stat, const Style& style);",
-     "Result<std::string> names(const result::Stat& stat, const Style& style);"),
-    ("tally/output/formats/formats.cpp", "constexpr StatFormat stat_rows[] = {",
-     '    {{Kind::stat, "names", ".names", "the events alone"}, names, nullptr, append_anything, nullptr, nullptr},'),
-    # A command: its file and its line.
-    ("tally/cli/greet_command.cpp", "", """#include "tally/cli/command.hpp"
+        ("tally/output/formats/stat_format.hpp", "Result<std::string> hpctool(const result::Stat& stat, const Style& style);",
+         "Result<std::string> names(const result::Stat& stat, const Style& style);"),
+        ("tally/output/formats/formats.cpp", "constexpr StatFormat stat_rows[] = {",
+         '    {{Kind::stat, "names", ".names", "the events alone"}, names, nullptr, append_anything, nullptr, nullptr},'),
+    ],
+    "command": [
+        ("tally/cli/greet_command.cpp", "", """#include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 
 namespace tally::cli {
@@ -55,9 +107,10 @@ int run_greet(const std::vector<std::string>& arguments) {
 
 }  // namespace tally::cli
 """),
-    ("tally/cli/commands.inc", "// Every command of `tally`", 'TALLY_COMMAND(greet, "says hello")'),
-    # A core: its table and its line.
-    ("tally/engine/models/core/simple_core.hpp", "", """#pragma once
+        ("tally/cli/commands.inc", "// Every command of `tally`", 'TALLY_COMMAND(greet, "says hello")'),
+    ],
+    "core": [
+        ("tally/engine/models/core/simple_core.hpp", "", """#pragma once
 
 #include "tally/engine/models/core/core.hpp"
 
@@ -65,7 +118,7 @@ namespace tally::sim {
 extern constinit const CoreTable simple_core;
 }  // namespace tally::sim
 """),
-    ("tally/engine/models/core/simple_core.cpp", "", """#include "tally/engine/models/core/simple_core.hpp"
+        ("tally/engine/models/core/simple_core.cpp", "", """#include "tally/engine/models/core/simple_core.hpp"
 
 namespace tally::sim {
 namespace {
@@ -87,12 +140,13 @@ constinit const CoreTable simple_core = {.name = "simple",
                                          .timings = one_cycle_each};
 }  // namespace tally::sim
 """),
-    ("tally/engine/models/CMakeLists.txt", "tally_directory(sim SOURCES", " core/simple_core.cpp"),
-    ("tally/engine/machines/models.cpp", '#include "tally/engine/models/core/haswell_core.hpp"',
-     '#include "tally/engine/models/core/simple_core.hpp"'),
-    ("tally/engine/machines/models.cpp", "const sim::CoreTable* const cores[] = {", "&sim::simple_core, "),
-    # A machine model: its text and its line.
-    ("tally/engine/machines/small.cpp", "", """#include "tally/engine/machines/models.hpp"
+        ("tally/engine/models/CMakeLists.txt", "tally_directory(sim SOURCES", " core/simple_core.cpp"),
+        ("tally/engine/machines/models.cpp", '#include "tally/engine/models/core/haswell_core.hpp"',
+         '#include "tally/engine/models/core/simple_core.hpp"'),
+        ("tally/engine/machines/models.cpp", "const sim::CoreTable* const cores[] = {", "&sim::simple_core, "),
+    ],
+    "machine model": [
+        ("tally/engine/machines/small.cpp", "", """#include "tally/engine/machines/models.hpp"
 
 namespace tally::machine {
 
@@ -108,11 +162,12 @@ core   simple
 
 }  // namespace tally::machine
 """),
-    ("tally/engine/machines/CMakeLists.txt", "tally_directory(machine SOURCES", " small.cpp"),
-    ("tally/engine/machines/models.hpp", "extern const std::string_view haswell_text;",
-     "extern const std::string_view small_text;"),
-    ("tally/engine/machines/models.hpp", "inline const std::array shipped{", '    Shipped{"small", small_text},'),
-]
+        ("tally/engine/machines/CMakeLists.txt", "tally_directory(machine SOURCES", " small.cpp"),
+        ("tally/engine/machines/models.hpp", "extern const std::string_view haswell_text;",
+         "extern const std::string_view small_text;"),
+        ("tally/engine/machines/models.hpp", "inline const std::array shipped{", '    Shipped{"small", small_text},'),
+    ],
+}
 
 # Arguments of tally, and what it must print.
 uses = [
@@ -120,10 +175,35 @@ uses = [
     (["stat", "--metrics", "transfer-rate", "--backend", "engine", "--", "/bin/true"], "transfer-rate"),
     (["stat", "-e", "transfers,loads", "--format", "names", "--backend", "engine", "--", "/bin/true"], "transfers:u\nloads:u\n"),
     (["stat", "--help"], "the events alone"),
+    (["stat", "-e", "thread-switches", "--backend", "none", "--", "/bin/true"], "thread-switches"),
+    (["stat", "-e", "instructions", "--backend", "steady", "--", "/bin/true"], "4,242"),
     (["greet"], "hello\n"),
     (["--help"], "greet"),
     (["stat", "-e", "cycles", "--model", "small", "--backend", "engine", "--", "/bin/true"], "simple core and small caches"),
 ]
+
+
+def everything():
+    return [one for of_kind in added.values() for one in of_kind]
+
+
+def table():
+    """Of each kind: its new files, and the lines in others."""
+    rows = ["| one more | new files | lines elsewhere |", "|---|---|---|"]
+    for kind, of_kind in added.items():
+        files = ", ".join(f"`{name}`" for name, behind, _ in of_kind if not behind)
+        edited = [name for name, behind, _ in of_kind if behind]
+        lines = ", ".join(f"{edited.count(name)} in `{name}`" for name in dict.fromkeys(edited))
+        rows.append(f"| {kind} | {files or 'none'} | {lines or 'none'} |")
+    return "\n".join(rows) + "\n"
+
+
+def check(path):
+    with open(path, encoding="utf-8") as file:
+        if table() in file.read():
+            return 0
+    print(f"{path} has another table than `one_more.py --table` prints")
+    return 1
 
 
 def copy():
@@ -139,7 +219,7 @@ def copy():
 
 
 def add(texts):
-    for name, behind, lines in added:
+    for name, behind, lines in everything():
         if not behind:
             if name in texts:
                 sys.exit(f"{name} is there already: give one_more.py another name for it")
@@ -191,9 +271,14 @@ def main():
         if ran.returncode != 0 or expected not in ran.stdout + ran.stderr:
             wrong += 1
             print(f"tally {' '.join(arguments)}: exit code {ran.returncode}, without '{expected}':\n{ran.stdout}{ran.stderr}")
-    files = {name for name, behind, _ in added if behind}
-    print(json.dumps({"new files": sum(not behind for _, behind, _ in added), "files edited": len(files)}))
+    files = {name for name, behind, _ in everything() if behind}
+    print(json.dumps({"new files": sum(not behind for _, behind, _ in everything()), "files edited": len(files)}))
     sys.exit(1 if wrong else 0)
 
 
-main()
+if sys.argv[1:] == ["--table"]:
+    print(table(), end="")
+elif sys.argv[1:2] == ["--check"]:
+    sys.exit(check(sys.argv[2]))
+else:
+    main()

@@ -216,7 +216,7 @@ TEST_F(CountedRegions, instructions_for_each_cycle_stand_with_each_region) {
   ASSERT_FALSE(metrics.empty());
   EXPECT_EQ(metrics[0].name, "IPC");
   EXPECT_EQ(metrics[0].formula, "instructions:u / cycles:u");
-  EXPECT_EQ(metrics[0].beside, "cycles:u");
+  EXPECT_EQ(metrics[0].beside.text(), "cycles:u");
   EXPECT_GT(metrics[0].ratio.value, 0.0);
 }
 

@@ -7,6 +7,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
+#include "tally/linux/files/terminal.hpp"
 #include "tally/output/formats/event_text.hpp"
 
 namespace tally::cli {
@@ -93,7 +94,7 @@ int run_events(const std::vector<std::string>& arguments) {
     return code == exit_ok && offered.empty() ? int{exit_no} : code;
   }
   if (offered.empty()) return nothing_fits(options);
-  return print(report::events_text(offered) + about_the_rest(options));
+  return print(report::events_text(offered, linux::terminal_columns(linux::Stream::output)) + about_the_rest(options));
 }
 
 }  // namespace tally::cli

@@ -9,6 +9,7 @@
 #include "tally/cli/launch.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/terminal.hpp"
 
 namespace tally::cli {
 namespace {
@@ -126,6 +127,8 @@ Result<report::ProfileStyle> style_of(const ProfileOptions& options) {
   if (options.sort != "own" && options.sort != "callees")
     return fail(Code::bad_usage, fmt::format("--sort {} is no order", printable(options.sort)), "own or callees");
   style.by_inclusive = options.sort == "callees";
+  if (options.output.empty() || options.output == "-")
+    style.terminal = linux::terminal_columns(options.output.empty() ? linux::Stream::error : linux::Stream::output);
   return style;
 }
 

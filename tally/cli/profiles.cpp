@@ -12,6 +12,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/linux/files/terminal.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/formats/profile.hpp"
 
@@ -83,8 +84,9 @@ int report_profiles(const std::vector<result::Profile>& profiles, const ProfileR
   if (profiles.size() > 2)
     return report_error({Code::bad_usage, "profiles are told of one by one, or as the difference of two",
                          "tally report before.json after.json", 0});
-  const auto style = style_of(options);
+  auto style = style_of(options);
   if (!style) return report_error(style.error());
+  if (output.empty() || output == "-") style->terminal = linux::terminal_columns(linux::Stream::output);
   if (const auto apart = check_not_read(output, files); !apart) return report_error(apart.error());
   const auto text = text_of(profiles, *style, options, output);
   if (!text) return report_error(text.error());

@@ -8,6 +8,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/terminal.hpp"
 
 namespace tally::cli {
 namespace {
@@ -73,6 +74,9 @@ Result<Destination> Destination::open(const ResultOptions& options, const std::s
   if (!output) return fail(output.error());
   Destination destination(**format, style, std::move(*output));
   destination.stream_ = !to_file;
+  if (!to_file)
+    destination.style_.terminal =
+        linux::terminal_columns(destination.output_.is_standard_error() ? linux::Stream::error : linux::Stream::output);
   if (options.output.ends_with(".jsonl")) destination.style_.one_line = true;
   if (options.append) {
     destination.appends_to_ = options.output;

@@ -63,7 +63,28 @@ TEST(Formats, the_name_of_the_output_chooses_in_other_commands) {
   ASSERT_EQ(tally({"watch", "-n", "1", "-I", "20", "-o", watched.path()}).code(), 0);
   EXPECT_TRUE(holds(watched.content()->substr(0, watched.content()->find('\n')), ","));
   ASSERT_EQ(tally({"watch", "--format", "table", "-n", "1", "-I", "20", "-o", list.path()}).code(), 0);
-  EXPECT_TRUE(holds(*list.content(), " : "));
+  EXPECT_TRUE(holds(*list.content(), "=====  Processor information"));
+}
+
+TEST(Formats, tables_fit_the_terminal_and_are_whole_elsewhere) {
+  if (!have("script") || !have("stty")) GTEST_SKIP() << "script or stty is not installed";
+  const std::string command = " export --format table --per-process " + std::string(TALLY_GOLDEN) + "/processes.json";
+  const std::string long_name = "/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus";
+  EXPECT_TRUE(holds(shell("\"$0\"" + command).out, long_name));
+  for (const std::size_t columns : {60u, 80u, 200u}) {
+    const std::string text =
+        shell("script -qec \"stty cols " + std::to_string(columns) + "; $0" + command + "\" /dev/null").out;
+    EXPECT_EQ(holds(text, long_name), columns != 60) << text;
+    for (const char* number : {"90,000", "89,108", "17,821", "26,732", "8,910"})
+      EXPECT_TRUE(holds(text, number)) << number << " in\n" << text;
+    std::size_t rows = 0;
+    for (const std::string& line : split(text, '\n')) {
+      if (!line.starts_with("  100") && !line.starts_with(" 1002")) continue;
+      ++rows;
+      EXPECT_LE(display_width(trimmed(line)), columns) << line;
+    }
+    EXPECT_GE(rows, 2u) << text;
+  }
 }
 
 TEST(Formats, csv_is_the_file_and_json_lies_beside_it) {

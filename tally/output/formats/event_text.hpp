@@ -1,6 +1,7 @@
 // Events as text for people, and as JSON (docs/reference/events.md).
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ struct Offered {
   EventTrust outlook;
 };
 
-/// A table for each origin; what is absent stands after the rest, its reasons below.
-std::string events_text(const std::vector<Offered>& offered);
+/// A table for each origin; what is absent stands after the rest, its reasons below. `terminal`: columns of the
+/// terminal that shows them; 0: none does, and nothing is cut.
+std::string events_text(const std::vector<Offered>& offered, std::size_t terminal = 0);
 
 /// The same for programs: schema tally-events/1.
 std::string events_json(const std::vector<Offered>& offered);

@@ -72,7 +72,7 @@ class Reasons {
   std::vector<std::string> all_;
 };
 
-std::string table(const std::vector<const Offered*>& rows, Reasons& reasons) {
+std::string table(const std::vector<const Offered*>& rows, Reasons& reasons, std::size_t terminal) {
   Grid grid({{"event"}, {"trust here"}, {"one count is"}});
   for (const Offered* row : rows) {
     const std::string others = short_names(row->entry.other_names);
@@ -80,12 +80,12 @@ std::string table(const std::vector<const Offered*>& rows, Reasons& reasons) {
     if (!others.empty()) what += what.empty() ? fmt::format("also {}", others) : fmt::format(" (also {})", others);
     grid.add({printable(row->entry.name), reasons.cell(row->outlook), what});
   }
-  return grid.text();
+  return grid.text(terminal);
 }
 
 }  // namespace
 
-std::string events_text(const std::vector<Offered>& offered) {
+std::string events_text(const std::vector<Offered>& offered, std::size_t terminal) {
   std::string text;
   Reasons reasons;
   for (const Origin origin : {Origin::table, Origin::kernel, Origin::device, Origin::processor, Origin::others,
@@ -97,7 +97,7 @@ std::string events_text(const std::vector<Offered>& offered) {
       }
     }
     if (rows.empty()) continue;
-    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", heading(origin), table(rows, reasons));
+    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", heading(origin), table(rows, reasons, terminal));
   }
   return text + reasons.text();
 }

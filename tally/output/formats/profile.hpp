@@ -23,6 +23,7 @@ struct ProfileStyle {
   bool by_inclusive = false;  ///< rows of functions: what counted most with its callees first
   bool whole_names = false;   ///< functions with their parameters
   bool instructions = false;  ///< forms that may tell them apart do
+  std::size_t terminal = 0;   ///< table: columns of the terminal that shows it; 0: none does, and nothing is cut
 };
 
 /// What a form makes of inlined functions.

@@ -23,6 +23,7 @@ struct Style {
   bool run_numbers = false;     ///< table: a column with the number of the run, in rows of intervals
   int first_run = 1;            ///< number of the first run, where runs have numbers
   bool one_line = false;        ///< json: the object in one line
+  std::size_t terminal = 0;     ///< table: columns of the terminal that shows it; 0: none does, and nothing is cut
 };
 
 /// A format of results of `tally stat`.

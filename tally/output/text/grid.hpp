@@ -1,4 +1,4 @@
-// Columns of text that line up.
+// Columns of text that line up, and fit the terminal.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tally::report {
 
-/// Where the text of a column stands.
+/// Where the text of a column stands. Numbers are on the right: they are never shortened, and their lines never broken.
 enum class Align { left, right };
 
 /// A column: its heading, and where its text stands. Cells of more than `usual` characters do not widen it; they push
@@ -17,6 +17,7 @@ struct Column {
   std::string heading;
   Align align = Align::left;
   std::size_t usual = 0;
+  bool is_name = false;  ///< says what a row is of; without one the first column does
 };
 
 /// Rows of cells, as wide as their widest; a column that is empty in every row is left out, with its heading. The line
@@ -29,13 +30,24 @@ class Grid {
   void add(std::vector<std::string> cells);
 
   /// All rows, one line each, indented by one space, without trailing spaces.
-  std::string text() const;
+  ///
+  /// `terminal`: columns of the terminal that shows them; 0: they are not for one. Where a line would be wider, the
+  /// name comes first and is shortened in its middle, other texts continue in further lines of their column, and
+  /// columns that do not fit are in a further table below, with the names again.
+  std::string text(std::size_t terminal = 0) const;
 
  private:
+  struct Layout;
+  std::string unlimited() const;
+  std::string block(const Layout& layout, std::size_t terminal) const;
   std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
+  std::vector<std::size_t> natural_widths() const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// `text` in at most `width` columns: what is too much is left out of its middle, where "…" stands.
+std::string shortened(const std::string& text, std::size_t width);
 
 }  // namespace tally::report

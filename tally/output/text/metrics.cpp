@@ -91,7 +91,7 @@ std::optional<double> spread_percent(const SummaryOf<T>& summary) {
 template std::optional<double> spread_percent(const SummaryOf<std::int64_t>& summary);
 template std::optional<double> spread_percent(const SummaryOf<double>& summary);
 
-std::string metrics_block(const result::Stat& stat, Footnotes& notes) {
+std::string metrics_block(const result::Stat& stat, Footnotes& notes, std::size_t terminal) {
   for (const result::Metric& metric : stat.metrics) {
     if (metric.asked) notes.announce(as_count(metric));
   }
@@ -112,7 +112,7 @@ std::string metrics_block(const result::Stat& stat, Footnotes& notes) {
               metric.formula, notes.cell(as_count(metric))});
   }
   if (!any) return {};
-  std::string text = grid.text();
+  std::string text = grid.text(terminal);
   if (const std::string below = notes.text(); !below.empty()) text += "\n" + below;
   return text;
 }

@@ -32,6 +32,6 @@ template <class T>
 std::optional<double> spread_percent(const SummaryOf<T>& summary);
 
 /// The block of the metrics that were asked for, with the notes that are new in it; empty where none was.
-std::string metrics_block(const result::Stat& stat, Footnotes& notes);
+std::string metrics_block(const result::Stat& stat, Footnotes& notes, std::size_t terminal = 0);
 
 }  // namespace tally::report

@@ -97,12 +97,12 @@ class Rows {
         "thread " + printable(thread.name));
   }
 
-  std::string text() const { return grid_.text(); }
+  std::string text(std::size_t terminal) const { return grid_.text(terminal); }
 
  private:
   std::vector<Column> headings(const result::Stat&) const {
     std::vector<Column> columns{
-        {"run", Align::right}, {"pid", Align::right}, {"parent", Align::right}, {"tid", Align::right}};
+        {"run", Align::right}, {"pid", Align::right, 0, true}, {"parent", Align::right}, {"tid", Align::right}};
     for (const EventName& event : events_) columns.push_back({event.text(), Align::right});
     for (const char* heading : {"trust", "end", "command"}) columns.push_back({heading});
     return columns;
@@ -162,7 +162,7 @@ std::string processes_block(const result::Stat& stat, const Style& style, Footno
       for (const result::Thread& thread : process.threads) rows.add(i + 1, process, thread);
     }
   }
-  std::string text = "\n" + rows.text();
+  std::string text = "\n" + rows.text(style.terminal);
   const std::size_t all = blocks.front()->size() - absent.size();
   text += absent_text(*blocks.front(), absent);
   if (all > events.size()) {

@@ -61,9 +61,10 @@ std::vector<std::string> name_cells(const ProfileDifference& difference, const C
 
 std::vector<Column> name_columns(ProfileBy by) {
   switch (by) {
-    case ProfileBy::line: return {{"line"}, {"function", Align::left, usual_name_width}, {"file"}};
-    case ProfileBy::object: return {{"file"}};
-    default: return {{"function", Align::left, usual_name_width}, {"file"}, {"line"}};
+    case ProfileBy::line:
+      return {{"line", Align::left, 0, true}, {"function", Align::left, usual_name_width}, {"file"}};
+    case ProfileBy::object: return {{"file", Align::left, 0, true}};
+    default: return {{"function", Align::left, usual_name_width, true}, {"file"}, {"line"}};
   }
 }
 
@@ -109,7 +110,8 @@ class Table {
     add_row(grid, total, {"total"});
     return fmt::format(" before: {}\n after:  {}\n {}{}\n\n{}\n{}", shell_words(difference_.before->stat.command),
                        shell_words(difference_.after->stat.command), difference_.events.front(),
-                       difference_.events.size() > 1 ? ", and what changed of the others" : "", grid.text(), remarks());
+                       difference_.events.size() > 1 ? ", and what changed of the others" : "",
+                       grid.text(style_.terminal), remarks());
   }
 
  private:

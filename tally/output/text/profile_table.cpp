@@ -57,14 +57,15 @@ std::vector<Column> name_columns(ProfileBy by) {
   switch (by) {
     case ProfileBy::function:
       return {{"entered", Align::right},
-              {"function", Align::left, usual_name_width},
+              {"function", Align::left, usual_name_width, true},
               {"file", Align::left, usual_name_width},
               {"line"}};
     case ProfileBy::line:
-      return {{"line", Align::left, usual_name_width}, {"function", Align::left, usual_name_width}, {"file"}};
-    case ProfileBy::object: return {{"file"}};
-    case ProfileBy::process: return {{"program"}, {"process", Align::right}};
-    case ProfileBy::thread: return {{"program"}, {"process", Align::right}, {"thread", Align::right}, {"name"}};
+      return {{"line", Align::left, usual_name_width, true}, {"function", Align::left, usual_name_width}, {"file"}};
+    case ProfileBy::object: return {{"file", Align::left, 0, true}};
+    case ProfileBy::process: return {{"program", Align::left, 0, true}, {"process", Align::right}};
+    case ProfileBy::thread:
+      return {{"program", Align::left, 0, true}, {"process", Align::right}, {"thread", Align::right}, {"name"}};
   }
   return {};
 }
@@ -196,8 +197,9 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   cells.emplace_back("total");
   grid.add(std::move(cells));
 
-  std::string text = fmt::format(
-      "{}\n\n{}", profile.stat.command.empty() ? profile.stat.target : join(profile.stat.command, " "), grid.text());
+  std::string text =
+      fmt::format("{}\n\n{}", profile.stat.command.empty() ? profile.stat.target : join(profile.stat.command, " "),
+                  grid.text(style.terminal));
   text += "\n";
   text += trust_lines(profile.stat);
   for (const std::string& line : sampling_lines(profile)) text += fmt::format(" {}\n", line);

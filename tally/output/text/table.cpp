@@ -33,16 +33,16 @@ std::string spread_text(const Summary& summary) {
   return percent ? "± " + (*percent == 0 ? "0" : percent_text(*percent)) : "";
 }
 
-std::string events_once(const result::Stat& stat, Footnotes& notes) {
+std::string events_once(const result::Stat& stat, Footnotes& notes, std::size_t terminal) {
   Grid grid({{"event"}, {"count", Align::right}, {"per"}, {"trust"}});
   for (const result::Event& row : stat.events) {
     grid.add({row.total.name.text(), number(row.total.count.value, row.total.unit), beside_text(stat, row.total.name),
               notes.cell(row.total.count)});
   }
-  return grid.text();
+  return grid.text(terminal);
 }
 
-std::string events_repeated(const result::Stat& stat, Footnotes& notes) {
+std::string events_repeated(const result::Stat& stat, Footnotes& notes, std::size_t terminal) {
   Grid grid({{"event"},
              {"median", Align::right},
              {"low", Align::right},
@@ -60,11 +60,11 @@ std::string events_repeated(const result::Stat& stat, Footnotes& notes) {
     grid.add({row.total.name.text(), median_text(row), cell(summary.low), cell(summary.high), cell(summary.min),
               cell(summary.max), spread_text(summary), beside_text(stat, row.total.name), notes.cell(row.total.count)});
   }
-  return grid.text();
+  return grid.text(terminal);
 }
 
 // What page faults and interrupts added, where they add anything.
-std::string corrections_block(const result::Stat& stat) {
+std::string corrections_block(const result::Stat& stat, std::size_t terminal) {
   Grid grid({{"corrected"}, {"count", Align::right}, {"taken off"}});
   bool any = false;
   for (const result::Event& row : stat.events) {
@@ -79,7 +79,7 @@ std::string corrections_block(const result::Stat& stat) {
     grid.add({row.total.name.text(), thousands(correction->corrected),
               fmt::format("{} for each of {}", correction->each, what)});
   }
-  return any ? grid.text() : "";
+  return any ? grid.text(terminal) : "";
 }
 
 std::string runs_line(const result::Stat& stat) {
@@ -129,7 +129,7 @@ std::string footer(const result::Stat& stat) {
 }
 
 // Parts of the machine, a row for each of their events.
-std::string parts_block(const result::Stat& stat) {
+std::string parts_block(const result::Stat& stat, std::size_t terminal) {
   Grid grid({{"part"}, {"cpus"}, {"event"}, {"count", Align::right}, {"trust"}});
   Footnotes notes;
   bool any = false;
@@ -150,7 +150,7 @@ std::string parts_block(const result::Stat& stat) {
   }
   if (!any) return {};
   const std::string below = notes.text();
-  return "\n" + grid.text() + (below.empty() ? "" : "\n" + below);
+  return "\n" + grid.text(terminal) + (below.empty() ? "" : "\n" + below);
 }
 
 // Those of the last run: the files hold all.
@@ -179,16 +179,18 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   const bool repeated = !stat.events.empty() && stat.events.front().summary.has_value();
   Footnotes notes;
   for (const result::Event& row : stat.events) notes.announce(row.total.count);
-  std::string text = fmt::format("{}\n{}\n", intervals_block(stat, style),
-                                 repeated ? events_repeated(stat, notes) : events_once(stat, notes));
+  std::string text =
+      fmt::format("{}\n{}\n", intervals_block(stat, style),
+                  repeated ? events_repeated(stat, notes, style.terminal) : events_once(stat, notes, style.terminal));
   if (const std::string below = notes.text(); !below.empty()) text += below + "\n";
-  if (const std::string corrected = corrections_block(stat); !corrected.empty()) text += corrected + "\n";
-  if (const std::string metrics = metrics_block(stat, notes); !metrics.empty()) text += metrics + "\n";
+  if (const std::string corrected = corrections_block(stat, style.terminal); !corrected.empty())
+    text += corrected + "\n";
+  if (const std::string metrics = metrics_block(stat, notes, style.terminal); !metrics.empty()) text += metrics + "\n";
   if (repeated) text += runs_line(stat);
   text += footer(stat);
   if (stat.signal) text += fmt::format(" the program was killed by {}\n", signal_name(*stat.signal));
   for (const std::string& notice : stat.notices) text += fmt::format(" note: {}\n", printable(notice));
-  text += parts_block(stat);
+  text += parts_block(stat, style.terminal);
   if (style.per_process || style.per_thread) text += processes_block(stat, style, notes);
   // A result may come from a file that anybody wrote.
   return ForeignText(text + regions_block(stat) + "\n").in_lines();

@@ -41,6 +41,25 @@ tree=build/$preset
 export TALLY_CACHE_DIR=$PWD/$tree/test-cache  # not the user's own: a build of the day's would push out what is kept
 run_ctest() { ctest --test-dir "$tree" --output-on-failure --no-tests=error -j "$(processors)" "$@"; }
 
+# Every test with its time is kept in junit.xml; the slowest are printed before ctest's summary, which comes again.
+junit=$PWD/$tree/junit.xml
+log=$tree/Testing/Temporary/run.log
+slowest() {
+  sed -nE 's/.*<testcase name="([^"]*)".* time="([0-9.]+)".*/\2 \1/p' "$junit" | sort -rn | head -n 20 |
+    awk '{ seconds = $1; $1 = ""; printf "%8.1f s %s\n", seconds, $0 }'
+}
+run_and_list_slowest() {
+  local code=0
+  mkdir -p "$(dirname "$log")"
+  run_ctest --output-junit "$junit" "$@" | tee "$log" || code=$?
+  if [[ -s $junit ]]; then
+    say "the slowest tests of this run ($junit has all):"
+    slowest
+    sed -n '/tests passed, .* failed out of/,$p' "$log"
+  fi
+  return "$code"
+}
+
 # Who measures the machine itself (time, caches, what others do) may be wrong beside other tests: up to three such tests
 # are tried again, alone, and must pass three times. What the engine counts and its models say has no second chance.
 counts_exactly='^([0-9]+:)?(engine_|suite/|differential/|torture_test/|backend_engine_test/|sim_test/|channel_test/|marks_test/)'
@@ -56,7 +75,7 @@ if [[ $suite == no ]]; then
   if [[ -x $tree/tests/differential ]]; then say "$("$tree/tests/differential" --extensions)"; fi
   rm -f "$failed_log"
   code=0
-  run_ctest -LE "^($left_out)\$" "${chosen[@]}" || code=$?
+  run_and_list_slowest -LE "^($left_out)\$" "${chosen[@]}" || code=$?
   ((code == 0)) || passes_alone || exit "$code"
   exit 0
 fi

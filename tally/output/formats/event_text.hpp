@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/core/count/source.hpp"
 #include "tally/core/count/trust.hpp"
 #include "tally/hardware/event/catalog.hpp"
 #include "tally/hardware/event/explain.hpp"
@@ -15,7 +16,7 @@ namespace tally::report {
 struct EventTrust {
   Trust trust = Trust::absent;
   std::string reason;  ///< why it is absent or partial
-  std::string source;  ///< what counts it; empty where nothing does
+  CountSource source;  ///< what counts it; none where nothing does
 };
 
 /// An entry of the catalogue, and how it can be counted here.

@@ -27,23 +27,24 @@ std::vector<Explained> sample_events() {
   one.counters = "0 to 7";
   one.processors = {{"hsw::BR_INST_RETIRED:ALL_BRANCHES", {"Haswell", "Broadwell"}}};
   one.pitfalls = {{"interrupts add one each", "Weaver 2013"}, {"emulators differ", ""}};
-  code.outlook = {Trust::counted, "", "a PMU"};
+  code.outlook = {Trust::counted, "", CountSource::pmu("a PMU")};
 
   Explained faults;
   faults.explanation.event.id = event::Id::page_faults;
   faults.explanation.event.asked = "faults";
   faults.explanation.what = "page faults";
   faults.explanation.repeats = event::Class::software;
-  faults.outlook = {Trust::absent, "the kernel refuses", ""};
+  faults.outlook = {Trust::absent, "the kernel refuses", {}};
   return {code, faults};
 }
 
 std::vector<Offered> sample_offers() {
   return {{{event::Origin::table, "branches", {"branch-instructions", "PAPI_BR_INS"}, "branch instructions"},
-           {Trust::exact, "", "engine"}},
-          {{event::Origin::table, "cycles", {}, "clock cycles"}, {Trust::absent, "this machine has no PMU", ""}},
-          {{event::Origin::table, "page-faults", {"faults"}, "page faults"}, {Trust::counted, "", "the kernel"}},
-          {{event::Origin::device, "power/energy-pkg/", {}, ""}, {Trust::absent, "this machine has no PMU", ""}}};
+           {Trust::exact, "", Source::engine}},
+          {{event::Origin::table, "cycles", {}, "clock cycles"}, {Trust::absent, "this machine has no PMU", {}}},
+          {{event::Origin::table, "page-faults", {"faults"}, "page faults"},
+           {Trust::counted, "", CountSource::pmu("the kernel")}},
+          {{event::Origin::device, "power/energy-pkg/", {}, ""}, {Trust::absent, "this machine has no PMU", {}}}};
 }
 
 TEST(GoldenEvents, explained) {

@@ -233,7 +233,7 @@ Outlook outlook(const event::Event& event) {
   CountOrder order;
   order.events = {event};
   auto walked = walk(order, order.events, machine, {});
-  return walked ? walked->backend->outlook(event) : Outlook{Trust::absent, walked.error().message, ""};
+  return walked ? walked->backend->outlook(event) : Outlook{Trust::absent, walked.error().message, {}};
 }
 
 }  // namespace tally::backend

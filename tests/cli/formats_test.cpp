@@ -42,7 +42,7 @@ bool have(const std::string& program) { return shell("command -v " + program).co
 TEST(Formats, the_name_of_the_output_chooses_and_format_wins) {
   const TemporaryFile object("a.json"), lines_file("a.jsonl"), rows("a.csv"), table("b.json");
   ASSERT_EQ(stat({"-q", "-o", object.path()}).code(), 0);
-  EXPECT_EQ(json::parse(*object.content())["schema"], "tally-stat/1");
+  EXPECT_EQ(json::parse(*object.content())["schema"], "tally-stat/2");
   ASSERT_EQ(stat({"-q", "-o", lines_file.path()}).code(), 0);
   EXPECT_EQ(lines(*lines_file.content()), 1u);
   ASSERT_EQ(stat({"-q", "-o", rows.path()}).code(), 0);
@@ -59,7 +59,7 @@ TEST(Formats, the_name_of_the_output_chooses_and_format_wins) {
 TEST(Formats, the_name_of_the_output_chooses_in_other_commands) {
   const TemporaryFile code("code.json"), watched("watched.csv"), list("list.csv");
   ASSERT_EQ(tally({"stat", "-q", "--model", "haswell", "--asm", "nop", "-o", code.path()}).code(), 0);
-  EXPECT_EQ(json::parse(*code.content())["schema"], "tally-asm/1");
+  EXPECT_EQ(json::parse(*code.content())["schema"], "tally-asm/2");
   ASSERT_EQ(tally({"watch", "-n", "1", "-I", "20", "-o", watched.path()}).code(), 0);
   EXPECT_TRUE(holds(watched.content()->substr(0, watched.content()->find('\n')), ","));
   ASSERT_EQ(tally({"watch", "--format", "table", "-n", "1", "-I", "20", "-o", list.path()}).code(), 0);

@@ -49,7 +49,7 @@ TEST_P(RegionsOfC, count_to_the_instruction) {
   const Finished compiled =
       Running({"/bin/sh", "-c",
                compiler +
-                   " -O2 -Wall -Werror -DTALLY_ENABLE -I" SOURCES " " SOURCES
+                   " -O2 -Wall -Werror -DTALLY_ENABLE -I" LIBRARY_FOLDER "/include " SOURCES
                    "/tests/regions/counts.c -L" LIBRARY_FOLDER " -Wl,-rpath," LIBRARY_FOLDER " -ltally -o " +
                    program.path()})
           .finish();

@@ -121,7 +121,8 @@ def main():
     print(columns.fit(f"""# Programs under the engine
 
 What `./dev test --engine-suite` found: every case runs natively and under `tally stat --backend engine`, and its
-output, errors and exit code are compared. Made by `tests/engine/suite/page.py`; the cases are in `tests/engine/suite/cases`.
+output, errors and exit code are compared. Made by `tests/engine/suite/page.py`; the cases are in
+`tests/engine/suite/cases`.
 
 - {time.strftime('%Y-%m-%d', time.gmtime())}, {first_line('/etc/os-release', 'PRETTY_NAME')}, Linux {platform.release()}, {first_line('/proc/cpuinfo', 'model name')}, {os.cpu_count()} CPUs
 - {same} cases as natively, {different} not, {len(cases) - same - different} not run

@@ -79,7 +79,7 @@ namespace tally::report {
 
 Result<std::string> names(const result::Stat& stat, const Style&) {
   std::string text;
-  for (const result::Event& event : stat.events) text += event.total.name + "\\n";
+  for (const result::Event& event : stat.events) text += event.total.name.text() + "\\n";
   return text;
 }
 

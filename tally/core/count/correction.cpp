@@ -3,18 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tally/core/count/statistics.hpp"
+#include "tally/core/stats/median.hpp"
 
 namespace tally {
 namespace {
 
 bool is_whole(const Count& count) { return count.value && count.trust == Trust::counted; }
-
-std::int64_t median_of(const std::vector<std::int64_t>& values) {
-  std::vector<Count> counts;
-  for (const std::int64_t value : values) counts.push_back(counted(value, Source::none));
-  return static_cast<std::int64_t>(std::floor(summarize(counts).median.value_or(0)));
-}
 
 }  // namespace
 
@@ -45,10 +39,10 @@ std::optional<Correction> median_correction(const std::vector<Count>& series) {
     faults.push_back(one.correction->page_faults);
     if (one.correction->interrupts) interrupts.push_back(*one.correction->interrupts);
   }
-  Correction median{median_of(corrected), first.each, median_of(faults), std::nullopt};
+  Correction median{stats::whole_median(corrected), first.each, stats::whole_median(faults), std::nullopt};
   // With some of them in it and some not, the corrected counts are not of one kind.
   if (!interrupts.empty() && interrupts.size() != series.size()) return std::nullopt;
-  if (!interrupts.empty()) median.interrupts = median_of(interrupts);
+  if (!interrupts.empty()) median.interrupts = stats::whole_median(interrupts);
   return median;
 }
 

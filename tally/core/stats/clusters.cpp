@@ -6,6 +6,8 @@
 #include <numbers>
 #include <utility>
 
+#include "tally/core/stats/split_mix.hpp"
+
 namespace tally::phase {
 namespace {
 
@@ -14,23 +16,10 @@ using Centers = std::vector<std::vector<double>>;
 
 constexpr int most_rounds = 100;
 
-// SplitMix64 (Steele, Lea, Flood: OOPSLA 2014): the library's distributions differ between libraries.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  /// From 0 to 1, without 1.
-  double share() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    z ^= z >> 31;
-    return static_cast<double>(z >> 11) * 0x1p-53;
-  }
-  std::size_t below(std::size_t number) { return static_cast<std::size_t>(share() * static_cast<double>(number)); }
-
- private:
-  std::uint64_t state_;
-};
+/// A number from 0 to `number`, without that.
+std::size_t below(std::size_t number, stats::SplitMix64& random) {
+  return static_cast<std::size_t>(random.share() * static_cast<double>(number));
+}
 
 double distance(const double* a, const double* b, std::size_t dimensions) {
   double sum = 0;
@@ -46,20 +35,20 @@ std::pair<std::size_t, double> nearest(const double* point, const Centers& cente
 }
 
 // One of each stretch of as many rows: evenly over the run, and yet not in step with a loop.
-Points drawn(const Vectors& vectors, std::size_t most, Random& random) {
+Points drawn(const Vectors& vectors, std::size_t most, stats::SplitMix64& random) {
   Points points;
   const std::size_t rows = vectors.rows(), count = std::min(rows, most);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t from = i * rows / count, to = (i + 1) * rows / count;
-    points.push_back(&vectors.values[(from + random.below(to - from)) * vectors.dimensions]);
+    points.push_back(&vectors.values[(from + below(to - from, random)) * vectors.dimensions]);
   }
   return points;
 }
 
 // Far points are likely (k-means++: Arthur and Vassilvitskii, SODA 2007). Fewer than asked where fewer points differ.
-Centers first_centers(const Points& points, std::size_t count, std::size_t dimensions, Random& random) {
+Centers first_centers(const Points& points, std::size_t count, std::size_t dimensions, stats::SplitMix64& random) {
   const auto center = [&](std::size_t i) { return std::vector<double>(points[i], points[i] + dimensions); };
-  Centers centers{center(random.below(points.size()))};
+  Centers centers{center(below(points.size(), random))};
   std::vector<double> far(points.size(), std::numeric_limits<double>::infinity());
   while (centers.size() < count) {
     double sum = 0;
@@ -119,7 +108,7 @@ Fit fit(const Points& points, Centers centers, std::size_t dimensions) {
 Fit best_fit(const Points& points, std::size_t count, std::size_t dimensions, const Options& options) {
   Fit best;
   for (int start = 0; start < options.starts; ++start) {
-    Random random(options.seed * 1000 + count * 100 + static_cast<std::uint64_t>(start));
+    stats::SplitMix64 random(options.seed * 1000 + count * 100 + static_cast<std::uint64_t>(start));
     Fit one = fit(points, first_centers(points, count, dimensions, random), dimensions);
     if (one.squares < best.squares) best = std::move(one);
   }
@@ -160,7 +149,7 @@ Clusters find_clusters(const Vectors& vectors, const Options& options) {
   Clusters made;
   const std::size_t rows = vectors.rows(), dimensions = vectors.dimensions;
   if (rows == 0) return made;
-  Random random(options.seed);
+  stats::SplitMix64 random(options.seed);
   const Points points = drawn(vectors, options.sample, random);
   std::vector<Fit> fits;
   for (std::size_t count = 1; count <= options.most; ++count) {

@@ -8,15 +8,8 @@ namespace tally::discover {
 
 constexpr double large = 30;  // from here on a normal distribution is near enough
 
-Random::Random(std::uint64_t seed, std::initializer_list<std::uint64_t> name) : state_(seed) {
-  for (const std::uint64_t word : name) state_ = next() ^ word;
-}
-
-std::uint64_t Random::next() {
-  std::uint64_t z = state_ += 0x9E3779B97F4A7C15;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return z ^ (z >> 31);
+Random::Random(std::uint64_t seed, std::initializer_list<std::uint64_t> name) : bits_(seed) {
+  for (const std::uint64_t word : name) bits_ = stats::SplitMix64(next() ^ word);
 }
 
 double Random::normal() {

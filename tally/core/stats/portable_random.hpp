@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "tally/core/stats/split_mix.hpp"
+
 namespace tally::discover {
 
 /// SplitMix64 (Steele, Lea, Flood 2014), begun from a seed and the name of what the numbers are for.
@@ -12,10 +14,10 @@ class Random {
  public:
   Random(std::uint64_t seed, std::initializer_list<std::uint64_t> name);
 
-  std::uint64_t next();
+  std::uint64_t next() { return bits_.next(); }
   std::uint64_t below(std::uint64_t bound) { return next() % bound; }
   /// From 0 to 1.
-  double share() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  double share() { return bits_.share(); }
   double between(double low, double high) { return low + (high - low) * share(); }
   double normal();
   /// Both are rounded normal values where the mean is large.
@@ -23,7 +25,7 @@ class Random {
   double binomial(double n, double p);
 
  private:
-  std::uint64_t state_;
+  stats::SplitMix64 bits_;
 };
 
 }  // namespace tally::discover

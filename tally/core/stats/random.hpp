@@ -4,18 +4,16 @@
 #include <bit>
 #include <cstdint>
 
+#include "tally/core/stats/split_mix.hpp"
+
 namespace tally::memory {
 
 /// xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2018), filled by SplitMix64.
 class Random {
  public:
   explicit Random(std::uint64_t seed) {
-    for (std::uint64_t& word : state_) {
-      seed += 0x9E37'79B9'7F4A'7C15;
-      std::uint64_t mixed = (seed ^ (seed >> 30)) * 0xBF58'476D'1CE4'E5B9;
-      mixed = (mixed ^ (mixed >> 27)) * 0x94D0'49BB'1331'11EB;
-      word = mixed ^ (mixed >> 31);
-    }
+    stats::SplitMix64 filler(seed);
+    for (std::uint64_t& word : state_) word = filler.next();
   }
 
   /// 64 random bits.

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <vector>
 
+#include "tally/core/stats/median.hpp"
+
 namespace tally::discover {
 
-/// The middle value; the mean of the two middle ones. 0 of nothing.
-double median(std::vector<double> values);
+using stats::median;
 
 /// Median of the distances from the median, as large as a standard deviation of normal values (× 1.4826).
 double spread(const std::vector<double>& values);

@@ -6,15 +6,6 @@
 
 namespace tally::memory {
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  const double upper = *middle;
-  if (values.size() % 2 == 1) return upper;
-  return (*std::max_element(values.begin(), middle) + upper) / 2;
-}
-
 double quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());

@@ -4,10 +4,11 @@
 #include <span>
 #include <vector>
 
+#include "tally/core/stats/median.hpp"
+
 namespace tally::memory {
 
-/// The middle value, or the mean of the two middle ones; 0 of nothing. Cost: a partial sort of a copy.
-double median(std::vector<double> values);
+using stats::median;
 
 /// The value that a share q of the values does not exceed, interpolated between neighbours; 0 of nothing.
 double quantile(std::vector<double> values, double q);

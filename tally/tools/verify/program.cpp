@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/stats/median.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/tools/verify/judge.hpp"
 
@@ -58,11 +59,6 @@ std::string why_unjudged(const std::vector<Count>& counts) {
   return "";
 }
 
-std::int64_t median(std::vector<std::int64_t> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 std::vector<std::int64_t> values_of(const std::vector<Count>& counts) {
   std::vector<std::int64_t> values;
   for (const Count& count : counts) values.push_back(*count.value);
@@ -82,10 +78,10 @@ Compared compared(const event::Event& event, const std::vector<Count>& exact, co
   if (const std::string why = why_unjudged(exact); !why.empty()) return concluded(one, Verdict::inconclusive, why);
   const std::vector<std::int64_t> exact_values = values_of(exact);
   const auto [least, most] = std::minmax_element(exact_values.begin(), exact_values.end());
-  one.exact = median(exact_values);
+  one.exact = stats::whole_median(exact_values);
   one.spread = *most - *least;
   if (const std::string why = why_unjudged(other); !why.empty()) return concluded(one, Verdict::inconclusive, why);
-  one.other = median(values_of(other));
+  one.other = stats::whole_median(values_of(other));
   const Nature nature = known(event.id)->nature;
   const bool other_is_exact = other.front().trust == Trust::exact;
   // What is left of each run, and the middle one of them.
@@ -104,9 +100,9 @@ Compared compared(const event::Event& event, const std::vector<Count>& exact, co
     unknown = std::max(unknown, told.unknown_interrupts);
     left.push_back(*count.value - told.by_faults - told.by_interrupts - *one.exact);
   }
-  one.by_faults = median(faults);
-  one.by_interrupts = median(interrupts);
-  one.left = median(left);
+  one.by_faults = stats::whole_median(faults);
+  one.by_interrupts = stats::whole_median(interrupts);
+  one.left = stats::whole_median(left);
   if (nature == Nature::accesses && !other_is_exact) {
     return concluded(one, Verdict::inconclusive,
                      "processors count these as instructions, micro-operations or dispatches");

@@ -319,6 +319,8 @@ int count(Options& options) {
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
+  // A table tells it; who reads a file of another format later wants to hear of it now.
+  if (stat->incomplete && !for_people && !options.results.output.empty()) say(stat->notices);
   // What --quiet leaves out is not in a file either: `tally export` would print it from there.
   if (!for_people && !is_quiet_run) {
     stat->notices.insert(stat->notices.begin(), choice->notices.begin(), choice->notices.end());

@@ -1,6 +1,7 @@
 #include "tally/output/text/grid.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
@@ -41,6 +42,7 @@ std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
 struct Grid::Layout {
   std::vector<std::size_t> columns;  // their places in columns_
   std::vector<std::size_t> widths;   // of each of these
+  std::size_t narrowest_name = 0;    // of the first column
   std::size_t total() const {
     std::size_t sum = 1;
     for (const std::size_t width : widths) sum += width + gap;
@@ -103,13 +105,25 @@ std::string Grid::unlimited() const {
   return text;
 }
 
+std::size_t Grid::width_of_names(std::size_t column, std::size_t most) const {
+  std::set<std::string> all;
+  for (const auto& row : rows_) all.insert(row[column]);
+  std::size_t width = std::min(narrowest_name, most);
+  for (; width < most; ++width) {
+    std::set<std::string> told_apart;
+    for (const std::string& one : all) told_apart.insert(shortened(one, width));
+    if (told_apart.size() == all.size()) break;
+  }
+  return width;
+}
+
 std::string Grid::block(const Layout& layout, std::size_t terminal) const {
   Layout fitted = layout;
   // The widest text gives way first. Numbers do not; where one alone is too wide for a terminal, so is its line.
   while (fitted.total() > terminal) {
     std::size_t widest = fitted.columns.size(), most = 0;
     for (std::size_t i = 0; i < fitted.columns.size(); ++i) {
-      const std::size_t least = i == 0 ? narrowest_name : narrowest_text;
+      const std::size_t least = i == 0 ? layout.narrowest_name : narrowest_text;
       if (columns_[fitted.columns[i]].align == Align::right || fitted.widths[i] <= least) continue;
       if (fitted.widths[i] > most) widest = i;
       most = std::max(most, fitted.widths[i]);
@@ -163,11 +177,12 @@ std::string Grid::text(std::size_t terminal) const {
   std::size_t name = named == columns_.end() ? 0 : static_cast<std::size_t>(named - columns_.begin());
   if (named == columns_.end())
     while (name + 1 < widths.size() && widths[name] == 0) ++name;
+  const std::size_t names = width_of_names(name, widths[name]);
   const auto least_of = [&](std::size_t column, std::size_t narrowest) {
     return columns_[column].align == Align::right ? widths[column] : std::min(widths[column], narrowest);
   };
-  const Layout only_name{{name}, {widths[name]}};
-  const std::size_t name_least = 1 + least_of(name, narrowest_name);
+  const Layout only_name{{name}, {widths[name]}, names};
+  const std::size_t name_least = 1 + least_of(name, names);
   Layout layout = only_name;
   std::size_t least = name_least;
   std::string text;

@@ -39,6 +39,8 @@ class Grid {
  private:
   struct Layout;
   std::string unlimited() const;
+  /// The least width, `most` at most, at which shortened names of a column are still different.
+  std::size_t width_of_names(std::size_t column, std::size_t most) const;
   std::string block(const Layout& layout, std::size_t terminal) const;
   std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
   std::vector<std::size_t> natural_widths() const;

@@ -56,6 +56,20 @@ TEST(GridInATerminal, of_80_columns_begins_with_the_name) {
   EXPECT_NE(text.find("\n main "), std::string::npos);
 }
 
+TEST(GridInATerminal, never_makes_two_names_one) {
+  Grid grid({{"event"}, {"count", Align::right}, {"trust"}});
+  grid.add({"conditional-taken:u", "59,762", "exact, and a reason that is far too long for a line of a terminal"});
+  grid.add({"conditional-not-taken:u", "98,995", "exact"});
+  for (const std::size_t terminal : {30, 40, 60, 80}) {
+    const std::string text = grid.text(terminal);
+    std::vector<std::string> names;
+    for (const std::string& line : split(text, '\n'))
+      if (line.find("taken:u") != std::string::npos) names.push_back(line.substr(0, line.find("taken:u")));
+    ASSERT_GE(names.size(), 2u) << text;
+    for (std::size_t i = 0; i + 1 < names.size(); i += 2) EXPECT_NE(names[i], names[i + 1]) << text;
+  }
+}
+
 TEST(GridInATerminal, of_200_columns_is_what_it_is_without_one) {
   EXPECT_EQ(sample_grid().text(200), sample_grid().text());
   EXPECT_TRUE(sample_grid().text().starts_with("  share"));

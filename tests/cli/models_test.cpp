@@ -143,7 +143,13 @@ TEST_P(Comparison, finds_no_difference_whatever_the_size_of_blocks) {
     Words options{"--model", "haswell", "--models-by", "both", "-e", all_events};
     options.insert(options.end(), way.begin(), way.end());
     Modelled result = run_modelled(options, real.command, real.input);
-    // Just behind a full second the vdso goes another way, and xz asks for the time.
+    // Just after a full second the vdso takes another path, and xz and gzip ask for the time. So the first values are
+    // those that two runs agree on.
+    for (int again = 0; again < 3 && first.empty(); ++again) {
+      const Modelled other = run_modelled(options, real.command, real.input);
+      if (other.values == result.values) break;
+      result = other;
+    }
     for (int again = 0; again < 2 && !first.empty() && result.values != first; ++again)
       result = run_modelled(options, real.command, real.input);
     const std::string& block = way.back();

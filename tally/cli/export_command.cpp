@@ -33,7 +33,7 @@ struct Options {
 constexpr report::Kind kinds[] = {report::Kind::stat, report::Kind::memory, report::Kind::windows};
 
 constexpr const char* examples =
-    "A file holds one result, or one in each line, as --append leaves them. Several are written one behind the other, "
+    "A file holds one result, or one in each line, as --append leaves them. Several are written one after the other, "
     "their\n"
     "runs numbered through. Processes and threads are there where the file has them. Each row of HPCTool is a run.\n"
     "\n"
@@ -189,7 +189,7 @@ int run_export(const std::vector<std::string>& arguments) {
   if (const auto file = read_stored(options.files.front())) {
     const report::Format* const format = report::recognised_format(all_formats(), kinds, *file);
     if (format != nullptr && format->kind != report::Kind::stat) {
-      const auto results = format->read(*file);
+      const auto results = stored_results(*file, format);
       if (!results) return report_error(results.error());
       if (format->kind == report::Kind::memory) return export_memory(*results, options);
       return export_windows(std::get<result::Windows>(results->front()), options);

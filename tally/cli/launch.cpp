@@ -18,7 +18,7 @@ namespace tally::cli {
 
 void add_launch_options(Page& page, backend::Conditions& conditions) {
   page.add_flag("--wait-all", conditions.wait_all,
-                "wait for every process that the program leaves behind, and count it");
+                "wait until all descendants of the program have ended, and count them");
   page.add_flag("--repeatable", conditions.repeatable,
                 "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
   page.add_option("--pin", conditions.processor, "let the program run on processor CPU only, as `taskset -c` does")

@@ -29,7 +29,7 @@ Result<std::vector<int>> ids_of(const std::string& list, std::string_view what);
 /// processor that it is to run on. Errors: as linux::find_program() and linux::check_processor().
 Result<void> check_launch(const backend::Order& order);
 
-/// Whether nothing is said of who counts: --quiet, or TALLY_QUIET=1 in the environment.
+/// Whether the notice about the selected backend is left out: --quiet, or TALLY_QUIET=1 in the environment.
 bool is_quiet(bool quiet);
 
 /// Whether a format has a place for what is counted, where it needs all of it: `fits` by the names, null for any.

@@ -140,7 +140,8 @@ std::string main_page() {
   text +=
       ".SH ENVIRONMENT\n.TP\nTALLY_QUIET\nWhere it is set, and not to 0, commands that run a program (\\fBtally "
       "stat\\fR, "
-      "\\fBsample\\fR, \\fBprofile\\fR) say nothing about who counts, as with \\fB\\-\\-quiet\\fR.\n";
+      "\\fBsample\\fR, \\fBprofile\\fR) do not print the notice about the selected backend, as with "
+      "\\fB\\-\\-quiet\\fR.\n";
   return text + see_also("");
 }
 

@@ -28,7 +28,7 @@ constexpr const char* examples =
     "  tally profile --by thread -- ./prog\n"
     "  tally profile -e cpu-clock -- ./prog                          # natively, by samples: where the time goes\n"
     "  tally profile -e page-faults -- ./prog                        # natively, every single one\n"
-    "  tally profile -p 1234 --calls                                 # what runs already, until Ctrl-C\n"
+    "  tally profile -p 1234 --calls                                 # a running process, until Ctrl-C\n"
     "  tally profile -a --by process -- sleep 5                      # everything that runs meanwhile\n"
     "  tally profile --inlines -- ./prog                             # inlined functions on their own\n"
     "  tally profile -o before.json -- ./prog                        # tally report before.json after.json: what "
@@ -106,7 +106,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       .words(report::names_of(formats));
   app.add_option("-o,--output", options.output, "write it to this file; else to standard error").value_name("FILE");
   app.add_flag("-q,--quiet", options.quiet,
-               "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
+               "do not print the notice about the selected backend; TALLY_QUIET=1 in the environment does the same");
   add_engine_tuning(app, options.order.conditions.engine);
   app.footer(report::format_lines(formats) + "\n" + examples);
 }

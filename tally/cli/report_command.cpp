@@ -113,7 +113,7 @@ Result<Stored> read_all(const std::vector<std::string>& names) {
   for (report::StoredFile& file : files) {
     const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
     if (format == nullptr && !is_of_tally(file.text)) return fail(unknown_file(file));
-    auto results = stored_results(file, kinds);
+    auto results = stored_results(file, format);
     if (!results) return fail(results.error());
     for (result::AnyResult& one : *results) add(std::move(one), file.name.substr(file.name.rfind('/') + 1), all);
     file = {};  // files of windows are large
@@ -166,8 +166,7 @@ int run_report(const std::vector<std::string>& arguments) {
                          "other results make a page: -o page.html", 0});
   const bool to_file = !options.output.empty() && options.output != "-";
   if (options.output.empty() && linux::Output::standard_output().is_terminal()) {
-    return report_error(
-        {Code::bad_usage, "a page is nothing for a terminal", "-o page.html writes it to that file", 0});
+    return report_error({Code::bad_usage, "refusing to write a page to a terminal", "use `-o page.html`", 0});
   }
   if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
   if (!options.vectors.empty())

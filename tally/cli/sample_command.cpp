@@ -15,6 +15,7 @@
 #include "tally/cli/window_vectors.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
+#include "tally/counting/backend/software.hpp"
 #include "tally/counting/measure/merged_windows.hpp"
 #include "tally/counting/measure/stat.hpp"
 #include "tally/counting/measure/window_choice.hpp"
@@ -117,7 +118,7 @@ void describe(Page& app, Options& options) {
       .value_name("FILE");
   add_model_options(app, options.model);
   app.add_flag("-q,--quiet", options.quiet,
-               "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
+               "do not print the notice about the selected backend; TALLY_QUIET=1 in the environment does the same");
   add_engine_tuning(app, options.order.conditions.engine);
   app.footer(report::format_lines(formats) + "\n" + examples);
 }
@@ -143,10 +144,6 @@ void say_what_is_written(const Options& options, const report::WindowFormat& for
   const std::size_t dot = name.substr(name.rfind('/') + 1).find('.');
   if (name.empty() || name.starts_with("/dev/") || name == "-" || dot == std::string_view::npos) return;
   say({fmt::format("'{}' is written as {}; --format names another form", printable(options.output), format.name)});
-}
-
-bool is_kernels_own(const backend::WindowTrigger& trigger) {
-  return event::definition(trigger.event.id).kind == event::Kind::software;
 }
 
 // Errors: bad_usage where nobody knows, or nothing can say, what an address is, or which code ran.
@@ -175,7 +172,7 @@ Result<void> check_waiting(const Options& options) {
   if (options.waits && options.choice.only.empty())
     return fail(Code::bad_usage, "--wait: --only says for which program", example);
   if (options.waits && !options.processes.empty())
-    return fail(Code::bad_usage, "-p and --wait: give one of the two", "-p counts what runs already");
+    return fail(Code::bad_usage, "-p and --wait: give one of the two", "-p attaches to running processes");
   return {};
 }
 
@@ -299,8 +296,7 @@ int run_sample(const std::vector<std::string>& arguments) {
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_windows(options.windows, options.order, options.merged); !chosen)
     return report_error(chosen.error());
-  const auto& triggers = options.order.triggers;
-  const bool by_kernel = std::all_of(triggers.begin(), triggers.end(), is_kernels_own);
+  const bool by_kernel = backend::all_software(options.order.triggers);
   const std::vector<std::string> usual{by_kernel ? "task-clock,page-faults,context-switches,cpu-migrations"
                                                  : "instructions,branches,loads,stores"};
   auto events = event::parse_lists(options.event_lists.empty() ? usual : options.event_lists, {}, event::Mode::user);

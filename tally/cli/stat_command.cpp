@@ -104,7 +104,7 @@ void add_target_options(Page& app, Options& options) {
 
 // The options, bound to `options`; what follows them is the command.
 void describe(Page& app, Options& options) {
-  app.head("Counts of a whole command, or of what runs already, each with its trust.",
+  app.head("Count events for a command or for running processes, and grade each count.",
            "tally stat [options] ([--] PROGRAM [arguments] | --asm CODE)");
   // Everything from the first word that is no option is the program's, verbatim.
   app.prefix_command();
@@ -136,7 +136,7 @@ void describe(Page& app, Options& options) {
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
   app.add_flag("-q,--quiet", options.quiet,
-               "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
+               "do not print the notice about the selected backend; TALLY_QUIET=1 in the environment does the same");
   add_result_options(app, options.results, "table", "they go to standard error");
   add_engine_tuning(app, options.stat.count.conditions.engine);
   app.footer(about_events + report::format_lines(report::common(report::stat_formats())) + "\n" + examples);
@@ -211,15 +211,15 @@ std::optional<Error> why_no_passes(const Options& options) {
     return Error{Code::bad_usage, what, "`--multiplex` counts everything in one execution; or ask for fewer events", 0};
   };
   if (options.stat.count.target.attachment.any())
-    return refused("passes execute a command again; what runs already runs once");
+    return refused("passes execute a command again: they cannot be used with running processes");
   if (options.stat.count.timing.interval)
-    return refused("-I does not go with passes: no two executions share their intervals");
+    return refused("-I cannot be used with passes: executions do not share intervals");
   if (options.stat.count.processes)
     return refused("--per-process and --per-thread do not go with passes: each has its own processes");
   if (!options.stat.input.stream().empty()) {
     return refused(
-        fmt::format("standard input is {}: the second pass would find nothing left in it (a file is read by "
-                    "each anew)",
+        fmt::format("standard input is {}: the second pass would find it empty (every pass reads a file "
+                    "from its start)",
                     options.stat.input.stream()));
   }
   return std::nullopt;
@@ -279,9 +279,7 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
 // Counts, writes, and gives tally's exit code; everything in `options` has been checked.
 int count(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
-  auto choice = options.stat.any()
-                    ? backend::choose(options.backend, options.stat, machine, options.model.simulation)
-                    : backend::choose(options.backend, options.stat.count, machine, options.model.simulation);
+  auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
   const auto noise = noise_of(options.noise, *choice->backend);
   if (!noise) return report_error(noise.error());

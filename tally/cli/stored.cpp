@@ -82,7 +82,10 @@ Result<report::StoredFile> read_stored(const std::string& file) {
 
 Result<std::vector<result::AnyResult>> stored_results(const report::StoredFile& file,
                                                       std::span<const report::Kind> kinds) {
-  const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
+  return stored_results(file, report::recognised_format(all_formats(), kinds, file));
+}
+
+Result<std::vector<result::AnyResult>> stored_results(const report::StoredFile& file, const report::Format* format) {
   return format != nullptr ? report::read_results(*format, file) : report::read_stat_json(file);
 }
 

@@ -21,6 +21,8 @@ Result<report::StoredFile> read_stored(const std::string& file);
 /// where no format recognises the file, those of reading it as results of `tally stat`.
 Result<std::vector<result::AnyResult>> stored_results(const report::StoredFile& file,
                                                       std::span<const report::Kind> kinds);
+/// The same, of a file that is known to have this format; null: none recognises it.
+Result<std::vector<result::AnyResult>> stored_results(const report::StoredFile& file, const report::Format* format);
 
 /// Whether writing to `output` would take the place of one of the files that are read: refused before anything is lost.
 /// Errors: bad_usage.

@@ -18,6 +18,12 @@ constexpr const char* needs_pmu_or_model =
 
 }  // namespace
 
+Error Backend::cannot_attach() const {
+  return {Code::cannot_measure,
+          fmt::format("`--backend {}` counts only programs that tally starts: it cannot attach to others", name()),
+          "omit --backend: tally then uses the PMU, or the kernel's own events if there is none", 0};
+}
+
 std::optional<Error> Backend::refuses(const RegionOrder& order) const {
   if (auto refused = refuses(order.count)) return refused;
   if (!order.any()) return std::nullopt;
@@ -37,7 +43,8 @@ std::optional<Error> Backend::refuses(const ProfileOrder& /*order*/) const {
 }
 
 Result<Regions> Backend::run(const RegionOrder& order) {
-  if (auto refused = refuses(order)) return fail(*std::move(refused));
+  if (order.any())
+    if (auto refused = refuses(order)) return fail(*std::move(refused));
   auto counts = run(order.count);
   if (!counts) return fail(counts.error());
   return Regions{*std::move(counts), {}};

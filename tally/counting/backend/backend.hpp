@@ -58,7 +58,7 @@ struct CodeProfile : Outcome {
 struct Outlook {
   Trust trust = Trust::absent;
   std::string reason;  ///< why it is absent or partial
-  CountSource source;  ///< who counts
+  CountSource source;  ///< what counts it: a PMU, the kernel or the engine
   bool operator==(const Outlook&) const = default;
 };
 
@@ -92,6 +92,7 @@ class Backend {
   /// program could not be executed; cannot_measure for everything else, what refuses() returns included. Threads: one
   /// call at a time.
   virtual Result<Counts> run(const CountOrder& order) = 0;
+  /// An order without regions is carried out as its count, unless a backend says otherwise.
   virtual Result<Regions> run(const RegionOrder& order);
   virtual Result<WindowTotals> run(const WindowOrder& order);
   virtual Result<CodeProfile> run(const ProfileOrder& order);
@@ -111,6 +112,10 @@ class Backend {
 
   /// What it counts where the user names no events.
   virtual std::vector<event::Event> default_set() const { return event::default_set(); }
+
+ protected:
+  /// The refusal of an attachment.
+  Error cannot_attach() const;
 };
 
 /// The outlook that a count of nothing stands for: its trust, reason and source.

@@ -115,6 +115,12 @@ Figures expected_figures(const event::Event& event) {
   return figures;
 }
 
+bool all_software(const std::vector<WindowTrigger>& triggers) {
+  return std::all_of(triggers.begin(), triggers.end(), [](const WindowTrigger& trigger) {
+    return event::definition(trigger.event.id).kind == event::Kind::software;
+  });
+}
+
 bool all_software(const std::vector<event::Event>& events) {
   return std::all_of(events.begin(), events.end(), [](const event::Event& event) {
     return event::definition(event.id).kind == event::Kind::software;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tally/core/count/count.hpp"
+#include "tally/counting/backend/order.hpp"
 #include "tally/hardware/event/event.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/perf/perf_event.hpp"
@@ -70,5 +71,8 @@ Figures expected_figures(const event::Event& event);
 
 /// True where every event is a software event: no counter of the processor is needed.
 bool all_software(const std::vector<event::Event>& events);
+
+/// The same of the events that end windows.
+bool all_software(const std::vector<WindowTrigger>& triggers);
 
 }  // namespace tally::backend

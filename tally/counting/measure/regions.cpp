@@ -76,12 +76,7 @@ Result<backend::Regions> run_and_gather(const backend::Target& target, const std
 Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
                                           std::vector<std::size_t>* lent) {
   const std::string asked = order.count.usual_events ? "" : asked_of_programs(order.count.events, order.metrics);
-  auto outcome = run_and_gather(order.count.target, asked, [&]() -> Result<backend::Regions> {
-    if (order.any()) return backend.run(order);
-    auto counts = backend.run(order.count);
-    if (!counts) return fail(counts.error());
-    return backend::Regions{*std::move(counts), {}};
-  });
+  auto outcome = run_and_gather(order.count.target, asked, [&] { return backend.run(order); });
   if (!outcome || order.count.target.command.empty() || order.count.multiplex) return outcome;
   auto places = leave_out_lent(*outcome);
   if (lent != nullptr) *lent = std::move(places);

@@ -210,8 +210,8 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   stat.of_parts = !options.regions.empty();
   if (options.runs > 1 && !options.input.stream().empty()) {
     stat.notices.push_back(
-        fmt::format("standard input is {}: what one run reads from it, the runs behind it do not find (a file is read "
-                    "by each anew)",
+        fmt::format("standard input is {}: later runs do not find what an earlier one read (every run reads a file "
+                    "from its start)",
                     options.input.stream()));
   }
   bool missing = false;  // something that was asked for was nowhere

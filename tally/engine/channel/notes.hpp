@@ -10,6 +10,8 @@
 #pragma once
 #include <stdint.h>
 
+#include "tally/engine/channel/models.hpp"
+
 namespace tally::channel {
 
 /// What a ring holds.
@@ -21,6 +23,16 @@ inline constexpr uint32_t ring_number(uint32_t thread, Handed what) {
 }
 inline constexpr uint32_t thread_of_ring(uint32_t ring) { return ring / rings_of_thread; }
 inline constexpr Handed held_by_ring(uint32_t ring) { return static_cast<Handed>(ring % rings_of_thread); }
+
+/// Models that what such a ring holds is for: bits of Model. Without it they count nothing of that thread.
+inline constexpr uint64_t models_of(Handed what) {
+  switch (what) {
+    case Handed::notes: return model_l1i | model_l1d | model_lower | model_tlbs;
+    case Handed::outcomes: return model_branches;
+    case Handed::windows: return 0;  // lost rows have a count of their own
+  }
+  return 0;
+}
 
 /// So many that a thread of the command is back before they are full, which takes it some 100 µs where it slept.
 inline constexpr uint32_t note_blocks = 128;

@@ -31,9 +31,12 @@ void wake() {
 
 bool somebody_sleeps() { return __atomic_load_n(&bell().sleepers, __ATOMIC_SEQ_CST) != 0; }
 
+/// Whether the command has said that nobody takes blocks any more.
+bool is_taken_by_nobody() { return __atomic_load_n(&bell().closed, __ATOMIC_SEQ_CST) != 0; }
+
 /// Whether nobody takes blocks any more: the command has said so, or is gone.
 bool is_closed() {
-  if (__atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) != 0) return true;
+  if (is_taken_by_nobody()) return true;
   struct {
     s32 fd;
     s16 events, happened;
@@ -48,7 +51,7 @@ bool is_closed() {
 bool wait_for(NoteRing& ring, u32 most) {
   const u64 second[2] = {1, 0};
   while (waiting(ring) > most) {
-    if (__atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) != 0) return false;
+    if (is_taken_by_nobody()) return false;
     __atomic_store_n(&ring.waits, 1 + most, __ATOMIC_SEQ_CST);
     const u32 taken = __atomic_load_n(&ring.taken, __ATOMIC_SEQ_CST);
     if (somebody_sleeps()) wake();
@@ -60,15 +63,10 @@ bool wait_for(NoteRing& ring, u32 most) {
   return true;
 }
 
-bool is_taken_by_nobody() { return __atomic_load_n(&bell().closed, __ATOMIC_SEQ_CST) != 0; }
-
-/// What the thread noted is in no count: they say so. Rows of windows have a count of those that are lost.
+/// The counts of the models say that they lack what the thread noted.
 void mark_lost(Thread* t, Handed what) {
-  if (what == Handed::windows) return;
-  const u64 models = what == Handed::outcomes
-                         ? u64{channel::model_branches}
-                         : u64{channel::model_l1i | channel::model_l1d | channel::model_lower | channel::model_tlbs};
-  __atomic_or_fetch(&model_counts(t)->without, models, __ATOMIC_RELAXED);
+  const u64 models = channel::models_of(what);
+  if (models != 0) __atomic_or_fetch(&model_counts(t)->without, models, __ATOMIC_RELAXED);
 }
 
 }  // namespace
@@ -115,7 +113,7 @@ u64 notes_take_back(Thread* t, Handed what, u32 count) {
   if (ring.open == 0) return 0;
   const u64 block = block_of(ring, ring.published);
   (void)notes_publish(t, what, {.count = count, .forks = 0, .closes = 0, .returns = 1});
-  return __atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) == 0 && wait_for(ring, 0) ? block : 0;
+  return !is_taken_by_nobody() && wait_for(ring, 0) ? block : 0;
 }
 
 void notes_wait(Thread* t, Handed what) { (void)wait_for(*note_ring(t, what), 0); }

@@ -50,13 +50,11 @@ Result<std::string> Bench::file_of(const Trial& trial) {
 namespace {
 
 Result<backend::Counts> run_counts(backend::Backend& backend, const backend::Order& common, const Bench::Setup& setup) {
-  backend::RegionOrder order;
-  static_cast<backend::Order&>(order.count) = common;
+  backend::RegionOrder order{.count = {common}};
   order.count.count_interrupts = true;
   order.count.multiplex = setup.multiplex;
   order.count.timing.interval = setup.interval;
   order.rdpmc = setup.rdpmc;
-  if (!order.any()) return backend.run(order.count);
   auto regions = backend.run(order);
   if (!regions) return fail(regions.error());
   return static_cast<backend::Counts&&>(*regions);
@@ -64,8 +62,7 @@ Result<backend::Counts> run_counts(backend::Backend& backend, const backend::Ord
 
 Result<backend::Counts> run_windows(backend::Backend& backend, const backend::Order& common,
                                     const backend::WindowTrigger& trigger, Ran& ran) {
-  backend::WindowOrder order;
-  static_cast<backend::Order&>(order) = common;
+  backend::WindowOrder order{common};
   order.triggers = {trigger};
   order.sink.on_begin = [&ran](const result::WindowsHead& head) {
     ran.windows_are_exact = !head.events.empty() && head.events.front().count.trust == Trust::exact;

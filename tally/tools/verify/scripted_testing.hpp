@@ -38,6 +38,7 @@ class Scripted final : public backend::Backend {
   backend::Traits traits() const override { return {.name = "scripted"}; }
   using Backend::refuses, Backend::run;
   std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
+  std::optional<Error> refuses(const backend::RegionOrder& /*order*/) const override { return std::nullopt; }
   std::optional<Error> refuses(const backend::WindowOrder& /*order*/) const override { return std::nullopt; }
 
   backend::Outlook outlook(const event::Event& event) const override {
@@ -66,12 +67,6 @@ class Scripted final : public backend::Backend {
     outcome(*trial, result);
     ++runs_;
     return result;
-  }
-
-  Result<backend::Regions> run(const backend::RegionOrder& order) override {
-    auto counts = run(order.count);
-    if (!counts) return fail(counts.error());
-    return backend::Regions{*std::move(counts), {}};
   }
 
   Result<backend::WindowTotals> run(const backend::WindowOrder& order) override {

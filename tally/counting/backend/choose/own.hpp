@@ -15,7 +15,7 @@ namespace tally::backend {
 /// An event as the kernel takes it for a thread of this program.
 struct OwnEvent {
   linux::PerfEvent event;
-  CountSource source;      ///< who counts: a PMU, the kernel or the engine
+  CountSource source;      ///< what counts it: a PMU, the kernel or the engine
   std::string doubt;       ///< why the count is to be believed less; may be empty
   std::string absent;      ///< why there is none; empty where there is one
   std::string model = {};  ///< whose word it is; empty where it was counted

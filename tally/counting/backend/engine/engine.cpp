@@ -101,10 +101,7 @@ class Engine final : public Backend {
   }
 
   std::optional<Error> refuses(const WindowOrder& order) const override {
-    const auto is_kernels = [](const WindowTrigger& trigger) {
-      return event::definition(trigger.event.id).kind == event::Kind::software;
-    };
-    if (std::all_of(order.triggers.begin(), order.triggers.end(), is_kernels))
+    if (all_software(order.triggers))
       return Error{Code::cannot_measure, "the engine cannot end windows by an event of the kernel",
                    "omit `--backend engine` to use the kernel's own counters", 0};
     if (auto refused = refuses_target(order)) return refused;
@@ -164,11 +161,8 @@ class Engine final : public Backend {
     result::CodeCounts code;
   };
 
-  static std::optional<Error> refuses_target(const Order& order) {
-    if (!order.target.attachment.any()) return std::nullopt;
-    return Error{Code::cannot_measure,
-                 "`--backend engine` counts only programs that tally starts: it cannot attach to others",
-                 "omit --backend: tally then uses the PMU, or the kernel's own events if there is none", 0};
+  std::optional<Error> refuses_target(const Order& order) const {
+    return order.target.attachment.any() ? std::optional(cannot_attach()) : std::nullopt;
   }
 
   Result<Done> execute_job(const Job& job) const {

@@ -42,12 +42,6 @@ struct Player {
   std::unique_ptr<Carried> carried;
   bool forgotten = false;
 
-  /// Bits of channel::Model that nothing is counted of without it.
-  std::uint64_t models() const {
-    return held == Handed::outcomes
-               ? std::uint64_t{channel::model_branches}
-               : channel::model_l1i | channel::model_l1d | channel::model_lower | channel::model_tlbs;
-  }
   std::size_t bytes_of_each() const {
     if (held == Handed::outcomes) return sizeof(tally::sim::Outcome);
     return placed.figures.count != 0 ? sizeof(tally::sim::PlacedNote) : sizeof(tally::sim::Note);
@@ -262,7 +256,7 @@ class ModelWorkers::Work {
       player.carried = std::move(from->second);
       forked_.erase(from);
       if (player.carried == nullptr) {
-        add_without(player, player.models());
+        add_without(player, channel::models_of(player.held));
         player.carried = fresh(player);
       } else if (const auto* levels = dynamic_cast<CarriedLevels*>(player.carried.get());
                  levels != nullptr && levels->last() != nullptr && !own_llc_) {
@@ -319,7 +313,7 @@ class ModelWorkers::Work {
       }
     }
     auto levels = CarriedLevels::make(shapes, std::move(last));
-    if (levels == nullptr) add_without(player, player.models());
+    if (levels == nullptr) add_without(player, channel::models_of(player.held));
     return levels;
   }
 
@@ -357,7 +351,7 @@ class ModelWorkers::Work {
   /// Nothing that an engine writes: a program has written over it.
   static void pass_over(Player& player) {
     player.memory.pass_over();
-    add_without(player, player.models());
+    add_without(player, channel::models_of(player.held));
   }
 
   const Channel& shared_;

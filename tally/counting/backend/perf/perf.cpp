@@ -169,9 +169,7 @@ class Perf final : public Backend {
 
   std::optional<Error> refuses(const WindowOrder& order) const override {
     if (order.bounds.any()) return engine_only(order.bounds);
-    const bool by_kernel = std::all_of(order.triggers.begin(), order.triggers.end(),
-                                       [](const WindowTrigger& trigger) { return is_software(trigger.event); });
-    return by_kernel ? std::nullopt : refuses_hardware(order);
+    return all_software(order.triggers) ? std::nullopt : refuses_hardware(order);
   }
 
   std::optional<Error> refuses(const ProfileOrder& order) const override {

@@ -1,4 +1,4 @@
-// A command, or what runs already, with samples of where it counts its events.
+// A command or an attachment, with samples of where it counts its events.
 #pragma once
 
 #include <vector>

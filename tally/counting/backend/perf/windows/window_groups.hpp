@@ -17,7 +17,7 @@ namespace tally::backend::perf {
 /// The events of windows, as the kernel takes them together.
 struct WindowEvents {
   linux::PerfEvent trigger;
-  CountSource source;                              ///< who counts the trigger
+  CountSource source;                              ///< what counts the trigger
   std::uint64_t every = 1;                         ///< 0: not fixed, and
   std::uint64_t frequency = 0;                     ///< so many records a second
   bool is_clock = false;                           ///< the trigger counts nanoseconds

@@ -95,7 +95,7 @@ TEST_P(WindowRun, sums_of_windows_are_the_counts_of_the_command) {
   EXPECT_EQ(processes.size(), 6u);
   for (std::size_t event = 0; event < 3; ++event) {
     EXPECT_EQ(sum_of(made, event), made.outcome->counts[event].count.value) << event;
-    EXPECT_EQ(made.outcome->counts[event].count.trust, Trust::counted);
+    EXPECT_EQ(made.outcome->counts[event].count.trust, Trust::counted) << made.outcome->counts[event].count.reason;
   }
   EXPECT_GT(sum_of(made, 0), 200);
 }

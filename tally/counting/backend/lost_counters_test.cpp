@@ -31,6 +31,13 @@ TEST(LostCounters, short_programs_are_believed) {
   EXPECT_EQ(why_counters_were_lost(Nanoseconds(600'000), took(Nanoseconds(300'000), Nanoseconds(700'000)), "true"), "");
 }
 
+TEST(LostCounters, many_short_programs_are_believed) {
+  linux::Usage usage = took(Nanoseconds(11'840'000), Nanoseconds{0});
+  usage.minor_faults = 360;
+  EXPECT_EQ(why_counters_were_lost(Nanoseconds(6'880'000), usage, "true"), "");
+  EXPECT_NE(why_counters_were_lost(Nanoseconds(5'000'000), usage, "true"), "");
+}
+
 TEST(LostCounters, have_the_figures_of_wait4) {
   Figures figures;
   figures.usage = took(milliseconds(5), milliseconds(45));

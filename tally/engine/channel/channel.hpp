@@ -10,6 +10,7 @@
 
 #include "tally/engine/channel/code_log.hpp"
 #include "tally/engine/channel/failure.hpp"
+#include "tally/engine/channel/fields.hpp"
 #include "tally/engine/channel/marks.hpp"
 #include "tally/engine/channel/models.hpp"
 #include "tally/engine/channel/notes.hpp"
@@ -18,60 +19,8 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 23;
+inline constexpr uint32_t layout_version = 24;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
-
-/// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
-enum Field : uint32_t {
-  instructions,
-  loads,        ///< element accesses read
-  stores,       ///< element accesses written
-  conditional,  ///< conditional branches executed, `loop` and `jrcxz` with them
-  taken,        ///< conditional branches taken
-  direct_jumps,
-  indirect_jumps,
-  direct_calls,
-  indirect_calls,
-  returns,
-  far,         ///< far transfers: `syscall`, `int n`, far jumps and returns
-  prefetches,  ///< software prefetches; they are no loads
-  field_count
-};
-static_assert(mark_fields == field_count);
-static_assert(sizeof(CodeCorrection::field) == field_count * sizeof(int64_t));
-
-/// A sum over all fields. Signed: corrections may be negative for a while.
-struct Totals {
-  int64_t field[field_count] = {};
-
-  /// Adds `n` executions of `v`, a Totals or a SegmentVector.
-  void add(const Totals& v, int64_t n = 1) {
-    for (uint32_t i = 0; i < field_count; i++) add_to(i, v.field[i], n);
-  }
-  /// What a program has written over may be too much for a sum: then it is some number.
-  void add_to(uint32_t i, int64_t each, int64_t n) {
-    field[i] =
-        static_cast<int64_t>(static_cast<uint64_t>(field[i]) + static_cast<uint64_t>(each) * static_cast<uint64_t>(n));
-  }
-};
-
-/// What one execution of a segment adds. Kept small: a program has one for each segment of translated code.
-/// A segment that ends in a conditional branch has `taken` +1; the segment after it, entered only when the branch was
-/// not taken, has −1. So one counter per segment gives both outcomes. Where a segment counts for what comes after it,
-/// an early exit from there takes back what did not run: it has a counter of its own.
-struct SegmentVector {
-  int16_t counts[3] = {};                ///< instructions, loads, stores
-  int8_t branches[prefetches - 3] = {};  ///< conditional … far
-  int16_t prefetched = 0;                ///< prefetches
-};
-static_assert(sizeof(SegmentVector) == 16);
-
-/// Adds `n` executions of `v` to `to`.
-inline void add(Totals& to, const SegmentVector& v, int64_t n) {
-  for (uint32_t i = 0; i < 3; i++) to.add_to(i, v.counts[i], n);
-  for (uint32_t i = 3; i < prefetches; i++) to.add_to(i, v.branches[i - 3], n);
-  to.add_to(prefetches, v.prefetched, n);
-}
 
 /// Why the counts of a process are not the whole truth. Bits; words for them are the command's.
 enum Partial : uint32_t {
@@ -320,7 +269,7 @@ struct Records {
 inline Totals sum(const uint64_t* counters, const SegmentVector* vectors, uint32_t n) {
   Totals totals;
   for (uint32_t i = 0; i < n; i++)
-    if (counters[i] != 0) add(totals, vectors[i], static_cast<int64_t>(counters[i]));
+    if (counters[i] != 0) totals.add(vectors[i], static_cast<int64_t>(counters[i]));
   return totals;
 }
 

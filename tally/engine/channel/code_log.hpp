@@ -9,6 +9,8 @@
 #pragma once
 #include <stdint.h>
 
+#include "tally/engine/channel/fields.hpp"
+
 namespace tally::channel {
 
 enum class CodeRecordKind : uint32_t {
@@ -176,7 +178,7 @@ inline constexpr uint64_t code_cycles_limit = (32ull << 20) / sizeof(CodeCycles)
 struct CodeCorrection {
   uint64_t site;             ///< code_site() of the instruction; 0 = free
   uint32_t process, thread;  ///< as of CodeCounts
-  int64_t field[12];
+  int64_t field[field_count];
 };
 inline constexpr uint32_t code_correction_limit = 1u << 16;
 

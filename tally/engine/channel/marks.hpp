@@ -6,6 +6,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "tally/engine/channel/fields.hpp"
 #include "tally/engine/channel/models.hpp"
 
 namespace tally::channel {
@@ -13,7 +14,7 @@ namespace tally::channel {
 inline constexpr uint32_t mark_limit = 16, mark_event_limit = 24;
 
 /// What an event is a sum of: the fields of Totals, then the numbers of ModelValues.
-inline constexpr uint32_t mark_fields = 12;
+inline constexpr uint32_t mark_fields = field_count;
 inline constexpr uint32_t mark_figures = mark_fields + sizeof(ModelValues) / sizeof(uint64_t);
 
 /// Instructions that programs mark their own parts with: the first one begins, the next one ends.

@@ -110,7 +110,7 @@ void count_stepped(Thread* t, Context* after) {
   }
   delta.field[channel::loads] = in.loads;
   delta.field[channel::stores] = in.stores;
-  delta.field[channel::prefetches] = in.prefetches;
+  if (in.plain_field != 0) delta.field[in.plain_field] = 1;
   instrumentation->stepped(t, in);
   // xbegin and xend are among the conditional branches there, and none.
   if (in.kind == Kind::plain || in.kind == Kind::transaction) return correct(t, t->pc, delta);

@@ -17,7 +17,7 @@ void read_chunk(Thread* t, u32 chunk) {
   for (u32 i = chunk * counters_per_touch; i < end; i++) {
     const s64 more = static_cast<s64>(now[i] - m.seen[i]);
     if (more == 0) continue;
-    channel::add(m.running, segment(i), more);
+    m.running.add(segment(i), more);
     if (on_executions != nullptr) on_executions(t, i, static_cast<u64>(more));
     m.seen[i] = now[i];
   }

@@ -51,7 +51,7 @@ void choose_sources() {
 s64 beside_sums(Thread* t, u32 event) {
   channel::Totals totals = records().thread(t->index).base;
   for (u32 i = 1; i < channel::first_segment; i++)
-    if (counters(t)[i] != 0) channel::add(totals, segment(i), static_cast<s64>(counters(t)[i]));
+    if (counters(t)[i] != 0) totals.add(segment(i), static_cast<s64>(counters(t)[i]));
   s64 n = 0;
   for (u32 i = 0; i < channel::mark_fields; i++) n += settings().marks.weight[event][i] * totals.field[i];
   return n;

@@ -30,7 +30,7 @@ void take_late(Thread* t) {
     if (more == 0) continue;
     w.late[i] = counters(t)[i];
     channel::Totals totals;
-    channel::add(totals, segment(i), more);
+    totals.add(segment(i), more);
     count_down(t, totals);
   }
 }

@@ -45,11 +45,12 @@ struct Place {
   u8 reg;  // the one, when it is one
   union {
     u8 pad[3];
-    bool prefetches;     // of a plain instruction that counts nothing when it runs: see is_prefetch()
+    u8 own_field;        // of a plain instruction that counts nothing when it runs: see plain_field()
     bool falls_through;  // of a branch in the middle of a segment: the segment goes on where it is not taken
   };
 
-  bool is_prefetch() const { return kind == Kind::plain && dynamic == 0 && prefetches; }
+  /// The channel::Field that one execution adds 1 to, beside instructions, loads and stores; 0 = none.
+  u8 plain_field() const { return kind == Kind::plain && dynamic == 0 ? own_field : 0; }
 };
 
 struct Segment {

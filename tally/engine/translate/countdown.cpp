@@ -91,7 +91,7 @@ s64 slack_of(u32 trigger) {
 
 s64 amount_of(u32 trigger, const channel::SegmentVector& v) {
   channel::Totals totals;
-  channel::add(totals, v, 1);
+  totals.add(v);
   return engine::amount_of(trigger, totals);
 }
 
@@ -106,7 +106,7 @@ namespace {
 
 s64 amount_of_sum(u32 sum, const channel::SegmentVector& v) {
   channel::Totals totals;
-  channel::add(totals, v, 1);
+  totals.add(v);
   s64 n = 0;
   for (u32 i = 0; i < channel::field_count; i++)
     n += settings().marks.weight[summed_events.row[sum]][i] * totals.field[i];

@@ -203,8 +203,11 @@ bool is_state_save(ZydisMnemonic mnemonic) {
          mnemonic == ZYDIS_MNEMONIC_XSAVEOPT || mnemonic == ZYDIS_MNEMONIC_XSAVEOPT64;
 }
 
-bool is_prefetch(const ZydisDecodedInstruction& i) {
-  return i.meta.category == ZYDIS_CATEGORY_PREFETCH || i.meta.category == ZYDIS_CATEGORY_PREFETCHWT1;
+// Which field of its own a plain instruction counts; 0 = none. The fast decoder knows no such instruction.
+u8 plain_field_of(const ZydisDecodedInstruction& i, bool modrm_memory) {
+  const bool is_prefetch = i.meta.category == ZYDIS_CATEGORY_PREFETCH || i.meta.category == ZYDIS_CATEGORY_PREFETCHWT1;
+  if (is_prefetch && modrm_memory) return channel::prefetches;
+  return 0;
 }
 
 // One-byte opcodes without a ModRM byte that access memory; all others without ModRM do not.
@@ -221,7 +224,8 @@ bool implicit_access(const ZydisDecodedInstruction& i) {
 void accesses_of(Instruction& in, const ZydisDecodedInstruction& raw, const ZydisDecoderContext& context) {
   in.loads = in.stores = 0;
   in.dynamic = channel::dynamic_none;
-  in.ends_early = in.gather = in.prefetches = false;
+  in.ends_early = in.gather = false;
+  in.plain_field = 0;
   switch (in.kind) {
     case Kind::call: in.stores = 1; return;
     case Kind::ret: in.loads = 1; return;
@@ -245,7 +249,7 @@ void accesses_of(Instruction& in, const ZydisDecodedInstruction& raw, const Zydi
     return;
   }
   const bool modrm_memory = (raw.attributes & ZYDIS_ATTRIB_HAS_MODRM) && raw.raw.modrm.mod != 3;
-  in.prefetches = modrm_memory && is_prefetch(raw);
+  in.plain_field = plain_field_of(raw, modrm_memory);
   if ((!modrm_memory && !implicit_access(raw)) || touches_nothing(raw)) return;
   if (raw.mnemonic == ZYDIS_MNEMONIC_ENTER && (raw.raw.imm[1].value.u & 31) != 0) {
     const u8 level = static_cast<u8>(raw.raw.imm[1].value.u & 31);
@@ -373,7 +377,7 @@ void add_counts(channel::SegmentVector& v, const Instruction& in) {
   v.counts[channel::instructions]++;
   v.counts[channel::loads] = static_cast<s16>(v.counts[channel::loads] + in.loads);
   v.counts[channel::stores] = static_cast<s16>(v.counts[channel::stores] + in.stores);
-  v.prefetched = static_cast<s16>(v.prefetched + in.prefetches);
+  if (in.plain_field != 0) v.plain[in.plain_field - channel::first_plain_field]++;
   add_kind(v, in.kind);
 }
 

@@ -41,7 +41,7 @@ struct Instruction {
   u8 length;
   Kind kind;
   u8 loads, stores;  // element accesses known in advance
-  bool prefetches;   // a software prefetch: no access
+  u8 plain_field;    // the channel::Field, from first_plain_field on, that one execution adds 1 to; 0 = none
   u8 dynamic;        // channel::Dynamic: what is counted when it runs, by RCX or by a mask
   bool ends_early;   // repe, repne: RCX tells only afterwards how often it ran
   bool gather;

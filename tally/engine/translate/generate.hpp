@@ -65,7 +65,7 @@ struct Builder {
     p.kind = in.kind;
     p.loads = in.loads;
     p.stores = in.stores;
-    p.prefetches = in.prefetches;
+    p.own_field = in.plain_field;
     p.dynamic = 0;
     p.borrowed = borrowed;
     p.reg = reg;

@@ -186,10 +186,10 @@ LoggedMapping log_mapping_of(u64 pc) {
 }
 
 u8 field_of(const Place& p) {
-  if (p.is_prefetch()) return channel::prefetches;
+  if (p.plain_field() != 0) return p.plain_field();
   channel::SegmentVector v{};
   add_kind(v, p.kind);
-  for (u32 f = channel::conditional; f < channel::prefetches; f++)
+  for (u32 f = channel::conditional; f < channel::first_plain_field; f++)
     if (f != channel::taken && v.branches[f - 3] != 0) return static_cast<u8>(f);
   return 0;
 }

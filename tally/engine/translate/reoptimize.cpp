@@ -15,12 +15,6 @@ constexpr u32 instruction_limit = 96, branch_limit = 8;
 /// It ends where it is reached by fewer than one in so many that entered it.
 constexpr u64 least_share = 8, whole_share = 1 << 16;
 
-void add(channel::SegmentVector& to, const channel::SegmentVector& v, s32 n) {
-  for (u32 i = 0; i < 3; i++) to.counts[i] = static_cast<s16>(to.counts[i] + n * v.counts[i]);
-  for (u32 i = 0; i < sizeof v.branches; i++) to.branches[i] = static_cast<s8>(to.branches[i] + n * v.branches[i]);
-  to.prefetched = static_cast<s16>(to.prefetched + n * v.prefetched);
-}
-
 Instruction* buffer() {
   static Instruction* b;
   if (b == nullptr)
@@ -137,7 +131,7 @@ class Reoptimizer {
       k++;
     }
     vectors_[0] = way;
-    for (k = counted_in; k < branches_; k++) add(vectors_[k + 1], way, -1);
+    for (k = counted_in; k < branches_; k++) vectors_[k + 1].add(way, -1);
   }
 
   /// The cheapest of all places on the way. `segment`: of how many branches it comes after.

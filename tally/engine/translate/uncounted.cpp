@@ -12,11 +12,11 @@ channel::Totals counts_of(const Place& p) {
   one.field[channel::instructions] = 1;
   one.field[channel::loads] = p.loads;
   one.field[channel::stores] = p.stores;
-  one.field[channel::prefetches] = p.is_prefetch();
+  if (p.plain_field() != 0) one.field[p.plain_field()] = 1;
   channel::SegmentVector kinds{};
   add_kind(kinds, p.kind);
   if (is_branch(p.kind) && p.falls_through) kinds.branches[channel::taken - 3]--;
-  channel::add(one, kinds, 1);
+  one.add(kinds);
   return one;
 }
 
@@ -49,7 +49,7 @@ channel::Totals uncounted_at(const CacheLocation& s) {
   if (seg.first == Segment::is_exit) return delta;
   for (u32 i = seg.first; i < s.index; i++) delta.add(counts_of(trace.places[i]));
   if (s.place->segment > 0) delta.field[channel::taken]--;
-  if (s.offset >= seg.counted) channel::add(delta, segment(trace.number + s.place->segment), -1);
+  if (s.offset >= seg.counted) delta.add(segment(trace.number + s.place->segment), -1);
   return delta;
 }
 
@@ -70,7 +70,7 @@ void correct_exit(Thread* t, const CacheLocation& s) {
   const u8 number = s.place->segment;
   if (!are_placed()) {
     channel::Totals all;
-    channel::add(all, segment(trace.number + number), 1);
+    all.add(segment(trace.number + number));
     return correct(t, pc_of(trace, *s.place), all);
   }
   // The branch that leads there is the one with its number.

@@ -49,7 +49,7 @@ struct Place {
     bool falls_through;  // of a branch in the middle of a segment: the segment goes on where it is not taken
   };
 
-  /// The channel::Field that one execution adds 1 to, beside instructions, loads and stores; 0 = none.
+  /// The channel::Field that one execution adds 1 to, in addition to instructions, loads and stores; 0 = none.
   u8 plain_field() const { return kind == Kind::plain && dynamic == 0 ? own_field : 0; }
 };
 

@@ -9,6 +9,10 @@ tally_find(fmt libfmt-dev)
 tally_find(CLI11 libcli11-dev)
 tally_find(nlohmann_json nlohmann-json3-dev)
 tally_find(Libpfm libpfm4-dev)
+# The CMake file of prometheus-cpp searches for zlib too, and what it found is in the caches of older build trees.
+unset(ZLIB_LIBRARY_RELEASE CACHE)
+set(ZLIB_USE_STATIC_LIBS ${TALLY_STATIC})
+tally_find(ZLIB zlib1g-dev)
 # It is text: the one of this machine serves every target.
 find_file(CHART_LIBRARY chart.min.js PATHS /usr/share/javascript/chart.js NO_CMAKE_FIND_ROOT_PATH)
 find_file(TIMELINE_LIBRARY dygraph.min.js PATHS /usr/share/javascript/dygraphs NO_CMAKE_FIND_ROOT_PATH)

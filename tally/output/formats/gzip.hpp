@@ -1,4 +1,4 @@
-// Files that are packed as gzip packs them.
+// Compression in the gzip format.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tally::report {
 
-/// The bytes as a gzip file (RFC 1952): repeated strings by where they stood before, with the fixed codes of RFC 1951,
-/// section 3.2.6. Larger than gzip's own by a third, and nothing more is linked. Pure; 10 ns a byte.
+/// Compresses the bytes with zlib to a gzip file (RFC 1952) that has no name and no time in its header: the same bytes
+/// always give the same file. Pure.
 std::string gzipped(std::string_view bytes);
 
 }  // namespace tally::report

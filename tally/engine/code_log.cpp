@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/records.hpp"
 
@@ -125,8 +126,8 @@ bool add_correction(u32 process, u32 thread, u64 pc, const channel::Totals& delt
       reinterpret_cast<channel::CodeCorrection*>(reinterpret_cast<u64>(log_) + channel::code_corrections_at);
   const u64 site = channel::code_site(pc, code_log_mapping_of != nullptr ? code_log_mapping_of(pc) : 0);
   // Instructions beside each other stand beside each other: so few pages are written.
-  const u64 line = (site >> 5 ^ u64{thread} << 40) * 0x9E3779B97F4A7C15ull;
-  u32 i = static_cast<u32>(line >> 40 << 3 | (pc >> 2 & 7)) & mask;
+  const u32 line = channel::hash_bits(site >> 5 ^ u64{thread} << 40, 24);
+  u32 i = (line << 3 | (pc >> 2 & 7)) & mask;
   for (u32 tries = 0; tries < most_tries; tries++, i = (i + 1) & mask) {
     channel::CodeCorrection& c = table[i];
     u64 found = 0;

@@ -11,6 +11,7 @@
 #include "tally/engine/channel/code_log.hpp"
 #include "tally/engine/channel/failure.hpp"
 #include "tally/engine/channel/fields.hpp"
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/channel/marks.hpp"
 #include "tally/engine/channel/models.hpp"
 #include "tally/engine/channel/notes.hpp"
@@ -109,10 +110,7 @@ static_assert(sizeof(Thread) == 256);
 /// Of what an ended thread counted, and in which process: what somebody else writes there does not have it.
 inline uint64_t check_of(const Thread& thread) {
   uint64_t check = thread.process + 1;
-  for (const int64_t count : thread.final.field) {
-    check = (check ^ static_cast<uint64_t>(count)) * 0x9E3779B97F4A7C15u;
-    check ^= check >> 29;
-  }
+  for (const int64_t count : thread.final.field) check = checksum_with(check, static_cast<uint64_t>(count));
   return check;
 }
 
@@ -120,10 +118,7 @@ inline uint64_t check_of(const Thread& thread) {
 inline uint64_t check_of(const FileIdentity& file) {
   uint64_t check = file.inode + 1;
   const uint64_t words[] = {file.device, file.bytes, static_cast<uint64_t>(file.modified_s), file.modified_ns};
-  for (const uint64_t word : words) {
-    check = (check ^ word) * 0x9E3779B97F4A7C15u;
-    check ^= check >> 29;
-  }
+  for (const uint64_t word : words) check = checksum_with(check, word);
   return check | 1;
 }
 

@@ -32,6 +32,13 @@ TEST(Channel, SumIsCountersTimesVectors) {
   EXPECT_EQ(totals.field[taken], 6);
 }
 
+TEST(Channel, HashesUseTheHighBits) {
+  EXPECT_EQ(hash64(2), 0x3C6E'F372'FE94'F82Au);  // 2^65 divided by the golden ratio, modulo 2^64
+  EXPECT_EQ(hash32(2), 0x3C6E'F372u);
+  EXPECT_EQ(hash_bits(2, 4), 3u);
+  EXPECT_EQ(hash_below(2, 100), 23u);  // 0x3C6EF372 of 2^32 are 23.6 of 100
+}
+
 TEST(Channel, SitesKeepMappingsApart) {
   for (const uint64_t pc : {uint64_t{0x401000}, uint64_t{0x7fff'ffff'ffff}, uint64_t{0xffff'ffff'ffff}})
     for (const uint32_t mapping : {1u, 2u, code_site_mappings}) {

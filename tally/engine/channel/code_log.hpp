@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "tally/engine/channel/fields.hpp"
+#include "tally/engine/channel/hash.hpp"
 
 namespace tally::channel {
 
@@ -157,7 +158,7 @@ inline constexpr uint32_t code_figures_limit = 174'000;
 /// no row then.
 inline CodeFigures* figures_of(CodeFigures* table, uint64_t site) {
   constexpr uint32_t most_tries = 256;
-  uint32_t i = static_cast<uint32_t>((site * 0x9E3779B97F4A7C15ull >> 32) * code_figures_limit >> 32);
+  uint32_t i = hash_below(site, code_figures_limit);
   for (uint32_t tries = 0; tries < most_tries; tries++, i = i + 1 < code_figures_limit ? i + 1 : 0) {
     if (table[i].site == 0) table[i].site = site;
     if (table[i].site == site) return &table[i];

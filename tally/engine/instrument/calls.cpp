@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/channel/store.hpp"
 #include "tally/engine/code_log.hpp"
 #include "tally/engine/inherited.hpp"
@@ -119,9 +120,7 @@ u64 function_at(u64 target, u64 pointer) {
   return function - target < near_table ? target : function;
 }
 
-u32 hash_of(u32 parent, u64 site, u64 target) {
-  return static_cast<u32>(((u64{parent} << 40 ^ site << 8 ^ target) * 0x9E3779B97F4A7C15ull) >> 40);
-}
+u32 hash_of(u32 parent, u64 site, u64 target) { return channel::hash_bits(u64{parent} << 40 ^ site << 8 ^ target, 24); }
 
 /// The nearest node from `from` up that executes the function at `target`; 0 where none does.
 u32 executing(const ThreadCalls& c, u32 from, u64 target) {

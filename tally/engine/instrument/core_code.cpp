@@ -1,4 +1,5 @@
 #include "tally/engine/instrument/core_code.hpp"
+#include "tally/engine/channel/hash.hpp"
 
 namespace tally::engine::instrument {
 namespace {
@@ -90,7 +91,7 @@ Operation kind_of(const Details& details, const sim::Form& form) {
   const u64 key = u64{details.raw.mnemonic} << 32 | u64{form.bits} << 16 | u64{form.operands} << 8 |
                   u64{form.address_parts} << 4 | u64{form.immediate} << 3 | u64{form.memory} << 2 |
                   u64{form.locked} << 1 | u64{form.same_register} | u64{1} << 63;
-  Known& place = known[(key * 0x9E3779B97F4A7C15ull) >> 54];
+  Known& place = known[channel::hash_bits(key, 10)];
   if (place.key != key) {
     const char* name = ZydisMnemonicGetString(details.raw.mnemonic);
     place = {key, name == nullptr ? Operation::unknown : sim::operation_of(name, form)};
@@ -202,7 +203,7 @@ struct Form {
     for (u32 i = 0; i < n; i++) bytes[i] = in.bytes[i];
     bytes[15] = in.length;
   }
-  u32 hash() const { return static_cast<u32>((words[0] ^ words[1] * 31) * 0x9E3779B97F4A7C15ull >> 50); }
+  u32 hash() const { return channel::hash_bits(words[0] ^ words[1] * 31, 14); }
 
  private:
   static bool is_direct(Kind k) { return k == Kind::jcc || k == Kind::loop || k == Kind::jump || k == Kind::call; }

@@ -4,6 +4,7 @@
 // it most often does.
 #include "tally/engine/instrument/core_cycles.hpp"
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/instrument/core_code.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/instrument/placed_figures.hpp"
@@ -84,7 +85,7 @@ class Steps {
  private:
   /// Neighbours side by side: they are met one after the other.
   u32 slot_of(u64 pc) const {
-    u32 i = (static_cast<u32>((pc >> 6) * 0x9E3779B97F4A7C15ull >> 32) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_;
+    u32 i = (channel::hash32(pc >> 6) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_;
     while (places_[i] != 0 && steps_[places_[i] - 1].pc != pc) i = (i + 1) & mask_;
     return i;
   }

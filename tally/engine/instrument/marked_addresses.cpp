@@ -1,5 +1,6 @@
 #include "tally/engine/instrument/marked_addresses.hpp"
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/command.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/marks.hpp"
@@ -21,7 +22,7 @@ channel::MarkPoints given;  // by the command
 }  // namespace
 
 Slot& slot_of(u64 pc) {
-  u32 i = static_cast<u32>((pc * 0x9E3779B97F4A7C15ull) >> 32) & (slot_limit - 1);
+  u32 i = channel::hash32(pc) & (slot_limit - 1);
   while (slots[i].pc != 0 && slots[i].pc != pc) i = (i + 1) & (slot_limit - 1);
   return slots[i];
 }

@@ -1,5 +1,6 @@
 #include "tally/engine/instrument/model_setup.hpp"
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/channel/store.hpp"
 #include "tally/engine/instrument/placed_figures.hpp"
 #include "tally/engine/models/memory.hpp"
@@ -126,7 +127,7 @@ bool models_can_be_kept() {
 
 u32 line_number(u64 line) {
   // Neighbours side by side: lines that are met at random would touch a page of the table each.
-  u32 i = static_cast<u32>((line >> 12) * 0x9E3779B97F4A7C15ull >> 48 << 6 | (line >> 6 & 63));
+  u32 i = channel::hash_bits(line >> 12, 16) << 6 | (line >> 6 & 63);
   while (line_slots[i] != 0) {
     if (lines[line_slots[i]] == line) return line_slots[i];
     i = (i + 1) & line_slots_mask;

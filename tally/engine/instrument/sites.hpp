@@ -3,6 +3,7 @@
 /// is predicted wrongly costs more than a look without one: so what jumped is counted, by site, and code that is made
 /// again looks at unstable sites without a jump.
 #pragma once
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/translate/decode.hpp"
 
@@ -15,9 +16,7 @@ inline constexpr u32 site_count = 15360;
 
 /// Where the k-th site of the instruction at `pc` is counted. Others may share it: that makes a look more expensive,
 /// and no count wrong.
-constexpr u32 site_of(u64 pc, u32 k) {
-  return static_cast<u32>(((pc * 8 + k) * 0x9E3779B97F4A7C15ull >> 32) * site_count >> 32);
-}
+constexpr u32 site_of(u64 pc, u32 k) { return channel::hash_below(pc * 8 + k, site_count); }
 
 /// Where a thread counts it: an offset from the GS base.
 constexpr u32 site_at(u64 pc, u32 k) { return sites_at + site_of(pc, k) * static_cast<u32>(sizeof(u32)); }

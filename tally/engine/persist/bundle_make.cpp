@@ -2,6 +2,7 @@
 // where program and cache are put into lists.
 #include <sys/mman.h>
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/persist/bundle.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
@@ -53,7 +54,7 @@ class Maker {
 
   /// Open addressing, by program address: 1 + index of what was chosen.
   u32& slot(u32 pc) {
-    u32 i = (pc * 0x9E3779B1u) >> 8 & slot_mask_;
+    u32 i = channel::hash32(pc) & slot_mask_;
     while (slots_[i] != 0 && chosen_[slots_[i] - 1].pc != pc) i = (i + 1) & slot_mask_;
     return slots_[i];
   }

@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/model_code.hpp"
@@ -41,7 +42,7 @@ u32 tag_of(u64 pc) {
   u64 word = 0;  // aligned: never across the end of a page
   if (copy_code(&word, pc & ~7ull, 8) != 0) return 0;
   const u64 place = pc < low_limit ? pc : pc % page_bytes;
-  word = (word ^ kind_of_code() ^ place * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
+  word = (word ^ kind_of_code() ^ channel::hash64(place)) * 0xD6E8FEB86659FD93ull;
   const u32 tag = static_cast<u32>(word >> 32);
   return tag == 0 ? 1 : tag;
 }

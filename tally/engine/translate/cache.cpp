@@ -1,5 +1,6 @@
 #include "tally/engine/translate/cache.hpp"
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/compared_code.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -43,8 +44,6 @@ u32 free_node;  // of traces that were dropped
 u32 generation = 1;
 bool jumps_lead_to_dead;  // entries of jump tables: these lead on to what was made instead
 
-u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
-
 /// Null without memory.
 template <class T>
 T* fresh_table(u32 entries) {
@@ -52,7 +51,7 @@ T* fresh_table(u32 entries) {
 }
 
 /// What is near in the program is near in the table: eight slots of a cache line for 128 bytes of code.
-u32 first_slot(u64 key) { return (hash(key >> 7) << 3 | (key >> 4 & 7)) & slot_mask; }
+u32 first_slot(u64 key) { return (channel::hash32(key >> 7) << 3 | (key >> 4 & 7)) & slot_mask; }
 
 void insert_slot(u32 trace) {
   const u64 key = key_of(tables.traces[trace]);
@@ -99,7 +98,7 @@ bool grow_pages() {
   __atomic_store_n(&page_mask, page_mask * 2 + 1, __ATOMIC_RELEASE);
   for (u32 k = 0; k <= old_mask; k++) {
     if (old[k].page == 0) continue;
-    u32 j = hash(old[k].page) & page_mask;
+    u32 j = channel::hash32(old[k].page) & page_mask;
     while (pages[j].page != 0) j = (j + 1) & page_mask;
     pages[j] = old[k];
   }
@@ -107,7 +106,7 @@ bool grow_pages() {
 }
 
 PageEntry* page_entry(u64 page, bool make) {
-  u32 i = hash(page) & page_mask;
+  u32 i = channel::hash32(page) & page_mask;
   while (pages[i].page != 0) {
     if (pages[i].page == page) return &pages[i];
     i = (i + 1) & page_mask;

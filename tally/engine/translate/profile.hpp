@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/mman.h>
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/translate/cache.hpp"
 
 namespace tally::engine::translate {
@@ -69,7 +70,7 @@ class Profile {
     b.passed += passed;
   }
   Branch& find(u64 pc) const {
-    u32 i = static_cast<u32>(pc * 0x9E3779B97F4A7C15ull >> 32) & mask_;
+    u32 i = channel::hash32(pc) & mask_;
     while (branches_[i].pc != 0 && branches_[i].pc != pc) i = (i + 1) & mask_;
     return branches_[i];
   }

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "tally/engine/channel/hash.hpp"
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::translate {
@@ -27,10 +28,8 @@ Pages compared[compared_limit];
 u32 compared_count;
 bool nothing_is_watched;
 
-u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
-
 Watched& place_of(u64 page) {
-  u32 i = hash(page) & watched.mask;
+  u32 i = channel::hash32(page) & watched.mask;
   while (watched.entry[i].page != 0 && watched.entry[i].page != page) i = (i + 1) & watched.mask;
   return watched.entry[i];
 }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "tally/core/base/fnv_hash.hpp"
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/columns.hpp"
@@ -35,17 +36,10 @@ std::uint32_t number_at(const char* at) {
   return value;
 }
 
-// FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
-std::uint32_t checksum(std::string_view bytes) {
-  std::uint32_t sum = 0x811c9dc5;
-  for (const char byte : bytes) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x01000193;
-  return sum;
-}
-
 void put_part(char kind, std::string_view body, std::string& to) {
   to += kind;
   put(static_cast<std::uint32_t>(body.size()), to);
-  put(checksum(body), to);
+  put(fnv_hash32(body), to);
   to += body;
 }
 
@@ -232,7 +226,7 @@ Result<void> WindowsDecoder::read_head() {
   const FilePart part = part_of(bytes);
   if (part.kind != 'H' || part.size > largest_block) return damaged("no head", at);
   if (got = take(part.size, bytes); !got) return fail(got.error());
-  if (!*got || checksum({bytes.data(), bytes.size()}) != part.sum)
+  if (!*got || fnv_hash32({bytes.data(), bytes.size()}) != part.sum)
     return damaged("the head is not what was written", at);
   try {
     const Json json = Json::parse(std::string_view(bytes.data(), bytes.size()));
@@ -299,7 +293,7 @@ Result<void> WindowsDecoder::read(const std::function<void(const Window&)>& visi
     if ((part.kind != 'B' && part.kind != 'E') || part.size > largest_block) return damaged("no block begins here", at);
     if (got = take(part.size, bytes); !got) return fail(got.error());
     if (!*got && part.size != 0) return damaged("the file was cut off within a block", offset_);
-    if (checksum({bytes.data(), bytes.size()}) != part.sum) return damaged("the block is not what was written", at);
+    if (fnv_hash32({bytes.data(), bytes.size()}) != part.sum) return damaged("the block is not what was written", at);
     if (part.kind == 'E') {
       ColumnReader end(bytes);
       if (static_cast<std::uint64_t>(end.number()) != rows || end.bad()) return damaged("rows are missing", at);

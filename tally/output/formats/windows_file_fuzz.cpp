@@ -8,22 +8,17 @@
 #include <cstring>
 #include <string>
 
+#include "tally/core/base/fnv_hash.hpp"
 #include "tally/output/formats/windows_file.hpp"
 
 namespace {
-
-std::uint32_t checksum(std::string_view bytes) {
-  std::uint32_t sum = 0x811c9dc5;
-  for (const char byte : bytes) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x01000193;
-  return sum;
-}
 
 std::string with_checksums(std::string bytes) {
   for (std::size_t at = 12; at + 9 <= bytes.size();) {
     std::uint32_t size = 0;
     std::memcpy(&size, &bytes[at + 1], sizeof size);
     if (size > bytes.size() - at - 9) break;
-    const std::uint32_t sum = checksum(std::string_view(bytes).substr(at + 9, size));
+    const std::uint32_t sum = tally::fnv_hash32(std::string_view(bytes).substr(at + 9, size));
     std::memcpy(&bytes[at + 5], &sum, sizeof sum);
     at += 9 + size;
   }

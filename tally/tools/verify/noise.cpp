@@ -7,26 +7,21 @@
 #include <optional>
 #include <utility>
 
+#include "tally/core/base/fnv_hash.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/core/stats/split_mix.hpp"
 #include "tally/tools/verify/bench.hpp"
 #include "tally/tools/verify/known.hpp"
 
 namespace tally::verify {
 namespace {
 
-// Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014): SplitMix64.
 class Chance {
  public:
-  explicit Chance(std::uint64_t seed) : state_(seed) {}
+  explicit Chance(std::uint64_t seed) : random_(seed) {}
 
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-  }
-
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  std::uint64_t next() { return random_.next(); }
+  double uniform() { return random_.share(); }
 
   // The sum of twelve uniform numbers is nearly normal.
   double normal() {
@@ -45,14 +40,8 @@ class Chance {
   }
 
  private:
-  std::uint64_t state_;
+  stats::SplitMix64 random_;
 };
-
-std::uint64_t hash(const std::string& text) {
-  std::uint64_t value = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return value;
-}
 
 struct Disturbance {
   std::int64_t page_faults = 0;
@@ -176,7 +165,7 @@ Result<backend::WindowTotals> Noisy::run(const backend::WindowOrder& order) {
   backend::WindowOrder own = order;
   std::optional<Late> late;
   if (noise_.skid) {
-    late.emplace(order, noise_.seed ^ hash(order.target.command.front()));
+    late.emplace(order, noise_.seed ^ fnv_hash64(order.target.command.front()));
     own.sink.on_begin = [&late](const result::WindowsHead& head) { late->begin(head); };
     own.sink.on_window = [&late](const result::Window& window) { late->add(window); };
   }
@@ -191,7 +180,7 @@ void Noisy::disturb_all(backend::Outcome& outcome, const backend::Order& order,
   if (command.empty()) return;
   const auto trial = trial_of(command.front());
   const std::string label = trial ? trial->label() : join(command, " ");
-  Chance chance(noise_.seed ^ hash(label) ^ executions_[label]++ << 32);
+  Chance chance(noise_.seed ^ fnv_hash64(label) ^ executions_[label]++ << 32);
   Disturbance by;
   std::uint64_t work = 0;
   if (trial) {

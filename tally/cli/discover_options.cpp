@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "tally/cli/backend_option.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/assembly/loop.hpp"
 #include "tally/tools/discover/analysis/analyse.hpp"
@@ -35,24 +35,16 @@ constexpr const char* footer =
     "  tally discover --resume found.jsonl\n"
     "  tally discover --payload 'crc32 rax, rbx' --control 'add rax, rbx'\n";
 
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  if (hex) text.remove_prefix(2);
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // "0x00-0x1f,0x3c", and ".." for the dash.
 Result<std::vector<std::uint64_t>> numbers(const std::string& list, std::uint64_t most, const char* what) {
   std::vector<std::uint64_t> all;
   for (const std::string& part : split(list, ',')) {
     const std::size_t dots = part.find("..");
     const std::size_t dash = dots == std::string::npos ? part.find('-') : dots;
-    const auto first = number(trimmed(part.substr(0, dash)));
-    const auto last =
-        dash == std::string::npos ? first : number(trimmed(part.substr(dash + (dots == std::string::npos ? 1 : 2))));
+    const auto first = parse_unsigned(trimmed(part.substr(0, dash)));
+    const auto last = dash == std::string::npos
+                          ? first
+                          : parse_unsigned(trimmed(part.substr(dash + (dots == std::string::npos ? 1 : 2))));
     if (!first || !last || *last < *first || *last > most) {
       return fail(Code::bad_usage, fmt::format("'{}' is no {}", printable(part), what),
                   fmt::format("for example: 0x00-0x1f,0x3c; at most {:#x}", most));
@@ -99,7 +91,7 @@ Result<Chosen> counters_of(const std::string& text) {
   };
   Chosen chosen;
   if (text.starts_with("0x") || text.starts_with("0X")) {
-    const auto mask = number(text);
+    const auto mask = parse_unsigned(text);
     if (!mask || *mask == 0 || *mask >> most != 0) return wrong();
     for (int i = 0; i < most; ++i) {
       if (*mask >> i & 1) chosen.used.push_back(i);
@@ -111,7 +103,7 @@ Result<Chosen> counters_of(const std::string& text) {
     std::sort(chosen.used.begin(), chosen.used.end());
     chosen.used.erase(std::unique(chosen.used.begin(), chosen.used.end()), chosen.used.end());
   } else {
-    const auto there = number(text);
+    const auto there = parse_unsigned(text);
     if (!there || *there == 0 || *there > most) return wrong();
     chosen.there = static_cast<int>(*there);
     return chosen;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "tally/core/base/foreign_text.hpp"
+#include "tally/core/base/parse_text.hpp"
 
 namespace tally {
 namespace {
@@ -225,11 +225,6 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   return static_cast<std::uint64_t>(*number) << shift;
 }
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
+std::optional<std::int64_t> parse_integer(std::string_view text) { return parse_digits<std::int64_t>(text); }
 
 }  // namespace tally

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/engine/machines/machine.hpp"
 
@@ -28,23 +28,9 @@ std::optional<std::uint64_t> size_of(std::string_view text) {
     shift = 10 * static_cast<unsigned>(suffix + 1);
     text.remove_suffix(1);
   }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (value > most_bytes >> shift) return std::nullopt;
-  return value << shift;
-}
-
-std::vector<std::string> words_of(std::string_view line) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < line.size();) {
-    const std::size_t begin = line.find_first_not_of(" \t", at);
-    if (begin == std::string_view::npos) break;
-    const std::size_t end = std::min(line.find_first_of(" \t", begin), line.size());
-    words.emplace_back(line.substr(begin, end - begin));
-    at = end;
-  }
-  return words;
+  const auto value = parse_digits<std::uint64_t>(text);
+  if (!value || *value > most_bytes >> shift) return std::nullopt;
+  return *value << shift;
 }
 
 class Parser {
@@ -72,7 +58,7 @@ class Parser {
   }
 
   Done take(const std::string& line) {
-    std::vector<std::string> words = words_of(line);
+    std::vector<std::string> words = split_words(line);
     const std::string head = words.front();
     const std::string rest = trimmed(line.substr(head.size()));
     words.erase(words.begin());

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/parsers.hpp"
 #include "tally/hardware/event/perf_names.hpp"
@@ -36,15 +36,6 @@ Family family_of(const PmuDevice& device, const Sources& sources) {
   // Without a `cpu` the engine counts, and its codes are Intel's.
   const pfm::Pmu* own = device.type ? own_pmu(sources) : nullptr;
   return own ? own->family : Family::intel_core;
-}
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-  if (is_hexadecimal) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, is_hexadecimal ? 16 : 10);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 // Puts `value` into the bits of a format like "config:0-7,32-35"; false where it does not fit, or the format is odd.
@@ -126,7 +117,7 @@ class Terms {
         return wrong(fmt::format("'{}' is for samples: a count has no use for it", key), "leave it out");
     }
     if (text == "?") return wrong(fmt::format("the event wants a value for '{}'", key), fmt::format("write {}=N", key));
-    const auto value = number(text);
+    const auto value = parse_unsigned(text);
     if (!value) return wrong(fmt::format("'{}' is no number", printable(text)), "numbers are 5 or 0x5");
     if (key == "config") encoding_.config = *value;
     if (key == "config1") encoding_.config1 = *value;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tally/core/base/json_problem.hpp"
+#include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/parsers.hpp"
 
@@ -22,15 +22,11 @@ std::uint64_t number_of(const Json& entry, const char* field) {
   const auto found = entry.find(field);
   if (found == entry.end() || found->is_null()) return 0;
   if (found->is_number_unsigned()) return found->get<std::uint64_t>();
-  std::string text = trimmed(split(found->get<std::string>(), ',').front());
-  const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  if (hex) text.erase(0, 2);
-  std::uint64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (!text.empty() && (read.ec != std::errc() || read.ptr != text.data() + text.size())) {
-    throw std::runtime_error(fmt::format("{}: '{}' is no number", field, text));
-  }
-  return value;
+  const std::string text = trimmed(split(found->get<std::string>(), ',').front());
+  if (text.empty()) return 0;
+  const auto value = parse_unsigned(text);
+  if (!value) throw std::runtime_error(fmt::format("{}: '{}' is no number", field, text));
+  return *value;
 }
 
 std::string text_of(const Json& entry, const char* field) {

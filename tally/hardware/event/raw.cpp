@@ -1,8 +1,7 @@
 // Codes: perf's rNNN, and what manuals and HPCTool write into IA32_PERFEVTSELx.
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/codes.hpp"
 #include "tally/hardware/event/parsers.hpp"
@@ -14,13 +13,6 @@ namespace {
 using pmu::intel::EventSelect;
 
 constexpr const char* shapes = "codes are r01c2 as perf writes them, or 0x4101C2 and 4101C2H as manuals do";
-
-std::optional<std::uint64_t> hexadecimal(std::string_view digits) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
-}
 
 bool is_hexadecimal(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
@@ -123,7 +115,7 @@ Parsed parse_code(std::string_view text, const Sources& sources) {
   const auto [base, letters] = take_apart(text);
   const auto digits = digits_of(base);
   if (!digits) return std::nullopt;
-  const auto value = hexadecimal(*digits);
+  const auto value = parse_digits<std::uint64_t>(*digits, 16);
   if (!value) {
     return fail(Code::bad_usage, fmt::format("'{}' is no code: hexadecimal digits, 16 at most", printable(base)),
                 shapes);

@@ -12,12 +12,6 @@
 namespace tally::pmu {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string small(text);
-  for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return small;
-}
-
 // The name without what people leave out: "IA32_PERFEVTSEL0" and "perfevtsel0" are one.
 std::string short_name(std::string_view name) {
   std::string small = lower(name);

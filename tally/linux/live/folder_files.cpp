@@ -3,8 +3,8 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <charconv>
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
@@ -65,13 +65,7 @@ std::string_view Words::next() {
   return word;
 }
 
-std::optional<std::uint64_t> Words::number() {
-  const std::string_view word = next();
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (word.empty() || error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
+std::optional<std::uint64_t> Words::number() { return parse_digits<std::uint64_t>(next()); }
 
 std::optional<std::uint64_t> leading_number(std::string_view text) { return Words(text).number(); }
 

@@ -1,18 +1,14 @@
 #include "tally/linux/live/kernel_figures.hpp"
-
-#include <charconv>
+#include "tally/core/base/parse_text.hpp"
 
 namespace tally::linux {
 namespace {
 
 // "cpu12" → 12; nothing for "cpu" and for other words.
 std::optional<int> processor_of(std::string_view word) {
-  if (!word.starts_with("cpu") || word.size() == 3) return std::nullopt;
-  word.remove_prefix(3);
-  int number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc{} || end != word.data() + word.size() || number < 0) return std::nullopt;
-  return number;
+  if (!word.starts_with("cpu")) return std::nullopt;
+  const auto number = parse_digits<int>(word.substr(3));
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 template <class Take>

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <sstream>
 #include <string_view>
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
@@ -43,13 +43,6 @@ std::string acpi_oem(const fs::path& tables) {
   return {};
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
 // Lists of texts that end with a zero byte each (Devicetree specification, "compatible").
 std::string board(const fs::path& tree) {
   std::string names = content(tree / "compatible");
@@ -57,7 +50,7 @@ std::string board(const fs::path& tree) {
     if (node.starts_with("fw-cfg")) names += " " + content(tree / node / "compatible");
   }
   std::replace(names.begin(), names.end(), '\0', ' ');
-  return join(words_of(names), ", ");
+  return join(split_words(names), ", ");
 }
 
 Firmware firmware(const fs::path& base) {
@@ -90,7 +83,7 @@ void look_for_container(const fs::path& base, Survey& survey) {
 std::vector<std::string> limit(const std::string& limits, std::string_view name) {
   for (const std::string& line : split(limits, '\n')) {
     if (!line.starts_with(name)) continue;
-    auto words = words_of(line.substr(name.size()));
+    auto words = split_words(line.substr(name.size()));
     if (words.size() >= 2) return words;
   }
   return {"", ""};
@@ -107,10 +100,8 @@ void look_at_limits(const std::string& limits, Survey& survey) {
 void look_at_process(const fs::path& base, Survey& survey) {
   const std::string status = content(base / "proc/self/status");
   if (const auto mode = parse_integer(value_of(status, "Seccomp"))) survey.seccomp = static_cast<int>(*mode);
-  const std::string bits = value_of(status, "CapEff");
-  std::uint64_t capabilities = 0;
-  const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), capabilities, 16);
-  if (!bits.empty() && error == std::errc{} && end == bits.data() + bits.size()) survey.capabilities = capabilities;
+  if (const auto capabilities = parse_digits<std::uint64_t>(value_of(status, "CapEff"), 16))
+    survey.capabilities = *capabilities;
   survey.allowed = value_of(status, "Cpus_allowed_list");
   look_at_limits(content(base / "proc/self/limits"), survey);
 }

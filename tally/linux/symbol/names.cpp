@@ -1,5 +1,6 @@
 #include "tally/linux/symbol/names.hpp"
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/linux/symbol/other_names.hpp"
 #include "tally/linux/symbol/rust_names.hpp"
 
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <csetjmp>
 #include <cstdlib>
 #include <cstring>
@@ -80,15 +80,6 @@ std::string_view without_result(std::string_view text) {
   return text.substr(begin);
 }
 
-std::optional<std::uint64_t> number(std::string_view text) {
-  int base = 10;
-  if (text.starts_with("0x")) text.remove_prefix(2), base = 16;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
 // A word that every mangled form of this name holds; empty where there is none.
 std::string_view word_of(std::string_view symbol) {
   if (symbol.find("operator") != std::string_view::npos || symbol.find('{') != std::string_view::npos) return {};
@@ -155,7 +146,7 @@ Result<Place> parse_place(std::string_view text) {
     if (place.file.empty()) return bad("there is no file before the ':'");
   }
   if (rest.starts_with("0x")) {
-    const auto address = number(rest);
+    const auto address = parse_unsigned(rest);
     if (!address) return bad("behind 0x stands a hexadecimal number");
     place.offset = *address;
     return place;
@@ -163,7 +154,7 @@ Result<Place> parse_place(std::string_view text) {
   const std::size_t plus = rest.rfind('+');
   if (plus != std::string_view::npos && plus + 1 < rest.size() &&
       std::isdigit(static_cast<unsigned char>(rest[plus + 1]))) {
-    const auto offset = number(rest.substr(plus + 1));
+    const auto offset = parse_unsigned(rest.substr(plus + 1));
     if (!offset) return bad("behind + stands a number");
     place.offset = *offset;
     rest = rest.substr(0, plus);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/tools/lab/image.hpp"
 #include "tally/tools/lab/includes.hpp"
@@ -173,9 +174,7 @@ Map read_map(const std::string& text) {
   std::string part;
   for (const std::string& row : split(text, '\n')) {
     if (row.starts_with("-- ")) part = row;
-    std::istringstream words(row);
-    std::vector<std::string> all;
-    for (std::string word; words >> word;) all.push_back(word);
+    const std::vector<std::string> all = split_words(row);
     const auto is_number = [](const std::string& word) {
       return !word.empty() && word.find_first_not_of("0123456789ABCDEFabcdef") == std::string::npos;
     };

@@ -1,6 +1,5 @@
 #include "tally/tools/watch/cache_events.hpp"
-
-#include <charconv>
+#include "tally/core/base/parse_text.hpp"
 
 namespace tally::watch {
 namespace {
@@ -47,11 +46,8 @@ bool has(const std::vector<CacheEvent>& events, Counted counts) {
 
 // "event=0x0037"
 std::optional<std::uint64_t> arm_code(const std::string& terms) {
-  if (!terms.starts_with("event=0x")) return std::nullopt;
-  std::uint64_t code = 0;
-  const char* end = terms.data() + terms.size();
-  const auto [at, error] = std::from_chars(terms.data() + 8, end, code, 16);
-  return error == std::errc{} && at == end ? std::optional(code) : std::nullopt;
+  constexpr std::string_view start = "event=0x";
+  return terms.starts_with(start) ? parse_digits<std::uint64_t>(terms.substr(start.size()), 16) : std::nullopt;
 }
 
 }  // namespace

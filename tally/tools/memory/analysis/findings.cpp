@@ -11,6 +11,7 @@
 #include "tally/core/count/statistics.hpp"
 #include "tally/core/stats/statistics.hpp"
 #include "tally/tools/memory/analysis/points.hpp"
+#include "tally/tools/memory/analysis/size_text.hpp"
 #include "tally/tools/memory/analysis/slopes.hpp"
 #include "tally/tools/memory/analysis/unseen.hpp"
 
@@ -22,8 +23,6 @@ using result::MemoryLevel;
 
 // One step of the grid, 8 to an octave: 2^(1/8).
 constexpr double grid_step = 1.0905;
-
-std::string size_text(double bytes) { return bytes_text(static_cast<std::int64_t>(std::llround(bytes))); }
 
 std::vector<double> batches_of(const Curve& curve, const Plateau& plateau) {
   std::vector<double> all;

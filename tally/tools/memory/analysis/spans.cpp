@@ -9,11 +9,10 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/statistics.hpp"
+#include "tally/tools/memory/analysis/size_text.hpp"
 
 namespace tally::memory {
 namespace {
-
-std::string size_text(double bytes) { return bytes_text(static_cast<std::int64_t>(std::llround(bytes))); }
 
 std::string contended_text(const Curve& curve, const Stretch& stretch, std::size_t first, std::size_t last) {
   return fmt::format("{} of {} sizes from {} to {}{}{}", stretch.flagged, stretch.points,

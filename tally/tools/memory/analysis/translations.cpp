@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/tools/memory/analysis/size_text.hpp"
 
 namespace tally::memory {
 namespace {
 
 using result::Grade;
 using result::MemoryTlb;
-
-std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
 
 MemoryTlb graded(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agree, const std::string& closer_look) {
   MemoryTlb tlb;

@@ -5,14 +5,13 @@
 #include <cmath>
 
 #include "tally/core/base/text.hpp"
+#include "tally/tools/memory/analysis/size_text.hpp"
 
 namespace tally::memory {
 namespace {
 
 // A capacity belongs to a reported cache within this factor of it, as in find_levels().
 constexpr double nearby = 1.6;
-
-std::string size_text(double bytes) { return bytes_text(static_cast<std::int64_t>(std::llround(bytes))); }
 
 struct Around {
   int points = 0;

@@ -57,17 +57,6 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-std::vector<std::string> words_of(std::string_view line) {
-  std::vector<std::string> words;
-  std::size_t at = 0;
-  while ((at = line.find_first_not_of(" \t", at)) != std::string_view::npos) {
-    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
-    words.emplace_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
-
 std::optional<double> number_of(std::string_view word) {
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <optional>
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/tools/memory/foreign/foreign.hpp"
 #include "tally/tools/memory/foreign/lines.hpp"
 
@@ -24,7 +25,7 @@ Result<result::Memory> read_lat_mem_rd(std::string_view text) {
       if (!stride || *stride < 1) return fail(wrong_line(i + 1, lines[i], "a stride"));
       continue;
     }
-    const auto words = words_of(lines[i]);
+    const auto words = split_words(lines[i]);
     // What a shell or the tool said before.
     if (words.empty() || !stride) continue;
     const auto mib = words.size() == 2 ? number_of(words[0]) : std::nullopt;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/tools/memory/analysis/lens.hpp"
 #include "tally/tools/memory/foreign/foreign.hpp"
@@ -73,7 +74,7 @@ Row row_of_log(std::string_view line) {
   if (task == std::string_view::npos || task_end == std::string_view::npos) return row;
   row["task_name"] = std::string(line.substr(task + 2, task_end - task - 2));
   for (const std::string& column : split(std::string(line.substr(task_end + 1)), ',')) {
-    auto words = words_of(column);
+    auto words = split_words(column);
     if (words.size() < 2) continue;
     if (words.back().ends_with('.')) words.back().pop_back();
     if (words[0] == "cycle" && words.size() == 6) {

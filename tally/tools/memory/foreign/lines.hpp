@@ -15,9 +15,6 @@ namespace tally::memory {
 /// The lines of a text without their ends.
 std::vector<std::string> lines_of(std::string_view text);
 
-/// The words between white space.
-std::vector<std::string> words_of(std::string_view line);
-
 /// The number that a word is, all of it; nothing for other words, and for what is not finite.
 std::optional<double> number_of(std::string_view word);
 

@@ -1,6 +1,7 @@
 // Intel's Memory Latency Checker: matrices of nodes, and latency beside load by injected delay.
 #include <optional>
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/tools/memory/foreign/foreign.hpp"
 #include "tally/tools/memory/foreign/lines.hpp"
@@ -51,14 +52,14 @@ Result<result::Memory> read_mlc(std::string_view text) {
     part = part_of(line, part);
     // "Inject  Latency Bandwidth": also where only this table was kept.
     if (holds(line, "Inject") && holds(line, "Bandwidth")) part = Part::loaded;
-    const auto numbers = numbers_of(words_of(line));
+    const auto numbers = numbers_of(split_words(line));
     if (part == Part::loaded && numbers.size() == 3) {
       auto point = foreign_point("loaded", "load", 0, numbers[1]);
       point.mode = "lap, loaded";
       point.mb_per_second = numbers[2];
       memory.points.push_back(std::move(point));
     } else if ((part == Part::latencies || part == Part::bandwidths) && numbers.size() >= 2 &&
-               words_of(line).size() > 1) {
+               split_words(line).size() > 1) {
       auto& map = part == Part::latencies ? latencies : bandwidths;
       for (std::size_t i = 1; i < numbers.size(); ++i) {
         if (numbers[i] >= 0) map.cells.push_back({static_cast<double>(i - 1), numbers[0], numbers[i]});

@@ -2,6 +2,7 @@
 // line that is one number, the ns of a load. Without -v it says no size.
 #include <optional>
 
+#include "tally/core/base/parse_text.hpp"
 #include "tally/tools/memory/foreign/foreign.hpp"
 #include "tally/tools/memory/foreign/lines.hpp"
 
@@ -27,7 +28,7 @@ Result<result::Memory> read_multichase(std::string_view text) {
     run.reset();
   };
   for (const std::string& line : lines_of(text)) {
-    const auto words = words_of(line);
+    const auto words = split_words(line);
     if (const auto bytes = setting(words, "total_memory"); bytes && *bytes >= 1) {
       finish();
       run = foreign_point("curve", "load", *bytes, std::nullopt);

@@ -8,6 +8,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/tools/memory/analysis/cold.hpp"
 #include "tally/tools/memory/analysis/fence.hpp"
+#include "tally/tools/memory/analysis/size_text.hpp"
 #include "tally/tools/memory/passes.hpp"
 #include "tally/tools/memory/rows.hpp"
 #include "tally/tools/memory/tasks/task.hpp"
@@ -18,8 +19,6 @@ namespace {
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t largest_raw = 256 * kib;
-
-std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
 
 std::vector<std::uint64_t> doubling(std::uint64_t from, std::uint64_t to) {
   std::vector<std::uint64_t> sizes;

@@ -5,6 +5,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/statistics.hpp"
+#include "tally/tools/memory/analysis/size_text.hpp"
 #include "tally/tools/memory/controls.hpp"
 #include "tally/tools/memory/reported.hpp"
 #include "tally/tools/memory/rows.hpp"
@@ -15,8 +16,6 @@ namespace tally::memory {
 namespace {
 
 constexpr std::uint64_t line_bytes = 64;
-
-std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
 
 // The latencies inside the first level and after it, by what the system reports of its size.
 Result<std::pair<double, double>> first_latencies(Runner& runner, std::uint64_t first_bytes) {

@@ -13,6 +13,7 @@
 #include "tally/tools/memory/analysis/dismissal.hpp"
 #include "tally/tools/memory/analysis/findings.hpp"
 #include "tally/tools/memory/analysis/held.hpp"
+#include "tally/tools/memory/analysis/size_text.hpp"
 #include "tally/tools/memory/analysis/slopes.hpp"
 #include "tally/tools/memory/controls.hpp"
 #include "tally/tools/memory/curve.hpp"
@@ -38,8 +39,6 @@ constexpr int dear_mappings = 3;
 constexpr double curve_done = 0.55;
 constexpr double rises_done = 0.75;
 constexpr double controls_done = 0.95;
-
-std::string size_text(double bytes) { return bytes_text(static_cast<std::int64_t>(std::llround(bytes))); }
 
 Result<void> first_curve(Runner& runner, CurveRun& run, std::uint64_t last) {
   std::vector<std::uint64_t> usual;

@@ -1,0 +1,16 @@
+// Sizes of levels and regions in findings.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::memory {
+
+/// A size that was computed or measured, as bytes_text() writes it.
+inline std::string size_text(double bytes) { return bytes_text(static_cast<std::int64_t>(std::llround(bytes))); }
+inline std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
+
+}  // namespace tally::memory

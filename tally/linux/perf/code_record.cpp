@@ -75,44 +75,9 @@ bool is_mark_of_user(std::uint64_t entry) { return entry == static_cast<std::uin
 
 CodeRecord code_record(const RingRecord& record, bool calls, std::uint64_t period) {
   if (record.type == PERF_RECORD_SAMPLE) return sample_of(record, calls, period);
-  const Bytes body = record.body;
-  if (body.size() < trailer_bytes) return {};
-  const std::size_t own = body.size() - trailer_bytes;
-  CodeRecord made;
-  made.process = number_at<std::int32_t>(body, own);
-  made.thread = number_at<std::int32_t>(body, own + 4);
-  made.time_ns = number_at<std::int64_t>(body, own + 8);
-  made.id = number_at<std::uint64_t>(body, own + 16);
-  switch (record.type) {
-    case PERF_RECORD_MMAP2: read_mapping(record, own, made); break;
-    case PERF_RECORD_FORK:
-      // process, its parent, thread, its parent, time.
-      if (own < 24) break;
-      made.process = number_at<std::int32_t>(body, 0);
-      made.parent_process = number_at<std::int32_t>(body, 4);
-      made.thread = number_at<std::int32_t>(body, 8);
-      made.parent_thread = number_at<std::int32_t>(body, 12);
-      made.what = What::begun;
-      break;
-    case PERF_RECORD_COMM:
-      // process and thread, the name with zeros behind it.
-      if (own < 8) break;
-      made.process = number_at<std::int32_t>(body, 0);
-      made.thread = number_at<std::int32_t>(body, 4);
-      made.name = text_at(body, 8, own);
-      made.what = record.misc & PERF_RECORD_MISC_COMM_EXEC ? What::executed : What::named;
-      break;
-    case PERF_RECORD_LOST:
-      // a counter's identifier, which may be that of one that inherited it, and how many.
-      if (own < 16) break;
-      made.period = number_at<std::int64_t>(body, 8);
-      made.what = What::lost;
-      break;
-    case PERF_RECORD_THROTTLE:
-      if (own >= 24) made.what = What::throttled;
-      break;
-    default: break;
-  }
+  CodeRecord made{perf_record(record, trailer_bytes)};
+  if (record.type == PERF_RECORD_MMAP2 && record.body.size() >= trailer_bytes)
+    read_mapping(record, record.body.size() - trailer_bytes, made);
   return made;
 }
 

@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string_view>
 
-#include "tally/linux/perf/sample_ring.hpp"
+#include "tally/linux/perf/perf_record.hpp"
 
 namespace tally::linux {
 
@@ -19,32 +18,15 @@ namespace tally::linux {
 std::uint64_t code_record_fields(bool calls, bool fixed);
 
 /// A record of counters that were opened with these fields, and `ordered`.
-struct CodeRecord {
-  enum class What {
-    other,      ///< nothing that is needed
-    sample,     ///< an instruction, when a period was full
-    mapped,     ///< code of a file, or of none
-    begun,      ///< a thread, by `parent_thread` of `parent_process`
-    named,      ///< a thread has another name
-    executed,   ///< a process has begun another program: what was mapped is gone
-    lost,       ///< so many records of this ring had no room
-    throttled,  ///< the kernel takes no samples for a while, lest they take too much time
-  };
-  What what = What::other;
-  std::int32_t process = 0, thread = 0;
-  std::int32_t parent_process = 0, parent_thread = 0;  ///< of begun
-  std::int64_t time_ns = 0;                            ///< by linux::now()
-  std::uint64_t id = 0;                                ///< PerfCounter::id() of the counter that wrote it
-  std::uint64_t address = 0;                           ///< of sample: the instruction; of mapped: where it begins
-  bool in_kernel = false;                              ///< of sample: it is one of the kernel's
-  bool in_guest = false;                               ///< of sample: it is one of a virtual machine's
-  std::int64_t period = 0;                             ///< of sample: events that it stands for; of lost: how many
-  std::uint64_t bytes = 0, offset = 0;
+struct CodeRecord : PerfRecord {
+  bool in_guest = false;                     ///< of sample: it is one of a virtual machine's
+  std::int64_t period = 0;                   ///< of sample: events that it stands for
+  std::uint64_t bytes = 0, offset = 0;       ///< of mapped
   std::span<const std::byte> build_id = {};  ///< of mapped: of a file that has one; then all up to the name are 0
   std::uint64_t inode = 0, generation = 0;   ///< of mapped
   std::uint32_t device_major = 0, device_minor = 0;
-  std::string_view name = {};        ///< of mapped: the file, or what the kernel calls the memory; of others: 15 bytes
-  std::span<const std::byte> chain;  ///< of sample: addresses, the innermost first, with the kernel's marks between
+  std::span<const std::byte> chain =
+      {};  ///< of sample: addresses, the innermost first, with the kernel's marks between
 
   std::size_t depth() const { return chain.size() / sizeof(std::uint64_t); }
   std::uint64_t called(std::size_t i) const {
@@ -59,8 +41,8 @@ struct CodeRecord {
 bool is_chain_mark(std::uint64_t entry);
 bool is_mark_of_user(std::uint64_t entry);
 
-/// A record that is too short for what it is called is `other`. `calls`: as of the fields; `period`: the fixed one, 0
-/// where there is none. Pure.
+/// perf_record(), with samples and mappings. `calls`: as of the fields; `period`: the fixed one, 0 where there is none.
+/// Pure.
 CodeRecord code_record(const RingRecord& record, bool calls, std::uint64_t period = 0);
 
 }  // namespace tally::linux

@@ -119,7 +119,7 @@ TEST(CodeRecord, of_what_is_missing) {
   lost.add(u64{1234}).add(u64{5}).trailer(7, 8, 1000, 99);
   const CodeRecord read = lost.read(PERF_RECORD_LOST);
   EXPECT_EQ(read.what, What::lost);
-  EXPECT_EQ(read.period, 5);
+  EXPECT_EQ(read.value, 5);
   EXPECT_EQ(read.id, 99u) << "that of the counter, and not of what inherited it";
   Body throttle;
   throttle.add(u64{1}).add(u64{99}).add(u64{99}).trailer(7, 8, 1000, 99);

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "tally/linux/perf/record_body.hpp"
 #include "tally/linux/perf/sample_ring.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/worker_thread.hpp"
@@ -49,15 +49,10 @@ struct FaultLog::Reader {
   void drain() {
     for (OneProcessor& one : processors) {
       one.ring.drain([this](const RingRecord& record) {
-        std::uint64_t word = 0;
-        if (record.type == PERF_RECORD_SAMPLE && record.body.size() >= sizeof word) {
-          std::memcpy(&word, record.body.data(), sizeof word);
-          ++places.in_mebibyte[word >> 20];
-        }
-        if (record.type == PERF_RECORD_LOST && record.body.size() >= 2 * sizeof word) {
-          std::memcpy(&word, record.body.data() + sizeof word, sizeof word);  // after the counter's number
-          places.lost += static_cast<std::int64_t>(word);
-        }
+        if (record.type == PERF_RECORD_SAMPLE && record.body.size() >= 8)
+          ++places.in_mebibyte[number_at<std::uint64_t>(record.body, 0) >> 20];
+        if (record.type == PERF_RECORD_LOST && record.body.size() >= 16)  // the counter's number, then how many
+          places.lost += number_at<std::int64_t>(record.body, 8);
       });
     }
   }

@@ -37,48 +37,10 @@ SampleRecord sample_of(const RingRecord& record) {
 }  // namespace
 
 SampleRecord sample_record(const RingRecord& record) {
-  using What = SampleRecord::What;
   if (record.type == PERF_RECORD_SAMPLE) return sample_of(record);
-  const std::span<const std::byte> body = record.body;
-  if (body.size() < trailer_bytes) return {};
-  const std::size_t own = body.size() - trailer_bytes;
-  SampleRecord made;
-  made.process = number_at<std::int32_t>(body, own);
-  made.thread = number_at<std::int32_t>(body, own + 4);
-  made.time_ns = number_at<std::int64_t>(body, own + 8);
-  made.id = number_at<std::uint64_t>(body, own + 16);
-  made.processor = number_at<std::int32_t>(body, own + 24);
-  const auto is = [&](What what, std::size_t bytes) {
-    if (own >= bytes) made.what = what;
-    return own >= bytes;
-  };
-  switch (record.type) {
-    case PERF_RECORD_FORK:
-    case PERF_RECORD_EXIT:
-      // process, its parent, thread, its parent, time. The trailer has who wrote it.
-      if (!is(record.type == PERF_RECORD_FORK ? What::begun : What::ended, 24)) break;
-      made.process = number_at<std::int32_t>(body, 0);
-      made.thread = number_at<std::int32_t>(body, 8);
-      made.parent_thread = number_at<std::int32_t>(body, 12);
-      break;
-    case PERF_RECORD_COMM:
-      // process and thread, the name with zeros behind it.
-      if (!(record.misc & PERF_RECORD_MISC_COMM_EXEC) || !is(What::executed, 8)) break;
-      made.name = text_at(body, 8, own);
-      break;
-    case PERF_RECORD_READ:
-      // process and thread, the value, two times.
-      if (!is(What::end_count, 32)) break;
-      made.process = number_at<std::int32_t>(body, 0);
-      made.thread = number_at<std::int32_t>(body, 4);
-      made.value = number_at<std::int64_t>(body, 8);
-      break;
-    case PERF_RECORD_LOST:
-      if (is(What::lost, 16)) made.value = number_at<std::int64_t>(body, 8);
-      break;
-    case PERF_RECORD_THROTTLE: is(What::throttled, 24); break;
-    default: break;
-  }
+  if (record.body.size() < trailer_bytes) return {};
+  SampleRecord made{perf_record(record, trailer_bytes)};
+  made.processor = number_at<std::int32_t>(record.body, record.body.size() - trailer_bytes + 24);
   return made;
 }
 

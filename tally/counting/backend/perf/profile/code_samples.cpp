@@ -77,11 +77,11 @@ void CodeSamples::see(const linux::CodeRecord& record) {
       unnamed_[record.process] = true;
       [[fallthrough]];
     case What::named: threads_[record.thread] = record.name; break;
-    case What::lost: (event == events_.end() ? lost_tidings_ : sampling_[event->second].lost) += record.period; break;
+    case What::lost: (event == events_.end() ? lost_tidings_ : sampling_[event->second].lost) += record.value; break;
     case What::throttled:
       if (event != events_.end()) ++sampling_[event->second].throttled;
       break;
-    case What::other: break;
+    default: break;
   }
 }
 

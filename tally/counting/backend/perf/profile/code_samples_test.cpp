@@ -177,7 +177,7 @@ TEST(CodeSamples, tell_events_apart_and_what_was_lost) {
   linux::CodeRecord lost;
   lost.what = What::lost;
   lost.id = 101;
-  lost.period = 3;
+  lost.value = 3;
   told.samples.see(lost);
   lost.id = 99;  // of what programs do
   told.samples.see(lost);

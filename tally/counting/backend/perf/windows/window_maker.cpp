@@ -104,7 +104,7 @@ void WindowMaker::see(const SampleRecord& record) {
     case What::throttled:
       if (const auto place = places_.find(record.id); place != places_.end()) ++gaps_[place->second.processor];
       return;
-    case What::other: return;
+    default: return;
   }
 }
 

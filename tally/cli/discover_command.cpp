@@ -8,6 +8,7 @@
 #include "tally/cli/discoveries.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
+#include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/linux/files/output.hpp"
@@ -210,6 +211,8 @@ int run_discover(const std::vector<std::string>& arguments) {
   if (!options.resume.empty() && !options.output.empty()) {
     return report_error({Code::bad_usage, "--resume goes on in its own file", "leave -o out", 0});
   }
+  if (const auto fits = report::check_ending(options.output, {&sweep_format()}, false); !fits)
+    return report_error(fits.error());
   return discover_events(options);
 }
 

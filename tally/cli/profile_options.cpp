@@ -133,6 +133,9 @@ Result<report::ProfileStyle> style_of(const ProfileOptions& options) {
 }
 
 Result<const report::ProfileFormat*> format_of(const ProfileOptions& options) {
+  if (options.format.empty() && options.output.ends_with(".svg"))
+    return fail(Code::bad_usage, fmt::format("no form of a profile is a picture: '{}'", printable(options.output)),
+                "-o FILE.html is a page with a flame graph; --format folded is what flamegraph.pl draws");
   return report::choose_format(report::profile_formats(), options.format, options.output, "table");
 }
 
@@ -142,9 +145,6 @@ Result<void> check_together(const ProfileOptions& options, const report::Profile
   if (options.order.calls && format.name == "table" && (options.lines || options.by != "function"))
     return fail(Code::bad_usage, "--calls goes with a row for each function",
                 "leave --by and --lines out, or take another --format");
-  if (options.format.empty() && options.output.ends_with(".svg"))
-    return fail(Code::bad_usage, fmt::format("no form of a profile is a picture: '{}'", printable(options.output)),
-                "-o FILE.html is a page with a flame graph; --format folded is what flamegraph.pl draws");
   if (options.instructions && options.annotate.empty() && format.name != "callgrind")
     return fail(Code::bad_usage, "--asm goes with --annotate or --format callgrind",
                 "--annotate FUNCTION says of which");

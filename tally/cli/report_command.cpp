@@ -31,6 +31,9 @@ constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::windows, 
                                   report::Kind::memory,  report::Kind::lab,     report::Kind::verify,
                                   report::Kind::regions, report::Kind::stat};
 
+// What it writes of results that are no profiles.
+constexpr report::Format page_format{report::Kind::stat, "html", ".html .htm", "a page"};
+
 constexpr const char* examples =
     "The page needs no network and no other file: it can be mailed. It is right on a phone and on paper. Latency "
     "curves "
@@ -169,6 +172,8 @@ int run_report(const std::vector<std::string>& arguments) {
     return report_error({Code::bad_usage, "refusing to write a page to a terminal", "use `-o page.html`", 0});
   }
   if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
+  if (const auto fits = report::check_ending(options.output, {&page_format}, false); !fits)
+    return report_error(fits.error());
   if (!options.vectors.empty())
     if (const auto read = read_vectors(options.vectors, results->shown); !read) return report_error(read.error());
   const std::string text = report::html_page(results->shown);

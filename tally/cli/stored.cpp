@@ -31,6 +31,7 @@ report::AnyResults read_other_tools(const report::StoredFile& file) {
 
 // Formats whose readers are above `report`: they analyse what they read.
 constexpr report::Format rows[] = {
+    // The first one is sweep_format().
     {report::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, a line for each run", read_sweep,
      [](const report::StoredFile& file) { return is_discovery(file.text); }},
     {report::Kind::memory, "the output of multichase -v, lat_mem_rd, Intel MLC, LENS and VANS", "",
@@ -39,6 +40,8 @@ constexpr report::Format rows[] = {
 };
 
 }  // namespace
+
+const report::Format& sweep_format() { return rows[0]; }
 
 const std::vector<const report::Format*>& all_formats() {
   static const std::vector<const report::Format*> all = [] {

@@ -13,6 +13,9 @@ namespace tally::cli {
 /// The registry of all formats: those of `report`, and those that higher layers read.
 const std::vector<const report::Format*>& all_formats();
 
+/// What `tally discover -o` writes.
+const report::Format& sweep_format();
+
 /// A file with results, and the description that was written with it; "-" is standard input. A pipe is read once,
 /// however often it is asked for. Errors: bad_usage.
 Result<report::StoredFile> read_stored(const std::string& file);

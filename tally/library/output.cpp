@@ -67,9 +67,8 @@ std::string of_child(std::string place) {
 
 Result<void> write(const result::ProgramRegions& program, const std::string& place) {
   if (place == "table") return linux::Output::standard_error().write("tally: " + report::regions_table(program));
-  const auto format = report::choose_format(report::regions_formats(), "", place, "table");
-  if (!format) return fail(format.error());
-  if ((*format)->endings.empty()) {
+  const auto* const format = report::format_of_name(report::regions_formats(), place);
+  if (format == nullptr) {
     return fail(Code::bad_usage,
                 fmt::format("cannot write regions to '{}': it is neither 'table' nor the name of a .json or .csv file",
                             printable(place)),
@@ -77,7 +76,7 @@ Result<void> write(const result::ProgramRegions& program, const std::string& pla
   }
   auto output = linux::Output::open_file(file_name(place, program.pid));
   if (!output) return fail(output.error());
-  return output->write((*format)->write(program));
+  return output->write(format->write(program));
 }
 
 void tell_end(const Kept& known, const result::ProgramRegions& program) {

@@ -66,6 +66,40 @@ TEST(Formats, the_name_of_the_output_chooses_in_other_commands) {
   EXPECT_TRUE(holds(*list.content(), "=====  Processor information"));
 }
 
+TEST(Formats, an_ending_that_no_format_has_is_refused) {
+  const std::string stored = TALLY_GOLDEN "/processes.json", memory = TALLY_GOLDEN "/memory.json";
+  const struct {
+    Words words;
+    std::string name, endings;
+  } cases[] = {
+      {{"stat", "--backend", "none"}, "x.html", ".csv, .json, .jsonl;"},
+      {{"stat", "--asm", "nop"}, "x.jsonl", ".csv, .json;"},
+      {{"sample", "--every", "1ms"}, "x.xml", ".csv, .jsonl, .bin, .json;"},
+      {{"profile"}, "x.csv", ".speedscope.json, .pb.gz, .pprof, .pgo, .afdo, .html, .json;"},
+      {{"export", stored}, "x.zip", ".csv, .json, .jsonl;"},
+      {{"export", memory}, "x.zip", ".csv, .json, .html, .lens-csv;"},
+      {{"report", memory}, "x.csv", "the endings are: .html, .htm\n"},
+      {{"memory", "clock"}, "x.jsonl", ".csv, .json, .html, .lens-csv;"},
+      {{"verify", "--quick"}, "x.html", "the endings are: .json;"},
+      {{"discover"}, "x.html", "the endings are: .jsonl\n"},
+      {{"watch", "-n", "1"}, "x.html", ".csv, .json, .jsonl;"},
+  };
+  for (const auto& one : cases) {
+    const TemporaryFile file(one.name);
+    const bool has_program = one.words[0] == "profile" || one.words[0] == "sample" || one.words.back() == "none";
+    const Finished refused =
+        tally(with(with(one.words, {"-o", file.path()}), has_program ? Words{"--", "true"} : Words{}));
+    EXPECT_EQ(refused.code(), 2) << one.words[0] << refused.err;
+    EXPECT_TRUE(holds(refused.err, "no format of this command has the ending of '" + file.path() + "'"))
+        << one.words[0] << refused.err;
+    EXPECT_TRUE(holds(refused.err, one.endings)) << one.words[0] << refused.err;
+    EXPECT_FALSE(file.content());
+  }
+  const TemporaryFile named("x.html"), text("x.log");
+  EXPECT_EQ(stat({"-q", "--format", "csv", "-o", named.path()}).code(), 0);
+  EXPECT_EQ(stat({"-q", "-o", text.path()}).code(), 0);
+}
+
 TEST(Formats, tables_fit_the_terminal_and_are_whole_elsewhere) {
   if (!have("script") || !have("stty")) GTEST_SKIP() << "script or stty is not installed";
   const std::string command = " export --format table --per-process " + std::string(TALLY_GOLDEN) + "/processes.json";

@@ -3,13 +3,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/formats/formats.hpp"
 
 namespace tally::report {
 namespace {
 
 constexpr std::size_t width = 80;  // of helps
+
+// ".gz" of "out/a.json.gz"; empty where the file name has none, or nothing before it.
+std::string_view ending_of(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos || dot == 0 ? "" : name.substr(dot);
+}
+
+// Whether an ending tells what a file holds: numbers and dates do not, nor does what mktemp adds.
+bool is_file_type(std::string_view ending) {
+  constexpr std::size_t longest = 9;  // with the dot
+  if (ending.size() < 2 || ending.size() > longest) return false;
+  if (ending == ".txt" || ending == ".log" || ending == ".out") return false;
+  return std::any_of(ending.begin() + 1, ending.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+}
+
+std::vector<std::string> endings_of(const std::vector<const Format*>& formats) {
+  std::vector<std::string> endings;
+  for (const Format* format : formats)
+    if (!format->endings.empty())
+      for (const std::string& ending : split(format->endings, ' ')) endings.push_back(ending);
+  return endings;
+}
 
 }  // namespace
 
@@ -41,6 +66,17 @@ std::size_t characters_that_ask_for(const Format& format, std::string_view path)
   return longest;
 }
 
+Result<void> check_ending(std::string_view output, const std::vector<const Format*>& formats, bool has_option) {
+  const auto asks = [&](const Format* format) { return characters_that_ask_for(*format, output) > 0; };
+  if (std::any_of(formats.begin(), formats.end(), asks)) return {};
+  const std::vector<const Format*>& every = report::formats();
+  if (!is_file_type(ending_of(output)) && std::none_of(every.begin(), every.end(), asks)) return {};
+  std::string hint = "the endings are: " + join(endings_of(formats), ", ");
+  if (has_option) hint += fmt::format("; or name the format: --format {}", join(names_of(formats), "|"));
+  return fail(Code::bad_usage, fmt::format("no format of this command has the ending of '{}'", printable(output)),
+              std::move(hint));
+}
+
 Error unknown_format(std::string_view name, const std::vector<const Format*>& formats) {
   return {Code::bad_usage, fmt::format("unknown format '{}'", printable(std::string(name))),
           "the formats are: " + format_names(formats), 0};
@@ -56,16 +92,15 @@ std::string format_names(const std::vector<const Format*>& formats) { return joi
 
 std::string format_help(const std::vector<const Format*>& formats, std::string_view usual,
                         std::string_view usual_in_file) {
-  std::vector<std::string> names, endings;
+  std::vector<std::string> names;
   for (const Format* format : formats) {
     const bool in_file = format->name == usual_in_file;
     names.push_back(std::string(format->name) + (in_file                 ? " (default with -o)"
                                                  : format->name != usual ? ""
                                                  : usual_in_file.empty() ? " (default)"
                                                                          : " (default without -o)"));
-    if (!format->endings.empty())
-      for (const std::string& ending : split(format->endings, ' ')) endings.push_back(ending);
   }
+  const std::vector<std::string> endings = endings_of(formats);
   std::string text = join(names, ", ");
   if (!endings.empty()) text += "; without --format the name of the output chooses: " + join(endings, ", ");
   return text;

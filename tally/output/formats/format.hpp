@@ -1,10 +1,12 @@
 // Formats of results: what each one is called, which file names ask for it, and who writes and reads it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tally/core/base/result.hpp"
@@ -56,6 +58,12 @@ struct Format {
 /// How many characters of the file name of `path` ask for the format; 0: the name does not.
 std::size_t characters_that_ask_for(const Format& format, std::string_view path);
 
+/// Whether the file name of `output` may be used for each of `formats`, where no option names one. It may where it asks
+/// for one of them, and where it says nothing: no ending, that of a text (.txt, .log, .out), a number or a random one.
+/// Errors: bad_usage with the endings that these formats have; `has_option`: whether `--format` is one of the command's
+/// options.
+Result<void> check_ending(std::string_view output, const std::vector<const Format*>& formats, bool has_option = true);
+
 /// Errors: bad_usage, always: none of `formats` has this name.
 Error unknown_format(std::string_view name, const std::vector<const Format*>& formats);
 
@@ -67,23 +75,32 @@ std::vector<const Format*> common(std::span<const F> formats) {
   return all;
 }
 
-/// The format called `name`; where that is empty, the one that the file name of `output` asks for (the longest ending
-/// wins), else the one called `usual`. Errors: bad_usage for an unknown name.
+/// The format that the file name of `output` asks for: the longest ending wins. Null where it asks for none.
 template <class F>
-Result<const F*> choose_format(std::span<const F> formats, std::string_view name, std::string_view output,
-                               std::string_view usual) {
+const F* format_of_name(std::span<const F> formats, std::string_view output) {
   const F* best = nullptr;
   std::size_t longest = 0;
   for (const F& format : formats) {
-    if (!name.empty() && format.name == name) return &format;
-    const std::size_t length = name.empty() ? characters_that_ask_for(format, output) : 0;
+    const std::size_t length = characters_that_ask_for(format, output);
     if (length > longest) best = &format;
-    if (length > longest) longest = length;
+    longest = std::max(longest, length);
   }
-  if (best != nullptr) return best;
+  return best;
+}
+
+/// The format called `name`; where that is empty, the one that the file name of `output` asks for, else the one called
+/// `usual`. Errors: bad_usage for an unknown name; those of check_ending().
+template <class F>
+Result<const F*> choose_format(std::span<const F> formats, std::string_view name, std::string_view output,
+                               std::string_view usual) {
+  if (name.empty()) {
+    if (const F* const asked = format_of_name(formats, output)) return asked;
+    if (auto fits = check_ending(output, common(formats)); !fits) return tl::unexpected(std::move(fits.error()));
+    name = usual;
+  }
   for (const F& format : formats)
-    if (name.empty() && format.name == usual) return &format;
-  return tl::unexpected(unknown_format(name.empty() ? usual : name, common(formats)));
+    if (format.name == name) return &format;
+  return tl::unexpected(unknown_format(name, common(formats)));
 }
 
 /// {"table", "csv", "json"}, for the completion.

@@ -39,6 +39,43 @@ TEST(Channel, HashesUseTheHighBits) {
   EXPECT_EQ(hash_below(2, 100), 23u);  // 0x3C6EF372 of 2^32 are 23.6 of 100
 }
 
+TEST(Channel, AddCountsEveryFieldOfAVectorAndTakesItBack) {
+  SegmentVector vector;
+  for (uint32_t i = 0; i < 3; i++) vector.counts[i] = static_cast<int16_t>(i + 1);
+  for (uint32_t i = 3; i < first_plain_field; i++) vector.branches[i - 3] = static_cast<int8_t>(i + 1);
+  for (uint32_t i = first_plain_field; i < field_count; i++)
+    vector.plain[i - first_plain_field] = static_cast<int16_t>(i + 1);
+  Totals totals;
+  totals.add(vector, 1000);
+  for (uint32_t i = 0; i < field_count; i++) EXPECT_EQ(totals.field[i], (i + 1) * 1000) << i;
+  totals.add(vector, -1000);
+  for (uint32_t i = 0; i < field_count; i++) EXPECT_EQ(totals.field[i], 0) << i;
+}
+
+TEST(Channel, AddTakesTheLimitsOfAVector) {
+  SegmentVector vector;
+  vector.counts[loads] = INT16_MIN;
+  vector.branches[taken - 3] = INT8_MIN;
+  vector.plain[prefetches - first_plain_field] = INT16_MAX;
+  Totals totals;
+  totals.add(vector, int64_t{1} << 40);
+  EXPECT_EQ(totals.field[loads], -(int64_t{1} << 55));
+  EXPECT_EQ(totals.field[taken], -(int64_t{1} << 47));
+  EXPECT_EQ(totals.field[prefetches], int64_t{INT16_MAX} << 40);
+}
+
+// A program that writes over its counters makes sums of any size; they wrap and are not undefined.
+TEST(Channel, SumsWrap) {
+  Totals totals;
+  totals.field[instructions] = INT64_MAX;
+  Totals one;
+  one.field[instructions] = 1;
+  totals.add(one);
+  EXPECT_EQ(totals.field[instructions], INT64_MIN);
+  totals.add(one, -1);
+  EXPECT_EQ(totals.field[instructions], INT64_MAX);
+}
+
 TEST(Channel, SitesKeepMappingsApart) {
   for (const uint64_t pc : {uint64_t{0x401000}, uint64_t{0x7fff'ffff'ffff}, uint64_t{0xffff'ffff'ffff}})
     for (const uint32_t mapping : {1u, 2u, code_site_mappings}) {

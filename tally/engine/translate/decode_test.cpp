@@ -107,13 +107,13 @@ TEST_F(Decode, counts_the_accesses_of_one_execution) {
     EXPECT_EQ(in.loads, one.loads) << one.text;
     EXPECT_EQ(in.stores, one.stores) << one.text;
     EXPECT_EQ(in.dynamic, channel::dynamic_none) << one.text;
-    EXPECT_FALSE(in.prefetches) << one.text;
+    EXPECT_EQ(in.plain_field, 0) << one.text;
   }
 }
 
 TEST_F(Decode, does_not_take_a_prefetch_for_a_load) {
   const Instruction in = of({0x0f, 0x18, 0x0f});  // prefetcht0 [rdi]
-  EXPECT_TRUE(in.prefetches);
+  EXPECT_EQ(in.plain_field, channel::prefetches);
   EXPECT_EQ(in.loads, 0);
 }
 
@@ -242,7 +242,7 @@ TEST_F(Decode, adds_what_one_execution_counts) {
   EXPECT_EQ(v.counts[channel::instructions], 3);
   EXPECT_EQ(v.counts[channel::loads], 1);
   EXPECT_EQ(v.counts[channel::stores], 1);
-  EXPECT_EQ(v.prefetched, 1);
+  EXPECT_EQ(v.plain[channel::prefetches - channel::first_plain_field], 1);
   EXPECT_EQ(v.branches[channel::indirect_calls - 3], 1);
   EXPECT_EQ(v.branches[channel::conditional - 3], 1);
   EXPECT_EQ(v.branches[channel::taken - 3], 1);

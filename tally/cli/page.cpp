@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "tally/cli/command.hpp"
 #include "tally/core/base/text.hpp"
@@ -233,7 +234,11 @@ std::string Page::text() const {
 ValueCheck whole_number(std::int64_t lowest, std::int64_t highest) {
   return [lowest, highest](const std::string& input) -> std::string {
     std::int64_t value = 0;
-    if (!CLI::detail::lexical_cast(input, value)) return fmt::format("'{}' is not a whole number", printable(input));
+    // CLI11 stores the nearest number that fits.
+    errno = 0;
+    const bool is_number = CLI::detail::lexical_cast(input, value);
+    if (is_number && errno == ERANGE) return fmt::format("{} does not fit in 64 bits", printable(input));
+    if (!is_number) return fmt::format("'{}' is not a whole number", printable(input));
     if (value >= lowest && value <= highest) return {};
     if (highest == std::numeric_limits<std::int64_t>::max())
       return fmt::format("{} is out of range: {} or more", printable(input), lowest);

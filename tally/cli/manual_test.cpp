@@ -1,0 +1,105 @@
+// Man pages of all commands: sections in the usual order, every option, and nothing that groff takes for a request.
+#include "tally/cli/manual.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/core/base/text.hpp"
+
+namespace tally::cli {
+namespace {
+
+std::vector<std::string> sections_of(const std::string& page) {
+  std::vector<std::string> found;
+  for (const std::string& line : split(page, '\n'))
+    if (line.starts_with(".SH ")) found.push_back(line.substr(4));
+  return found;
+}
+
+class ManPage : public testing::TestWithParam<std::string> {};
+
+TEST_P(ManPage, begins_and_ends_as_man_pages_do) {
+  const std::string page = manual(GetParam());
+  EXPECT_TRUE(page.starts_with(GetParam().empty() ? ".TH TALLY 1 " : ".TH TALLY-")) << page.substr(0, 40);
+  const std::vector<std::string> sections = sections_of(page);
+  ASSERT_GE(sections.size(), 4u);
+  EXPECT_EQ(sections[0], "NAME");
+  EXPECT_EQ(sections[1], "SYNOPSIS");
+  EXPECT_EQ(sections[2], "DESCRIPTION");
+  EXPECT_EQ(sections.back(), "SEE ALSO");
+  EXPECT_TRUE(page.ends_with("\n"));
+}
+
+TEST_P(ManPage, has_no_other_requests) {
+  constexpr std::string_view requests[] = {"TH", "SH", "TP", "PP", "nf", "fi", "RS", "RE"};
+  for (const std::string& line : split(manual(GetParam()), '\n')) {
+    EXPECT_FALSE(line.starts_with("'")) << line;
+    if (!line.starts_with(".")) continue;
+    EXPECT_NE(std::ranges::find(requests, line.substr(1, 2)), std::end(requests)) << line;
+  }
+}
+
+// groff prints a plain hyphen as a dash, which cannot be pasted into a shell.
+TEST_P(ManPage, escapes_hyphens) {
+  const std::string page = manual(GetParam());
+  for (std::size_t at = page.find('\n'); (at = page.find('-', at)) != std::string::npos; ++at)
+    EXPECT_EQ(page[at - 1], '\\') << page.substr(at - 10, 20);
+}
+
+TEST_P(ManPage, lists_every_option) {
+  for (const Command& command : commands()) {
+    if (command.name != GetParam()) continue;
+    Page page;
+    command.describe(page);
+    for (const OptionDescription& option : page.options()) {
+      for (std::string name : option.names) {
+        for (std::size_t at = 0; (at = name.find('-', at)) != std::string::npos; at += 2) name.insert(at, "\\");
+        EXPECT_NE(manual(GetParam()).find("\\fB" + name + "\\fR"), std::string::npos) << name;
+      }
+    }
+  }
+}
+
+TEST_P(ManPage, refers_to_all_others) {
+  const std::string page = manual(GetParam());
+  const std::string others = page.substr(page.rfind(".SH SEE ALSO"));
+  for (const Command& command : commands()) {
+    const bool is_there = others.find("\\fBtally\\-" + std::string(command.name) + "\\fR(1)") != std::string::npos;
+    EXPECT_EQ(is_there, command.name != GetParam()) << command.name;
+  }
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names = {""};
+  for (const Command& command : commands()) names.emplace_back(command.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ManPage, testing::ValuesIn(all_names()),
+                         [](const auto& one) { return one.param.empty() ? "tally" : one.param; });
+
+TEST(Manual, is_empty_for_what_is_no_command) { EXPECT_EQ(manual("stats"), ""); }
+
+TEST(Manual, keeps_the_lines_of_examples) {
+  const std::string page = manual("stat");
+  EXPECT_NE(page.find(".SH EXAMPLES\n.PP\n.nf\n.RS\ntally stat"), std::string::npos);
+}
+
+TEST(BashCompletion, has_every_command_and_option) {
+  const std::string text = bash_completion();
+  for (const Command& command : commands()) {
+    const std::size_t arm = text.find("    " + std::string(command.name) + ") echo '");
+    ASSERT_NE(arm, std::string::npos) << command.name;
+    const std::string line = text.substr(arm, text.find('\n', arm) - arm);
+    Page page;
+    command.describe(page);
+    for (const OptionDescription& option : page.options())
+      for (const std::string& name : option.names) EXPECT_NE(line.find(name), std::string::npos) << line;
+  }
+}
+
+}  // namespace
+}  // namespace tally::cli

@@ -97,8 +97,8 @@ TEST(Formula, divides_by_nothing_into_nothing) {
   EXPECT_EQ(ratio.reason, "there is nothing to divide by in a / (b - c)");
 }
 
-// Whatever is typed is a formula or an error, and a formula has a value.
-TEST(Formula, survives_any_text) {
+// Any text is a formula or an error, and a formula has a value or the reason why it has none.
+TEST(Formula, of_any_text_is_an_error_or_has_a_value_or_a_reason) {
   const std::string alphabet = "ab1.+-*/() e";
   std::uint64_t state = 42;
   std::size_t formulas = 0;
@@ -113,7 +113,9 @@ TEST(Formula, survives_any_text) {
     const auto formula = Formula::parse(text);
     if (!formula) continue;
     ++formulas;
-    formula->evaluate(std::vector<Count>(formula->names().size(), exact(3, Source::engine)));
+    const Ratio ratio = formula->evaluate(std::vector<Count>(formula->names().size(), exact(3, Source::engine)));
+    EXPECT_NE(ratio.value.has_value(), ratio.trust == Trust::absent) << text;
+    EXPECT_NE(ratio.value.has_value(), !ratio.reason.empty()) << text;
     EXPECT_EQ(*Formula::parse(formula->text()), *formula) << text;
   }
   EXPECT_GT(formulas, 100u);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -56,16 +57,34 @@ void expect_written(const Region& region, const Case& one, std::string_view name
   }
 }
 
-TEST(Stores, write_every_line_of_each_block_and_no_other) {
-  for (const Store& store : stores()) {
-    if (!store.present()) continue;
-    for (const Case& one : cases) {
-      const auto region = std::make_unique<Region>();
-      std::memset(region->bytes, 0xAA, sizeof region->bytes);
-      store.write(chain_of(*region, one));
-      usual_fence().wait();
-      expect_written(*region, one, store.name);
-    }
+// Each flavour is a test of its own, which is skipped where the processor lacks its instructions.
+template <class Flavour>
+class OfFlavour : public testing::TestWithParam<Flavour> {
+ protected:
+  void SetUp() override {
+    const Flavour& flavour = this->GetParam();
+    if (!flavour.present()) GTEST_SKIP() << flavour.name << " needs " << flavour.needs << ", which is missing here";
+  }
+};
+template <class Flavour>
+std::string name_of(const testing::TestParamInfo<Flavour>& info) {
+  std::string name(info.param.name);
+  std::replace(name.begin(), name.end(), '+', '_');
+  return name;
+}
+class Stores : public OfFlavour<Store> {};
+class Loads : public OfFlavour<Load> {};
+INSTANTIATE_TEST_SUITE_P(Each, Stores, testing::ValuesIn(stores().begin(), stores().end()), name_of<Store>);
+INSTANTIATE_TEST_SUITE_P(Each, Loads, testing::ValuesIn(loads().begin(), loads().end()), name_of<Load>);
+
+TEST_P(Stores, write_every_line_of_each_block_and_no_other) {
+  const Store& store = GetParam();
+  for (const Case& one : cases) {
+    const auto region = std::make_unique<Region>();
+    std::memset(region->bytes, 0xAA, sizeof region->bytes);
+    store.write(chain_of(*region, one));
+    usual_fence().wait();
+    expect_written(*region, one, store.name);
   }
 }
 
@@ -91,73 +110,106 @@ WatchedOrder* WatchedOrder::current = nullptr;
 
 // B13: the order of the stores came from an array of eight bytes for each block, in the order of the blocks: what was
 // timed were its misses.
-TEST(B13, only_the_order_is_read_entry_behind_entry) {
+TEST_P(Stores, B13_read_only_the_order_entry_after_entry) {
   static_assert(sizeof(*Chain{}.order) == 4);
-  for (const Store& store : stores()) {
-    if (!store.present()) continue;
-    WatchedOrder watched;
-    WatchedOrder::current = &watched;
-    watched.pages = static_cast<std::byte*>(
-        mmap(nullptr, 2 * WatchedOrder::page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    auto* const order = reinterpret_cast<std::uint32_t*>(watched.pages);
-    for (std::uint32_t k = 0; k < WatchedOrder::entries; ++k) order[k] = k;
-    void* const memory = std::aligned_alloc(64, WatchedOrder::entries * 64);
-    std::memset(memory, 0xAA, WatchedOrder::entries * 64);
-    watched.chain = {static_cast<std::byte*>(memory), order, Blocks{WatchedOrder::entries - 1}, Bytes{64}, Lines{1}};
-    mprotect(watched.pages + WatchedOrder::page, WatchedOrder::page, PROT_NONE);
-    struct sigaction asked = {};
-    struct sigaction before = {};
-    asked.sa_sigaction = WatchedOrder::asked;
-    asked.sa_flags = SA_SIGINFO;
-    sigaction(SIGSEGV, &asked, &before);
-    store.write(watched.chain);
-    sigaction(SIGSEGV, &before, nullptr);
-    // The last block of the first page names what follows it, which is the first entry of the second page.
-    EXPECT_EQ(watched.written_before, WatchedOrder::entries / 2 - 1) << store.name;
-    munmap(watched.pages, 2 * WatchedOrder::page);
-    std::free(memory);
+  const Store& store = GetParam();
+  WatchedOrder watched;
+  WatchedOrder::current = &watched;
+  watched.pages = static_cast<std::byte*>(
+      mmap(nullptr, 2 * WatchedOrder::page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* const order = reinterpret_cast<std::uint32_t*>(watched.pages);
+  for (std::uint32_t k = 0; k < WatchedOrder::entries; ++k) order[k] = k;
+  void* const memory = std::aligned_alloc(64, WatchedOrder::entries * 64);
+  std::memset(memory, 0xAA, WatchedOrder::entries * 64);
+  watched.chain = {static_cast<std::byte*>(memory), order, Blocks{WatchedOrder::entries - 1}, Bytes{64}, Lines{1}};
+  mprotect(watched.pages + WatchedOrder::page, WatchedOrder::page, PROT_NONE);
+  struct sigaction asked = {};
+  struct sigaction before = {};
+  asked.sa_sigaction = WatchedOrder::asked;
+  asked.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &asked, &before);
+  store.write(watched.chain);
+  sigaction(SIGSEGV, &before, nullptr);
+  // The last block of the first page names what follows it, which is the first entry of the second page.
+  EXPECT_EQ(watched.written_before, WatchedOrder::entries / 2 - 1);
+  munmap(watched.pages, 2 * WatchedOrder::page);
+  std::free(memory);
+}
+
+TEST_P(Loads, B1_visit_exactly_the_blocks_and_change_nothing) {
+  const Load& load = GetParam();
+  for (const Case& one : cases) {
+    const auto region = std::make_unique<Region>();
+    std::memset(region->bytes, 0xAA, sizeof region->bytes);
+    stores().front().write(chain_of(*region, one));
+    // The last line of a block names the next one; the others may hold anything.
+    for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
+      for (std::uint64_t line = 0; line + 1 < one.lines; ++line)
+        region->bytes[one.order[k] * one.stride + 64 * line] ^= std::byte{64};
+    }
+    const auto before = std::make_unique<Region>(*region);
+    Chain chain = chain_of(*region, one);
+    EXPECT_EQ(load.read(chain, 0), 0u) << "once around";
+    // Step by step it sees each block once, in the order.
+    chain.blocks = Blocks{1};
+    std::uint64_t offset = 0;
+    for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
+      EXPECT_EQ(offset, one.order[k] * one.stride);
+      offset = load.read(chain, offset);
+    }
+    EXPECT_EQ(offset, 0u);
+    EXPECT_EQ(std::memcmp(region->bytes, before->bytes, sizeof region->bytes), 0);
   }
 }
 
-TEST(B1, loads_visit_exactly_the_blocks_and_change_nothing) {
-  for (const Load& load : loads()) {
-    if (!load.present()) continue;
-    for (const Case& one : cases) {
-      const auto region = std::make_unique<Region>();
-      std::memset(region->bytes, 0xAA, sizeof region->bytes);
-      stores().front().write(chain_of(*region, one));
-      // The last line of a block names the next one; the others may hold anything.
-      for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
-        for (std::uint64_t line = 0; line + 1 < one.lines; ++line)
-          region->bytes[one.order[k] * one.stride + 64 * line] ^= std::byte{64};
-      }
-      const auto before = std::make_unique<Region>(*region);
-      Chain chain = chain_of(*region, one);
-      EXPECT_EQ(load.read(chain, 0), 0u) << load.name << ": once around";
-      // Step by step it sees each block once, in the order.
-      chain.blocks = Blocks{1};
-      std::uint64_t offset = 0;
-      for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
-        EXPECT_EQ(offset, one.order[k] * one.stride) << load.name;
-        offset = load.read(chain, offset);
-      }
-      EXPECT_EQ(offset, 0u) << load.name;
-      EXPECT_EQ(std::memcmp(region->bytes, before->bytes, sizeof region->bytes), 0) << load.name;
-    }
+// Pages that cannot be read until they are asked for, and the order in which they were.
+struct WatchedPages {
+  static constexpr std::size_t page = 4096, count = 16;
+  std::byte* pages = nullptr;
+  std::vector<std::size_t> asked_for;
+
+  static WatchedPages* current;
+  static void asked(int, siginfo_t* info, void*) {
+    WatchedPages& self = *current;
+    const auto number = static_cast<std::size_t>(static_cast<std::byte*>(info->si_addr) - self.pages) / page;
+    if (number >= count) std::abort();
+    self.asked_for.push_back(number);
+    mprotect(self.pages + number * page, page, PROT_READ);
   }
+};
+WatchedPages* WatchedPages::current = nullptr;
+
+// Blocks of 65 lines reach into a second page. Their loads are done from the end of a block to its beginning or the
+// other way, so a block's two pages have no order.
+TEST_P(Loads, touch_every_block_in_the_order_of_the_chain) {
+  WatchedPages watched;
+  WatchedPages::current = &watched;
+  watched.asked_for.reserve(WatchedPages::count);
+  watched.pages = static_cast<std::byte*>(
+      mmap(nullptr, WatchedPages::count * WatchedPages::page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const std::vector<std::uint32_t> order = {0, 3, 1, 2, 0};
+  struct sigaction asked = {};
+  struct sigaction before = {};
+  asked.sa_sigaction = WatchedPages::asked;
+  asked.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &asked, &before);
+  GetParam().touch({watched.pages, order.data(), Blocks{4}, Bytes{3 * WatchedPages::page}, Lines{65}});
+  sigaction(SIGSEGV, &before, nullptr);
+  for (std::size_t i = 0; i + 1 < watched.asked_for.size(); i += 2)
+    std::sort(watched.asked_for.begin() + static_cast<std::ptrdiff_t>(i),
+              watched.asked_for.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+  EXPECT_EQ(watched.asked_for, (std::vector<std::size_t>{0, 1, 9, 10, 3, 4, 6, 7}));
+  munmap(watched.pages, WatchedPages::count * WatchedPages::page);
 }
 
-TEST(Loads, touch_the_same_lines_and_change_nothing) {
-  for (const Load& load : loads()) {
-    if (!load.present()) continue;
-    for (const Case& one : cases) {
-      const auto region = std::make_unique<Region>();
-      std::memset(region->bytes, 0xAA, sizeof region->bytes);
-      const auto before = std::make_unique<Region>(*region);
-      // What the lines hold names no place: a walk by it would end outside.
-      load.touch(chain_of(*region, one));
-      EXPECT_EQ(std::memcmp(region->bytes, before->bytes, sizeof region->bytes), 0) << load.name;
-    }
+TEST_P(Loads, touch_changes_nothing) {
+  for (const Case& one : cases) {
+    const auto region = std::make_unique<Region>();
+    std::memset(region->bytes, 0xAA, sizeof region->bytes);
+    const auto before = std::make_unique<Region>(*region);
+    // What the lines hold names no place: a walk by it would end outside.
+    GetParam().touch(chain_of(*region, one));
+    EXPECT_EQ(std::memcmp(region->bytes, before->bytes, sizeof region->bytes), 0);
   }
 }
 

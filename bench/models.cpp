@@ -19,15 +19,15 @@
 namespace {
 
 using namespace tally;
-using sim::Access;
+using models::Access;
 
 struct Caches {
-  explicit Caches(const sim::HierarchyShape& shape)
-      : own(sim::private_words(shape)),
-        shared(sim::shared_words(shape)),
-        view(shape, sim::tables_in(shape, own.data(), shared.data())) {}
+  explicit Caches(const models::HierarchyShape& shape)
+      : own(models::private_words(shape)),
+        shared(models::shared_words(shape)),
+        view(shape, models::tables_in(shape, own.data(), shared.data())) {}
   std::vector<std::uint64_t> own, shared;
-  sim::Hierarchy view;
+  models::Hierarchy view;
 };
 
 std::uint32_t noise(std::uint32_t& state) { return (state = state * 1664525 + 1013904223) >> 4; }
@@ -46,7 +46,7 @@ double nanoseconds(std::uint64_t times, const std::function<void()>& work) {
 }
 
 // Every stride-th byte of `bytes`, `stride` times.
-sim::HierarchyCounts walk(const sim::HierarchyShape& shape, std::uint64_t bytes, std::uint64_t stride) {
+models::HierarchyCounts walk(const models::HierarchyShape& shape, std::uint64_t bytes, std::uint64_t stride) {
   Caches caches(shape);
   for (std::uint64_t round = 0; round < stride; ++round)
     for (std::uint64_t i = 0; i < bytes; i += stride) caches.view.access(0x7f00'0000'0000 + i, 1, Access::load);
@@ -54,8 +54,8 @@ sim::HierarchyCounts walk(const sim::HierarchyShape& shape, std::uint64_t bytes,
 }
 
 // The table without a prefetcher, checked against A·min(s, 64)/64, and with.
-bool stride_table(const machine::Machine& machine, std::uint64_t bytes) {
-  sim::HierarchyShape plain = machine.caches;
+bool stride_table(const machine::MachineModel& machine, std::uint64_t bytes) {
+  models::HierarchyShape plain = machine.caches;
   plain.prefetch = {};
   fmt::print("misses in L1D of {} loads: every s-th byte of as many, s times\n",
              thousands(static_cast<std::int64_t>(bytes)));
@@ -65,8 +65,8 @@ bool stride_table(const machine::Machine& machine, std::uint64_t bytes) {
   const auto number = [](std::uint64_t value) { return thousands(static_cast<std::int64_t>(value)); };
   for (std::uint64_t stride = 1; stride <= 1024; stride *= 2) {
     const std::uint64_t expected = bytes * std::min<std::uint64_t>(stride, 64) / 64;
-    const sim::HierarchyCounts counts = walk(plain, bytes, stride);
-    const sim::HierarchyCounts fetched = walk(machine.caches, bytes, stride);
+    const models::HierarchyCounts counts = walk(plain, bytes, stride);
+    const models::HierarchyCounts fetched = walk(machine.caches, bytes, stride);
     const bool right = counts.l1d.load_misses == expected;
     all_right = all_right && right;
     fmt::print("{:>8}{:>16}{:>16}{:>16}{:>16}{:>16}{}\n", stride, number(expected), number(counts.l1d.load_misses),
@@ -78,11 +78,12 @@ bool stride_table(const machine::Machine& machine, std::uint64_t bytes) {
 
 void print_cost(const std::string& what, double cost) { fmt::print("{:<58}{:>8.1f} ns\n", what, cost); }
 
-void access_costs(const machine::Machine& machine) {
+void access_costs(const machine::MachineModel& machine) {
   constexpr std::uint64_t times = 2'000'000;
-  sim::HierarchyShape plain = machine.caches;
+  models::HierarchyShape plain = machine.caches;
   plain.prefetch = {};
-  const auto cost = [&](const sim::HierarchyShape& shape, const std::string& what, std::uint64_t bytes, bool in_order) {
+  const auto cost = [&](const models::HierarchyShape& shape, const std::string& what, std::uint64_t bytes,
+                        bool in_order) {
     Caches caches(shape);
     // Made before the clock runs.
     std::vector<std::uint64_t> addresses(times);
@@ -99,8 +100,8 @@ void access_costs(const machine::Machine& machine) {
   cost(plain, "access, memory, at random", 256 << 20, false);
   cost(plain, "access, memory, one line after the other", 256 << 20, true);
   cost(machine.caches, "the same with the prefetchers", 256 << 20, true);
-  std::vector<std::uint64_t> table(sim::tlb_words(machine.tlbs));
-  sim::Tlbs tlbs(machine.tlbs, sim::tables_in(machine.tlbs, table.data()));
+  std::vector<std::uint64_t> table(models::tlb_words(machine.tlbs));
+  models::Tlbs tlbs(machine.tlbs, models::tables_in(machine.tlbs, table.data()));
   std::uint32_t state = 1;
   print_cost("translation, at random in 1 MB", nanoseconds(times, [&] {
                for (std::uint64_t i = 0; i < times; ++i) tlbs.access(noise(state) % (1 << 20), 8, Access::load);
@@ -110,10 +111,10 @@ void access_costs(const machine::Machine& machine) {
 // A mix of loops, patterns and noise over 200 branches.
 void branch_costs() {
   constexpr std::uint64_t times = 2'000'000;
-  for (const auto& [direction, name] : {std::pair{sim::Direction::bimodal, "bimodal"},
-                                        {sim::Direction::gshare, "gshare"},
-                                        {sim::Direction::tage, "TAGE"}}) {
-    const auto branches = std::make_unique<sim::Branches>(direction);
+  for (const auto& [direction, name] : {std::pair{models::Direction::bimodal, "bimodal"},
+                                        {models::Direction::gshare, "gshare"},
+                                        {models::Direction::tage, "TAGE"}}) {
+    const auto branches = std::make_unique<models::Branches>(direction);
     std::uint32_t state = 1;
     const double cost = nanoseconds(times, [&] {
       for (std::uint64_t i = 0; i < times; ++i) {
@@ -128,17 +129,17 @@ void branch_costs() {
   }
 }
 
-void core_cost(const machine::Machine& machine) {
-  const sim::CoreTable& core = *machine::core_named(machine.core);
-  std::vector<sim::CoreInstruction> code;
+void core_cost(const machine::MachineModel& machine) {
+  const models::CoreTable& core = *machine::core_named(machine.core);
+  std::vector<models::CoreInstruction> code;
   for (unsigned i = 0; i < 1000; ++i) {
-    code.push_back({.operation = static_cast<sim::Operation>(1 + i % (sim::operations - 1)),
-                    .sources = {static_cast<sim::Register>(1 + i % 16), static_cast<sim::Register>(1 + i % 7)},
-                    .results = {static_cast<sim::Register>(1 + i % 11)}});
+    code.push_back({.operation = static_cast<models::Operation>(1 + i % (models::operations - 1)),
+                    .sources = {static_cast<models::Register>(1 + i % 16), static_cast<models::Register>(1 + i % 7)},
+                    .results = {static_cast<models::Register>(1 + i % 11)}});
   }
-  sim::CoreState state;
+  models::CoreState state;
   print_cost("instruction in the core model, once", nanoseconds(1'000'000, [&] {
-               for (int i = 0; i < 1000; ++i) sim::run(core, code, state);
+               for (int i = 0; i < 1000; ++i) models::run(core, code, state);
              }));
 }
 

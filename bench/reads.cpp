@@ -152,7 +152,7 @@ void add_tally_readings(const Meter& meter, Table& readings) {
         {"tally: PerfCounter", "one event, with its times", cost(meter, [&] { (void)one.read(); })});
   }
   std::vector<linux::PmuDevice> cores;
-  for (const std::string& name : linux::look_at_machine().pmus) {
+  for (const std::string& name : linux::read_host_machine().pmus) {
     if (auto device = linux::pmu_device("/", name)) cores.push_back(*std::move(device));
   }
   const auto events = event::parse_lists({"{instructions,cycles}"});

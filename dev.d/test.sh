@@ -62,7 +62,7 @@ run_and_list_slowest() {
 
 # Who measures the machine itself (time, caches, what others do) may be wrong beside other tests: up to three such tests
 # are tried again, alone, and must pass three times. What the engine counts and its models say has no second chance.
-counts_exactly='^([0-9]+:)?(engine_|suite/|differential/|torture_test/|backend_engine_test/|sim_test/|channel_test/|marks_test/)'
+counts_exactly='^([0-9]+:)?(engine_|suite/|differential/|torture_test/|backend_engine_test/|models_test/|channel_test/|marks_test/)'
 failed_log=$tree/Testing/Temporary/LastTestsFailed.log
 passes_alone() {
   [[ -s $failed_log ]] && (($(wc -l <"$failed_log") <= 3)) || return 1

@@ -180,7 +180,7 @@ int profile(ProfileOptions& options) {
     });
     if (!asked) return report_error(asked.error());
   }
-  const linux::Machine machine = linux::look_at_machine();
+  const linux::Machine machine = linux::read_host_machine();
   auto choice = choose_backend(options, *format, machine);
   if (!choice) return report_error(choice.error());
   if (const auto there = check_launch(options.order); !there) return report_error(there.error());

@@ -158,7 +158,7 @@ Result<void> check_where(const Options& options, const backend::Backend& backend
   if (!backend.traits().is_engine)
     return fail(Code::bad_usage, "--where: natively nobody notes what was mapped at an address at that moment",
                 "use `--backend engine`, with windows of instructions, loads, stores or branches");
-  if (!format.tells_places)
+  if (!format.has_locations)
     return fail(Code::bad_usage, fmt::format("the format {} has no room for functions and lines", format.name),
                 "table, csv and jsonl have");
   return {};
@@ -181,7 +181,7 @@ int sample(Options& options) {
                                                    options.output.empty() ? "table" : "csv");
   if (!chosen_format) return report_error(chosen_format.error());
   const report::WindowFormat* const format = *chosen_format;
-  const linux::Machine machine = linux::look_at_machine();
+  const linux::Machine machine = linux::read_host_machine();
   auto choice = backend::choose(options.backend, options.order, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
   if (const auto there = check_launch(options.order); !there) return report_error(there.error());

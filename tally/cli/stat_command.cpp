@@ -278,7 +278,7 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
 
 // Counts, writes, and gives tally's exit code; everything in `options` has been checked.
 int count(Options& options) {
-  const linux::Machine machine = linux::look_at_machine();
+  const linux::Machine machine = linux::read_host_machine();
   auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
   const auto noise = noise_of(options.noise, *choice->backend);

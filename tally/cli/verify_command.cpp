@@ -185,7 +185,7 @@ int verify_them(const Options& options) {
   auto events = events_of(options);
   if (!events) return report_error(events.error());
   asked.events = *std::move(events);
-  const linux::Machine machine = linux::look_at_machine();
+  const linux::Machine machine = linux::read_host_machine();
   std::optional<backend::Simulation> simulation;
   if (!options.model.empty()) {
     auto model = backend::machine_of(options.model);
@@ -285,7 +285,7 @@ int verify_program(const Options& options) {
     return report_error({Code::bad_usage, "of none of these events two ways must agree",
                          "instructions, branches of each kind, loads and stores follow from the program", 0});
   }
-  const linux::Machine machine = linux::look_at_machine();
+  const linux::Machine machine = linux::read_host_machine();
   auto engine = backend::choose("engine", asked.events, machine);
   if (!engine) return report_error(engine.error());
   auto other = other_way(asked.events, machine);

@@ -47,8 +47,8 @@ std::string text_of(const result::WatchTable& table, const WatchOptions& options
 
 }  // namespace
 
-Result<Beside> Beside::start(const std::vector<std::string>& command, linux::Signals& signals) {
-  Beside beside;
+Result<ConcurrentCommand> ConcurrentCommand::start(const std::vector<std::string>& command, linux::Signals& signals) {
+  ConcurrentCommand beside;
   if (command.empty()) return beside;
   auto program = linux::Program::start(command, signals);
   if (!program) return fail(program.error());
@@ -57,7 +57,7 @@ Result<Beside> Beside::start(const std::vector<std::string>& command, linux::Sig
   return beside;
 }
 
-bool Beside::is_over(linux::Signals& signals) {
+bool ConcurrentCommand::is_over(linux::Signals& signals) {
   for (;;) {
     const auto taken = signals.take(program_ ? program_->pid() : 0);
     if (taken == linux::Signals::Taken::nothing) break;
@@ -72,7 +72,7 @@ bool Beside::is_over(linux::Signals& signals) {
   return true;
 }
 
-int Beside::finish(linux::Signals& signals, bool is_over, const std::function<void()>& before) {
+int ConcurrentCommand::finish(linux::Signals& signals, bool is_over, const std::function<void()>& before) {
   while (program_ && !is_over) {
     signals.wait();
     is_over = this->is_over(signals);
@@ -123,7 +123,7 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   if (!stream) return report_error(stream.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  auto beside = Beside::start(options.command, *signals);
+  auto beside = ConcurrentCommand::start(options.command, *signals);
   if (!beside) return report_error(beside.error());
   if (auto written = stream->write(head_of(watcher.header(), options)); !written) return report_error(written.error());
   Record record;

@@ -15,10 +15,10 @@
 namespace tally::cli {
 
 /// The command beside which is watched, if there is one.
-class Beside {
+class ConcurrentCommand {
  public:
   /// Errors: not_found, not_executable, cannot_measure.
-  static Result<Beside> start(const std::vector<std::string>& command, linux::Signals& signals);
+  static Result<ConcurrentCommand> start(const std::vector<std::string>& command, linux::Signals& signals);
 
   /// Takes what signals have come. True where watching is over: the command has ended, or the user wants to end.
   bool is_over(linux::Signals& signals);

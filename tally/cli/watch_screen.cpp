@@ -90,7 +90,7 @@ void toggle_record(Show& show, Record& record, const watch::Watcher& watcher, co
 int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen::Terminal terminal) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  auto beside = Beside::start(options.command, *signals);
+  auto beside = ConcurrentCommand::start(options.command, *signals);
   if (!beside) {
     {
       const screen::Terminal ends = std::move(terminal);

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "tally/engine/floors.hpp"
+#include "tally/engine/layers.hpp"
 
 namespace tally::engine {
 

@@ -41,8 +41,8 @@ bool map_log(u32 number) {
 }
 
 /// Others are summed under thread 0.
-bool is_told_apart(const Thread* t) {
-  return t->process != own_records.process || t->index < channel::code_threads_told_apart;
+bool is_distinguished(const Thread* t) {
+  return t->process != own_records.process || t->index < channel::code_threads_distinguished;
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ void code_log_collect(Thread* t, const u64* c, u32 n) {
   if (log_ == nullptr) return;
   u32* area = &t->collected;
   if (*area == 0) {
-    const bool alone = is_told_apart(t);
+    const bool alone = is_distinguished(t);
     if (!alone) area = &others_;
     if (*area == 0) *area = code_log_area(channel::CodeRecordKind::counts, t->process, alone ? t->index : 0);
     if (*area == 0) return;
@@ -148,7 +148,7 @@ bool add_correction(u32 process, u32 thread, u64 pc, const channel::Totals& delt
 
 void code_log_correct(Thread* t, u64 pc, const channel::Totals& delta) {
   if (log_ == nullptr) return;
-  const u32 thread = is_told_apart(t) ? t->index : 0;
+  const u32 thread = is_distinguished(t) ? t->index : 0;
   if (!add_correction(t->process, thread, pc, delta) && thread != 0) add_correction(t->process, 0, pc, delta);
 }
 

@@ -154,7 +154,7 @@ void end_as(Thread* t, channel::End how, int code) {
   p.counted_ns = processor_ns();
 }
 
-void hand_back(Thread* t) {
+void write_back(Thread* t) {
   channel::Process& p = process_record(t);
   p.counted_ns = p.handed_back_ns = processor_ns();
 }

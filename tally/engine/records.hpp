@@ -55,7 +55,7 @@ u64 processor_ns();
 /// How the process of this thread ends, for its record.
 void end_as(Thread* t, channel::End how, int code);
 /// It goes on natively from here on.
-void hand_back(Thread* t);
+void write_back(Thread* t);
 
 /// Sets the GS base of the calling thread.
 void set_gs(u64 base);

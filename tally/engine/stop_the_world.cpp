@@ -20,7 +20,7 @@ bool change_where(Thread* t, Where from, Where to) {
 }
 
 /// Those that were held may come in; and so may who takes the floor next.
-void free_floor() {
+void free_turn() {
   {
     Guard guard(threads_lock);
     for (Thread* o = threads(); o != nullptr; o = o->next) change_where(o, held, outside);
@@ -35,7 +35,7 @@ void wait_for_floor() {
   if (speaker == 0) return;
   if (memory_is_shared() && has_died(speaker)) {
     if (__atomic_compare_exchange_n(&taken, &speaker, own_lock_id(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-      free_floor();
+      free_turn();
     return;
   }
   constexpr u64 pause[2] = {0, 10'000'000};
@@ -43,7 +43,7 @@ void wait_for_floor() {
 }
 
 /// Nobody waits any more for a thread that was killed.
-bool is_gone(Thread* o) {
+bool has_ended(Thread* o) {
   if (!memory_is_shared() || !has_died(*o)) return false;
   __atomic_store_n(&o->in_call, 0, __ATOMIC_RELAXED);
   put_where(o, gone);
@@ -91,7 +91,7 @@ bool bring_out(Thread* t, u64 patience_us, Where as, Which which) {
       for (Thread* o = threads(); o != nullptr; o = o->next) {
         if (o == t || !which(o) || change_where(o, outside, as)) continue;
         if (__atomic_load_n(&o->where, __ATOMIC_SEQ_CST) >= held) continue;
-        if (round % 4 == 3 && is_gone(o)) continue;
+        if (round % 4 == 3 && has_ended(o)) continue;
         all = false;
         // Again and again: what it set off may have been on the way already, past the last look at `pad`.
         if (round % 4 == 0) ask_out(t, o);
@@ -148,19 +148,19 @@ bool try_take_floor(Thread* t) {
   return __atomic_compare_exchange_n(&taken, &none, t->lock_id, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-void take_floor(Thread* t) {
+void take_turn(Thread* t) {
   put_where(t, outside);
   while (!try_take_floor(t)) wait_for_floor();
   if (change_where(t, outside, inside)) return;
-  give_floor(t);  // the process has ended meanwhile
+  give_turn(t);  // the process has ended meanwhile
   rest(t);
 }
 
-void give_floor(Thread*) { free_floor(); }
+void give_turn(Thread*) { free_turn(); }
 
 void give_floor_for_dead(u32 holder) {
   if (__atomic_compare_exchange_n(&taken, &holder, own_lock_id(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-    free_floor();
+    free_turn();
 }
 
 bool hold_others(Thread* t) {
@@ -174,11 +174,11 @@ void stop_others(Thread* t) {
     put_where(t, outside);
     rest(t);
   }
-  take_floor(t);
+  take_turn(t);
   // Once a thread has left the engine the handlers are the program's: nobody can be asked.
   if (!leaving() && !bring_out(t, 1000000, stopped, [t](const Thread* o) { return o->process == t->process; }))
     mark_partial(t, channel::partial_not_parked);
-  give_floor(t);
+  give_turn(t);
 }
 
 bool leaving() { return leaving_; }

@@ -26,11 +26,11 @@ void step_aside(Thread* t);
 
 /// The right to stop others, and what it is given up with: those that were held may come in.
 bool try_take_floor(Thread* t);
-void give_floor(Thread* t);
+void give_turn(Thread* t);
 /// The same for the dead thread with this lock_id, where it has it.
 void give_floor_for_dead(u32 holder);
 /// Waits for it, outside.
-void take_floor(Thread* t);
+void take_turn(Thread* t);
 
 /// Holds every other thread of the address space. False when one did not come out within ten seconds.
 bool hold_others(Thread* t);

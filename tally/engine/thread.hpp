@@ -144,7 +144,7 @@ inline constexpr u64 counters_bytes = u64{channel::segment_limit} * 8;
 inline constexpr u64 thread_bytes = steps_table_at + jump_table_entries * 8;
 
 /// What a system call returns that is to be begun again, after a signal's handler.
-inline constexpr s64 begin_anew = -512;
+inline constexpr s64 restart_counts = -512;
 
 inline Thread* current() {
   Thread* t;

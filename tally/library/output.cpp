@@ -79,7 +79,7 @@ Result<void> write(const result::ProgramRegions& program, const std::string& pla
   return output->write(format->write(program));
 }
 
-void tell_end(const Kept& known, const result::ProgramRegions& program) {
+void report_end(const Kept& known, const result::ProgramRegions& program) {
   if (!known.any_opened) {
     Error why = *known.why_none;
     why.message = "no regions: " + why.message;
@@ -109,7 +109,7 @@ void at_end() {
   const result::ProgramRegions program = known.any_opened ? all_regions() : this_program();
   const bool are_shown = handed_over(known, program);
   // A table stands under that command's own then.
-  if (!known.place.empty() && !(are_shown && known.place == "table")) tell_end(known, program);
+  if (!known.place.empty() && !(are_shown && known.place == "table")) report_end(known, program);
 }
 
 }  // namespace

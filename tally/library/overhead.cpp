@@ -113,7 +113,7 @@ void calibrate_readings(Counters& counters, Thread& thread) {
 }
 
 // What the first of two readings, one after the other, leaves out where the pages have changed in between.
-void calibrate_anew(Thread& thread) {
+void calibrate_again(Thread& thread) {
   linux::UserCounter others[most_events];
   std::copy_n(thread.user, most_events, others);
   std::vector<std::vector<std::int64_t>> more(thread.events);
@@ -128,9 +128,9 @@ void calibrate_anew(Thread& thread) {
       for (std::uint32_t e = 0; e < thread.events; ++e) cost[e] = after[e] - before[e];
     }
     for (std::uint32_t e = 0; e < thread.events && i >= warm_up; ++e)
-      more[e].push_back(between[1][e] - between[0][e] - thread.anew[e]);
+      more[e].push_back(between[1][e] - between[0][e] - thread.again[e]);
   }
-  for (std::uint32_t e = 0; e < thread.events; ++e) thread.shared->around_anew[e] = middle(more[e]).value;
+  for (std::uint32_t e = 0; e < thread.events; ++e) thread.shared->around_again[e] = middle(more[e]).value;
 }
 
 // Whether an interrupt was in it.
@@ -174,7 +174,7 @@ void calibrate(Counters& counters, Enter empty, Enter around) {
     take_path(*thread, own);
   }
   calibrate_path(counters, *thread, empty, around);
-  if (own == Path::user) calibrate_anew(*thread);
+  if (own == Path::user) calibrate_again(*thread);
   const std::lock_guard guard(thread->shared->lock);
   for (auto& known : thread->by_name) known.clear();
   take_path(*thread, own);

@@ -41,7 +41,7 @@ void move_open(Thread& thread, std::size_t event) noexcept {
 }
 
 // Copies every page again, and reads. `held` is what counters hold, `to` what their registers say.
-[[gnu::noinline]] bool read_anew(Thread& thread, std::int64_t* to, std::int64_t* held) noexcept {
+[[gnu::noinline]] bool read_again(Thread& thread, std::int64_t* to, std::int64_t* held) noexcept {
   for (int tries = 0; tries < 16; ++tries) {
     bool whole = true;
     std::uint64_t moves = thread.moves;
@@ -63,10 +63,10 @@ void move_open(Thread& thread, std::size_t event) noexcept {
 [[gnu::noinline]] bool read_moved(Thread& thread, std::int64_t* to) noexcept {
   std::int64_t first[most_events] = {};
   std::int64_t second[most_events] = {};
-  if (!read_anew(thread, to, first) || !read_anew(thread, to, second)) return false;
+  if (!read_again(thread, to, first) || !read_again(thread, to, second)) return false;
   for (std::uint32_t i = 0; i < thread.events; ++i) {
-    thread.anew[i] = second[i] - first[i];
-    const std::int64_t cost = thread.anew[i] + thread.shared->around_anew[i];
+    thread.again[i] = second[i] - first[i];
+    const std::int64_t cost = thread.again[i] + thread.shared->around_again[i];
     thread.aside[i] += cost;
     for (Open* open = thread.innermost; open != nullptr; open = open->outer) {
       if (open->start != to) open->start[i] += cost;
@@ -85,7 +85,7 @@ std::uint64_t fail_over(Thread& thread, Path path) noexcept {
   return not_read;
 }
 
-[[gnu::noinline]] std::uint64_t read_behind(Thread& thread, std::int64_t* to) noexcept {
+[[gnu::noinline]] std::uint64_t read_after(Thread& thread, std::int64_t* to) noexcept {
   return read_moved(thread, to) ? thread.moves : fail_over(thread, Path::group);
 }
 
@@ -108,7 +108,7 @@ inline std::uint64_t read_words(Thread& thread, std::int64_t* to, std::index_seq
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (((thread.user[i].page->sequence ^ thread.user[i].seen) | ... | (thread.moves ^ moves)) == 0) [[likely]]
     return moves;
-  return read_behind(thread, to);
+  return read_after(thread, to);
 }
 
 template <Serialize how, std::size_t events>

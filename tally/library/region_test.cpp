@@ -128,9 +128,9 @@ TEST_F(Regions, a_thread_may_be_older_than_the_counters) {
       touch(2);
     }
   });
-  auto anew = Counters::open({"page-faults"});
-  ASSERT_TRUE(anew) << anew.error().message;
-  counters.emplace(*std::move(anew));
+  auto again = Counters::open({"page-faults"});
+  ASSERT_TRUE(again) << again.error().message;
+  counters.emplace(*std::move(again));
   opened.set_value();
   older.join();
   EXPECT_EQ(result("older").all.entries, 3u);

@@ -111,7 +111,7 @@ struct Thread {
   bool has_readings = false;  ///< Counters::read() was called
   std::uint64_t absent = 0;   ///< ns that a group was without the processor's counters, as the kernel says
   Numbers base{};             ///< the offsets that the beginnings of open entries go with
-  Numbers anew{};             ///< what it cost to copy all pages again, the last time
+  Numbers again{};            ///< what it cost to copy all pages again, the last time
   Numbers aside{};            ///< what counters hold and readings do not: what this library did itself. See not_own()
   std::vector<linux::PerfCounter> counters;  ///< one group; the first leads it
   std::atomic_flag closed;                   ///< the counters are, or are about to be
@@ -153,7 +153,7 @@ struct Shared {
   std::map<std::string, std::uint32_t, std::less<>> numbers;  ///< of the names
   std::vector<std::shared_ptr<Thread>> threads;
   std::array<Overhead, path_count> overhead;
-  Numbers around_anew{};  ///< what an end costs more that copies all pages again, besides that
+  Numbers around_again{};  ///< what an end costs more that copies all pages again, besides that
 
   Shared() = default;
   Shared(const Shared&) = delete;

@@ -80,7 +80,7 @@ TEST_F(Looking, a_virtual_machine_without_pmu) {
   add("proc/sys/kernel/perf_event_paranoid", "-1\n");
   add("sys/bus/event_source/devices/software/type", "1\n");
   add("sys/bus/event_source/devices/breakpoint/type", "5\n");
-  const Machine machine = look_at_machine(root_.string());
+  const Machine machine = read_host_machine(root_.string());
   EXPECT_EQ(machine.cpu, "Some CPU @ 2.00GHz");
   EXPECT_EQ(machine.microcode, "0x42");
   EXPECT_EQ(machine.kernel, "6.1.0-test");
@@ -96,7 +96,7 @@ TEST_F(Looking, a_hybrid_processor_with_a_governor) {
   add("sys/bus/event_source/devices/cpu_atom/type", "10\n");
   add("sys/bus/event_source/devices/uncore_imc_0/type", "20\n");
   add("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
-  const Machine machine = look_at_machine(root_.string());
+  const Machine machine = read_host_machine(root_.string());
   EXPECT_EQ(machine.hypervisor, false);
   EXPECT_EQ(machine.pmus, (std::vector<std::string>{"cpu_atom", "cpu_core"}));
   EXPECT_EQ(machine.governor, "performance");
@@ -104,8 +104,8 @@ TEST_F(Looking, a_hybrid_processor_with_a_governor) {
 
 TEST_F(Looking, an_empty_machine_claims_nothing) {
   Machine nothing;
-  nothing.architecture = look_at_machine().architecture;
-  EXPECT_EQ(look_at_machine(root_.string()), nothing);
+  nothing.architecture = read_host_machine().architecture;
+  EXPECT_EQ(read_host_machine(root_.string()), nothing);
 }
 
 using Writing = Tree;

@@ -452,16 +452,16 @@ TEST(Models, the_first_page_is_missed_when_it_is_accessed_first) {
 }
 
 TEST(Models, a_program_goes_on_where_nobody_takes_its_notes_any_more) {
-  const TemporaryFile left_behind("left_behind"), orphaned("orphaned");
-  for (const TemporaryFile* file : {&left_behind, &orphaned}) unlink(file->path().c_str());
+  const TemporaryFile left_over("left_behind"), orphaned("orphaned");
+  for (const TemporaryFile* file : {&left_over, &orphaned}) unlink(file->path().c_str());
   const Words options{"stat", "-q", "--model",      "haswell", "--model-threads",
                       "1",    "-e", "cache-misses", "--",      "/bin/sh"};
   Words leaves = options, kills = options;
   leaves.insert(leaves.end(),
-                {"-c", "(trap '' HUP; sleep 1; " + std::string(work) + ": > " + left_behind.path() + ") &"});
+                {"-c", "(trap '' HUP; sleep 1; " + std::string(work) + ": > " + left_over.path() + ") &"});
   kills.insert(kills.end(), {"-c", "kill -9 $PPID; " + std::string(work) + ": > " + orphaned.path()});
   EXPECT_EQ(tally(leaves).code(), 0);
-  EXPECT_TRUE(is_made(left_behind.path()));
+  EXPECT_TRUE(is_made(left_over.path()));
   (void)tally(kills);
   EXPECT_TRUE(is_made(orphaned.path()));
 }

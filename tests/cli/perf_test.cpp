@@ -15,7 +15,7 @@ namespace {
 const Words busy{"/bin/sh", "-c", "head -c 12288000 /dev/zero | tr '\\0' x | sort >/dev/null; :"};
 
 /// The figures of `-x ,` in the order of the events; perf writes a line for each.
-std::vector<double> figures(const std::string& text) {
+std::vector<double> statistics(const std::string& text) {
   std::vector<double> all;
   for (const std::string& line : split(text, '\n')) {
     if (!line.empty() && line.front() != '#') all.push_back(std::atof(line.c_str()));
@@ -45,15 +45,15 @@ TEST(BesidePerf, page_faults_and_task_clock_agree) {
     return Running(words).finish();
   };
   const Words perf{"/usr/bin/env", "perf", "stat", "-x", ",", "-e", "page-faults,task-clock", "--"};
-  if (const Finished tried = run(perf); tried.code() != 0 || figures(tried.err).size() != 2)
+  if (const Finished tried = run(perf); tried.code() != 0 || statistics(tried.err).size() != 2)
     GTEST_SKIP() << "perf does not count here: " << tried.err;
   Range faults[2], clock[2];
   for (int round = 0; round < 5; ++round) {
-    const auto theirs = figures(run(perf).err);
+    const auto theirs = statistics(run(perf).err);
     const Finished finished =
         run({TALLY_COMMAND, "stat", "-q", "--backend", "perf", "-x", ",", "-e", "page-faults,task-clock", "--"});
     ASSERT_EQ(finished.code(), 0) << finished.err;
-    const auto ours = figures(finished.err);
+    const auto ours = statistics(finished.err);
     ASSERT_EQ(theirs.size(), 2u);
     ASSERT_EQ(ours.size(), 2u) << finished.err;
     faults[0].add(theirs[0]);

@@ -37,7 +37,7 @@ class BundleTest : public testing::Test {
       const channel::RecordHead* const record = store.record(store.slots()[i].place);
       if (record == nullptr || channel::as_bundle(*record) == nullptr) continue;
       auto& bundle = *reinterpret_cast<Bundle*>(base + store.slots()[i].place * channel::record_unit);
-      f(bundle, *reinterpret_cast<engine::persist::BundleHead*>(bundle.behind_names()));
+      f(bundle, *reinterpret_cast<engine::persist::BundleHead*>(bundle.after_names()));
       channel::seal(bundle.head, file.key);
       ++n;
     }

@@ -6,7 +6,7 @@
 namespace tally::engine_test {
 
 /// Blocks of one instruction, of a few, of more than most programs have in a row; and such as are made of what ran.
-inline constexpr int block_sizes[] = {1, 3, 64, made_anew};
+inline constexpr int block_sizes[] = {1, 3, 64, made_again};
 
 /// Equal in everything the world sees of a run.
 inline void expect_same(const Outcome& engine, const Outcome& native) {

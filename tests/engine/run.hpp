@@ -50,7 +50,7 @@ Counted run_stepped(const Command& command);
 
 /// As a block size: the engine makes everything anew that has run once, while it runs and for the next time, and the
 /// program runs for the third time.
-inline constexpr int made_anew = -1;
+inline constexpr int made_again = -1;
 
 /// Runs it under `tally stat --backend engine`; block_size 0 leaves the engine's own, cache_limit 0 all the room there
 /// is.

@@ -34,7 +34,7 @@ Sections sections_of(const std::string& path) {
   return sections;
 }
 
-linux::Survey look_at(const Sections& sections) {
+linux::Survey read_watched_machine(const Sections& sections) {
   std::string pattern = (fs::temp_directory_path() / "tally-machine-XXXXXX").string();
   EXPECT_NE(mkdtemp(pattern.data()), nullptr);
   for (const auto& [name, text] : sections) {
@@ -42,7 +42,7 @@ linux::Survey look_at(const Sections& sections) {
     fs::create_directories((fs::path(pattern) / name).parent_path());
     std::ofstream(fs::path(pattern) / name) << text;
   }
-  linux::Survey survey = linux::look_at_counting(pattern);
+  linux::Survey survey = linux::read_counting(pattern);
   fs::remove_all(pattern);
   return survey;
 }
@@ -159,7 +159,7 @@ doctor::Facts facts_of(const std::string& machine) {
   const Sections sections = sections_of(machine_file(machine + ".machine"));
   EXPECT_TRUE(sections.contains("probes")) << machine;
   doctor::Facts facts;
-  facts.survey = look_at(sections);
+  facts.survey = read_watched_machine(sections);
   facts.processor = processor_of(sections);
   read_probes(sections.at("probes"), facts);
   return facts;

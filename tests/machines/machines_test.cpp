@@ -120,7 +120,7 @@ std::string all_of(const result::Diagnosis& diagnosis) {
   return said;
 }
 
-void expect_said(const result::Diagnosis& diagnosis, const std::string& cause, const std::string& text) {
+void expect_message(const result::Diagnosis& diagnosis, const std::string& cause, const std::string& text) {
   EXPECT_EQ(diagnosis.cause, cause);
   EXPECT_NE(all_of(diagnosis).find(text), std::string::npos) << all_of(diagnosis);
 }
@@ -152,8 +152,8 @@ TEST(Answers, every_refusal_of_the_kernel_is_named_and_explained) {
     facts.probes.with_kernel = facts.probes.cores.front();
     const result::Diagnosis diagnosis = doctor::diagnose(facts);
     EXPECT_FALSE(diagnosis.hardware);
-    expect_said(diagnosis, refusal.cause, refusal.says);
-    expect_said(diagnosis, refusal.cause, doctor::errno_name(refusal.os_errno));
+    expect_message(diagnosis, refusal.cause, refusal.says);
+    expect_message(diagnosis, refusal.cause, doctor::errno_name(refusal.os_errno));
   }
 }
 
@@ -161,8 +161,8 @@ TEST(Answers, a_pmu_that_cannot_leave_the_kernel_out_is_found_by_counting_both) 
   doctor::Facts facts = facts_of("bare-intel");
   facts.probes.cores = {{EPERM, std::nullopt}};
   facts.probes.with_kernel = {0, std::nullopt};
-  expect_said(doctor::diagnose(facts), "refused", "this PMU cannot leave the kernel out");
-  expect_said(doctor::diagnose(facts), "refused", "tally stat --kernel");
+  expect_message(doctor::diagnose(facts), "refused", "this PMU cannot leave the kernel out");
+  expect_message(doctor::diagnose(facts), "refused", "tally stat --kernel");
 }
 
 // It counts a long loop as it should, and branches not at all: `auto` refuses it by the same words.
@@ -171,7 +171,7 @@ TEST(Answers, a_pmu_that_lies_about_known_work_is_not_believed) {
   linux::KnownWork work{"branches", 0, linux::PerfValue{12, Nanoseconds(1000), Nanoseconds(1000)}, 500, 550};
   facts.probes.known_work = {work};
   EXPECT_FALSE(doctor::diagnose(facts).hardware);
-  expect_said(doctor::diagnose(facts), "frozen", "it does not count truly: a loop of 500 branches was 12");
+  expect_message(doctor::diagnose(facts), "frozen", "it does not count truly: a loop of 500 branches was 12");
   facts.probes.known_work.front().value->value = 503;
   EXPECT_TRUE(doctor::diagnose(facts).hardware);
 }
@@ -182,9 +182,9 @@ TEST(Answers, what_keeps_programs_from_reading_counters_is_named_with_its_switch
   EXPECT_EQ(all_of(doctor::diagnose(facts)).find("system call"), std::string::npos);
   facts.probes.user_reads = linux::UserReads{0, false};
   facts.survey.core_pmus.front().user_reads = 0;
-  expect_said(doctor::diagnose(facts), "counts", "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
+  expect_message(doctor::diagnose(facts), "counts", "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
   facts.probes.user_reads = linux::UserReads{EPERM, false};
-  expect_said(doctor::diagnose(facts), "counts", "sysctl kernel.perf_event_mlock_kb=516");
+  expect_message(doctor::diagnose(facts), "counts", "sysctl kernel.perf_event_mlock_kb=516");
 }
 
 // What a program as an ordinary user could map on a machine with two processors: 258 pages without locked memory of its
@@ -228,8 +228,8 @@ TEST(Answers, three_hundred_processors_want_more_files_than_the_usual_limit) {
   facts.survey.online = "0-299";
   facts.survey.open_files = 1024;
   facts.survey.open_files_at_most = 524288;
-  expect_said(doctor::diagnose(facts), "counts", "room for 3 events");
-  expect_said(doctor::diagnose(facts), "counts", "ulimit -n 524288");
+  expect_message(doctor::diagnose(facts), "counts", "room for 3 events");
+  expect_message(doctor::diagnose(facts), "counts", "ulimit -n 524288");
   facts.survey.open_files = 524288;
   EXPECT_EQ(all_of(doctor::diagnose(facts)).find("room for"), std::string::npos);
 }
@@ -239,9 +239,9 @@ TEST(Answers, the_board_of_a_device_tree_tells_a_virtual_machine) {
   facts.survey.firmware = {};
   EXPECT_EQ(doctor::diagnose(facts).cause, "no-pmu");
   facts.survey.firmware.board = "linux,dummy-virt";
-  expect_said(doctor::diagnose(facts), "no-vpmu", "was not recognised");
+  expect_message(doctor::diagnose(facts), "no-vpmu", "was not recognised");
   facts.survey.firmware.board = "linux,dummy-virt, qemu,fw-cfg-mmio";
-  expect_said(doctor::diagnose(facts), "no-vpmu", "-cpu host,pmu=on");
+  expect_message(doctor::diagnose(facts), "no-vpmu", "-cpu host,pmu=on");
 }
 
 TEST(Answers, a_host_that_was_not_recognised_gets_no_advice) {

@@ -40,7 +40,7 @@ added = {
         ("tally/counting/backend/steady/CMakeLists.txt", "",
          "tally_directory(backend_steady SOURCES steady.cpp DEPENDS backend)\n"),
         ("tally/counting/backend/steady/steady.cpp", "", """#include "tally/counting/backend/native.hpp"
-#include "tally/counting/backend/way.hpp"
+#include "tally/counting/backend/candidate.hpp"
 
 namespace tally::backend::steady {
 namespace {
@@ -67,8 +67,8 @@ class Steady final : public Backend {
 
 }  // namespace
 
-extern const Way by_name;
-const Way by_name{"steady", Way::When::by_name,
+extern const Candidate by_name;
+const Candidate by_name{"steady", Candidate::When::by_name,
                   [](const linux::Machine&, const std::optional<Simulation>&) -> std::unique_ptr<Backend> {
                     return std::make_unique<Steady>();
                   },
@@ -76,7 +76,7 @@ const Way by_name{"steady", Way::When::by_name,
 
 }  // namespace tally::backend::steady
 """),
-        ("tally/counting/backend/choose/ways.inc", "// Every way to count", "TALLY_WAY(steady, by_name)"),
+        ("tally/counting/backend/choose/candidates.inc", "// Every way to count", "TALLY_CANDIDATE(steady, by_name)"),
     ],
     "metric": [
         ("tally/core/count/metric_table.cpp", "constexpr MetricDefinition table[] = {",
@@ -124,13 +124,13 @@ int run_greet(const std::vector<std::string>& arguments) {
 
 #include "tally/engine/models/core/core.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 extern constinit const CoreTable simple_core;
-}  // namespace tally::sim
+}  // namespace tally::models
 """),
         ("tally/engine/models/core/simple_core.cpp", "", """#include "tally/engine/models/core/simple_core.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 constexpr auto one_cycle_each = [] {
   std::array<Timing, operations> timings{};
@@ -148,12 +148,12 @@ constinit const CoreTable simple_core = {.name = "simple",
                                          .store_busy = ticks_per_cycle,
                                          .in_order = true,
                                          .timings = one_cycle_each};
-}  // namespace tally::sim
+}  // namespace tally::models
 """),
-        ("tally/engine/models/CMakeLists.txt", "tally_directory(sim SOURCES", " core/simple_core.cpp"),
+        ("tally/engine/models/CMakeLists.txt", "tally_directory(models SOURCES", " core/simple_core.cpp"),
         ("tally/engine/machines/models.cpp", '#include "tally/engine/models/core/haswell_core.hpp"',
          '#include "tally/engine/models/core/simple_core.hpp"'),
-        ("tally/engine/machines/models.cpp", "const sim::CoreTable* const cores[] = {", "&sim::simple_core, "),
+        ("tally/engine/machines/models.cpp", "const models::CoreTable* const cores[] = {", "&models::simple_core, "),
     ],
     "machine model": [
         ("tally/engine/machines/small.cpp", "", """#include "tally/engine/machines/models.hpp"

@@ -78,7 +78,7 @@ TEST(Examples, regions_in_python) {
   EXPECT_GT(value(regions["add"], 0), value(regions["join"], 0) + 10 * 1000 * 100);
 }
 
-std::string said_by(const Words& program) {
+std::string reported_by(const Words& program) {
   Words words{"/usr/bin/env", "TALLY_EVENTS=instructions,loads",
               TALLY_COMMAND,  "stat",
               "-q",           "-e",
@@ -91,7 +91,7 @@ std::string said_by(const Words& program) {
 }
 
 TEST(Examples, factorial_is_as_its_formula_says) {
-  const std::string said = said_by({std::string(BUILT) + "/factorial"});
+  const std::string said = reported_by({std::string(BUILT) + "/factorial"});
   for (const int n : {1, 2, 20, 1000}) {
     const int least = 5 * n - 2;
     bool any = false;
@@ -105,7 +105,7 @@ TEST(Examples, factorial_is_as_its_formula_says) {
 }
 
 TEST(Examples, strides_read_every_number) {
-  const std::string said = said_by({std::string(BUILT) + "/strides"});
+  const std::string said = reported_by({std::string(BUILT) + "/strides"});
   for (const char* stride : {"stride 1 ", "stride 16 ", "stride 4096 "}) {
     EXPECT_NE(said.find(stride), std::string::npos) << said;
   }
@@ -114,7 +114,7 @@ TEST(Examples, strides_read_every_number) {
 }
 
 TEST(Examples, clocks_go_on_while_a_program_sleeps) {
-  const std::string said = said_by({std::string(BUILT) + "/clocks"});
+  const std::string said = reported_by({std::string(BUILT) + "/clocks"});
   const auto instructions = [&](const std::string& name) {
     const std::size_t line = said.find(name);
     const std::string event = "instructions:u ";

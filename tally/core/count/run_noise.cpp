@@ -105,10 +105,10 @@ double drift_of(const std::vector<SampledRow>& rows, double least_spread) {
 
 /// The least one with which rows differ as they do. Of those whose samples say something about it.
 double spread_of(const std::vector<SampledRow>& rows, double drift, double least_spread) {
-  constexpr double said_by = 0.05 * 0.05;
+  constexpr double reported_by = 0.05 * 0.05;
   std::vector<Deviation> deviations;
   for (const SampledRow& row : rows)
-    if (const Deviation one = deviation(row, drift); one.variance < said_by) deviations.push_back(one);
+    if (const Deviation one = deviation(row, drift); one.variance < reported_by) deviations.push_back(one);
   if (deviations.size() < enough_rows) return least_spread;
   double low = least_spread, high = 1;
   const auto is_enough = [&](double spread) {

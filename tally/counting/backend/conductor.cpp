@@ -41,14 +41,14 @@ void Conductor::start(Nanoseconds now) {
   if (order_.multiplex) {
     seen_.assign(order_.events.size(), Reading{});
     slices_.assign(order_.events.size(), Slices{});
-    next_look_ = now + rotation_;
+    next_read_ = now + rotation_;
   }
   if (order_.timing.timeout) last_call_ = now + *order_.timing.timeout;
 }
 
 std::optional<Nanoseconds> Conductor::next() const {
   std::optional<Nanoseconds> soonest;
-  for (const auto& time : {delayed_, next_end_, last_call_, next_look_}) {
+  for (const auto& time : {delayed_, next_end_, last_call_, next_read_}) {
     if (time && (!soonest || *time < *soonest)) soonest = time;
   }
   return soonest;
@@ -56,9 +56,9 @@ std::optional<Nanoseconds> Conductor::next() const {
 
 void Conductor::due(Nanoseconds now) {
   if (delayed_ && *delayed_ <= now) start(now);
-  if (next_look_ && *next_look_ <= now) {
+  if (next_read_ && *next_read_ <= now) {
     end_slice(meter_.read());
-    next_look_ = linux::now() + rotation_;
+    next_read_ = linux::now() + rotation_;
   }
   if (next_end_ && *next_end_ <= now) {
     end_interval(now, meter_.read());
@@ -77,10 +77,10 @@ std::vector<Count> Conductor::finish(Nanoseconds now) {
   final_ = meter_.read();
   ended_ = now;
   if (next_end_ && now > last_end_) end_interval(now, *final_);
-  if (next_look_) {
+  if (next_read_) {
     end_slice(*final_);
     add_errors(*final_, slices_);
-    next_look_.reset();
+    next_read_.reset();
   }
   next_end_.reset();
   return *final_;

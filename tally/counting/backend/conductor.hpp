@@ -77,7 +77,7 @@ class Conductor final : public Schedule {
   Nanoseconds started_{0};                            // when they did
   std::optional<Nanoseconds> next_end_;               // of an interval
   std::optional<Nanoseconds> last_call_;              // the time-out
-  std::optional<Nanoseconds> next_look_;              // at counters that are lent in turns
+  std::optional<Nanoseconds> next_read_;              // at counters that are lent in turns
   std::vector<Reading> seen_;                         // what they held at the last one
   std::vector<Slices> slices_;
   Nanoseconds last_end_{0};

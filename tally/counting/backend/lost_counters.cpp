@@ -53,8 +53,9 @@ Nanoseconds longest_enabled(const std::vector<KernelCount>& counts) {
   return longest;
 }
 
-Count count_of_lost(const event::Event& event, const Figures& figures, Count until_then, const std::string& why) {
-  Figures by_wait4 = figures;
+Count count_of_lost(const event::Event& event, const RunStatistics& statistics, Count until_then,
+                    const std::string& why) {
+  RunStatistics by_wait4 = statistics;
   by_wait4.kernel.clear();
   Count whole = software_count(event, by_wait4);
   return downgraded(whole.value ? std::move(whole) : std::move(until_then), Trust::partial, why);

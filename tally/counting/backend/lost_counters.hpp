@@ -21,6 +21,7 @@ Nanoseconds longest_enabled(const std::vector<KernelCount>& counts);
 
 /// The count of one of the kernel's own events that lost its counter: wait4(2)'s figure where it has one, else what was
 /// counted until then; partial, for this reason.
-Count count_of_lost(const event::Event& event, const Figures& figures, Count until_then, const std::string& why);
+Count count_of_lost(const event::Event& event, const RunStatistics& statistics, Count until_then,
+                    const std::string& why);
 
 }  // namespace tally::backend

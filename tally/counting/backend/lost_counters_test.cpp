@@ -39,18 +39,18 @@ TEST(LostCounters, many_short_programs_are_believed) {
 }
 
 TEST(LostCounters, have_the_figures_of_wait4) {
-  Figures figures;
-  figures.usage = took(milliseconds(5), milliseconds(45));
-  figures.lost = "the kernel took the counters away";
+  RunStatistics statistics;
+  statistics.usage = took(milliseconds(5), milliseconds(45));
+  statistics.lost = "the kernel took the counters away";
   for (const event::Id id : {event::Id::task_clock, event::Id::page_faults, event::Id::cpu_migrations})
-    figures.kernel.push_back({id, 0, linux::PerfValue{3, Nanoseconds(3520), Nanoseconds(3520)}});
-  const Count clock = software_count(*event::parse("task-clock"), figures);
+    statistics.kernel.push_back({id, 0, linux::PerfValue{3, Nanoseconds(3520), Nanoseconds(3520)}});
+  const Count clock = software_count(*event::parse("task-clock"), statistics);
   EXPECT_EQ(clock.value, 50'000'000);
   EXPECT_EQ(clock.trust, Trust::partial);
   EXPECT_EQ(clock.source, Source::wait4);
-  EXPECT_EQ(clock.reason, figures.lost);
-  EXPECT_EQ(software_count(*event::parse("page-faults"), figures).value, 30'770);
-  const Count migrations = software_count(*event::parse("cpu-migrations"), figures);
+  EXPECT_EQ(clock.reason, statistics.lost);
+  EXPECT_EQ(software_count(*event::parse("page-faults"), statistics).value, 30'770);
+  const Count migrations = software_count(*event::parse("cpu-migrations"), statistics);
   EXPECT_EQ(migrations.value, 3);
   EXPECT_EQ(migrations.trust, Trust::partial);
 }

@@ -56,21 +56,21 @@ Left NativeRun::wait(Schedule* schedule, Observer* observer) {
   return left_;
 }
 
-Figures NativeRun::figures() const {
-  Figures figures;
-  take_time(figures, program_->started(), left_.ended ? ended_at_ : linux::this_moment());
-  figures.usage = left_.ended ? usage_ : linux::usage_of_living(program_->pid()).value_or(linux::Usage{});
-  figures.usage = figures.usage + orphans_;
-  return figures;
+RunStatistics NativeRun::statistics() const {
+  RunStatistics statistics;
+  take_time(statistics, program_->started(), left_.ended ? ended_at_ : linux::this_moment());
+  statistics.usage = left_.ended ? usage_ : linux::usage_of_living(program_->pid()).value_or(linux::Usage{});
+  statistics.usage = statistics.usage + orphans_;
+  return statistics;
 }
 
-Outcome NativeRun::outcome(const Figures& figures) const {
+Outcome NativeRun::outcome(const RunStatistics& statistics) const {
   Outcome outcome;
   outcome.ended = left_.ended;
   outcome.all_ended = !left_.gave_up;
   outcome.wait_status = wait_status_;
-  outcome.usage = figures.usage;
-  outcome.duration = figures.duration;
+  outcome.usage = statistics.usage;
+  outcome.duration = statistics.duration;
   if (left_.ended && left_.some_alive) {
     if (std::string said = still_running(descendants_, order_.conditions.wait_all); !said.empty()) {
       outcome.notices.push_back(std::move(said));
@@ -99,15 +99,15 @@ void NativeRun::reap(Observer* observer) {
       left_.ended = true;
       ended_at_ = linux::this_moment();
       wait_status_ = change->wait_status;
-      usage_ = program_->ended_with(change->wait_status, change->figures).usage;
+      usage_ = program_->ended_with(change->wait_status, change->statistics).usage;
     } else if (descendants_.include(change->process)) {
-      orphans_ = orphans_ + linux::usage_of(change->figures);
+      orphans_ = orphans_ + linux::usage_of(change->statistics);
     }
   }
 }
 
-Count native_count(const event::Event& event, const Figures& figures, const Left& left) {
-  Count count = software_count(event, figures);
+Count native_count(const event::Event& event, const RunStatistics& statistics, const Left& left) {
+  Count count = software_count(event, statistics);
   if (event.id == event::Id::duration_time || event.id == event::Id::tsc) {
     return left.ended ? count : downgraded(count, Trust::partial, "the program was still running");
   }

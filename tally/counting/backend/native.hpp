@@ -68,10 +68,10 @@ class NativeRun {
   Left wait(Schedule* schedule = nullptr, Observer* observer = nullptr);
 
   /// The kernel's bookkeeping and the clocks; without counters.
-  Figures figures() const;
+  RunStatistics statistics() const;
 
   /// The outcome without its counts.
-  Outcome outcome(const Figures& figures) const;
+  Outcome outcome(const RunStatistics& statistics) const;
 
  private:
   bool wanted() const;
@@ -89,7 +89,7 @@ class NativeRun {
 };
 
 /// The count of one of the kernel's own events for a program that was left so: partial where something is missing.
-Count native_count(const event::Event& event, const Figures& figures, const Left& left);
+Count native_count(const event::Event& event, const RunStatistics& statistics, const Left& left);
 
 /// A count of counters that went with the program and its descendants: partial where one of them lives on.
 Count believed_as_left(Count count, const Left& left);

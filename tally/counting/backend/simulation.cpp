@@ -17,7 +17,7 @@ const char* predictor(Precision precision) { return precision == Precision::fast
 
 std::string Simulation::name() const { return fmt::format("{}, {}", machine.name, word(precision)); }
 
-Result<machine::Machine> machine_of(const std::string& model) {
+Result<machine::MachineModel> machine_of(const std::string& model) {
   return model.find('/') == std::string::npos ? machine::named(model, "/") : machine::from_file(model);
 }
 
@@ -51,7 +51,7 @@ bool is_of_last_level(event::Id id) { return event::definition(id).part == event
 
 std::string why_not_modelled(event::Id id, const Simulation& simulation) {
   using event::Part;
-  const machine::Machine& machine = simulation.machine;
+  const machine::MachineModel& machine = simulation.machine;
   const auto unless = [&](bool there, const char* what) {
     return there ? std::string() : fmt::format("the machine model {} has no {}", machine.name, what);
   };
@@ -74,9 +74,9 @@ std::string why_not_modelled(event::Id id, const Simulation& simulation) {
 }
 
 std::string describe(const Simulation& simulation, const Needed& needed) {
-  const sim::HierarchyShape& caches = simulation.machine.caches;
+  const models::HierarchyShape& caches = simulation.machine.caches;
   std::vector<std::string> parts;
-  const auto level = [&](bool wanted, const char* name, const sim::CacheShape& shape) {
+  const auto level = [&](bool wanted, const char* name, const models::CacheShape& shape) {
     if (wanted && shape.sets != 0) parts.push_back(fmt::format("{} {}", name, machine::geometry_text(shape)));
   };
   if (needed.core) parts.push_back(simulation.machine.core + " core");
@@ -85,7 +85,7 @@ std::string describe(const Simulation& simulation, const Needed& needed) {
   level(needed.l1d, "L1D", caches.l1d);
   level(needed.lower, "L2", caches.l2);
   level(needed.lower, "LLC", caches.llc);
-  const auto tlb = [&](const char* name, const sim::CacheShape& shape) {
+  const auto tlb = [&](const char* name, const models::CacheShape& shape) {
     const std::int64_t entries = std::int64_t{shape.sets} * shape.ways;
     if (needed.tlbs_in(simulation.precision) && entries != 0)
       parts.push_back(fmt::format("{} {} entries {}-way", name, thousands(entries), shape.ways));

@@ -15,7 +15,7 @@ enum class Precision { fast, full };
 
 /// A machine, and how it is simulated.
 struct Simulation {
-  machine::Machine machine;
+  machine::MachineModel machine;
   Precision precision = Precision::fast;
   bool prefetch = false;  ///< the machine's prefetchers work
   bool own_llc = false;   ///< each thread has a last level of its own, instead of one for all threads of a process
@@ -31,7 +31,7 @@ struct Simulation {
 
 /// The machine that `--model` names: one of machine::names(), or a file where there is a slash in it. Errors: those of
 /// machine::named() and machine::from_file().
-Result<machine::Machine> machine_of(const std::string& model);
+Result<machine::MachineModel> machine_of(const std::string& model);
 
 /// Parts of the simulation that an event needs.
 struct Needed {

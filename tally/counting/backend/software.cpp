@@ -20,18 +20,18 @@ Count peak_memory(const linux::Usage& usage) {
                              bytes_text(usage.peak_floor_bytes)));
 }
 
-Count time_stamp_ticks(const Figures& figures) {
-  if (!figures.ticks) return absent("only x86 has this counter");
-  Count count = counted(*figures.ticks, Source::tsc);
-  if (figures.steady_ticks) return count;
+Count time_stamp_ticks(const RunStatistics& statistics) {
+  if (!statistics.ticks) return absent("only x86 has this counter");
+  Count count = counted(*statistics.ticks, Source::tsc);
+  if (statistics.steady_ticks) return count;
   return downgraded(count, Trust::partial, "this processor's counter may change its rate (no invariant TSC)");
 }
 
 bool never_counts(Id id) { return id == Id::bpf_output || id == Id::dummy; }
 
-Count only_by_counter(Id id, const Figures& figures) {
+Count only_by_counter(Id id, const RunStatistics& statistics) {
   if (!linux::kernel_counts(*kernel_event(id))) return absent("the kernel counts none on this architecture");
-  for (const KernelCount& one : figures.kernel) {
+  for (const KernelCount& one : statistics.kernel) {
     if (one.id != id || one.os_errno == 0) continue;
     return absent(
         fmt::format("the kernel refuses to count it: {} (`tally doctor` tells more)", linux::errno_text(one.os_errno)));
@@ -39,8 +39,8 @@ Count only_by_counter(Id id, const Figures& figures) {
   return absent("only the kernel's counters have it: ask for the kernel's own events alone, or with --backend none");
 }
 
-Count by_bookkeeping(Id id, const Figures& figures) {
-  const linux::Usage& usage = figures.usage;
+Count by_bookkeeping(Id id, const RunStatistics& statistics) {
+  const linux::Usage& usage = statistics.usage;
   switch (id) {
     case Id::page_faults: return counted(usage.minor_faults + usage.major_faults, Source::wait4);
     case Id::minor_faults: return counted(usage.minor_faults, Source::wait4);
@@ -52,13 +52,13 @@ Count by_bookkeeping(Id id, const Figures& figures) {
     case Id::cpu_clock: return counted((usage.user + usage.system).count(), Source::wait4);
     case Id::user_time: return counted(usage.user.count(), Source::wait4);
     case Id::system_time: return counted(usage.system.count(), Source::wait4);
-    case Id::duration_time: return counted(figures.duration.count(), Source::clock);
+    case Id::duration_time: return counted(statistics.duration.count(), Source::clock);
     case Id::peak_memory: return peak_memory(usage);
-    case Id::tsc: return time_stamp_ticks(figures);
+    case Id::tsc: return time_stamp_ticks(statistics);
     default: break;
   }
   if (never_counts(id)) return absent("it never counts: perf opens it for the records that come with it");
-  return kernel_event(id) ? only_by_counter(id, figures) : absent("not one of the kernel's figures");
+  return kernel_event(id) ? only_by_counter(id, statistics) : absent("not one of the kernel's figures");
 }
 
 }  // namespace
@@ -83,36 +83,36 @@ std::vector<KernelCount> KernelCounters::read() const {
   return counts;
 }
 
-void take_time(Figures& figures, const linux::Moment& start, const linux::Moment& end) {
-  figures.duration = end.time - start.time;
+void take_time(RunStatistics& statistics, const linux::Moment& start, const linux::Moment& end) {
+  statistics.duration = end.time - start.time;
   if (!start.ticks || !end.ticks) return;
-  figures.ticks = static_cast<std::int64_t>(*end.ticks - *start.ticks);
-  figures.steady_ticks = linux::time_stamp_is_invariant();
+  statistics.ticks = static_cast<std::int64_t>(*end.ticks - *start.ticks);
+  statistics.steady_ticks = linux::time_stamp_is_invariant();
 }
 
-Count software_count(const event::Event& event, const Figures& figures) {
-  for (const KernelCount& one : figures.kernel) {
+Count software_count(const event::Event& event, const RunStatistics& statistics) {
+  for (const KernelCount& one : statistics.kernel) {
     // One that was never enabled saw no execve: wait4 knows as much.
     if (one.id != event.id || !one.value || one.value->enabled.count() == 0) continue;
     // Without its times: the kernel never takes such a counter away to lend it to others.
     Count count = counted(static_cast<std::int64_t>(one.value->value), Source::kernel);
-    return figures.lost.empty() ? count : count_of_lost(event, figures, std::move(count), figures.lost);
+    return statistics.lost.empty() ? count : count_of_lost(event, statistics, std::move(count), statistics.lost);
   }
-  return by_bookkeeping(event.id, figures);
+  return by_bookkeeping(event.id, statistics);
 }
 
-Figures expected_figures(const event::Event& event) {
-  Figures figures;
-  figures.usage.peak_rss_bytes = 1;
+RunStatistics expected_statistics(const event::Event& event) {
+  RunStatistics statistics;
+  statistics.usage.peak_rss_bytes = 1;
   if (event.id == Id::tsc) {
     const linux::Moment moment = linux::this_moment();
-    take_time(figures, moment, moment);
+    take_time(statistics, moment, moment);
   }
-  figures.kernel = KernelCounters({event}).read();
-  for (KernelCount& one : figures.kernel) {
+  statistics.kernel = KernelCounters({event}).read();
+  for (KernelCount& one : statistics.kernel) {
     if (one.os_errno == 0) one.value = linux::PerfValue{0, Nanoseconds{1}, Nanoseconds{1}};
   }
-  return figures;
+  return statistics;
 }
 
 bool all_software(const std::vector<WindowTrigger>& triggers) {

@@ -46,28 +46,28 @@ class KernelCounters {
 };
 
 /// What the kernel, and the clocks, said about one execution.
-struct Figures {
+struct RunStatistics {
   linux::Usage usage;                 ///< by wait4(2)
   Nanoseconds duration{0};            ///< from its start to its end, by the monotonic clock
   std::optional<std::int64_t> ticks;  ///< of the time-stamp counter, in that time; x86 only
   bool steady_ticks = false;          ///< it ran at one rate
   std::vector<KernelCount> kernel;    ///< of KernelCounters::read()
   std::string lost = {};              ///< why these do not have all of the command; empty: they do
-  bool operator==(const Figures&) const = default;
+  bool operator==(const RunStatistics&) const = default;
 };
 
 /// Fills duration and ticks.
-void take_time(Figures& figures, const linux::Moment& start, const linux::Moment& end);
+void take_time(RunStatistics& statistics, const linux::Moment& start, const linux::Moment& end);
 
 /// The count of a software event: by its counter ("perf_event") where that opened, else from wait4(2), else absent with
 /// the reason. A peak of memory that hides below what the process had before its program was executed is partial, and
 /// so are ticks of a counter that changes its rate, and what a counter did not see for it was taken away (`lost`). A
 /// hardware event is absent: this is not where it comes from.
-Count software_count(const event::Event& event, const Figures& figures);
+Count software_count(const event::Event& event, const RunStatistics& statistics);
 
 /// Figures as they would be of a program that ran without any trouble, to see what a software event will be worth.
 /// Opens its counter, and closes it again.
-Figures expected_figures(const event::Event& event);
+RunStatistics expected_statistics(const event::Event& event);
 
 /// True where every event is a software event: no counter of the processor is needed.
 bool all_software(const std::vector<event::Event>& events);

@@ -21,13 +21,13 @@ linux::Usage usage() {
   return usage;
 }
 
-Figures figures() {
-  Figures figures;
-  figures.usage = usage();
-  figures.duration = Nanoseconds{128};
-  figures.ticks = 256;
-  figures.steady_ticks = true;
-  return figures;
+RunStatistics statistics() {
+  RunStatistics statistics;
+  statistics.usage = usage();
+  statistics.duration = Nanoseconds{128};
+  statistics.ticks = 256;
+  statistics.steady_ticks = true;
+  return statistics;
 }
 
 KernelCount held(const char* event, std::uint64_t value) {
@@ -36,7 +36,9 @@ KernelCount held(const char* event, std::uint64_t value) {
 
 KernelCount refused(const char* event) { return {event::parse(event)->id, EACCES, std::nullopt}; }
 
-std::optional<std::int64_t> value(const char* event) { return software_count(*event::parse(event), figures()).value; }
+std::optional<std::int64_t> value(const char* event) {
+  return software_count(*event::parse(event), statistics()).value;
+}
 
 TEST(SoftwareCount, each_event_has_its_own_figure) {
   EXPECT_EQ(value("user_time"), 1);
@@ -56,10 +58,10 @@ TEST(SoftwareCount, each_event_has_its_own_figure) {
 
 TEST(SoftwareCount, what_only_counters_of_the_kernel_have_is_absent_without) {
   for (const char* event : {"page-faults:u", "cpu-migrations", "cgroup-switches"}) {
-    const Count none = software_count(*event::parse(event), figures());
+    const Count none = software_count(*event::parse(event), statistics());
     EXPECT_EQ(none.trust, Trust::absent) << event;
     EXPECT_NE(none.reason.find("only the kernel's counters have it"), std::string::npos) << event;
-    Figures counted = figures();
+    RunStatistics counted = statistics();
     counted.kernel = {held(event, 7)};
     EXPECT_EQ(software_count(*event::parse(event), counted).value, 7) << event;
   }
@@ -67,14 +69,14 @@ TEST(SoftwareCount, what_only_counters_of_the_kernel_have_is_absent_without) {
 
 TEST(SoftwareCount, what_never_counts_is_no_0) {
   for (const char* event : {"dummy", "bpf-output"}) {
-    const Count none = software_count(*event::parse(event), figures());
+    const Count none = software_count(*event::parse(event), statistics());
     EXPECT_EQ(none.trust, Trust::absent) << event;
     EXPECT_NE(none.reason.find("never counts"), std::string::npos) << event;
   }
 }
 
 TEST(SoftwareCount, a_counter_of_the_kernel_is_believed_before_its_bookkeeping) {
-  Figures both = figures();
+  RunStatistics both = statistics();
   both.kernel = {held("page-faults", 11), held("cpu-migrations", 0), refused("context-switches")};
   const Count faults = software_count(*event::parse("page-faults"), both);
   EXPECT_EQ(faults.value, 11);
@@ -87,7 +89,7 @@ TEST(SoftwareCount, a_counter_of_the_kernel_is_believed_before_its_bookkeeping) 
 }
 
 TEST(SoftwareCount, what_only_a_counter_knows_is_absent_without_it_and_never_0) {
-  Figures none = figures();
+  RunStatistics none = statistics();
   none.kernel = {refused("cpu-migrations")};
   const Count count = software_count(*event::parse("cpu-migrations"), none);
   EXPECT_EQ(count.trust, Trust::absent);
@@ -95,15 +97,15 @@ TEST(SoftwareCount, what_only_a_counter_knows_is_absent_without_it_and_never_0) 
 }
 
 TEST(SoftwareCount, a_counter_that_saw_no_execve_is_none) {
-  Figures early = figures();
+  RunStatistics early = statistics();
   early.kernel = {{event::Id::page_faults, 0, linux::PerfValue{}}};
   EXPECT_EQ(software_count(*event::parse("page-faults"), early).source, Source::wait4);
 }
 
 TEST(SoftwareCount, ticks_are_as_steady_as_their_counter) {
-  Figures varying = figures();
+  RunStatistics varying = statistics();
   varying.steady_ticks = false;
-  EXPECT_EQ(software_count(*event::parse("tsc"), figures()).trust, Trust::counted);
+  EXPECT_EQ(software_count(*event::parse("tsc"), statistics()).trust, Trust::counted);
   EXPECT_EQ(software_count(*event::parse("tsc"), varying).trust, Trust::partial);
   varying.ticks.reset();
   EXPECT_EQ(software_count(*event::parse("tsc"), varying).trust, Trust::absent);
@@ -114,14 +116,14 @@ TEST(SoftwareCount, x86_has_no_false_0_of_events_that_its_kernel_never_counts) {
   for (const char* name : {"alignment-faults", "emulation-faults"}) {
     const event::Event event = *event::parse(name);
     EXPECT_TRUE(KernelCounters({event}).read().empty());
-    EXPECT_EQ(software_count(event, expected_figures(event)).trust, Trust::absent);
+    EXPECT_EQ(software_count(event, expected_statistics(event)).trust, Trust::absent);
   }
 }
 #endif
 
 TEST(SoftwareCount, a_value_has_a_source_and_no_hardware_event_has_one) {
   for (const event::Definition& line : event::all()) {
-    const Count count = software_count(*event::parse(line.name), figures());
+    const Count count = software_count(*event::parse(line.name), statistics());
     EXPECT_EQ(count.source == Source::none, !count.value.has_value()) << line.name;
     EXPECT_EQ(count.reason.empty(), count.value.has_value()) << line.name;
     EXPECT_TRUE(line.kind == event::Kind::software || !count.value) << line.name;
@@ -129,7 +131,7 @@ TEST(SoftwareCount, a_value_has_a_source_and_no_hardware_event_has_one) {
 }
 
 TEST(SoftwareCount, a_peak_below_the_floor_is_partial) {
-  Figures hidden = figures();
+  RunStatistics hidden = statistics();
   hidden.usage.peak_floor_bytes = 64;
   const Count count = software_count(*event::parse("peak-memory"), hidden);
   EXPECT_EQ(count.trust, Trust::partial);

@@ -171,7 +171,7 @@ class Names final : public CodeNames {
     }
     add_linked(~std::uint64_t{0});
     const std::vector<symbol::Frame> frames = frames_of_file();
-    const auto frame_behind = [&](std::uint64_t address) {
+    const auto frame_after = [&](std::uint64_t address) {
       return std::upper_bound(frames.begin(), frames.end(), address,
                               [](std::uint64_t at, const symbol::Frame& frame) { return at < frame.address; });
     };
@@ -182,7 +182,7 @@ class Names final : public CodeNames {
       const NamedCode section = section_of(one.address);
       std::uint64_t end = section.address + section.bytes;
       if (i + 1 < functions_.size()) end = std::min(end, functions_[i + 1].address);
-      if (const auto frame = frame_behind(one.address); frame != frames.end()) end = std::min(end, frame->address);
+      if (const auto frame = frame_after(one.address); frame != frames.end()) end = std::min(end, frame->address);
       one.bytes = end > one.address ? end - one.address : 1;
     }
     add_frames(frames);

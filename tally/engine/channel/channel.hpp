@@ -98,11 +98,11 @@ struct Thread {
   Totals base;       ///< corrections, and what was counted before `area` was begun
   Totals final;      ///< all of it; valid once state is `ended`
   char name[16];
-  uint32_t answer;   ///< an Answer
-  uint32_t before;   ///< threads of the process that had this record before: their counts are in `base`
-  uint64_t check;    ///< check_of(); valid once state is `ended`
-  uint32_t figures;  ///< area of its CodeFigures; 0 = it has none
-  uint32_t left;     ///< 1: it runs natively, by Process::leaving
+  uint32_t answer;      ///< an Answer
+  uint32_t before;      ///< threads of the process that had this record before: their counts are in `base`
+  uint64_t check;       ///< check_of(); valid once state is `ended`
+  uint32_t statistics;  ///< area of its CodeValues; 0 = it has none
+  uint32_t left;        ///< 1: it runs natively, by Process::leaving
   uint8_t reserved[256 - 56 - 2 * sizeof(Totals)];
 };
 static_assert(sizeof(Thread) == 256);
@@ -138,7 +138,7 @@ struct Announcement {
 /// What is wanted of the command.
 enum Wish : uint32_t {
   wish_take_over,  ///< the program that is about to be executed
-  wish_marks,      ///< the MarkPoints of the process, which has mapped code
+  request_marks,   ///< the MarkPoints of the process, which has mapped code
   wish_keep_file,  ///< the file whose descriptor comes with the message (SCM_RIGHTS), which has mapped code
 };
 
@@ -168,7 +168,7 @@ struct Settings {
   Windows windows;            ///< after how much a row of counts is written
   uint32_t logs_code;         ///< 1: each process has a CodeLog
   uint32_t follows_calls;     ///< 1: and each thread a tree of CallNodes, with the first events of Marks::weight
-  PlacedFigures placed;       ///< and the figures of models that each thread has by instruction
+  LocatedValues placed;       ///< and the figures of models that each thread has by instruction
   uint32_t fails_on_request;  ///< 1: for tests, a program may ask its engine to fail (asking.hpp)
   uint32_t process_limit;     ///< for tests: fewer process records than there are, 0 = all
   uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
@@ -178,7 +178,7 @@ struct Settings {
 inline constexpr uint32_t process_limit = 1u << 20;
 inline constexpr uint32_t thread_limit = 1u << 20;
 /// From so many threads on a new one takes the record of one that has ended, where its process has such.
-inline constexpr uint32_t threads_told_apart = 1u << 15;
+inline constexpr uint32_t threads_distinguished = 1u << 15;
 inline constexpr uint32_t segment_limit = 1u << 21;
 
 /// Files with code that are kept, at most.
@@ -216,7 +216,7 @@ inline constexpr uint64_t records_bytes = free_offset + uint64_t{area_limit} * s
 /// An area holds a thread's counters (8 bytes each) or a process's vectors (16 bytes each).
 inline constexpr uint64_t area_bytes = uint64_t{segment_limit} * sizeof(SegmentVector);
 static_assert(call_node_limit * sizeof(CallNode) <= area_bytes);
-static_assert(code_figures_limit * sizeof(CodeFigures) <= area_bytes);
+static_assert(code_values_limit * sizeof(CodeValues) <= area_bytes);
 static_assert((code_cycles_limit + 1) * sizeof(CodeCycles) <= area_bytes);
 inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + area * area_bytes; }
 /// After the areas: what models counted, by number of the thread.

@@ -15,13 +15,13 @@
 namespace tally::channel {
 
 enum class CodeRecordKind : uint32_t {
-  none,     ///< not written yet, or its process was killed while it wrote it: the log ends here
-  mapping,  ///< CodeMapping
-  trace,    ///< CodeTrace
-  counts,   ///< CodeCounts
-  shared,   ///< CodeCounts, but for its area: a vfork child runs this code
-  calls,    ///< CodeCounts: its area holds the CallNodes of a thread
-  figures,  ///< CodeCounts: its area holds the CodeFigures of a thread
+  none,        ///< not written yet, or its process was killed while it wrote it: the log ends here
+  mapping,     ///< CodeMapping
+  trace,       ///< CodeTrace
+  counts,      ///< CodeCounts
+  shared,      ///< CodeCounts, but for its area: a vfork child runs this code
+  calls,       ///< CodeCounts: its area holds the CallNodes of a thread
+  statistics,  ///< CodeCounts: its area holds the CodeValues of a thread
 };
 
 /// Every record begins so, at a multiple of 8 bytes. `kind` is written last.
@@ -136,30 +136,30 @@ struct CallNode {
 static_assert(sizeof(CallNode) == 72);
 inline constexpr uint32_t call_node_limit = 7u << 16;  // what an area holds
 
-inline constexpr uint32_t placed_figure_limit = 23;
+inline constexpr uint32_t located_value_limit = 23;
 
 /// Which figures of the models are counted at each instruction: words of ModelValues by their numbers, or
 /// placed_cycles.
-struct PlacedFigures {
+struct LocatedValues {
   uint32_t count;
-  uint8_t figure[placed_figure_limit];
+  uint8_t figure[located_value_limit];
 };
 /// Cycles of the core: a block's are shared out evenly among its instructions.
 inline constexpr uint8_t placed_cycles = 255;
 
-/// What the models counted at an instruction: one for each of PlacedFigures. In a table with open addressing.
-struct CodeFigures {
+/// What the models counted at an instruction: one for each of LocatedValues. In a table with open addressing.
+struct CodeValues {
   uint64_t site;  ///< code_site() of the instruction; 0 = free
-  uint64_t figure[placed_figure_limit];
+  uint64_t figure[located_value_limit];
 };
-inline constexpr uint32_t code_figures_limit = 174'000;
+inline constexpr uint32_t code_values_limit = 174'000;
 
 /// The row of an instruction, by whoever alone writes the table; null where there are too many: what they count is in
 /// no row then.
-inline CodeFigures* figures_of(CodeFigures* table, uint64_t site) {
+inline CodeValues* values_at(CodeValues* table, uint64_t site) {
   constexpr uint32_t most_tries = 256;
-  uint32_t i = hash_below(site, code_figures_limit);
-  for (uint32_t tries = 0; tries < most_tries; tries++, i = i + 1 < code_figures_limit ? i + 1 : 0) {
+  uint32_t i = hash_below(site, code_values_limit);
+  for (uint32_t tries = 0; tries < most_tries; tries++, i = i + 1 < code_values_limit ? i + 1 : 0) {
     if (table[i].site == 0) table[i].site = site;
     if (table[i].site == site) return &table[i];
   }
@@ -197,7 +197,7 @@ inline constexpr uint64_t code_records_at = code_corrections_at + code_correctio
 inline constexpr uint64_t code_log_bytes = 128ull << 20;
 inline constexpr uint32_t code_log_limit = 1u << 20;
 /// Threads that have areas of their own for what they counted; those of later ones are summed by process.
-inline constexpr uint32_t code_threads_told_apart = 1024;
+inline constexpr uint32_t code_threads_distinguished = 1024;
 
 /// Calls `each(place, reached, taken, passed)` for every place of a trace, in order: how often it was reached, and of a
 /// conditional branch, how often it went either way. `counter(i)`: executions of the trace's i-th segment.

@@ -15,7 +15,7 @@ inline constexpr uint32_t mark_limit = 16, mark_event_limit = 24;
 
 /// What an event is a sum of: the fields of Totals, then the numbers of ModelValues.
 inline constexpr uint32_t mark_fields = field_count;
-inline constexpr uint32_t mark_figures = mark_fields + sizeof(ModelValues) / sizeof(uint64_t);
+inline constexpr uint32_t mark_values = mark_fields + sizeof(ModelValues) / sizeof(uint64_t);
 
 /// Instructions that programs mark their own parts with: the first one begins, the next one ends.
 enum MarkTrap : uint8_t { no_trap, trap_int2e, trap_int3 };
@@ -29,9 +29,9 @@ struct Marks {
   uint32_t count;                 ///< of marks
   uint32_t events;                ///< of which the first so many rows of `weight` are
   uint32_t modelled;              ///< some need ModelValues
-  int8_t weight[mark_event_limit][mark_figures];
-  uint32_t cycles_rows;                             ///< bit i: row i has no weights: it is the cycles
-  int32_t miss_cycles[mark_figures - mark_fields];  ///< what each of ModelValues adds to those of the core
+  int8_t weight[mark_event_limit][mark_values];
+  uint32_t cycles_rows;                            ///< bit i: row i has no weights: it is the cycles
+  int32_t miss_cycles[mark_values - mark_fields];  ///< what each of ModelValues adds to those of the core
 };
 
 /// What an address is to its mark.

@@ -62,8 +62,8 @@ struct Bundle {
 
   uint32_t* uses() { return reinterpret_cast<uint32_t*>(this + 1); }
   const uint32_t* uses() const { return reinterpret_cast<const uint32_t*>(this + 1); }
-  uint8_t* behind_names() { return reinterpret_cast<uint8_t*>(this + 1) + part_bytes(use_count * sizeof(uint32_t)); }
-  const uint8_t* behind_names() const { return const_cast<Bundle*>(this)->behind_names(); }
+  uint8_t* after_names() { return reinterpret_cast<uint8_t*>(this + 1) + part_bytes(use_count * sizeof(uint32_t)); }
+  const uint8_t* after_names() const { return const_cast<Bundle*>(this)->after_names(); }
 };
 static_assert(sizeof(Bundle) % record_unit == 0);
 inline constexpr uint32_t use_added = 1u << 31;
@@ -102,7 +102,7 @@ inline uint64_t check_of(const RecordHead& record, const RecordKey& key) {
   sum.add(&record, offsetof(RecordHead, check));
   if (const Bundle* const bundle = as_bundle(record); bundle != nullptr) {
     sum.add(&bundle->mark, offsetof(Bundle, names_check) - offsetof(Bundle, mark));
-    const uint8_t* const rest = bundle->behind_names();
+    const uint8_t* const rest = bundle->after_names();
     sum.add(rest, record.bytes - static_cast<uint64_t>(rest - reinterpret_cast<const uint8_t*>(&record)));
   } else {
     sum.add(&record + 1, record.bytes - sizeof record);

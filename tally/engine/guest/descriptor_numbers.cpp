@@ -80,7 +80,7 @@ enum class Wanted : u8 { better, any };
 /// No other thread is between asking for a number and using it.
 bool move_away(Thread* t, Wanted what) {
   if (shared || (cornered && what == Wanted::better)) return false;
-  take_floor(t);
+  take_turn(t);
   bool moved = false;
   if (!leaving() && hold_others(t)) {
     Guard guard(threads_lock);
@@ -88,7 +88,7 @@ bool move_away(Thread* t, Wanted what) {
     cornered = !moved;
     if (!moved && what == Wanted::any) moved = find_any_place();
   }
-  give_floor(t);
+  give_turn(t);
   return moved;
 }
 

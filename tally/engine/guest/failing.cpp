@@ -24,11 +24,11 @@ bool hold(Thread* t, u64 held) {
       return true;
     case channel::held_reserve: reserve_lock.take(); return true;
     case channel::held_models: instrument::llc_lock.take(); return true;
-    case channel::held_floor: take_floor(t); return true;
-    case channel::held_others: take_floor(t); return hold_others(t);
+    case channel::held_floor: take_turn(t); return true;
+    case channel::held_others: take_turn(t); return hold_others(t);
     case channel::held_all:
       lock_mappings(t);
-      take_floor(t);
+      take_turn(t);
       hold_others(t);
       lock_tables();
       return true;

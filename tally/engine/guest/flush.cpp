@@ -18,7 +18,7 @@ bool flush(Thread* t) {
     counts_to_records();
     cache_reset();
   }
-  give_floor(t);
+  give_turn(t);
   return all_out;
 }
 

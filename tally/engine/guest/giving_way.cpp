@@ -17,37 +17,37 @@ constexpr u64 fixed_flags = MAP_FIXED | MAP_FIXED_NOREPLACE;
 constexpr u32 most_hints = 16;
 u32 hints;
 
-Stretch stretch(u64 a, u64 bytes) {
+AddressRange stretch(u64 a, u64 bytes) {
   const u64 start = page_down(a), end = page_up(a + bytes);
-  return bytes == 0 || end < start ? Stretch{} : Stretch{start, end};
+  return bytes == 0 || end < start ? AddressRange{} : AddressRange{start, end};
 }
 
-Stretch of_mremap(const u64* g) {
+AddressRange of_mremap(const u64* g) {
   const u64 old = g[rdi], old_bytes = page_up(g[rsi]), bytes = page_up(g[rdx]);
   if (g[r10] & MREMAP_FIXED) return stretch(g[r8], bytes);
-  return bytes > old_bytes ? stretch(old + old_bytes, bytes - old_bytes) : Stretch{};  // it may grow where it is
+  return bytes > old_bytes ? stretch(old + old_bytes, bytes - old_bytes) : AddressRange{};  // it may grow where it is
 }
 
-Stretch of_shmat(const u64* g) {
+AddressRange of_shmat(const u64* g) {
   struct shmid_ds s;
   if (g[rsi] == 0 || failed(kernel(SYS_shmctl, g[rdi], IPC_STAT, reinterpret_cast<u64>(&s)))) return {};
   return stretch(g[rsi], s.shm_segsz);
 }
 
-Stretch of_brk(u64 wanted) {
+AddressRange of_brk(u64 wanted) {
   const u64 now = static_cast<u64>(kernel(SYS_brk, 0));
   // The kernel wants a page after it to be free, too.
-  return wanted > now ? stretch(page_up(now), page_up(wanted) + page_bytes - page_up(now)) : Stretch{};
+  return wanted > now ? stretch(page_up(now), page_up(wanted) + page_bytes - page_up(now)) : AddressRange{};
 }
 
 }  // namespace
 
-Stretch addresses_wanted(const Thread* t) {
+AddressRange addresses_wanted(const Thread* t) {
   const u64* g = t->gpr;
   switch (g[rax]) {
     case SYS_mmap:
       if (g[rdi] != 0 && !(g[r10] & fixed_flags) && hints >= most_hints) return {};
-      return g[rdi] != 0 || (g[r10] & fixed_flags) ? stretch(g[rdi], g[rsi]) : Stretch{};
+      return g[rdi] != 0 || (g[r10] & fixed_flags) ? stretch(g[rdi], g[rsi]) : AddressRange{};
     case SYS_munmap:
     case SYS_mprotect:
     case SYS_pkey_mprotect: return stretch(g[rdi], g[rsi]);
@@ -58,7 +58,7 @@ Stretch addresses_wanted(const Thread* t) {
   }
 }
 
-bool are_free(const Stretch& s) {
+bool are_free(const AddressRange& s) {
   if (s.is_empty()) return true;
   Guard guard(cache_lock);
   if (is_in_the_way(s)) return false;
@@ -71,7 +71,7 @@ void done_with_addresses() {
   keep_clear_for_now({});
 }
 
-void give_way(Thread* t, const Stretch& s) {
+void give_way(Thread* t, const AddressRange& s) {
   {
     Guard guard(cache_lock);
     keep_clear(s);
@@ -80,7 +80,7 @@ void give_way(Thread* t, const Stretch& s) {
   if (!throw_code_away(t)) go_natively(t, channel::partial_not_parked);
 }
 
-bool collides_with_own(Thread* t, const Stretch& s) {
+bool collides_with_own(Thread* t, const AddressRange& s) {
   const u64 number = t->gpr[rax];
   const bool is_hint = number == SYS_mmap && !(t->gpr[r10] & fixed_flags);
   const bool may_grow = number == SYS_brk || (number == SYS_mremap && !(t->gpr[r10] & MREMAP_FIXED));

@@ -183,9 +183,9 @@ void leave_as_asked(Thread* t) {
     __atomic_store_n(&asked, false, __ATOMIC_SEQ_CST);
     return;
   }
-  take_floor(t);
+  take_turn(t);
   if (!leaving() && hold_others(t)) end_calls_of_others(t);
-  give_floor(t);
+  give_turn(t);
   leave(t, channel::partial_ptraced);
 }
 

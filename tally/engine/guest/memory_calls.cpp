@@ -42,7 +42,7 @@ Lock mappings_lock{note_unfinished_call};
 /// Until it is noted: the changes of a call at [a, a + n), and at the addresses that it names.
 class Unfinished {
  public:
-  Unfinished(u64 a, u64 n, const Stretch& named) {
+  Unfinished(u64 a, u64 n, const AddressRange& named) {
     put(changed[0], a, n);
     put(changed[1], named.start, named.end - named.start);
   }
@@ -190,9 +190,9 @@ s64 call_and_note(Thread* t) {
 
 /// Afterwards no thread of the process runs what was dropped before.
 void bring_all_out_once(Thread* t) {
-  take_floor(t);
+  take_turn(t);
   if (!leaving()) hold_others(t);
-  give_floor(t);
+  give_turn(t);
 }
 
 /// A descriptor of one of /proc/PID/mem, by whatever name it was opened.
@@ -225,7 +225,7 @@ namespace {
 /// Makes the system call that the thread is about to make by `call`, what it wants being free for it.
 template <class Call>
 s64 with_addresses(Thread* t, Call&& call) {
-  const Stretch wanted = addresses_wanted(t);
+  const AddressRange wanted = addresses_wanted(t);
   if (collides_with_own(t, wanted)) return -ENOMEM;
   lock_mappings_outside(t);
   while (!are_free(wanted)) {

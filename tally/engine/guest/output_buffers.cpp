@@ -216,7 +216,7 @@ class Outputs {
   void vectors(u64 at, u64 n) const;
   void message(u64 at) const;
   void ioctl(u64 request, u64 argument) const;
-  void look_for_addresses(u64 at, u32 bytes, u32 depth) const;
+  void find_addresses(u64 at, u32 bytes, u32 depth) const;
   void ends() const;
 
   static constexpr u64 vector_limit = 1024;  // IOV_MAX, which is also that of messages
@@ -265,7 +265,7 @@ void Outputs::piece(const Piece& p) const {
 
 /// What may be a pointer to something that the kernel writes: nothing is known of the call but its argument. Each word
 /// there is taken for an address, and so is what stands there.
-void Outputs::look_for_addresses(u64 at, u32 bytes, u32 depth) const {
+void Outputs::find_addresses(u64 at, u32 bytes, u32 depth) const {
   constexpr u64 behind = 1 << 20;
   constexpr u32 most = 256;
   if (at < page_bytes || at >= highest) return;
@@ -274,7 +274,7 @@ void Outputs::look_for_addresses(u64 at, u32 bytes, u32 depth) const {
   // In one go: where nothing is, that takes a fault.
   u64 words[most / sizeof(u64)] = {};
   safe_copy(words, reinterpret_cast<const void*>(at & ~7ull), bytes < most ? bytes : most);
-  for (const u64 word : words) look_for_addresses(word, most, depth - 1);
+  for (const u64 word : words) find_addresses(word, most, depth - 1);
 }
 
 /// What follows from the number that an ioctl has: its newer ones say themselves what they write.
@@ -294,7 +294,7 @@ void Outputs::ioctl(u64 request, u64 at) const {
   if (!says_size && kind == terminals) return piece(at, 64);
   // Pointers in a struct that it only reads may still lead to what it writes.
   const u32 looked_at = says_size && bytes < 256 ? static_cast<u32>(bytes) : !says_size && kind == sockets ? 40 : 256;
-  look_for_addresses(at, looked_at, looked_at > 8 ? 2 : 0);
+  find_addresses(at, looked_at, looked_at > 8 ? 2 : 0);
 }
 
 /// What the kernel writes when a thread ends: the word that others wait for, and the locks that it still holds.
@@ -345,7 +345,7 @@ bool Outputs::visit() {
     case 464 /* getxattrat: struct xattr_args */:
       piece(read<u64>(argument(4)), read<u32>(argument(4) + 8));
       return true;
-    case SYS_setsockopt: look_for_addresses(argument(3), 64, 1); return true;
+    case SYS_setsockopt: find_addresses(argument(3), 64, 1); return true;
     case SYS_keyctl:
     case SYS_bpf:
     case 427 /* io_uring_register */: break;
@@ -355,7 +355,7 @@ bool Outputs::visit() {
         for (const Piece& p : rows[row - 1].pieces) piece(p);
       return true;
   }
-  for (u32 i = 0; i < 6; i++) look_for_addresses(argument(i), 128, 2);
+  for (u32 i = 0; i < 6; i++) find_addresses(argument(i), 128, 2);
   return false;
 }
 

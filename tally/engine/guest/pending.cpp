@@ -23,7 +23,7 @@ u32 index_of(int signal) { return bits_set(engine_signals & (bit(signal) - 1)); 
 s32 code_of(const u8* info) { return at<s32>(reinterpret_cast<u64>(info) + 8); }
 
 /// Signals of its process are not kept apart from its own: it lives in another's memory, and alone.
-bool stands_alone(const Thread* t) { return t->process != own_process_number(); }
+bool is_other_process(const Thread* t) { return t->process != own_process_number(); }
 
 bool is_for_thread(Thread* t, int signal, const u8* info) {
   const s32 code = code_of(info);
@@ -167,7 +167,7 @@ bool reveal(int signal, u8* info) {
 }
 
 bool add_pending(Thread* t, int signal, const u8* info) {
-  if (!stands_alone(t) && !is_for_thread(t, signal, info)) {
+  if (!is_other_process(t) && !is_for_thread(t, signal, info)) {
     add_to_process(signal, info);
     return true;
   }
@@ -180,7 +180,7 @@ bool add_pending(Thread* t, int signal, const u8* info) {
   return false;
 }
 
-u64 pending_for_process(const Thread* t) { return stands_alone(t) ? 0 : full_entries(); }
+u64 pending_for_process(const Thread* t) { return is_other_process(t) ? 0 : full_entries(); }
 
 u64 deliverable(const Thread* t) { return (t->held | pending_for_process(t)) & ~t->mask; }
 
@@ -212,7 +212,7 @@ int take_own_from_kernel(u64 which, u8* info) {
 
 void discard_pending(Thread* t, int signal) {
   u8 info[128];
-  if (!stands_alone(t)) take_from_process(signal, info);
+  if (!is_other_process(t)) take_from_process(signal, info);
   Guard guard(threads_lock);
   for (Thread* o = threads(); o != nullptr; o = o->next)
     if (o->process == t->process) __atomic_and_fetch(&o->held, ~bit(signal), __ATOMIC_SEQ_CST);
@@ -222,7 +222,7 @@ void take_back(Thread* t, u64 timer, TimerSignals& taken) {
   for (u64 left = engine_signals; left != 0 && timers_take_signals_back(); left &= left - 1) {
     const int signal = __builtin_ctzll(left) + 1;
     u8* const info = taken.info[taken.count];
-    if (stands_alone(t)) {
+    if (is_other_process(t)) {
       if ((t->held & bit(signal)) && is_of_timer(t->held_info[index_of(signal)], timer))
         taken.count += take_own(t, bit(signal), info) != 0;
     } else if (is_of_timer(of_process[index_of(signal)].info, timer)) {
@@ -260,7 +260,7 @@ bool is_routed(const u8* info) {
 }
 
 bool take_routed(Thread* t, int signal, u8* info) {
-  return !stands_alone(t) && take_from_process(signal, info) && !is_taken_back(info);
+  return !is_other_process(t) && take_from_process(signal, info) && !is_taken_back(info);
 }
 
 // Each is given once: where another signal came in between the kernel blocks none of these any more (come_out()), and

@@ -163,13 +163,13 @@ s64 share_memory(Thread* t, const Clone& c) {
 /// go on in this memory. The floor is then this thread's.
 bool hold_for_exec(Thread* t) {
   if (t->vfork_child != 0 || is_last(t)) return false;
-  take_floor(t);
+  take_turn(t);
   bool alone = !leaving() && hold_others(t);
   {
     Guard guard(threads_lock);
     for (Thread* o = threads(); o != nullptr; o = o->next) alone &= o->process == t->process;
   }
-  if (!alone) give_floor(t);
+  if (!alone) give_turn(t);
   return alone;
 }
 
@@ -317,7 +317,7 @@ s64 emulate_exec(Thread* t) {
   }
   if (!holds) come_in(t);
   reopen_process(t);
-  if (holds) give_floor(t);
+  if (holds) give_turn(t);
   return r;
 }
 
@@ -327,7 +327,7 @@ s64 emulate_exit(Thread* t, u64 status) {
   if (t->pad & pad_deliver) {
     // It would die with this thread: its handler first.
     t->kernel_seen = 0;
-    return begin_anew;
+    return restart_counts;
   }
   if (t->vfork_child != 0) end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
   open_outputs(*t);

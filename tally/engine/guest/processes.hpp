@@ -12,7 +12,7 @@ s64 emulate_clone3(Thread* t, u64 arguments, u64 size);
 /// the call is to be begun again.
 s64 emulate_exec(Thread* t);
 
-/// Returns only, with begin_anew, when a signal must be delivered first.
+/// Returns only, with restart_counts, when a signal must be delivered first.
 s64 emulate_exit(Thread* t, u64 status);
 [[noreturn]] void emulate_exit_group(Thread* t, u64 status);
 

@@ -23,8 +23,8 @@ bool restore_denies_own_key(u64 address, u64 requested) {
       get(header, address + header_at, sizeof header) != 0)
     return false;
   if (!has_register(header[0])) return false;  // the initial value denies nothing
-  const u64 form = header[1] & sim::compacted ? header[1] : 0;
-  const u64 place = sim::place_of_component(instrument::extended_state().layout, form, register_component);
+  const u64 form = header[1] & models::compacted ? header[1] : 0;
+  const u64 place = models::place_of_component(instrument::extended_state().layout, form, register_component);
   u32 denied = 0;
   return place != 0 && get(&denied, address + place, sizeof denied) == 0 && denies_own_key(denied);
 }
@@ -95,15 +95,15 @@ u32 keys_of_program(const Context& c) {
   if (c.fpstate == 0) return denied;
   __builtin_memcpy(&components, reinterpret_cast<const u8*>(c.fpstate) + header_at, sizeof components);
   if (!has_register(components)) return denied;
-  const u64 place = sim::place_of_component(instrument::extended_state().layout, 0, register_component);
+  const u64 place = models::place_of_component(instrument::extended_state().layout, 0, register_component);
   __builtin_memcpy(&denied, reinterpret_cast<const u8*>(c.fpstate) + place, sizeof denied);
   return denied;
 }
 
 bool own_key_is_allocated() {
-  if (!has_protection_keys()) return true;               // and no other one can be
-  constexpr u64 behind_user_addresses = 0x7ffffffff000;  // nothing is ever mapped there
-  return kernel(SYS_pkey_mprotect, behind_user_addresses, page_bytes, 0, 0) != -EINVAL;
+  if (!has_protection_keys()) return true;              // and no other one can be
+  constexpr u64 after_user_addresses = 0x7ffffffff000;  // nothing is ever mapped there
+  return kernel(SYS_pkey_mprotect, after_user_addresses, page_bytes, 0, 0) != -EINVAL;
 }
 
 }  // namespace tally::engine::guest

@@ -123,7 +123,7 @@ s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size) {
   if (t->pad & pad_deliver) {
     // It came before this call: its handler runs before it, under the mask of before.
     t->kernel_seen = 0;
-    return begin_anew;
+    return restart_counts;
   }
   const u64 before = t->mask;
   u64 wanted = 0;
@@ -380,7 +380,7 @@ s64 emulate_sigreturn(Thread* t) {
   block_all();
   if (t->pad & pad_deliver) {
     t->kernel_seen = 0;
-    return begin_anew;
+    return restart_counts;
   }
   // rsp is where the handler's return left it: after the restorer's address.
   Context copy_of;

@@ -89,8 +89,8 @@ bool begin_leaving_again(Context* c) {
     c->ip = reinterpret_cast<u64>(model_leave_begin);
     return true;
   }
-  if (c->ip >= reinterpret_cast<u64>(look_leave_begin) && c->ip < reinterpret_cast<u64>(look_leave_end)) {
-    c->ip = reinterpret_cast<u64>(look_leave_begin);
+  if (c->ip >= reinterpret_cast<u64>(lookup_leave_begin) && c->ip < reinterpret_cast<u64>(lookup_leave_end)) {
+    c->ip = reinterpret_cast<u64>(lookup_leave_begin);
     return true;
   }
   return false;
@@ -100,9 +100,9 @@ bool begin_leaving_again(Context* c) {
 /// where the program's state is exact.
 void at_model_pad(Thread* t, Context* c) {
   c->ip = model_thread(t)->back;
-  CacheLocation spot;
-  if (locate(c->ip, spot) && spot.exact) {
-    c->ip = restore_guest_state(t, c, spot);
+  CacheLocation location;
+  if (locate(c->ip, location) && location.exact) {
+    c->ip = restore_guest_state(t, c, location);
     return arrived(t, c);
   }
   t->stepping = to_boundary;
@@ -136,9 +136,9 @@ void asked_out(Thread* t, Context* c, bool leaves) {
     t->woken_in_vain |= woken_to_leave;
     return come_out(t, c);
   }
-  CacheLocation spot;
-  if (locate(c->ip, spot) && (spot.exact || compares(spot))) {
-    c->ip = restore_guest_state(t, c, spot);
+  CacheLocation location;
+  if (locate(c->ip, location) && (location.exact || compares(location))) {
+    c->ip = restore_guest_state(t, c, location);
     return arrived(t, c);
   }
   t->pad |= pad_stop;
@@ -189,14 +189,14 @@ void raise_trap(Thread* t, Context* c, int signal, u8* info) {
 }
 
 /// The trap after an instruction of a program that has set the trap flag; `c` has it still, or not any more.
-void trap_behind(Thread* t, Context* c, u8* info) {
+void trap_after(Thread* t, Context* c, u8* info) {
   t->traces_itself = (c->flags & trap_flag) != 0;
   *reinterpret_cast<u64*>(info + 16) = c->ip;
   raise_trap(t, c, sigtrap, info);
 }
 
 /// Whether the instruction before this place sets the flags from the stack: the trap comes after the next one.
-bool is_behind_popf(const CacheLocation& s) {
+bool is_after_popf(const CacheLocation& s) {
   if (s.index == 0) return false;
   u8 opcode = 0;
   const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.trace->places[s.index - 1].pc));
@@ -205,7 +205,7 @@ bool is_behind_popf(const CacheLocation& s) {
 
 /// The program has set the trap flag by `popf`, and this is the first trap of it.
 void traces_itself(Thread* t, Context* c, u8* info) {
-  CacheLocation spot;
+  CacheLocation location;
   if (model_thread(t)->active != 0) return;  // further, with the flag on
   if (!in_cache(c->ip)) {
     // In the engine: the next instruction is executed alone, and the trap after it is the program's.
@@ -215,9 +215,9 @@ void traces_itself(Thread* t, Context* c, u8* info) {
     t->pad |= pad_step;
     return;
   }
-  if (!locate(c->ip, spot) || !spot.exact || is_behind_popf(spot)) return;  // further, with the flag on
-  c->ip = restore_guest_state(t, c, spot);
-  trap_behind(t, c, info);
+  if (!locate(c->ip, location) || !location.exact || is_after_popf(location)) return;  // further, with the flag on
+  c->ip = restore_guest_state(t, c, location);
+  trap_after(t, c, info);
 }
 
 void step_done(Thread* t, Context* c, u8* info) {
@@ -231,15 +231,15 @@ void step_done(Thread* t, Context* c, u8* info) {
       return leave_from(t, c);
     }
     count_stepped(t, c);
-    return t->traces_itself != 0 ? trap_behind(t, c, info) : enter_from(t, c);
+    return t->traces_itself != 0 ? trap_after(t, c, info) : enter_from(t, c);
   }
-  CacheLocation spot;
+  CacheLocation location;
   if (!in_cache(c->ip)) {
     // Back in the engine, which will find that something waits.
     t->stepping = not_stepping;
     c->flags &= ~trap_flag;
-  } else if (locate(c->ip, spot) && spot.exact) {
-    c->ip = restore_guest_state(t, c, spot);
+  } else if (locate(c->ip, location) && location.exact) {
+    c->ip = restore_guest_state(t, c, location);
     arrived(t, c);
   }
 }
@@ -264,12 +264,12 @@ void asynchronous(Thread* t, Context* c, int signal, u8* info);
 
 void fault(Thread* t, Context* c, int signal, u8* info) {
   const u64 rip = c->ip;
-  CacheLocation spot;
+  CacheLocation location;
   if (t->stepping == one_instruction) {
     t->stepping = not_stepping;
-  } else if (locate(rip, spot)) {
-    c->ip = restore_guest_state(t, c, spot);
-    if (compares(spot)) return execute_unread(t, c);
+  } else if (locate(rip, location)) {
+    c->ip = restore_guest_state(t, c, location);
+    if (compares(location)) return execute_unread(t, c);
   } else if (signal == sigtrap) {
     return asynchronous(t, c, signal, info);  // the engine sets none: it was sent
   } else {
@@ -295,10 +295,10 @@ void return_failed(Thread* t, Context* c, u8* info) {
 /// A write to a page whose code was translated; it is writable now. If the very trace that writes is among what was
 /// dropped, the write is executed alone and what follows is read again: it may be what was written.
 void written(Thread* t, Context* c) {
-  CacheLocation spot;
-  if (awaits_delivery(t) || !locate(c->ip, spot) || spot.place->dynamic != 0) return;
-  if (!spot.trace->dead && !cache_is_damaged()) return;
-  c->ip = restore_guest_state(t, c, spot);
+  CacheLocation location;
+  if (awaits_delivery(t) || !locate(c->ip, location) || location.place->dynamic != 0) return;
+  if (!location.trace->dead && !cache_is_damaged()) return;
+  c->ip = restore_guest_state(t, c, location);
   t->pc = c->ip;
   t->stepping = one_instruction;
   c->flags |= trap_flag;
@@ -331,10 +331,10 @@ void asynchronous(Thread* t, Context* c, int signal, u8* info) {
   if (!note(t, signal, info)) return;
   const u64 rip = c->ip;
   allow_faults();
-  CacheLocation spot;
+  CacheLocation location;
   if (!waits && t->stepping == one_instruction && !in_engine(rip)) return arrived(t, c);
-  if (!waits && locate(rip, spot) && (spot.exact || compares(spot))) {
-    c->ip = restore_guest_state(t, c, spot);
+  if (!waits && locate(rip, location) && (location.exact || compares(location))) {
+    c->ip = restore_guest_state(t, c, location);
     return arrived(t, c);
   }
   if (t->pad & pad_deliver) c->mask = ~engine_signals;
@@ -406,13 +406,13 @@ signal_entry:
 void leave(Thread* t, channel::Partial why) {
   mark_partial(t, why);
   give_up_writing();
-  take_floor(t);  // from here on nobody asks others out: soon the handlers are the program's
+  take_turn(t);  // from here on nobody asks others out: soon the handlers are the program's
   const bool first = begin_leaving();
-  if (first) hand_back(t);
+  if (first) write_back(t);
   finish_process(t);  // what was counted up to here is all that ever will be
   give_numbers_up();
   t->where = outside;
-  give_floor(t);
+  give_turn(t);
   if (!first) {
     // Another thread was first and the handlers are the program's: from here it goes by a plain jump.
     kernel(SYS_sigaltstack, reinterpret_cast<u64>(&t->alt), 0);

@@ -39,7 +39,7 @@ s64 emulate_read(Thread* t, u64 buffer);
 s64 run_with_mask(Thread* t, u8 reg, u64 size);
 s64 run_with_mask_pair(Thread* t, u8 reg);
 s64 run_with_mask_of_ring(Thread* t);
-/// Returns only, with begin_anew, when a signal must be delivered first, or with 0 where there is no frame.
+/// Returns only, with restart_counts, when a signal must be delivered first, or with 0 where there is no frame.
 s64 emulate_sigreturn(Thread* t);
 /// arch_prctl(ARCH_REQ_XCOMP_PERM): larger frames, for which alternate stacks may be too small.
 s64 ask_for_state(Thread* t);

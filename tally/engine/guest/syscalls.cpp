@@ -317,9 +317,9 @@ extern "C" void system_call(Thread* t) {
   if (makes_descriptor(g[rax]) && numbers_were_short(t, r)) r = call(t, static_cast<u32>(g[rax]));
   if (r == -EINTR && (t->woken_in_vain & woken_to_leave) && !awaits_delivery(t)) {
     t->kernel_seen = 1;
-    r = begin_anew;
+    r = restart_counts;
   }
-  if (r == begin_anew) {
+  if (r == restart_counts) {
     // To be executed again once the signal's handler has run. If it had not begun, it has not retired either.
     t->pc -= 2;
     if (t->kernel_seen == 0) correct_unbegun(t);

@@ -107,7 +107,7 @@ u32 new_thread_record(u32 process) {
 /// Whether the record of the thread that had this block before may go on with the next one.
 bool takes_over(const Thread* t, u32 process) {
   if (t->index == 0 ||
-      __atomic_load_n(&own_records.shared.header().next_thread, __ATOMIC_RELAXED) < channel::threads_told_apart)
+      __atomic_load_n(&own_records.shared.header().next_thread, __ATOMIC_RELAXED) < channel::threads_distinguished)
     return false;
   const channel::Thread& record = own_records.shared.thread(t->index);
   return record.process == process && record.state == State::ended && record.area == 0;

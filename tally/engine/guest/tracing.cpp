@@ -66,13 +66,13 @@ void wait_for_stop(u64 tid) {
 /// nobody does who is held, but those of a system call that changes mappings.
 s64 attach(Thread* t, u64 tid) {
   lock_mappings(t);
-  take_floor(t);
+  take_turn(t);
   hold_others(t);
   lock_tables();
   const s64 r = kernel(SYS_ptrace, PTRACE_ATTACH, tid);
   if (r == 0) wait_for_stop(tid);
   unlock_tables();
-  give_floor(t);
+  give_turn(t);
   unlock_mappings();
   return r;
 }

@@ -7,11 +7,11 @@
 
 namespace tally::engine::instrument {
 
-using sim::Step;
+using models::Step;
 
-void ModelCode::add_op(sim::Op op) {
+void ModelCode::add_op(models::Op op) {
   op.site_bits = static_cast<u16>(site_of(op.instruction()) >> channel::code_site_shift);
-  tape_ops.add(op);
+  log_ops.add(op);
 }
 
 void ModelCode::put(Emitter& e, u8 reg) {
@@ -23,7 +23,7 @@ void ModelCode::put(Emitter& e, u8 reg) {
 void ModelCode::record(Builder& b, u32 i) {
   const Instruction& in = in_[i];
   const ModelFacts& f = facts_[i];
-  if (!has_tape_) make_room_on_tape(b, f.live);
+  if (!has_access_log_) make_room_in_access_log(b, f.live);
   const u64 line = model_plan.line_bytes;
   for (u64 at = in.pc & ~(line - 1); at < in.next(); at += line) {
     if (last_fetched_ == at) continue;
@@ -45,7 +45,7 @@ void ModelCode::record(Builder& b, u32 i) {
 }
 
 void ModelCode::record_repeat(Builder& b, u32 i) {
-  constexpr u32 before = sim::Repeat::words / 2;
+  constexpr u32 before = models::Repeat::words / 2;
   add_op({facts_[i].repeat.bits(), in_[i].pc, static_cast<u16>(gone_.words - before), 0, Step::repeat});
   gone_.count++;
   for (const u8 reg : {rcx, rsi, rdi}) put(b.e, reg);
@@ -71,16 +71,16 @@ void ModelCode::record_outcome(const Instruction& in, bool taken) {
 }
 
 /// Once a trace, before it writes anything: whether there is room for its record.
-void ModelCode::make_room_on_tape(Builder& b, u16 live) {
-  has_tape_ = true;
+void ModelCode::make_room_in_access_log(Builder& b, u16 live) {
+  has_access_log_ = true;
   Emitter& e = b.e;
   spill_flags(b, live);
   e.load(b_, o_model_record);
-  test_dword(e, b_, tape_room - tape_bytes);
+  test_dword(e, b_, access_log_room - access_log_bytes);
   u8* const full = jump_if(e, not_equal);
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(full, stub.here());
-  ask_look(stub, b.arena.to_look, word_of(Ask::tape));
+  ask_lookup(stub, b.arena.to_lookup, word_of(Ask::access_log));
   jump_to(stub, e.here());
   b.arena.cold = stub.here();
 }
@@ -92,7 +92,7 @@ void ModelCode::finish_record(Builder& b) {
     const u8 reg = open_ ? b_ : u8{r11};
     if (!open_) e.store(reg, o_model_a);
     e.load(reg, o_model_record);
-    store_at(e, reg, tape_ways.add({first_op_, gone_.count, gone_.words, gone_.outcomes, gone_.branches}));
+    store_at(e, reg, log_paths.add({first_op_, gone_.count, gone_.words, gone_.outcomes, gone_.branches}));
     address_of(e, reg, reg, no_register, 0, gone_.words * 8, false);
     e.store(reg, o_model_record);
     if (!open_) e.load(reg, o_model_a);
@@ -113,7 +113,7 @@ void ModelCode::finish_by_target(Builder& b, const Instruction& in) {
     gone_.count++;
     store_at(e, r11, rcx, 8u * gone_.words++);
   }
-  store_at(e, r11, tape_ways.add({first_op_, gone_.count, gone_.words, gone_.outcomes, gone_.branches}));
+  store_at(e, r11, log_paths.add({first_op_, gone_.count, gone_.words, gone_.outcomes, gone_.branches}));
   address_of(e, r11, r11, no_register, 0, gone_.words * 8, false);
   e.store(r11, o_model_record);
   gone_ = {0, 1, 0, 0};

@@ -45,7 +45,7 @@ void ModelCode::write_history(Builder& b, u16 live) {
   Emitter& e = b.e;
   const u8 reg = open_ ? a_ : u8{r11};
   const u32 where = model_plan.outcomes ? o_model_outcome : o_model_history;
-  const u32 bytes = outcomes_ * static_cast<u32>(sizeof(sim::Outcome));
+  const u32 bytes = outcomes_ * static_cast<u32>(sizeof(models::Outcome));
   if (model_plan.outcomes && live == 0 && bytes < 128) {
     add_byte(e, where, static_cast<u8>(bytes));
     outcomes_ = taken_ = 0;
@@ -69,7 +69,7 @@ void ModelCode::write_history(Builder& b, u16 live) {
 void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   Emitter& e = b.e;
   if (!model_plan.branches) return;
-  if (model_plan.outcomes) return tell_outcome(b, pc, taken, live);
+  if (model_plan.outcomes) return emit_outcome(b, pc, taken, live);
   constexpr u32 mask = 0x3fff;
   e.load(a_, o_model_history);
   spill_flags(b, live);
@@ -92,7 +92,7 @@ void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
 }
 
 /// For a predictor after the program: a word, where the next one goes once the trace is left.
-void ModelCode::tell_outcome(Builder& b, u64 pc, bool taken, u16 live) {
+void ModelCode::emit_outcome(Builder& b, u64 pc, bool taken, u16 live) {
   Emitter& e = b.e;
   e.load(a_, o_model_outcome);
   if (outcomes_ == 0) {
@@ -101,12 +101,12 @@ void ModelCode::tell_outcome(Builder& b, u64 pc, bool taken, u16 live) {
     u8* const full = jump_if(e, not_equal);
     Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
     lead(full, stub.here());
-    ask_look(stub, b.arena.to_look, word_of(Ask::outcomes));
+    ask_lookup(stub, b.arena.to_lookup, word_of(Ask::outcomes));
     stub.load(a_, o_model_outcome);
     jump_to(stub, e.here());
     b.arena.cold = stub.here();
   }
-  store_dword_at(e, a_, sim::outcome_of(pc, taken), outcomes_ * static_cast<u32>(sizeof(u32)));
+  store_dword_at(e, a_, models::outcome_of(pc, taken), outcomes_ * static_cast<u32>(sizeof(u32)));
   recorder.fix_at(Fix::outcome, e.p - sizeof(u32), pc, taken);
 }
 

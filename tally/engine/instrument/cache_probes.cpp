@@ -32,7 +32,7 @@ void ModelCode::store_note(Emitter& e, u8 to) const {
 }
 
 /// Into the model, which may read and write notes. Register b is lost.
-void ModelCode::ask_look(Emitter& e, u64 whom, u32 word) {
+void ModelCode::ask_lookup(Emitter& e, u64 whom, u32 word) {
   if (model_plan.notes_sites) store_site(e);
   if (note_ != no_register) e.store(note_, o_model_note);
   ask(e, whom, word, b_, 0);
@@ -47,7 +47,7 @@ void ModelCode::make_room(Builder& b) {
   u8* const full = jump_if(b.e, not_equal);
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(full, stub.here());
-  ask_look(stub, b.arena.to_look, word_of(Ask::noted));
+  ask_lookup(stub, b.arena.to_lookup, word_of(Ask::noted));
   jump_to(stub, b.e.here());
   b.arena.cold = stub.here();
 }
@@ -93,7 +93,7 @@ void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
   stub.store(b_, o_model_note);
   test_dword(stub, b_, model_plan.notes_full);
   lead(jump_if(stub, equal), back);
-  ask_look(stub, b.arena.to_look, word_of(Ask::noted));
+  ask_lookup(stub, b.arena.to_lookup, word_of(Ask::noted));
   jump_to(stub, back);
 }
 
@@ -148,7 +148,7 @@ void ModelCode::note_other_line(Builder& b, Emitter& stub, const DataAccess& acc
   if (access.bytes > 1 && !fixed) {
     u8* const within = model_plan.l1d ? jump_across(stub, access.bytes, equal) : nullptr;
     stub.store(a_, o_model_argument);
-    ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
+    ask_lookup(stub, b.arena.to_lookup, word_of(access.what, access.bytes));
     jump_to(stub, back);
     if (within == nullptr) return;
     lead(within, stub.here());
@@ -200,7 +200,7 @@ void ModelCode::probe_data(Builder& b, u32 i, u32 k) {
   if (!fits) {
     load_address(e, access, a_, b_);
     e.store(a_, o_model_argument);
-    return ask_look(e, b.arena.to_look, word_of(access.what, access.bytes));
+    return ask_lookup(e, b.arena.to_lookup, word_of(access.what, access.bytes));
   }
   make_room(b);
   const u64 kind = static_cast<u64>(access.what);
@@ -236,7 +236,7 @@ void ModelCode::probe_data(Builder& b, u32 i, u32 k) {
   lead(away, stub.here());
   if (mostly_aligned) lead(jump_across(stub, access.bytes, equal), whole);
   stub.store(a_, o_model_argument);
-  ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
+  ask_lookup(stub, b.arena.to_lookup, word_of(access.what, access.bytes));
   jump_to(stub, e.here());
   b.arena.cold = stub.here();
 }

@@ -255,7 +255,7 @@ class Hooks final : public Probes {
   }
   bool has_room() const override { return !sites.full(sites_of_trace); }
   void discarded() override { sites.reset(0); }
-  void make_doors(Arena& a) override { a.to_model = make_door(a, enter_model); }
+  void make_doors(Arena& a) override { a.to_model = make_gate(a, enter_model); }
 };
 constinit Hooks hooks;
 

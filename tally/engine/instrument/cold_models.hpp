@@ -15,33 +15,33 @@ namespace tally::engine::instrument {
 
 /// channel::ModelValues with the types of the models.
 struct Values {
-  sim::HierarchyCounts caches;
-  sim::TlbCounts tlbs;
-  sim::BranchCounts branches;
+  models::HierarchyCounts caches;
+  models::TlbCounts tlbs;
+  models::BranchCounts branches;
 };
 static_assert(sizeof(Values) == sizeof(channel::ModelValues));
 static_assert(offsetof(channel::ModelValues, itlb) == offsetof(Values, tlbs));
 static_assert(offsetof(channel::ModelValues, conditional) == offsetof(Values, branches));
-static_assert(offsetof(channel::ModelValues, prefetches) == offsetof(sim::HierarchyCounts, prefetches));
-static_assert(offsetof(channel::ModelValues, l1d_across) == offsetof(sim::HierarchyCounts, l1d_across));
+static_assert(offsetof(channel::ModelValues, prefetches) == offsetof(models::HierarchyCounts, prefetches));
+static_assert(offsetof(channel::ModelValues, l1d_across) == offsetof(models::HierarchyCounts, l1d_across));
 
 inline Values& values_of(channel::ModelValues& v) { return reinterpret_cast<Values&>(v); }
 
 /// Rings of what the command may carry: notes and outcomes.
-inline constexpr u32 carried_rings = 2;
+inline constexpr u32 offloaded_rings = 2;
 
 /// What a thread has beside what generated code looks into.
 struct ColdModels {
-  alignas(tape_room) u64 tape[tape_room / 8];
-  alignas(notes_room) sim::Note note[notes_room / sizeof(sim::Note)];
+  alignas(access_log_room) u64 access_log[access_log_room / 8];
+  alignas(notes_room) models::Note note[notes_room / sizeof(models::Note)];
   alignas(notes_room) u32 outcome[notes_room / sizeof(u32)];
-  sim::FirstLevels first;
-  sim::LowerLevels lower;
-  sim::Tlbs tlbs;
-  sim::Tage tage;
-  alignas(16) u8 plain_caches[sizeof(sim::Hierarchy)];
-  alignas(16) u8 plain_tlbs[sizeof(sim::Tlbs)];
-  alignas(16) u8 plain_branches[sizeof(sim::Branches)];
+  models::FirstLevels first;
+  models::LowerLevels lower;
+  models::Tlbs tlbs;
+  models::Tage tage;
+  alignas(16) u8 plain_caches[sizeof(models::Hierarchy)];
+  alignas(16) u8 plain_tlbs[sizeof(models::Tlbs)];
+  alignas(16) u8 plain_branches[sizeof(models::Branches)];
 };
 
 /// Where a thread's ColdModels is: the last word of the page of its ModelThread.
@@ -74,8 +74,8 @@ extern Lock llc_lock;
 inline bool on(channel::Model m) { return (settings().models.on & m) != 0; }
 
 /// The plain models of a thread, empty, over their tables.
-void make_plain(ColdModels& r, const sim::Hierarchy& caches, const sim::Tlbs& tlbs);
+void make_plain(ColdModels& r, const models::Hierarchy& caches, const models::Tlbs& tlbs);
 /// Plays the tape, which begins again.
-TALLY_NO_SAVES void play_tape(Thread* t, ColdModels& r);
+TALLY_NO_SAVES void play_access_log(Thread* t, ColdModels& r);
 
 }  // namespace tally::engine::instrument

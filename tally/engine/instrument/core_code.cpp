@@ -4,9 +4,9 @@
 namespace tally::engine::instrument {
 namespace {
 
-using sim::CoreInstruction;
-using sim::Operation;
-using CoreRegister = sim::Register;
+using models::CoreInstruction;
+using models::Operation;
+using CoreRegister = models::Register;
 
 CoreRegister core_register(ZydisRegister r) {
   const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
@@ -14,20 +14,20 @@ CoreRegister core_register(ZydisRegister r) {
   const auto numbered = [&](CoreRegister base, ZydisRegister first) {
     return static_cast<CoreRegister>(base + (whole - first));
   };
-  if (in(ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15)) return numbered(sim::first_general, ZYDIS_REGISTER_RAX);
-  if (in(ZYDIS_REGISTER_ZMM0, ZYDIS_REGISTER_ZMM31)) return numbered(sim::first_vector, ZYDIS_REGISTER_ZMM0);
-  if (in(ZYDIS_REGISTER_ST0, ZYDIS_REGISTER_ST7)) return numbered(sim::first_x87, ZYDIS_REGISTER_ST0);
-  if (in(ZYDIS_REGISTER_MM0, ZYDIS_REGISTER_MM7)) return numbered(sim::first_x87, ZYDIS_REGISTER_MM0);
-  if (in(ZYDIS_REGISTER_K0, ZYDIS_REGISTER_K7)) return numbered(sim::first_mask, ZYDIS_REGISTER_K0);
-  return sim::no_register;
+  if (in(ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15)) return numbered(models::first_general, ZYDIS_REGISTER_RAX);
+  if (in(ZYDIS_REGISTER_ZMM0, ZYDIS_REGISTER_ZMM31)) return numbered(models::first_vector, ZYDIS_REGISTER_ZMM0);
+  if (in(ZYDIS_REGISTER_ST0, ZYDIS_REGISTER_ST7)) return numbered(models::first_x87, ZYDIS_REGISTER_ST0);
+  if (in(ZYDIS_REGISTER_MM0, ZYDIS_REGISTER_MM7)) return numbered(models::first_x87, ZYDIS_REGISTER_MM0);
+  if (in(ZYDIS_REGISTER_K0, ZYDIS_REGISTER_K7)) return numbered(models::first_mask, ZYDIS_REGISTER_K0);
+  return models::no_register;
 }
 
 template <u32 n>
 void add(CoreRegister (&list)[n], CoreRegister r) {
-  if (r == sim::no_register) return;
+  if (r == models::no_register) return;
   for (CoreRegister& place : list) {
     if (place == r) return;
-    if (place == sim::no_register) {
+    if (place == models::no_register) {
       place = r;
       return;
     }
@@ -43,13 +43,13 @@ bool is_memory(const ZydisDecodedOperand& o) {
   return o.type == ZYDIS_OPERAND_TYPE_MEMORY && o.mem.type == ZYDIS_MEMOP_TYPE_MEM;
 }
 
-sim::Form form_of(const Details& details) {
-  sim::Form form;
+models::Form form_of(const Details& details) {
+  models::Form form;
   const ZydisDecodedInstruction& raw = details.raw;
   form.bits = raw.avx.vector_length != 0 ? raw.avx.vector_length : raw.operand_width;
   form.operands = raw.operand_count_visible;
   form.locked = (raw.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
-  CoreRegister first = sim::no_register;
+  CoreRegister first = models::no_register;
   u32 sources = 0, equal = 0;
   for (u32 i = 0; i < raw.operand_count_visible; i++) {
     const ZydisDecodedOperand& o = details.operand[i];
@@ -74,15 +74,16 @@ sim::Form form_of(const Details& details) {
     }
   }
   // A part of a register, or elements by a mask: the rest is as it was.
-  const bool is_whole = raw.avx.mask.reg <= ZYDIS_REGISTER_K0 && (first >= sim::first_x87 || raw.operand_width >= 32);
-  form.same_register = sources == 2 && equal == 2 && first != sim::no_register && is_whole;
+  const bool is_whole =
+      raw.avx.mask.reg <= ZYDIS_REGISTER_K0 && (first >= models::first_x87 || raw.operand_width >= 32);
+  form.same_register = sources == 2 && equal == 2 && first != models::no_register && is_whole;
   // Zydis tells the width of legacy vector instructions by their operands only.
-  if (first >= sim::first_vector && first < sim::first_mask && raw.avx.vector_length == 0) form.bits = 128;
+  if (first >= models::first_vector && first < models::first_mask && raw.avx.vector_length == 0) form.bits = 128;
   return form;
 }
 
 /// The kind of the same mnemonic in the same form is looked up once.
-Operation kind_of(const Details& details, const sim::Form& form) {
+Operation kind_of(const Details& details, const models::Form& form) {
   struct Known {
     u64 key;
     Operation operation;
@@ -94,7 +95,7 @@ Operation kind_of(const Details& details, const sim::Form& form) {
   Known& place = known[channel::hash_bits(key, 10)];
   if (place.key != key) {
     const char* name = ZydisMnemonicGetString(details.raw.mnemonic);
-    place = {key, name == nullptr ? Operation::unknown : sim::operation_of(name, form)};
+    place = {key, name == nullptr ? Operation::unknown : models::operation_of(name, form)};
   }
   return place.operation;
 }
@@ -147,8 +148,8 @@ void add_flags(CoreInstruction& made, const Details& details) {
     if ((flags->tested & part) != 0 || keeps) add(made.sources, r);
     if (writes) add(made.results, r);
   };
-  add_part(carry, sim::carry_register);
-  add_part(rest, sim::flags_register);
+  add_part(carry, models::carry_register);
+  add_part(rest, models::flags_register);
 }
 
 CoreInstruction read(const Instruction& in) {
@@ -156,12 +157,12 @@ CoreInstruction read(const Instruction& in) {
   const Details details(in);
   if (details.raw.length == 0) return made;
   DecoderUse use;
-  const sim::Form form = form_of(details);
+  const models::Form form = form_of(details);
   made.operation = kind_of(details, form);
   made.memory = static_cast<u8>((in.loads != 0 || in.dynamic != 0 ? CoreInstruction::loads : 0) |
                                 (in.stores != 0 ? CoreInstruction::stores : 0));
   const bool by_front_end = moves_stack(in.kind, made.operation);
-  const CoreRegister stack = static_cast<CoreRegister>(sim::first_general + rsp);
+  const CoreRegister stack = static_cast<CoreRegister>(models::first_general + rsp);
   for (u32 i = 0; i < details.operands; i++) {
     const ZydisDecodedOperand& o = details.operand[i];
     if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) {

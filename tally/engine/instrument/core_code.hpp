@@ -8,6 +8,6 @@ namespace tally::engine::instrument {
 
 /// What the core model has to know of an instruction. `unknown` where the decoder says nothing of it. One by one; some
 /// 20 ns for a form that was met before, else some 2 µs.
-sim::CoreInstruction core_code(const Instruction& in);
+models::CoreInstruction core_code(const Instruction& in);
 
 }  // namespace tally::engine::instrument

@@ -6,8 +6,8 @@
 
 #include "tally/engine/channel/hash.hpp"
 #include "tally/engine/instrument/core_code.hpp"
+#include "tally/engine/instrument/located_values.hpp"
 #include "tally/engine/instrument/models.hpp"
-#include "tally/engine/instrument/placed_figures.hpp"
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/models/core/core_flow.hpp"
 #include "tally/engine/translate/profile.hpp"
@@ -19,9 +19,9 @@ namespace {
 u64* summed;  // executions of each segment by threads that have ended; null where cycles are not asked for
 
 /// The core that the command has sent. Wants cache_lock held.
-const sim::CoreTable& core_table() {
-  static_assert(sim::operations <= channel::core_kinds);
-  static sim::CoreTable table;
+const models::CoreTable& core_table() {
+  static_assert(models::operations <= channel::core_kinds);
+  static models::CoreTable table;
   const channel::ModelCore& core = settings().core;
   table.width = core.width;
   table.window = core.window;
@@ -30,11 +30,11 @@ const sim::CoreTable& core_table() {
   table.vector_load_latency = core.vector_load_latency;
   table.load_busy = core.load_busy;
   table.store_busy = core.store_busy;
-  for (u32 i = 0; i < sim::operations; i++) {
+  for (u32 i = 0; i < models::operations; i++) {
     const channel::ModelTiming& row = core.timing[i];
     if (row.is_known == 0) continue;
-    table.timings[i] = {static_cast<sim::Operation>(i),   row.latency, row.slots,
-                        static_cast<sim::Unit>(row.unit), row.busy,    ""};
+    table.timings[i] = {static_cast<models::Operation>(i),   row.latency, row.slots,
+                        static_cast<models::Unit>(row.unit), row.busy,    ""};
   }
   return table;
 }
@@ -44,7 +44,7 @@ struct Step {
   u64 pc;
   u64 executions;
   u64 entered;  // by traces that begin here, but after the end of one that was merely long enough; may wrap meanwhile
-  sim::CoreInstruction code;
+  models::CoreInstruction code;
   s32 distance;  // from its end to where it may branch to
   u32 block;     // its own, once that is made
   u8 length;
@@ -143,9 +143,9 @@ class Flow {
     return make_edges();
   }
 
-  sim::CoreTotal total() {
-    return sim::total(core_table(), {&blocks_[0], block_count_}, {&edges_[0], edge_count_},
-                      {{&ends_[0], block_count_}, {&marks_[0], block_count_}});
+  models::CoreTotal total() {
+    return models::total(core_table(), {&blocks_[0], block_count_}, {&edges_[0], edge_count_},
+                         {{&ends_[0], block_count_}, {&marks_[0], block_count_}});
   }
 
   /// After total(): what the segments cost that were executed. Others may read while they are written.
@@ -223,7 +223,7 @@ class Flow {
   s64 cost_of(u64 pc, s64 average) {
     const Step* const step = steps_.find(pc);
     if (step == nullptr || step->executions == 0) return average;
-    const sim::CoreBlock& block = blocks_[step->block];
+    const models::CoreBlock& block = blocks_[step->block];
     return ratio(marks_[step->block].cycles, block.executions) / static_cast<s64>(block.instructions.size());
   }
 
@@ -317,13 +317,13 @@ class Flow {
   bool make_edges() {
     for (u32 i = 0; i < edge_count_; i++)
       edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
-    if (!sort(edges_, sorted_, edge_count_, block_count_, [](const sim::CoreEdge& e) { return e.from; }) ||
-        !sort(sorted_, edges_, edge_count_, block_count_, [](const sim::CoreEdge& e) { return e.to; }))
+    if (!sort(edges_, sorted_, edge_count_, block_count_, [](const models::CoreEdge& e) { return e.from; }) ||
+        !sort(sorted_, edges_, edge_count_, block_count_, [](const models::CoreEdge& e) { return e.to; }))
       return false;
     const u32 n = edge_count_;
     edge_count_ = 0;
     for (u32 i = 0; i < n; i++) {
-      sim::CoreEdge* const last = edge_count_ == 0 ? nullptr : &edges_[edge_count_ - 1];
+      models::CoreEdge* const last = edge_count_ == 0 ? nullptr : &edges_[edge_count_ - 1];
       if (last != nullptr && last->from == edges_[i].from && last->to == edges_[i].to)
         last->count += edges_[i].count;
       else
@@ -337,11 +337,11 @@ class Flow {
   u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0;
   Scratch<u32> ran_;         // the numbers of all instructions of all traces, in their order
   Scratch<u32> beginnings_;  // of blocks, the numbers of their first instructions
-  Scratch<sim::CoreBlock> blocks_;
-  Scratch<sim::CoreInstruction> code_;
-  Scratch<sim::CoreEdge> edges_, sorted_;
-  Scratch<sim::CoreState> ends_;
-  Scratch<sim::CoreMark> marks_;
+  Scratch<models::CoreBlock> blocks_;
+  Scratch<models::CoreInstruction> code_;
+  Scratch<models::CoreEdge> edges_, sorted_;
+  Scratch<models::CoreState> ends_;
+  Scratch<models::CoreMark> marks_;
 };
 
 }  // namespace
@@ -372,12 +372,12 @@ void core_finish_locked(Thread* t) {
   Scratch<u64> executed;
   Flow flow(executed);
   if (copy_counters(summed, executed) && flow.build()) {
-    const sim::CoreTotal total = flow.total();
+    const models::CoreTotal total = flow.total();
     channel::CoreValues& core = model_counts(t)->core;
     core.cycles += total.cycles;
     core.instructions += total.instructions;
     core.unknown += total.unknown;
-    if (places_figures())
+    if (locates_values())
       flow.shares([t](u64 pc, u64 cycles, u64 executions) { place_core_cycles(t, pc, cycles, executions); });
   }
   core_forget();
@@ -388,7 +388,7 @@ s64 core_costs(const u64* executed, SegmentCost* costs) {
   Scratch<u64> copy;
   Flow flow(copy);
   if (!copy_counters(executed, copy) || !flow.build()) return 0;
-  const sim::CoreTotal total = flow.total();
+  const models::CoreTotal total = flow.total();
   const s64 average = ratio(total.cycles, total.instructions);
   flow.cost_segments(average, costs);
   return average;

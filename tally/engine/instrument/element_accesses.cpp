@@ -9,7 +9,7 @@ namespace tally::engine::instrument {
 
 namespace {
 
-using sim::Access;
+using models::Access;
 
 Growing<ElementAccesses> element_accesses;
 constexpr u32 scattered_limit = 1u << 20;
@@ -63,7 +63,7 @@ void keep_operands(Emitter& e, const Instruction& in, const ElementAccesses& s) 
 }
 
 /// Pieces at most.
-u32 most_pieces(const ElementAccesses& s) {
+u32 most_element_accesses(const ElementAccesses& s) {
   switch (s.pattern) {
     case Pattern::elements: return s.elements.count;
     case Pattern::frames: return 2u * s.level;
@@ -86,7 +86,7 @@ bool is_zero(const u8* bytes, u32 n) {
 /// must not hang on when that happens.
 u64 in_use(u64 requested) {
   const ExtendedState& s = extended_state();
-  if (!s.tells_use) return ~u64{0};
+  if (!s.reports_use) return ~u64{0};
   alignas(64) u8 area[4096] = {};
   constexpr u32 vectors_end = 416, vectors = 160;
   u64 saved = requested & 2;
@@ -105,19 +105,19 @@ u64 in_use(u64 requested) {
   return used | (mxcsr != 0x1f80 ? 2 : 0);
 }
 
-void add_state(sim::Pieces& to, const ElementAccesses& s, u64 address, u64 asked) {
+void add_state(models::AccessSequence& to, const ElementAccesses& s, u64 address, u64 asked) {
   const u64 requested = asked & extended_control(0);
-  const sim::StateLayout& layout = extended_state().layout;
+  const models::StateLayout& layout = extended_state().layout;
   if (s.stores) {
-    const u64 form = s.compact ? requested | sim::compacted : 0;
-    sim::add_state(to, layout, address, s.choice ? requested & in_use(requested) : requested, requested, form, s.header,
-                   Access::store);
+    const u64 form = s.compact ? requested | models::compacted : 0;
+    models::add_state(to, layout, address, s.choice ? requested & in_use(requested) : requested, requested, form,
+                      s.header, Access::store);
     return;
   }
   u64 header[2] = {};  // XSTATE_BV, XCOMP_BV; where it cannot be read the instruction faults there
   safe_copy(header, reinterpret_cast<const void*>(address + 512), sizeof header);
-  const u64 form = header[1] & sim::compacted ? header[1] : 0;
-  sim::add_state(to, layout, address, requested & header[0], requested, form, s.header, Access::load);
+  const u64 form = header[1] & models::compacted ? header[1] : 0;
+  models::add_state(to, layout, address, requested & header[0], requested, form, s.header, Access::load);
 }
 
 /// The word of a bit whose number is in a register.
@@ -128,7 +128,7 @@ u64 word_of_bit(u64 number, u32 bytes) {
   return static_cast<u64>(bit >> (bytes == 2 ? 4 : bytes == 4 ? 5 : 6)) * bytes;
 }
 
-void find_pieces(sim::Pieces& to, const ElementAccesses& s, const ModelThread& m) {
+void find_element_accesses(models::AccessSequence& to, const ElementAccesses& s, const ModelThread& m) {
   const u64 at = m.argument;
   const Access what = s.modifies ? Access::modify : s.stores ? Access::store : Access::load;
   const auto narrow = [&s](u64 address) { return s.elements.low ? static_cast<u32>(address) : address; };
@@ -137,17 +137,17 @@ void find_pieces(sim::Pieces& to, const ElementAccesses& s, const ModelThread& m
   if (s.by_k)
     __builtin_memcpy(&mask, second, s.narrow ? 2 : 8);
   else if (s.pattern == Pattern::elements || s.pattern == Pattern::masked)
-    mask = sim::mask_of_signs(s.elements, second);
+    mask = models::mask_of_signs(s.elements, second);
   switch (s.pattern) {
-    case Pattern::elements: return sim::add_elements(to, s.elements, at, mask, m.kept[0], what);
-    case Pattern::masked: return sim::add_masked(to, s.elements, at, mask, what);
+    case Pattern::elements: return models::add_elements(to, s.elements, at, mask, m.kept[0], what);
+    case Pattern::masked: return models::add_masked(to, s.elements, at, mask, what);
     case Pattern::table: return to.add(narrow(at + (m.saved[8] & 0xff)), 1, what);
     case Pattern::bits: {
       u64 number = 0;
       __builtin_memcpy(&number, m.kept[0], sizeof number);
       return to.add(narrow(at + word_of_bit(number, s.elements.bytes)), s.elements.bytes, what);
     }
-    case Pattern::frames: return sim::add_frames(to, at, m.stack, s.level, s.elements.bytes);
+    case Pattern::frames: return models::add_frames(to, at, m.stack, s.level, s.elements.bytes);
     case Pattern::state: return add_state(to, s, at, (m.saved[1] << 32) | static_cast<u32>(m.saved[8]));
     case Pattern::line: return to.add(at & ~u64{63}, 64, what);
     case Pattern::none: return;
@@ -156,15 +156,15 @@ void find_pieces(sim::Pieces& to, const ElementAccesses& s, const ModelThread& m
 
 }  // namespace
 
-bool pieces_have_room() {
+bool element_accesses_have_room() {
   return element_accesses.data == nullptr || !element_accesses.full(ModelCode::instruction_limit);
 }
 
-void pieces_forget_code() {
+void element_accesses_forget_code() {
   if (element_accesses.data != nullptr) element_accesses.reset(0);
 }
 
-void ModelCode::ask_pieces(Builder& b, u32 i) {
+void ModelCode::ask_element_accesses(Builder& b, u32 i) {
   if (!model_plan.data() && !records_) return;
   recorder.give_up();  // they have numbers
   if (element_accesses.data == nullptr) element_accesses.init(scattered_limit);
@@ -176,21 +176,21 @@ void ModelCode::ask_pieces(Builder& b, u32 i) {
   keep_operands(e, in_[i], s);
   if (records_) {
     s.word = gone_.words;
-    gone_.words = static_cast<u16>(gone_.words + 1 + 2 * most_pieces(s));
+    gone_.words = static_cast<u16>(gone_.words + 1 + 2 * most_element_accesses(s));
     gone_.count++;
-    add_op({0, in_[i].pc, s.word, 0, sim::Step::pieces});
+    add_op({0, in_[i].pc, s.word, 0, models::Step::pieces});
   }
   site_ = site_of(in_[i].pc);
-  ask_look(e, b.arena.to_model, word_of(Ask::pieces, element_accesses.add(s)));
+  ask_lookup(e, b.arena.to_model, word_of(Ask::pieces, element_accesses.add(s)));
   mark(b);
 }
 
-void models_pieces(Thread* t, u32 number) {
+void model_element_accesses(Thread* t, u32 number) {
   const ElementAccesses& s = element_accesses[number];
   const ModelThread& m = *model_thread(t);
-  sim::Pieces found;
-  find_pieces(found, s, m);
-  const u32 most = most_pieces(s);
+  models::AccessSequence found;
+  find_element_accesses(found, s, m);
+  const u32 most = most_element_accesses(s);
   if (found.count > most) found.count = most;
   if (model_plan.data())
     for (u32 i = 0; i < found.count; i++)

@@ -19,7 +19,7 @@ const ExtendedState& extended_state() {
   static bool known;
   if (__atomic_load_n(&known, __ATOMIC_ACQUIRE)) return s;
   const u64 enabled = extended_control(0);
-  s.tells_use = state_leaf(1).a >> 2 & 1;
+  s.reports_use = state_leaf(1).a >> 2 & 1;
   for (u32 i = 2; i < 63; i++) {
     if (!(enabled >> i & 1)) continue;
     const Leaf l = state_leaf(i);

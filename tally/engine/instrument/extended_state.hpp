@@ -1,13 +1,13 @@
 /// The extended state of the processor that XSAVE and XRSTOR move (CPUID leaf 0DH).
 #pragma once
 #include "tally/engine/base.hpp"
-#include "tally/engine/models/pieces.hpp"
+#include "tally/engine/models/access_sequence.hpp"
 
 namespace tally::engine::instrument {
 
 struct ExtendedState {
-  sim::StateLayout layout;
-  bool tells_use;  ///< xgetbv says what is in use
+  models::StateLayout layout;
+  bool reports_use;  ///< xgetbv says what is in use
 };
 
 /// Asks the processor in the first call: cpuid may take a virtual machine 50 us.

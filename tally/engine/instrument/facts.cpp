@@ -93,7 +93,7 @@ const ZydisDecodedOperand* memory_operand(const Details& d) {
   return nullptr;
 }
 
-void selected_by(ElementAccesses& s, const Details& d, u32 operand, const sim::Elements& elements) {
+void selected_by(ElementAccesses& s, const Details& d, u32 operand, const models::Elements& elements) {
   s.elements = elements;
   s.by_k = d.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
   s.narrow = elements.count <= 16;

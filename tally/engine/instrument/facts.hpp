@@ -37,7 +37,7 @@ struct ElementAccesses {
   u8 header,
       choice;  // of state: bytes of its header that are accessed; an instruction that leaves out what is not in use
   bool compact;
-  sim::Elements elements;
+  models::Elements elements;
   u16 word;  // of the record on the tape; 0: none
 };
 
@@ -49,7 +49,7 @@ struct ModelFacts {
   bool touches_flags;
   u16 registers;              // that it names, openly or not
   u16 live;                   // flags that are needed from before it on
-  sim::Repeat repeat;         // bytes 0: none
+  models::Repeat repeat;      // bytes 0: none
   ElementAccesses scattered;  // its address is access[0], which is not one of `accesses`
   u8 unstable;                // which of its sites are, a bit for each: sites.hpp
 };

@@ -89,7 +89,7 @@ bool mark_return(u64 pc) {
 
 void learn_marks(Thread* t) {
   go_out(t);  // the command may take its time
-  const bool answered = ask_command(t, channel::wish_marks);
+  const bool answered = ask_command(t, channel::request_marks);
   come_in(t);
   static channel::MarkPoints fresh;
   Guard guard(cache_lock);
@@ -159,7 +159,7 @@ class MarkProbes final : public Probes {
   void counted(Builder& b, u32 number, bool) override { emit_touched(b, number); }
   bool is_followed(const Thread* t) const override { return is_watched(t); }
   void jumped(Thread* t) override { marks_landed(t); }
-  void make_doors(Arena& a) override { a.to_mark = make_door(a, enter_mark); }
+  void make_doors(Arena& a) override { a.to_mark = make_gate(a, enter_mark); }
 };
 
 constinit MarkProbes hooks;

@@ -3,9 +3,9 @@
 #include <initializer_list>
 
 #include "tally/engine/context.hpp"
+#include "tally/engine/instrument/located_values.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 #include "tally/engine/instrument/model_ranges.hpp"
-#include "tally/engine/instrument/placed_figures.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/translate/profile.hpp"
 
@@ -21,10 +21,10 @@ void ModelCode::begin_trace() {
   range_count_ = way_count_ = 0;
   outcomes_ = taken_ = 0;
   loop_entry_ = 0;
-  open_ = away_ = passed_ = in_range_ = has_room_ = has_tape_ = false;
-  records_ = model_plan.each && !tape_ways.full(4 * branch_limit) && !tape_ops.full(ops_limit);
+  open_ = away_ = passed_ = in_range_ = has_room_ = has_access_log_ = false;
+  records_ = model_plan.each && !log_paths.full(4 * branch_limit) && !log_ops.full(ops_limit);
   if (model_plan.each && !records_) mark_partial(current(), channel::partial_code_lines);
-  first_op_ = tape_ops.size;
+  first_op_ = log_ops.size;
   last_fetched_ = 0;
   mapping_ = {};
   gone_ = {0, 1, 0, 0};
@@ -210,7 +210,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
     }
     if (records_) record(b, i);
     for (u32 k = 0; k < f.accesses; k++) probe_data(b, i, k);
-    if (f.scattered.pattern != Pattern::none) ask_pieces(b, i);
+    if (f.scattered.pattern != Pattern::none) ask_element_accesses(b, i);
     if (f.repeat.bytes != 0 && model_plan.data()) {
       e.store(rcx, o_model_repeat);
       e.store(rsi, o_model_repeat + 8);
@@ -231,7 +231,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
 
 void ModelCode::after(Builder& b, u32 i) {
   if (!open_ || facts_[i].repeat.bytes == 0) return;
-  if (model_plan.data()) ask_look(b.e, b.arena.to_model, word_of(facts_[i].repeat));
+  if (model_plan.data()) ask_lookup(b.e, b.arena.to_model, word_of(facts_[i].repeat));
   if (records_) record_repeat(b, i);
 }
 

@@ -15,7 +15,7 @@
 namespace tally::engine::instrument {
 
 /// How much of a way has been gone that a record of the tape is for.
-struct Gone {
+struct Evicted {
   u16 count, words, outcomes, branches;
   /// A conditional branch.
   void pass(bool taken) {
@@ -32,7 +32,7 @@ struct ModelRange {
   u8 outcomes;          // of branches that the history lacks, or the words that are told of them
   u8 taken;             // which of them were taken, the last one in bit 0
   bool flags;           // they are away
-  Gone gone;
+  Evicted gone;
 };
 
 /// A ModelRange of a trace without a tape. No register is the stack pointer's number, which is never borrowed.
@@ -44,8 +44,8 @@ struct KeptModelRange {
 };
 
 /// Of models_have_room() and models_forget_code(): the part of element_accesses.cpp.
-bool pieces_have_room();
-void pieces_forget_code();
+bool element_accesses_have_room();
+void element_accesses_forget_code();
 
 class ModelCode {
  public:
@@ -102,7 +102,7 @@ class ModelCode {
     u16 live;
     u8 a, b, note, page, outcomes, taken;
     bool away;
-    Gone gone;
+    Evicted gone;
   };
   void probe_data(Builder& b, u32 i, u32 k);
   /// A line of code: where the tables have those of its sets that were fetched last, and its numbers there.
@@ -146,7 +146,7 @@ class ModelCode {
   void move_note(Builder& b, u8 to);
   bool borrow_as_first(Builder& b);
   void predict(Builder& b, u64 pc, bool taken, u16 live);
-  void tell_outcome(Builder& b, u64 pc, bool taken, u16 live);
+  void emit_outcome(Builder& b, u64 pc, bool taken, u16 live);
   void push_return(Builder& b, const Instruction& in);
   void resolved_target(Builder& b, const Instruction& in, u16 live);
   /// The registers that are borrowed, a bit for each.
@@ -158,16 +158,16 @@ class ModelCode {
   void note_page(Emitter& e);
   u8* jump_across(Emitter& e, u32 bytes, int condition);
   void make_room(Builder& b);
-  void ask_look(Emitter& e, u64 whom, u32 word);
+  void ask_lookup(Emitter& e, u64 whom, u32 word);
   void store_site(Emitter& e) const;
   void store_note(Emitter& e, u8 to) const;
   void record(Builder& b, u32 i);
   void record_repeat(Builder& b, u32 i);
-  void ask_pieces(Builder& b, u32 i);
+  void ask_element_accesses(Builder& b, u32 i);
   void record_flow(Builder& b, const Instruction& in);
   void record_outcome(const Instruction& in, bool taken);
   void put(Emitter& e, u8 reg);
-  void make_room_on_tape(Builder& b, u16 live);
+  void make_room_in_access_log(Builder& b, u16 live);
   void finish_record(Builder& b);
   void finish_by_target(Builder& b, const Instruction& in);
   void open(Builder& b, u32 i);
@@ -179,7 +179,7 @@ class ModelCode {
   void note_outcome(bool taken);
   bool wants_window(u32 i) const;
   u64 site_of(u64 pc);
-  void add_op(sim::Op op);
+  void add_op(models::Op op);
 
   const Instruction* in_ = nullptr;
   u64 site_ = 0;                        // of the instruction whose code is being made: channel::code_site()
@@ -190,12 +190,12 @@ class ModelCode {
   bool open_ = false;
   bool away_ = false;  // the flags are kept in memory: from the first look that needs it to who needs them
   u8 a_ = 0, b_ = 0, note_ = 0, page_ = 0;
-  Gone gone_ = {};
+  Evicted gone_ = {};
   u32 first_op_ = 0;
   u64 last_fetched_ = 0;
-  bool records_ = false;   // what this trace does goes onto the tape
-  bool has_tape_ = false;  // this trace has looked whether there is room for its record
-  bool has_room_ = false;  // this trace has looked whether there is room for its notes
+  bool records_ = false;         // what this trace does goes onto the tape
+  bool has_access_log_ = false;  // this trace has looked whether there is room for its record
+  bool has_room_ = false;        // this trace has looked whether there is room for its notes
   u8 outcomes_ = 0, taken_ = 0;
   ModelRange ranges_[range_limit];
   u32 range_count_ = 0;

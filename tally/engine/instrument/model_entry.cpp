@@ -4,11 +4,11 @@
 // Offsets as models.hpp asserts them. The flags are kept without pushf, which takes ten times as long.
 asm(R"(
 .text
-.globl enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
-.hidden enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
+.globl enter_model, enter_lookup, model_leave_begin, model_leave_end, lookup_leave_begin, lookup_leave_end, model_pad
+.hidden enter_model, enter_lookup, model_leave_begin, model_leave_end, lookup_leave_begin, lookup_leave_end, model_pad
 # A look at a first level that generated code could not settle. Whoever looks has saved the flags, or needs none. The
 # function saves what it uses.
-enter_look:
+enter_lookup:
   mov %rdi, %gs:0x1118
   mov %rsi, %gs:0x1110
   mov %rdx, %gs:0x1108
@@ -18,8 +18,8 @@ enter_look:
   mov %gs:0x10a0, %edx
   mov %gs:0xa8, %rsp
   movl $1, %gs:0x10b0
-  call model_look
-look_leave_begin:
+  call model_lookup
+lookup_leave_begin:
   movl $0, %gs:0x10b0
   cmpl $0, %gs:0xb8
   mov %gs:0x10f0, %rsp
@@ -28,7 +28,7 @@ look_leave_begin:
   mov %gs:0x1108, %rdx
   jne model_pad
   jmp *%gs:0x10a8
-look_leave_end:
+lookup_leave_end:
 # The flags stay as they are.
 enter_model:
   mov %rax, %gs:0x1140

@@ -38,8 +38,8 @@ class ModelInstrumentation final : public Instrumentation {
   bool has_room() const override { return models_have_room(); }
   void discarded() override { models_forget_code(); }
   void make_doors(Arena& a) override {
-    a.to_model = make_door(a, enter_model);
-    a.to_look = make_door(a, enter_look);
+    a.to_model = make_gate(a, enter_model);
+    a.to_lookup = make_gate(a, enter_lookup);
   }
   void stepped(Thread* t, const Instruction& in) override {
     channel::UnseenValues& unseen = model_counts(t)->unseen;

@@ -31,18 +31,18 @@ void add_ranges(u32 trace, const ModelRange* of, u32 n, u32 op) {
 bool models_have_room() {
   constexpr u32 ways_of_trace = 4 * ModelCode::branch_limit;
   return !model_plan.any() || ranges.data == nullptr ||
-         (!ranges_of.full() && !ranges.full(ModelCode::range_limit) && pieces_have_room() &&
-          (!model_plan.each || (!tape_ways.full(ways_of_trace) && !tape_ops.full(ModelCode::ops_limit))));
+         (!ranges_of.full() && !ranges.full(ModelCode::range_limit) && element_accesses_have_room() &&
+          (!model_plan.each || (!log_paths.full(ways_of_trace) && !log_ops.full(ModelCode::ops_limit))));
 }
 
 void models_forget_code() {
   if (!model_plan.any() || ranges.data == nullptr) return;
   ranges_of.reset(0);
   ranges.reset(0);
-  pieces_forget_code();
+  element_accesses_forget_code();
   if (!model_plan.each) return;
-  tape_ways.reset(0);
-  tape_ops.reset(0);
+  log_paths.reset(0);
+  log_ops.reset(0);
 }
 
 u32 models_ranges_of(const Trace& trace, KeptModelRange* out) {
@@ -86,7 +86,7 @@ void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n) {
 namespace {
 
 /// What a record lacks that ends here.
-void restore_record(Thread* t, Context* c, u32 first, Gone gone, bool repeats) {
+void restore_record(Thread* t, Context* c, u32 first, Evicted gone, bool repeats) {
   if (repeats) {
     for (const u8 reg : {rcx, rsi, rdi}) model_thread(t)->record[gone.words++] = c->reg(reg);
     gone.count++;

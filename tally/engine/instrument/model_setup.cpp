@@ -2,19 +2,19 @@
 
 #include "tally/engine/channel/hash.hpp"
 #include "tally/engine/channel/store.hpp"
-#include "tally/engine/instrument/placed_figures.hpp"
+#include "tally/engine/instrument/located_values.hpp"
 #include "tally/engine/models/memory.hpp"
 
 namespace tally::engine::instrument {
 
 ModelPlan model_plan;
-Growing<sim::Way> tape_ways;
-Growing<sim::Op> tape_ops;
+Growing<models::LogPath> log_paths;
+Growing<models::Op> log_ops;
 
 namespace {
 
-sim::HierarchyShape caches;
-sim::TlbShape tlbs;
+models::HierarchyShape caches;
+models::TlbShape tlbs;
 u64* shared_llc;
 u64* shared_plain_llc;
 u32 without;  // bits of channel::Model
@@ -26,13 +26,14 @@ constexpr u32 line_slots_mask = 4 * line_limit - 1;
 
 /// Whether a look at the most recent line of a set is all that generated code needs of it: `bytes` for each in a table
 /// that has room for them.
-bool can_be_inline(const sim::CacheShape& shape, u64 bytes) {
+bool can_be_inline(const models::CacheShape& shape, u64 bytes) {
   return shape.sets != 0 && shape.write_allocate && (shape.sets & (shape.sets - 1)) == 0 &&
-         shape.replacement == sim::Replacement::lru && shape.line_bits >= 3 && shape.sets * bytes <= first_level_bytes;
+         shape.replacement == models::Replacement::lru && shape.line_bits >= 3 &&
+         shape.sets * bytes <= first_level_bytes;
 }
 
-sim::CacheShape shape_of(const channel::ModelLevel& l) {
-  return {l.sets,          l.ways, l.line_bits, static_cast<sim::Replacement>(l.replacement), l.write_allocate != 0,
+models::CacheShape shape_of(const channel::ModelLevel& l) {
+  return {l.sets,          l.ways, l.line_bits, static_cast<models::Replacement>(l.replacement), l.write_allocate != 0,
           l.inclusive != 0};
 }
 
@@ -41,22 +42,22 @@ sim::CacheShape shape_of(const channel::ModelLevel& l) {
 bool pages_can_be_inline() {
   const u32 bits = tlbs.page_bits();
   if (tlbs.stlb.sets != 0 && (tlbs.itlb.sets == 0 || tlbs.dtlb.sets == 0)) return false;
-  for (const sim::CacheShape* shape : {&tlbs.itlb, &tlbs.dtlb, &tlbs.stlb})
+  for (const models::CacheShape* shape : {&tlbs.itlb, &tlbs.dtlb, &tlbs.stlb})
     if (shape->sets != 0 && shape->line_bits != bits) return false;
-  for (const sim::CacheShape* shape : {&caches.l1i, &caches.l1d})
+  for (const models::CacheShape* shape : {&caches.l1i, &caches.l1d})
     if (shape->sets != 0 && shape->line_bits > bits) return false;
   return bits >= 6 && bits <= 22;  // the number of a set is taken from the low 32 bits of an address
 }
 
 u64 level_words() {
   if (settings().models.handed_on != 0) return 0;
-  return sim::FirstLevels::words(caches) + sim::table_words(caches.l2) + sim::tlb_words(tlbs) +
-         (settings().models.own_llc != 0 ? sim::shared_words(caches) : 0);
+  return models::FirstLevels::words(caches) + models::table_words(caches.l2) + models::tlb_words(tlbs) +
+         (settings().models.own_llc != 0 ? models::shared_words(caches) : 0);
 }
 /// Of the plain models: a hierarchy whose last level is shared or not.
 u64 plain_words() {
-  return sim::private_words(caches) + (settings().models.own_llc != 0 ? sim::shared_words(caches) : 0) +
-         sim::tlb_words(tlbs);
+  return models::private_words(caches) + (settings().models.own_llc != 0 ? models::shared_words(caches) : 0) +
+         models::tlb_words(tlbs);
 }
 
 /// Whether so much may be reserved for a last level and leave the engine what it takes besides: 1.6 GB of addresses.
@@ -69,9 +70,9 @@ bool has_room(u64 bytes) {
 
 }  // namespace
 
-const sim::HierarchyShape& cache_shapes() { return caches; }
+const models::HierarchyShape& cache_shapes() { return caches; }
 
-const sim::TlbShape& tlb_shapes() { return tlbs; }
+const models::TlbShape& tlb_shapes() { return tlbs; }
 
 u32 lacking() { return without; }
 
@@ -79,32 +80,32 @@ u64 cold_model_bytes() {
   return page_up(sizeof(ColdModels)) + page_up(level_words() * 8) + (model_plan.each ? page_up(plain_words() * 8) : 0);
 }
 
-u64 own_room() { return (cold_model_bytes() + tape_room - 1) & ~(tape_room - 1); }
+u64 own_room() { return (cold_model_bytes() + access_log_room - 1) & ~(access_log_room - 1); }
 
-u64 rings_room() { return settings().models.handed_on != 0 ? u64{carried_rings} * channel::note_ring_bytes : 0; }
+u64 rings_room() { return settings().models.handed_on != 0 ? u64{offloaded_rings} * channel::note_ring_bytes : 0; }
 
 void make_cold_models(Thread* t) {
   ColdModels& r = *cold_models_of(t);
   u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(ColdModels)));
   const bool own = settings().models.own_llc != 0;
   if (settings().models.handed_on == 0) {
-    u64* const tlb = tables + sim::FirstLevels::words(caches);
-    u64* const lower = tlb + sim::tlb_words(tlbs);
-    r.first = sim::FirstLevels(caches, tables);
-    r.tlbs = sim::Tlbs(tlbs, sim::tables_in(tlbs, tlb));
-    r.lower = sim::LowerLevels(caches, lower, own ? lower + sim::table_words(caches.l2) : shared_llc);
+    u64* const tlb = tables + models::FirstLevels::words(caches);
+    u64* const lower = tlb + models::tlb_words(tlbs);
+    r.first = models::FirstLevels(caches, tables);
+    r.tlbs = models::Tlbs(tlbs, models::tables_in(tlbs, tlb));
+    r.lower = models::LowerLevels(caches, lower, own ? lower + models::table_words(caches.l2) : shared_llc);
     r.tage.reset();
   }
-  model_thread(t)->record = r.tape;
+  model_thread(t)->record = r.access_log;
   // No line, and none of any page: where there are zeros, line 0 would be.
   *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at) = no_line;
   *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + data_pages_at) = ~u64{0};
   if (!model_plan.each) return;
   u64* const plain = tables + page_up(level_words() * 8) / 8;
-  u64* const plain_llc = own ? plain + sim::private_words(caches) : shared_plain_llc;
-  u64* const plain_tlb = plain + plain_words() - sim::tlb_words(tlbs);
-  make_plain(r, sim::Hierarchy(caches, sim::tables_in(caches, plain, plain_llc)),
-             sim::Tlbs(tlbs, sim::tables_in(tlbs, plain_tlb)));
+  u64* const plain_llc = own ? plain + models::private_words(caches) : shared_plain_llc;
+  u64* const plain_tlb = plain + plain_words() - models::tlb_words(tlbs);
+  make_plain(r, models::Hierarchy(caches, models::tables_in(caches, plain, plain_llc)),
+             models::Tlbs(tlbs, models::tables_in(tlbs, plain_tlb)));
 }
 
 u64 models_key() {
@@ -158,20 +159,20 @@ void models_init() {
     model_plan.l1d = caches.l1d.sets != 0;
     model_plan.pages = on(channel::model_tlbs);
     model_plan.outcomes =
-        model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(sim::Direction::gshare));
+        model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(models::Direction::gshare));
   }
   model_plan.notes_sites = places_misses() && !plain && (model_plan.code() || model_plan.data());
   model_plan.goes_by_sites = model_plan.data() || model_plan.code();
   model_plan.page_bits = tlbs.page_bits();
-  model_plan.data_page_sets = sim::page_sets_told_apart(tlbs.dtlb);
-  model_plan.code_page_sets = sim::page_sets_told_apart(tlbs.itlb);
+  model_plan.data_page_sets = models::page_sets_distinguished(tlbs.dtlb);
+  model_plan.code_page_sets = models::page_sets_distinguished(tlbs.itlb);
   model_plan.line_bytes = 1u << (caches.l1d.sets != 0   ? caches.l1d.line_bits
                                  : caches.l1i.sets != 0 ? caches.l1i.line_bits
                                                         : tlbs.page_bits());
   model_plan.l1d_mask = (caches.l1d.sets - 1) << caches.l1d.line_bits;
   if (model_plan.each) {
-    tape_ways.init(1u << 24);
-    tape_ops.init(1u << 27);
+    log_paths.init(1u << 24);
+    log_ops.init(1u << 27);
   }
   if (model_plan.code()) {
     lines.init(line_limit);
@@ -180,7 +181,7 @@ void models_init() {
   }
   model_plan.l1i_sets = caches.l1i.sets;
   const bool has_levels = m.handed_on == 0 || model_plan.each;
-  const u64 bytes = sim::shared_words(caches) * 8;
+  const u64 bytes = models::shared_words(caches) * 8;
   if (caches.llc.sets != 0 && has_levels && !has_room(bytes * (model_plan.each ? 2 : 1))) {
     caches.llc = {};
     without |= channel::model_llc;

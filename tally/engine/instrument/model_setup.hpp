@@ -4,8 +4,8 @@
 
 namespace tally::engine::instrument {
 
-const sim::HierarchyShape& cache_shapes();
-const sim::TlbShape& tlb_shapes();
+const models::HierarchyShape& cache_shapes();
+const models::TlbShape& tlb_shapes();
 /// Bits of channel::Model that there was no memory for.
 u32 lacking();
 /// Of a thread's ColdModels with its tables, and as much with the end of its alignment.

@@ -9,8 +9,8 @@
 #include "tally/engine/instrument/access_records.hpp"
 #include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
+#include "tally/engine/instrument/located_values.hpp"
 #include "tally/engine/instrument/model_setup.hpp"
-#include "tally/engine/instrument/placed_figures.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/models/memory.hpp"
@@ -22,10 +22,10 @@ Lock llc_lock;
 
 namespace {
 
-using sim::Access;
+using models::Access;
 
 constexpr Handed rings[] = {Handed::notes, Handed::outcomes};
-static_assert(sizeof rings / sizeof *rings == carried_rings);
+static_assert(sizeof rings / sizeof *rings == offloaded_rings);
 
 bool uses(Handed what) { return what == Handed::notes ? model_plan.code() || model_plan.data() : model_plan.outcomes; }
 
@@ -41,14 +41,14 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, ColdModels& r) {
     return;
   }
   Values& values = values_of(model_counts(t)->values);
-  sim::HierarchyCounts& counts = values.caches;
+  models::HierarchyCounts& counts = values.caches;
   m.next_note = r.note;
   const bool shares = settings().models.own_llc == 0;
   if (model_plan.notes_sites) {
     if (shares) llc_lock.take();
     FigurePlacer placer(t, counts, r.tlbs.counts(), values.branches);
-    sim::access_all({&r.first, on(channel::model_lower) ? &r.lower : nullptr, model_plan.pages ? &r.tlbs : nullptr},
-                    reinterpret_cast<const sim::PlacedNote*>(r.note), n, counts, placer);
+    models::access_all({&r.first, on(channel::model_lower) ? &r.lower : nullptr, model_plan.pages ? &r.tlbs : nullptr},
+                       reinterpret_cast<const models::PlacedNote*>(r.note), n, counts, placer);
     if (shares) llc_lock.release();
     values.tlbs.add(r.tlbs.counts());
     r.tlbs.clear_counts();
@@ -92,7 +92,7 @@ bool is_page_most_recent(Thread* t, u64 line) {
 }
 
 /// One line of data; whether it was noted down.
-bool touch_data(Thread* t, ColdModels& r, u64 line, sim::Note note) {
+bool touch_data(Thread* t, ColdModels& r, u64 line, models::Note note) {
   ModelThread& m = *model_thread(t);
   bool same_line = true;
   if (model_plan.l1d) {
@@ -111,12 +111,12 @@ TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, ColdModels
                                                            Access access) {
   const u64 line_bytes = model_plan.line_bytes, last = (address + bytes - 1) & ~(line_bytes - 1);
   u64 line = address & ~(line_bytes - 1);
-  const sim::Note what = sim::note_of(0, access);
+  const models::Note what = models::note_of(0, access);
   bool noted = touch_data(t, r, line, what);
   channel::ModelLevelCounts& across = model_counts(t)->values.l1d_across;
   while (line < last) {
     line += line_bytes;
-    noted |= touch_data(t, r, line, noted ? what | sim::same_access : what);
+    noted |= touch_data(t, r, line, noted ? what | models::same_access : what);
     if (!model_plan.l1d) continue;
     if (access != Access::store) across.loads++;
     if (access != Access::load) across.stores++;
@@ -130,9 +130,9 @@ TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, ColdModels
 void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
   const ModelThread& m = *model_thread(t);
   ColdModels& r = *cold_models_of(t);
-  const sim::Repeat repeat = sim::Repeat::of(word >> 8);
-  const u64 words[sim::Repeat::words] = {m.repeat[0], m.repeat[1], m.repeat_rdi, rcx, rsi, rdi};
-  sim::Repetition left(repeat, words);
+  const models::Repeat repeat = models::Repeat::of(word >> 8);
+  const u64 words[models::Repeat::words] = {m.repeat[0], m.repeat[1], m.repeat_rdi, rcx, rsi, rdi};
+  models::Repetition left(repeat, words);
   const u64 bytes = repeat.bytes, line = model_plan.line_bytes;
   const auto elements_left = [&](u64 address) {
     // Elements that lie in the line of this one, this one included; 1 where it lies in two.
@@ -158,13 +158,13 @@ void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
 
 }  // namespace
 
-extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model_look(Thread* t, u64 argument,
-                                                                                      u32 word) {
+extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model_lookup(Thread* t, u64 argument,
+                                                                                        u32 word) {
   ColdModels& r = *cold_models_of(t);
   switch (static_cast<Ask>(word & 0xff)) {
     case Ask::noted: drain(t, r); break;
     case Ask::outcomes: drain_outcomes(t, r); break;
-    case Ask::tape: play_tape(t, r); break;
+    case Ask::access_log: play_access_log(t, r); break;
     default: return access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff));
   }
   const CompilersFlags flags;
@@ -174,7 +174,7 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
 extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64, u32 word) {
   const ModelThread& m = *model_thread(t);
   if (calls_on()) return calls_asked(t, word);
-  if (static_cast<Ask>(word & 0xff) == Ask::pieces) return models_pieces(t, word >> 8);
+  if (static_cast<Ask>(word & 0xff) == Ask::pieces) return model_element_accesses(t, word >> 8);
   repeat_done(t, word, m.saved[0], m.saved[2], m.saved[3]);
 }
 
@@ -224,7 +224,7 @@ void take_directions_back(Thread* t) {
     __atomic_or_fetch(&model_counts(t)->without, static_cast<u32>(channel::model_branches), __ATOMIC_RELAXED);
     return;
   }
-  const auto& gshare = *reinterpret_cast<const sim::Gshare*>(state);
+  const auto& gshare = *reinterpret_cast<const models::Gshare*>(state);
   m.history = gshare.history;
   copy(reinterpret_cast<void*>(reinterpret_cast<u64>(t) + gshare_at), gshare.counters, sizeof gshare.counters);
   (void)notes_publish(t, Handed::outcomes, last_of_ring);
@@ -248,13 +248,13 @@ bool models_attach(Thread* t, bool goes_on) {
   __atomic_or_fetch(&model_counts(t)->without, lacking(), __ATOMIC_RELAXED);
   if (model_plan.goes_by_sites) sites_forget(t);
   if (goes_on) {
-    model_thread(t)->record = cold_models_of(t)->tape;
-    return attach_notes(t, goes_on) && figures_attach(t);
+    model_thread(t)->record = cold_models_of(t)->access_log;
+    return attach_notes(t, goes_on) && located_values_attach(t);
   }
   if (cold_models_of(t) == nullptr) {
-    const u64 at = try_reserve(own_room() + tape_room + rings_room() + figures_room(), read_write);
+    const u64 at = try_reserve(own_room() + access_log_room + rings_room() + located_values_bytes(), read_write);
     if (at == 0) return false;
-    cold_models_of(t) = reinterpret_cast<ColdModels*>((at + tape_room - 1) & ~(tape_room - 1));
+    cold_models_of(t) = reinterpret_cast<ColdModels*>((at + access_log_room - 1) & ~(access_log_room - 1));
   } else {
     ColdModels* const rest = cold_models_of(t);
     throw_away(rest, cold_model_bytes());
@@ -262,14 +262,14 @@ bool models_attach(Thread* t, bool goes_on) {
     cold_models_of(t) = rest;
   }
   make_cold_models(t);
-  return attach_notes(t, goes_on) && figures_attach(t);
+  return attach_notes(t, goes_on) && located_values_attach(t);
 }
 
 void models_drain(Thread* t) {
   if (settings().models.on == 0 || cold_models_of(t) == nullptr) return;
   drain(t, *cold_models_of(t));
   drain_outcomes(t, *cold_models_of(t));
-  if (model_plan.each) play_tape(t, *cold_models_of(t));
+  if (model_plan.each) play_access_log(t, *cold_models_of(t));
 }
 
 void models_settle(Thread* t) {
@@ -284,7 +284,7 @@ void models_before_fork(Thread* t, u32 process) {
 }
 
 bool models_take_back() {
-  if (!model_plan.outcomes || settings().models.direction != static_cast<u8>(sim::Direction::gshare)) return false;
+  if (!model_plan.outcomes || settings().models.direction != static_cast<u8>(models::Direction::gshare)) return false;
   Guard guard(threads_lock);
   for (Thread* t = threads(); t != nullptr; t = t->next) take_directions_back(t);
   model_plan.outcomes = false;

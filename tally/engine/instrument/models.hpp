@@ -4,7 +4,7 @@
 /// counter of a predictor, by itself; what that does not settle goes to enter_model with one word about it. First
 /// levels are kept exactly; what they miss is noted down and handed to the levels behind them later (see sim::fast).
 #pragma once
-#include "tally/engine/models/tape.hpp"
+#include "tally/engine/models/access_log.hpp"
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::instrument {
@@ -16,16 +16,16 @@ enum class Ask : u32 {
   store,
   modify,
   fetch,
-  noted,     // the notes are full
-  repeat,    // a string instruction has run
-  tape,      // the tape is full
-  pieces,    // an instruction whose accesses its registers tell is about to run
-  outcomes,  // the outcomes of branches are full
+  noted,       // the notes are full
+  repeat,      // a string instruction has run
+  access_log,  // the tape is full
+  pieces,      // an instruction whose accesses its registers tell is about to run
+  outcomes,    // the outcomes of branches are full
 };
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
 constexpr u32 bytes_of(u32 word) { return word >> 8 & 0xffff; }
 
-constexpr u32 word_of(const sim::Repeat& repeat) { return word_of(Ask::repeat, static_cast<u32>(repeat.bits())); }
+constexpr u32 word_of(const models::Repeat& repeat) { return word_of(Ask::repeat, static_cast<u32>(repeat.bits())); }
 
 /// Offset of a thread's share, which begins where the low 12 bits of an address are in nobody's way (place_segments).
 inline constexpr u32 models_at = 0x1080;
@@ -103,8 +103,8 @@ enum ModelLayout : u32 {
 inline constexpr u32 first_level_bytes = 0x4000;
 /// Entries for sets of the dTLB lie so far apart.
 inline constexpr u32 page_stride_bits = 4;
-static_assert(data_pages_at + (sim::page_sets << page_stride_bits) <= 0x1ff8);
-static_assert(code_pages_at + sim::page_sets * sizeof(u32) <= data_pages_at);
+static_assert(data_pages_at + (models::page_sets << page_stride_bits) <= 0x1ff8);
+static_assert(code_pages_at + models::page_sets * sizeof(u32) <= data_pages_at);
 static_assert(l1i_at + first_level_bytes == jump_table_at);
 /// No line's address, and in no line: not the most recent one of any set.
 inline constexpr u64 no_line = u64{1} << 63 | 1;
@@ -115,7 +115,7 @@ inline constexpr u64 notes_room = channel::note_block_bytes;
 inline constexpr u64 notes_handed_on = channel::notes_limit * sizeof(u64), notes_kept = 512 * sizeof(u64);
 static_assert(channel::outcomes_limit * sizeof(u32) == notes_handed_on);
 /// The tape of a thread, which is looked at in the same way.
-inline constexpr u64 tape_bytes = 16384, tape_room = 131072;
+inline constexpr u64 access_log_bytes = 16384, access_log_room = 131072;
 /// Lines of code that are told apart: 64 MB of code.
 inline constexpr u32 line_limit = 1u << 20;
 
@@ -146,10 +146,10 @@ struct ModelPlan {
 };
 extern ModelPlan model_plan;
 /// Of a note with what stands after it.
-inline s32 note_bytes() { return model_plan.notes_sites ? sizeof(sim::PlacedNote) : sizeof(sim::Note); }
+inline s32 note_bytes() { return model_plan.notes_sites ? sizeof(models::PlacedNote) : sizeof(models::Note); }
 /// What stands on tapes: the steps of ways. Want cache_lock held to be written.
-extern Growing<sim::Way> tape_ways;
-extern Growing<sim::Op> tape_ops;
+extern Growing<models::LogPath> log_paths;
+extern Growing<models::Op> log_ops;
 
 /// Another number for each way of weaving a machine into code; 0 where nothing is.
 u64 models_key();
@@ -187,13 +187,13 @@ bool models_take_back();
 /// The thread notes nothing more, after models_drain().
 void models_close(Thread* t);
 /// A record is left in the middle, having gone `way`: it is played, and all before it.
-void models_play_partial(Thread* t, const sim::Way& way);
+void models_play_partial(Thread* t, const models::LogPath& way);
 /// In the child of a fork.
 void models_after_fork();
 /// One access, by the models that generated code looks into.
 void models_access(Thread* t, u64 address, u64 bytes, Ask what);
 /// What the instruction that `number` describes is about to access: see element_accesses.cpp.
-void models_pieces(Thread* t, u32 number);
+void model_element_accesses(Thread* t, u32 number);
 /// A string instruction was left in the middle, by a fault or a signal: what it did is accounted for.
 void models_repeat(Thread* t, u64 rcx, u64 rsi, u64 rdi);
 
@@ -201,9 +201,9 @@ extern "C" {
 /// From generated code, by a jump: argument, word and back are set; every register but those comes back as it was.
 void enter_model();
 /// The same for looks at first levels; it leaves the flags as they come.
-void enter_look();
+void enter_lookup();
 /// Loads the program's registers and goes back; to model_pad where something waits. Restartable at any instruction.
-extern const char model_leave_begin[], model_leave_end[], look_leave_begin[], look_leave_end[], model_pad[];
+extern const char model_leave_begin[], model_leave_end[], lookup_leave_begin[], lookup_leave_end[], model_pad[];
 }
 
 }  // namespace tally::engine::instrument

@@ -2,14 +2,14 @@
 #include <new>
 
 #include "tally/engine/instrument/cold_models.hpp"
-#include "tally/engine/instrument/placed_figures.hpp"
+#include "tally/engine/instrument/located_values.hpp"
 
 namespace tally::engine::instrument {
 namespace {
 
-sim::Hierarchy& plain_caches(ColdModels& r) { return *reinterpret_cast<sim::Hierarchy*>(r.plain_caches); }
-sim::Tlbs& plain_tlbs(ColdModels& r) { return *reinterpret_cast<sim::Tlbs*>(r.plain_tlbs); }
-sim::Branches& plain_branches(ColdModels& r) { return *reinterpret_cast<sim::Branches*>(r.plain_branches); }
+models::Hierarchy& plain_caches(ColdModels& r) { return *reinterpret_cast<models::Hierarchy*>(r.plain_caches); }
+models::Tlbs& plain_tlbs(ColdModels& r) { return *reinterpret_cast<models::Tlbs*>(r.plain_tlbs); }
+models::Branches& plain_branches(ColdModels& r) { return *reinterpret_cast<models::Branches*>(r.plain_branches); }
 
 void keep_in(channel::ModelValues& values, ColdModels& r) {
   Values& v = values_of(values);
@@ -29,16 +29,16 @@ void keep_plain(Thread* t, ColdModels& r) {
   plain_branches(r).clear_counts();
 }
 
-void play(Thread* t, ColdModels& r, const sim::Way* all, const u64* from, const u64* to) {
-  const sim::Models models{&plain_caches(r), on(channel::model_tlbs) ? &plain_tlbs(r) : nullptr, &plain_branches(r),
-                           on(channel::model_l1i), on(channel::model_l1d)};
+void play(Thread* t, ColdModels& r, const models::LogPath* all, const u64* from, const u64* to) {
+  const models::Models models{&plain_caches(r), on(channel::model_tlbs) ? &plain_tlbs(r) : nullptr, &plain_branches(r),
+                              on(channel::model_l1i), on(channel::model_l1d)};
   const bool shares = settings().models.own_llc == 0 && on(channel::model_lower);
   if (shares) llc_lock.take();
   if (places_misses()) {
     FigurePlacer placer(t, plain_caches(r).counts(), plain_tlbs(r).counts(), plain_branches(r).counts());
-    sim::play(models, all, tape_ops.data, from, to, &placer);
+    models::play(models, all, log_ops.data, from, to, &placer);
   } else {
-    sim::play(models, all, tape_ops.data, from, to);
+    models::play(models, all, log_ops.data, from, to);
   }
   if (shares) llc_lock.release();
   keep_plain(t, r);
@@ -46,23 +46,23 @@ void play(Thread* t, ColdModels& r, const sim::Way* all, const u64* from, const 
 
 }  // namespace
 
-void make_plain(ColdModels& r, const sim::Hierarchy& caches, const sim::Tlbs& tlbs) {
-  new (r.plain_caches) sim::Hierarchy(caches);
-  new (r.plain_tlbs) sim::Tlbs(tlbs);
-  new (r.plain_branches) sim::Branches(static_cast<sim::Direction>(settings().models.direction));
+void make_plain(ColdModels& r, const models::Hierarchy& caches, const models::Tlbs& tlbs) {
+  new (r.plain_caches) models::Hierarchy(caches);
+  new (r.plain_tlbs) models::Tlbs(tlbs);
+  new (r.plain_branches) models::Branches(static_cast<models::Direction>(settings().models.direction));
 }
 
-TALLY_NO_SAVES __attribute__((noinline)) void play_tape(Thread* t, ColdModels& r) {
+TALLY_NO_SAVES __attribute__((noinline)) void play_access_log(Thread* t, ColdModels& r) {
   const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
-  play(t, r, tape_ways.data, r.tape, m.record);
-  m.record = r.tape;
+  play(t, r, log_paths.data, r.access_log, m.record);
+  m.record = r.access_log;
 }
 
-void models_play_partial(Thread* t, const sim::Way& way) {
+void models_play_partial(Thread* t, const models::LogPath& way) {
   ColdModels& r = *cold_models_of(t);
   u64* const record = model_thread(t)->record;
-  play_tape(t, r);
+  play_access_log(t, r);
   record[0] = 0;
   play(t, r, &way, record, record + way.words);
 }

@@ -137,9 +137,10 @@ s64 running_cycles(Thread* t, bool waits) {
   if (is_worth_asking(c)) ask(waits);
   settle(c);
   s64 cycles = c.cycles;
-  const u64* const figures = reinterpret_cast<const u64*>(&model_counts(t)->values);
-  for (u32 i = 0; i < channel::mark_figures - channel::mark_fields; i++)
-    if (settings().marks.miss_cycles[i] != 0) cycles += settings().marks.miss_cycles[i] * static_cast<s64>(figures[i]);
+  const u64* const statistics = reinterpret_cast<const u64*>(&model_counts(t)->values);
+  for (u32 i = 0; i < channel::mark_values - channel::mark_fields; i++)
+    if (settings().marks.miss_cycles[i] != 0)
+      cycles += settings().marks.miss_cycles[i] * static_cast<s64>(statistics[i]);
   return cycles;
 }
 

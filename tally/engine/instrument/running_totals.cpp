@@ -84,7 +84,7 @@ void read_events(Thread* t, EventSums& sums, bool waits) {
   for (u32 e = 0; e < asked.events; e++) {
     s64 sum = 0;
     for (u32 i = 0; i < channel::mark_fields; i++) sum += asked.weight[e][i] * all.field[i];
-    for (u32 i = channel::mark_fields; asked.modelled != 0 && i < channel::mark_figures; i++)
+    for (u32 i = channel::mark_fields; asked.modelled != 0 && i < channel::mark_values; i++)
       if (asked.weight[e][i] != 0) sum += asked.weight[e][i] * static_cast<s64>(models[i - channel::mark_fields]);
     sums.of[e] = asked.cycles_rows >> e & 1 ? cycles : sum;
   }

@@ -25,7 +25,7 @@ bool reads_counters;
 bool is_trigger(u32 event, u32 trigger) {
   for (u32 i = 0; i < channel::mark_fields; i++)
     if (settings().marks.weight[event][i] != asked().trigger[trigger].weight[i]) return false;
-  for (u32 i = channel::mark_fields; i < channel::mark_figures; i++)
+  for (u32 i = channel::mark_fields; i < channel::mark_values; i++)
     if (settings().marks.weight[event][i] != 0) return false;
   return true;
 }
@@ -48,7 +48,7 @@ void choose_sources() {
 }
 
 /// What counters of what is known only at run time, and corrections, add to an event.
-s64 beside_sums(Thread* t, u32 event) {
+s64 next_to_sums(Thread* t, u32 event) {
   channel::Totals totals = records().thread(t->index).base;
   for (u32 i = 1; i < channel::first_segment; i++)
     if (counters(t)[i] != 0) totals.add(segment(i), static_cast<s64>(counters(t)[i]));
@@ -71,7 +71,7 @@ void read_row(Thread* t, EventSums& sums) {
   for (u32 e = 0; e < settings().marks.events; e++) {
     const auto [source, number] = source_of_event[e];
     sums.of[e] =
-        source == of_trigger ? own(t).ended[number] + in_window(t, number) : t->sums[number] + beside_sums(t, e);
+        source == of_trigger ? own(t).ended[number] + in_window(t, number) : t->sums[number] + next_to_sums(t, e);
   }
 }
 

@@ -207,7 +207,7 @@ void leave_at(Thread* t, u64 pc) {
 }
 
 void leave_trace(Thread* t, const Reached& r) {
-  const CacheLocation& s = r.spot;
+  const CacheLocation& s = r.location;
   const u32 number = s.trace->number + s.place->segment;
   const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.place->pc));
   for (u32 k = 0; k < r.triggers; k++) t->countdown[k] += amount_of(k, segment(number));

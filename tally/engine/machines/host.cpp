@@ -16,7 +16,7 @@ namespace {
 struct Listed {
   std::int64_t level = 0;
   std::string type;  // "Data", "Instruction", "Unified"
-  sim::CacheShape shape;
+  models::CacheShape shape;
 };
 
 std::int64_t number_in(const std::filesystem::path& file) { return parse_integer(linux::content(file)).value_or(0); }
@@ -29,7 +29,7 @@ std::optional<Listed> listed(const std::filesystem::path& folder) {
   const std::int64_t sets = number_in(folder / "number_of_sets");
   const std::int64_t ways = number_in(folder / "ways_of_associativity");
   const std::int64_t line = number_in(folder / "coherency_line_size");
-  if (sets < 1 || sets > 0xffff'ffffLL || ways < 1 || ways > sim::most_ways) return std::nullopt;
+  if (sets < 1 || sets > 0xffff'ffffLL || ways < 1 || ways > models::most_ways) return std::nullopt;
   if (line < 16 || line > 4096 || !std::has_single_bit(static_cast<std::uint64_t>(line))) return std::nullopt;
   cache.shape.sets = static_cast<std::uint32_t>(sets);
   cache.shape.ways = static_cast<std::uint32_t>(ways);
@@ -37,7 +37,7 @@ std::optional<Listed> listed(const std::filesystem::path& folder) {
   return cache;
 }
 
-void place(const Listed& cache, sim::HierarchyShape& caches, std::int64_t& last_level) {
+void place(const Listed& cache, models::HierarchyShape& caches, std::int64_t& last_level) {
   if (cache.level == 1 && cache.type != "Instruction") caches.l1d = cache.shape;
   if (cache.level == 1 && cache.type != "Data") caches.l1i = cache.shape;
   if (cache.level == 2) caches.l2 = cache.shape;
@@ -49,13 +49,13 @@ void place(const Listed& cache, sim::HierarchyShape& caches, std::int64_t& last_
 
 }  // namespace
 
-Result<Machine> host(const std::filesystem::path& root) {
+Result<MachineModel> host(const std::filesystem::path& root) {
   auto machine = parse(haswell_text, "haswell");
   if (!machine) return machine;
   const std::filesystem::path folder = root / "sys/devices/system/cpu/cpu0/cache";
   machine->name = "host";
   machine->title = linux::value_of(linux::content(root / "proc/cpuinfo"), "model name");
-  sim::HierarchyShape caches;
+  models::HierarchyShape caches;
   caches.prefetch = machine->caches.prefetch;
   std::int64_t last_level = 0;
   for (const std::string& entry : linux::folder_entries(folder)) {

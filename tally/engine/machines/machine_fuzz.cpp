@@ -15,9 +15,9 @@ void must(bool holds, const char* what) {
   std::abort();
 }
 
-void check_level(const tally::sim::CacheShape& shape) {
+void check_level(const tally::models::CacheShape& shape) {
   if (shape.sets == 0) return;
-  must(shape.ways >= 1 && shape.ways <= tally::sim::most_ways, "ways that a table can have");
+  must(shape.ways >= 1 && shape.ways <= tally::models::most_ways, "ways that a table can have");
   must(shape.line_bits >= 4 && shape.line_bits <= 30, "lines that a table can have");
   must(shape.size_bytes() <= std::uint64_t{1} << 50, "a size that does not overflow");
 }

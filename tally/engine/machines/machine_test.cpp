@@ -76,15 +76,16 @@ latency llc=40 mispredict=20
   ASSERT_TRUE(machine) << machine.error().message << machine.error().hint;
   EXPECT_EQ(machine->title, "A small one");
   EXPECT_EQ(machine->sources, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(
-      machine->caches.l1d,
-      (sim::CacheShape{
-          .sets = 32, .ways = 3, .line_bits = 5, .replacement = sim::Replacement::tree_plru, .write_allocate = false}));
+  EXPECT_EQ(machine->caches.l1d, (models::CacheShape{.sets = 32,
+                                                     .ways = 3,
+                                                     .line_bits = 5,
+                                                     .replacement = models::Replacement::tree_plru,
+                                                     .write_allocate = false}));
   EXPECT_EQ(machine->caches.llc.sets, 2048U);
   EXPECT_TRUE(machine->caches.llc.inclusive);
-  EXPECT_EQ(machine->tlbs.dtlb, (sim::CacheShape{.sets = 4, .ways = 3, .line_bits = 21}));
-  EXPECT_EQ(machine->caches.prefetch, (sim::PrefetchShape{.streamer = true}));
-  EXPECT_EQ(machine->latencies, (sim::Latencies{.llc = 40, .mispredict = 20}));
+  EXPECT_EQ(machine->tlbs.dtlb, (models::CacheShape{.sets = 4, .ways = 3, .line_bits = 21}));
+  EXPECT_EQ(machine->caches.prefetch, (models::PrefetchShape{.streamer = true}));
+  EXPECT_EQ(machine->latencies, (models::Latencies{.llc = 40, .mispredict = 20}));
   EXPECT_EQ(*parse(text_of(*machine), "again"), *machine);
 }
 

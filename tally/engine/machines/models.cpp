@@ -15,19 +15,19 @@ namespace tally::machine {
 namespace {
 
 // Cores, one line each. What the engine needs of one goes to it with the machine.
-const sim::CoreTable* const cores[] = {&sim::haswell_core, &sim::bonnell_core};
+const models::CoreTable* const cores[] = {&models::haswell_core, &models::bonnell_core};
 
 }  // namespace
 
-const sim::CoreTable* core_named(std::string_view name) {
-  for (const sim::CoreTable* core : cores)
+const models::CoreTable* core_named(std::string_view name) {
+  for (const models::CoreTable* core : cores)
     if (core->name == name) return core;
   return nullptr;
 }
 
 std::vector<std::string> core_names() {
   std::vector<std::string> result;
-  for (const sim::CoreTable* core : cores) result.emplace_back(core->name);
+  for (const models::CoreTable* core : cores) result.emplace_back(core->name);
   return result;
 }
 
@@ -37,7 +37,7 @@ std::vector<std::string> names() {
   return result;
 }
 
-Result<Machine> named(std::string_view name, const std::filesystem::path& root) {
+Result<MachineModel> named(std::string_view name, const std::filesystem::path& root) {
   if (name == "host") return host(root);
   for (const Shipped& model : shipped)
     if (model.name == name) return parse(model.text, model.name);
@@ -46,7 +46,7 @@ Result<Machine> named(std::string_view name, const std::filesystem::path& root) 
                           join(names(), ", ")));
 }
 
-Result<Machine> from_file(const std::filesystem::path& file) {
+Result<MachineModel> from_file(const std::filesystem::path& file) {
   constexpr std::uint64_t most_bytes = 16 << 20;
   const auto text = linux::read_file(file.string(), most_bytes);
   if (!text) {

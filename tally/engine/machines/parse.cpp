@@ -37,7 +37,7 @@ class Parser {
  public:
   Parser(std::string_view text, std::string_view origin) : text_(text), origin_(origin) {}
 
-  Result<Machine> parse() {
+  Result<MachineModel> parse() {
     for (const std::string& line : split(text_, '\n')) {
       ++line_;
       const std::string plain = trimmed(line.substr(0, line.find('#')));
@@ -156,7 +156,7 @@ class Parser {
   }
 
   // Sets from a size: it must be a whole number of sets.
-  Done set_geometry(sim::CacheShape& shape, std::uint64_t units, std::uint64_t ways, std::uint64_t unit_bytes,
+  Done set_geometry(models::CacheShape& shape, std::uint64_t units, std::uint64_t ways, std::uint64_t unit_bytes,
                     const std::string& what) const {
     if (units == 0 || units % ways != 0) {
       return wrong(fmt::format("{} cannot be divided into sets of {} ways", what, ways),
@@ -167,11 +167,11 @@ class Parser {
     return {};
   }
 
-  Done take_cache(sim::CacheShape& shape, const std::vector<std::string>& words) {
+  Done take_cache(models::CacheShape& shape, const std::vector<std::string>& words) {
     const auto all = settings(words, {"size", "ways", "line", "replacement", "write-allocate", "inclusive"});
     if (!all) return fail(all.error());
     const auto size = number(*all, "size", 1, most_bytes);
-    const auto ways = number(*all, "ways", 1, sim::most_ways);
+    const auto ways = number(*all, "ways", 1, models::most_ways);
     const auto line = number(*all, "line", 16, 4096, 64);
     const auto write_allocate = flag(*all, "write-allocate", true);
     const auto inclusive = flag(*all, "inclusive", false);
@@ -188,16 +188,16 @@ class Parser {
     if (const auto at = all->find("replacement"); at != all->end()) {
       if (at->second != "lru" && at->second != "plru")
         return wrong("replacement=" + at->second, "lru or plru (a tree of bits) is needed");
-      shape.replacement = at->second == "lru" ? sim::Replacement::lru : sim::Replacement::tree_plru;
+      shape.replacement = at->second == "lru" ? models::Replacement::lru : models::Replacement::tree_plru;
     }
     return set_geometry(shape, *size / *line, *ways, *line, fmt::format("a size of {} bytes", *size));
   }
 
-  Done take_tlb(sim::CacheShape& shape, const std::vector<std::string>& words) {
+  Done take_tlb(models::CacheShape& shape, const std::vector<std::string>& words) {
     const auto all = settings(words, {"entries", "ways", "page"});
     if (!all) return fail(all.error());
     const auto entries = number(*all, "entries", 1, 1 << 20);
-    const auto ways = number(*all, "ways", 1, sim::most_ways);
+    const auto ways = number(*all, "ways", 1, models::most_ways);
     const auto page = number(*all, "page", 4096, 1 << 30, 4096);
     for (const auto* value : {&entries, &ways, &page})
       if (!*value) return fail(value->error());
@@ -231,7 +231,7 @@ class Parser {
     return check_same(tlbs_, "pages");
   }
 
-  Done check_same(const std::map<std::string, sim::CacheShape*>& levels, const char* what) const {
+  Done check_same(const std::map<std::string, models::CacheShape*>& levels, const char* what) const {
     std::set<unsigned> bits;
     for (const auto& [name, shape] : levels)
       if (shape->sets != 0) bits.insert(shape->line_bits);
@@ -242,18 +242,18 @@ class Parser {
 
   std::string_view text_, origin_;
   int line_ = 0;
-  Machine machine_;
+  MachineModel machine_;
   std::set<std::string> seen_;
-  std::map<std::string, sim::CacheShape*> caches_{{"l1i", &machine_.caches.l1i},
-                                                  {"l1d", &machine_.caches.l1d},
-                                                  {"l2", &machine_.caches.l2},
-                                                  {"llc", &machine_.caches.llc}};
-  std::map<std::string, sim::CacheShape*> tlbs_{
+  std::map<std::string, models::CacheShape*> caches_{{"l1i", &machine_.caches.l1i},
+                                                     {"l1d", &machine_.caches.l1d},
+                                                     {"l2", &machine_.caches.l2},
+                                                     {"llc", &machine_.caches.llc}};
+  std::map<std::string, models::CacheShape*> tlbs_{
       {"itlb", &machine_.tlbs.itlb}, {"dtlb", &machine_.tlbs.dtlb}, {"stlb", &machine_.tlbs.stlb}};
 };
 
 }  // namespace
 
-Result<Machine> parse(std::string_view text, std::string_view origin) { return Parser(text, origin).parse(); }
+Result<MachineModel> parse(std::string_view text, std::string_view origin) { return Parser(text, origin).parse(); }
 
 }  // namespace tally::machine

@@ -11,26 +11,26 @@
 namespace tally::machine {
 namespace {
 
-using sim::Access;
+using models::Access;
 
 // One thread's caches and their memory.
 struct Caches {
-  explicit Caches(const sim::HierarchyShape& shape)
-      : own(sim::private_words(shape)),
-        shared(sim::shared_words(shape)),
-        view(shape, sim::tables_in(shape, own.data(), shared.data())) {}
+  explicit Caches(const models::HierarchyShape& shape)
+      : own(models::private_words(shape)),
+        shared(models::shared_words(shape)),
+        view(shape, models::tables_in(shape, own.data(), shared.data())) {}
   std::vector<std::uint64_t> own, shared;
-  sim::Hierarchy view;
+  models::Hierarchy view;
 };
 
-sim::HierarchyShape haswell(bool prefetch) {
-  sim::HierarchyShape shape = named("haswell", "/")->caches;
+models::HierarchyShape haswell(bool prefetch) {
+  models::HierarchyShape shape = named("haswell", "/")->caches;
   if (!prefetch) shape.prefetch = {};
   return shape;
 }
 
 // Every stride-th byte of `bytes`, `stride` times: as many accesses as bytes.
-sim::HierarchyCounts walk(const sim::HierarchyShape& shape, std::uint64_t bytes, std::uint64_t stride) {
+models::HierarchyCounts walk(const models::HierarchyShape& shape, std::uint64_t bytes, std::uint64_t stride) {
   Caches caches(shape);
   for (std::uint64_t round = 0; round < stride; ++round)
     for (std::uint64_t i = 0; i < bytes; i += stride) caches.view.access(0x7f00'0000'0000 + i, 1, Access::load);
@@ -42,12 +42,12 @@ constexpr std::uint64_t array = 12 << 20;  // larger than the last level's 10 MB
 // All levels miss each line once a round: none of it is left when the next round begins.
 TEST(StrideTable, WithoutPrefetcherEachLevelMissesEachLine) {
   for (const std::uint64_t stride : {1U, 16U, 64U, 1024U}) {
-    const sim::HierarchyCounts counts = walk(haswell(false), array, stride);
+    const models::HierarchyCounts counts = walk(haswell(false), array, stride);
     const std::uint64_t expected = array * std::min<std::uint64_t>(stride, 64) / 64;
-    EXPECT_EQ(counts.l1d, (sim::LevelCounts{.loads = array, .load_misses = expected})) << stride;
-    EXPECT_EQ(counts.l2, (sim::LevelCounts{.loads = expected, .load_misses = expected})) << stride;
+    EXPECT_EQ(counts.l1d, (models::LevelCounts{.loads = array, .load_misses = expected})) << stride;
+    EXPECT_EQ(counts.l2, (models::LevelCounts{.loads = expected, .load_misses = expected})) << stride;
     // At 1,024 these are 12,288 lines in every sixteenth set: 24 a set, for 20 ways.
-    EXPECT_EQ(counts.llc, (sim::LevelCounts{.loads = expected, .load_misses = expected})) << stride;
+    EXPECT_EQ(counts.llc, (models::LevelCounts{.loads = expected, .load_misses = expected})) << stride;
   }
 }
 
@@ -59,7 +59,7 @@ TEST(StrideTable, WithPrefetcherShortStridesMissOncePerPage) {
 }
 
 // n × n integers, C = A·B: as the assembly form does it, after both inputs were filled.
-sim::HierarchyCounts multiply(const sim::HierarchyShape& shape, std::uint64_t n) {
+models::HierarchyCounts multiply(const models::HierarchyShape& shape, std::uint64_t n) {
   Caches caches(shape);
   const std::uint64_t bytes = n * n * 4;
   const std::uint64_t a = 0x60'0000, b = a + bytes, c = b + bytes;
@@ -80,7 +80,7 @@ sim::HierarchyCounts multiply(const sim::HierarchyShape& shape, std::uint64_t n)
 }
 
 TEST(Matmul, TenByTenLoadsAndStoresAndMissesItsLinesOnce) {
-  const sim::HierarchyCounts counts = multiply(haswell(false), 10);
+  const models::HierarchyCounts counts = multiply(haswell(false), 10);
   EXPECT_EQ(counts.l1d.loads, 2000U);
   EXPECT_EQ(counts.l1d.stores, 300U);
   EXPECT_EQ(counts.l1d.load_misses, 0U) << "filling has brought the inputs";
@@ -91,7 +91,7 @@ TEST(Matmul, TenByTenLoadsAndStoresAndMissesItsLinesOnce) {
 // every step. A row of A is 16 lines; they stay while a column goes by, but for the one in those sets.
 TEST(Matmul, AColumnThatFallsIntoFewSetsNeverHits) {
   const std::uint64_t n = 256;
-  const sim::HierarchyCounts counts = multiply(haswell(false), n);
+  const models::HierarchyCounts counts = multiply(haswell(false), n);
   EXPECT_EQ(counts.l1d.loads, 2 * n * n * n);
   EXPECT_EQ(counts.l1d.stores, 3 * n * n);
   EXPECT_GE(counts.l1d.load_misses, n * n * n);

@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Eight lanes as they lie in memory, in all builds alike.
 struct alignas(16) Lanes16 {
@@ -165,4 +165,4 @@ using Lanes = WordLanes;
 
 #endif
 
-}  // namespace tally::sim
+}  // namespace tally::models

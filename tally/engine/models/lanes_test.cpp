@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 std::uint32_t next(std::uint32_t& state) { return (state = state * 1664525 + 1013904223) >> 8; }
@@ -90,4 +90,4 @@ TYPED_TEST(Lanes16Of, AreMadeOfNumbersWordsAndTables) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -6,7 +6,7 @@
 #include "tally/engine/models/cache/hierarchy.hpp"
 #include "tally/engine/models/cache/tlb.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Words (8 bytes) of the tables that each thread has for itself: L1I, L1D, L2.
 constexpr std::uint64_t private_words(const HierarchyShape& shape) {
@@ -42,4 +42,4 @@ inline Tlbs::Tables tables_in(const TlbShape& shape, std::uint64_t* own) {
   return tables;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tally::sim {
+namespace tally::models {
 
 class Observer {
  public:
@@ -15,4 +15,4 @@ class Observer {
   ~Observer() = default;
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

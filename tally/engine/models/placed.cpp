@@ -1,6 +1,6 @@
 #include "tally/engine/models/placed.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 constexpr std::uint64_t none = 0;
@@ -22,11 +22,11 @@ void count_miss(Access access, bool across, HierarchyCounts& counts) {
 
 }  // namespace
 
-Placer::Placer(const std::uint8_t* figures, std::uint32_t n, const HierarchyCounts& caches, const TlbCounts& tlbs,
+Placer::Placer(const std::uint8_t* statistics, std::uint32_t n, const HierarchyCounts& caches, const TlbCounts& tlbs,
                const BranchCounts& branches)
     : count_(n < figure_limit ? n : figure_limit) {
   for (std::uint32_t i = 0; i < count_; ++i) {
-    std::uint32_t word = figures[i];
+    std::uint32_t word = statistics[i];
     const std::uint64_t* now = &none;
     if (word < words_of_caches)
       now = reinterpret_cast<const std::uint64_t*>(&caches) + word;
@@ -34,14 +34,14 @@ Placer::Placer(const std::uint8_t* figures, std::uint32_t n, const HierarchyCoun
       now = reinterpret_cast<const std::uint64_t*>(&tlbs) + word;
     else if (word -= words_of_tlbs; word < words_of_branches)
       now = reinterpret_cast<const std::uint64_t*>(&branches) + word;
-    figures_[i] = {now, *now};
+    values_[i] = {now, *now};
   }
 }
 
 void Placer::stepped(std::uint64_t site) {
   std::uint64_t* row = nullptr;
   for (std::uint32_t i = 0; i < count_; ++i) {
-    Figure& f = figures_[i];
+    Figure& f = values_[i];
     if (*f.now == f.placed) continue;
     if (row == nullptr) row = row_of(site);
     if (row != nullptr) row[i] += *f.now - f.placed;
@@ -51,15 +51,15 @@ void Placer::stepped(std::uint64_t site) {
 
 void access_all(const NotedLevels& levels, const PlacedNote* notes, std::uint32_t n, HierarchyCounts& caches,
                 Observer& observer) {
-  constexpr std::uint32_t stretch = FirstPair::stretch;
-  for (; n > 0; notes += stretch) {
-    const std::uint32_t here = n < stretch ? n : stretch;
+  constexpr std::uint32_t batch = FirstPair::batch;
+  for (; n > 0; notes += batch) {
+    const std::uint32_t here = n < batch ? n : batch;
     n -= here;
-    Note some[stretch];
+    Note some[batch];
     for (std::uint32_t i = 0; i < here; ++i) some[i] = notes[i].note;
     if (levels.tlbs != nullptr) levels.tlbs->access_all(some, here, notes, &observer);
     HierarchyCounts counted;  // for a whole stretch: the same is counted below, note by note
-    std::uint32_t places[stretch];
+    std::uint32_t places[batch];
     const std::uint32_t missed = levels.first->access_all(some, here, counted, places);
     for (std::uint32_t i = 0; i < missed; ++i) {
       const Access access = access_of(some[i]);
@@ -70,4 +70,4 @@ void access_all(const NotedLevels& levels, const PlacedNote* notes, std::uint32_
   }
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

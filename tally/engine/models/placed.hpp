@@ -8,7 +8,7 @@
 #include "tally/engine/models/cache/tlb.hpp"
 #include "tally/engine/models/observer.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Adds what is counted to rows of instructions: a few figures of all that there are, which are numbered as they lie in
 /// HierarchyCounts, TlbCounts and BranchCounts, one after the other.
@@ -17,7 +17,7 @@ class Placer : public Observer {
   static constexpr std::uint32_t figure_limit = 32;
 
   /// `figures`: numbers of `n` of them; of others nothing is added. The counts are only added to while this lives.
-  Placer(const std::uint8_t* figures, std::uint32_t n, const HierarchyCounts& caches, const TlbCounts& tlbs,
+  Placer(const std::uint8_t* statistics, std::uint32_t n, const HierarchyCounts& caches, const TlbCounts& tlbs,
          const BranchCounts& branches);
   void stepped(std::uint64_t site) final;
 
@@ -32,7 +32,7 @@ class Placer : public Observer {
     const std::uint64_t* now;
     std::uint64_t placed;
   };
-  Figure figures_[figure_limit];
+  Figure values_[figure_limit];
   std::uint32_t count_;
 };
 
@@ -48,4 +48,4 @@ struct NotedLevels {
 void access_all(const NotedLevels& levels, const PlacedNote* notes, std::uint32_t n, HierarchyCounts& caches,
                 Observer& observer);
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -11,7 +11,7 @@
 #include "tally/engine/models/cache/tlb.hpp"
 #include "tally/engine/models/memory.hpp"
 
-namespace tally::sim::testing {
+namespace tally::models::testing {
 
 /// A shape of 64-byte lines.
 inline CacheShape lines(std::uint32_t sets, std::uint32_t ways, Replacement replacement = Replacement::lru) {
@@ -64,4 +64,4 @@ struct OwnTlbs {
   Tlbs view;
 };
 
-}  // namespace tally::sim::testing
+}  // namespace tally::models::testing

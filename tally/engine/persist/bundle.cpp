@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "tally/engine/instrument/woven.hpp"
+#include "tally/engine/instrument/instrumentation_key.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/logged_code.hpp"
@@ -80,7 +80,7 @@ class Loader {
  private:
   /// Whatever the record says, nothing outside of it is read. What is in it was checked by whoever found it.
   bool read_parts() {
-    const u8* at = bundle_.behind_names();
+    const u8* at = bundle_.after_names();
     const u8* const end = reinterpret_cast<const u8*>(&bundle_) + bundle_.head.bytes;
     if (end - at < static_cast<s64>(sizeof head_)) return false;
     __builtin_memcpy(&head_, at, sizeof head_);
@@ -242,7 +242,7 @@ void bundles_init(u64 first_instruction) {
 bool load_bundle(u64 pc) {
   Module m{};
   // Code with anything woven in has too much that depends on its place.
-  if (woven_key() != 0 || module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
+  if (instrumentation_key() != 0 || module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
       !constant_around(pc, m.start, m.end))
     return false;
   if (program == 0) program = key_of_program();

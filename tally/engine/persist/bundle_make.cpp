@@ -254,7 +254,7 @@ class Maker {
     each_part(head, from, [&](const auto* part, u32 n) { bytes += channel::part_bytes(u64{n} * sizeof *part); });
     channel::Bundle* const made = begin_bundle(key_, names_.data(), names_.size, bytes);
     if (made == nullptr) return;
-    u8* to = made->behind_names();
+    u8* to = made->after_names();
     copy(to, &head, sizeof head);
     to += sizeof head;
     each_part(head, from, [&](const auto* part, u32 n) {

@@ -67,13 +67,13 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
     case Fix::pushed: value = literal(b.arena, to) - behind; break;
     case Fix::system_call: value = b.arena.to_syscall - behind; break;
     case Fix::low_address: value = to; break;
-    case Fix::to_look: value = b.arena.to_look - behind; break;
+    case Fix::to_lookup: value = b.arena.to_lookup - behind; break;
     case Fix::to_model: value = b.arena.to_model - behind; break;
     case Fix::to_body: value = b.body + static_cast<u32>(f.value) - behind; break;
     case Fix::to_stubs: value = stubs + static_cast<u32>(f.value) - behind; break;
     case Fix::line: value = line_number(to); break;
     case Fix::page_entry: value = code_page_entry(to); break;
-    case Fix::outcome: value = sim::outcome_of(to, f.extra != 0); break;
+    case Fix::outcome: value = models::outcome_of(to, f.extra != 0); break;
     case Fix::site: value = site_at(to, f.extra); break;
     case Fix::unstable: record_unstable(to, f.extra); return;
     case Fix::negated_by: read_pointer(to, to); [[fallthrough]];

@@ -9,8 +9,8 @@
 #include "tally/engine/channel/hash.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/instrumentation_key.hpp"
 #include "tally/engine/instrument/model_code.hpp"
-#include "tally/engine/instrument/woven.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
@@ -34,7 +34,7 @@ u32 refused[16], refused_count;  // places of `kept` that were found damaged las
 /// Another number for each kind of code that is made from the same program code.
 u64 kind_of_code() {
   constexpr u64 checks_keys = 0xA0761D6478BD642Full;
-  return woven_key() ^ (settings().protection_keys != 0 ? checks_keys : 0);
+  return instrumentation_key() ^ (settings().protection_keys != 0 ? checks_keys : 0);
 }
 
 /// The same in every process that has this code at the same place of a page. Reads program code, which must be there.
@@ -241,7 +241,7 @@ bool has_sound_names(const channel::Bundle& bundle) {
 
 bool store_is_written() { return writes; }
 
-bool keeps_nothing() { return !woven_can_be_kept(); }
+bool keeps_nothing() { return !instrumentation_can_be_kept(); }
 
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
   // Templates come first: bundles are made of them.
@@ -280,7 +280,7 @@ namespace {
 
 /// Where a machine is woven in, code takes several times as much. Not all that a large program has is kept by its first
 /// run, which would take nearly twice as long then, but a part of it by each of a few.
-u64 first_made_limit() { return woven_key() != 0 ? 32u << 20 : channel::store_bytes; }
+u64 first_made_limit() { return instrumentation_key() != 0 ? 32u << 20 : channel::store_bytes; }
 
 class Store final : public PersistentCache {
  public:
@@ -308,7 +308,7 @@ constinit Store hooks;
 
 void add_template(const Recording& r, const Builder& b, u32 use) {
   Trace& t = b.trace;
-  const u64 code_bytes = b.e.here() - b.body, stub_bytes = weaves_stubs() ? b.arena.cold - r.stubs : 0;
+  const u64 code_bytes = b.e.here() - b.body, stub_bytes = has_probe_stubs() ? b.arena.cold - r.stubs : 0;
   if (code_bytes > Recording::max_bytes || stub_bytes > Recording::max_bytes || t.loop > Recording::max_bytes) return;
   static KeptModelRange model_range[ModelCode::range_limit];
   const u32 model_ranges = model_plan.any() ? models_ranges_of(t, model_range) : 0;

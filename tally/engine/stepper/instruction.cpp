@@ -121,7 +121,7 @@ void describe_vector_memory(const Decoded& decoded, Instruction& result) {
 
 uint8_t condition_of(const Decoded& decoded) {
   if (decoded.head.meta.category != ZYDIS_CATEGORY_COND_BR || decoded.operands[0].imm.value.s != 0)
-    return told_by_address;
+    return condition_by_address;
   const uint8_t opcode = decoded.head.opcode;
   return (opcode & 0xf0) == 0xe0 ? opcode : opcode & 15;
 }

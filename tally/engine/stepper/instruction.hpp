@@ -40,7 +40,7 @@ struct ElementMask {
 };
 
 /// As a condition: the address after the branch says whether it was taken.
-inline constexpr uint8_t told_by_address = 0xff;
+inline constexpr uint8_t condition_by_address = 0xff;
 
 /// One decoded instruction, reduced to what counting needs.
 struct Instruction {
@@ -48,11 +48,12 @@ struct Instruction {
   uint8_t length = 0;         ///< 0 where the bytes are no instruction
   Flow flow = Flow::next;
   Special special = Special::none;
-  bool prefetches = false;              ///< a software prefetch
-  uint8_t loads = 0;                    ///< of one execution; of a REP, of one iteration
-  uint8_t stores = 0;                   ///< likewise
-  bool narrow_counter = false;          ///< a REP or loop that counts in ECX
-  uint8_t condition = told_by_address;  ///< of a branch to what follows it: of jcc 0 to 15, then e0 to e3 (loop, jrcxz)
+  bool prefetches = false;      ///< a software prefetch
+  uint8_t loads = 0;            ///< of one execution; of a REP, of one iteration
+  uint8_t stores = 0;           ///< likewise
+  bool narrow_counter = false;  ///< a REP or loop that counts in ECX
+  uint8_t condition =
+      condition_by_address;  ///< of a branch to what follows it: of jcc 0 to 15, then e0 to e3 (loop, jrcxz)
   ElementMask mask;
 };
 

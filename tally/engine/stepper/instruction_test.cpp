@@ -85,8 +85,8 @@ TEST(StepperDecode, finds_what_single_steps_treat_in_their_own_way) {
 TEST(StepperDecode, knows_the_condition_of_a_branch) {
   EXPECT_EQ(of({0x74, 0}).condition, 4);
   EXPECT_EQ(of({0x7f, 0}).condition, 15);
-  EXPECT_EQ(of({0x7f, 1}).condition, told_by_address);
-  EXPECT_EQ(of({0x0f, 0x80, 1, 0, 0, 0}).condition, told_by_address);
+  EXPECT_EQ(of({0x7f, 1}).condition, condition_by_address);
+  EXPECT_EQ(of({0x0f, 0x80, 1, 0, 0, 0}).condition, condition_by_address);
   // To the next instruction both outcomes lead to the same address: the flags decide.
   EXPECT_EQ(of({0x0f, 0x80, 0, 0, 0, 0}).condition, 0);
   EXPECT_EQ(of({0xe2, 0}).condition, 0xe2);

@@ -216,7 +216,7 @@ void Tracee::count_flow(const user_regs_struct& after) {
 
 bool Tracee::is_taken(const user_regs_struct& after) const {
   const uint8_t condition = pending_.condition;
-  if (condition == told_by_address) return after.rip != before_.rip + pending_.length;
+  if (condition == condition_by_address) return after.rip != before_.rip + pending_.length;
   const auto flag = [this](int bit) { return (before_.eflags >> bit & 1) != 0; };
   const bool carry = flag(0), parity = flag(2), zero = flag(6), sign = flag(7), overflow = flag(11);
   const uint64_t width = pending_.narrow_counter ? 0xffffffffu : ~uint64_t{0};

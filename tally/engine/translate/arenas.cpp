@@ -16,9 +16,9 @@ u32 arena_count;
 /// What the program wanted for itself. A full list makes pieces of it larger: what is kept clear needlessly does no
 /// harm.
 constexpr u32 kept_clear_limit = 64;
-Stretch kept_clear[kept_clear_limit];
+AddressRange kept_clear[kept_clear_limit];
 u32 kept_clear_count;
-Stretch wanted_now;
+AddressRange wanted_now;
 
 /// Gigabytes of code beside which there was no room.
 constexpr u32 crowded_limit = 8;
@@ -80,7 +80,7 @@ u64 map_near(u64 pc) {
 }
 
 /// Tells the command whose memory it is, for as long as the process is remembered: its page faults are the engine's.
-void tell_near(u64 base) {
+void set_near(u64 base) {
   for (uint32_t& one : records().process(own_process_number()).near_caches) {
     if (one == base >> 20) return;
     if (one != 0) continue;
@@ -99,24 +99,24 @@ Arena* new_arena(bool far, Map&& map) {
   if (a.base == 0) return nullptr;
   arena_count++;
   a.far = far;
-  if (!far) tell_near(a.base);
+  if (!far) set_near(a.base);
   a.hot = grow_from(a.base, a.base + arena_hot_bytes);
   a.cold = grow_from(a.base + arena_hot_bytes, a.base + arena_bytes);
-  a.to_link = make_door(a, enter_link);
-  a.to_indirect = make_door(a, enter_indirect);
-  a.to_syscall = make_door(a, enter_syscall);
-  a.to_far_return = make_door(a, enter_far_return);
+  a.to_link = make_gate(a, enter_link);
+  a.to_indirect = make_gate(a, enter_indirect);
+  a.to_syscall = make_gate(a, enter_syscall);
+  a.to_far_return = make_gate(a, enter_far_return);
   instrumentation->make_doors(a);
   probes->make_doors(a);
-  a.to_unlike = make_door(a, enter_unlike);
-  a.to_key_check = make_door(a, enter_key_check);
-  if (counts_down()) a.to_window = make_door(a, enter_window);
+  a.to_unlike = make_gate(a, enter_unlike);
+  a.to_key_check = make_gate(a, enter_key_check);
+  if (counts_down()) a.to_window = make_gate(a, enter_window);
   return &a;
 }
 
 }  // namespace
 
-u64 make_door(Arena& a, void (*to)()) {
+u64 make_gate(Arena& a, void (*to)()) {
   Emitter e{reinterpret_cast<u8*>(a.hot)};
   const u64 at = e.here();
   e.byte(0xff);  // jmp [rip + 2]: the address is aligned, the program may have alignment checks on
@@ -177,14 +177,14 @@ bool flush_makes_room() { return arena_count != 0; }
 
 bool serves(const Arena& a, u64 pc) { return reaches(a.base, pc) && arena_for(pc) == &a; }
 
-bool is_in_the_way(const Stretch& s) {
+bool is_in_the_way(const AddressRange& s) {
   for (u32 i = 0; i < arena_count; i++)
     if (s.meets(arenas[i].base, arena_bytes)) return true;
   return false;
 }
 
-void keep_clear(const Stretch& s) {
-  Stretch all = s;
+void keep_clear(const AddressRange& s) {
+  AddressRange all = s;
   for (u32 i = 0; i < kept_clear_count;) {
     // What touches it is one with it.
     if (kept_clear[i].start > all.end || all.start > kept_clear[i].end) {
@@ -200,11 +200,11 @@ void keep_clear(const Stretch& s) {
     kept_clear[kept_clear_count++] = all;
     return;
   }
-  Stretch& last = kept_clear[kept_clear_limit - 1];
+  AddressRange& last = kept_clear[kept_clear_limit - 1];
   if (all.start < last.start) last.start = all.start;
   if (all.end > last.end) last.end = all.end;
 }
 
-void keep_clear_for_now(const Stretch& s) { wanted_now = s; }
+void keep_clear_for_now(const AddressRange& s) { wanted_now = s; }
 
 }  // namespace tally::engine::translate

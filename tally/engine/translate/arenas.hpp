@@ -9,7 +9,7 @@
 namespace tally::engine::translate {
 
 /// A piece of the program's address space.
-struct Stretch {
+struct AddressRange {
   u64 start = 0, end = 0;
 
   bool is_empty() const { return start >= end; }
@@ -17,7 +17,7 @@ struct Stretch {
 };
 
 /// A jump into the engine at the arena's next free address, for code that is in it.
-u64 make_door(Arena& a, void (*to)());
+u64 make_gate(Arena& a, void (*to)());
 
 /// The arena that an address lies in, or null. Takes no lock.
 Arena* arena_around(u64 address);
@@ -25,10 +25,10 @@ Arena* arena_around(u64 address);
 void release_arenas();
 
 /// Whether an arena lies in the way. Wants cache_lock held, as all that follows.
-bool is_in_the_way(const Stretch& s);
+bool is_in_the_way(const AddressRange& s);
 /// No arena will be there from now on; what is there now stays.
-void keep_clear(const Stretch& s);
+void keep_clear(const AddressRange& s);
 /// The same while a system call of the program asks the kernel for it; one at a time. An empty one ends it.
-void keep_clear_for_now(const Stretch& s);
+void keep_clear_for_now(const AddressRange& s);
 
 }  // namespace tally::engine::translate

@@ -21,12 +21,12 @@ struct Arena {
   u64 hot = 0, cold = 0;
   u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
   u64 to_far_return = 0;
-  u64 to_model = 0, to_look = 0;  // where a machine is simulated
-  u64 to_mark = 0;                // where addresses are marked
-  u64 to_key_check = 0;           // before an instruction that may deny the program the engine's memory
-  u64 to_unlike = 0;              // from a trace whose code is another one by now
-  u64 to_window = 0;              // where windows are counted
-  Growing<u32> traces;            // by rising address
+  u64 to_model = 0, to_lookup = 0;  // where a machine is simulated
+  u64 to_mark = 0;                  // where addresses are marked
+  u64 to_key_check = 0;             // before an instruction that may deny the program the engine's memory
+  u64 to_unlike = 0;                // from a trace whose code is another one by now
+  u64 to_window = 0;                // where windows are counted
+  Growing<u32> traces;              // by rising address
 };
 inline constexpr u64 arena_bytes = channel::cache_bytes, arena_hot_bytes = 64ull << 20;
 

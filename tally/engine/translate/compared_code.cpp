@@ -6,7 +6,7 @@ namespace tally::engine::translate {
 namespace {
 
 /// mov rcx, the `bytes` bytes of the program at `address`, zero-extended.
-void load_piece(Emitter& e, u64 address, u32 bytes) {
+void load_part(Emitter& e, u64 address, u32 bytes) {
   static const u8 byte[] = {0x0f, 0xb6}, word[] = {0x0f, 0xb7}, dword[] = {0x8b}, qword[] = {0x48, 0x8b};
   constexpr u32 longest = 7;
   const bool near = fits32(static_cast<s64>(address - e.here()) - longest);
@@ -22,7 +22,7 @@ void load_piece(Emitter& e, u64 address, u32 bytes) {
 }
 
 /// How many bytes are compared at a time where so many are left.
-u32 piece_of(u32 left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
+u32 part_size(u32 left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
 
 }  // namespace
 
@@ -40,10 +40,10 @@ void emit_comparison(Builder& b, const Instruction* in, u32 n) {
   unlike.jump(b.arena.to_unlike);
   b.arena.cold = unlike.here();
   for (u32 at = 0; at < bytes;) {
-    const u32 piece = piece_of(bytes - at);
+    const u32 piece = part_size(bytes - at);
     u64 value = 0;
     copy(&value, code + at, piece);
-    load_piece(e, in[0].pc + at, piece);
+    load_part(e, in[0].pc + at, piece);
     e.move_constant(r11, 0 - value);
     e.add_registers(rcx, rcx, r11);
     e.byte(0xe3);  // jrcxz over the jump

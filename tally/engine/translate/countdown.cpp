@@ -163,7 +163,7 @@ void emit_countdown(Builder& b, u32 number, bool flags_dead) {
 
 bool looks_first(const Instruction& first) { return counts_down() && (is_instrumented || is_countdown_late(first)); }
 
-void emit_first_look(Builder& b, const Instruction& first) {
+void emit_first_check(Builder& b, const Instruction& first) {
   recorder.give_up();  // it says which trace it is of
   Emitter& e = b.e;
   const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
@@ -223,12 +223,12 @@ Reached reached(u64 from, u64 word) {
     r.steps = &tables.traces[static_cast<u32>(word >> trace_shift)];
     return r;
   }
-  if (!locate(from, r.spot)) die("a countdown outside of all traces at", from);
+  if (!locate(from, r.location)) die("a countdown outside of all traces at", from);
   r.triggers = word == middle_word ? 0 : static_cast<u32>(word) + 1;
   // The instruction that it stands before: of those that have a place before it the last one is executed.
-  if (r.spot.place->offset <= r.spot.offset) r.spot.index++;
-  r.spot.place = &r.spot.trace->places[r.spot.index];
-  r.spot.exact = false;
+  if (r.location.place->offset <= r.location.offset) r.location.index++;
+  r.location.place = &r.location.trace->places[r.location.index];
+  r.location.exact = false;
   return r;
 }
 

@@ -39,17 +39,17 @@ bool is_countdown_late(const Instruction& in);
 void emit_countdown(Builder& b, u32 number, bool flags_dead);
 /// Of a trace that is none of steps: whether it looks before its first instruction, and that look.
 bool looks_first(const Instruction& first);
-void emit_first_look(Builder& b, const Instruction& first);
+void emit_first_check(Builder& b, const Instruction& first);
 /// The check of one of steps, which is of this instruction; and of its second one, where the first is a popf.
 void emit_check(Builder& b, const Instruction& in);
 void emit_second_check(Builder& b);
 
 /// Where a thread left.
 struct Reached {
-  const Trace* steps;  // at the check of this one; else null
-  const Trace* first;  // before all of this one; else null, and:
-  CacheLocation spot;  // before what it has not executed
-  u32 triggers;        // the countdowns of so many have taken what they are to have back
+  const Trace* steps;      // at the check of this one; else null
+  const Trace* first;      // before all of this one; else null, and:
+  CacheLocation location;  // before what it has not executed
+  u32 triggers;            // the countdowns of so many have taken what they are to have back
 };
 /// `from`, `word`: as generated code tells them.
 Reached reached(u64 from, u64 word);

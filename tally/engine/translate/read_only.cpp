@@ -12,21 +12,21 @@ struct ReadOnly {
 constexpr u32 read_only_limit = 256;
 ReadOnly read_only[read_only_limit];
 u32 read_only_count;
-bool pointers_gone;  // some that were used
+bool pointers_removed;  // some that were used
 
 }  // namespace
 
 void forget_read_only(u64 start, u64 end) {
   for (u32 i = read_only_count; i-- > 0;) {
     if (read_only[i].start >= end || read_only[i].end <= start) continue;
-    if (read_only[i].used) __atomic_store_n(&pointers_gone, true, __ATOMIC_RELAXED);
+    if (read_only[i].used) __atomic_store_n(&pointers_removed, true, __ATOMIC_RELAXED);
     read_only[i] = read_only[--read_only_count];
   }
 }
 
 void forget_all_read_only() {
   read_only_count = 0;
-  __atomic_store_n(&pointers_gone, true, __ATOMIC_RELAXED);
+  __atomic_store_n(&pointers_removed, true, __ATOMIC_RELAXED);
 }
 
 void add_read_only(u64 start, u64 end) {
@@ -50,6 +50,6 @@ bool use_read_only(u64 address, u64 bytes) {
   return found != nullptr;
 }
 
-bool pointers_changed() { return __atomic_exchange_n(&pointers_gone, false, __ATOMIC_RELAXED); }
+bool pointers_changed() { return __atomic_exchange_n(&pointers_removed, false, __ATOMIC_RELAXED); }
 
 }  // namespace tally::engine::translate

@@ -20,7 +20,7 @@ void Recorder::begin(const Builder& b, bool by_jump, u8 generation) {
   r_.pc = b.trace.pc;
   r_.body = b.body;
   r_.stubs = b.arena.cold;
-  to_look_ = b.arena.to_look;
+  to_lookup_ = b.arena.to_lookup;
   to_model_ = b.arena.to_model;
   to_window_ = b.arena.to_window;
   r_.fixups = r_.ranges = r_.originals = 0;
@@ -67,7 +67,7 @@ void Recorder::fix_at(Fix what, const u8* at, u64 address, u32 extra) {
 
 void Recorder::refer(const u8* at, u64 to) {
   if (!on_) return;
-  if (to == to_look_ || to == to_model_) return fix_at(to == to_look_ ? Fix::to_look : Fix::to_model, at, r_.pc);
+  if (to == to_lookup_ || to == to_model_) return fix_at(to == to_lookup_ ? Fix::to_lookup : Fix::to_model, at, r_.pc);
   if (to == to_window_) return fix_at(Fix::to_window, at, r_.pc);
   const bool leads_to_body = is_in_body(to);
   if (leads_to_body == is_in_body(reinterpret_cast<u64>(at))) return;

@@ -39,7 +39,7 @@ enum class Fix : u8 {
   unstable,     // nothing: that site is taken to be unstable
   to_body,      // dword: `value` bytes after the beginning of the body
   to_stubs,     // dword: `value` bytes after that of the stubs
-  to_look,      // dword: displacement of the arena's door for looks
+  to_lookup,    // dword: displacement of the arena's door for looks
   to_model,     // dword: displacement of the one for all else
 };
 
@@ -94,7 +94,7 @@ class Recorder {
   bool is_in_body(u64 address) const { return address - r_.body < Recording::max_bytes; }
 
   bool on_ = false;
-  u64 to_look_ = 0, to_model_ = 0, to_window_ = 0;
+  u64 to_lookup_ = 0, to_model_ = 0, to_window_ = 0;
   Recording r_;
 };
 extern Recorder recorder;

@@ -12,7 +12,7 @@ namespace tally::engine::translate {
 namespace {
 
 constexpr u64 pc = 0x401000, body = 0x10000000, stubs = 0x14000000;
-constexpr u64 to_look = 0x17000000, to_model = 0x17000040, to_window = 0x17000080;
+constexpr u64 to_lookup = 0x17000000, to_model = 0x17000040, to_window = 0x17000080;
 
 class Kept final : public PersistentCache {
  public:
@@ -30,7 +30,7 @@ class Recorders : public testing::Test {
   Recorders() {
     trace_.pc = pc;
     arena_.cold = stubs;
-    arena_.to_look = to_look;
+    arena_.to_lookup = to_lookup;
     arena_.to_model = to_model;
     arena_.to_window = to_window;
     persistent_cache = &kept_;
@@ -175,7 +175,7 @@ TEST_F(Recorders, refer_to_doors_and_across_the_trace_only) {
   recorder_->refer(at(stubs + 1), stubs + 64);  // within the stubs
   recorder_->refer(at(body + 2), stubs + 100);
   recorder_->refer(at(stubs + 3), body + 200);
-  recorder_->refer(at(body + 4), to_look);
+  recorder_->refer(at(body + 4), to_lookup);
   recorder_->refer(at(stubs + 5), to_model);
   recorder_->refer(at(body + 6), to_window);
   const Recording* const got = end();
@@ -183,7 +183,7 @@ TEST_F(Recorders, refer_to_doors_and_across_the_trace_only) {
   std::vector<std::pair<Fix, s32>> found;
   for (u32 i = 0; i < got->fixups; i++) found.emplace_back(got->fixup[i].what, got->fixup[i].value);
   const std::vector<std::pair<Fix, s32>> expected = {
-      {Fix::to_stubs, 100}, {Fix::to_body, 200}, {Fix::to_look, 0}, {Fix::to_model, 0}, {Fix::to_window, 0}};
+      {Fix::to_stubs, 100}, {Fix::to_body, 200}, {Fix::to_lookup, 0}, {Fix::to_model, 0}, {Fix::to_window, 0}};
   EXPECT_EQ(found, expected);
   for (u32 i = 0; i < got->fixups; i++) {
     EXPECT_EQ(got->fixup[i].offset, i + 2);

@@ -193,7 +193,7 @@ class Reoptimizer {
 
   void emit_way_on(Builder& b, u64 to) {
     if (is_instrumented && to == pc_) return emit_loop(b);
-    if (is_instrumented) instrumentation->leave(b, needed_behind_);
+    if (is_instrumented) instrumentation->leave(b, needed_after_);
     emit_leave(b, to, 0);
   }
 
@@ -226,14 +226,14 @@ class Reoptimizer {
     const Kind last = in_[n_ - 1].kind;
     const bool leads_on = last == Kind::jump || last == Kind::call;
     if (ends_by_branch())
-      needed_behind_ = needed(branch_[branches_ - 1].taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
+      needed_after_ = needed(branch_[branches_ - 1].taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
     else
-      needed_behind_ = !ended_ ? needed(at_) : leads_on ? needed(in_[n_ - 1].target()) : every_flag;
+      needed_after_ = !ended_ ? needed(at_) : leads_on ? needed(in_[n_ - 1].target()) : every_flag;
     __builtin_memset(needed_at_exits_, 0, sizeof needed_at_exits_);
     for (u32 k = 0; k < branches_; k++) needed_at_exits_[branch_[k].end - 1] = needed(branch_[k].exit);
     if (instrumentation->depends_on_accesses()) estimate_executions();
     instrumentation->begin_trace();
-    instrumentation->begin_segment(b, in_, n_, needed_behind_, needed_at_exits_,
+    instrumentation->begin_segment(b, in_, n_, needed_after_, needed_at_exits_,
                                    instrumentation->depends_on_accesses() ? executions_ : nullptr);
     instrumentation->open_first(b);
   }
@@ -249,7 +249,7 @@ class Reoptimizer {
     b.trace.segment_count = static_cast<u16>(branches_ + 1);
     u16 counted = 0xffff;
     const bool instruments = is_instrumented;
-    if (looks_first(in_[0])) emit_first_look(b, in_[0]);
+    if (looks_first(in_[0])) emit_first_check(b, in_[0]);
     if (instruments) begin_instrumentation(b);
     u32 k = 0;
     for (u32 i = 0; i < n_; i++) {
@@ -266,7 +266,7 @@ class Reoptimizer {
         emit_branch(b, in, branch_[k], i + 1 == n_ && !instruments);
         if (instruments)
           instrumentation->stay(b, in, branch_[k].taken,
-                                i + 1 < n_ ? instrumentation->live_before(i + 1) : needed_behind_);
+                                i + 1 < n_ ? instrumentation->live_before(i + 1) : needed_after_);
         k++;
       } else if (in.kind == Kind::plain) {
         emit_copy(b, in, 0);
@@ -309,7 +309,7 @@ class Reoptimizer {
   bool ended_ = false;       // by an instruction that leads away
   channel::SegmentVector vectors_[branch_limit + 1];
   // For instrumentation: which flags are needed after the trace, and where its branches leave it.
-  u16 needed_behind_ = 0, needed_at_exits_[instruction_limit + 2];
+  u16 needed_after_ = 0, needed_at_exits_[instruction_limit + 2];
   u64 entered_;  // how often, until now
   u64 executions_[instruction_limit + 2];
   Code code_, ahead_;

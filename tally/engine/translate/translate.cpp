@@ -40,7 +40,7 @@ class Translator {
     }
     const Template* known = steps_ ? nullptr : persistent_cache->find(pc_);
     if (known == nullptr)
-      if (const Outcome first = look_at_first(); first != Outcome::translated) return first;
+      if (const Outcome first = read_first(); first != Outcome::translated) return first;
     Arena* arena = arena_for(pc_);
     if (arena == nullptr) return flush_makes_room() ? Outcome::no_room : Outcome::no_space;
     if (known != nullptr)
@@ -59,7 +59,7 @@ class Translator {
     if (steps_)
       emit_check(b, in_[0]);
     else if (looks_first(in_[0]))
-      emit_first_look(b, in_[0]);
+      emit_first_check(b, in_[0]);
     if (known == nullptr && sets_protection_keys(in_[0])) emit_key_check(b, in_[0]);
     // A second one would not be found before the first; code that changes is nobody else's.
     if (known != nullptr || compared_ || steps_) recorder.give_up();
@@ -91,7 +91,7 @@ class Translator {
   }
 
  private:
-  Outcome look_at_first() {
+  Outcome read_first() {
     compared_ = code_.watch(pc_);
     bool readable = false;
     read_instruction(code_, pc_, in_[0], readable);
@@ -169,7 +169,7 @@ class Translator {
     const Increment increment = steps_ ? Increment{Increment::spill, 0, r11} : choose_increment(ahead_, in_, n, at_);
     u16 counted = 0xffff;
     const u16 first_place = static_cast<u16>(b.trace.place_count);
-    if (is_instrumented) instrumentation->begin_segment(b, in_, n, live_behind_ = flags_needed_behind(n));
+    if (is_instrumented) instrumentation->begin_segment(b, in_, n, live_after_ = flags_needed_after(n));
     for (u32 i = 0; i <= n; i++) {
       if (increment.at == i && increment.how != Increment::late) {
         emit_increment(b, segment, number, increment.how, increment.reg);
@@ -183,7 +183,7 @@ class Translator {
     }
     tables.segments.add({counted, first_place});
     if (last_ == Kind::plain || last_ == Kind::trap) {
-      if (is_instrumented) instrumentation->leave(b, live_behind_);
+      if (is_instrumented) instrumentation->leave(b, live_after_);
       emit_leave(b, at_, segment);
     }
     return true;
@@ -192,7 +192,7 @@ class Translator {
   u16 needed(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
 
   /// Which flags may be needed after the segment; and where its branch leads to.
-  u16 flags_needed_behind(u32 n) {
+  u16 flags_needed_after(u32 n) {
     live_there_ = every_flag;
     if (n == 0) return needed(at_);
     switch (last_) {
@@ -228,7 +228,7 @@ class Translator {
   bool steps_;
   u64 older_;
   u32 limit_ = 0, total_ = 0;
-  u16 live_there_ = 0, live_behind_ = 0;
+  u16 live_there_ = 0, live_after_ = 0;
   Kind last_ = Kind::plain;
   bool compared_ = false;
   Code code_, ahead_;

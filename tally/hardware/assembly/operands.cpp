@@ -50,7 +50,7 @@ constexpr std::string_view vector_accumulators[] = {"vfm",      "vfnm",    "vper
                                                     "vpgather", "vgather", "vpternlog", "vpmadd52"};
 constexpr std::string_view fixed_results[] = {"mul",  "div",     "idiv",      "mulx",      "xchg",
                                               "xadd", "cmpxchg", "cmpxchg8b", "cmpxchg16b"};
-constexpr std::string_view carried[] = {"adc", "sbb", "rcl", "rcr", "adcx", "adox"};
+constexpr std::string_view offloaded[] = {"adc", "sbb", "rcl", "rcr", "adcx", "adox"};
 // Without operands and without a result.
 constexpr std::string_view bare[] = {"nop",     "lfence", "mfence", "sfence", "pause",
                                      "endbr64", "clc",    "stc",    "cld",    "std"};
@@ -175,7 +175,7 @@ Effects effects_of(const Instruction& one) {
   if ((what.starts_with("j") || what == "call" || what.starts_with("ret") || what.starts_with("loop"))) {
     effects.branches = true;
   }
-  effects.waits_for_flags = has(carried, what);
+  effects.waits_for_flags = has(offloaded, what);
   const bool one_operand_multiply = what == "imul" && one.operands.size() == 1;
   effects.fixed_result = has(fixed_results, what) || one_operand_multiply ||
                          (one.operands.empty() && !has(bare, what)) || one.head != what;

@@ -34,8 +34,8 @@ class Splitter {
   std::optional<Error> take(char c) {
     if (c == '/') in_slashes_ = !in_slashes_;
     if (in_slashes_ || (c != ',' && c != '{' && c != '}')) {
-      if (behind_group_ && c != ' ' && c != ':' && !in_modifiers_) return wrong_here("a comma is missing behind a '}'");
-      if (behind_group_ && c == ':') in_modifiers_ = true;
+      if (after_group_ && c != ' ' && c != ':' && !in_modifiers_) return wrong_here("a comma is missing behind a '}'");
+      if (after_group_ && c == ':') in_modifiers_ = true;
       text_ += c;
       return std::nullopt;
     }
@@ -46,7 +46,7 @@ class Splitter {
 
   std::optional<Error> begin_group() {
     if (group_ != 0) return wrong_here("a group stands inside a group");
-    if (!trimmed(text_).empty() || behind_group_) return wrong_here("a comma is missing before a '{'");
+    if (!trimmed(text_).empty() || after_group_) return wrong_here("a comma is missing before a '{'");
     text_.clear();
     group_ = ++last_group_;
     first_of_group_ = items_.size();
@@ -57,7 +57,7 @@ class Splitter {
     if (group_ == 0) return wrong_here("a '}' closes nothing");
     if (auto error = end_item()) return error;
     group_ = 0;
-    behind_group_ = true;
+    after_group_ = true;
     return std::nullopt;
   }
 
@@ -65,8 +65,8 @@ class Splitter {
   std::optional<Error> end_item() {
     const std::string text = trimmed(text_);
     text_.clear();
-    if (behind_group_) {
-      behind_group_ = in_modifiers_ = false;
+    if (after_group_) {
+      after_group_ = in_modifiers_ = false;
       if (text == ":") return wrong_here("missing modifier after ':'");
       for (std::size_t i = first_of_group_; i < items_.size(); ++i)
         items_[i].modifiers = text.empty() ? "" : text.substr(1);
@@ -87,7 +87,7 @@ class Splitter {
   int group_ = 0;
   int last_group_;
   bool in_slashes_ = false;
-  bool behind_group_ = false;
+  bool after_group_ = false;
   bool in_modifiers_ = false;
 };
 

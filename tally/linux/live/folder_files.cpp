@@ -69,7 +69,7 @@ std::optional<std::uint64_t> Words::number() { return parse_digits<std::uint64_t
 
 std::optional<std::uint64_t> leading_number(std::string_view text) { return Words(text).number(); }
 
-std::optional<std::uint64_t> number_behind(std::string_view text, std::string_view word) {
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view word) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = text.find('\n', at);
     if (end == std::string_view::npos) end = text.size();

@@ -58,6 +58,6 @@ class Words {
 std::optional<std::uint64_t> leading_number(std::string_view text);
 
 /// The number behind a word at the beginning of a line: "pgfault 123" of /proc/vmstat.
-std::optional<std::uint64_t> number_behind(std::string_view text, std::string_view word);
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view word);
 
 }  // namespace tally::linux

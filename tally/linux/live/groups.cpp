@@ -5,7 +5,7 @@
 
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/live/folder_files.hpp"
-#include "tally/linux/live/kernel_figures.hpp"
+#include "tally/linux/live/kernel_statistics.hpp"
 
 namespace tally::linux {
 namespace {
@@ -33,30 +33,30 @@ std::vector<std::string> group_paths(const std::string& base, std::size_t most) 
   return all;
 }
 
-GroupFigures unified_figures(FolderFiles& files, const std::string& path) {
-  GroupFigures group;
+CgroupStatistics unified_statistics(FolderFiles& files, const std::string& path) {
+  CgroupStatistics group;
   group.path = path;
   const std::string below = path == "/" ? "" : path.substr(1) + "/";
   const std::string_view cpu = files.text((below + "cpu.stat").c_str());
-  group.used_us = number_behind(cpu, "usage_usec");
-  group.throttled_us = number_behind(cpu, "throttled_usec");
+  group.used_us = number_after(cpu, "usage_usec");
+  group.throttled_us = number_after(cpu, "throttled_usec");
   group.memory_bytes = leading_number(files.text((below + "memory.current").c_str()));
   const std::string_view memory = files.text((below + "memory.stat").c_str());
-  group.faults = number_behind(memory, "pgfault");
-  group.major_faults = number_behind(memory, "pgmajfault");
+  group.faults = number_after(memory, "pgfault");
+  group.major_faults = number_after(memory, "pgmajfault");
   group.memory_pressure_us = pressure_microseconds(files.text((below + "memory.pressure").c_str()));
   group.cpu_pressure_us = pressure_microseconds(files.text((below + "cpu.pressure").c_str()));
   return group;
 }
 
 // The old hierarchies have trees of their own; a group has the same path in each where a manager made it so.
-void add_old_figures(FolderFiles& cpuacct, FolderFiles& memory, GroupFigures& group) {
+void add_cgroup1_statistics(FolderFiles& cpuacct, FolderFiles& memory, CgroupStatistics& group) {
   const std::string below = group.path == "/" ? "" : group.path.substr(1) + "/";
   if (const auto ns = leading_number(cpuacct.text((below + "cpuacct.usage").c_str()))) group.used_us = *ns / 1000;
   group.memory_bytes = leading_number(memory.text((below + "memory.usage_in_bytes").c_str()));
   const std::string_view stat = memory.text((below + "memory.stat").c_str());
-  group.faults = number_behind(stat, "pgfault");
-  group.major_faults = number_behind(stat, "pgmajfault");
+  group.faults = number_after(stat, "pgfault");
+  group.major_faults = number_after(stat, "pgmajfault");
 }
 
 }  // namespace
@@ -74,11 +74,11 @@ GroupHierarchy group_hierarchy(const std::string& root) {
   return found;
 }
 
-std::vector<GroupFigures> read_groups(const GroupHierarchy& hierarchy, std::size_t most) {
-  std::vector<GroupFigures> all;
+std::vector<CgroupStatistics> read_groups(const GroupHierarchy& hierarchy, std::size_t most) {
+  std::vector<CgroupStatistics> all;
   if (!hierarchy.unified.empty()) {
     FolderFiles files(hierarchy.unified);
-    for (const std::string& path : group_paths(hierarchy.unified, most)) all.push_back(unified_figures(files, path));
+    for (const std::string& path : group_paths(hierarchy.unified, most)) all.push_back(unified_statistics(files, path));
     return all;
   }
   std::vector<std::string> paths;
@@ -91,9 +91,9 @@ std::vector<GroupFigures> read_groups(const GroupHierarchy& hierarchy, std::size
   if (paths.size() > most) paths.resize(most);
   FolderFiles cpuacct(hierarchy.cpuacct), memory(hierarchy.memory);
   for (std::string& path : paths) {
-    GroupFigures group;
+    CgroupStatistics group;
     group.path = std::move(path);
-    add_old_figures(cpuacct, memory, group);
+    add_cgroup1_statistics(cpuacct, memory, group);
     all.push_back(std::move(group));
   }
   return all;

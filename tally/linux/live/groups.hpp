@@ -9,14 +9,14 @@
 namespace tally::linux {
 
 /// Figures of a control group since it was made. Nothing where its controller is not switched on.
-struct GroupFigures {
+struct CgroupStatistics {
   std::string path;                                   ///< below the hierarchy: "/system.slice/ssh.service"
   std::optional<std::uint64_t> used_us;               ///< of processors: cpu.stat
   std::optional<std::uint64_t> throttled_us;          ///< by its own limit
   std::optional<std::uint64_t> memory_bytes;          ///< memory.current
   std::optional<std::uint64_t> faults, major_faults;  ///< memory.stat
   std::optional<std::uint64_t> memory_pressure_us, cpu_pressure_us;
-  bool operator==(const GroupFigures&) const = default;
+  bool operator==(const CgroupStatistics&) const = default;
 };
 
 /// Where groups lie on this machine: the unified hierarchy, or the old ones of processor time and memory.
@@ -28,6 +28,6 @@ struct GroupHierarchy {
 GroupHierarchy group_hierarchy(const std::string& root);
 
 /// All groups, by path, at most `most`; those beyond are left out. Cost: up to five files a group.
-std::vector<GroupFigures> read_groups(const GroupHierarchy& hierarchy, std::size_t most);
+std::vector<CgroupStatistics> read_groups(const GroupHierarchy& hierarchy, std::size_t most);
 
 }  // namespace tally::linux

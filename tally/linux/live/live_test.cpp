@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tally/linux/live/kernel_figures.hpp"
+#include "tally/linux/live/kernel_statistics.hpp"
 #include "tally/linux/live/processes.hpp"
 
 namespace tally::linux {
@@ -41,18 +41,18 @@ TEST(Pressure, the_total_of_some) {
 }
 
 TEST(Processes, a_name_may_hold_anything) {
-  const auto figures = process_figures(
+  const auto statistics = process_statistics(
       7, "7 (a) b) (c) S 1 7 7 0 -1 4194304 100 0 5 0 30 12 0 0 20 0 3 0 1299129 3133440 380 18446744073709551615");
-  ASSERT_TRUE(figures);
-  EXPECT_EQ(figures->name, "a) b) (c");
-  EXPECT_EQ(figures->state, 'S');
-  EXPECT_EQ(figures->minor_faults, 100u);
-  EXPECT_EQ(figures->major_faults, 5u);
-  EXPECT_EQ(figures->ticks, 42u);
-  EXPECT_EQ(figures->threads, 3u);
-  EXPECT_EQ(figures->started, 1299129u);
-  EXPECT_EQ(process_figures(7, "7 (half"), std::nullopt);
-  EXPECT_EQ(process_figures(7, ""), std::nullopt);
+  ASSERT_TRUE(statistics);
+  EXPECT_EQ(statistics->name, "a) b) (c");
+  EXPECT_EQ(statistics->state, 'S');
+  EXPECT_EQ(statistics->minor_faults, 100u);
+  EXPECT_EQ(statistics->major_faults, 5u);
+  EXPECT_EQ(statistics->ticks, 42u);
+  EXPECT_EQ(statistics->threads, 3u);
+  EXPECT_EQ(statistics->started, 1299129u);
+  EXPECT_EQ(process_statistics(7, "7 (half"), std::nullopt);
+  EXPECT_EQ(process_statistics(7, ""), std::nullopt);
 }
 
 TEST(FolderFiles, says_why_there_is_nothing) {

@@ -28,42 +28,42 @@ std::vector<int> process_numbers(const std::string& proc) {
 
 }  // namespace
 
-std::optional<ProcessFigures> process_figures(int process, std::string_view text) {
+std::optional<ProcessStatistics> process_statistics(int process, std::string_view text) {
   // The name stands in parentheses and may hold any character, parentheses and blanks among them.
   const std::size_t open = text.find('(');
   const std::size_t close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
   static const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  ProcessFigures figures;
-  figures.process = process;
-  figures.name = text.substr(open + 1, close - open - 1);
+  ProcessStatistics statistics;
+  statistics.process = process;
+  statistics.name = text.substr(open + 1, close - open - 1);
   const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~'; };
-  if (!std::all_of(figures.name.begin(), figures.name.end(), is_plain))
-    figures.name = printable(valid_utf8(figures.name));
+  if (!std::all_of(statistics.name.begin(), statistics.name.end(), is_plain))
+    statistics.name = printable(valid_utf8(statistics.name));
   Words words(text.substr(close + 1));
   const std::string_view state = words.next();
   if (state.size() != 1) return std::nullopt;
-  figures.state = state.front();
+  statistics.state = state.front();
   // Field 4 is the next; fields 10, 12, 14, 15, 20, 22 and 24 are what is wanted.
   std::uint64_t fields[25] = {};
   for (int field = 4; field <= 24; ++field) fields[field] = words.number().value_or(0);
-  figures.minor_faults = fields[10];
-  figures.major_faults = fields[12];
-  figures.ticks = fields[14] + fields[15];
-  figures.threads = fields[20];
-  figures.started = fields[22];
-  figures.resident_bytes = fields[24] * page;
-  return figures;
+  statistics.minor_faults = fields[10];
+  statistics.major_faults = fields[12];
+  statistics.ticks = fields[14] + fields[15];
+  statistics.threads = fields[20];
+  statistics.started = fields[22];
+  statistics.resident_bytes = fields[24] * page;
+  return statistics;
 }
 
-std::vector<ProcessFigures> read_processes(const std::string& root) {
+std::vector<ProcessStatistics> read_processes(const std::string& root) {
   const std::string proc = root + "/proc";
   FolderFiles files(proc);
-  std::vector<ProcessFigures> all;
+  std::vector<ProcessStatistics> all;
   for (const int process : process_numbers(proc)) {
     char name[32];
     *fmt::format_to_n(name, sizeof name - 1, "{}/stat", process).out = '\0';
-    if (auto figures = process_figures(process, files.record(name))) all.push_back(std::move(*figures));
+    if (auto statistics = process_statistics(process, files.record(name))) all.push_back(std::move(*statistics));
   }
   return all;
 }
@@ -71,8 +71,8 @@ std::vector<ProcessFigures> read_processes(const std::string& root) {
 ProcessDetails read_details(FolderFiles& proc, int process) {
   ProcessDetails details;
   const std::string_view status = proc.text(fmt::format("{}/status", process).c_str());
-  const auto voluntary = number_behind(status, "voluntary_ctxt_switches:");
-  const auto involuntary = number_behind(status, "nonvoluntary_ctxt_switches:");
+  const auto voluntary = number_after(status, "voluntary_ctxt_switches:");
+  const auto involuntary = number_after(status, "nonvoluntary_ctxt_switches:");
   if (voluntary && involuntary) details.switches = *voluntary + *involuntary;
   // "time on a processor, time waited, timeslices"; all are 0 where the kernel keeps no such account.
   Words words(proc.text(fmt::format("{}/schedstat", process).c_str()));

@@ -11,7 +11,7 @@
 namespace tally::linux {
 
 /// What /proc/PID/stat says (proc(5)).
-struct ProcessFigures {
+struct ProcessStatistics {
   int process = 0;
   std::string name;
   char state = '?';
@@ -20,14 +20,14 @@ struct ProcessFigures {
   std::uint64_t threads = 0;
   std::uint64_t started = 0;  ///< ticks after the start of the machine: tells two of one number apart
   std::uint64_t resident_bytes = 0;
-  bool operator==(const ProcessFigures&) const = default;
+  bool operator==(const ProcessStatistics&) const = default;
 };
 
 /// Meaning of that text; nothing where it is no such text.
-std::optional<ProcessFigures> process_figures(int process, std::string_view text);
+std::optional<ProcessStatistics> process_statistics(int process, std::string_view text);
 
 /// All that are there, by number. Cost: one file a process.
-std::vector<ProcessFigures> read_processes(const std::string& root);
+std::vector<ProcessStatistics> read_processes(const std::string& root);
 
 /// What is told of a process beyond that, in two more files.
 struct ProcessDetails {

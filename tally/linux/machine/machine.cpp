@@ -31,7 +31,7 @@ constexpr const char* architecture =
 
 }  // namespace
 
-Machine look_at_machine(const std::string& root) {
+Machine read_host_machine(const std::string& root) {
   const fs::path base(root);
   const std::string cpuinfo = content(base / "proc/cpuinfo");
   const std::string flags = value_of(cpuinfo, "flags");

@@ -22,6 +22,6 @@ struct Machine {
 };
 
 /// Looks at the files under `root` (tests give a tree of their own). Cost: six small files and a folder read.
-Machine look_at_machine(const std::string& root = "/");
+Machine read_host_machine(const std::string& root = "/");
 
 }  // namespace tally::linux

@@ -45,7 +45,7 @@ bool refuse_perf(int answer) {
 }
 
 TEST(PerfGate, the_kernel_answers_before_it_asks_for_rights) {
-  const Survey survey = look_at_counting();
+  const Survey survey = read_counting();
   if (survey.seccomp != 0) GTEST_SKIP() << "a filter of system calls may answer here";
   if (!survey.machine.perf_event_paranoid) GTEST_SKIP() << "this kernel has no perf";
   EXPECT_EQ(perf_gate_errno(), EINVAL);
@@ -96,7 +96,7 @@ TEST(PerfGate, a_filter_answers_in_its_stead) {
 TEST(Probes, a_filter_shows_in_the_survey_and_in_every_attempt) {
   EXPECT_EQ(in_child([] {
               if (!refuse_perf(EPERM)) return 200;
-              const Survey survey = look_at_counting();
+              const Survey survey = read_counting();
               const Probes probes = try_counting(survey);
               if (survey.seccomp != 2) return 1;
               if (probes.gate_errno != EPERM) return 2;
@@ -108,8 +108,8 @@ TEST(Probes, a_filter_shows_in_the_survey_and_in_every_attempt) {
 }
 
 TEST(Probes, this_machine_answers_the_same_twice) {
-  const Survey survey = look_at_counting();
-  EXPECT_EQ(survey, look_at_counting());
+  const Survey survey = read_counting();
+  EXPECT_EQ(survey, read_counting());
   const Probes one = try_counting(survey);
   const Probes two = try_counting(survey);
   EXPECT_EQ(one.gate_errno, two.gate_errno);

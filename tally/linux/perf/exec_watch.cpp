@@ -27,7 +27,7 @@ struct ExecWatch::Rings {
   bool open() {
     const PerfEvent nothing{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY};
     PerfSampling sampling{1, sample_record_fields};
-    sampling.ordered = sampling.tells_threads = true;
+    sampling.ordered = sampling.report_threads = true;
     sampling.wakeup_bytes = 1;
     for (int processor = 0; processor < configured_processors(); ++processor) {
       PerfCounter counter = open_sampled(nothing, {-1, processor}, sampling);
@@ -50,7 +50,7 @@ ExecWatch::ExecWatch(std::vector<std::string> names) : names_(std::move(names)),
 ExecWatch::ExecWatch(ExecWatch&&) noexcept = default;
 ExecWatch::~ExecWatch() = default;
 
-bool ExecWatch::is_told() const { return rings_ != nullptr; }
+bool ExecWatch::is_reported() const { return rings_ != nullptr; }
 
 bool ExecWatch::is_named(std::string_view name) const {
   constexpr std::size_t kernels_length = 15;  // linux/sched.h, TASK_COMM_LEN
@@ -97,7 +97,7 @@ void ExecWatch::wait(const Living& living, int fd) const {
   std::vector<int> descriptors{fd};
   if (rings_)
     for (const PerfCounter& counter : rings_->counters) descriptors.push_back(counter.fd.get());
-  living.wait(descriptors, rings_ ? -1 : look_each_ms);
+  living.wait(descriptors, rings_ ? -1 : poll_each_ms);
 }
 
 }  // namespace tally::linux

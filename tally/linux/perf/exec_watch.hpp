@@ -20,9 +20,9 @@ class ExecWatch {
   ExecWatch(ExecWatch&&) noexcept;
   ~ExecWatch();
 
-  /// Whether the kernel tells at once. Otherwise all processes are looked at every look_each_ms.
-  bool is_told() const;
-  static constexpr int look_each_ms = 10;
+  /// Whether the kernel tells at once. Otherwise all processes are looked at every poll_each_ms.
+  bool is_reported() const;
+  static constexpr int poll_each_ms = 10;
 
   /// Processes that have executed such a program since the last call.
   std::vector<pid_t> take();

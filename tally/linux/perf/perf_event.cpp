@@ -87,9 +87,9 @@ PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const
   attributes.watermark = 1;
   attributes.wakeup_watermark = sampling.wakeup_bytes;
   attributes.freq = sampling.by_frequency ? 1 : 0;
-  attributes.task = attributes.comm = attributes.comm_exec = sampling.tells_threads ? 1 : 0;
-  attributes.inherit_stat = sampling.tells_counts ? 1 : 0;
-  attributes.mmap = attributes.mmap2 = sampling.tells_mappings ? 1 : 0;
+  attributes.task = attributes.comm = attributes.comm_exec = sampling.report_threads ? 1 : 0;
+  attributes.inherit_stat = sampling.report_counts ? 1 : 0;
+  attributes.mmap = attributes.mmap2 = sampling.report_mappings ? 1 : 0;
   attributes.exclude_callchain_kernel = sampling.users_calls_only ? 1 : 0;
   attributes.precise_ip = static_cast<unsigned>(sampling.precise) & 3;
   if (sampling.ordered) {
@@ -98,7 +98,7 @@ PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const
     attributes.clockid = CLOCK_MONOTONIC;
   }
   // Linux before 5.12 does not know it.
-  attributes.build_id = sampling.tells_mappings ? 1 : 0;
+  attributes.build_id = sampling.report_mappings ? 1 : 0;
   const int group = leader ? leader->fd.get() : -1;
   PerfCounter opened = open_with(attributes, target, group);
   if (opened.fd || opened.os_errno != EINVAL || attributes.build_id == 0) return opened;

@@ -49,8 +49,8 @@ struct PerfEvent {
 /// When a counter begins to count.
 enum class PerfStart {
   at_once,
-  at_exec,    ///< when the thread executes its next program
-  when_told,  ///< PerfCounter::enable()
+  at_exec,       ///< when the thread executes its next program
+  when_enabled,  ///< PerfCounter::enable()
 };
 
 /// Whose events to count.
@@ -123,11 +123,11 @@ struct PerfSampling {
   std::uint64_t fields = 0;        ///< of a record: bits of PERF_SAMPLE_…
   std::uint32_t wakeup_bytes = 0;  ///< the descriptor becomes readable when so many wait
   bool by_frequency = false;       ///< `period` is how many records there are to be in a second
-  bool tells_threads = false;      ///< beginnings, ends and new programs of threads are records, too
-  bool tells_counts = false;       ///< of an inherited one: so is what it has of a thread when that ends
+  bool report_threads = false;     ///< beginnings, ends and new programs of threads are records, too
+  bool report_counts = false;      ///< of an inherited one: so is what it has of a thread when that ends
   bool ordered = false;           ///< every record has thread, time and counter behind it (sample_id_all), and its time
                                   ///< is that of linux::now()
-  bool tells_mappings = false;    ///< code that is mapped is a record, with its file
+  bool report_mappings = false;   ///< code that is mapped is a record, with its file
   bool users_calls_only = false;  ///< of chains of calls, those in the kernel are left out
   int precise = 0;                ///< how near the instruction is to be to the one that counted: precise_ip, 0 to 3
   bool operator==(const PerfSampling&) const = default;

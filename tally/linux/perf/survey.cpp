@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 std::optional<std::int64_t> number(const fs::path& path) { return parse_integer(content(path)); }
 
-void look_at_pmus(const std::string& root, const fs::path& devices, Survey& survey) {
+void read_pmus(const std::string& root, const fs::path& devices, Survey& survey) {
   std::error_code error;
   survey.lists_pmus = fs::is_directory(devices, error);
   for (const std::string& name : pmu_names(root)) {
@@ -64,7 +64,7 @@ Firmware firmware(const fs::path& base) {
           acpi_oem(base / "sys/firmware/acpi/tables")};
 }
 
-void look_for_container(const fs::path& base, Survey& survey) {
+void detect_container(const fs::path& base, Survey& survey) {
   const std::string manager = content(base / "run/systemd/container");
   std::error_code error;
   if (!manager.empty()) {
@@ -89,7 +89,7 @@ std::vector<std::string> limit(const std::string& limits, std::string_view name)
   return {"", ""};
 }
 
-void look_at_limits(const std::string& limits, Survey& survey) {
+void read_limits(const std::string& limits, Survey& survey) {
   const auto files = limit(limits, "Max open files");
   survey.open_files = parse_integer(files[0]);
   survey.open_files_at_most = parse_integer(files[1]);
@@ -97,13 +97,13 @@ void look_at_limits(const std::string& limits, Survey& survey) {
   survey.locked_bytes = locked[0] == "unlimited" ? -1 : parse_integer(locked[0]);
 }
 
-void look_at_process(const fs::path& base, Survey& survey) {
+void read_process(const fs::path& base, Survey& survey) {
   const std::string status = content(base / "proc/self/status");
   if (const auto mode = parse_integer(value_of(status, "Seccomp"))) survey.seccomp = static_cast<int>(*mode);
   if (const auto capabilities = parse_digits<std::uint64_t>(value_of(status, "CapEff"), 16))
     survey.capabilities = *capabilities;
   survey.allowed = value_of(status, "Cpus_allowed_list");
-  look_at_limits(content(base / "proc/self/limits"), survey);
+  read_limits(content(base / "proc/self/limits"), survey);
 }
 
 }  // namespace
@@ -112,12 +112,12 @@ bool has_capability(const Survey& survey, int bit) {
   return survey.capabilities && ((*survey.capabilities >> bit) & 1) != 0;
 }
 
-Survey look_at_counting(const std::string& root) {
+Survey read_counting(const std::string& root) {
   const fs::path base(root);
   const fs::path kernel = base / "proc/sys/kernel";
   Survey survey;
-  survey.machine = look_at_machine(root);
-  look_at_pmus(root, base / "sys/bus/event_source/devices", survey);
+  survey.machine = read_host_machine(root);
+  read_pmus(root, base / "sys/bus/event_source/devices", survey);
   survey.firmware = firmware(base);
   survey.kernel_version = content(base / "proc/version");
   survey.xen_pmu_mode = content(base / "sys/hypervisor/pmu/pmu_mode");
@@ -128,8 +128,8 @@ Survey look_at_counting(const std::string& root) {
   survey.perf_user_access = number(kernel / "perf_user_access");
   survey.yama_ptrace_scope = number(kernel / "yama/ptrace_scope");
   survey.clocksource = content(base / "sys/devices/system/clocksource/clocksource0/current_clocksource");
-  look_at_process(base, survey);
-  look_for_container(base, survey);
+  read_process(base, survey);
+  detect_container(base, survey);
   return survey;
 }
 

@@ -67,6 +67,6 @@ inline constexpr int cap_perfmon = 38;
 bool has_capability(const Survey& survey, int bit);
 
 /// Reads the files under `root` (tests give a tree of their own). Cost: some forty small files.
-Survey look_at_counting(const std::string& root = "/");
+Survey read_counting(const std::string& root = "/");
 
 }  // namespace tally::linux

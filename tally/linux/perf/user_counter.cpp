@@ -24,7 +24,7 @@ TALLY_SAME(width, pmc_width);
 static_assert(offsetof(perf_event_mmap_page, index) == offsetof(perf_event_mmap_page, lock) + 4);
 
 // cap_bit0_is_deprecated and cap_user_rdpmc: before Linux 3.12 another bit meant both.
-constexpr std::uint64_t tells_reads = 1u << 1;
+constexpr std::uint64_t reports_reads = 1u << 1;
 constexpr std::uint64_t allows_reads = 1u << 2;
 
 #if defined(__aarch64__)
@@ -61,7 +61,7 @@ constexpr std::array<ReadWord, sizeof...(before)> readers(std::integer_sequence<
 }  // namespace
 
 bool allows_user_reads(std::uint64_t capabilities) {
-  return (capabilities & tells_reads) != 0 && (capabilities & allows_reads) != 0;
+  return (capabilities & reports_reads) != 0 && (capabilities & allows_reads) != 0;
 }
 
 ReadWord word_reader([[maybe_unused]] std::uint32_t index, [[maybe_unused]] std::uint32_t width) {

@@ -137,7 +137,7 @@ bool Staying::asked_to_end(int milliseconds) const {
   return retry([&] { return poll(&one, 1, milliseconds); }) != 0;
 }
 
-Result<pid_t> leave_behind(const char* name, const std::function<Result<void>(Staying&)>& life) {
+Result<pid_t> start_daemon(const char* name, const std::function<Result<void>(Staying&)>& life) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return system_failure(Code::cannot_measure, "cannot make a pipe");
   const Descriptor ours(ends[0]);

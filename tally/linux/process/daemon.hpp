@@ -51,6 +51,6 @@ class Staying {
 /// file of this one's open, nothing to write to, and as many files as it may have. Returns its number when it calls
 /// ready(). Errors: that with which life() returned before; cannot_measure where no process can be made, or it was
 /// killed before. The calling process has one thread.
-Result<pid_t> leave_behind(const char* name, const std::function<Result<void>(Staying&)>& life);
+Result<pid_t> start_daemon(const char* name, const std::function<Result<void>(Staying&)>& life);
 
 }  // namespace tally::linux

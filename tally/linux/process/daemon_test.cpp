@@ -37,7 +37,7 @@ Result<void> until_asked(Staying& staying) {
 TEST(Staying, lives_by_itself_until_it_is_told_to_end) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
     const Flag tidied_up;
-    const auto number = leave_behind("tally-test", [&](Staying& staying) {
+    const auto number = start_daemon("tally-test", [&](Staying& staying) {
       auto lived = until_asked(staying);
       *tidied_up = 1;
       return lived;
@@ -64,7 +64,7 @@ TEST(Staying, lives_by_itself_until_it_is_told_to_end) {
 TEST(Staying, has_no_file_of_who_made_it) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  const auto number = leave_behind("tally-test", until_asked);
+  const auto number = start_daemon("tally-test", until_asked);
   ASSERT_TRUE(number);
   close(ends[1]);
   char letter;
@@ -74,12 +74,12 @@ TEST(Staying, has_no_file_of_who_made_it) {
 }
 
 TEST(Staying, tells_why_it_did_not_begin) {
-  const auto failed = leave_behind(
+  const auto failed = start_daemon(
       "tally-test", [](Staying&) -> Result<void> { return fail(Code::cannot_measure, "no counter", "buy one"); });
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().message, "no counter");
   EXPECT_EQ(failed.error().hint, "buy one");
-  const auto killed = leave_behind("tally-test", [](Staying&) -> Result<void> {
+  const auto killed = start_daemon("tally-test", [](Staying&) -> Result<void> {
     kill(getpid(), SIGKILL);
     return {};
   });

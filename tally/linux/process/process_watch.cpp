@@ -17,7 +17,7 @@
 namespace tally::linux {
 namespace {
 
-constexpr int look_every_ms = 100;
+constexpr int poll_every_ms = 100;
 
 bool has_ended(int descriptor) {
   pollfd one{descriptor, POLLIN, 0};
@@ -77,7 +77,7 @@ void Living::wait(const std::vector<int>& descriptors, int milliseconds) const {
     if (one.descriptor) waited.push_back({one.descriptor.get(), POLLIN, 0});
   }
   const bool looks = waited.size() - others < all_.size();
-  if (looks) milliseconds = milliseconds < 0 ? look_every_ms : std::min(milliseconds, look_every_ms);
+  if (looks) milliseconds = milliseconds < 0 ? poll_every_ms : std::min(milliseconds, poll_every_ms);
   poll(waited.data(), waited.size(), milliseconds);
 }
 

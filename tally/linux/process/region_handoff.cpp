@@ -25,7 +25,7 @@ struct Ancestor {
 };
 
 // Of proc_pid_stat(5); the second field may hold anything but its own closing bracket's last one.
-std::optional<Ancestor> look_at(const std::string& pid) {
+std::optional<Ancestor> read_ancestor(const std::string& pid) {
   const std::string text = content("/proc/" + pid + "/stat");
   const std::size_t behind = text.rfind(')');
   if (behind == std::string::npos) return std::nullopt;
@@ -67,10 +67,10 @@ bool is_there(const Descriptor& held, const fs::path& folder) {
 }
 
 /// Whether no process is the one that such a folder is named after: its number and when it started.
-bool is_gone(std::string_view named) {
+bool has_ended(std::string_view named) {
   const std::size_t dash = named.find('-');
   if (dash == std::string_view::npos || !parse_integer(named.substr(0, dash))) return false;
-  const auto one = look_at(std::string(named.substr(0, dash)));
+  const auto one = read_ancestor(std::string(named.substr(0, dash)));
   return !one || one->started != named.substr(dash + 1);
 }
 
@@ -78,10 +78,10 @@ bool is_gone(std::string_view named) {
 void remove_left_over() {
   const std::string ours = prefix();
   for (const std::string& name : folder_entries(place)) {
-    if (!name.starts_with(ours) || !is_gone(std::string_view(name).substr(ours.size()))) continue;
+    if (!name.starts_with(ours) || !has_ended(std::string_view(name).substr(ours.size()))) continue;
     const fs::path folder = fs::path(place) / name;
-    std::error_code nobody_is_told;
-    if (is_ours_alone(folder) && hold(folder)) fs::remove_all(folder, nobody_is_told);
+    std::error_code no_reader;
+    if (is_ours_alone(folder) && hold(folder)) fs::remove_all(folder, no_reader);
   }
 }
 
@@ -90,7 +90,7 @@ constexpr int most_tries = 100;  // each is another command that took this one f
 }  // namespace
 
 Result<Gathering> Gathering::open() {
-  const auto self = look_at("self");
+  const auto self = read_ancestor("self");
   if (!self) return fail(Code::cannot_measure, "the regions of programs are not gathered: /proc cannot be read");
   remove_left_over();
   const fs::path folder = folder_of(*self);
@@ -108,8 +108,8 @@ Gathering::Gathering(Gathering&& other) noexcept
     : folder_(std::exchange(other.folder_, {})), held_(std::move(other.held_)) {}
 
 Gathering::~Gathering() {
-  std::error_code nobody_is_told;
-  if (!folder_.empty()) fs::remove_all(folder_, nobody_is_told);
+  std::error_code no_reader;
+  if (!folder_.empty()) fs::remove_all(folder_, no_reader);
 }
 
 Result<void> Gathering::ask(std::string_view text) const {
@@ -130,17 +130,17 @@ std::vector<std::string> Gathering::take() {
 }
 
 std::optional<fs::path> gathered_in() {
-  auto one = look_at("self");
+  auto one = read_ancestor("self");
   // The kernel's own bound of processes ends the row, should it ever run in a circle.
   for (int tries = 0; one && one->parent > 0 && tries < 1 << 22; ++tries) {
-    one = look_at(std::to_string(one->parent));
+    one = read_ancestor(std::to_string(one->parent));
     if (one && is_ours_alone(folder_of(*one))) return folder_of(*one);
   }
   return std::nullopt;
 }
 
 Result<void> hand_over(const fs::path& folder, std::string_view text) {
-  const auto self = look_at("self");
+  const auto self = read_ancestor("self");
   if (!self) return fail(Code::cannot_write, "cannot hand regions over: /proc cannot be read");
   // So that their order is that of the starts.
   const fs::path place = folder / fmt::format("{:0>20}-{:0>10}", self->started, self->pid);

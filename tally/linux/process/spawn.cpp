@@ -96,7 +96,7 @@ Exit exit_of(int wait_status) {
 
 std::optional<Change> next_change() {
   Change change;
-  change.process = retry([&] { return wait4(-1, &change.wait_status, __WALL | WNOHANG, &change.figures); });
+  change.process = retry([&] { return wait4(-1, &change.wait_status, __WALL | WNOHANG, &change.statistics); });
   if (change.process <= 0) return std::nullopt;
   change.stopped = WIFSTOPPED(change.wait_status);
   return change;
@@ -158,15 +158,15 @@ Result<void> Program::executed() {
 
 Result<std::optional<Ended>> Program::ended() {
   int status = 0;
-  rusage figures{};
-  const pid_t reaped = retry([&] { return wait4(pid_, &status, WNOHANG, &figures); });
+  rusage statistics{};
+  const pid_t reaped = retry([&] { return wait4(pid_, &status, WNOHANG, &statistics); });
   if (reaped < 0) return system_failure(Code::cannot_measure, "cannot see how the program ended (wait4)");
   if (reaped == 0) return std::optional<Ended>{};
-  return std::optional<Ended>{ended_with(status, figures)};
+  return std::optional<Ended>{ended_with(status, statistics)};
 }
 
-Ended Program::ended_with(int wait_status, const rusage& figures) const {
-  return {wait_status, since(usage_of(figures), before_exec_)};
+Ended Program::ended_with(int wait_status, const rusage& statistics) const {
+  return {wait_status, since(usage_of(statistics), before_exec_)};
 }
 
 }  // namespace tally::linux

@@ -44,7 +44,7 @@ struct Change {
   pid_t process = 0;
   int wait_status = 0;
   bool stopped = false;
-  rusage figures{};
+  rusage statistics{};
 };
 
 /// The next one of any child, ended or stopped. Nothing where none waits to be told. Never blocks.
@@ -81,7 +81,7 @@ class Program {
   Result<std::optional<Ended>> ended();
 
   /// What one wait4(2) of this program said, for who reaps by himself: the usage since it was executed.
-  Ended ended_with(int wait_status, const rusage& figures) const;
+  Ended ended_with(int wait_status, const rusage& statistics) const;
 
  private:
   Program() = default;

@@ -20,7 +20,7 @@
 namespace tally::linux {
 namespace {
 
-constexpr std::size_t most_said = std::size_t{256} << 20;
+constexpr std::size_t most_output = std::size_t{256} << 20;
 
 /// Whether a signal waits that asks tally to end, for they are blocked while something is measured, or was noted.
 bool is_asked_to_end() {
@@ -75,9 +75,9 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
   std::array<char, 1 << 16> part;
   const Nanoseconds last = limit ? now() + *limit : Nanoseconds::max();
   while (true) {
-    constexpr int look_each_ms = 100;
+    constexpr int poll_each_ms = 100;
     pollfd waiting{from.get(), POLLIN, 0};
-    poll(&waiting, 1, look_each_ms);
+    poll(&waiting, 1, poll_each_ms);
     if (now() >= last || is_asked_to_end()) {
       end.was_stopped = true;
       kill(process, SIGKILL);
@@ -86,7 +86,7 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
     if (waiting.revents == 0) continue;
     const ssize_t got = retry([&] { return read(from.get(), part.data(), part.size()); });
     if (got <= 0) break;
-    if (end.said.size() < most_said) end.said.append(part.data(), static_cast<std::size_t>(got));
+    if (end.said.size() < most_output) end.said.append(part.data(), static_cast<std::size_t>(got));
   }
   int status = 0;
   if (retry([&] { return waitpid(process, &status, 0); }) < 0)

@@ -33,15 +33,15 @@ std::string read_all(const std::string& path) {
 
 }  // namespace
 
-Usage usage_of(const rusage& figures) {
+Usage usage_of(const rusage& statistics) {
   Usage usage;
-  usage.user = time_of(figures.ru_utime);
-  usage.system = time_of(figures.ru_stime);
-  usage.minor_faults = figures.ru_minflt;
-  usage.major_faults = figures.ru_majflt;
-  usage.voluntary_switches = figures.ru_nvcsw;
-  usage.involuntary_switches = figures.ru_nivcsw;
-  usage.peak_rss_bytes = std::int64_t{figures.ru_maxrss} * 1024;  // getrusage(2): kilobytes
+  usage.user = time_of(statistics.ru_utime);
+  usage.system = time_of(statistics.ru_stime);
+  usage.minor_faults = statistics.ru_minflt;
+  usage.major_faults = statistics.ru_majflt;
+  usage.voluntary_switches = statistics.ru_nvcsw;
+  usage.involuntary_switches = statistics.ru_nivcsw;
+  usage.peak_rss_bytes = std::int64_t{statistics.ru_maxrss} * 1024;  // getrusage(2): kilobytes
   return usage;
 }
 

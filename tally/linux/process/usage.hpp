@@ -26,7 +26,7 @@ struct Usage {
 };
 
 /// The figures of a getrusage(2) or wait4(2).
-Usage usage_of(const rusage& figures);
+Usage usage_of(const rusage& statistics);
 
 /// What was used since `start`; the peak is not a sum and stays, start's peak becomes the floor.
 Usage since(const Usage& now, const Usage& start);

@@ -169,7 +169,7 @@ std::string memory_json(const result::Memory& memory) {
   json["maps"] = array_of(memory.maps, map_json);
   json["ratios"] = array_of(memory.ratios, ratio_json);
   json["figures"] = Json::object();
-  for (const auto& [key, value] : memory.figures) json["figures"][key] = value;
+  for (const auto& [key, value] : memory.statistics) json["figures"][key] = value;
   json["findings"] = memory.findings;
   json["counters"] = {{"events", memory.counters.empty() ? Json(nullptr) : array_of(memory.counters, counter_json)},
                       {"reason", text_or_null(memory.counters_reason)}};

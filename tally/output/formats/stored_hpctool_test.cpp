@@ -7,7 +7,7 @@ namespace {
 
 const std::string header = "ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n";
 
-constexpr const char* as_said = "as the file says, which does not say who counted";
+constexpr const char* as_reported = "as the file says, which does not say who counted";
 
 Stat read(const std::string& rows, const std::string& description = "") {
   const auto stats = read_hpctool(header + rows, "file.csv", description);
@@ -42,7 +42,7 @@ TEST(HpcToolFile, one_row_is_one_run) {
   const Stat stat = read("7890,0,65550,1777,145,2302,1917\r\n");
   ASSERT_EQ(stat.events.size(), 7u);
   EXPECT_EQ(stat.events[0].total.name.text(), "instructions");
-  EXPECT_EQ(stat.events[0].total.count, partial(7890, Source::none, as_said));
+  EXPECT_EQ(stat.events[0].total.count, partial(7890, Source::none, as_reported));
   EXPECT_EQ(stat.events[2].total.count.value, 65550);
   EXPECT_EQ(stat.events[6].total.count.value, 1917);
   EXPECT_EQ(stat.events[1].total.count.trust, Trust::absent) << "its core cycles are 0 in every row";
@@ -114,7 +114,7 @@ TEST(HpcToolFile, the_description_of_other_rows_raises_no_trust) {
     ASSERT_EQ(stat.events.size(), 7u);
     EXPECT_EQ(stat.events[3].total.name.text(), "a:u");
     EXPECT_EQ(stat.events[3].total.count.trust, Trust::partial);
-    EXPECT_EQ(stat.events[3].total.count.reason, as_said);
+    EXPECT_EQ(stat.events[3].total.count.reason, as_reported);
     EXPECT_TRUE(said(stat, "describes other rows"));
   }
 }

@@ -167,7 +167,8 @@ Memory memory(const Json& json) {
   for (const Json& one : json.value("histograms", Json::array())) memory.histograms.push_back(histogram(one));
   for (const Json& one : json.value("maps", Json::array())) memory.maps.push_back(map(one));
   for (const Json& one : json.value("ratios", Json::array())) memory.ratios.push_back(ratio(one));
-  for (const auto& [key, value] : json.at("figures").items()) memory.figures.emplace_back(key, number<double>(value));
+  for (const auto& [key, value] : json.at("figures").items())
+    memory.statistics.emplace_back(key, number<double>(value));
   memory.findings = json.at("findings").get<std::vector<std::string>>();
   memory.verdict = verdict(json.at("verdict"));
   memory.counters_reason = text(json.at("counters"), "reason");

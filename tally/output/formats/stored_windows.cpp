@@ -18,7 +18,7 @@ constexpr std::string_view csv_begin = "series,number,time_ns,length,program,pro
 constexpr std::string_view csv_end = ",trigger,address,lost,trust";
 constexpr std::string_view csv_named_end = ",trigger,address,function,line,lost,trust";
 constexpr std::size_t before_events = 8;
-std::size_t behind_events(bool named) { return named ? 6 : 4; }
+std::size_t after_events(bool named) { return named ? 6 : 4; }
 
 // The next line, without its end.
 std::string_view take_line(std::string_view& text) {
@@ -146,11 +146,11 @@ bool same_names(const WindowsHead& head, const std::vector<std::string>& names) 
 // What of a CSV's row is not right; empty where all is.
 std::string csv_window(const std::vector<std::string_view>& fields, WindowsHead& head, Window& window,
                        std::vector<std::int64_t>& counts) {
-  const std::size_t columns = before_events + head.events.size() + behind_events(head.named);
+  const std::size_t columns = before_events + head.events.size() + after_events(head.named);
   if (fields.size() != columns) return fmt::format("{} fields, and there should be {}", fields.size(), columns);
   std::int64_t time = 0;
   window.cpu = -1;
-  const std::size_t last = columns - behind_events(head.named), end = columns - 2;
+  const std::size_t last = columns - after_events(head.named), end = columns - 2;
   if (!read_number(fields[0], window.series) || !read_number(fields[1], window.number) ||
       !read_number(fields[2], time) || !read_number(fields[3], window.length) || !read_number(fields[5], window.pid) ||
       !read_number(fields[6], window.tid) || (!fields[7].empty() && !read_number(fields[7], window.cpu)) ||
@@ -183,9 +183,9 @@ Result<Windows> read_csv(std::string_view text, const std::string& name, std::st
   std::string unquoted;
   fields_of(take_line(text), fields, unquoted);
   // A quote that is never closed hides columns.
-  if (fields.size() < before_events + behind_events(named)) return wrong_line(name, 1, "columns are missing");
+  if (fields.size() < before_events + after_events(named)) return wrong_line(name, 1, "columns are missing");
   const std::vector<std::string> names(fields.begin() + before_events,
-                                       fields.end() - static_cast<std::ptrdiff_t>(behind_events(named)));
+                                       fields.end() - static_cast<std::ptrdiff_t>(after_events(named)));
   std::string_view first = text;
   fields_of(take_line(first), fields, unquoted);
   WindowsHead head = csv_head(names, fields);

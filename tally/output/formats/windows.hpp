@@ -30,8 +30,8 @@ struct WindowFormat : Format {
   Result<void> (*fits)(const std::vector<EventName>& events) = nullptr;
   /// What its rows do not say, as a JSON object in one line: it stands in a file beside them. Null where they say all.
   std::string (*describe)(const result::WindowsHead& head) = nullptr;
-  bool tells_places = false;  ///< it has room for the function and the line of an address
-  bool is_binary = false;     ///< not for a terminal
+  bool has_locations = false;  ///< it has room for the function and the line of an address
+  bool is_binary = false;      ///< not for a terminal
 };
 
 /// All forms, the default first.

@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // The data of each figure of a page.
-std::vector<Json> figures(const std::string& page) {
+std::vector<Json> statistics(const std::string& page) {
   const std::string begin = "<script type=\"application/json\">";
   std::vector<Json> all;
   for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) {
@@ -56,15 +56,15 @@ TEST(Html, names_from_files_and_programs_are_text_and_never_a_program) {
   EXPECT_FALSE(holds(page, "<i>"));
   EXPECT_FALSE(holds(page, "<script>alert"));
   EXPECT_TRUE(holds(page, "&lt;/script&gt;&lt;b&gt;&quot;&amp;"));
-  ASSERT_EQ(figures(page).size(), 3u) << "the comparison and both curves";
-  EXPECT_EQ(figures(page)[1]["series"][0]["points"][1][5], "</script><script>alert(1)</script>");
+  ASSERT_EQ(statistics(page).size(), 3u) << "the comparison and both curves";
+  EXPECT_EQ(statistics(page)[1]["series"][0]["points"][1][5], "</script><script>alert(1)</script>");
 }
 
 TEST(Html, a_curve_has_its_points_plateaus_and_marks) {
   result::Memory memory = sample_memory();
   memory.levels[0].half_bytes = 51000;
   memory.levels[0].knee_bytes = 48000;
-  const Json chart = figures(section_of(memory)).at(0);
+  const Json chart = statistics(section_of(memory)).at(0);
   const Json& points = chart["series"][0]["points"];
   ASSERT_EQ(points.size(), 2u) << "a point without a time is none";
   EXPECT_EQ(points[0], Json::parse("[4096.0, 1.25, 1.0, 1.5, false, \"\"]"));
@@ -110,15 +110,15 @@ TEST(Html, regions_have_their_counts_threads_and_entries) {
   EXPECT_TRUE(holds(page, "<td>cycles:u</td><td class=\"number\">-</td>")) << "absent is never 0";
   EXPECT_TRUE(holds(page, "absent: no PMU"));
   EXPECT_TRUE(holds(page, "<tr><td>12</td><td class=\"number\">2</td>")) << "each thread";
-  ASSERT_EQ(figures(page).size(), 1u);
-  const Json series = figures(page)[0]["series"][0];
+  ASSERT_EQ(statistics(page).size(), 1u);
+  const Json series = statistics(page)[0]["series"][0];
   EXPECT_EQ(series["name"], "<inner>");
   ASSERT_EQ(series["points"].size(), 4u) << "both buckets, and nothing between and behind them";
   EXPECT_EQ(series["points"][1][0], 104.0);
   EXPECT_EQ(series["points"][1][1], 0.0);
   result::ProgramRegions alike = sample_regions();
   alike.regions[0].all.events[0].histogram.resize(1);
-  EXPECT_TRUE(figures(section_of(alike)).empty()) << "one bucket is no picture";
+  EXPECT_TRUE(statistics(section_of(alike)).empty()) << "one bucket is no picture";
 }
 
 TEST(Html, regions_of_a_program_stand_on_the_page_of_its_counts) {
@@ -134,8 +134,8 @@ TEST(Html, a_level_without_a_latency_has_no_line_across) {
   memory.levels[1].ns = 0;
   memory.levels[2].unseen = true;
   const std::string html = section_of(memory);
-  ASSERT_EQ(figures(html).at(0)["bands"].size(), 1u);
-  EXPECT_EQ(figures(html)[0]["bands"][0]["to"], 50000.0);
+  ASSERT_EQ(statistics(html).at(0)["bands"].size(), 1u);
+  EXPECT_EQ(statistics(html)[0]["bands"][0]["to"], 50000.0);
   EXPECT_TRUE(holds(html, "<td>memory</td><td>not seen</td>"));
 }
 
@@ -145,7 +145,7 @@ TEST(Html, rings_of_scattered_lines_are_a_series_beside_the_curve) {
     memory.points.push_back(sample_point(bytes, 4.5));
     memory.points.back().task = "scattered";
   }
-  const auto charts = figures(section_of(memory));
+  const auto charts = statistics(section_of(memory));
   ASSERT_EQ(charts.size(), 1u) << "and no figure of their own";
   ASSERT_EQ(charts[0]["series"].size(), 2u);
   EXPECT_EQ(charts[0]["series"][0]["points"].size(), 2u);
@@ -154,7 +154,7 @@ TEST(Html, rings_of_scattered_lines_are_a_series_beside_the_curve) {
 }
 
 TEST(Html, curves_of_several_results_are_drawn_over_each_other_first) {
-  const auto charts = figures(html_page({{"a.json", sample_memory()}, {"b.json", sample_memory()}}));
+  const auto charts = statistics(html_page({{"a.json", sample_memory()}, {"b.json", sample_memory()}}));
   ASSERT_EQ(charts.size(), 3u);
   ASSERT_EQ(charts[0]["series"].size(), 2u);
   EXPECT_EQ(charts[0]["series"][0]["name"], "a.json");
@@ -168,7 +168,7 @@ TEST(Html, points_of_other_tasks_are_drawn_against_what_varies) {
   for (auto& point : memory.points) point.task = memory.task;
   memory.points[2] = memory.points[0];
   memory.points[2].quantity = "read";
-  const Json chart = figures(section_of(memory)).at(0);
+  const Json chart = statistics(section_of(memory)).at(0);
   EXPECT_EQ(chart["x"]["label"], "region");
   ASSERT_EQ(chart["series"].size(), 2u);
   EXPECT_EQ(chart["series"][1]["name"], "read");
@@ -179,7 +179,7 @@ TEST(Html, a_histogram_falls_to_nothing_between_bins_that_do_not_touch) {
   result::Memory memory;
   memory.histograms = {{"write", "Duration", "ns", {{1, 2, 7}, {2, 4, 5}, {8, 16, 1}}},
                        {"control", "Duration", "ns", {{1, 2, 3}}}};
-  const Json chart = figures(section_of(memory)).at(0);
+  const Json chart = statistics(section_of(memory)).at(0);
   const Json& points = chart["series"][0]["points"];
   ASSERT_EQ(points.size(), 5u);
   EXPECT_EQ(points[2][0], 4.0);
@@ -235,7 +235,7 @@ TEST(Html, intervals_are_those_of_the_first_run_that_has_some) {
   stat.runs[1].intervals = {{2, Nanoseconds(500'000'000), {count}}, {2, Nanoseconds(1'000'000'000), {count}}};
   stat.runs.push_back(stat.runs[1]);
   for (auto& interval : stat.runs[2].intervals) interval.run = 3;
-  const auto charts = figures(section_of(stat));
+  const auto charts = statistics(section_of(stat));
   const Json& chart = charts.back();
   ASSERT_EQ(chart["series"].size(), 1u);
   ASSERT_EQ(chart["series"][0]["points"].size(), 2u);
@@ -248,7 +248,7 @@ TEST(StoredMemory, read_again_it_is_the_same) {
   result::Memory memory = sample_memory();
   memory.histograms = {{"write", "Duration", "ns", {{1, 2, 7}}}};
   memory.maps = {{"reads", "region", "block", true, false, "ns", {{1, 2, 3}}}};
-  memory.figures = {{"second", 2}, {"first", 1}};
+  memory.statistics = {{"second", 2}, {"first", 1}};
   memory.points[0].mb_per_second = 12.5;
   memory.points[0].node = 1;
   memory.points[0].laps = 3;

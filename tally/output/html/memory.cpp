@@ -217,7 +217,7 @@ std::string points_figure(const Memory& memory) {
   return figure(chart);
 }
 
-std::string histogram_figures(const Memory& memory) {
+std::string histogram_charts(const Memory& memory) {
   std::vector<std::string> groups;
   for (const auto& one : memory.histograms) {
     if (std::find(groups.begin(), groups.end(), one.group) == groups.end()) groups.push_back(one.group);
@@ -246,7 +246,7 @@ std::string histogram_figures(const Memory& memory) {
   return html;
 }
 
-std::string map_figures(const Memory& memory) {
+std::string map_values(const Memory& memory) {
   std::string html;
   for (const result::MemoryMap& one : memory.maps) {
     HeatMap map{.title = one.name,
@@ -266,7 +266,7 @@ std::string map_figures(const Memory& memory) {
 std::string controls_table(const Memory& memory) {
   HtmlTable table({"control", "#"});
   for (const auto& one : memory.controls) table.add({one.name, one.value});
-  for (const auto& [key, value] : memory.figures) table.add({key, rounded(value, 3)});
+  for (const auto& [key, value] : memory.statistics) table.add({key, rounded(value, 3)});
   return table.html();
 }
 
@@ -283,7 +283,7 @@ std::string section_of(const Memory& memory) {
   if (!memory.complete) html += element("p", "This result is not complete.", "verdict bad");
   for (const std::string& notice : memory.notices) html += element("p", notice);
   html += level_rows(memory).html() + curve_figure(memory) + misses_figure(memory) + points_figure(memory) +
-          map_figures(memory) + histogram_figures(memory);
+          map_values(memory) + histogram_charts(memory);
   if (!memory.ratios.empty()) html += ratio_rows(memory).html();
   for (const std::string& finding : memory.findings) html += element("p", finding);
   const std::string controls = controls_table(memory);

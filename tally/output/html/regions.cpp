@@ -18,7 +18,7 @@ std::string events_table(const RegionResult& region) {
   HtmlTable table({"event", "#total", "#per entry", "#least", "#most", "per", "trust"});
   for (const RegionEvent& event : region.all.events) {
     table.add({event.event.text(), number(event.total.value), per_entry_text(event, region.all.entries),
-               number(event.least), number(event.most), beside_text(region.all, event.event), trust_text(event)});
+               number(event.least), number(event.most), row_metric_text(region.all, event.event), trust_text(event)});
   }
   return table.html();
 }
@@ -48,7 +48,7 @@ std::string threads_table(const RegionResult& region) {
 }
 
 // Events of one region lie orders of magnitude apart: each has a picture of its own, regions over each other.
-std::string histogram_figures(const result::ProgramRegions& program) {
+std::string histogram_charts(const result::ProgramRegions& program) {
   std::vector<Chart> charts;
   for (const RegionResult& region : program.regions) {
     for (const RegionEvent& event : region.all.events) {
@@ -94,7 +94,7 @@ std::string section_of(const result::ProgramRegions& program) {
     html += element("h3", region.name) + element("p", entries_text(region), "soft") + events_table(region) +
             metrics_table(region.all) + threads_table(region);
   }
-  return html + histogram_figures(program);
+  return html + histogram_charts(program);
 }
 
 }  // namespace tally::report

@@ -35,7 +35,7 @@ std::string events_table(const Stat& stat) {
   for (const result::Event& event : stat.events) {
     const auto& summary = event.summary;
     const bool spread = summary && summary->n > 1 && summary->min && summary->max;
-    table.add({event.total.name.text(), count_text(event.total), beside_text(stat, event.total.name),
+    table.add({event.total.name.text(), count_text(event.total), row_metric_text(stat, event.total.name),
                spread ? value_text(*summary->min, event.total.unit) : "",
                spread ? value_text(*summary->max, event.total.unit) : "", std::string(name(event.total.count.trust)),
                remark(event.total.count)});

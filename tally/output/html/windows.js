@@ -343,7 +343,7 @@
         panel.value.textContent = row < 0 ? panel.cut ?? "" : this.valueText(panel.quantity, ...this.pieces[row]);
       }
       const [first, last] = this.range();
-      this.said.textContent = row >= 0 ? this.pieceText(...this.pieces[row])
+      this.said.textContent = row >= 0 ? this.partText(...this.pieces[row])
         : `${plain(last - first)} of ${plain(this.data().rows)} windows` +
           (last - first > 1.5 * this.pieces.length ? " in sight, about " + plain(Math.round((last - first) / this.pieces.length)) +
             " a point: the line is their mean, the band goes from the least to the most" : " in sight");
@@ -354,7 +354,7 @@
       const [least, most] = data.extremes(quantity, from, to);
       return `mean ${text(quantity, data.mean(quantity, from, to))}, ${text(quantity, least)} to ${text(quantity, most)}`;
     }
-    pieceText(from, to) {
+    partText(from, to) {
       const data = this.data(), last = to - 1, one = to - from === 1;
       const words = [one ? "window " + plain(data.number[from]) : `windows ${plain(data.number[from])} to ${plain(data.number[last])}`];
       if (this.timed) words.push("ends at " + +(data.time[last] / 1e6).toPrecision(7) + " ms");

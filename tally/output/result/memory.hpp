@@ -198,8 +198,8 @@ struct Memory {
   std::vector<MemoryHistogram> histograms;
   std::vector<MemoryMap> maps;
   std::vector<MemoryRatio> ratios;
-  std::vector<std::pair<std::string, double>> figures;  ///< what a task concludes, with units in the names
-  std::vector<std::string> findings;                    ///< the same in words
+  std::vector<std::pair<std::string, double>> statistics;  ///< what a task concludes, with units in the names
+  std::vector<std::string> findings;                       ///< the same in words
   MemoryVerdict verdict;
   std::vector<MemoryCounter> counters;  ///< empty where nothing was counted
   std::string counters_reason;          ///< why no point carries counts

@@ -27,7 +27,7 @@ bool repeated(const result::Stat& stat) {
 
 // A comparison with another event before any other metric.
 template <class Metric>
-const Metric* metric_beside(const std::vector<Metric>& metrics, const EventName& event) {
+const Metric* metric_next_to(const std::vector<Metric>& metrics, const EventName& event) {
   const Metric* found = nullptr;
   for (const Metric& metric : metrics) {
     if (metric.beside != event) continue;
@@ -46,8 +46,8 @@ std::string relation_to(const EventName& per, const std::string& unit) {
 }
 
 template <class Metric>
-std::string text_beside(const std::vector<Metric>& metrics, const EventName& event) {
-  const Metric* metric = metric_beside(metrics, event);
+std::string text_next_to(const std::vector<Metric>& metrics, const EventName& event) {
+  const Metric* metric = metric_next_to(metrics, event);
   if (!metric || !metric->ratio.value) return {};
   const double value = *metric->ratio.value;
   if (metric->per.empty() && metric->unit.empty() && value >= 0.01)
@@ -60,7 +60,7 @@ std::string text_beside(const std::vector<Metric>& metrics, const EventName& eve
 }  // namespace
 
 const result::Metric* beside(const result::Stat& stat, const EventName& event) {
-  return metric_beside(stat.metrics, event);
+  return metric_next_to(stat.metrics, event);
 }
 
 std::string relation(const result::Metric& metric) { return relation_to(metric.per, metric.unit); }
@@ -72,10 +72,12 @@ std::string metric_text(const std::optional<double>& value, const std::string& u
   return number_text(*value) + (unit == "GHz" ? " " + unit : "");
 }
 
-std::string beside_text(const result::Stat& stat, const EventName& event) { return text_beside(stat.metrics, event); }
+std::string row_metric_text(const result::Stat& stat, const EventName& event) {
+  return text_next_to(stat.metrics, event);
+}
 
-std::string beside_text(const RegionCounts& counts, const EventName& event) {
-  return text_beside(counts.metrics, event);
+std::string row_metric_text(const RegionCounts& counts, const EventName& event) {
+  return text_next_to(counts.metrics, event);
 }
 
 template <class T>

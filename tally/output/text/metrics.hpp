@@ -23,8 +23,8 @@ std::string relation(const result::Metric& metric);
 std::string metric_text(const std::optional<double>& value, const std::string& unit);
 
 /// What the row of an event says: "4.94 % of branches", "0.301 per instruction", "IPC 2.077"; empty for none.
-std::string beside_text(const result::Stat& stat, const EventName& event);
-std::string beside_text(const RegionCounts& counts, const EventName& event);
+std::string row_metric_text(const result::Stat& stat, const EventName& event);
+std::string row_metric_text(const RegionCounts& counts, const EventName& event);
 
 /// How far the values of a series lie from its median, at most, in percent of it: nothing for a series of one, and for
 /// values around a median of 0.

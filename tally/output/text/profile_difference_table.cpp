@@ -266,8 +266,8 @@ std::string difference_json(const ProfileDifference& difference, const ProfileSt
     const Seen one = seen(difference, change);
     Json made{{"name", one.function().name}, {"object", one.profile.objects[one.function().object].name}};
     made.update(change_json(difference, change));
-    const bool tells_entries = !difference.before->is_sampled() && !difference.after->is_sampled();
-    made["entered"] = tells_entries ? Json{change.before.entered, change.after.entered} : Json(nullptr);
+    const bool reports_entries = !difference.before->is_sampled() && !difference.after->is_sampled();
+    made["entered"] = reports_entries ? Json{change.before.entered, change.after.entered} : Json(nullptr);
     made["lines"] = Json::array();
     for (const Change* line : lines[f]) made["lines"].push_back(change_json(difference, *line));
     json["functions"].push_back(std::move(made));

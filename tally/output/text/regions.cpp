@@ -152,7 +152,7 @@ std::string region_text(const RegionResult& region) {
              {"trust"}});
   for (const RegionEvent& event : region.all.events) {
     grid.add({event.event.text(), number(event.total.value), per_entry_text(event, region.all.entries),
-              number(event.least), number(event.most), beside_text(region.all, event.event), trust_text(event)});
+              number(event.least), number(event.most), row_metric_text(region.all, event.event), trust_text(event)});
   }
   text += "\n" + grid.text() + asked_metrics(region.all);
   for (const RegionEvent& event : region.all.events) text += histogram_text(event);

@@ -36,8 +36,8 @@ std::string spread_text(const Summary& summary) {
 std::string events_once(const result::Stat& stat, Footnotes& notes, std::size_t terminal) {
   Grid grid({{"event"}, {"count", Align::right}, {"per"}, {"trust"}});
   for (const result::Event& row : stat.events) {
-    grid.add({row.total.name.text(), number(row.total.count.value, row.total.unit), beside_text(stat, row.total.name),
-              notes.cell(row.total.count)});
+    grid.add({row.total.name.text(), number(row.total.count.value, row.total.unit),
+              row_metric_text(stat, row.total.name), notes.cell(row.total.count)});
   }
   return grid.text(terminal);
 }
@@ -58,7 +58,8 @@ std::string events_repeated(const result::Stat& stat, Footnotes& notes, std::siz
     const Unit unit = row.total.unit;
     const auto cell = [&](const std::optional<std::int64_t>& value) { return value ? number(value, unit) : ""; };
     grid.add({row.total.name.text(), median_text(row), cell(summary.low), cell(summary.high), cell(summary.min),
-              cell(summary.max), spread_text(summary), beside_text(stat, row.total.name), notes.cell(row.total.count)});
+              cell(summary.max), spread_text(summary), row_metric_text(stat, row.total.name),
+              notes.cell(row.total.count)});
   }
   return grid.text(terminal);
 }

@@ -47,7 +47,7 @@ std::string remark_on_translations() {
 
 Facts examine() {
   Facts facts;
-  facts.survey = linux::look_at_counting();
+  facts.survey = linux::read_counting();
   facts.probes = linux::try_counting(facts.survey);
   if (linux::cpuid(0)) facts.processor = pmu::describe_processor(read_cpuid);
   if (const auto* table = event::own_pmu({})) facts.event_names = table->name + ", " + table->what;

@@ -142,7 +142,7 @@ std::string told(const Complaint& one, const std::string& name, const std::vecto
 
 // One mistake may make nasm complain twice of its line. A mistyped instruction without operands is a label to it, of
 // which it only warns.
-std::vector<std::string> told_all(const std::string& name, const std::string& source, const std::string& output) {
+std::vector<std::string> reported_all(const std::string& name, const std::string& source, const std::string& output) {
   constexpr std::size_t most = 5;
   const std::vector<std::string> lines = split(source, '\n');
   std::vector<std::string> parts;
@@ -158,7 +158,7 @@ std::vector<std::string> told_all(const std::string& name, const std::string& so
 }
 
 tl::unexpected<Error> refuse(const std::string& name, const std::string& source, const std::string& output) {
-  std::vector<std::string> parts = told_all(name, source, output);
+  std::vector<std::string> parts = reported_all(name, source, output);
   if (parts.empty()) parts.push_back(trimmed(output));
   return fail(Code::bad_usage, join(parts, "\n       "));
 }
@@ -291,7 +291,7 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
                 "install it: sudo apt-get install nasm");
   }
   if (said_so.status != 0) return refuse(name, text, output);
-  image.warnings = told_all(name, text, output);
+  image.warnings = reported_all(name, text, output);
   const std::string bytes = read_file(scratch.path / "out");
   const Map map = read_map(read_file(scratch.path / "map"));
   std::uint64_t lowest = image.bits == 16 ? 0x7C00 : 0x10'0000;

@@ -250,7 +250,7 @@ void Machine::before(std::uint64_t address) {
     return;
   }
   const Instruction instruction = decoded(address);  // a copy: what is done here may write to it
-  look_around(instruction);
+  check_surroundings(instruction);
   tags_.clear_counts();
   if (instruction.is_call) stack_before_ = get(UC_X86_REG_RSP);
   if (instruction.kind == Kind::plain || instruction.kind == Kind::port) {
@@ -269,7 +269,7 @@ bool Machine::is_begun_again(std::uint64_t address) const {
   return running_->stores != 0 && (!running_->is_call || get(UC_X86_REG_RSP) == stack_before_);
 }
 
-void Machine::look_around(const Instruction& instruction) {
+void Machine::check_surroundings(const Instruction& instruction) {
   const auto& stops = settings_.breakpoints;
   if (std::find(stops.begin(), stops.end(), instruction.address) != stops.end()) note(entry(Entry::Kind::breakpoint));
   if (!settings_.steps) return;

@@ -149,7 +149,7 @@ class Machine : public Computer {
   void finish(std::uint64_t next);
   bool interrupted(std::uint64_t address);
   bool in_rom(std::uint64_t address);
-  void look_around(const Instruction& instruction);
+  void check_surroundings(const Instruction& instruction);
   void end(End::Reason reason, std::uint64_t address, std::string message, std::string hint = {});
   End limit_reached(std::uint64_t address) const;
 

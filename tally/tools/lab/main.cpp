@@ -101,7 +101,7 @@ struct Stretch {
   }
 };
 
-Result<std::optional<Stretch>> stretch_of(const Options& options, const Image& image) {
+Result<std::optional<Stretch>> range_of(const Options& options, const Image& image) {
   if (options.time.empty()) return std::optional<Stretch>{};
   const std::size_t dots = options.time.find("..");
   const auto from = place_of(image, options.time.substr(0, dots));
@@ -156,7 +156,7 @@ struct Outcome {
 Outcome run(const Options& options, const Image& image, const Script* script, std::size_t first = 0) {
   auto settings = settings_of(options, image);
   if (!settings) return {report(settings.error()), true};
-  const auto stretch = stretch_of(options, image);
+  const auto stretch = range_of(options, image);
   if (!stretch) return {report(stretch.error()), true};
   Run run{options, script, {options.explain, options.quiet}, {}, {}, {}, nullptr, *stretch, settings->breakpoints};
   if (script) {
@@ -200,14 +200,14 @@ int converse(const Options& options) {
   print("statements as for -e; dump draws all registers, reset starts anew, quit ends\n");
   Prompt prompt(registers_of(options));
   std::string so_far;
-  std::size_t told_already = 0;
+  std::size_t reported_already = 0;
   while (const auto line = prompt.read()) {
     const std::string words = trimmed(*line);
     if (words.empty()) continue;
     if (words == "quit" || words == "exit") break;
     if (words == "reset") {
       so_far.clear();
-      told_already = 0;
+      reported_already = 0;
       continue;
     }
     Options once = options;
@@ -219,11 +219,11 @@ int converse(const Options& options) {
       continue;
     }
     // Statements that were told, and for a drawing the one that stands for none.
-    const std::size_t first = once.dump ? script->statements.size() : told_already;
+    const std::size_t first = once.dump ? script->statements.size() : reported_already;
     const Outcome outcome = run(once, script->image, &*script, first);
     if (outcome.is_error || once.dump) continue;
     so_far = text;
-    told_already = script->statements.size();
+    reported_already = script->statements.size();
   }
   return exit_ok;
 }

@@ -47,7 +47,7 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
                         .group_blocks = linux::page_bytes() / line_bytes,
                         .pool_blocks = pool_bytes_ / line_bytes,
                         .longest_lap_ns = shared ? longest_settled_lap_ns : 0,
-                        .tell_from_memory = shared_.holds(size) || (pool_bytes_ > 0 && shared_.last_bytes > 0)});
+                        .count_from_memory = shared_.holds(size) || (pool_bytes_ > 0 && shared_.last_bytes > 0)});
     if (!visit) return fail(visit.error());
     Samples& samples = samples_[size];
     waited_share_ = runner_->waited_share();

@@ -19,12 +19,12 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr std::chrono::milliseconds slice_time(1);
 // Long against a look at the clock, short against a slice.
-constexpr std::uint64_t piece_bytes = 64 << 10;
+constexpr std::uint64_t chunk_bytes = 64 << 10;
 
 // The part of the order that the next piece is; the last entry of the order closes it.
-Chain piece_of(const Stream& stream, std::byte* base, std::size_t& at) {
+Chain part_size(const Stream& stream, std::byte* base, std::size_t& at) {
   const std::size_t last = stream.order.size() - 1;
-  const std::size_t wanted = std::max<std::uint64_t>(1, piece_bytes / stream.access_bytes);
+  const std::size_t wanted = std::max<std::uint64_t>(1, chunk_bytes / stream.access_bytes);
   const std::size_t blocks = std::min(wanted, last - at);
   const Chain chain{base, stream.order.data() + at, Blocks{blocks}, Bytes{stream.stride_bytes},
                     Lines{stream.access_bytes / 64}};
@@ -43,7 +43,7 @@ std::vector<std::optional<double>> slices_of(const Stream& stream, std::byte* ba
     std::uint64_t bytes = 0;
     Clock::duration passed{};
     do {
-      const Chain chain = piece_of(stream, base, at);
+      const Chain chain = part_size(stream, base, at);
       stream.operation.run(chain);
       bytes += static_cast<std::uint64_t>(chain.blocks) * stream.access_bytes;
       passed = Clock::now() - start;
@@ -60,7 +60,7 @@ void stream_until(const Stream& stream, std::byte* base, const std::atomic<bool>
                   std::atomic<std::uint64_t>& moved, std::uint64_t pause_adds) {
   std::size_t at = 0;
   while (!stop.load(std::memory_order_relaxed)) {
-    const Chain chain = piece_of(stream, base, at);
+    const Chain chain = part_size(stream, base, at);
     stream.operation.run(chain);
     moved.fetch_add(static_cast<std::uint64_t>(chain.blocks) * stream.access_bytes, std::memory_order_relaxed);
     if (pause_adds > 0) (void)adds(pause_adds);

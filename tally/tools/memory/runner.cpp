@@ -159,8 +159,8 @@ Result<linux::Area> Runner::fresh(std::uint64_t bytes, std::optional<linux::Page
                                   std::optional<int> node) const {
   if (!plan_.file.empty()) return linux::Area::map_file(plan_.file, bytes);
   // The kernel gives more than there is, and kills who touches it.
-  constexpr std::uint64_t worth_a_look = 16 << 20;
-  if (bytes >= worth_a_look) {
+  constexpr std::uint64_t worth_reading = 16 << 20;
+  if (bytes >= worth_reading) {
     const auto left = linux::available_bytes();
     if (left && bytes > *left) {
       return fail(
@@ -314,7 +314,7 @@ Result<Visit> Runner::visit(const Lap& lap) {
                 "a region holds at least one block and fewer than 2^32");
   }
   // Before the ring is there: of a file both have the same bytes.
-  if (lap.tell_from_memory) (void)memory_load_ns();
+  if (lap.count_from_memory) (void)memory_load_ns();
   auto area = fresh(lap.span_bytes(), lap.pages, lap.node);
   if (!area) return fail(area.error());
   if (has_words(lap.order)) return visit_words(lap, *area);
@@ -327,7 +327,7 @@ Result<Visit> Runner::visit(const Lap& lap) {
   plant(area->data(), order, lap.stride_bytes);
   Visit visit = walk(area->data(), order.size(), {0, lap.batch_ns, lap.longest_lap_ns});
   visit.pages_got = area->got();
-  if (lap.tell_from_memory) visit.from_memory = share_from_memory(area->data(), visit.offset, order.size());
+  if (lap.count_from_memory) visit.from_memory = share_from_memory(area->data(), visit.offset, order.size());
   if (!is_planted(area->data(), order, lap.stride_bytes)) return fail(damaged());
   put_aside(*std::move(area), lap.pages.value_or(plan_.pages));
   return visit;
@@ -362,11 +362,11 @@ Result<Visit> Runner::visit_fresh_laps(const Lap& lap, const linux::Area& area) 
   // Below that what two stamps cost, which is taken off, is most of what was timed.
   constexpr double least_timed_ns = 20'000;
   Order order;
-  const auto plant_anew = [&] {
+  const auto plant_again = [&] {
     order = random_ring(lap.blocks, random_);
     plant(area.data(), order, lap.stride_bytes);
   };
-  plant_anew();
+  plant_again();
   if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
   Visit visit;
   calibrate();
@@ -384,7 +384,7 @@ Result<Visit> Runner::visit_fresh_laps(const Lap& lap, const linux::Area& area) 
     Timed sum;
     for (std::uint64_t part = 0; part < parts; ++part) {
       if (done + steps > lap.blocks) {
-        plant_anew();
+        plant_again();
         done = offset = 0;
       }
       const Timed timed = chase(area.data(), offset, steps);

@@ -83,8 +83,8 @@ struct Lap {
   std::optional<linux::PageKind> pages{};  ///< another kind than the plan's
   std::optional<int> node{};               ///< another node than the plan's
   double batch_ns = 500'000;
-  double longest_lap_ns = 0;      ///< as Walk::longest_lap_ns
-  bool tell_from_memory = false;  ///< Visit::from_memory is wanted: 4,096 loads more, one at a time
+  double longest_lap_ns = 0;       ///< as Walk::longest_lap_ns
+  bool count_from_memory = false;  ///< Visit::from_memory is wanted: 4,096 loads more, one at a time
 
   std::uint64_t span_bytes() const { return std::max(blocks, pool_blocks) * stride_bytes; }
 };

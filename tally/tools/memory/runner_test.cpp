@@ -91,13 +91,13 @@ TEST(Visit, tells_how_many_loads_came_from_memory) {
   const auto limit = runner->memory_load_ns();
   if (!limit) GTEST_SKIP() << "no program can empty the caches of this processor";
   EXPECT_GT(*limit, 0);
-  const auto small = runner->visit({.blocks = 64, .tell_from_memory = true})->from_memory;
+  const auto small = runner->visit({.blocks = 64, .count_from_memory = true})->from_memory;
   ASSERT_TRUE(small);
   // An interrupt, or a neighbour of a virtual machine, may hold single loads up.
   EXPECT_LT(*small, 0.4);
   const auto caches = reported_caches(runner->processor());
   if (caches.empty() || caches.back().bytes > 64 << 20) GTEST_SKIP() << "a last level of unknown or unusual size";
-  const auto large = runner->visit({.blocks = (256 << 20) / 64, .tell_from_memory = true})->from_memory;
+  const auto large = runner->visit({.blocks = (256 << 20) / 64, .count_from_memory = true})->from_memory;
   ASSERT_TRUE(large);
   EXPECT_GT(*large, 0.5);
 }
@@ -124,7 +124,7 @@ TEST(Visit, of_a_file_keeps_no_mapping) {
   std::ofstream(plan.file) << std::string(bytes, '\0');
   auto runner = Runner::start(plan);
   ASSERT_TRUE(runner) << runner.error().message;
-  EXPECT_TRUE(runner->visit({.blocks = bytes / 64, .tell_from_memory = true})) << "two rings at once";
+  EXPECT_TRUE(runner->visit({.blocks = bytes / 64, .count_from_memory = true})) << "two rings at once";
   (void)growth_by_visits(*runner, bytes, 1);
   EXPECT_LT(growth_by_visits(*runner, bytes, 8), 2 * bytes);
   std::remove(plan.file.c_str());

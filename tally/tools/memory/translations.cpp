@@ -8,7 +8,7 @@ namespace tally::memory {
 namespace {
 
 TranslationWitness witness_of(const Runner& runner) {
-  return {.page_bytes = linux::page_bytes(), .closer_look = closer_look(circumstances(runner))};
+  return {.page_bytes = linux::page_bytes(), .suggested_options = suggested_options(circumstances(runner))};
 }
 
 }  // namespace

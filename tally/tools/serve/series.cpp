@@ -156,7 +156,7 @@ void add_sockets(const Machine& machine, const Reading& reading, const std::vect
 }
 
 void add_system(const Reading& reading, Families& families) {
-  const linux::KernelFigures& kernel = reading.kernel;
+  const linux::KernelStatistics& kernel = reading.kernel;
   families.counter("tally_context_switches_total", "Context switches of the machine.");
   families.add(number(kernel.times.switches));
   families.gauge("tally_runnable_tasks", "Tasks that ran or were ready when it was read.");
@@ -177,7 +177,7 @@ void add_groups(const Reading& reading, Families& families) {
     for (const auto& group : reading.groups)
       families.add(number(group.*member, divisor), {{"cgroup", label_text(group.path)}});
   };
-  using Group = linux::GroupFigures;
+  using Group = linux::CgroupStatistics;
   families.counter("tally_cgroup_cpu_seconds_total", "Processor time of each control group.");
   each(&Group::used_us, 1e6);
   families.counter("tally_cgroup_throttled_seconds_total", "Time in which a group's own limit held it back.");

@@ -72,7 +72,7 @@ TEST(Series, no_two_groups_have_one_label) {
   watch::Reading reading;
   const char* const paths[] = {"/a\xff", "/a\xfe", "/a\\377", "/a\xc3\xa4", "/a\xc3", "/a\x2d", "/a\\x2d"};
   for (const char* path : paths) {
-    linux::GroupFigures group;
+    linux::CgroupStatistics group;
     group.path = path;
     group.used_us = 1;
     reading.groups.push_back(group);
@@ -87,7 +87,7 @@ TEST(Series, no_two_groups_have_one_label) {
 
 TEST(Series, names_follow_the_conventions) {
   watch::Reading reading;
-  linux::GroupFigures group;
+  linux::CgroupStatistics group;
   group.path = "/a\xff";
   group.used_us = 2'000'000;
   group.memory_bytes = 7;

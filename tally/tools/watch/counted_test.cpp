@@ -8,7 +8,7 @@ namespace {
 TEST(Counted, processes_and_groups_have_their_own) {
   const Tree tree;
   make_xeon(tree);
-  const Machine machine = look_at(tree.root());
+  const Machine machine = read_watched_machine(tree.root());
   Reading before, after;
   after.time = std::chrono::seconds(1);
   const auto sums = [](double instructions, double cycles) {
@@ -18,7 +18,7 @@ TEST(Counted, processes_and_groups_have_their_own) {
     return made;
   };
   for (const int process : {7, 8, 9}) {
-    linux::ProcessFigures one;
+    linux::ProcessStatistics one;
     one.process = process;
     one.name = "p" + std::to_string(process);
     before.processes.push_back(one);
@@ -28,7 +28,7 @@ TEST(Counted, processes_and_groups_have_their_own) {
   after.process_counts.sums[7] = sums(600, 350);
   after.process_counts.sums[8] = sums(100, 100);
   after.process_counts.sums[9] = Sums{};  // others held the counters
-  linux::GroupFigures group;
+  linux::CgroupStatistics group;
   group.path = "/g";
   before.groups = after.groups = {group};
   before.group_counts.sums["/g"] = sums(0, 0);
@@ -51,7 +51,7 @@ TEST(Counted, processes_and_groups_have_their_own) {
 TEST(Counted, ratios_of_what_was_counted) {
   const Tree tree;
   make_xeon(tree);
-  const Machine machine = look_at(tree.root());
+  const Machine machine = read_watched_machine(tree.root());
   Reading before, after;
   after.time = std::chrono::seconds(2);
   const auto at = [](Counted one) { return static_cast<std::size_t>(one); };

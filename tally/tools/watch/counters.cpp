@@ -196,7 +196,7 @@ void Counters::open_around(Machine& machine) {
       opened.insert(event.counts);
     }
   }
-  tell_around(machine, opened, failed == 0 ? std::optional<std::size_t>{} : refused(machine, failed, "this"));
+  report_neighbours(machine, opened, failed == 0 ? std::optional<std::size_t>{} : refused(machine, failed, "this"));
 }
 
 Counters Counters::open(Machine& machine, const std::vector<int>& processors) {
@@ -226,7 +226,7 @@ Counters Counters::open(Machine& machine, const std::vector<int>& processors) {
         machine.column(id).reason[static_cast<std::size_t>(kind)] = of_files(machine);
       }
     }
-    tell_around(machine, {}, around_events(machine).empty() ? std::optional<std::size_t>{} : of_files(machine));
+    report_neighbours(machine, {}, around_events(machine).empty() ? std::optional<std::size_t>{} : of_files(machine));
   }
   return counters;
 }

@@ -8,7 +8,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/event/sources.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/live/kernel_figures.hpp"
+#include "tally/linux/live/kernel_statistics.hpp"
 #include "tally/linux/live/resctrl.hpp"
 #include "tally/linux/machine/cpuid.hpp"
 #include "tally/linux/process/conditions.hpp"
@@ -49,7 +49,7 @@ void missing(Machine& machine, Id id, std::size_t reason) {
   }
 }
 
-void look_at_frequency(Machine& machine) {
+void read_frequency(Machine& machine) {
   ColumnSource& column = machine.column(Id::cfreq);
   switch (machine.frequency) {
     case linux::FrequencySource::cpufreq: column.source = "cpufreq/scaling_cur_freq"; return;
@@ -68,7 +68,7 @@ void look_at_frequency(Machine& machine) {
                               of_virtual(machine, "frequencies")));
 }
 
-void look_at_temperatures(Machine& machine) {
+void read_temperatures(Machine& machine) {
   std::set<std::string> drivers;
   bool has_critical = false, has_core = false;
   for (const linux::TemperatureSensor& sensor : machine.sensors) {
@@ -103,7 +103,7 @@ void look_at_temperatures(Machine& machine) {
   }
 }
 
-void look_at_resctrl(Machine& machine) {
+void read_resctrl(Machine& machine) {
   const bool monitors = machine.has_resctrl && !linux::cache_monitors(machine.root).empty();
   if (monitors) {
     machine.column(Id::l3_occupancy).source = "resctrl: llc_occupancy";
@@ -129,10 +129,10 @@ void look_at_resctrl(Machine& machine) {
   missing(machine, Id::local, reason);
 }
 
-void look_at_kernel(Machine& machine) {
+void read_kernel(Machine& machine) {
   const std::string proc = machine.root + "/proc";
   linux::FolderFiles files(proc);
-  const linux::KernelFigures figures = linux::read_kernel_figures(files);
+  const linux::KernelStatistics statistics = linux::read_kernel_statistics(files);
   for (const Id id : {Id::util, Id::steal}) machine.column(id).source = "/proc/stat";
   machine.column(Id::runnable).source = "/proc/stat: procs_running";
   machine.column(Id::threads).source = "/proc/PID/stat";
@@ -141,7 +141,7 @@ void look_at_kernel(Machine& machine) {
   machine.column(Id::faults).source = "/proc/vmstat; /proc/PID/stat; memory.stat";
   machine.column(Id::switches).source = "/proc/stat; /proc/PID/status";
   machine.column(Id::throttled).source = "cpu.stat";
-  if (figures.waited_ns.empty()) {
+  if (statistics.waited_ns.empty()) {
     missing(machine, Id::waiting,
             machine.reasons.add("no-schedstat",
                                 "the kernel keeps no account of waiting: there is "
@@ -151,16 +151,16 @@ void look_at_kernel(Machine& machine) {
   }
   const auto no_pressure = machine.reasons.add(
       "no-pressure", "the kernel does not tell it: no /proc/pressure (CONFIG_PSI, or psi=1 at its start)");
-  const std::pair<Id, bool> pressures[] = {{Id::cpu_pressure, figures.cpu_pressure_us.has_value()},
-                                           {Id::memory_pressure, figures.memory_pressure_us.has_value()},
-                                           {Id::io_pressure, figures.io_pressure_us.has_value()}};
+  const std::pair<Id, bool> pressures[] = {{Id::cpu_pressure, statistics.cpu_pressure_us.has_value()},
+                                           {Id::memory_pressure, statistics.memory_pressure_us.has_value()},
+                                           {Id::io_pressure, statistics.io_pressure_us.has_value()}};
   for (const auto& [id, is_there] : pressures) {
     if (is_there) machine.column(id).source = "/proc/pressure";
     set_reason(machine, id, Kind::system, no_pressure);
   }
 }
 
-void look_at_groups(Machine& machine) {
+void read_groups_of(Machine& machine) {
   const linux::GroupHierarchy& groups = machine.groups;
   const bool is_old = groups.unified.empty() && !(groups.cpuacct.empty() && groups.memory.empty());
   const auto reason =
@@ -200,10 +200,10 @@ std::vector<int> Machine::sockets() const {
   return {all.begin(), all.end()};
 }
 
-Machine look_at(const std::string& root) {
+Machine read_watched_machine(const std::string& root) {
   Machine machine;
   machine.root = root;
-  machine.survey = linux::look_at_counting(root);
+  machine.survey = linux::read_counting(root);
   machine.processors = linux::listed_processors(machine.survey.online).value_or(std::vector<int>{});
   for (const int processor : machine.processors) {
     machine.places[processor] = linux::place_of(processor, root).value_or(linux::Place{});
@@ -227,11 +227,11 @@ Machine look_at(const std::string& root) {
   machine.has_resctrl = linux::has_resctrl(root);
 
   say_what_does_not_apply(machine);
-  look_at_groups(machine);
-  look_at_frequency(machine);
-  look_at_temperatures(machine);
-  look_at_resctrl(machine);
-  look_at_kernel(machine);
+  read_groups_of(machine);
+  read_frequency(machine);
+  read_temperatures(machine);
+  read_resctrl(machine);
+  read_kernel(machine);
   machine.not_yet = machine.reasons.add("not-yet", "it was not read before: the next reading has it");
   machine.gone = machine.reasons.add("gone", "its source tells nothing of this row, or could not be read this time");
   machine.no_ticks = machine.reasons.add("no-ticks", "this architecture has no time-stamp counter that programs read");

@@ -65,7 +65,7 @@ struct Machine {
 /// Looks at the machine whose proc/ and sys/ lie at `root`, and says of each column that the kernel's files tell where
 /// it comes from. Columns of counters get theirs from whoever opens these (counters.hpp). Cost: some ten small files,
 /// and five a processor.
-Machine look_at(const std::string& root);
+Machine read_watched_machine(const std::string& root);
 
 /// The last step, once counters are open: a column that has a source here, and tells nothing of some row, says so.
 void complete_reasons(Machine& machine);

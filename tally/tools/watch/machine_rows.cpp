@@ -214,8 +214,8 @@ void add(Around& sum, const Around& part, bool is_first) {
 }
 
 void set_system(const Between& between, result::WatchRow& row) {
-  const linux::KernelFigures& from = between.before.kernel;
-  const linux::KernelFigures& to = between.after.kernel;
+  const linux::KernelStatistics& from = between.before.kernel;
+  const linux::KernelStatistics& to = between.after.kernel;
   Between::set(row, Id::faults, between.rate(from.faults, to.faults));
   Between::set(row, Id::major_faults, between.rate(from.major_faults, to.major_faults));
   Between::set(row, Id::switches, between.rate(from.times.switches, to.times.switches));
@@ -225,9 +225,9 @@ void set_system(const Between& between, result::WatchRow& row) {
   const auto share = [&](Id id, auto member) {
     if (const auto by = between.rate(from.*member, to.*member)) Between::set(row, id, std::min(1.0, *by / 1e6));
   };
-  share(Id::cpu_pressure, &linux::KernelFigures::cpu_pressure_us);
-  share(Id::memory_pressure, &linux::KernelFigures::memory_pressure_us);
-  share(Id::io_pressure, &linux::KernelFigures::io_pressure_us);
+  share(Id::cpu_pressure, &linux::KernelStatistics::cpu_pressure_us);
+  share(Id::memory_pressure, &linux::KernelStatistics::memory_pressure_us);
+  share(Id::io_pressure, &linux::KernelStatistics::io_pressure_us);
 }
 
 bool is_watched(const Shown& shown, int processor) {

@@ -8,27 +8,27 @@ namespace tally::watch {
 namespace {
 
 using Kind = result::WatchKind;
-using Before = std::unordered_map<int, const linux::ProcessFigures*>;
+using Before = std::unordered_map<int, const linux::ProcessStatistics*>;
 
 Before by_number(const Reading& reading) {
   Before all;
   all.reserve(reading.processes.size());
-  for (const linux::ProcessFigures& one : reading.processes) all.emplace(one.process, &one);
+  for (const linux::ProcessStatistics& one : reading.processes) all.emplace(one.process, &one);
   return all;
 }
 
 // The same process, not another one of its number.
-const linux::ProcessFigures* earlier(const Before& before, const linux::ProcessFigures& now) {
+const linux::ProcessStatistics* earlier(const Before& before, const linux::ProcessStatistics& now) {
   const auto found = before.find(now.process);
   return found != before.end() && found->second->started == now.started ? found->second : nullptr;
 }
 
-bool fits(const Shown& shown, const linux::ProcessFigures& one) {
+bool fits(const Shown& shown, const linux::ProcessStatistics& one) {
   return shown.filter.empty() || one.name.find(shown.filter) != std::string::npos ||
          std::to_string(one.process) == shown.filter;
 }
 
-bool fits(const Shown& shown, const linux::GroupFigures& one) {
+bool fits(const Shown& shown, const linux::CgroupStatistics& one) {
   return shown.filter.empty() || one.path.find(shown.filter) != std::string::npos;
 }
 
@@ -41,9 +41,9 @@ std::vector<Figures> largest(std::vector<std::pair<std::uint64_t, const Figures*
                     [&](const auto& a, const auto& b) {
                       return a.first != b.first ? a.first > b.first : comes_first(*a.second, *b.second);
                     });
-  std::vector<Figures> figures;
-  for (std::size_t i = 0; i < kept; ++i) figures.push_back(*all[i].second);
-  return figures;
+  std::vector<Figures> statistics;
+  for (std::size_t i = 0; i < kept; ++i) statistics.push_back(*all[i].second);
+  return statistics;
 }
 
 // Instructions, cycles and their ratio, where counters of it were open in the whole interval.
@@ -79,7 +79,7 @@ void set_details(const Between& between, result::WatchRow& row, int process) {
   }
 }
 
-result::WatchRow process_row(const Between& between, const Before& before, const linux::ProcessFigures& now) {
+result::WatchRow process_row(const Between& between, const Before& before, const linux::ProcessStatistics& now) {
   constexpr double ticks_a_second = 100;  // USER_HZ
   result::WatchRow row = between.row(Kind::process);
   row.name = now.name;
@@ -101,31 +101,31 @@ result::WatchRow process_row(const Between& between, const Before& before, const
 
 }  // namespace
 
-std::vector<linux::ProcessFigures> busiest(const Reading& before, const Reading& after, const Shown& shown) {
+std::vector<linux::ProcessStatistics> busiest(const Reading& before, const Reading& after, const Shown& shown) {
   const Before then = by_number(before);
-  std::vector<std::pair<std::uint64_t, const linux::ProcessFigures*>> used;
-  for (const linux::ProcessFigures& now : after.processes) {
+  std::vector<std::pair<std::uint64_t, const linux::ProcessStatistics*>> used;
+  for (const linux::ProcessStatistics& now : after.processes) {
     if (!fits(shown, now)) continue;
     const auto* earlier_one = earlier(then, now);
     const std::uint64_t from = earlier_one ? earlier_one->ticks : then.empty() ? 0 : now.ticks;
     used.emplace_back(now.ticks >= from ? now.ticks - from : 0, &now);
   }
-  return largest<linux::ProcessFigures>(used, shown.most_rows,
-                                        [](const auto& a, const auto& b) { return a.process < b.process; });
+  return largest<linux::ProcessStatistics>(used, shown.most_rows,
+                                           [](const auto& a, const auto& b) { return a.process < b.process; });
 }
 
-std::vector<linux::GroupFigures> busiest_groups(const Reading& before, const Reading& after, const Shown& shown) {
+std::vector<linux::CgroupStatistics> busiest_groups(const Reading& before, const Reading& after, const Shown& shown) {
   std::unordered_map<std::string, std::uint64_t> then;
-  for (const linux::GroupFigures& one : before.groups) then.emplace(one.path, one.used_us.value_or(0));
-  std::vector<std::pair<std::uint64_t, const linux::GroupFigures*>> used;
-  for (const linux::GroupFigures& now : after.groups) {
+  for (const linux::CgroupStatistics& one : before.groups) then.emplace(one.path, one.used_us.value_or(0));
+  std::vector<std::pair<std::uint64_t, const linux::CgroupStatistics*>> used;
+  for (const linux::CgroupStatistics& now : after.groups) {
     if (!fits(shown, now)) continue;
     const auto found = then.find(now.path);
     const std::uint64_t all = now.used_us.value_or(0), from = found == then.end() ? 0 : found->second;
     used.emplace_back(all >= from ? all - from : 0, &now);
   }
-  return largest<linux::GroupFigures>(used, shown.most_rows,
-                                      [](const auto& a, const auto& b) { return a.path < b.path; });
+  return largest<linux::CgroupStatistics>(used, shown.most_rows,
+                                          [](const auto& a, const auto& b) { return a.path < b.path; });
 }
 
 std::vector<result::WatchRow> process_rows(const Between& between, const Shown& shown, std::size_t& left_out) {
@@ -137,7 +137,7 @@ std::vector<result::WatchRow> process_rows(const Between& between, const Shown& 
   if (is_known) {
     for (const auto& one : busiest(between.before, between.after, shown)) wanted.insert(one.process);
   }
-  for (const linux::ProcessFigures& now : between.after.processes) {
+  for (const linux::ProcessStatistics& now : between.after.processes) {
     if (is_known && !wanted.contains(now.process)) continue;
     if (fits(shown, now)) rows.push_back(process_row(between, before, now));
   }
@@ -147,17 +147,17 @@ std::vector<result::WatchRow> process_rows(const Between& between, const Shown& 
 }
 
 std::vector<result::WatchRow> group_rows(const Between& between, const Shown& shown, std::size_t& left_out) {
-  std::unordered_map<std::string, const linux::GroupFigures*> before;
-  for (const linux::GroupFigures& one : between.before.groups) before.emplace(one.path, &one);
+  std::unordered_map<std::string, const linux::CgroupStatistics*> before;
+  for (const linux::CgroupStatistics& one : between.before.groups) before.emplace(one.path, &one);
   std::vector<result::WatchRow> rows;
-  for (const linux::GroupFigures& now : between.after.groups) {
+  for (const linux::CgroupStatistics& now : between.after.groups) {
     if (!fits(shown, now)) continue;
     result::WatchRow row = between.row(Kind::group);
     row.name = now.path;
     if (now.memory_bytes) Between::set(row, Id::memory, static_cast<double>(*now.memory_bytes));
     const auto then = before.find(now.path);
-    const linux::GroupFigures nothing;
-    const linux::GroupFigures& from = then == before.end() ? nothing : *then->second;
+    const linux::CgroupStatistics nothing;
+    const linux::CgroupStatistics& from = then == before.end() ? nothing : *then->second;
     const auto share = [&](Id id, auto member) {
       if (const auto by = between.rate(from.*member, now.*member)) {
         Between::set(row, id, *by / 1e6);
@@ -165,10 +165,10 @@ std::vector<result::WatchRow> group_rows(const Between& between, const Shown& sh
         Between::say(row, id, between.machine.not_yet);
       }
     };
-    share(Id::util, &linux::GroupFigures::used_us);
-    share(Id::throttled, &linux::GroupFigures::throttled_us);
-    share(Id::memory_pressure, &linux::GroupFigures::memory_pressure_us);
-    share(Id::cpu_pressure, &linux::GroupFigures::cpu_pressure_us);
+    share(Id::util, &linux::CgroupStatistics::used_us);
+    share(Id::throttled, &linux::CgroupStatistics::throttled_us);
+    share(Id::memory_pressure, &linux::CgroupStatistics::memory_pressure_us);
+    share(Id::cpu_pressure, &linux::CgroupStatistics::cpu_pressure_us);
     Between::set(row, Id::faults, between.rate(from.faults, now.faults));
     Between::set(row, Id::major_faults, between.rate(from.major_faults, now.major_faults));
     set_counts(between, between.before.group_counts, between.after.group_counts, now.path, row);

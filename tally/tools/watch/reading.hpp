@@ -10,7 +10,7 @@
 
 #include "tally/core/base/units.hpp"
 #include "tally/linux/live/groups.hpp"
-#include "tally/linux/live/kernel_figures.hpp"
+#include "tally/linux/live/kernel_statistics.hpp"
 #include "tally/linux/live/processes.hpp"
 #include "tally/linux/live/resctrl.hpp"
 #include "tally/linux/live/sensors.hpp"
@@ -61,7 +61,7 @@ struct Reading {
   Nanoseconds time{0};                 ///< of the monotonic clock
   std::optional<std::uint64_t> ticks;  ///< of the time-stamp counter
   Nanoseconds own_time{0};             ///< that tally itself has used of processors
-  linux::KernelFigures kernel;
+  linux::KernelStatistics kernel;
   std::map<int, double> hertz;                            ///< of processors
   std::vector<std::optional<std::int64_t>> temperatures;  ///< thousandths of degrees, a sensor each
   std::vector<std::optional<std::uint64_t>> energies;     ///< microjoules, a counter each
@@ -69,9 +69,9 @@ struct Reading {
   std::map<int, std::uint64_t> occupancy;                 ///< by processor
   std::map<int, double> uncore_hertz;                     ///< by socket
   Counts counts;
-  std::vector<linux::ProcessFigures> processes;
+  std::vector<linux::ProcessStatistics> processes;
   std::map<int, linux::ProcessDetails> details;  ///< of the processes that are shown
-  std::vector<linux::GroupFigures> groups;
+  std::vector<linux::CgroupStatistics> groups;
   TaskReadings<int> process_counts;        ///< of the processes that are shown
   TaskReadings<std::string> group_counts;  ///< of the groups that are shown
 };

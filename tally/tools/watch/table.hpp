@@ -24,9 +24,9 @@ result::WatchTable table_of(const Machine& machine, const Shown& shown, const Re
 
 /// The processes that fit the filter and used processors most between two readings, or since their start where there is
 /// no reading before: those whose details are worth reading, at most as many as are shown.
-std::vector<linux::ProcessFigures> busiest(const Reading& before, const Reading& after, const Shown& shown);
+std::vector<linux::ProcessStatistics> busiest(const Reading& before, const Reading& after, const Shown& shown);
 
 /// The same of groups.
-std::vector<linux::GroupFigures> busiest_groups(const Reading& before, const Reading& after, const Shown& shown);
+std::vector<linux::CgroupStatistics> busiest_groups(const Reading& before, const Reading& after, const Shown& shown);
 
 }  // namespace tally::watch

@@ -158,10 +158,10 @@ void TaskCounters::close_others(bool of_groups) {
   }
 }
 
-TaskReadings<int> TaskCounters::read(Machine& machine, const std::vector<linux::ProcessFigures>& processes) {
+TaskReadings<int> TaskCounters::read(Machine& machine, const std::vector<linux::ProcessStatistics>& processes) {
   TaskReadings<int> readings;
   if (!counts_) return readings;
-  for (const linux::ProcessFigures& one : processes) {
+  for (const linux::ProcessStatistics& one : processes) {
     bool is_new = false;
     Opened& opened = known(fmt::format("{} {}", one.process, one.started), is_new);
     if (is_new) open_process(machine, one.process, opened);
@@ -175,10 +175,10 @@ TaskReadings<int> TaskCounters::read(Machine& machine, const std::vector<linux::
   return readings;
 }
 
-TaskReadings<std::string> TaskCounters::read(Machine& machine, const std::vector<linux::GroupFigures>& groups) {
+TaskReadings<std::string> TaskCounters::read(Machine& machine, const std::vector<linux::CgroupStatistics>& groups) {
   TaskReadings<std::string> readings;
   if (!counts_ || machine.groups.unified.empty()) return readings;
-  for (const linux::GroupFigures& one : groups) {
+  for (const linux::CgroupStatistics& one : groups) {
     bool is_new = false;
     Opened& opened = known(one.path, is_new);
     if (is_new) open_group(machine, one.path, opened);

@@ -20,10 +20,10 @@ class TaskCounters {
 
   /// What these hold; counters of those that were there before and are not among them are closed. A process that is
   /// new begins with 0. Cost: two counters for each thread, later threads among them; two system calls each.
-  TaskReadings<int> read(Machine& machine, const std::vector<linux::ProcessFigures>& processes);
+  TaskReadings<int> read(Machine& machine, const std::vector<linux::ProcessStatistics>& processes);
 
   /// The same of groups. Cost: two counters for each group on each processor.
-  TaskReadings<std::string> read(Machine& machine, const std::vector<linux::GroupFigures>& groups);
+  TaskReadings<std::string> read(Machine& machine, const std::vector<linux::CgroupStatistics>& groups);
 
  private:
   // One counter, and what it held.

@@ -89,7 +89,7 @@ TEST(Xeon, memory_traffic_and_energy_by_pmus_that_are_there_but_not_opened) {
   tree.write(imc + "/events/cas_count_read.scale", "6.103515625e-5");
   tree.write(imc + "/events/cas_count_read.unit", "MiB");
   tree.write("sys/bus/event_source/devices/cpu/type", "4");
-  const Machine machine = look_at(tree.root());
+  const Machine machine = read_watched_machine(tree.root());
   const auto events = around_events(machine);
   ASSERT_EQ(events.size(), 2u) << "one a socket";
   EXPECT_EQ(events[1].socket, 1);
@@ -278,7 +278,7 @@ TEST(ArmServer, memory_traffic_of_its_fabric) {
   tree.write(ddr + "/format/axi_mask", "config1:16-31");
   tree.write(ddr + "/events/axid-read", "event=0x41");
   tree.write(ddr + "/events/axid-write", "event=0x42");
-  const auto events = around_events(look_at(tree.root()));
+  const auto events = around_events(read_watched_machine(tree.root()));
   ASSERT_EQ(events.size(), 4u);
   const auto of = [&](const std::string& name) -> AroundEvent {
     for (const AroundEvent& one : events) {

@@ -118,7 +118,7 @@ std::vector<AroundEvent> around_events(const Machine& machine) {
   return all;
 }
 
-void tell_around(Machine& machine, const std::set<Counted>& opened, std::optional<std::size_t> refused) {
+void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::optional<std::size_t> refused) {
   std::map<Counted, std::set<std::string>> names;
   for (const AroundEvent& event : around_events(machine)) names[event.counts].insert(event.name);
   const auto tell = [&](Id id, Counted counts, std::size_t nothing) {

@@ -28,6 +28,6 @@ std::vector<AroundEvent> around_events(const Machine& machine);
 
 /// Says of READ, WRITE, CPU, DIMM, LLCRDMISSLAT and UncFREQ where they come from or why they have no source: `opened`
 /// is what counts, `refused` why something does not.
-void tell_around(Machine& machine, const std::set<Counted>& opened, std::optional<std::size_t> refused);
+void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::optional<std::size_t> refused);
 
 }  // namespace tally::watch

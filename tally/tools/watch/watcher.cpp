@@ -34,7 +34,7 @@ Watcher::Watcher(Asked asked, Machine machine, Counters counters, TaskCounters t
       proc_(asked_.root + "/proc") {}
 
 Result<Watcher> Watcher::open(Asked asked) {
-  Machine machine = look_at(asked.root);
+  Machine machine = read_watched_machine(asked.root);
   if (machine.processors.empty()) {
     return fail(Code::cannot_measure,
                 fmt::format("cannot see the processors of this machine: {}/sys/devices/system/cpu/online",
@@ -68,7 +68,7 @@ Reading Watcher::read(const Reading* before) {
   reading.ticks = moment.ticks;
   // First, and together: what is divided by each other.
   reading.counts = counters_.read();
-  reading.kernel = linux::read_kernel_figures(proc_);
+  reading.kernel = linux::read_kernel_statistics(proc_);
   reading.hertz = linux::frequencies(machine_.frequency, root_, watched(machine_, asked_.shown));
   for (const linux::TemperatureSensor& sensor : machine_.sensors) {
     reading.temperatures.push_back(root_.number(sensor.path.c_str()));
@@ -86,8 +86,8 @@ Reading Watcher::read(const Reading* before) {
     reading.processes = linux::read_processes(machine_.root);
     // Others than the busiest are shown where another column sorts: their details are missing then.
     const Reading nothing;
-    const std::vector<linux::ProcessFigures> shown = busiest(before ? *before : nothing, reading, asked_.shown);
-    for (const linux::ProcessFigures& one : shown) {
+    const std::vector<linux::ProcessStatistics> shown = busiest(before ? *before : nothing, reading, asked_.shown);
+    for (const linux::ProcessStatistics& one : shown) {
       reading.details[one.process] = linux::read_details(proc_, one.process);
     }
     reading.process_counts = task_counters_.read(machine_, shown);

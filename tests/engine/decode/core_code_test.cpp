@@ -24,11 +24,11 @@ int number_of(ZydisRegister r) {
   const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
   const int id = ZydisRegisterGetId(whole);
   switch (ZydisRegisterGetClass(whole)) {
-    case ZYDIS_REGCLASS_GPR64: return sim::first_general + id;
-    case ZYDIS_REGCLASS_ZMM: return sim::first_vector + id;
+    case ZYDIS_REGCLASS_GPR64: return models::first_general + id;
+    case ZYDIS_REGCLASS_ZMM: return models::first_vector + id;
     case ZYDIS_REGCLASS_X87:
-    case ZYDIS_REGCLASS_MMX: return sim::first_x87 + id;
-    case ZYDIS_REGCLASS_MASK: return sim::first_mask + id;
+    case ZYDIS_REGCLASS_MMX: return models::first_x87 + id;
+    case ZYDIS_REGCLASS_MASK: return models::first_mask + id;
     default: return 0;
   }
 }
@@ -43,7 +43,7 @@ class CoreCode : public testing::Test {
   }
   void TearDown() override { syscall(SYS_arch_prctl, ARCH_SET_GS, 0); }
 
-  sim::CoreInstruction code(const std::string& text) {
+  models::CoreInstruction code(const std::string& text) {
     u8 bytes[16] = {};
     std::memcpy(bytes, text.data(), text.size());
     Instruction in{};
@@ -51,12 +51,12 @@ class CoreCode : public testing::Test {
     return core_code(in);
   }
 
-  static Registers sources(const sim::CoreInstruction& c) {
+  static Registers sources(const models::CoreInstruction& c) {
     Registers all(std::begin(c.sources), std::end(c.sources));
     all.erase(0);
     return all;
   }
-  static Registers results(const sim::CoreInstruction& c) {
+  static Registers results(const models::CoreInstruction& c) {
     Registers all(std::begin(c.results), std::end(c.results));
     all.erase(0);
     return all;
@@ -69,8 +69,8 @@ class CoreCode : public testing::Test {
     ZydisDecodedInstruction raw;
     ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&zydis_, bytes, 15, &raw, operand))) return false;
-    const sim::CoreInstruction made = core_code(in);
-    if (made.operation == sim::Operation::unknown || made.operation == sim::Operation::zeroing) return false;
+    const models::CoreInstruction made = core_code(in);
+    if (made.operation == models::Operation::unknown || made.operation == models::Operation::zeroing) return false;
     Registers needed, written;
     for (int i = 0; i < raw.operand_count; ++i) {
       const ZydisDecodedOperand& o = operand[i];
@@ -89,7 +89,7 @@ class CoreCode : public testing::Test {
                              ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF;
       const u32 sets = f->modified | f->set_0 | f->set_1;
       for (const u32 part : {u32{ZYDIS_CPUFLAG_CF}, status & ~u32{ZYDIS_CPUFLAG_CF}}) {
-        const int number = part == ZYDIS_CPUFLAG_CF ? sim::carry_register : sim::flags_register;
+        const int number = part == ZYDIS_CPUFLAG_CF ? models::carry_register : models::flags_register;
         const bool is_whole = ((sets | f->undefined) & part) == part;
         if ((f->tested & part) != 0 || ((sets & part) != 0 && !is_whole)) needed.insert(number);
         if ((sets & part) != 0) written.insert(number);
@@ -99,7 +99,7 @@ class CoreCode : public testing::Test {
                               raw.meta.category == ZYDIS_CATEGORY_CALL || raw.meta.category == ZYDIS_CATEGORY_RET;
     for (Registers* const all : {&needed, &written}) {
       all->erase(0);
-      if (by_front_end) all->erase(sim::first_general + 4);
+      if (by_front_end) all->erase(models::first_general + 4);
     }
     const Registers reads = sources(made), gives = results(made);
     for (const int one : needed) {
@@ -172,19 +172,19 @@ TEST_F(CoreCode, shifts_by_a_register_may_keep_the_flags) {
   // shl eax, cl; rol eax, cl; shld eax, ecx, cl; shl eax, 32, which is none
   for (const char* const text : {"\xd3\xe0", "\xd3\xc0", "\x0f\xa5\xc8", "\xc1\xe0\x20"}) {
     const Registers needed = sources(code(text));
-    EXPECT_TRUE(needed.contains(sim::carry_register)) << text;
+    EXPECT_TRUE(needed.contains(models::carry_register)) << text;
   }
-  EXPECT_TRUE(sources(code("\xd3\xe0")).contains(sim::flags_register));
-  EXPECT_FALSE(sources(code("\xc1\xe0\x05")).contains(sim::flags_register)) << "shl eax, 5";
+  EXPECT_TRUE(sources(code("\xd3\xe0")).contains(models::flags_register));
+  EXPECT_FALSE(sources(code("\xc1\xe0\x05")).contains(models::flags_register)) << "shl eax, 5";
 }
 
 TEST_F(CoreCode, nothing_else_is_waited_for) {
-  EXPECT_EQ(sources(code("\x89\xc8")), Registers{sim::first_general + 1}) << "mov eax, ecx";
+  EXPECT_EQ(sources(code("\x89\xc8")), Registers{models::first_general + 1}) << "mov eax, ecx";
   EXPECT_EQ(sources(code("\x31\xc0")), Registers{}) << "xor eax, eax";
-  EXPECT_EQ(sources(code("\xff\xc8")), Registers{sim::first_general}) << "dec eax keeps the carry, which is apart";
-  EXPECT_EQ(sources(code("\x0f\x28\xc1")), Registers{sim::first_vector + 1}) << "movaps xmm0, xmm1";
-  EXPECT_EQ(sources(code("\xc5\xf8\x28\xc1")), Registers{sim::first_vector + 1}) << "vmovaps xmm0, xmm1";
-  EXPECT_EQ(sources(code("\x30\xc0")), Registers{sim::first_general}) << "xor al, al keeps the rest";
+  EXPECT_EQ(sources(code("\xff\xc8")), Registers{models::first_general}) << "dec eax keeps the carry, which is apart";
+  EXPECT_EQ(sources(code("\x0f\x28\xc1")), Registers{models::first_vector + 1}) << "movaps xmm0, xmm1";
+  EXPECT_EQ(sources(code("\xc5\xf8\x28\xc1")), Registers{models::first_vector + 1}) << "vmovaps xmm0, xmm1";
+  EXPECT_EQ(sources(code("\x30\xc0")), Registers{models::first_general}) << "xor al, al keeps the rest";
 }
 
 }  // namespace

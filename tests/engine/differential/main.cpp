@@ -282,7 +282,7 @@ struct Way {
 };
 
 Way way_of(uint64_t seed, uint64_t sequences) {
-  static const int sizes[] = {0, 1, 3, engine_test::made_anew, 64};
+  static const int sizes[] = {0, 1, 3, engine_test::made_again, 64};
   const uint64_t file = seed / (2 * sequences) * 2 + seed % 2;
   return {sizes[file % 5], file % 8 == 1 || file % 8 == 6, file % 16 == 3 || file % 16 == 4};
 }

@@ -508,13 +508,13 @@ void unprotect(const Pointers& p, int value) {
   mprotect(p.pages(), 2 * page, both);
   p.set(value);
 }
-void map_anew(const Pointers& p, int value) {
+void map_again(const Pointers& p, int value) {
   mmap(p.pages(), 2 * page, both, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   p.set(value);
 }
 void unmap(const Pointers& p, int value) {
   munmap(p.pages(), 2 * page);
-  map_anew(p, value);
+  map_again(p, value);
 }
 void move_there(const Pointers& p, int value) {
   Byte* other = map(2 * page, both);
@@ -533,7 +533,7 @@ void write_memory(const Pointers& p, int value) {
 
 /// Jumps and calls by pointers in memory that is only read, as those between libraries, and is changed now and then.
 int pointers() {
-  void (*const ways[])(const Pointers&, int) = {unprotect, map_anew, unmap, move_there, throw_away, write_memory};
+  void (*const ways[])(const Pointers&, int) = {unprotect, map_again, unmap, move_there, throw_away, write_memory};
   for (int place = 0; place < 3; ++place) {
     const Pointers p(place);
     p.write_code();

@@ -313,7 +313,7 @@ void* spin_with_register(void*) {
 }
 
 /// Looks at the registers of a thread that shares this memory; 0 when they are its own.
-int look_at(pid_t tid, const Stack& stack, bool spins) {
+int read_watched_machine(pid_t tid, const Stack& stack, bool spins) {
   int status = 0;
   user_regs_struct r{};
   if (ptrace(PTRACE_ATTACH, tid, nullptr, nullptr) != 0) return 1;
@@ -326,9 +326,9 @@ int look_at(pid_t tid, const Stack& stack, bool spins) {
 
 int look_at_parent(void* parent) {
   for (int i = 0; i < 50; ++i) {
-    const int found = look_at(*static_cast<pid_t*>(parent), of_main, false);
+    const int found = read_watched_machine(*static_cast<pid_t*>(parent), of_main, false);
     if (found != 0) return found;
-    if (const int other = look_at(spinner, of_spinner, true)) return 10 + other;
+    if (const int other = read_watched_machine(spinner, of_spinner, true)) return 10 + other;
   }
   return 0;
 }

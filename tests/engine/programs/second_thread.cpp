@@ -84,7 +84,7 @@ void wait_for(long pid) {
   bare::check(bare::call(__NR_wait4, pid, bare::address(&status), 0, 0) == pid && status == 0);
 }
 
-void wander_beside_a_thread() {
+void wander_next_to_a_thread() {
   begin_thread();
   wander(20'000, 5);
   join();
@@ -104,7 +104,7 @@ extern "C" int program(int argc, char** argv, char**) {
   wander(3'000, 2);
   pid = call(__NR_fork);
   if (pid == 0) {
-    wander_beside_a_thread();
+    wander_next_to_a_thread();
     leave(0);
   }
   wait_for(pid);
@@ -113,7 +113,7 @@ extern "C" int program(int argc, char** argv, char**) {
     pid = vfork_and();
     if (pid == 0) {
       wander(2'000, 3);
-      wander_beside_a_thread();
+      wander_next_to_a_thread();
       leave(0);
     }
     wait_for(pid);
@@ -122,13 +122,13 @@ extern "C" int program(int argc, char** argv, char**) {
   }
   wait_for(pid);
   wander(200'000, 7);
-  wander_beside_a_thread();
+  wander_next_to_a_thread();
   pid = call(__NR_fork);
   if (pid == 0) {
     wander(2'000, 8);
     execute(argv[0]);
   }
   wait_for(pid);
-  wander_beside_a_thread();
+  wander_next_to_a_thread();
   return 0;
 }

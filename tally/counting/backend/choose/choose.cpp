@@ -5,20 +5,20 @@
 #include <algorithm>
 
 #include "tally/core/base/text.hpp"
+#include "tally/counting/backend/candidate.hpp"
 #include "tally/counting/backend/perf/perf.hpp"
 #include "tally/counting/backend/software.hpp"
-#include "tally/counting/backend/way.hpp"
 #include "tally/hardware/event/codes.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::backend {
 
-#define TALLY_WAY(backend, way) \
-  namespace backend {           \
-  extern const Way way;         \
+#define TALLY_CANDIDATE(backend, way) \
+  namespace backend {                 \
+  extern const Candidate way;         \
   }
-#include "tally/counting/backend/choose/ways.inc"
-#undef TALLY_WAY
+#include "tally/counting/backend/choose/candidates.inc"
+#undef TALLY_CANDIDATE
 
 namespace {
 
@@ -41,7 +41,7 @@ std::optional<Error> nothing_to_count(const Backend& backend, const std::vector<
 }
 
 /// What is said of several events alike is said once: "r81d0, r82d0: read as Intel's code; …".
-std::vector<std::string> said_once(const std::vector<std::string>& notes) {
+std::vector<std::string> reported_once(const std::vector<std::string>& notes) {
   std::vector<std::pair<std::string, std::string>> lines;  // of whom, what
   for (const std::string& note : notes) {
     const std::size_t space = note.find(' ');
@@ -75,7 +75,7 @@ std::vector<std::string> notes_of(const Backend& backend, const std::vector<even
     const auto known = event.encoding ? event::known_code(*event.encoding) : std::nullopt;
     if (known && !known->remark.empty()) notes.push_back(fmt::format("{}: {}", known->name, known->remark));
   }
-  return said_once(notes);
+  return reported_once(notes);
 }
 
 bool counts_any_hardware(const Backend& backend, const std::vector<event::Event>& events) {
@@ -97,15 +97,15 @@ std::string why_no_pmu(const linux::Machine& machine, const std::vector<event::E
 }
 
 // In the order in which auto tries them.
-constexpr const Way* ways[] = {
-#define TALLY_WAY(backend, way) &backend::way,
-#include "tally/counting/backend/choose/ways.inc"
-#undef TALLY_WAY
+constexpr const Candidate* ways[] = {
+#define TALLY_CANDIDATE(backend, way) &backend::way,
+#include "tally/counting/backend/choose/candidates.inc"
+#undef TALLY_CANDIDATE
 };
 
 // Whether auto takes a backend that refuses nothing: it counts some of the hardware events.
-bool counts_enough(const Way& way, const Backend& backend, const std::vector<event::Event>& events) {
-  return way.when == Way::When::last || backend.traits().is_engine || all_software(events) ||
+bool counts_enough(const Candidate& way, const Backend& backend, const std::vector<event::Event>& events) {
+  return way.when == Candidate::When::last || backend.traits().is_engine || all_software(events) ||
          counts_any_hardware(backend, events);
 }
 
@@ -121,15 +121,15 @@ Result<Choice> walk(const AnOrder& order, const std::vector<event::Event>& event
                     const std::optional<Simulation>& simulation) {
   std::optional<Error> error;
   bool is_passed_over = false;
-  for (const Way* const one : ways) {
-    const Way& way = *one;
+  for (const Candidate* const one : ways) {
+    const Candidate& way = *one;
     if (!way.is_automatic()) continue;
     auto backend = way.make(machine, simulation);
     if (simulation && !backend->traits().is_engine) continue;
-    const bool is_shortcut = way.when == Way::When::if_enough;
+    const bool is_shortcut = way.when == Candidate::When::if_enough;
     if (auto refused = backend->refuses(order)) {
-      const bool tells_more = !error || (refused->code == Code::bad_usage && error->code != Code::bad_usage);
-      if (!is_shortcut && tells_more) error = std::move(refused);
+      const bool reports_more = !error || (refused->code == Code::bad_usage && error->code != Code::bad_usage);
+      if (!is_shortcut && reports_more) error = std::move(refused);
     } else if (counts_enough(way, *backend, ends_windows(order) ? no_events : events)) {
       if (!is_passed_over || simulation || way.notices == nullptr) return Choice{std::move(backend), {}};
       const std::string why = why_no_pmu(machine, events);
@@ -144,8 +144,8 @@ Result<Choice> walk(const AnOrder& order, const std::vector<event::Event>& event
 template <class AnOrder>
 Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const linux::Machine& machine,
                             const std::optional<Simulation>& simulation) {
-  for (const Way* const one : ways) {
-    const Way& way = *one;
+  for (const Candidate* const one : ways) {
+    const Candidate& way = *one;
     if (!way.is_by_name() || name != way.name) continue;
     auto backend = way.make(machine, simulation);
     if (simulation && !backend->traits().is_engine) {
@@ -185,14 +185,14 @@ Result<Choice> choose_for(const std::string& name, const AnOrder& order, const s
 
 std::vector<std::string> backend_names() {
   std::vector<std::string> names{"auto"};
-  for (const Way* const way : ways)
+  for (const Candidate* const way : ways)
     if (way->is_by_name()) names.emplace_back(way->name);
   return names;
 }
 
 bool is_engine(std::string_view name) {
   return std::any_of(std::begin(ways), std::end(ways),
-                     [&](const Way* way) { return name == way->name && way->make({}, {})->traits().is_engine; });
+                     [&](const Candidate* way) { return name == way->name && way->make({}, {})->traits().is_engine; });
 }
 
 Result<Choice> choose(const std::string& name, const CountOrder& order, const linux::Machine& machine,
@@ -229,7 +229,7 @@ Result<Choice> choose(const std::string& name, const std::vector<event::Event>& 
 }
 
 Outlook outlook(const event::Event& event) {
-  static const linux::Machine machine = linux::look_at_machine();
+  static const linux::Machine machine = linux::read_host_machine();
   CountOrder order;
   order.events = {event};
   auto walked = walk(order, order.events, machine, {});

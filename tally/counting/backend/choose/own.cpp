@@ -5,7 +5,7 @@
 #include "tally/counting/backend/perf/counters.hpp"
 #include "tally/counting/backend/perf/encode.hpp"
 #if TALLY_HAS_ENGINE
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/models.hpp"
 #endif
 #include "tally/core/base/text.hpp"
@@ -17,7 +17,7 @@ namespace tally::backend {
 
 Result<std::vector<OwnEvent>> own_events(const std::vector<event::Event>& events) {
   std::vector<linux::PmuDevice> cores;
-  for (const std::string& name : linux::look_at_machine().pmus) {
+  for (const std::string& name : linux::read_host_machine().pmus) {
     if (auto device = linux::pmu_device("/", name)) cores.push_back(*std::move(device));
   }
   std::vector<OwnEvent> own;

@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/candidate.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/model_workers.hpp"
 #include "tally/counting/backend/engine/profile/code_counts.hpp"
-#include "tally/counting/backend/engine/profile/placed_figures.hpp"
+#include "tally/counting/backend/engine/profile/located_values.hpp"
 #include "tally/counting/backend/engine/regions/marks.hpp"
 #include "tally/counting/backend/engine/run.hpp"
 #include "tally/counting/backend/engine/windows/window_rows.hpp"
 #include "tally/counting/backend/engine_only.hpp"
-#include "tally/counting/backend/way.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/program.hpp"
 
@@ -61,7 +61,7 @@ std::optional<Error> refuses_trigger(const WindowTrigger& trigger) {
                  "under the engine no window ends by a frequency: programs run slower there, and differently so",
                  "--every 1M ends one after so many instructions; natively --every 1ms after that time on a processor",
                  0};
-  std::int8_t weight[channel::mark_figures]{};
+  std::int8_t weight[channel::mark_values]{};
   weigh(trigger.event.id, weight);
   const bool is_counted = std::any_of(weight, weight + channel::mark_fields, [](std::int8_t one) { return one != 0; });
   if (is_counted && !needed_by(trigger.event.id).any() && trigger.event.mode == event::Mode::user) return std::nullopt;
@@ -171,10 +171,10 @@ class Engine final : public Backend {
     auto shared = Channel::make();
     if (!shared) return fail(shared.error());
     const Modelling modelling = modelling_of(job);
-    const auto placed = placed_figures(job, modelling);
+    const auto placed = located_values(job, modelling);
     if (!placed) return fail(placed.error());
     Marker marker(job);
-    if (auto known = look_before(marker, job); !known) return fail(known.error());
+    if (auto known = check_program(marker, job); !known) return fail(known.error());
     channel::Settings settings{};
     settings.models = modelling.settings;
     if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
@@ -193,11 +193,11 @@ class Engine final : public Backend {
     outcome.wait_status = execution->wait_status;
     outcome.ended = execution->ended;
     outcome.all_ended = execution->all_ended;
-    outcome.usage = execution->figures.usage;
-    outcome.duration = execution->figures.duration;
+    outcome.usage = execution->statistics.usage;
+    outcome.duration = execution->statistics.duration;
     done.intervals = execution->intervals;
     const linux::Finishing finishing(*job.order.conditions.signals);
-    done.regions = harvest(job, *execution, *shared, modelling, window, outcome);
+    done.regions = collect(job, *execution, *shared, modelling, window, outcome);
     if (is_profile) {
       done.code = code_counts(job, *shared, modelling, execution->kept_files, outcome.counts);
       for (result::CodeOwner& owner : done.code.owners)
@@ -216,10 +216,10 @@ class Engine final : public Backend {
     return done;
   }
 
-  static Result<void> look_before(Marker& marker, const Job& job) {
+  static Result<void> check_program(Marker& marker, const Job& job) {
     if (!marker.any()) return {};
     const auto path = linux::find_program(job.order.target.command.front(), linux::search_path());
-    return path ? marker.look_before(*path) : fail(path.error());
+    return path ? marker.check_program(*path) : fail(path.error());
   }
 
   Result<Simulation> simulation_of() const {
@@ -269,16 +269,17 @@ std::unique_ptr<Backend> make(std::optional<Simulation> simulation) {
   return std::make_unique<Engine>(std::move(simulation));
 }
 
-extern const Way always;
+extern const Candidate always;
 
-const Way always{"engine", Way::When::always,
-                 [](const linux::Machine&, const std::optional<Simulation>& simulation) { return make(simulation); },
-                 [](const linux::Machine& machine, const std::string& why) {
-                   std::vector<std::string> notices{
-                       why + "; counting with the engine.",
-                       "Times and page faults include its own; `--backend none` runs the program natively."};
-                   if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a PMU.");
-                   return notices;
-                 }};
+const Candidate always{
+    "engine", Candidate::When::always,
+    [](const linux::Machine&, const std::optional<Simulation>& simulation) { return make(simulation); },
+    [](const linux::Machine& machine, const std::string& why) {
+      std::vector<std::string> notices{
+          why + "; counting with the engine.",
+          "Times and page faults include its own; `--backend none` runs the program natively."};
+      if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a PMU.");
+      return notices;
+    }};
 
 }  // namespace tally::backend::engine

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "tally/counting/backend/engine/carried.hpp"
 #include "tally/counting/backend/engine/models.hpp"
+#include "tally/counting/backend/engine/offloaded_models.hpp"
 #include "tally/counting/backend/engine/ring_memory.hpp"
 #include "tally/engine/models/branch/outcome.hpp"
 #include "tally/engine/models/cache/note.hpp"
@@ -36,15 +36,15 @@ std::uint32_t count_of(const channel::NoteBlock& block, std::size_t bytes_of_eac
 struct Player {
   Handed held;
   RingMemory memory;
-  linux::Mapping counts_memory, figures_memory;
+  linux::Mapping counts_memory, values_memory;
   Placed placed;
   std::uint32_t begun = 0;  // as NoteRing::begun, of the thread that the models belong to
-  std::unique_ptr<Carried> carried;
+  std::unique_ptr<OffloadedModel> offloaded;
   bool forgotten = false;
 
   std::size_t bytes_of_each() const {
-    if (held == Handed::outcomes) return sizeof(tally::sim::Outcome);
-    return placed.figures.count != 0 ? sizeof(tally::sim::PlacedNote) : sizeof(tally::sim::Note);
+    if (held == Handed::outcomes) return sizeof(tally::models::Outcome);
+    return placed.statistics.count != 0 ? sizeof(tally::models::PlacedNote) : sizeof(tally::models::Note);
   }
 
   NoteRing& ring() const { return memory.head(); }
@@ -65,7 +65,7 @@ class ModelWorkers::Work {
       : shared_(shared),
         bell_(shared.records.header().bell),
         shapes_{shape_of(models), tlbs_of(models)},
-        direction_(static_cast<tally::sim::Direction>(models.direction)),
+        direction_(static_cast<tally::models::Direction>(models.direction)),
         own_llc_(models.own_llc != 0) {
     try {
       for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::worker_thread([this] { work(); }));
@@ -195,7 +195,7 @@ class ModelWorkers::Work {
     player->held = channel::held_by_ring(number);
     player->memory = std::move(*ring);
     player->counts_memory = std::move(*counts);
-    if (player->held == Handed::notes) player->placed.figures = shared_.records.header().settings.placed;
+    if (player->held == Handed::notes) player->placed.statistics = shared_.records.header().settings.placed;
     return players_.emplace(number, std::move(player)).first->second.get();
   }
 
@@ -249,16 +249,16 @@ class ModelWorkers::Work {
   bool begin(Player& player, std::uint32_t number) {
     NoteRing& ring = player.ring();
     const std::uint32_t begun = __atomic_load_n(&ring.begun, __ATOMIC_ACQUIRE);
-    if (player.carried != nullptr && player.begun == begun) return true;
+    if (player.offloaded != nullptr && player.begun == begun) return true;
     const std::lock_guard lock(mutex_);
     const auto from = ring.forked != 0 ? forked_.find({ring.forked, player.held}) : forked_.end();
     if (from != forked_.end()) {
-      player.carried = std::move(from->second);
+      player.offloaded = std::move(from->second);
       forked_.erase(from);
-      if (player.carried == nullptr) {
+      if (player.offloaded == nullptr) {
         add_without(player, channel::models_of(player.held));
-        player.carried = fresh(player);
-      } else if (const auto* levels = dynamic_cast<CarriedLevels*>(player.carried.get());
+        player.offloaded = fresh(player);
+      } else if (const auto* levels = dynamic_cast<OffloadedCaches*>(player.offloaded.get());
                  levels != nullptr && levels->last() != nullptr && !own_llc_) {
         last_levels_[ring.process] = levels->last();
       }
@@ -266,24 +266,24 @@ class ModelWorkers::Work {
       --busy_;  // whoever else is stuck need not wait for this one
       return false;
     } else {
-      player.carried = fresh(player);
+      player.offloaded = fresh(player);
     }
     player.begun = begun;
-    map_figures(player, number);
+    map_values(player, number);
     return true;
   }
 
   /// The table of the thread that has the ring now.
-  void map_figures(Player& player, std::uint32_t number) const {
-    if (player.placed.figures.count == 0) return;
-    const std::uint32_t area = shared_.records.thread(channel::thread_of_ring(number)).figures;
+  void map_values(Player& player, std::uint32_t number) const {
+    if (player.placed.statistics.count == 0) return;
+    const std::uint32_t area = shared_.records.thread(channel::thread_of_ring(number)).statistics;
     auto memory = area != 0 && area < channel::area_limit
                       ? linux::map_shared(shared_.file.get(), channel::area_offset(area), channel::area_bytes)
                       : fail(Code::cannot_measure, "");
     player.placed.table = nullptr;
     if (!memory) return;
-    player.figures_memory = std::move(*memory);
-    player.placed.table = reinterpret_cast<channel::CodeFigures*>(player.figures_memory.data());
+    player.values_memory = std::move(*memory);
+    player.placed.table = reinterpret_cast<channel::CodeValues*>(player.values_memory.data());
   }
 
   /// Of both rings of a thread that may be said at once.
@@ -297,8 +297,8 @@ class ModelWorkers::Work {
   }
 
   /// Wants mutex_ held.
-  std::unique_ptr<Carried> fresh(Player& player) {
-    if (player.held == Handed::outcomes) return carried_directions(direction_);
+  std::unique_ptr<OffloadedModel> fresh(Player& player) {
+    if (player.held == Handed::outcomes) return offloaded_directions(direction_);
     const std::uint32_t process = player.ring().process;
     LevelShapes shapes = shapes_;
     std::shared_ptr<LastLevel> last;
@@ -312,7 +312,7 @@ class ModelWorkers::Work {
         last_levels_[process] = last;
       }
     }
-    auto levels = CarriedLevels::make(shapes, std::move(last));
+    auto levels = OffloadedCaches::make(shapes, std::move(last));
     if (levels == nullptr) add_without(player, channel::models_of(player.held));
     return levels;
   }
@@ -320,7 +320,7 @@ class ModelWorkers::Work {
   /// Null where there is no memory for its table, or nothing would be left beside it.
   std::shared_ptr<LastLevel> new_last_level() const {
     constexpr std::size_t beside = std::size_t{2} << 30;
-    const std::size_t bytes = tally::sim::shared_words(shapes_.caches) * sizeof(std::uint64_t);
+    const std::size_t bytes = tally::models::shared_words(shapes_.caches) * sizeof(std::uint64_t);
     if (!SparseMemory::make(bytes + beside)) return nullptr;
     auto table = SparseMemory::make(bytes);
     if (!table) return nullptr;
@@ -333,16 +333,16 @@ class ModelWorkers::Work {
   bool take_block(Player& player) {
     const std::uint32_t number = player.ring().taken;
     const channel::NoteBlock block = player.memory.about(number);
-    if (player.carried != nullptr && block.count != 0)
-      player.carried->take(player.memory.block(number), count_of(block, player.bytes_of_each()), player.counts().values,
-                           player.placed);
+    if (player.offloaded != nullptr && block.count != 0)
+      player.offloaded->take(player.memory.block(number), count_of(block, player.bytes_of_each()),
+                             player.counts().values, player.placed);
     if (block.forks != 0) {
-      auto copy = player.carried != nullptr ? player.carried->copy() : nullptr;
+      auto copy = player.offloaded != nullptr ? player.offloaded->copy() : nullptr;
       const std::lock_guard lock(mutex_);
       tidy();
       forked_.insert_or_assign({block.forks, player.held}, std::move(copy));
     }
-    if (block.returns != 0 && player.carried != nullptr) player.carried->hand_back(player.memory.block(number));
+    if (block.returns != 0 && player.offloaded != nullptr) player.offloaded->write_back(player.memory.block(number));
     if (block.closes != 0) return true;  // leave() says that it is taken
     player.memory.take(number);
     return false;
@@ -357,7 +357,7 @@ class ModelWorkers::Work {
   const Channel& shared_;
   channel::NoteBell& bell_;
   const LevelShapes shapes_;
-  const tally::sim::Direction direction_;
+  const tally::models::Direction direction_;
   const bool own_llc_;
   std::mutex mutex_;  // of what follows
   std::map<std::uint32_t, std::unique_ptr<Player>> players_;
@@ -367,7 +367,7 @@ class ModelWorkers::Work {
     Handed held;
     auto operator<=>(const Child&) const = default;
   };
-  std::map<Child, std::unique_ptr<Carried>> forked_;  // what the first thread of that process will begin with
+  std::map<Child, std::unique_ptr<OffloadedModel>> forked_;  // what the first thread of that process will begin with
   std::map<std::uint32_t, std::shared_ptr<LastLevel>> last_levels_;  // by process, as long as it runs
   unsigned busy_ = 0;                                                // threads with a ring that may hand levels on
   std::size_t stuck_ = 0;                                            // turns without one in which anything was taken

@@ -17,9 +17,9 @@
 namespace tally::backend::engine {
 namespace {
 
-using tally::sim::Access;
-using tally::sim::HierarchyCounts;
-using tally::sim::Note;
+using tally::models::Access;
+using tally::models::HierarchyCounts;
+using tally::models::Note;
 
 constexpr std::uint32_t on = channel::model_l1i | channel::model_l1d | channel::model_lower;
 
@@ -93,14 +93,14 @@ class Engine {
 };
 
 /// A load of one line, always the same.
-const std::vector<Note> line{tally::sim::note_of(0x12340, Access::load)};
+const std::vector<Note> line{tally::models::note_of(0x12340, Access::load)};
 
 const std::vector<Note> nothing;
 
 std::vector<Note> some_notes(std::mt19937_64& random, std::size_t n) {
   std::vector<Note> notes;
   for (std::size_t i = 0; i < n; ++i)
-    notes.push_back(tally::sim::note_of((random() % 2000) << 6, static_cast<Access>(random() % 4)));
+    notes.push_back(tally::models::note_of((random() % 2000) << 6, static_cast<Access>(random() % 4)));
   return notes;
 }
 
@@ -109,9 +109,9 @@ class Direct {
  public:
   Direct()
       : shape_(shape_of(models())),
-        first_table_(tally::sim::FirstLevels::words(shape_)),
-        l2_(tally::sim::table_words(shape_.l2)),
-        llc_(tally::sim::table_words(shape_.llc)),
+        first_table_(tally::models::FirstLevels::words(shape_)),
+        l2_(tally::models::table_words(shape_.l2)),
+        llc_(tally::models::table_words(shape_.llc)),
         first_(shape_, first_table_.data()),
         lower_(shape_, l2_.data(), llc_.data()) {}
   void take(std::vector<Note> notes) {
@@ -121,10 +121,10 @@ class Direct {
   HierarchyCounts counts;
 
  private:
-  tally::sim::HierarchyShape shape_;
+  tally::models::HierarchyShape shape_;
   std::vector<std::uint64_t> first_table_, l2_, llc_;
-  tally::sim::FirstLevels first_;
-  tally::sim::LowerLevels lower_;
+  tally::models::FirstLevels first_;
+  tally::models::LowerLevels lower_;
 };
 
 HierarchyCounts caches_of(const channel::ModelCounts& counts) {
@@ -181,7 +181,7 @@ TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
   channel::Models with_tlbs = models();
   with_tlbs.on |= channel::model_tlbs | channel::model_branches;
   with_tlbs.dtlb = {4, 2, 12, 0, 1, 0};
-  with_tlbs.direction = static_cast<std::uint8_t>(tally::sim::Direction::tage);
+  with_tlbs.direction = static_cast<std::uint8_t>(tally::models::Direction::tage);
   ModelWorkers workers(*shared, with_tlbs, 2);
   constexpr auto outcomes = channel::Handed::outcomes;
   Engine parent(*shared, 7, 3), parents_branches(*shared, 7, 3, 0, outcomes);
@@ -189,7 +189,7 @@ TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
   std::mt19937_64 random(3);
   const auto branches = [&random](int n) {
     std::vector<std::uint32_t> words;
-    for (int i = 0; i < n; ++i) words.push_back(tally::sim::outcome_of(0x1000 + random() % 50, random() % 8 == 0));
+    for (int i = 0; i < n; ++i) words.push_back(tally::models::outcome_of(0x1000 + random() % 50, random() % 8 == 0));
     return words;
   };
   const auto before = branches(3000), behind = branches(2000);
@@ -200,7 +200,7 @@ TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
   parent.publish(line);
   parent.publish(nothing, 4);
   workers.finish();
-  auto tage = std::make_unique<tally::sim::Tage>();
+  auto tage = std::make_unique<tally::models::Tage>();
   tage->reset();
   EXPECT_EQ(parent.counts().values.conditional_misses, tage->play(before.data(), 3000));
   EXPECT_EQ(child.counts().values.conditional_misses, tage->play(behind.data(), 2000));
@@ -212,15 +212,16 @@ TEST(ModelWorkers, a_predictor_goes_back_as_all_outcomes_have_left_it) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   channel::Models with_branches = models();
-  with_branches.direction = static_cast<std::uint8_t>(tally::sim::Direction::gshare);
+  with_branches.direction = static_cast<std::uint8_t>(tally::models::Direction::gshare);
   ModelWorkers workers(*shared, with_branches, 1);
   Engine branches(*shared, 7, 3, 0, channel::Handed::outcomes);
   std::mt19937_64 random(5);
-  const auto direct = std::make_unique<tally::sim::Gshare>();
+  const auto direct = std::make_unique<tally::models::Gshare>();
   std::uint64_t wrong = 0;
   for (std::uint32_t block = 0; block < 3; ++block) {
     std::vector<std::uint32_t> words;
-    for (int i = 0; i < 3000; ++i) words.push_back(tally::sim::outcome_of(0x1000 + random() % 50, random() % 4 == 0));
+    for (int i = 0; i < 3000; ++i)
+      words.push_back(tally::models::outcome_of(0x1000 + random() % 50, random() % 4 == 0));
     wrong += direct->play(words.data(), 3000);
     branches.publish(words, 0, 0, block == 2 ? 1 : 0);
   }

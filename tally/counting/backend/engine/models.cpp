@@ -13,7 +13,7 @@
 namespace tally::backend::engine {
 namespace {
 
-channel::ModelLevel level_of(const tally::sim::CacheShape& shape) {
+channel::ModelLevel level_of(const tally::models::CacheShape& shape) {
   return {shape.sets,
           shape.ways,
           shape.line_bits,
@@ -22,11 +22,11 @@ channel::ModelLevel level_of(const tally::sim::CacheShape& shape) {
           static_cast<std::uint8_t>(shape.inclusive)};
 }
 
-tally::sim::CacheShape shape_of(const channel::ModelLevel& level) {
+tally::models::CacheShape shape_of(const channel::ModelLevel& level) {
   return {level.sets,
           level.ways,
           level.line_bits,
-          static_cast<tally::sim::Replacement>(level.replacement),
+          static_cast<tally::models::Replacement>(level.replacement),
           level.write_allocate != 0,
           level.inclusive != 0};
 }
@@ -50,16 +50,16 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed) 
   channel::Models made{};
   const bool full = simulation.precision == Precision::full;
   made.on = bits_of(needed) | (needed.tlbs_in(simulation.precision) ? channel::model_tlbs : 0u);
-  tally::sim::HierarchyShape caches = simulation.machine.caches;
+  tally::models::HierarchyShape caches = simulation.machine.caches;
   if (!simulation.prefetch) caches.prefetch = {};
-  if (!full) caches = tally::sim::fast(caches);
-  made.direction = static_cast<std::uint8_t>(full ? tally::sim::Direction::tage : tally::sim::Direction::gshare);
+  if (!full) caches = tally::models::fast(caches);
+  made.direction = static_cast<std::uint8_t>(full ? tally::models::Direction::tage : tally::models::Direction::gshare);
   // Where something after a first level changes it, every access has to be played.
-  tally::sim::HierarchyShape there = caches;
+  tally::models::HierarchyShape there = caches;
   if (!needed.l1i) there.l1i = {};
   if (!needed.l1d) there.l1d = {}, there.prefetch.next_line = false;
   if (!needed.lower) there.l2 = there.llc = {};
-  const bool each = simulation.each || !(tally::sim::fast(there) == there);
+  const bool each = simulation.each || !(tally::models::fast(there) == there);
   made.each = each ? 1 : 0;
   made.compared = !each && simulation.compared ? 1 : 0;
   made.own_llc = simulation.own_llc ? 1 : 0;
@@ -77,9 +77,9 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed) 
 }
 
 channel::ModelCore core_of(const Simulation& simulation) {
-  static_assert(tally::sim::operations <= channel::core_kinds);
+  static_assert(tally::models::operations <= channel::core_kinds);
   channel::ModelCore made{};
-  const tally::sim::CoreTable* const core = machine::core_named(simulation.machine.core);
+  const tally::models::CoreTable* const core = machine::core_named(simulation.machine.core);
   if (core == nullptr) return made;
   made.width = core->width;
   made.window = core->window;
@@ -88,8 +88,8 @@ channel::ModelCore core_of(const Simulation& simulation) {
   made.vector_load_latency = core->vector_load_latency;
   made.load_busy = core->load_busy;
   made.store_busy = core->store_busy;
-  for (unsigned i = 0; i < tally::sim::operations; ++i) {
-    const tally::sim::Timing* const row = core->timing(static_cast<tally::sim::Operation>(i));
+  for (unsigned i = 0; i < tally::models::operations; ++i) {
+    const tally::models::Timing* const row = core->timing(static_cast<tally::models::Operation>(i));
     if (row == nullptr) continue;
     made.timing[i] = {row->busy, row->slots, 1, row->latency, static_cast<std::uint8_t>(row->unit), 0};
   }
@@ -99,7 +99,7 @@ channel::ModelCore core_of(const Simulation& simulation) {
 Simulation simulation_of(const channel::Models& settings) {
   Simulation made;
   made.machine.name.assign(settings.name, ::strnlen(settings.name, sizeof settings.name));
-  const bool full = settings.direction == static_cast<std::uint8_t>(tally::sim::Direction::tage);
+  const bool full = settings.direction == static_cast<std::uint8_t>(tally::models::Direction::tage);
   made.precision = full ? Precision::full : Precision::fast;
   made.own_llc = settings.own_llc != 0;
   made.machine.caches.l1i = shape_of(settings.l1i);
@@ -115,8 +115,8 @@ bool provides(const channel::Models& settings, const Needed& needed) {
   return (settings.on & wanted) == wanted;
 }
 
-tally::sim::HierarchyShape shape_of(const channel::Models& models) {
-  tally::sim::HierarchyShape shape;
+tally::models::HierarchyShape shape_of(const channel::Models& models) {
+  tally::models::HierarchyShape shape;
   const auto on = [&](channel::Model model) { return (models.on & model) != 0; };
   if (on(channel::model_l1i)) shape.l1i = shape_of(models.l1i);
   if (on(channel::model_l1d)) shape.l1d = shape_of(models.l1d);
@@ -126,7 +126,7 @@ tally::sim::HierarchyShape shape_of(const channel::Models& models) {
   return shape;
 }
 
-tally::sim::TlbShape tlbs_of(const channel::Models& models) {
+tally::models::TlbShape tlbs_of(const channel::Models& models) {
   if ((models.on & channel::model_tlbs) == 0) return {};
   return {shape_of(models.itlb), shape_of(models.dtlb), shape_of(models.stlb)};
 }
@@ -141,17 +141,18 @@ void add(channel::ModelValues& to, const channel::ModelValues& from) {
 std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,
                        const Simulation& simulation) {
   struct Counts {
-    tally::sim::HierarchyCounts caches;
-    tally::sim::TlbCounts tlbs;
-    tally::sim::BranchCounts branches;
+    tally::models::HierarchyCounts caches;
+    tally::models::TlbCounts tlbs;
+    tally::models::BranchCounts branches;
   };
   static_assert(sizeof(Counts) == sizeof values);
   auto counts = std::bit_cast<Counts>(values);
   if (!Needed{.core = true}.tlbs_in(simulation.precision)) counts.tlbs = {};
-  const tally::sim::CoreTable* const table = machine::core_named(simulation.machine.core);
+  const tally::models::CoreTable* const table = machine::core_named(simulation.machine.core);
   const unsigned load_latency = table != nullptr ? table->load_latency : 0;
-  return static_cast<std::int64_t>(core.cycles + tally::sim::miss_cycles(simulation.machine.latencies, load_latency,
-                                                                         counts.caches, counts.tlbs, counts.branches));
+  return static_cast<std::int64_t>(core.cycles + tally::models::miss_cycles(simulation.machine.latencies, load_latency,
+                                                                            counts.caches, counts.tlbs,
+                                                                            counts.branches));
 }
 
 std::string made_of(const channel::CoreValues& core, const Simulation& simulation) {

@@ -27,9 +27,9 @@ std::uint32_t bits_of(const Needed& needed);
 bool provides(const channel::Models& settings, const Needed& needed);
 
 /// The caches that such settings stand for: those that are on.
-tally::sim::HierarchyShape shape_of(const channel::Models& models);
+tally::models::HierarchyShape shape_of(const channel::Models& models);
 /// The same of the TLBs.
-tally::sim::TlbShape tlbs_of(const channel::Models& models);
+tally::models::TlbShape tlbs_of(const channel::Models& models);
 
 /// `to` + `from`, number by number.
 void add(channel::ModelValues& to, const channel::ModelValues& from);

@@ -138,9 +138,9 @@ class Server {
     linux::Descriptor file;
     while (const auto sender = announcements_.receive(&a, sizeof a, file)) {
       if (a.process >= channel::process_limit || a.thread >= channel::thread_limit) continue;
-      const bool granted = a.wish == channel::wish_keep_file ? keep(std::move(file))
-                           : a.wish == channel::wish_marks   ? give_marks(a, *sender)
-                                                             : take_over(a, *sender);
+      const bool granted = a.wish == channel::wish_keep_file  ? keep(std::move(file))
+                           : a.wish == channel::request_marks ? give_marks(a, *sender)
+                                                              : take_over(a, *sender);
       channel::Header& header = shared_.records.header();
       std::uint32_t& answer = a.thread == 0 ? header.first_answer : shared_.records.thread(a.thread).answer;
       __atomic_store_n(&answer, static_cast<std::uint32_t>(granted ? Answer::granted : Answer::refused),
@@ -196,9 +196,9 @@ class Server {
         execution_.ended = true;
         ended_at_ = linux::this_moment();
         execution_.wait_status = change->wait_status;
-        last_figures_ = change->figures;
+        last_statistics_ = change->statistics;
       } else if (descendants_.include(change->process)) {
-        orphans_ = orphans_ + linux::usage_of(change->figures);
+        orphans_ = orphans_ + linux::usage_of(change->statistics);
       }
     }
   }
@@ -234,11 +234,11 @@ class Server {
   }
 
   void finish() {
-    Figures& figures = execution_.figures;
-    take_time(figures, program_.started(), execution_.ended ? ended_at_ : linux::this_moment());
-    figures.usage = execution_.ended ? program_.ended_with(execution_.wait_status, last_figures_).usage
-                                     : linux::usage_of_living(program_.pid()).value_or(linux::Usage{});
-    figures.usage = figures.usage + orphans_;
+    RunStatistics& statistics = execution_.statistics;
+    take_time(statistics, program_.started(), execution_.ended ? ended_at_ : linux::this_moment());
+    statistics.usage = execution_.ended ? program_.ended_with(execution_.wait_status, last_statistics_).usage
+                                        : linux::usage_of_living(program_.pid()).value_or(linux::Usage{});
+    statistics.usage = statistics.usage + orphans_;
   }
 
   /// For what ends just after the program, as helpers do whose pipe it closed: they are not left behind.
@@ -256,7 +256,7 @@ class Server {
   Execution& execution_;
   linux::Usage orphans_;  // of descendants whose parents were gone when they ended
   std::map<pid_t, channel::Announcement> announced_;
-  rusage last_figures_{};
+  rusage last_statistics_{};
 };
 
 Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
@@ -275,8 +275,8 @@ Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
 /// Whether the kernel took its counters away; of a part of the time nobody knows how long they were to be on.
 void note_lost_counters(const Job& job, Execution& execution) {
   if (job.timing().delay || job.timing().timeout || !execution.ended) return;
-  execution.figures.lost = why_counters_were_lost(longest_enabled(execution.figures.kernel), execution.figures.usage,
-                                                  job.order.target.command.front());
+  execution.statistics.lost = why_counters_were_lost(longest_enabled(execution.statistics.kernel),
+                                                     execution.statistics.usage, job.order.target.command.front());
 }
 
 }  // namespace
@@ -396,15 +396,15 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   execution.lasted = linux::now() - program->started().time;
   translations.keep();
   report_failure(shared, execution);
-  execution.figures.kernel = counters.read();
+  execution.statistics.kernel = counters.read();
   note_lost_counters(job, execution);
   execution.faults = fault_logs.finish();
   if (!conductor) return execution;
   (void)conductor->finish(linux::now());
   execution.began = conductor->began();
-  execution.figures.kernel = meter.kernel();
+  execution.statistics.kernel = meter.kernel();
   note_lost_counters(job, execution);
-  if (!execution.figures.lost.empty()) conductor->mark_lost(execution.figures.lost);
+  if (!execution.statistics.lost.empty()) conductor->mark_lost(execution.statistics.lost);
   execution.intervals = conductor->intervals();
   window = meter.window();
   return execution;

@@ -30,7 +30,7 @@ struct Execution {
   int wait_status = 0;
   bool ended = true;
   bool all_ended = true;  ///< false: descendants were to be waited for, and tally gave up
-  Figures figures;
+  RunStatistics statistics;
   FaultPlaces faults = {};    ///< of the events of page faults that were asked for
   Nanoseconds lasted{0};      ///< from the start until nothing is counted any more
   std::string settings;       ///< settings_in() before the start

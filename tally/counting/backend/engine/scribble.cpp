@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 
 namespace tally::backend::engine {
@@ -98,10 +98,10 @@ std::string Scribbled::complaint() const {
   execution.pid = first_pid + 1;
   execution.injected = 2;
   execution.settings = settings_;
-  execution.lasted = execution.figures.duration = std::chrono::seconds(1);
-  execution.figures.usage.user = std::chrono::seconds(1);
+  execution.lasted = execution.statistics.duration = std::chrono::seconds(1);
+  execution.statistics.usage.user = std::chrono::seconds(1);
   Outcome outcome;
-  harvest(job, execution, shared_, {}, {}, outcome);
+  collect(job, execution, shared_, {}, {}, outcome);
   channel::Totals all;
   for (std::uint32_t i = 1; i <= threads; ++i) all.add(counted_by(i));
   for (std::size_t i = 0; i < outcome.counts.size(); ++i) {

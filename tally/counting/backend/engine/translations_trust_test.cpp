@@ -86,7 +86,7 @@ TEST_F(TranslationsTest, a_record_of_another_file_or_key_is_none) {
 TEST_F(TranslationsTest, without_its_key_a_file_is_begun_anew) {
   run({1});
   const fs::path key = folder_ / "key";
-  const auto expect_begun_anew = [&] {
+  const auto expect_restarted = [&] {
     EXPECT_EQ(kept(), 0u);
     EXPECT_NE(remark(), "");
     run({5});
@@ -95,20 +95,20 @@ TEST_F(TranslationsTest, without_its_key_a_file_is_begun_anew) {
     remark();  // of the run
   };
   fs::remove(key);
-  expect_begun_anew();
+  expect_restarted();
   chmod(key.c_str(), 0644);  // others have read it
-  expect_begun_anew();
+  expect_restarted();
   fs::resize_file(key, 39);
-  expect_begun_anew();
+  expect_restarted();
   {
     std::fstream file(key, std::ios::in | std::ios::out | std::ios::binary);
     const int byte = file.seekg(24).get();
     file.seekp(24).put(static_cast<char>(byte ^ 1));
   }
-  expect_begun_anew();
+  expect_restarted();
   fs::rename(key, root_ / "elsewhere");
   fs::create_symlink(root_ / "elsewhere", key);
-  expect_begun_anew();
+  expect_restarted();
 }
 
 TEST_F(TranslationsTest, nothing_is_written_before_the_end_of_what_may_be_in_use) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "tally/counting/backend/candidate.hpp"
 #include "tally/counting/backend/engine_only.hpp"
 #include "tally/counting/backend/lost_counters.hpp"
 #include "tally/counting/backend/native.hpp"
-#include "tally/counting/backend/way.hpp"
 
 namespace tally::backend::none {
 namespace {
@@ -20,11 +20,11 @@ bool opens_counters(const std::vector<event::Event>& events) {
          std::all_of(counts.begin(), counts.end(), [](const KernelCount& one) { return one.os_errno == 0; });
 }
 
-Count count_of(const event::Event& event, const Figures& figures, const Left& left) {
+Count count_of(const event::Event& event, const RunStatistics& statistics, const Left& left) {
   const event::Kind kind = event::definition(event.id).kind;
   if (kind == event::Kind::microarchitectural) return absent(why_it_needs_a_pmu(event));
   if (kind == event::Kind::hardware) return absent("the program runs natively: only the kernel's figures are counted");
-  return native_count(event, figures, left);
+  return native_count(event, statistics, left);
 }
 
 class None final : public Backend {
@@ -58,20 +58,20 @@ class None final : public Backend {
     if (const auto started = native.start(); !started) return fail(started.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
     const Left left = native.wait();
-    Figures figures = native.figures();
-    figures.kernel = counters.read();
+    RunStatistics statistics = native.statistics();
+    statistics.kernel = counters.read();
     if (left.ended)
-      figures.lost =
-          why_counters_were_lost(longest_enabled(figures.kernel), figures.usage, order.target.command.front());
-    Counts counts{native.outcome(figures), {}};
+      statistics.lost =
+          why_counters_were_lost(longest_enabled(statistics.kernel), statistics.usage, order.target.command.front());
+    Counts counts{native.outcome(statistics), {}};
     for (const event::Event& event : order.events) {
-      counts.counts.push_back(event_count(event, count_of(event, figures, left)));
+      counts.counts.push_back(event_count(event, count_of(event, statistics, left)));
     }
     return counts;
   }
 
   Outlook outlook(const event::Event& event) const override {
-    return outlook_of(count_of(event, expected_figures(event), {.ended = true}));
+    return outlook_of(count_of(event, expected_statistics(event), {.ended = true}));
   }
 
  private:
@@ -91,18 +91,18 @@ std::unique_ptr<Backend> make_always(const linux::Machine& /*machine*/,
 
 }  // namespace
 
-extern const Way if_enough, last, by_name;
+extern const Candidate if_enough, last, by_name;
 
-const Way if_enough{"none", Way::When::if_enough,
-                    [](const linux::Machine&, const std::optional<Simulation>&) { return make(Use::if_enough); },
-                    nullptr};
+const Candidate if_enough{"none", Candidate::When::if_enough,
+                          [](const linux::Machine&, const std::optional<Simulation>&) { return make(Use::if_enough); },
+                          nullptr};
 
-const Way last{"none", Way::When::last, make_always, [](const linux::Machine&, const std::string& why) {
-                 return std::vector<std::string>{
-                     why + ",",
-                     "and this tally was built without the engine: only the kernel's own events are counted."};
-               }};
+const Candidate last{"none", Candidate::When::last, make_always, [](const linux::Machine&, const std::string& why) {
+                       return std::vector<std::string>{
+                           why + ",",
+                           "and this tally was built without the engine: only the kernel's own events are counted."};
+                     }};
 
-const Way by_name{"none", Way::When::by_name, make_always, nullptr};
+const Candidate by_name{"none", Candidate::When::by_name, make_always, nullptr};
 
 }  // namespace tally::backend::none

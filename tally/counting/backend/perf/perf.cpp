@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "tally/counting/backend/candidate.hpp"
 #include "tally/counting/backend/conductor.hpp"
 #include "tally/counting/backend/engine_only.hpp"
 #include "tally/counting/backend/lost_counters.hpp"
@@ -16,7 +17,6 @@
 #include "tally/counting/backend/perf/count/planning.hpp"
 #include "tally/counting/backend/perf/profile/code_run.hpp"
 #include "tally/counting/backend/perf/windows/window_run.hpp"
-#include "tally/counting/backend/way.hpp"
 #include "tally/linux/perf/group_probe.hpp"
 #include "tally/linux/perf/known_work.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
@@ -38,11 +38,12 @@ std::vector<linux::PmuDevice> devices_of(const linux::Machine& machine) {
 bool is_software(const event::Event& event) { return event::definition(event.id).kind == event::Kind::software; }
 
 // The kernel's own events as software_count() takes them: by their counters where those opened, else by wait4(2).
-void keep_kernel_counts(const std::vector<event::Event>& events, const std::vector<Count>& counts, Figures& figures) {
+void keep_kernel_counts(const std::vector<event::Event>& events, const std::vector<Count>& counts,
+                        RunStatistics& statistics) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (!kernel_event(events[i].id) || !counts[i].reading) continue;
     const Reading& reading = *counts[i].reading;
-    figures.kernel.push_back(
+    statistics.kernel.push_back(
         {events[i].id, 0,
          linux::PerfValue{static_cast<std::uint64_t>(reading.raw), reading.time_enabled, reading.time_running}});
   }
@@ -78,12 +79,13 @@ class CommandRun {
     const Left left = native_.wait(&conductor, census_ ? &*census_ : nullptr);
     const std::vector<Count> counts = conductor.finish(linux::now());
 
-    Figures figures = native_.figures();
-    if (!attached()) keep_kernel_counts(order_.events, counts, figures);
+    RunStatistics statistics = native_.statistics();
+    if (!attached()) keep_kernel_counts(order_.events, counts, statistics);
     if (are_counters_on_from_exec() && left.ended)
-      figures.lost = why_counters_were_lost(longest_enabled(counts), figures.usage, order_.target.command.front());
-    if (!figures.lost.empty()) conductor.mark_lost(figures.lost);
-    Counts outcome{native_.outcome(figures), {}};
+      statistics.lost =
+          why_counters_were_lost(longest_enabled(counts), statistics.usage, order_.target.command.front());
+    if (!statistics.lost.empty()) conductor.mark_lost(statistics.lost);
+    Counts outcome{native_.outcome(statistics), {}};
     outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
     outcome.intervals = conductor.intervals();
     const Nanoseconds duration = conductor.counted(linux::now());
@@ -96,7 +98,7 @@ class CommandRun {
       outcome.counts.push_back(event_count(event, !conductor.began() ? absent(ended_within_delay)
                                                   : attached()
                                                       ? attached_count(event, counts[i], duration)
-                                                      : windowed(of_command(event, counts[i], figures, left))));
+                                                      : windowed(of_command(event, counts[i], statistics, left))));
     }
     return outcome;
   }
@@ -126,7 +128,7 @@ class CommandRun {
       }
       none.notices.push_back(census.error().message);
     }
-    const auto start = order_.timing.delay ? linux::PerfStart::when_told : linux::PerfStart::at_exec;
+    const auto start = order_.timing.delay ? linux::PerfStart::when_enabled : linux::PerfStart::at_exec;
     counters_.open({native_.pid(), -1, true, start});
     return none;
   }
@@ -136,10 +138,11 @@ class CommandRun {
     return timed(std::move(count), order_.timing, is_of_the_time);
   }
 
-  static Count of_command(const event::Event& event, const Count& counted, const Figures& figures, const Left& left) {
-    if (is_software(event)) return native_count(event, figures, left);
+  static Count of_command(const event::Event& event, const Count& counted, const RunStatistics& statistics,
+                          const Left& left) {
+    if (is_software(event)) return native_count(event, statistics, left);
     Count count = believed_as_left(counted, left);
-    return figures.lost.empty() ? count : downgraded(std::move(count), Trust::partial, figures.lost);
+    return statistics.lost.empty() ? count : downgraded(std::move(count), Trust::partial, statistics.lost);
   }
 
   const CountOrder& order_;
@@ -190,7 +193,7 @@ class Perf final : public Backend {
   Result<CodeProfile> run(const ProfileOrder& order) override { return run_code(order, cores_); }
 
   Outlook outlook(const event::Event& event) const override {
-    if (is_software(event)) return outlook_of(native_count(event, expected_figures(event), {.ended = true}));
+    if (is_software(event)) return outlook_of(native_count(event, expected_statistics(event), {.ended = true}));
     Counters counters({event}, cores_);
     counters.open({});
     return outlook_of(counters.read().front());
@@ -247,19 +250,19 @@ class Perf final : public Backend {
 
 std::unique_ptr<Backend> make(const linux::Machine& machine, Use use) { return std::make_unique<Perf>(machine, use); }
 
-extern const Way with_pmu, by_name, kernel_events;
+extern const Candidate with_pmu, by_name, kernel_events;
 
-const Way with_pmu{
-    "perf", Way::When::automatic,
+const Candidate with_pmu{
+    "perf", Candidate::When::automatic,
     [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::pmu); }, nullptr};
 
-const Way by_name{
-    "perf", Way::When::by_name,
+const Candidate by_name{
+    "perf", Candidate::When::by_name,
     [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::by_name); },
     nullptr};
 
-const Way kernel_events{
-    "perf", Way::When::last,
+const Candidate kernel_events{
+    "perf", Candidate::When::last,
     [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::kernel_events); },
     [](const linux::Machine&, const std::string& why) {
       return std::vector<std::string>{why + ": only the kernel's own events are counted."};

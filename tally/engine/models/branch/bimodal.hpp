@@ -6,7 +6,7 @@
 
 #include "tally/engine/models/branch/counter2.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// A table of two-bit counters, found by the branch's address alone. Zeroes, "not taken", are the state at the
 /// beginning.
@@ -23,4 +23,4 @@ struct Bimodal {
   }
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

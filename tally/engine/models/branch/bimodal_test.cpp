@@ -6,7 +6,7 @@
 
 #include "tally/engine/models/branch/branches_testing.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 using testing::wrong;
@@ -48,4 +48,4 @@ TEST(Bimodal, BranchesThatLieApartDoNotDisturbEachOther) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

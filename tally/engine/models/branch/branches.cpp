@@ -1,6 +1,6 @@
 #include "tally/engine/models/branch/branches.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 void BranchCounts::add(const BranchCounts& other) {
   conditional += other.conditional;
@@ -60,4 +60,4 @@ void Branches::ret(std::uint64_t target) {
   counts_.return_misses += !returns_.predict(target);
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -10,7 +10,7 @@
 #include "tally/engine/models/branch/return_stack.hpp"
 #include "tally/engine/models/branch/tage.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Who predicts whether conditional branches are taken.
 enum class Direction : std::uint8_t { bimodal, gshare, tage };
@@ -65,4 +65,4 @@ class Branches {
   BranchCounts counts_;
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -6,7 +6,7 @@
 
 #include "tally/engine/models/tables_testing.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 TEST(Branches, EachKindIsCountedForItself) {
@@ -58,4 +58,4 @@ TEST(Branches, TageRemembersLongerThanGshare) {
 TEST(Branches, CountsOfThreadsAreAdded) { EXPECT_TRUE(testing::adds_all<BranchCounts>()); }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

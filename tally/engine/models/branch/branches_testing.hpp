@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tally::sim::testing {
+namespace tally::models::testing {
 
 /// Wrong predictions of one branch that goes as `pattern` says ('T' taken, 'N' not), over and over, `rounds` times,
 /// counted after the first `warm` rounds.
@@ -22,4 +22,4 @@ std::uint64_t wrong(Predictor& predictor, std::string_view pattern, int rounds, 
   return count;
 }
 
-}  // namespace tally::sim::testing
+}  // namespace tally::models::testing

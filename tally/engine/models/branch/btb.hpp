@@ -5,7 +5,7 @@
 
 #include "tally/engine/models/cache/lru.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Targets of taken branches, by the branch's address: 1,024 sets of 4, LRU. A direct branch that is not in it costs
 /// the front end some cycles, and is no misprediction. Zeroes are the state at the beginning.
@@ -36,4 +36,4 @@ class Btb {
   std::uint64_t targets_[sets][ways] = {};
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 TEST(Btb, KnowsWhereABranchWent) {
@@ -36,4 +36,4 @@ TEST(Btb, HoldsFourThousandBranches) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tally::sim {
+namespace tally::models {
 
 /// 0 and 1 predict "not taken", 2 and 3 "taken"; each outcome moves it by one, and it stops at both ends.
 using Counter2 = std::uint8_t;
@@ -15,4 +15,4 @@ constexpr Counter2 trained(Counter2 counter, bool taken) {
   return counter > 0 ? static_cast<Counter2>(counter - 1) : counter;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -8,7 +8,7 @@
 #include "tally/engine/models/branch/counter2.hpp"
 #include "tally/engine/models/branch/outcome.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// What branches do in one word, so that one addition counts all of it: in the low bits the new state of a counter,
 /// above them how many were predicted wrongly, and how many counters changed.
@@ -101,4 +101,4 @@ struct Gshare {
   }
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -9,7 +9,7 @@
 
 #include "tally/engine/models/branch/branches_testing.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 using testing::wrong;
@@ -75,4 +75,4 @@ TEST(Gshare, ASaturatedCounterThatIsRightDoesNotChange) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

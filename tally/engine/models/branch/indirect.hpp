@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tally::sim {
+namespace tally::models {
 
 /// A table of last targets, found by the low bits of the branch's address, without a tag. An entry is the negated
 /// target, so that generated code sees from one addition, without a change of the flags, whether it was right; zeroes
@@ -21,4 +21,4 @@ struct IndirectTargets {
   }
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

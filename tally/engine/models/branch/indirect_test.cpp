@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 TEST(IndirectTargets, TheSameTargetAgain) {
@@ -27,4 +27,4 @@ TEST(IndirectTargets, BranchesATableApartShareAnEntry) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tally::sim {
+namespace tally::models {
 
 /// The low 31 bits of the branch's address, and in bit 0 whether it was taken. Predictors go by nothing else: no table
 /// has so many entries that more bits would matter.
@@ -14,4 +14,4 @@ constexpr Outcome outcome_of(std::uint64_t pc, bool taken) {
 constexpr std::uint32_t address_of(Outcome outcome) { return outcome >> 1; }
 constexpr bool was_taken(Outcome outcome) { return (outcome & 1) != 0; }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tally::sim {
+namespace tally::models {
 
 /// A ring of return addresses, negated as in IndirectTargets. One too many overwrites the oldest; one too few reads
 /// what an older call left. Zeroes are the state at the beginning. A return with no call before it that happens to go
@@ -20,4 +20,4 @@ struct ReturnStack {
   bool predict(std::uint64_t target) { return negated[--next % entries] + target == 0; }
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

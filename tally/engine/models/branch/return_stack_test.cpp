@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 // Wrong predictions of `depth` nested calls and their returns.
@@ -39,4 +39,4 @@ TEST(ReturnStack, ALongjmpShiftsWhatFollows) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

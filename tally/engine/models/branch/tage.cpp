@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tally::sim {
+namespace tally::models {
 
 namespace {
 
@@ -235,7 +235,7 @@ Lanes16 Tage::pass(const std::uint32_t* words, std::uint32_t n) {
 // Where the next `n` branches, a stretch at most, are looked for: that goes by outcomes, and by no prediction.
 void Tage::place(const std::uint32_t* words, std::uint32_t n, Places& places) {
 #if defined(__SSE2__)
-  if (n == stretch && has_avx2()) return place_stretch(words, places);
+  if (n == batch && has_avx2()) return locate_block(words, places);
 #endif
   Lanes hash(hash_), leaving;
   // `word` and `index` have the low 16 bits of what their names say in all lanes.
@@ -266,14 +266,14 @@ void Tage::place(const std::uint32_t* words, std::uint32_t n, Places& places) {
 
 // The same for a whole stretch, two branches at a time: six tenths of the time, for from one hash to the next all steps
 // wait for each other.
-TALLY_AVX2 void Tage::place_stretch(const std::uint32_t* words, Places& places) {
-  Lanes16 leaving_of[stretch / lane_bits];
-  for (std::uint32_t i = 0; i < stretch; i += lane_bits) leaving_of[i / lane_bits] = pass(words + i, lane_bits);
+TALLY_AVX2 void Tage::locate_block(const std::uint32_t* words, Places& places) {
+  Lanes16 leaving_of[batch / lane_bits];
+  for (std::uint32_t i = 0; i < batch; i += lane_bits) leaving_of[i / lane_bits] = pass(words + i, lane_bits);
   Two two = first_two(words, leaving_of[0]);
   const __m256i before = in_both(hash_);
   __m256i hash = _mm256_blend_epi32(
       before, _mm256_xor_si256(times_x(before), _mm256_permute2x128_si256(two.change, two.change, 0x00)), upper_half);
-  for (std::uint32_t i = 0; i < stretch; i += 2) {
+  for (std::uint32_t i = 0; i < batch; i += 2) {
     const __m256i where = _mm256_and_si256(_mm256_xor_si256(two.index, hash), in_both(index_masks));
     const __m256i number = _mm256_slli_epi16(two.word, state_bits - number_bit);
     const __m256i wanted = _mm256_and_si256(_mm256_xor_si256(number, hash), in_both(tags));
@@ -281,7 +281,7 @@ TALLY_AVX2 void Tage::place_stretch(const std::uint32_t* words, Places& places) 
     _mm256_store_si256(reinterpret_cast<__m256i*>(places.wanted + i), wanted);
     const __m256i change = two.change;
     const std::uint32_t next = i + 2;
-    two = next == stretch         ? Two{}
+    two = next == batch           ? Two{}
           : next % lane_bits == 0 ? first_two(words + next, leaving_of[next / lane_bits])
                                   : two_of(words + next, _mm256_slli_epi16(two.leaving, 2));
     const __m256i change_of_second = _mm256_permute2x128_si256(change, two.change, 0x21);
@@ -357,7 +357,7 @@ std::uint64_t Tage::play(const std::uint32_t* words, std::uint32_t n) {
   std::uint64_t wrong = 0;
   Places places;
   while (n != 0) {
-    const std::uint32_t some = n < stretch ? n : stretch;
+    const std::uint32_t some = n < batch ? n : batch;
     place(words, some, places);
     wrong += settle(words, some, places);
     words += some;
@@ -366,4 +366,4 @@ std::uint64_t Tage::play(const std::uint32_t* words, std::uint32_t n) {
   return wrong;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

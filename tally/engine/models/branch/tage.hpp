@@ -7,7 +7,7 @@
 #include "tally/engine/models/branch/outcome.hpp"
 #include "tally/engine/models/lanes.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// A bimodal table and seven tables whose entries are found, and checked, by address and ever longer histories; the
 /// longest history that has an entry predicts. 8 KB in hardware: 4,096 two-bit counters (1 KB) and 7 × 512 entries of
@@ -36,16 +36,16 @@ class Tage {
   /// Its tag above its state (tage.cpp).
   using Entry = std::uint16_t;
   /// As many outcomes as are placed before the first of them is predicted.
-  static constexpr std::uint32_t stretch = 64;
+  static constexpr std::uint32_t batch = 64;
   /// Where branches are looked for: lanes of the seven tables, the longest history first, and of the base table.
   struct Places {
-    alignas(32) Lanes16 where[stretch];   ///< an entry in each
-    alignas(32) Lanes16 wanted[stretch];  ///< the tag it must have, in place
+    alignas(32) Lanes16 where[batch];   ///< an entry in each
+    alignas(32) Lanes16 wanted[batch];  ///< the tag it must have, in place
   };
 
   Lanes16 pass(const Outcome* outcomes, std::uint32_t n);
   void place(const Outcome* outcomes, std::uint32_t n, Places& places);
-  void place_stretch(const Outcome* outcomes, Places& places);
+  void locate_block(const Outcome* outcomes, Places& places);
   bool allocate(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, bool taken);
   void learn(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, unsigned key);
   std::uint32_t settle(const Outcome* outcomes, std::uint32_t n, const Places& places);
@@ -61,4 +61,4 @@ class Tage {
   std::int32_t trust_fresh_;  ///< −8 … 7: from 0 on a fresh entry is not believed but its alternate
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -13,7 +13,7 @@
 #include "tally/engine/models/branch/gshare.hpp"
 #include "tally/engine/models/branch/tage_testing.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 using testing::wrong;
@@ -221,4 +221,4 @@ TEST(Tage, AgesAsThePlainOne) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -7,7 +7,7 @@
 #include "tally/engine/models/branch/counter2.hpp"
 #include "tally/engine/models/branch/tage.hpp"
 
-namespace tally::sim::testing {
+namespace tally::models::testing {
 
 class PlainTage {
  public:
@@ -19,7 +19,7 @@ class PlainTage {
   bool predict(std::uint32_t word) {
     const std::uint32_t number = word >> 1;
     const bool taken = (word & 1) != 0;
-    const Lookup lookup = look_up(number);
+    const Lookup lookup = find_marks(number);
     const bool right = lookup.prediction == taken;
     if (!right && lookup.provider + 1 < static_cast<int>(Tage::tables)) allocate(lookup, taken);
     train(lookup, number, taken);
@@ -64,7 +64,7 @@ class PlainTage {
                      : entries_[table][lookup.index[table]].counter >= 0;
   }
 
-  Lookup look_up(std::uint32_t number) const {
+  Lookup find_marks(std::uint32_t number) const {
     Lookup lookup;
     for (unsigned i = 0; i < Tage::tables; ++i) {
       const std::uint32_t rest = hash_of(history_, Tage::history_lengths[i]);
@@ -129,4 +129,4 @@ class PlainTage {
   int trust_fresh_ = 0, agings_ = 0;
 };
 
-}  // namespace tally::sim::testing
+}  // namespace tally::models::testing

@@ -2,7 +2,7 @@
 
 #include "tally/engine/models/cache/vector_sets.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 Cache::Cache(const CacheShape& shape, std::uint64_t* table, std::uint32_t set_words)
     : shape_(shape),
@@ -120,4 +120,4 @@ bool Cache::remove(std::uint64_t address) {
   return true;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -7,7 +7,7 @@
 #include "tally/engine/models/cache/tag.hpp"
 #include "tally/engine/models/cache/tree_plru.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Which line of a full set has to go.
 enum class Replacement : std::uint8_t {
@@ -115,4 +115,4 @@ class Cache {
   std::uint64_t* table_ = nullptr;
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -9,7 +9,7 @@
 
 #include "tally/engine/models/tables_testing.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 using testing::lines;
@@ -148,4 +148,4 @@ TEST(Cache, ARingThatIsOneLineTooLong) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -1,6 +1,6 @@
 #include "tally/engine/models/cache/first_levels.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 namespace {
 
@@ -23,12 +23,12 @@ FirstLevels FirstLevels::over(std::uint64_t* table, std::uint64_t* times) const 
 
 std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* stood_at) {
   constexpr Note purpose = 3;  // the bits of its Access
-  std::uint32_t places[FirstPair::stretch];
+  std::uint32_t places[FirstPair::batch];
   const bool some_are_left_out = !levels_.code().exists() || !levels_.data().exists();
   if (some_are_left_out) n = those_there(notes, n, stood_at);
   std::uint32_t missed = 0;
-  for (std::uint32_t at = 0; at < n; at += FirstPair::stretch) {
-    const std::uint32_t here = n - at < FirstPair::stretch ? n - at : FirstPair::stretch;
+  for (std::uint32_t at = 0; at < n; at += FirstPair::batch) {
+    const std::uint32_t here = n - at < FirstPair::batch ? n - at : FirstPair::batch;
     const std::uint32_t count = levels_.find(notes + at, here, places);
     const std::uint32_t before = missed;
     std::int32_t last = -1;  // that missed
@@ -66,4 +66,4 @@ std::uint32_t FirstLevels::those_there(Note* notes, std::uint32_t n, std::uint32
   return left;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

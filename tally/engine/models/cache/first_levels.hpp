@@ -8,7 +8,7 @@
 #include "tally/engine/models/cache/hierarchy.hpp"
 #include "tally/engine/models/cache/note.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// L1I and L1D where each access is noted that is not to the most recent line of its set. A use of such a line changes
 /// nothing in the set, so what is left out changes no count of misses; accesses may be collected, for nothing after a
@@ -44,4 +44,4 @@ class FirstLevels {
   bool missed_ = false;  // by the access of the last note, so far
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -8,7 +8,7 @@
 
 #include "tally/engine/models/memory.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 constexpr std::uint64_t line_bytes = 64;
@@ -96,4 +96,4 @@ TEST_P(FirstLevelsTest, count_what_the_whole_hierarchy_counts) {
 INSTANTIATE_TEST_SUITE_P(ways, FirstLevelsTest, testing::Values(1, 2, 8, 12, 16));
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace tally::sim {
+namespace tally::models {
 
 namespace {
 
@@ -49,12 +49,12 @@ FirstPair FirstPair::over(std::uint64_t* code, std::uint64_t* data, std::uint64_
   return made;
 }
 
-std::uint32_t FirstPair::find(const Note* notes, std::uint32_t n, std::uint32_t (&missed)[stretch]) {
+std::uint32_t FirstPair::find(const Note* notes, std::uint32_t n, std::uint32_t (&missed)[batch]) {
   std::uint32_t count = 0;
   if (by_times_) {
     count = timed_.use_all(notes, n, missed);
   } else {
-    std::uint8_t hits[stretch];
+    std::uint8_t hits[batch];
     if (by_vectors_) {
       use_vector_levels(vector_levels_, notes, n, hits);
     } else {
@@ -85,4 +85,4 @@ void FirstPair::choose(std::uint32_t n, std::uint32_t costly) {
   looked_ = costly_ = 0;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -7,7 +7,7 @@
 #include "tally/engine/models/cache/timed_sets.hpp"
 #include "tally/engine/models/cache/vector_sets.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Two levels with LRU, of which at least one exists; notes are for one that does. They are looked up in whichever way
 /// is the quickest for what is noted: in vectors where they fit, in lists where they do not, and by times as long as
@@ -15,7 +15,7 @@ namespace tally::sim {
 class FirstPair {
  public:
   /// Notes that one find() takes.
-  static constexpr std::uint32_t stretch = 512;
+  static constexpr std::uint32_t batch = 512;
 
   /// Words of memory for times; zeroes at first, most of them never touched. 0 where they do not fit.
   static std::uint64_t time_words(const CacheShape& code, const CacheShape& data) {
@@ -35,7 +35,7 @@ class FirstPair {
 
   /// Uses of these lines in their order, a stretch of them at most. The places of those that miss are written in
   /// `missed`, rising; returns how many.
-  std::uint32_t find(const Note* notes, std::uint32_t n, std::uint32_t (&missed)[stretch]);
+  std::uint32_t find(const Note* notes, std::uint32_t n, std::uint32_t (&missed)[batch]);
 
  private:
   void choose(std::uint32_t n, std::uint32_t costly);
@@ -49,4 +49,4 @@ class FirstPair {
   std::uint64_t patience_ = 1 << 14;       // notes before times are chosen
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

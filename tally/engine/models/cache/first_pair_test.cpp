@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 struct Pair {
@@ -22,7 +22,7 @@ std::ostream& operator<<(std::ostream& stream, const Pair& pair) {
 class FirstPairTest : public testing::TestWithParam<Pair> {
  protected:
   static std::vector<Note> some(std::mt19937_64& random, std::uint64_t lines_in_use) {
-    std::vector<Note> notes(1 + random() % FirstPair::stretch);
+    std::vector<Note> notes(1 + random() % FirstPair::batch);
     for (Note& note : notes) note = note_of(random() % lines_in_use << 6, static_cast<Access>(random() % 4));
     return notes;
   }
@@ -36,7 +36,7 @@ TEST_P(FirstPairTest, misses_what_lists_miss) {
   FirstPair pair({code, code_words.data()}, {data, data_words.data()}, has_times ? times.data() : nullptr);
   Cache list_code(code, list_code_words.data()), list_data(data, list_data_words.data());
   std::mt19937_64 random(3);
-  std::uint32_t missed[FirstPair::stretch];
+  std::uint32_t missed[FirstPair::batch];
   std::vector<std::uint64_t> old_code, old_data, old_times;
   for (int phase = 0; phase < 12; ++phase) {
     SCOPED_TRACE(phase);
@@ -70,4 +70,4 @@ TEST(FirstPair, HasTimesWhereTheyFit) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

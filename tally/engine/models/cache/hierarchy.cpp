@@ -4,7 +4,7 @@
 
 #include "tally/engine/models/cache/note.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 void LevelCounts::add(const LevelCounts& other) {
   fetches += other.fetches;
@@ -189,4 +189,4 @@ void Hierarchy::bring_next(std::uint64_t address) {
   lower_.prefetch(next, counts_, &l1i_, &l1d_);
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

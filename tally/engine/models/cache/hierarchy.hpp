@@ -6,7 +6,7 @@
 #include "tally/engine/models/cache/cache.hpp"
 #include "tally/engine/models/cache/prefetch.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// What an access is for.
 enum class Access : std::uint8_t {
@@ -138,4 +138,4 @@ class Hierarchy {
   bool next_line_ = false;
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -8,7 +8,7 @@
 
 #include "tally/engine/models/tables_testing.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 using testing::lines;
@@ -253,4 +253,4 @@ TEST(Hierarchy, FastLowerLevelsNeedOnlyTheMisses) {
 TEST(Hierarchy, CountsOfThreadsAreAdded) { EXPECT_TRUE(testing::adds_all<HierarchyCounts>()); }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

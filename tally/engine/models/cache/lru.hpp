@@ -5,7 +5,7 @@
 
 #include "tally/engine/models/cache/tag.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// A set of `ways` tags in the order of their last use; empty places, which are 0, stand at the end. The check of the
 /// most recent line looks at the first word only, which is what generated code does.
@@ -71,4 +71,4 @@ struct Lru {
   }
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 using Set = std::array<std::uint64_t, 3>;
@@ -35,4 +35,4 @@ TEST(Lru, ARemovedPlaceIsFilledBeforeAnythingGoes) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

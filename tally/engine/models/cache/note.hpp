@@ -5,7 +5,7 @@
 
 #include "tally/engine/models/cache/hierarchy.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// An access to a line: the line's address, and in the bits below it the Access and same_access. Lines have at least 8
 /// bytes.
@@ -22,4 +22,4 @@ constexpr Note note_of(std::uint64_t line, Access access) { return line | static
 constexpr Access access_of(Note note) { return static_cast<Access>(note & 3); }
 constexpr std::uint64_t line_of_note(Note note) { return note & ~Note{7}; }
 
-}  // namespace tally::sim
+}  // namespace tally::models

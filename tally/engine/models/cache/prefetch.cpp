@@ -2,7 +2,7 @@
 
 #include "tally/engine/models/cache/tag.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 std::uint64_t next_line(std::uint64_t address, unsigned line_bits) {
   const std::uint64_t next = ((address >> line_bits) + 1) << line_bits;
@@ -34,4 +34,4 @@ Streamer::Lines Streamer::request(std::uint64_t address, unsigned line_bits) {
   return lines.count > 0 ? lines : Lines{};
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

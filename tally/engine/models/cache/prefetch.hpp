@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Which prefetchers work. Every model starts without.
 struct PrefetchShape {
@@ -51,4 +51,4 @@ class Streamer {
   Page pages_[pages] = {};  ///< the one followed last first
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -4,7 +4,7 @@
 
 #include "tally/engine/models/cache/tag.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 TEST(NextLine, StaysInThePage) {
@@ -59,4 +59,4 @@ TEST(Streamer, FollowsEightPages) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

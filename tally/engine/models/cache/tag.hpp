@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tally::sim {
+namespace tally::models {
 
 /// The word that stands for a line: the complement of its first byte's address. So a table of zeroes is empty, and one
 /// that is mapped but never written takes no memory; and generated code sees from one exclusive or with an address
@@ -31,4 +31,4 @@ inline std::uint32_t place_of(const std::uint64_t* set, std::uint32_t ways, std:
   return found;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

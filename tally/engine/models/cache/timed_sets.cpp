@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-namespace tally::sim {
+namespace tally::models {
 
 namespace {
 
@@ -132,4 +132,4 @@ std::uint32_t TimedSets::use_all(const Note* notes, std::uint32_t n, std::uint32
   return misses;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

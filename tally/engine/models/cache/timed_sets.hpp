@@ -6,7 +6,7 @@
 #include "tally/engine/models/cache/cache.hpp"
 #include "tally/engine/models/cache/note.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// A level of code and one of data over tables that are lists (lru.hpp). Between begin() and end() the lists are in no
 /// order, and nobody else may look at them. What is there is known by a table of all lines, which has a place for each
@@ -64,4 +64,4 @@ class TimedSets {
   std::uint32_t sought_ = 0;
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 struct Shapes {
@@ -140,4 +140,4 @@ TEST(TimedSets, FitListsWithLinesOfOneLength) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

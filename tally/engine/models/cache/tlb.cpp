@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace tally::sim {
+namespace tally::models {
 
 void TlbCounts::add(const TlbCounts& other) {
   itlb.add(other.itlb);
@@ -47,15 +47,16 @@ void Tlbs::access(std::uint64_t address, std::uint64_t bytes, Access access) {
 void Tlbs::access_all(const Note* notes, std::uint32_t n, const PlacedNote* placed, Observer* observer) {
   if (first_.is_quick()) return access_quickly(notes, n, placed, observer);
   // Most are to the most recent page of their set: those go first, without a jump that depends on it.
-  constexpr std::uint32_t stretch = 256;
-  std::uint32_t left[stretch];
-  const std::uint64_t masks[2] = {page_sets_told_apart(dtlb_.shape()) - 1, page_sets_told_apart(itlb_.shape()) - 1};
+  constexpr std::uint32_t batch = 256;
+  std::uint32_t left[batch];
+  const std::uint64_t masks[2] = {page_sets_distinguished(dtlb_.shape()) - 1,
+                                  page_sets_distinguished(itlb_.shape()) - 1};
   std::uint64_t recent[2][page_sets];
   for (auto& kind : recent)
     for (std::uint64_t& page : kind) page = ~std::uint64_t{0};
-  for (std::uint32_t at = 0; at < n; at += stretch) {
+  for (std::uint32_t at = 0; at < n; at += batch) {
     std::uint32_t count = 0;
-    for (std::uint32_t i = at; i < n && i < at + stretch; ++i) {
+    for (std::uint32_t i = at; i < n && i < at + batch; ++i) {
       const bool code = access_of(notes[i]) == Access::fetch;
       const std::uint64_t page = notes[i] >> page_bits_;
       std::uint64_t& last = recent[code][page & masks[code]];
@@ -71,9 +72,9 @@ void Tlbs::access_all(const Note* notes, std::uint32_t n, const PlacedNote* plac
 }
 
 void Tlbs::access_quickly(const Note* notes, std::uint32_t n, const PlacedNote* placed, Observer* observer) {
-  std::uint32_t missed[FirstPair::stretch];
-  for (std::uint32_t at = 0; at < n; at += FirstPair::stretch) {
-    const std::uint32_t here = n - at < FirstPair::stretch ? n - at : FirstPair::stretch;
+  std::uint32_t missed[FirstPair::batch];
+  for (std::uint32_t at = 0; at < n; at += FirstPair::batch) {
+    const std::uint32_t here = n - at < FirstPair::batch ? n - at : FirstPair::batch;
     const std::uint32_t count = first_.find(notes + at, here, missed);
     for (std::uint32_t i = 0; i < count; ++i) {
       const Note note = notes[at + missed[i]];
@@ -104,4 +105,4 @@ void Tlbs::touch(std::uint64_t address, Access access) {
   if (!hit && stlb_.exists()) counts_.stlb.count(access, stlb_.access(address).hit);
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -9,7 +9,7 @@
 #include "tally/engine/models/cache/note.hpp"
 #include "tally/engine/models/observer.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// What the TLBs look like. All pages have the length that the shapes name (line_bits, 12 for 4 KiB): whether the
 /// kernel gave a program larger ones is not seen from inside it.
@@ -25,7 +25,7 @@ struct TlbShape {
 /// Sets of a TLB that are told apart by who asks for the most recent page of each; of more, and of a number that is no
 /// power of two, some are taken for one.
 inline constexpr std::uint32_t page_sets = 64;
-constexpr std::uint32_t page_sets_told_apart(const CacheShape& shape) {
+constexpr std::uint32_t page_sets_distinguished(const CacheShape& shape) {
   const bool is_power = shape.sets != 0 && (shape.sets & (shape.sets - 1)) == 0;
   if (!is_power) return 1;
   return shape.sets < page_sets ? shape.sets : page_sets;
@@ -82,4 +82,4 @@ class Tlbs {
   FirstPair first_;  // over the same tables, where both exist and are lists
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -8,7 +8,7 @@
 
 #include "tally/engine/models/tables_testing.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 using testing::OwnTlbs;
@@ -91,4 +91,4 @@ TEST(Tlbs, NotesOfManyAccessesMissAsOneByOne) {
 TEST(Tlbs, CountsOfThreadsAreAdded) { EXPECT_TRUE(testing::adds_all<TlbCounts>()); }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

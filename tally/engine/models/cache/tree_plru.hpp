@@ -5,7 +5,7 @@
 
 #include "tally/engine/models/cache/tag.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// A set of `ways` tags, each in its place, and one word of bits after them. A use turns the nodes above its way to
 /// the other half; the victim is found by following them. A number of ways that is no power of two makes a tree whose
@@ -54,4 +54,4 @@ struct TreePlru {
   static void remove(std::uint64_t* set, std::uint32_t /*ways*/, std::uint32_t place) { set[place] = 0; }
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 // A full set of `ways` tags 1, 3, 5 …, used in that order.
@@ -63,4 +63,4 @@ TEST(TreePlru, ARemovedPlaceIsFilledBeforeAnythingGoes) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

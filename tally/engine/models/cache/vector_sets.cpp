@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tally::sim {
+namespace tally::models {
 
 #if defined(__x86_64__) && defined(__SSE2__)
 
@@ -133,12 +133,12 @@ TALLY_AVX512 void use_by_avx512(const VectorLevel (&levels)[4], const std::uint6
 }
 
 /// Notes of which code and data take different ways.
-constexpr std::uint32_t stretch = 512;
+constexpr std::uint32_t batch = 512;
 constexpr auto fetches = static_cast<unsigned>(Access::fetch);
 
 /// The places of the notes for the level of code, and of those for the levels of data.
 struct Parted {
-  std::uint32_t of_code[stretch + 8], of_data[stretch + 8];  // eight are written at once
+  std::uint32_t of_code[batch + 8], of_data[batch + 8];  // eight are written at once
   std::uint32_t codes = 0, datas = 0;
 };
 
@@ -210,7 +210,7 @@ void use_vector_levels(const VectorLevel (&levels)[4], const std::uint64_t* line
     return use_levels(levels, levels[data].ways, lines, All(), n, hits, by);
   // One after the other: neither knows of the other, and what takes other steps for each note is mispredicted.
   for (std::uint32_t here = 0; n != 0; lines += here, hits += here, n -= here) {
-    here = n < stretch ? n : stretch;
+    here = n < batch ? n : batch;
     Parted parted;
     if (by == Vectors::avx512) {
       part_by_avx512(lines, here, parted);
@@ -246,4 +246,4 @@ bool vector_levels(VectorLevel (&levels)[4], const LevelTable& code, const Level
   return true;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -8,7 +8,7 @@
 #include "tally/engine/models/cache/cache.hpp"
 #include "tally/engine/models/cache/hierarchy.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// A level with sets of 4, 8, 12 or 16 ways, their number a power of two, lines of 64 bytes or more (or pages), and
 /// LRU.
@@ -41,4 +41,4 @@ Vectors widest_vectors();
 void use_vector_levels(const VectorLevel (&levels)[4], const std::uint64_t* lines, std::uint32_t n, std::uint8_t* hits,
                        Vectors by = widest_vectors());
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -7,7 +7,7 @@
 
 #include "tally/engine/models/cache/lru.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 struct Levels {
@@ -106,4 +106,4 @@ TEST(VectorSets, OfCodeAndDataMayHaveDifferentWays) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

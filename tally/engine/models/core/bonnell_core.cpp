@@ -1,6 +1,6 @@
 #include "tally/engine/models/core/bonnell_core.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 namespace {
 
@@ -90,4 +90,4 @@ constinit const CoreTable bonnell_core = {
     .timings = by_operation(rows),
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

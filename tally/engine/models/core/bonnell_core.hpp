@@ -3,9 +3,9 @@
 
 #include "tally/engine/models/core/core.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Timings of Bonnell; each row names its source. What came after SSSE3 is unknown to it.
 extern constinit const CoreTable bonnell_core;
 
-}  // namespace tally::sim
+}  // namespace tally::models

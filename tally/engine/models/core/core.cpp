@@ -1,6 +1,6 @@
 #include "tally/engine/models/core/core.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 namespace {
 
@@ -112,14 +112,14 @@ class Run {
 
 CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instructions, CoreState& state) {
   CoreCost cost;
-  Run stretch(core, state);
+  Run batch(core, state);
   for (const CoreInstruction& instruction : instructions) {
     const Timing* const timing = core.timing(instruction.operation);
     cost.unknown += timing == nullptr;
-    stretch.step(instruction, timing != nullptr ? *timing : not_known);
+    batch.step(instruction, timing != nullptr ? *timing : not_known);
   }
-  cost.ticks = stretch.finish(state);
+  cost.ticks = batch.finish(state);
   return cost;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

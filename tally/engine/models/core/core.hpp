@@ -11,7 +11,7 @@
 
 #include "tally/engine/models/core/operation.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Time is counted in parts of a cycle that every width and rate of ours divides.
 constexpr std::int32_t ticks_per_cycle = 24;
@@ -97,4 +97,4 @@ struct CoreCost {
 /// Runs a stretch of instructions once, from `state` on. Cost: some 10 ns an instruction.
 CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instructions, CoreState& state);
 
-}  // namespace tally::sim
+}  // namespace tally::models

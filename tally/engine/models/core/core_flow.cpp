@@ -1,6 +1,6 @@
 #include "tally/engine/models/core/core_flow.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 namespace {
 
@@ -106,4 +106,4 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
   return result;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -6,7 +6,7 @@
 
 #include "tally/engine/models/core/core.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// A stretch of code that is entered at its top only.
 struct CoreBlock {
@@ -54,4 +54,4 @@ struct CoreTotal {
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
                 const CoreMemory& memory);
 
-}  // namespace tally::sim
+}  // namespace tally::models

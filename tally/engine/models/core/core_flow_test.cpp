@@ -9,7 +9,7 @@
 #include "tally/engine/models/core/core_testing.hpp"
 #include "tally/engine/models/core/haswell_core.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 using namespace testing;
@@ -141,4 +141,4 @@ TEST(CoreFlow, UnknownInstructionsAreWeighedToo) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

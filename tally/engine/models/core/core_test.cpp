@@ -6,7 +6,7 @@
 #include "tally/engine/models/core/core_testing.hpp"
 #include "tally/engine/models/core/haswell_core.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 using namespace testing;
@@ -157,4 +157,4 @@ TEST(HaswellCore, HasARowForEveryKindAndASource) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -5,7 +5,7 @@
 
 #include "tally/engine/models/core/core.hpp"
 
-namespace tally::sim::testing {
+namespace tally::models::testing {
 
 using Code = std::vector<CoreInstruction>;
 
@@ -49,4 +49,4 @@ inline Code factorial5(int nops = 0) {
 inline Code factorial4() { return {multiply(r12, r11), decrement(r11), compare(r11), branch()}; }
 inline Code factorial3() { return {multiply(r12, r11), decrement(r11), branch()}; }
 
-}  // namespace tally::sim::testing
+}  // namespace tally::models::testing

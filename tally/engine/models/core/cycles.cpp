@@ -1,6 +1,6 @@
 #include "tally/engine/models/core/cycles.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 namespace {
 
@@ -30,4 +30,4 @@ std::uint64_t miss_cycles(const Latencies& latencies, unsigned load_latency, con
          awaited_misses(tlbs.stlb) * latencies.walk + branches.misses() * latencies.mispredict;
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -7,7 +7,7 @@
 #include "tally/engine/models/cache/hierarchy.hpp"
 #include "tally/engine/models/cache/tlb.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// How long things take that the core model leaves out: cycles from a load to its use where it is found in that place,
 /// and cycles lost by a wrong prediction. Nothing overlaps in the model, so a program that has many misses on their way
@@ -25,4 +25,4 @@ struct Latencies {
 std::uint64_t miss_cycles(const Latencies& latencies, unsigned load_latency, const HierarchyCounts& caches,
                           const TlbCounts& tlbs, const BranchCounts& branches);
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 constexpr Latencies latencies{.l2 = 12, .llc = 36, .memory = 200, .stlb = 7, .walk = 30, .mispredict = 15};
@@ -49,4 +49,4 @@ TEST(MissCycles, TranslationsAndPredictions) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -1,6 +1,6 @@
 #include "tally/engine/models/core/haswell_core.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 namespace {
 
@@ -114,4 +114,4 @@ constinit const CoreTable haswell_core = {
     .timings = by_operation(rows),
 };
 
-}  // namespace tally::sim
+}  // namespace tally::models

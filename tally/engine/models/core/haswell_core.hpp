@@ -3,9 +3,9 @@
 
 #include "tally/engine/models/core/core.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// Timings of Haswell; each row names its source. AVX-512 and what came later is unknown to it.
 extern constinit const CoreTable haswell_core;
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -1,6 +1,6 @@
 #include "tally/engine/models/core/operation.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 namespace {
 
@@ -189,4 +189,4 @@ Operation operation_of(const char* mnemonic, const Form& form) {
   return refined(operation, plain, form);
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tally::sim {
+namespace tally::models {
 
 /// One kind. `unknown` is what no list names: system instructions, microcode, extensions that are too new.
 enum class Operation : std::uint8_t {
@@ -108,4 +108,4 @@ struct Form {
 /// are found by the name without their `v`. Cost: a search of some 5 KB of names; keep the answer.
 Operation operation_of(const char* mnemonic, const Form& form);
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 TEST(Operation, ByName) {
@@ -68,4 +68,4 @@ TEST(Operation, IdiomsThatClear) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

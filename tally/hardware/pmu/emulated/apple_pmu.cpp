@@ -89,9 +89,9 @@ Answer ApplePmu::write(std::uint64_t number, std::uint64_t value, int level) {
 }
 
 void ApplePmu::synchronize() {
-  const bool chosen_anew = visible_[pmesr0] != values_[pmesr0] || visible_[pmesr1] != values_[pmesr1];
+  const bool chosen_again = visible_[pmesr0] != values_[pmesr0] || visible_[pmesr1] != values_[pmesr1];
   visible_ = values_;
-  if (chosen_anew) choose_events();
+  if (chosen_again) choose_events();
 }
 
 std::uint8_t ApplePmu::event_of(int counter) const {

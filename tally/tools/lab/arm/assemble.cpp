@@ -110,7 +110,7 @@ std::string told(const std::string& name, const std::string& source, const std::
 }
 
 // What the linker says of a label that is nowhere.
-std::string told_by_linker(const std::string& output) {
+std::string reported_by_linker(const std::string& output) {
   const std::size_t at = output.find("undefined reference to ");
   if (at == std::string::npos) return trimmed(output);
   return "there is no label " + output.substr(at + 23, output.find('\n', at) - at - 23);
@@ -181,7 +181,7 @@ Result<Image> assemble(const std::string& name, const std::string& text, const p
   const Said linked =
       output_of({"aarch64-linux-gnu-ld", "-n", "-Ttext=0x100000", "-o", image_path.string(), object.string()});
   if (linked.status != 0)
-    return fail(Code::bad_usage, fmt::format("{}: {}", printable(name), told_by_linker(linked.text)));
+    return fail(Code::bad_usage, fmt::format("{}: {}", printable(name), reported_by_linker(linked.text)));
   const std::string bytes = read_file(image_path);
   auto image = load_elf(name, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
   if (!image) return image;

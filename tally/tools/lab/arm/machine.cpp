@@ -193,12 +193,12 @@ void Machine::before(std::uint64_t address) {
     return;
   }
   const Instruction& instruction = decoded(address);
-  look_around(instruction);
+  check_surroundings(instruction);
   tags_.clear_counts();
   if (!intercept(instruction)) running_ = instruction;
 }
 
-void Machine::look_around(const Instruction& instruction) {
+void Machine::check_surroundings(const Instruction& instruction) {
   const auto& stops = settings_.breakpoints;
   if (std::find(stops.begin(), stops.end(), instruction.address) != stops.end()) note(entry(Entry::Kind::breakpoint));
   if (!settings_.steps) return;
@@ -254,11 +254,11 @@ void Machine::retire(const Instruction& instruction, std::uint64_t next) {
   core_->retire(done, level_);
   ++instructions_;
   cycles_ += done.cycles;
-  told_overflows(before);
+  report_overflows(before);
 }
 
 // An overflow, and the interrupt that it asks for.
-void Machine::told_overflows(std::uint64_t before) {
+void Machine::report_overflows(std::uint64_t before) {
   const std::uint64_t now = core_->overflows();
   for (int bit = 0; now != before && bit < 32; ++bit) {
     if ((now & ~before) >> bit & 1) {

@@ -79,10 +79,10 @@ class Machine : public Computer {
 
   Result<bool> start();
   void before(std::uint64_t address);
-  void look_around(const Instruction& instruction);
+  void check_surroundings(const Instruction& instruction);
   void finish(std::uint64_t next);
   void retire(const Instruction& instruction, std::uint64_t next);
-  void told_overflows(std::uint64_t before);
+  void report_overflows(std::uint64_t before);
   bool interrupted(std::uint64_t address);
   const Instruction& decoded(std::uint64_t address);
   void end(End::Reason reason, std::uint64_t address, std::string message, std::string hint = {});

@@ -123,7 +123,7 @@ bool Machine::access(const Instruction& instruction) {
       write.remarks = pmu::check({*core_->place_of(number), value, core_->profile().version});
     }
     note(write);
-    if (answer) told_overflows(before);
+    if (answer) report_overflows(before);
   }
   if (!answer) {
     refuse(instruction, *answer.fault, level_ == 0 && core_->place_of(number).has_value());

@@ -6,7 +6,7 @@
 
 namespace tally::memory {
 
-std::string closer_look(const Circumstances& run) {
+std::string suggested_options(const Circumstances& run) {
   // Twice the mappings, some of them several times, in whole minutes.
   return fmt::format("--mappings {} --time-budget {}", 2 * run.mappings, (3 * run.budget_seconds + 59) / 60 * 60);
 }
@@ -28,11 +28,11 @@ std::string advice(std::string_view cause, const Circumstances& run) {
     return fmt::format(
         "run it again when who shares the cache, other virtual machines perhaps, is calmer, or with {}, which gives it "
         "more chances",
-        closer_look(run));
+        suggested_options(run));
   }
   if (cause.empty()) return "run it again at a quieter time";
   return fmt::format("run it again at a quieter time, or with {}, which gives disturbed sizes more chances",
-                     closer_look(run));
+                     suggested_options(run));
 }
 
 }  // namespace tally::memory

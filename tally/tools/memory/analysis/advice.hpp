@@ -17,7 +17,7 @@ struct Circumstances {
 };
 
 /// The options that look more closely than this run did: "--mappings 10 --time-budget 180".
-std::string closer_look(const Circumstances& run);
+std::string suggested_options(const Circumstances& run);
 
 /// What to do next about a contended run, in one line. `cause`: what most of its points were flagged for
 /// (CurvePoint::why); may be empty.

@@ -11,8 +11,8 @@ namespace {
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 TEST(Advice, asks_for_more_than_the_run_had) {
-  EXPECT_EQ(closer_look({}), "--mappings 10 --time-budget 180");
-  EXPECT_EQ(closer_look({.mappings = 10, .budget_seconds = 180}), "--mappings 20 --time-budget 540");
+  EXPECT_EQ(suggested_options({}), "--mappings 10 --time-budget 180");
+  EXPECT_EQ(suggested_options({.mappings = 10, .budget_seconds = 180}), "--mappings 20 --time-budget 540");
 }
 
 TEST(Advice, is_about_the_cause) {

@@ -110,7 +110,7 @@ Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& n
   if (!low.empty() && !high.empty() && kolmogorov_smirnov(low, high) >= 0.001) {
     reasons.against("the latencies of both sides overlap");
   }
-  add_noise(reasons, look_at(curve, span.first.first, next.first.first), waited_share);
+  add_noise(reasons, measure_range(curve, span.first.first, next.first.first), waited_share);
   return reasons;
 }
 
@@ -179,7 +179,7 @@ MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesse
   }
   set_latency(level, curve, span.first, witnesses);
   Reasons reasons;
-  add_noise(reasons, look_at(curve, span.first.first, span.last.last), witnesses.waited_share);
+  add_noise(reasons, measure_range(curve, span.first.first, span.last.last), witnesses.waited_share);
   if (octaves < 2) {
     reasons.against(
         "memory latency not reached: the plateau is shorter than two octaves; --to takes the curve further");
@@ -278,7 +278,7 @@ class LevelFinder {
   // What the curve ends in.
   void add_end() {
     const std::size_t until = shown_until();
-    const std::string busy = spans_.empty() ? "" : contention_behind(curve_, spans_.back(), reported());
+    const std::string busy = spans_.empty() ? "" : contention_above(curve_, spans_.back(), reported());
     if (!busy.empty()) {
       add_busy(spans_.back(), busy, until);
       pass_by(until, nullptr);

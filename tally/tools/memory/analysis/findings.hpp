@@ -23,7 +23,7 @@ struct Witnesses {
   FirstTranslations translations{};
   std::vector<Capacity> scattered{};  ///< of rings whose lines lie anywhere, where a rise of the curve slopes
   double waited_share = 0;            ///< of the time, for the processor
-  std::string closer_look{};          ///< options that would show more, as closer_look() has them
+  std::string suggested_options{};    ///< options that would show more, as suggested_options() has them
   std::string cut_short{};            ///< why the curve ends before it should; empty where it does not
 };
 

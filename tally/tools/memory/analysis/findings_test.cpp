@@ -42,7 +42,7 @@ Witnesses known() {
   witnesses.first_level = Geometry{12, 64, 48 << 10, ""};
   witnesses.line_bytes = 64;
   witnesses.ghz = 4;
-  witnesses.closer_look = "--mappings 10 --time-budget 180";
+  witnesses.suggested_options = "--mappings 10 --time-budget 180";
   return witnesses;
 }
 

@@ -60,32 +60,32 @@ TEST(CacheGeometry, as_measured_beside_a_translation_buffer) {
 }
 
 // As measured on a virtual machine (AMD EPYC, Zen 4: 8 ways of 64 sets) with a neighbour in the core.
-const Hits beside_a_neighbour{{64, 396},  {128, 224},  {256, 129}, {512, 61},  {1024, 32},
-                              {2048, 16}, {4096, 8},   {8192, 8},  {16384, 8}, {32768, 8},
-                              {65536, 8}, {131072, 8}, {12288, 8}, {20480, 8}, {28672, 8}};
+const Hits next_to_a_neighbour{{64, 396},  {128, 224},  {256, 129}, {512, 61},  {1024, 32},
+                               {2048, 16}, {4096, 8},   {8192, 8},  {16384, 8}, {32768, 8},
+                               {65536, 8}, {131072, 8}, {12288, 8}, {20480, 8}, {28672, 8}};
 
 TEST(CacheGeometry, a_neighbour_takes_lines_of_narrow_strides_and_none_of_the_ways) {
-  const Geometry geometry = cache_geometry(beside_a_neighbour, 64);
+  const Geometry geometry = cache_geometry(next_to_a_neighbour, 64);
   EXPECT_EQ(geometry.ways, 8u) << geometry.reason;
   EXPECT_EQ(geometry.sets, 64u);
   EXPECT_EQ(geometry.capacity_bytes, 32u * 1024);
-  EXPECT_EQ(disturbed_strides(beside_a_neighbour, 64), (std::vector<std::uint64_t>{64, 128}));
+  EXPECT_EQ(disturbed_strides(next_to_a_neighbour, 64), (std::vector<std::uint64_t>{64, 128}));
 }
 
 TEST(CacheGeometry, contradictions_are_told_in_lines) {
-  Hits hits = beside_a_neighbour;
+  Hits hits = next_to_a_neighbour;
   hits[12].lines = 7;
   EXPECT_EQ(
       cache_geometry(hits, 64).reason,
       "7 lines 12.00 KiB apart hit where 8 ways x 64 sets hold 8, as where the number of sets is no power of two");
   EXPECT_EQ(disturbed_strides(hits, 64).size(), hits.size()) << "which of them is wrong is not known";
-  hits = beside_a_neighbour;
+  hits = next_to_a_neighbour;
   hits[5].lines = 12;
   EXPECT_EQ(cache_geometry(hits, 64).reason, "12 lines 2.000 KiB apart hit where 8 ways x 64 sets hold 16");
-  hits = beside_a_neighbour;
+  hits = next_to_a_neighbour;
   hits[0].lines = 600;
   EXPECT_FALSE(cache_geometry(hits, 64).ways) << "a neighbour brings no lines";
-  hits = beside_a_neighbour;
+  hits = next_to_a_neighbour;
   hits.resize(8);
   EXPECT_FALSE(cache_geometry(hits, 64).ways) << "two strides with the same number are chance";
 }

@@ -48,7 +48,7 @@ std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, cons
       where, held.size() == 1 ? "" : "up to ", 100 * worst->share, memory_ns, text(reported.back().bytes));
 }
 
-void tell_of_held(const std::vector<HeldSize>& sizes, std::vector<result::MemoryLevel>& levels) {
+void describe_held(const std::vector<HeldSize>& sizes, std::vector<result::MemoryLevel>& levels) {
   const auto first = std::find_if(sizes.begin(), sizes.end(), is_held);
   if (first == sizes.end()) return;
   for (result::MemoryLevel& level : levels) {

@@ -37,6 +37,6 @@ std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, cons
                                         double memory_ns);
 
 /// A capacity beyond a size that memory served a part of is what others leave now: it is graded low, and says so.
-void tell_of_held(const std::vector<HeldSize>& sizes, std::vector<result::MemoryLevel>& levels);
+void describe_held(const std::vector<HeldSize>& sizes, std::vector<result::MemoryLevel>& levels);
 
 }  // namespace tally::memory

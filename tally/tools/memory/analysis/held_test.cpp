@@ -54,7 +54,7 @@ TEST(Held, a_capacity_beyond_them_is_low_and_says_so) {
   levels[1].capacity_bytes = 14 << 20;
   for (auto& level : levels) level.grade = result::Grade::high;
   levels[1].because = "steep";
-  tell_of_held({{4 << 20, 0.03}, {10 << 20, 0.68}}, levels);
+  describe_held({{4 << 20, 0.03}, {10 << 20, 0.68}}, levels);
   EXPECT_EQ(levels[0].grade, result::Grade::high);
   EXPECT_EQ(levels[1].grade, result::Grade::low);
   EXPECT_EQ(levels[1].because, "steep; from 10.00 MiB on memory served a part of the loads: others fill it");

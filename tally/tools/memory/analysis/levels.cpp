@@ -158,7 +158,7 @@ Piece gentle_part(std::size_t from, std::size_t to, const std::vector<double>& y
 }
 
 // Whether a stretch is neither the end of the plateau below nor the beginning of the one above.
-bool stands_apart(const Piece& piece, const Piece& below, const Piece& above, const std::vector<double>& y) {
+bool is_distinct(const Piece& piece, const Piece& below, const Piece& above, const std::vector<double>& y) {
   if (piece.from == piece.to) return false;
   const double level = level_of(y, piece.from, piece.to);
   const double least = std::log2(1.5);
@@ -328,7 +328,7 @@ std::vector<Plateau> find_plateaus(const Curve& curve) {
     // Before the first and after the last there is no rise to be told from a slope.
     if (i > 0) {
       const Piece gentle = gentle_part(flat[i - 1].to, flat[i].from, smooth, octaves, roughness);
-      if (stands_apart(gentle, flat[i - 1], flat[i], sound.log_ns)) add(gentle);
+      if (is_distinct(gentle, flat[i - 1], flat[i], sound.log_ns)) add(gentle);
     }
     add(flat[i]);
   }

@@ -14,7 +14,7 @@ namespace tally::memory {
 namespace {
 
 // All orders of what stands after the first element are equally likely (Fisher and Yates); the first stays.
-void shuffle_behind_first(std::span<std::uint32_t> indices, Random& random) {
+void shuffle_after_first(std::span<std::uint32_t> indices, Random& random) {
   for (std::size_t i = indices.size(); i-- > 2;) std::swap(indices[i], indices[random.uniform(1, i)]);
 }
 
@@ -92,7 +92,7 @@ Order backward_ring(std::uint64_t n) {
 
 Order random_ring(std::uint64_t n, Random& random) {
   Order order = forward_ring(n);
-  shuffle_behind_first(order, random);
+  shuffle_after_first(order, random);
   return order;
 }
 

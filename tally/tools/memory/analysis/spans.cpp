@@ -34,7 +34,7 @@ std::vector<LevelSpan> join_spans(const std::vector<Plateau>& plateaus, const st
   return spans;
 }
 
-Stretch look_at(const Curve& curve, std::size_t first, std::size_t last) {
+Stretch measure_range(const Curve& curve, std::size_t first, std::size_t last) {
   Stretch stretch;
   std::map<std::string, int> reasons;
   int most = 0;
@@ -66,7 +66,7 @@ Stretch look_at(const Curve& curve, std::size_t first, std::size_t last) {
 std::string contention_of(const Curve& curve, const LevelSpan& span) {
   const std::size_t first = span.first.first;
   const std::size_t last = span.last.last;
-  const Stretch stretch = look_at(curve, first, last);
+  const Stretch stretch = measure_range(curve, first, last);
   return stretch.flagged * 4 > stretch.points ? contended_text(curve, stretch, first, last) : std::string();
 }
 
@@ -75,7 +75,7 @@ std::string contention_between(const Curve& curve, const LevelSpan& span, const 
   constexpr double hiding_octaves = 0.75;
   const std::size_t first = span.last.last;
   const std::size_t last = next.first.first;
-  const Stretch stretch = look_at(curve, first, last);
+  const Stretch stretch = measure_range(curve, first, last);
   const bool hole = stretch.flagged > 0 && stretch.hole_octaves >= hiding_octaves;
   // Within less than that the interval of the capacity says all.
   const bool rough = std::log2(curve[last].size_bytes / curve[first].size_bytes) >= hiding_octaves &&
@@ -83,18 +83,18 @@ std::string contention_between(const Curve& curve, const LevelSpan& span, const 
   return hole || rough ? contended_text(curve, stretch, first, last) : std::string();
 }
 
-std::string contention_behind(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported) {
+std::string contention_above(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported) {
   constexpr double hiding_octaves = 0.75;
   const std::size_t last = curve.size() - 1;
   if (reported.empty() || curve[span.last.last].size_bytes >= 2 * static_cast<double>(reported.back().bytes)) return {};
   std::size_t sound = last;
   while (curve[sound].flagged && sound > span.last.last) --sound;
   if (std::log2(curve[last].size_bytes / curve[sound].size_bytes) < hiding_octaves) return {};
-  return contended_text(curve, look_at(curve, sound + 1, last), sound + 1, last);
+  return contended_text(curve, measure_range(curve, sound + 1, last), sound + 1, last);
 }
 
 std::string cause_of(const Curve& curve) {
-  return curve.empty() ? std::string() : look_at(curve, 0, curve.size() - 1).why;
+  return curve.empty() ? std::string() : measure_range(curve, 0, curve.size() - 1).why;
 }
 
 }  // namespace tally::memory

@@ -35,7 +35,7 @@ struct Stretch {
   double rejected_share = 0;
 };
 
-Stretch look_at(const Curve& curve, std::size_t first, std::size_t last);
+Stretch measure_range(const Curve& curve, std::size_t first, std::size_t last);
 
 /// Why the latency of a span cannot be believed: more than a quarter of its points are flagged. Empty where it can.
 std::string contention_of(const Curve& curve, const LevelSpan& span);
@@ -46,7 +46,7 @@ std::string contention_between(const Curve& curve, const LevelSpan& span, const 
 
 /// Why what follows on the last span cannot be believed: the curve ends in so many flagged points that a level could
 /// lie hidden among them. Empty where it can, and where memory was reached.
-std::string contention_behind(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported);
+std::string contention_above(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported);
 
 /// What most of the flagged points of a curve were flagged for; empty where none is.
 std::string cause_of(const Curve& curve);

@@ -14,7 +14,8 @@ namespace {
 using result::Grade;
 using result::MemoryTlb;
 
-MemoryTlb graded(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agree, const std::string& closer_look) {
+MemoryTlb graded(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agree,
+                 const std::string& suggested_options) {
   MemoryTlb tlb;
   tlb.name = "DTLB";
   tlb.entries = static_cast<std::int64_t>(geometry.entries);
@@ -23,7 +24,7 @@ MemoryTlb graded(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agr
   TlbTrust trust = trust_in(geometry, hits.hits, hits.again, huge_agree);
   tlb.grade = trust.grade;
   tlb.because = std::move(trust.because);
-  if (tlb.grade == Grade::low) tlb.because += "; " + closer_look + " looks more often";
+  if (tlb.grade == Grade::low) tlb.because += "; " + suggested_options + " looks more often";
   if (!geometry.ways || trust.grade == Grade::low) return tlb;
   tlb.ways = static_cast<std::int64_t>(*geometry.ways);
   tlb.sets = static_cast<std::int64_t>(*geometry.sets);
@@ -38,7 +39,7 @@ MemoryTlb unseen(const TlbHits& base, const TranslationWitness& how) {
   const HitCount& narrow = base.hits.front();
   tlb.because = narrow.lines == 0
                     ? "not seen: single pages were slower already, as where something else runs in this core; " +
-                          how.closer_look + " looks more often"
+                          how.suggested_options + " looks more often"
                     : fmt::format("not seen: {} pages, one line in each, are as fast as as many lines side by side",
                                   narrow.lines);
   return tlb;
@@ -70,7 +71,7 @@ std::vector<MemoryTlb> translation_rows(const TlbHits& base, const std::optional
     pages = fmt::format("; {} pages ({}) are translated by {}", asked_name, asked->pages_got,
                         size_text(reached.granule_bytes));
   }
-  std::vector<MemoryTlb> rows{graded(geometry, base, huge_agree, how.closer_look)};
+  std::vector<MemoryTlb> rows{graded(geometry, base, huge_agree, how.suggested_options)};
   rows.back().because += pages;
   if (base.second_entries) {
     MemoryTlb second;

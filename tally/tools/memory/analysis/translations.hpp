@@ -16,7 +16,7 @@ namespace tally::memory {
 struct TranslationWitness {
   std::uint64_t page_bytes = 4096;
   std::uint64_t huge_bytes = 2 << 20;
-  std::string closer_look{};  ///< options that would show more, as closer_look() has them
+  std::string suggested_options{};  ///< options that would show more, as suggested_options() has them
 };
 
 /// The first translation buffer with pages of the kind that was asked for; nothing known where it was not seen.

@@ -72,7 +72,7 @@ std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, 
   // What ends shortly after a level has no room for the flat stretch that would follow.
   const bool is_last = spans.empty() || bytes >= curve[spans.back().last.last].size_bytes;
   if (is_last && curve.back().size_bytes < 4 * bytes) return why + "; " + what_takes_it_further(witnesses);
-  return witnesses.closer_look.empty() ? why : why + "; " + witnesses.closer_look + " looks more closely";
+  return witnesses.suggested_options.empty() ? why : why + "; " + witnesses.suggested_options + " looks more closely";
 }
 
 const KnownCache* holder_of(const Curve& curve, const Plateau& plateau, const std::vector<KnownCache>& reported,

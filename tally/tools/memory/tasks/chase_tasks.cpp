@@ -144,7 +144,7 @@ Result<void> run_forward(Runner& runner, result::Memory& result) {
   for (const auto& [key, raw] : sweep->raw) {
     if (!sweep->read.contains(key) || !sweep->write.contains(key)) continue;
     const Forwarding one = forwarding(raw, sweep->write.at(key), sweep->read.at(key));
-    result.figures.emplace_back(
+    result.statistics.emplace_back(
         fmt::format("forwarding, block {}, region {}", size_text(key.first), size_text(key.second)), one.share);
     result.ratios.push_back({"raw / (write + read)", key.second, key.first, one.share, one.low, one.high,
                              std::string(name(one.forwarded))});
@@ -172,10 +172,10 @@ Result<void> run_fence_fit(Runner& runner, result::Memory& result) {
   }
   if (small_times.size() < 4 || result.verdict.contended) return {};
   const FenceFit fit = fit_fence(small_times, large_times);
-  result.figures = {{"fence_ns", fit.fence_ns},
-                    {"line_ns", fit.line_ns},
-                    {"floor_ns", fit.floor_ns},
-                    {"crossing_bytes", fit.crossing_bytes}};
+  result.statistics = {{"fence_ns", fit.fence_ns},
+                       {"line_ns", fit.line_ns},
+                       {"floor_ns", fit.floor_ns},
+                       {"crossing_bytes", fit.crossing_bytes}};
   result.findings.push_back(
       fmt::format("a region costs {:.0f} ns for {} and what it waits for, and {:.2f} ns for each line", fit.fence_ns,
                   runner.plan().fence->name, fit.line_ns));
@@ -214,7 +214,8 @@ Result<void> run_amplify(Runner& runner, result::Memory& result) {
     const auto far = sweep->read.find({block, regions.back()});
     if (near == sweep->read.end() || far == sweep->read.end()) continue;
     amplifications.push_back({static_cast<double>(block), far->second.ns / near->second.ns});
-    result.figures.emplace_back(fmt::format("amplification, block {}", size_text(block)), amplifications.back().ratio);
+    result.statistics.emplace_back(fmt::format("amplification, block {}", size_text(block)),
+                                   amplifications.back().ratio);
   }
   if (result.verdict.contended || amplifications.empty()) return {};
   const auto entry = entry_size(amplifications);

@@ -48,7 +48,7 @@ Result<void> run_stlf(Runner& runner, result::Memory& result) {
   result.maps.push_back(std::move(map));
   judge(result, references);
   if (same.empty() || overlapping.empty()) return {};
-  result.figures = {{"same_place_ns", median(same)}, {"overlapping_ns", median(overlapping)}};
+  result.statistics = {{"same_place_ns", median(same)}, {"overlapping_ns", median(overlapping)}};
   result.findings.push_back(
       fmt::format("a load of what was just stored takes {:.2f} ns, one of a part of it and other bytes {:.2f} ns",
                   median(same), median(overlapping)));

@@ -131,10 +131,10 @@ Result<void> run_clock(Runner& runner, result::Memory& result) {
   row.batches = static_cast<std::int64_t>(references.size());
   result.points.push_back(std::move(row));
   judge(result, references);
-  result.figures = {{"core_ghz", median(ghz)},
-                    {"core_ghz_lowest", quantile(ghz, 0)},
-                    {"core_ghz_highest", quantile(ghz, 1)},
-                    {"time_stamp_ghz", 1 / runner.ns(1)}};
+  result.statistics = {{"core_ghz", median(ghz)},
+                       {"core_ghz_lowest", quantile(ghz, 0)},
+                       {"core_ghz_highest", quantile(ghz, 1)},
+                       {"time_stamp_ghz", 1 / runner.ns(1)}};
   result.findings.push_back(fmt::format("core clock {:.3f} GHz ({:.3f} to {:.3f}), time-stamp counter {:.4f} GHz",
                                         median(ghz), quantile(ghz, 0), quantile(ghz, 1), 1 / runner.ns(1)));
   return {};

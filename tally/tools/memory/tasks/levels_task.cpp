@@ -336,7 +336,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity>
   witnesses.ghz = run.ghz();
   witnesses.scattered = std::move(scattered);
   witnesses.waited_share = run.waited_share();
-  witnesses.closer_look = closer_look(circumstances(runner));
+  witnesses.suggested_options = suggested_options(circumstances(runner));
   if (runner.plan().stop()) {
     witnesses.cut_short = "it was interrupted there";
   } else if (runner.seconds_left() <= 0) {
@@ -360,7 +360,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity>
     witnesses.translations = first_translations(*translations, runner);
   }
   result.levels = find_levels(curve, spans, witnesses);
-  tell_of_held(run.held_sizes(), result.levels);
+  describe_held(run.held_sizes(), result.levels);
   const LevelsVerdict verdict = judge_levels(curve, result.levels, witnesses.waited_share);
   result.verdict.contended = verdict.contended;
   result.verdict.text = verdict.why;

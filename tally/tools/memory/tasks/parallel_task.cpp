@@ -75,7 +75,7 @@ Result<void> run_mlp(Runner& runner, result::Memory& result) {
     return a.ns.value_or(1e9) < b.ns.value_or(1e9);
   });
   const double parallel = *points.front().ns / *best->ns;
-  result.figures = {{"parallelism", parallel}, {"rings_of_the_best", static_cast<double>(best->count)}};
+  result.statistics = {{"parallelism", parallel}, {"rings_of_the_best", static_cast<double>(best->count)}};
   result.findings.push_back(
       fmt::format("{:.1f} loads are under way at once with {} rings: {:.1f} ns each instead of {:.1f}", parallel,
                   best->count, *best->ns, *points.front().ns));

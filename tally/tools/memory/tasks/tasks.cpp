@@ -182,7 +182,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
   if (plan.mappings == 0) plan.mappings = task->mappings;
   result::Memory result;
   result.task = task->name;
-  result.environment = measure::environment(linux::look_at_machine());
+  result.environment = measure::environment(linux::read_host_machine());
   for (const std::uint64_t region : plan.regions) {
     if (!plan.file.empty()) break;
     if (auto fit = fits(region, "--regions"); !fit) return fail(fit.error());
@@ -201,7 +201,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
   if (result.verdict.contended && result.levels.empty()) {
     // What is concluded from numbers that a busy machine made is no better than they are. Levels are judged one by one.
     result.findings.clear();
-    result.figures.clear();
+    result.statistics.clear();
     result.tlbs.clear();
     for (result::MemoryRatio& ratio : result.ratios) ratio.verdict = "undecided";
   }

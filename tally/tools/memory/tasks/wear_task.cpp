@@ -95,8 +95,8 @@ Result<void> run_wear(Runner& runner, result::Memory& result) {
     set_timing(row, series.ns);
     result.points.push_back(std::move(row));
     result.histograms.push_back(histogram_of(series.ns, way.name, "Duration of a write", "ns"));
-    result.figures.emplace_back(fmt::format("{}, slow_writes", way.name), static_cast<double>(slow.size()));
-    result.figures.emplace_back(fmt::format("{}, gap_variation", way.name), tails.variation);
+    result.statistics.emplace_back(fmt::format("{}, slow_writes", way.name), static_cast<double>(slow.size()));
+    result.statistics.emplace_back(fmt::format("{}, gap_variation", way.name), tails.variation);
     if (tails.periodic) {
       result.findings.push_back(
           fmt::format("{}: a slow write every {:.0f}, {:.1f} us each", way.name, tails.mean_gap, tails.median / 1000));
@@ -104,7 +104,7 @@ Result<void> run_wear(Runner& runner, result::Memory& result) {
     if (!way.until_slow) continue;
     const auto first = std::find_if(series.ns.begin(), series.ns.end(), [](double ns) { return ns > threshold_ns; });
     if (first != series.ns.end()) {
-      result.figures.emplace_back("writes_until_one_over_20_us", static_cast<double>(first - series.ns.begin() + 1));
+      result.statistics.emplace_back("writes_until_one_over_20_us", static_cast<double>(first - series.ns.begin() + 1));
     }
   }
   result.histograms.push_back(histogram_of(control.ns, "the same without writes", "Duration of a write", "ns"));

@@ -61,11 +61,11 @@ Result<void> run_overwrite(Runner& runner, result::Memory& result) {
   const Tails tails = judge_tails(slow, write.seconds, slow_control.size(), control.seconds);
   const double rate = static_cast<double>(slow.size()) / write.seconds;
   const double control_rate = static_cast<double>(slow_control.size()) / control.seconds;
-  result.figures = {{"slow_writes", static_cast<double>(slow.size())},
-                    {"slow_writes_per_second", rate},
-                    {"slow_controls_per_second", control_rate},
-                    {"mean_gap_writes", tails.mean_gap},
-                    {"gap_variation", tails.variation}};
+  result.statistics = {{"slow_writes", static_cast<double>(slow.size())},
+                       {"slow_writes_per_second", rate},
+                       {"slow_controls_per_second", control_rate},
+                       {"mean_gap_writes", tails.mean_gap},
+                       {"gap_variation", tails.variation}};
   result.findings.push_back(
       tails.periodic
           ? fmt::format("slow writes are periodic: every {:.0f} writes, variation {:.2f}, {:.1f} us each",

@@ -18,7 +18,7 @@ namespace tally::rdpmc {
 namespace {
 
 // How often it looks whether the kernel has moved a counter.
-constexpr int look_every_ms = 1000;
+constexpr int poll_every_ms = 1000;
 
 struct Held {
   std::size_t event;
@@ -114,7 +114,7 @@ Result<void> hold_on(const Task& task, State& state, linux::Staying& staying) {
   state.rows = rows_of(task, *held);
   if (auto done = linux::write_run_note(folder_of(task.root), text_of(state)); !done) return done;
   if (!staying.ready()) return {};
-  while (!staying.asked_to_end(look_every_ms)) {
+  while (!staying.asked_to_end(poll_every_ms)) {
     auto rows = rows_of(task, *held);
     if (rows == state.rows) continue;
     state.rows = std::move(rows);

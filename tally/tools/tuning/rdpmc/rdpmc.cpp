@@ -18,7 +18,7 @@ constexpr std::int64_t for_everybody = 2;
 
 // Whether the machine has what this is about.
 Result<std::vector<linux::PmuDevice>> cores_of(const std::string& root) {
-  const linux::Machine machine = linux::look_at_machine(root);
+  const linux::Machine machine = linux::read_host_machine(root);
   if (machine.architecture != "x86_64") {
     return fail(Code::cannot_measure,
                 fmt::format("no switch lets every program read counters on {}: arm64's kernel shows a program only the "
@@ -120,7 +120,7 @@ Result<Standing> on(const std::vector<event::Event>& events, const std::string& 
     if (!one.value) return fail(not_allowed({Code::cannot_measure, "the switch cannot be read", "", EACCES}, "on"));
     task.switches.push_back({one.pmu, *one.value, for_everybody});
   }
-  const auto holder = linux::leave_behind("tally-rdpmc", [&](linux::Staying& staying) { return hold(task, staying); });
+  const auto holder = linux::start_daemon("tally-rdpmc", [&](linux::Staying& staying) { return hold(task, staying); });
   if (!holder) {
     // Where it was killed on its way, what it had changed is put back here; a second failure would tell nothing more.
     (void)repaired(root, *cores);

@@ -109,7 +109,7 @@ std::pair<std::size_t, std::size_t> Terminal::size() const {
   return {static_cast<std::size_t>(COLS > 0 ? COLS : 80), static_cast<std::size_t>(LINES > 0 ? LINES : 24)};
 }
 
-void Terminal::draw(const std::vector<Line>& lines, bool anew) {
+void Terminal::draw(const std::vector<Line>& lines, bool again) {
   const std::size_t width = size().first;
   erase();
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -119,7 +119,7 @@ void Terminal::draw(const std::vector<Line>& lines, bool anew) {
     mvaddstr(static_cast<int>(i), 0, text.c_str());
   }
   attrset(A_NORMAL);
-  if (anew) clearok(stdscr, TRUE);
+  if (again) clearok(stdscr, TRUE);
   refresh();
 }
 

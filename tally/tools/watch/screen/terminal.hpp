@@ -30,7 +30,7 @@ class Terminal {
   std::pair<std::size_t, std::size_t> size() const;
 
   /// Shows these lines in place of what was there. `anew`: all of it, where others may have written to the terminal.
-  void draw(const std::vector<Line>& lines, bool anew);
+  void draw(const std::vector<Line>& lines, bool again);
 
   /// The next key that waits; nothing where none does. Never blocks.
   std::optional<Key> key();

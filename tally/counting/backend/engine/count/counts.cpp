@@ -33,7 +33,7 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   if (std::string why = why_not_modelled(event.id, simulation); !why.empty()) return absent(std::move(why));
   const bool is_time = needed_by(event.id).core;
   if ((is_of_last_level(event.id) || is_time) && (tally.without & channel::model_llc)) {
-    const auto bytes = static_cast<std::int64_t>(8 * tally::sim::shared_words(simulation.machine.caches));
+    const auto bytes = static_cast<std::int64_t>(8 * tally::models::shared_words(simulation.machine.caches));
     return absent(
         fmt::format("there was no memory for the last level's table ({}; see `ulimit -v`)", bytes_text(bytes)));
   }

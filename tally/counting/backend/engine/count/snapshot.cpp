@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/linux/process/spawn.hpp"
 
@@ -116,14 +116,14 @@ std::vector<Count> LiveMeter::read() {
   kernel_last_ = kernel_.read();
   Tally tally{last_->whole(), ""};
   if (from_) tally.totals.add(from_->whole(), -1);
-  Figures figures;
-  figures.kernel = kernel();
+  RunStatistics statistics;
+  statistics.kernel = kernel();
   std::vector<Count> counts;
   for (const event::Event& event : job_.events()) {
     const event::Kind kind = event::definition(event.id).kind;
     // What models compute they tell at the end.
     counts.push_back(kind == event::Kind::hardware ? count_of(event, tally)
-                     : kernel_event(event.id)      ? software_while_running(event, figures)
+                     : kernel_event(event.id)      ? software_while_running(event, statistics)
                                                    : absent("known at the end only"));
   }
   return counts;
@@ -132,9 +132,9 @@ std::vector<Count> LiveMeter::read() {
 Count LiveMeter::duration(Nanoseconds length) const {
   event::Event event;
   event.id = event::Id::duration_time;
-  Figures figures;
-  figures.duration = length;
-  return software_while_running(event, figures);
+  RunStatistics statistics;
+  statistics.duration = length;
+  return software_while_running(event, statistics);
 }
 
 Window LiveMeter::window() const { return {from_, last_, timed_out_}; }

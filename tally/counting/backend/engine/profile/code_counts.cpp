@@ -13,7 +13,7 @@
 #include "tally/counting/backend/engine/count/counts.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
 #include "tally/counting/backend/engine/profile/code_log.hpp"
-#include "tally/counting/backend/engine/profile/placed_figures.hpp"
+#include "tally/counting/backend/engine/profile/located_values.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/output/result/call_sums.hpp"
 
@@ -52,7 +52,7 @@ class Reader {
       : job_(job),
         shared_(shared),
         modelling_(modelling),
-        placed_(placed_figures(job, modelling).value_or(channel::PlacedFigures{})),
+        placed_(located_values(job, modelling).value_or(channel::LocatedValues{})),
         effort_(claimed_processes(shared), claimed_threads(shared)) {
     made_.events = counts;
     for (const event::Event& event : job.events()) weights_.push_back(weights_of(event.id));
@@ -77,8 +77,8 @@ class Reader {
     for (const std::uint32_t process : one.shared_with()) latest_[process] = number;
     for (const CodeLogReader::Counts& calls : one.calls())
       add_calls(number, calls.area, owner(calls.process, calls.thread));
-    for (const CodeLogReader::Counts& figures : one.figures())
-      add_figures(number, figures.area, owner(figures.process, figures.thread));
+    for (const CodeLogReader::Counts& statistics : one.statistics())
+      add_values(number, statistics.area, owner(statistics.process, statistics.thread));
     for (const CodeLogReader::Counts& counts : one.counts())
       add_area(number, counts.area, owner(counts.process, counts.thread));
     for (const channel::CodeCorrection& c : one.corrections()) {
@@ -180,16 +180,16 @@ class Reader {
     }
   }
 
-  void add_figures(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
+  void add_values(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
     if (!is_first(area)) return;
     const std::uint64_t begin = channel::area_offset(area),
-                        limit = begin + channel::code_figures_limit * sizeof(channel::CodeFigures);
-    for (const auto& one : read_table<channel::CodeFigures>(shared_.file.get(), begin, limit)) {
+                        limit = begin + channel::code_values_limit * sizeof(channel::CodeValues);
+    for (const auto& one : read_table<channel::CodeValues>(shared_.file.get(), begin, limit)) {
       if (one.site == 0 || !effort_.take_entries(1)) continue;
       const Place at = place_of_site(number, one.site);
       counted_[owner].push_back(
-          {at.address, at.file, 0, 0, 0, Counted::by_models, static_cast<std::int64_t>(figures_.size()), 0});
-      figures_.push_back(one);
+          {at.address, at.file, 0, 0, 0, Counted::by_models, static_cast<std::int64_t>(values_.size()), 0});
+      values_.push_back(one);
     }
   }
 
@@ -291,7 +291,7 @@ class Reader {
     channel::Totals totals;
     if (c.source == Counted::by_models) {
       for (std::size_t e = 0; e < weights_.size(); ++e)
-        to[e] += value_of(job_.events()[e].id, placed_, figures_[static_cast<std::size_t>(c.executions)], modelling_);
+        to[e] += value_of(job_.events()[e].id, placed_, values_[static_cast<std::size_t>(c.executions)], modelling_);
       return;
     }
     if (c.source == Counted::by_correction) {
@@ -347,7 +347,7 @@ class Reader {
   const Job& job_;
   const Channel& shared_;
   const Modelling& modelling_;
-  const channel::PlacedFigures placed_;
+  const channel::LocatedValues placed_;
   CodeFiles files_;
   std::vector<char> is_file_;
   std::vector<std::unique_ptr<CodeLogReader>> logs_;         // from number 1 on
@@ -355,7 +355,7 @@ class Reader {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> owners_;
   std::vector<std::vector<Counted>> counted_;  // of each owner
   std::vector<channel::Totals> corrections_;
-  std::vector<channel::CodeFigures> figures_;
+  std::vector<channel::CodeValues> values_;
   std::vector<Weights> weights_;  // of each event
   channel::Totals repeated_;
   std::unordered_set<std::uint32_t> areas_;  // that were read

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tally/counting/backend/backend.hpp"
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/job.hpp"
 #include "tally/counting/backend/engine/run.hpp"
 #include "tally/output/result/code.hpp"

@@ -64,8 +64,8 @@ CodeLogReader::CodeLogReader(const Channel& shared, std::uint32_t number, CodeFi
 }
 
 const LoggedTrace* CodeLogReader::trace_of(std::uint32_t segment, std::uint64_t bytes) const {
-  const auto begins_behind = [](std::uint32_t number, const LoggedTrace& t) { return number < t.record->number; };
-  const auto after = std::upper_bound(traces_.begin(), traces_.end(), segment, begins_behind);
+  const auto begins_after = [](std::uint32_t number, const LoggedTrace& t) { return number < t.record->number; };
+  const auto after = std::upper_bound(traces_.begin(), traces_.end(), segment, begins_after);
   if (after == traces_.begin()) return nullptr;
   const LoggedTrace& trace = *std::prev(after);
   const bool is_older = offset_of(trace.record) < bytes;
@@ -114,7 +114,7 @@ void CodeLogReader::read(CodeFiles& files) {
       case CodeRecordKind::trace: add_trace(reinterpret_cast<const channel::CodeTrace*>(record)); break;
       case CodeRecordKind::counts:
       case CodeRecordKind::calls:
-      case CodeRecordKind::figures:
+      case CodeRecordKind::statistics:
       case CodeRecordKind::shared: add_counts(reinterpret_cast<const channel::CodeCounts*>(record)); break;
       case CodeRecordKind::none: break;  // its process was killed while it wrote it; others may have gone on
       default: return;
@@ -141,9 +141,9 @@ void CodeLogReader::add_counts(const channel::CodeCounts* c) {
   if (c->head.bytes < sizeof *c) return;
   if (c->head.kind == CodeRecordKind::shared) return shared_with_.push_back(c->process);
   if (c->area >= channel::area_limit) return;
-  auto& areas = c->head.kind == CodeRecordKind::calls     ? calls_
-                : c->head.kind == CodeRecordKind::figures ? figures_
-                                                          : counts_;
+  auto& areas = c->head.kind == CodeRecordKind::calls        ? calls_
+                : c->head.kind == CodeRecordKind::statistics ? values_
+                                                             : counts_;
   areas.push_back({c->process, c->thread, c->area});
 }
 

@@ -95,8 +95,8 @@ class CodeLogReader {
   const std::vector<Counts>& counts() const { return counts_; }
   /// Areas of CallNodes.
   const std::vector<Counts>& calls() const { return calls_; }
-  /// Areas of CodeFigures.
-  const std::vector<Counts>& figures() const { return figures_; }
+  /// Areas of CodeValues.
+  const std::vector<Counts>& statistics() const { return values_; }
   /// Processes that run this one's code.
   const std::vector<std::uint32_t>& shared_with() const { return shared_with_; }
 
@@ -130,7 +130,7 @@ class CodeLogReader {
   std::vector<LoggedTrace> traces_;  // by rising numbers
   std::vector<CodeMapping> mappings_;
   std::vector<std::uint64_t> mapping_offsets_;
-  std::vector<Counts> counts_, calls_, figures_;
+  std::vector<Counts> counts_, calls_, values_;
   std::vector<std::uint32_t> shared_with_;
 };
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "tally/core/base/text.hpp"
-#include "tally/counting/backend/engine/profile/placed_figures.hpp"
+#include "tally/counting/backend/engine/profile/located_values.hpp"
 #include "tally/linux/files/code_files.hpp"
 
 namespace tally::backend::engine {
@@ -48,7 +48,7 @@ Marker::Marker(const Job& job) {
   if (bounds.stop) wanted_.push_back({bounds.stop->place, bounds.stop->text, 0, channel::mark_stops});
 }
 
-void Marker::look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const {
+void Marker::find_marks(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const {
   if (!symbol::is_file(wanted.place, in.name)) return;
   if (wanted.place.symbol.empty()) {
     in.addresses[place] = {wanted.place.offset};
@@ -88,7 +88,7 @@ const Marker::Module& Marker::module(const std::string& path, pid_t process) {
     made.functions = elf->functions.size();
     made.stripped = elf->stripped;
     made.dynamic = elf->dynamic;
-    for (std::size_t i = 0; i < wanted_.size(); ++i) look_up(*elf, wanted_[i], i, made);
+    for (std::size_t i = 0; i < wanted_.size(); ++i) find_marks(*elf, wanted_[i], i, made);
     for (const symbol::Function& function : elf->functions) {
       const auto is = [&](const char* name) { return function.name == name; };
       if (any_function_ && std::any_of(std::begin(leaving), std::end(leaving), is))
@@ -108,7 +108,7 @@ bool Marker::is_in(const Wanted& wanted, const Module& in, const std::string& pr
   return !wanted.place.symbol.empty() || !wanted.place.file.empty() || in.path == program;
 }
 
-Result<void> Marker::look_before(const std::string& path) {
+Result<void> Marker::check_program(const std::string& path) {
   const Module& program = module(linux::whole_path(path), 0);
   if (!program.trouble.empty()) return {};  // a script, or what the kernel will refuse
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
@@ -301,9 +301,9 @@ std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modellin
 }
 
 void weigh(event::Id id, std::int8_t* weight) {
-  for (std::uint32_t i = 0; i < channel::mark_figures; ++i) {
+  for (std::uint32_t i = 0; i < channel::mark_values; ++i) {
     channel::Totals totals;
-    std::array<std::uint64_t, channel::mark_figures - channel::mark_fields> models{};
+    std::array<std::uint64_t, channel::mark_values - channel::mark_fields> models{};
     if (i < channel::mark_fields) {
       totals.field[i] = 1;
     } else {

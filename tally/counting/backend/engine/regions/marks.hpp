@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tally/counting/backend/backend.hpp"
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/job.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/symbol/names.hpp"
@@ -23,7 +23,7 @@ class Marker {
 
   /// What can be known before the program at `path` runs. Errors: bad_usage where a name stands for several functions
   /// of it, or where it is a program that loads nothing and has no such function.
-  Result<void> look_before(const std::string& path);
+  Result<void> check_program(const std::string& path);
 
   /// The addresses in a process as its memory is now.
   channel::MarkPoints points_of(pid_t process);
@@ -63,7 +63,7 @@ class Marker {
 
   void note_aliases(const channel::MarkPoints& points);
   const Module& module(const std::string& path, pid_t process);
-  void look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const;
+  void find_marks(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const;
   bool is_in(const Wanted& wanted, const Module& in, const std::string& program) const;
   std::vector<const Module*> by_order() const;
   std::string looked_at() const;
@@ -79,7 +79,7 @@ class Marker {
 /// modelled ones can be.
 channel::Marks marks_of(const Job& job, const Modelling& modelling);
 
-/// What each of the engine's numbers makes of an event, which is a sum of them: `weight` has channel::mark_figures.
+/// What each of the engine's numbers makes of an event, which is a sum of them: `weight` has channel::mark_values.
 void weigh(event::Id id, std::int8_t* weight);
 
 /// One sentence: which counters the instruction rdpmc reads, and which are not there.

@@ -46,7 +46,7 @@ void CodeCosts::read_costs() {
       known->second.cycles += models.core.cycles;
       known->second.instructions += models.core.instructions;
     }
-    const std::uint32_t area = thread.figures;
+    const std::uint32_t area = thread.statistics;
     channel::CodeCycles first{};
     if (area == 0 || area >= channel::area_limit ||
         !linux::read_at(shared_.file.get(), channel::area_offset(area), &first, sizeof first))

@@ -92,9 +92,10 @@ std::int64_t WindowCycles::cycles_of(const Row& row) {
       --process.rows_left == 0 ? all : std::clamp(so_far, process.told, std::max(all, process.told));
   const channel::CoreValues core{told - process.told, 0, 0};
   process.told = told;
-  std::array<std::uint64_t, sizeof(channel::ModelValues) / sizeof(std::uint64_t)> figures{};
-  for (const auto& [figure, place] : places_.figures) figures[figure] = static_cast<std::uint64_t>(row.counts[place]);
-  return engine::cycles_of(core, std::bit_cast<channel::ModelValues>(figures), *modelling_.simulation);
+  std::array<std::uint64_t, sizeof(channel::ModelValues) / sizeof(std::uint64_t)> statistics{};
+  for (const auto& [figure, place] : places_.statistics)
+    statistics[figure] = static_cast<std::uint64_t>(row.counts[place]);
+  return engine::cycles_of(core, std::bit_cast<channel::ModelValues>(statistics), *modelling_.simulation);
 }
 
 std::uint64_t WindowCycles::hand_on(const std::function<void(const result::Window&)>& on_window) {

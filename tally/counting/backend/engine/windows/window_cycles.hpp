@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/windows/code_costs.hpp"
 #include "tally/linux/files/spool.hpp"
 #include "tally/output/result/windows.hpp"
@@ -17,8 +17,8 @@ namespace tally::backend::engine {
 
 /// Where a row's counts have what cycles are made of.
 struct CyclePlaces {
-  std::vector<std::pair<std::size_t, std::size_t>> figures;  ///< numbers of ModelValues, and their places
-  std::size_t cycles = 0;                                    ///< the place that gets the cycles
+  std::vector<std::pair<std::size_t, std::size_t>> statistics;  ///< numbers of ModelValues, and their places
+  std::size_t cycles = 0;                                       ///< the place that gets the cycles
 };
 
 /// The rows of a run that asks for cycles.

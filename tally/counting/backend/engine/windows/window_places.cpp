@@ -2,21 +2,22 @@
 
 #include <algorithm>
 
-#include "tally/counting/backend/engine/profile/placed_figures.hpp"
+#include "tally/counting/backend/engine/profile/located_values.hpp"
 #include "tally/counting/backend/engine/regions/marks.hpp"
 
 namespace tally::backend::engine {
 namespace {
 
-constexpr std::size_t figures = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
+constexpr std::size_t statistics = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
 
 /// The rows that cycles need beside those of the events. Nothing where there is no room for them.
 std::optional<CyclePlaces> cycle_places(const event::Event& cycles, const Modelling& modelling, std::size_t& count) {
   CyclePlaces made;
-  for (std::size_t figure = 0; figure < figures; ++figure)
-    if (weight_of(cycles.id, figure, modelling) != 0) made.figures.emplace_back(figure, count + made.figures.size());
-  if (count + made.figures.size() >= channel::mark_event_limit) return std::nullopt;
-  count += made.figures.size();
+  for (std::size_t figure = 0; figure < statistics; ++figure)
+    if (weight_of(cycles.id, figure, modelling) != 0)
+      made.statistics.emplace_back(figure, count + made.statistics.size());
+  if (count + made.statistics.size() >= channel::mark_event_limit) return std::nullopt;
+  count += made.statistics.size();
   made.cycles = count;
   return made;
 }

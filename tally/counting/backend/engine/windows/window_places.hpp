@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tally/counting/backend/backend.hpp"
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/job.hpp"
 #include "tally/counting/backend/engine/windows/window_cycles.hpp"
 

@@ -60,7 +60,8 @@ channel::Windows windows_of(const Job& job, const Modelling& modelling, channel:
   }
   if (places.cycles) {
     marks.modelled = 1;
-    for (const auto& [figure, place] : places.cycles->figures) marks.weight[place][channel::mark_fields + figure] = 1;
+    for (const auto& [figure, place] : places.cycles->statistics)
+      marks.weight[place][channel::mark_fields + figure] = 1;
   }
   marks.events = static_cast<std::uint32_t>(places.count);
   return made;
@@ -346,14 +347,14 @@ class WindowRows::Work {
     channel::ModelCounts models{};
     if (settings_.models.on != 0)
       (void)linux::read_at(shared_.file.get(), channel::model_counts_offset(thread), &models, sizeof models);
-    const auto figures =
-        std::bit_cast<std::array<std::uint64_t, channel::mark_figures - channel::mark_fields>>(models.values);
+    const auto statistics =
+        std::bit_cast<std::array<std::uint64_t, channel::mark_values - channel::mark_fields>>(models.values);
     std::array<std::int64_t, channel::mark_event_limit> sums{};
     for (std::uint32_t e = 0; e < events(); ++e) {
       const std::int8_t* const weight = settings_.marks.weight[e];
       for (std::uint32_t i = 0; i < channel::mark_fields; ++i) sums[e] += weight[i] * totals.field[i];
-      for (std::uint32_t i = 0; i < figures.size(); ++i)
-        sums[e] += weight[channel::mark_fields + i] * static_cast<std::int64_t>(figures[i]);
+      for (std::uint32_t i = 0; i < statistics.size(); ++i)
+        sums[e] += weight[channel::mark_fields + i] * static_cast<std::int64_t>(statistics[i]);
     }
     return sums;
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 #include "tally/counting/backend/engine/run.hpp"
 
 namespace tally::backend::engine {

@@ -82,7 +82,7 @@ std::size_t open_threads(const std::function<std::vector<pid_t>()>& threads_now,
   for (int tries = 1;; ++tries) {
     for (const pid_t thread : threads) {
       members.push_back(member_of(thread));
-      counters.open({thread, -1, true, PerfStart::when_told});
+      counters.open({thread, -1, true, PerfStart::when_enabled});
     }
     std::vector<pid_t> now = threads_now();
     const auto began = std::count_if(now.begin(), now.end(), [&](pid_t thread) {
@@ -105,7 +105,7 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
   for (const std::int32_t thread : attachment.threads) {
     if (!linux::is_alive(thread)) return not_there("thread", thread);
     attached.members.push_back(member_of(thread));
-    counters.open({thread, -1, false, PerfStart::when_told});
+    counters.open({thread, -1, false, PerfStart::when_enabled});
   }
   linux::Descriptor group;
   if (!attachment.cgroup.empty()) {
@@ -114,7 +114,7 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
     group = std::move(*opened);
   }
   for (const int processor : attachment.processors) {
-    counters.open({-1, processor, false, PerfStart::when_told, group.get()});
+    counters.open({-1, processor, false, PerfStart::when_enabled, group.get()});
   }
   if (counters.size() == 0) return fail(why_nothing(counters, attachment));
   if (counters.any_in_user_mode()) {

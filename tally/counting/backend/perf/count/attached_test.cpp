@@ -36,14 +36,14 @@ class Latecomers {
   void begin() {
     threads_.emplace_back([this] {
       std::unique_lock lock(mutex_);
-      told_.wait(lock, [this] { return is_told_; });
+      told_.wait(lock, [this] { return is_reported_; });
       touch_pages();
     });
   }
   void finish() {
     {
       const std::lock_guard lock(mutex_);
-      is_told_ = true;
+      is_reported_ = true;
     }
     told_.notify_all();
     for (std::thread& thread : threads_) thread.join();
@@ -53,7 +53,7 @@ class Latecomers {
  private:
   std::mutex mutex_;
   std::condition_variable told_;
-  bool is_told_ = false;
+  bool is_reported_ = false;
   std::vector<std::thread> threads_;
 };
 

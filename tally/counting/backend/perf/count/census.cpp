@@ -61,7 +61,8 @@ void Census::begin(const linux::Sight& sight) {
   const std::size_t row = is_new ? new_row(sight.process, sight.parent, sight.name) : found->second;
   rows_[row].end = result::End::running;
   Thread thread{like_->another(), {}, row, sight.name};
-  thread.counters.open({sight.thread, -1, false, counting_ ? linux::PerfStart::at_once : linux::PerfStart::when_told});
+  thread.counters.open(
+      {sight.thread, -1, false, counting_ ? linux::PerfStart::at_once : linux::PerfStart::when_enabled});
   living_.insert_or_assign(sight.thread, std::move(thread));
 }
 

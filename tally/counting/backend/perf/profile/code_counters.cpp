@@ -56,7 +56,7 @@ int most_precise(const std::string& pmu) {
 
 /// Finds out how the kernel takes it; 0, or why it does not.
 int try_event(CodeEvents::One& one, bool calls) {
-  const PerfTarget here{0, -1, false, PerfStart::when_told};
+  const PerfTarget here{0, -1, false, PerfStart::when_enabled};
   while (true) {
     const linux::PerfCounter counter = linux::open_sampled(one.kinds.front(), here, perf_sampling(one.sampling, calls));
     if (counter) return 0;
@@ -181,10 +181,10 @@ Result<void> CodeCounters::open_on(std::int32_t thread, int processor, PerfStart
   linux::PerfSampling telling = perf_sampling({}, events_.calls);
   telling.period = 0;
   telling.by_frequency = false;
-  telling.tells_threads = telling.tells_mappings = true;
+  telling.report_threads = telling.report_mappings = true;
   // Records of what programs do come where the counter is on: from the start of the command, or of tally.
   PerfTarget always = target;
-  if (start == PerfStart::when_told) always.start = PerfStart::at_once;
+  if (start == PerfStart::when_enabled) always.start = PerfStart::at_once;
   std::vector<Opened> opened;
   opened.push_back({linux::open_sampled(nothing, always, telling), none});
   const int why = opened.front().counter.os_errno;

@@ -26,7 +26,7 @@ namespace tally::backend::perf {
 namespace {
 
 // Rings are emptied as they fill, and so often at least.
-constexpr int look_each_ms = 100;
+constexpr int poll_each_ms = 100;
 
 // What another processor wrote shortly before may be seen shortly after: it is waited for, so that code is mapped
 // before it is sampled.
@@ -52,7 +52,7 @@ class CodeRun {
   Result<void> begin() {
     counters_.name_counters([this](std::uint64_t id, std::size_t event) { samples_.add_counter(id, event); });
     auto reader = WindowReader::start(
-        counters_.descriptors(), [this] { take(linux::now().count() - patience_ns); }, look_each_ms);
+        counters_.descriptors(), [this] { take(linux::now().count() - patience_ns); }, poll_each_ms);
     if (!reader) return fail(reader.error());
     reader_ = std::move(*reader);
     return {};
@@ -60,7 +60,7 @@ class CodeRun {
 
   /// Adds the code's counts, and their sums, to the result. `command`: the figures of what was counted, where that was
   /// a command.
-  void finish(CodeProfile& outcome, const Left& left, const Figures* command = nullptr) {
+  void finish(CodeProfile& outcome, const Left& left, const RunStatistics* command = nullptr) {
     counters_.disable();
     reader_->finish();
     take(std::numeric_limits<std::int64_t>::max());
@@ -146,9 +146,9 @@ Result<CodeProfile> run_command(const ProfileOrder& order, const CodeEvents& eve
   gate->open();
   if (const auto executed = native.executed(); !executed) return fail(executed.error());
   const Left left = native.wait();
-  const Figures figures = native.figures();
-  CodeProfile outcome{native.outcome(figures), {}};
-  run.finish(outcome, left, &figures);
+  const RunStatistics statistics = native.statistics();
+  CodeProfile outcome{native.outcome(statistics), {}};
+  run.finish(outcome, left, &statistics);
   return outcome;
 }
 
@@ -179,7 +179,7 @@ Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const 
         return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
                     ESRCH);
     for (const pid_t thread : before)
-      if (auto opened = run->counters().open(thread, linux::PerfStart::when_told);
+      if (auto opened = run->counters().open(thread, linux::PerfStart::when_enabled);
           !opened && opened.error().os_errno != ESRCH)
         return fail(opened.error());
     if (threads_now() == before) return run;
@@ -192,7 +192,7 @@ Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const 
 /// Everything that runs, while the command does, or until the user says so.
 Result<CodeProfile> run_everywhere(const ProfileOrder& order, const CodeEvents& events) {
   CodeRun run(order, events);
-  if (auto opened = run.counters().open(-1, linux::PerfStart::when_told); !opened) {
+  if (auto opened = run.counters().open(-1, linux::PerfStart::when_enabled); !opened) {
     Error error = opened.error();
     if (error.os_errno == EACCES || error.os_errno == EPERM)
       error.hint = "-a is allowed to root, and to all where kernel.perf_event_paranoid is 0 or less";
@@ -218,7 +218,7 @@ Result<CodeProfile> run_everywhere(const ProfileOrder& order, const CodeEvents& 
     if (const auto begun = native.start(); !begun) return fail(begun.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
     native.wait();
-    static_cast<Outcome&>(outcome) = native.outcome(native.figures());
+    static_cast<Outcome&>(outcome) = native.outcome(native.statistics());
   }
   run.finish(outcome, {.ended = true});
   return outcome;

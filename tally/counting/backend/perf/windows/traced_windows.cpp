@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t memory_limit = 64 << 20, ring_limit = 512 << 10, least_pages = 8;
 // Between two looks at the rings: at a thread's most frequent records (one a microsecond, of 100 bytes) a ring is full
 // a little later.
-constexpr int look_each_ms = 4;
+constexpr int poll_each_ms = 4;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ Result<void> TracedWindows::begin(Nanoseconds started) {
         const std::lock_guard lock(mutex_);
         take_all();
       },
-      look_each_ms);
+      poll_each_ms);
   if (!reader) return fail(reader.error());
   reader_ = std::move(*reader);
   return {};
@@ -75,7 +75,7 @@ void TracedWindows::follow(const linux::Sight& sight) {
   thread.process = sight.process;
   thread.program = sight.name;
   thread.last.resize(ended_.size());
-  linux::PerfTarget target{sight.thread, -1, false, linux::PerfStart::when_told};
+  linux::PerfTarget target{sight.thread, -1, false, linux::PerfStart::when_enabled};
   target.whole_group = true;
   linux::PerfSampling sampling = sampling_of(events_);
   thread.group.push_back(linux::open_sampled(events_.trigger, target, sampling));

@@ -36,7 +36,7 @@ struct Opened {
 
 // On this thread, and never started. The clocks tell the same without the kernel's part.
 Opened open_here(PerfEvent event, bool clock, const PerfCounter* leader) {
-  const PerfTarget here{0, -1, false, PerfStart::when_told};
+  const PerfTarget here{0, -1, false, PerfStart::when_enabled};
   Opened made{linux::open_counter(event, here, leader), event};
   if (made.counter.os_errno != EACCES || !clock) return made;
   made.event.user_only = true;
@@ -128,7 +128,7 @@ Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<l
 }
 
 bool can_inherit_samples(const WindowEvents& events) {
-  PerfTarget target{0, 0, true, PerfStart::when_told};
+  PerfTarget target{0, 0, true, PerfStart::when_enabled};
   target.whole_group = true;
   const PerfCounter counter = linux::open_sampled(events.trigger, target, sampling_of(events));
   return counter || counter.os_errno != EINVAL;
@@ -138,13 +138,13 @@ Result<std::vector<PerfCounter>> WindowGroups::open_group(std::int32_t thread, i
   PerfTarget target{thread, processor, true, start};
   target.whole_group = true;
   PerfSampling sampling = sampling_of(events_);
-  sampling.tells_threads = true;
+  sampling.report_threads = true;
   sampling.wakeup_bytes = static_cast<std::uint32_t>(std::max(ring_bytes_, least_pages * linux::page_bytes()) / 4);
   std::vector<PerfCounter> group;
   group.push_back(linux::open_sampled(events_.trigger, target, sampling));
   if (!group.front()) return std::vector<PerfCounter>(std::move(group));
-  sampling.tells_threads = false;
-  sampling.tells_counts = true;
+  sampling.report_threads = false;
+  sampling.report_counts = true;
   sampling.period = 0;
   sampling.by_frequency = false;
   sampling.wakeup_bytes /= 8;

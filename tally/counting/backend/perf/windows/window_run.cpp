@@ -26,7 +26,7 @@ namespace tally::backend::perf {
 namespace {
 
 // So that rows of a program that makes few are seen as it runs.
-constexpr int look_each_ms = 200;
+constexpr int poll_each_ms = 200;
 
 constexpr int tries_at_most = 20;
 Error faster() {
@@ -62,7 +62,7 @@ class InheritedWindows final : public WindowSource {
     for (int tries = 1;; ++tries) {
       const auto threads = linux::threads_of(process);
       for (const pid_t thread : threads) {
-        auto opened = open(process, thread, linux::PerfStart::when_told);
+        auto opened = open(process, thread, linux::PerfStart::when_enabled);
         if (opened || opened.error().os_errno == ESRCH) continue;
         undo();
         return fail(opened.error());
@@ -96,7 +96,7 @@ class InheritedWindows final : public WindowSource {
           const std::lock_guard lock(mutex_);
           take(linux::now().count());
         },
-        look_each_ms);
+        poll_each_ms);
     if (!reader) return fail(reader.error());
     reader_ = std::move(*reader);
     return {};
@@ -201,11 +201,11 @@ Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& e
   if (const auto executed = native.executed(); !executed) return fail(executed.error());
   const Left left = native.wait(nullptr, windows->observer());
   windows->finish();
-  const Figures figures = native.figures();
-  WindowTotals outcome{native.outcome(figures)};
+  const RunStatistics statistics = native.statistics();
+  WindowTotals outcome{native.outcome(statistics)};
   const auto enabled = left.ended ? windows->longest_enabled() : std::nullopt;
   const std::string lost =
-      enabled ? why_counters_were_lost(*enabled, figures.usage, order.target.command.front()) : std::string();
+      enabled ? why_counters_were_lost(*enabled, statistics.usage, order.target.command.front()) : std::string();
   if (!lost.empty()) outcome.missing.push_back("windows are missing: " + lost);
   const auto said = windows->notices();
   outcome.notices.insert(outcome.notices.begin(), said.begin(), said.end());
@@ -235,7 +235,7 @@ Result<std::unique_ptr<InheritedWindows>> open_attached(const WindowOrder& order
         return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
                     ESRCH);
     for (const auto& [process, thread] : before)
-      if (auto opened = windows->open(process, thread, linux::PerfStart::when_told);
+      if (auto opened = windows->open(process, thread, linux::PerfStart::when_enabled);
           !opened && opened.error().os_errno != ESRCH)
         return fail(opened.error());
     if (threads_now() == before) return windows;
@@ -254,7 +254,7 @@ class Awaited {
     const Nanoseconds started = linux::now();
     // On tally itself, which is not counted: rings and their memory take milliseconds, and are there when a program is
     // seen.
-    if (auto opened = windows_.open(linux::own_pid(), linux::own_pid(), linux::PerfStart::when_told); !opened)
+    if (auto opened = windows_.open(linux::own_pid(), linux::own_pid(), linux::PerfStart::when_enabled); !opened)
       return fail(opened.error());
     if (auto begun = windows_.begin(started); !begun) return fail(begun.error());
     tell(fmt::format("waiting for {} to be executed{}", join(order_.target.attachment.awaited, " or "),
@@ -284,11 +284,11 @@ class Awaited {
   }
 
   std::string how_it_is_seen() const {
-    if (watch_.is_told()) return "";
+    if (watch_.is_reported()) return "";
     return fmt::format(
         "; processes are looked at every {} ms, since the kernel does not tell an ordinary user who executes what: as "
         "root, or with CAP_PERFMON, it would, at once, and of other users' programs",
-        linux::ExecWatch::look_each_ms);
+        linux::ExecWatch::poll_each_ms);
   }
 
   Result<void> take(pid_t process) {

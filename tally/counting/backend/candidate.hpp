@@ -1,4 +1,4 @@
-// A backend on the list from which one is chosen (choose/ways.inc), and when it is taken.
+// A backend on the list from which one is chosen (choose/candidates.inc), and when it is taken.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 namespace tally::backend {
 
 /// One entry of the list. A backend may have several, for several uses.
-struct Way {
+struct Candidate {
   enum class When {
     if_enough,  ///< by `--backend auto`, where it counts all of an order; else nobody hears of it
     automatic,  ///< by auto

@@ -1,4 +1,4 @@
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ channel::Totals totals() {
   return t;
 }
 
-TEST(Harvest, branches_are_the_sum_of_their_kinds) {
+TEST(Collector, branches_are_the_sum_of_their_kinds) {
   using event::Id;
   EXPECT_EQ(value_of(Id::branches, totals()), 70 + 63);
   EXPECT_EQ(value_of(Id::conditional_not_taken, totals()), 30);
@@ -38,7 +38,7 @@ TEST(Harvest, branches_are_the_sum_of_their_kinds) {
             *value_of(Id::branches_taken, totals()) + *value_of(Id::conditional_not_taken, totals()));
 }
 
-TEST(Harvest, every_hardware_event_has_a_value_of_its_own) {
+TEST(Collector, every_hardware_event_has_a_value_of_its_own) {
   for (const event::Definition& definition : event::all()) {
     const bool retired = definition.id == event::Id::retired_loads || definition.id == event::Id::retired_stores;
     if (definition.kind == event::Kind::hardware || retired) {
@@ -50,7 +50,7 @@ TEST(Harvest, every_hardware_event_has_a_value_of_its_own) {
   }
 }
 
-TEST(Harvest, a_count_is_exact_unless_something_is_said_against_it) {
+TEST(Collector, a_count_is_exact_unless_something_is_said_against_it) {
   const event::Event instructions = *event::parse("instructions");
   EXPECT_EQ(count_of(instructions, {totals(), ""}), exact(1000, Source::engine));
   const Count partial = count_of(instructions, {totals(), "it was killed"});
@@ -59,7 +59,7 @@ TEST(Harvest, a_count_is_exact_unless_something_is_said_against_it) {
   EXPECT_EQ(partial.reason, "it was killed");
 }
 
-TEST(Harvest, what_lacks_the_models_of_some_threads_is_partial) {
+TEST(Collector, what_lacks_the_models_of_some_threads_is_partial) {
   const Simulation simulation{.machine = *machine::named("haswell", "/")};
   Tally tally{totals(), ""};
   tally.models.l1d.load_misses = 5;
@@ -76,21 +76,21 @@ TEST(Harvest, what_lacks_the_models_of_some_threads_is_partial) {
   EXPECT_EQ(count_named("cache-misses").trust, Trust::partial) << "what the first level misses comes to the last";
 }
 
-TEST(Harvest, the_kernel_side_is_absent) {
+TEST(Collector, the_kernel_side_is_absent) {
   const Count count = count_of(*event::parse("instructions:k"), {totals(), ""});
   EXPECT_EQ(count.trust, Trust::absent);
   EXPECT_FALSE(count.value);
   EXPECT_FALSE(count.reason.empty());
 }
 
-TEST(Harvest, both_modes_lack_the_kernels_part) {
+TEST(Collector, both_modes_lack_the_kernels_part) {
   const Count count = count_of(*event::parse("instructions:uk"), {totals(), ""});
   EXPECT_EQ(count.trust, Trust::partial);
   EXPECT_EQ(count.value, 1000);
   EXPECT_NE(count.reason.find("the kernel's part"), std::string::npos);
 }
 
-TEST(Harvest, codes_are_counted_where_the_table_has_what_they_stand_for) {
+TEST(Collector, codes_are_counted_where_the_table_has_what_they_stand_for) {
   EXPECT_EQ(count_of(*event::parse("r00c4"), {totals(), ""}), exact(133, Source::engine));
   EXPECT_EQ(count_of(*event::parse("0x4101C2"), {totals(), ""}).trust, Trust::absent);
   const Count loads = count_of(*event::parse("r81d0"), {totals(), ""});
@@ -99,7 +99,7 @@ TEST(Harvest, codes_are_counted_where_the_table_has_what_they_stand_for) {
   EXPECT_EQ(count_of(*event::parse("0x14100C0"), {totals(), ""}).trust, Trust::absent) << "cycles with an instruction";
 }
 
-TEST(Harvest, what_is_promised_is_what_comes_of_it) {
+TEST(Collector, what_is_promised_is_what_comes_of_it) {
   for (const event::Definition& line : event::all()) {
     const event::Event event = *event::parse(line.name);
     const Outlook outlook = outlook_of(event);
@@ -116,7 +116,7 @@ TEST(Harvest, what_is_promised_is_what_comes_of_it) {
 }
 
 // Where the kernel describes no caches there is no machine unless one is named.
-TEST(Harvest, without_a_machine_to_simulate_it_says_so) {
+TEST(Collector, without_a_machine_to_simulate_it_says_so) {
   for (const char* name : {"cycles", "branch-misses", "LLC-load-misses", "r412e"}) {
     const Count count = count_of(*event::parse(name), {totals(), ""});
     EXPECT_EQ(count.trust, Trust::absent) << name;
@@ -126,14 +126,14 @@ TEST(Harvest, without_a_machine_to_simulate_it_says_so) {
   EXPECT_EQ(of_no_model.reason.find("--model"), std::string::npos) << of_no_model.reason;
 }
 
-TEST(Harvest, every_bit_has_its_words) {
+TEST(Collector, every_bit_has_its_words) {
   EXPECT_EQ(reasons_of(0), "");
   for (std::uint32_t bit = 1; bit <= channel::partial_unread_code; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;
   EXPECT_NE(reasons_of(channel::partial_killed | channel::partial_int80).find("; "), std::string::npos);
 }
 
 // The rows of the guide's table are the reasons that the output gives.
-TEST(Harvest, the_guide_explains_every_reason_in_its_own_words) {
+TEST(Collector, the_guide_explains_every_reason_in_its_own_words) {
   std::ifstream guide(TALLY_GUIDE);
   ASSERT_TRUE(guide);
   std::set<std::string> explained;
@@ -148,7 +148,7 @@ TEST(Harvest, the_guide_explains_every_reason_in_its_own_words) {
   EXPECT_EQ(explained, std::set<std::string>(reasons.begin(), reasons.end()));
 }
 
-TEST(Harvest, what_depends_on_the_machine_is_absent) {
+TEST(Collector, what_depends_on_the_machine_is_absent) {
   const Count count = count_of(*event::parse("cycles"), {totals(), ""});
   EXPECT_EQ(count.trust, Trust::absent);
   EXPECT_NE(count.reason.find("PMU"), std::string::npos);

@@ -1,4 +1,4 @@
-/// The engine's floors, over this common base; each sees what those below it declare.
+/// The layers of the engine above its common base. Each layer sees the declarations of those before it.
 ///
 /// translate   decoding, traces, the code cache, reoptimization, the program's executable memory
 /// instrument  code that is added to traces: models of a simulated machine, marks

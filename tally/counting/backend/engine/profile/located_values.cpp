@@ -1,4 +1,4 @@
-#include "tally/counting/backend/engine/profile/placed_figures.hpp"
+#include "tally/counting/backend/engine/profile/located_values.hpp"
 
 #include <array>
 #include <bit>
@@ -9,9 +9,9 @@
 namespace tally::backend::engine {
 namespace {
 
-constexpr std::size_t figures_of_models = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
-static_assert(figures_of_models < channel::placed_cycles);
-using Numbers = std::array<std::uint64_t, figures_of_models>;
+constexpr std::size_t values_of_models = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
+static_assert(values_of_models < channel::placed_cycles);
+using Numbers = std::array<std::uint64_t, values_of_models>;
 
 }  // namespace
 
@@ -28,36 +28,36 @@ std::int64_t weight_of(event::Id id, std::size_t figure, const Modelling& modell
   return (of(more) - of(many)) / one_more;
 }
 
-Result<channel::PlacedFigures> placed_figures(const Job& job, const Modelling& modelling) {
-  channel::PlacedFigures made{};
+Result<channel::LocatedValues> located_values(const Job& job, const Modelling& modelling) {
+  channel::LocatedValues made{};
   // Misses of a window are in its row; cycles of the core come from what it executed.
-  if (job.windows != nullptr && modelling.needed.core) return channel::PlacedFigures{1, {channel::placed_cycles}};
+  if (job.windows != nullptr && modelling.needed.core) return channel::LocatedValues{1, {channel::placed_cycles}};
   if (job.profile == nullptr || !modelling.needed.any()) return made;
   std::vector<std::size_t> wanted;
-  for (std::size_t figure = 0; figure < figures_of_models; ++figure)
+  for (std::size_t figure = 0; figure < values_of_models; ++figure)
     for (const event::Event& event : job.events()) {
       if (!needed_by(event.id).any() || weight_of(event.id, figure, modelling) == 0) continue;
       wanted.push_back(figure);
       break;
     }
   if (modelling.needed.core) wanted.push_back(channel::placed_cycles);
-  if (wanted.size() > channel::placed_figure_limit)
+  if (wanted.size() > channel::located_value_limit)
     return fail(Code::cannot_measure, "so many modelled events have no room at each instruction",
                 "take some of them in another run");
   for (const std::size_t figure : wanted) made.figure[made.count++] = static_cast<std::uint8_t>(figure);
   return made;
 }
 
-std::int64_t value_of(event::Id id, const channel::PlacedFigures& placed, const channel::CodeFigures& figures,
+std::int64_t value_of(event::Id id, const channel::LocatedValues& placed, const channel::CodeValues& statistics,
                       const Modelling& modelling) {
   if (!needed_by(id).any()) return 0;
   Numbers numbers{};
   channel::CoreValues core{};
-  for (std::uint32_t i = 0; i < placed.count && i < channel::placed_figure_limit; ++i) {
+  for (std::uint32_t i = 0; i < placed.count && i < channel::located_value_limit; ++i) {
     if (placed.figure[i] == channel::placed_cycles)
-      core.cycles = figures.figure[i];
-    else if (placed.figure[i] < figures_of_models)
-      numbers[placed.figure[i]] = figures.figure[i];
+      core.cycles = statistics.figure[i];
+    else if (placed.figure[i] < values_of_models)
+      numbers[placed.figure[i]] = statistics.figure[i];
   }
   const auto models = std::bit_cast<channel::ModelValues>(numbers);
   if (needed_by(id).core) return modelling.simulation ? cycles_of(core, models, *modelling.simulation) : 0;

@@ -17,23 +17,23 @@ namespace tally::backend::engine {
 
 /// Where what each instruction counts is added.
 struct Placed {
-  channel::PlacedFigures figures{};       ///< none: notes stand alone, else each is a sim::PlacedNote
-  channel::CodeFigures* table = nullptr;  ///< null: it is not kept
+  channel::LocatedValues statistics{};   ///< none: notes stand alone, else each is a sim::PlacedNote
+  channel::CodeValues* table = nullptr;  ///< null: it is not kept
 };
 
 /// What carries the blocks of a ring.
-class Carried {
+class OffloadedModel {
  public:
-  virtual ~Carried() = default;
+  virtual ~OffloadedModel() = default;
 
   /// A block, which is overwritten: `count` of what the ring holds. What comes of it is added to `values`.
   virtual void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) = 0;
 
   /// What it is now, over a copy of all; null without memory.
-  virtual std::unique_ptr<Carried> copy() const = 0;
+  virtual std::unique_ptr<OffloadedModel> copy() const = 0;
 
   /// Its state, over a block, as the engine has it. Who is never taken back leaves the block alone.
-  virtual void hand_back(void* /*block*/) const {}
+  virtual void write_back(void* /*block*/) const {}
 };
 
 /// The last level of a process, which its threads share, or of one thread.
@@ -44,42 +44,42 @@ struct LastLevel {
 
 /// What caches and TLBs look like; a level without sets does not exist.
 struct LevelShapes {
-  tally::sim::HierarchyShape caches;
-  tally::sim::TlbShape tlbs;
+  tally::models::HierarchyShape caches;
+  tally::models::TlbShape tlbs;
 };
 
 /// Takes notes (sim::Note).
-class CarriedLevels final : public Carried {
+class OffloadedCaches final : public OffloadedModel {
  public:
   /// Empty ones, before this last level, null for none. Null without memory.
-  static std::unique_ptr<CarriedLevels> make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last);
+  static std::unique_ptr<OffloadedCaches> make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last);
 
   void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) override;
-  std::unique_ptr<Carried> copy() const override;
+  std::unique_ptr<OffloadedModel> copy() const override;
   const std::shared_ptr<LastLevel>& last() const { return last_; }
 
  private:
-  CarriedLevels(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last);
+  OffloadedCaches(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last);
   struct OwnTables {
     std::uint64_t* first;
-    tally::sim::Tlbs::Tables tlbs;
+    tally::models::Tlbs::Tables tlbs;
     std::uint64_t* l2;
     std::uint64_t* first_times;
   };
   OwnTables tables() const;
-  void take_placed(const tally::sim::PlacedNote* notes, std::uint32_t count, channel::ModelValues& values,
+  void take_placed(const tally::models::PlacedNote* notes, std::uint32_t count, channel::ModelValues& values,
                    const Placed& placed);
   std::uint64_t* llc_table() const { return last_ != nullptr ? last_->table.words() : nullptr; }
 
   LevelShapes shapes_;
   linux::SparseMemory own_;
   std::shared_ptr<LastLevel> last_;
-  tally::sim::FirstLevels first_;
-  tally::sim::Tlbs tlbs_;
-  tally::sim::LowerLevels lower_;
+  tally::models::FirstLevels first_;
+  tally::models::Tlbs tlbs_;
+  tally::models::LowerLevels lower_;
 };
 
 /// Takes outcomes of conditional branches (sim::Outcome).
-std::unique_ptr<Carried> carried_directions(tally::sim::Direction direction);
+std::unique_ptr<OffloadedModel> offloaded_directions(tally::models::Direction direction);
 
 }  // namespace tally::backend::engine

@@ -23,11 +23,11 @@ struct Modelling {
 Outlook outlook_of(const event::Event& event, const Simulation* simulation = nullptr);
 
 /// The count of one of the kernel's own events under the engine, by its counter, while the program runs.
-Count software_while_running(const event::Event& event, const Figures& figures);
+Count software_while_running(const event::Event& event, const RunStatistics& statistics);
 
 /// Everything that was counted in the window: fills counts, processes and notices of an outcome, and returns the
 /// regions of its programs.
-std::vector<result::ProgramRegions> harvest(const Job& job, const Execution& execution, const Channel& shared,
+std::vector<result::ProgramRegions> collect(const Job& job, const Execution& execution, const Channel& shared,
                                             const Modelling& modelling, const Window& window, Outcome& outcome);
 
 }  // namespace tally::backend::engine

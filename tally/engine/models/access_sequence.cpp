@@ -1,6 +1,6 @@
-#include "tally/engine/models/pieces.hpp"
+#include "tally/engine/models/access_sequence.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 /// The element's index, signed.
@@ -16,9 +16,9 @@ std::uint64_t index_of(const Elements& of, const std::uint8_t* indices, unsigned
 }
 
 /// As one access with the last one where it begins after it.
-void add_or_extend(Pieces& to, std::uint32_t first, std::uint64_t address, std::uint64_t bytes, Access what) {
+void add_or_extend(AccessSequence& to, std::uint32_t first, std::uint64_t address, std::uint64_t bytes, Access what) {
   if (to.count > first) {
-    Piece& last = to.piece[to.count - 1];
+    ElementAccess& last = to.piece[to.count - 1];
     if (last.address + last.bytes == address) {
       last.bytes += static_cast<std::uint32_t>(bytes);
       return;
@@ -29,8 +29,8 @@ void add_or_extend(Pieces& to, std::uint32_t first, std::uint64_t address, std::
 
 }  // namespace
 
-void add_elements(Pieces& to, const Elements& of, std::uint64_t base, std::uint64_t mask, const std::uint8_t* indices,
-                  Access what) {
+void add_elements(AccessSequence& to, const Elements& of, std::uint64_t base, std::uint64_t mask,
+                  const std::uint8_t* indices, Access what) {
   for (unsigned i = 0; i < of.count; ++i) {
     if ((mask >> i & 1) == 0) continue;
     const std::uint64_t address = base + (index_of(of, indices, i) << of.scale);
@@ -38,7 +38,7 @@ void add_elements(Pieces& to, const Elements& of, std::uint64_t base, std::uint6
   }
 }
 
-void add_masked(Pieces& to, const Elements& of, std::uint64_t address, std::uint64_t mask, Access what) {
+void add_masked(AccessSequence& to, const Elements& of, std::uint64_t address, std::uint64_t mask, Access what) {
   if (of.count < 64) mask &= (std::uint64_t{1} << of.count) - 1;
   if (mask == 0) return;
   const auto first = static_cast<unsigned>(__builtin_ctzll(mask));
@@ -52,7 +52,7 @@ std::uint64_t mask_of_signs(const Elements& of, const std::uint8_t* vector) {
   return mask;
 }
 
-void add_frames(Pieces& to, std::uint64_t frame, std::uint64_t stack, unsigned level, unsigned bytes) {
+void add_frames(AccessSequence& to, std::uint64_t frame, std::uint64_t stack, unsigned level, unsigned bytes) {
   to.add(stack -= bytes, bytes, Access::store);
   for (unsigned i = 1; i < level; ++i) {
     to.add(frame -= bytes, bytes, Access::load);
@@ -81,7 +81,7 @@ std::uint64_t place_of_component(const StateLayout& layout, std::uint64_t form, 
   return compacted_place(layout.component[which], at);
 }
 
-void add_state(Pieces& to, const StateLayout& layout, std::uint64_t address, std::uint64_t components,
+void add_state(AccessSequence& to, const StateLayout& layout, std::uint64_t address, std::uint64_t components,
                std::uint64_t requested, std::uint64_t form, unsigned header, Access what) {
   constexpr std::uint64_t x87 = 1, sse = 2, avx = 4;
   const bool loads = what == Access::load, standard = (form & compacted) == 0;
@@ -108,4 +108,4 @@ void add_state(Pieces& to, const StateLayout& layout, std::uint64_t address, std
   }
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

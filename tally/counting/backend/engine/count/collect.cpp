@@ -1,4 +1,4 @@
-#include "tally/counting/backend/engine/count/harvest.hpp"
+#include "tally/counting/backend/engine/count/collect.hpp"
 
 #include <fmt/format.h>
 
@@ -48,10 +48,10 @@ struct Image {
   result::Process result;
 };
 
-class Harvest {
+class Collector {
  public:
-  Harvest(const Job& job, const Execution& execution, const Channel& shared, const Modelling& modelling,
-          const Window& window)
+  Collector(const Job& job, const Execution& execution, const Channel& shared, const Modelling& modelling,
+            const Window& window)
       : job_(job),
         execution_(execution),
         shared_(shared),
@@ -277,7 +277,7 @@ std::int64_t running_count(const std::vector<Image>& images) {
 Nanoseconds time_of(const std::vector<Image>& images, const Execution& execution) {
   const auto is_same = [&](const Image& image) { return image.result.pid == images.front().result.pid; };
   if (execution.ended && std::all_of(images.begin(), images.end(), is_same))
-    return execution.figures.usage.user + execution.figures.usage.system;
+    return execution.statistics.usage.user + execution.statistics.usage.system;
   return time_of_all_processors(execution.lasted);
 }
 
@@ -307,7 +307,7 @@ std::string share_of_native(const std::vector<Image>& images, const Execution& e
   std::vector<const channel::Process*> processes;
   for (const Image& image : images) processes.push_back(&shared.records.process(image.index));
   return native_share(processes, !execution.native.empty(),
-                      execution.figures.usage.user + execution.figures.usage.system);
+                      execution.statistics.usage.user + execution.statistics.usage.system);
 }
 
 /// The whole command's counts: exact when every part of it is.
@@ -366,7 +366,7 @@ std::string still_running(const std::vector<Image>& images) {
 /// `own`: what is known of the engine's part, or empty.
 Count software(const event::Event& event, const Execution& execution, bool counted_anything, bool some_running,
                const std::string& own = {}) {
-  Count native = software_count(event, execution.figures);
+  Count native = software_count(event, execution.statistics);
   if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
   if (some_running) {
     native = downgraded(native, Trust::partial, "without processes that were still running");
@@ -389,23 +389,23 @@ Outlook outlook_of(const event::Event& event, const Simulation* simulation) {
   if (event::has_modes(event::definition(event.id).kind)) return backend::outlook_of(count_of(event, {}, simulation));
   Execution all_well;
   all_well.ended = true;
-  all_well.figures = expected_figures(event);
+  all_well.statistics = expected_statistics(event);
   return backend::outlook_of(software(event, all_well, true, false));
 }
 
-Count software_while_running(const event::Event& event, const Figures& figures) {
+Count software_while_running(const event::Event& event, const RunStatistics& statistics) {
   Execution running;
   running.ended = true;  // else each would say so
-  running.figures = figures;
+  running.statistics = statistics;
   return software(event, running, true, false);
 }
 
-std::vector<result::ProgramRegions> harvest(const Job& job, const Execution& execution, const Channel& shared,
+std::vector<result::ProgramRegions> collect(const Job& job, const Execution& execution, const Channel& shared,
                                             const Modelling& modelling, const Window& window, Outcome& outcome) {
-  Harvest harvest(job, execution, shared, modelling, window);
+  Collector collect(job, execution, shared, modelling, window);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
-  std::vector<Image>& images = harvest.images();
-  std::vector<result::ProgramRegions> regions = harvest.regions();
+  std::vector<Image>& images = collect.images();
+  std::vector<result::ProgramRegions> regions = collect.regions();
   const Tally total = total_of(images, execution, shared);
   const bool counted_anything =
       std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
@@ -414,7 +414,7 @@ std::vector<result::ProgramRegions> harvest(const Job& job, const Execution& exe
   const auto own_share = [&](const event::Event& event) {
     const auto found = execution.faults.find(event.id);
     if (found == execution.faults.end() || job.is_timed()) return std::string();
-    const Count all = software_count(event, execution.figures);
+    const Count all = software_count(event, execution.statistics);
     return all.value ? share_of_engine(found->second, *all.value, shared.records) : std::string();
   };
   for (const event::Event& event : job.events()) {
@@ -444,9 +444,9 @@ std::vector<result::ProgramRegions> harvest(const Job& job, const Execution& exe
   if (modelling.needed.core && total.core.instructions > 0) outcome.notices.push_back(made_of(total.core, *simulation));
   if (modelling.settings.compared != 0) {
     outcome.notices.push_back("the plain models " +
-                              (harvest.difference() ? "differ: " + *harvest.difference() : std::string("agree")));
+                              (collect.difference() ? "differ: " + *collect.difference() : std::string("agree")));
   }
-  for (std::string& notice : harvest.missing_counters()) outcome.notices.push_back(std::move(notice));
+  for (std::string& notice : collect.missing_counters()) outcome.notices.push_back(std::move(notice));
   if (execution.ended) {
     const std::string living = still_running(images);
     if (!living.empty()) {

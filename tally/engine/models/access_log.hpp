@@ -7,12 +7,12 @@
 
 #include <cstdint>
 
+#include "tally/engine/models/access_sequence.hpp"
 #include "tally/engine/models/branch/branches.hpp"
 #include "tally/engine/models/cache/tlb.hpp"
 #include "tally/engine/models/observer.hpp"
-#include "tally/engine/models/pieces.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// What happens, in the order in which it does.
 enum class Step : std::uint8_t {
@@ -70,7 +70,7 @@ struct Op {
 };
 
 /// A way: `count` steps from the one of number `first`.
-struct Way {
+struct LogPath {
   std::uint32_t first;
   std::uint16_t count;
   std::uint16_t words;     ///< of its record: the way's number and what follows
@@ -88,7 +88,7 @@ struct Models {
 
 /// The records from `tape` to `end`: each way by the models, step by step. Cost: that of the models, and some
 /// nanoseconds a record.
-void play(const Models& models, const Way* ways, const Op* ops, const std::uint64_t* tape, const std::uint64_t* end,
-          Observer* observer = nullptr);
+void play(const Models& models, const LogPath* ways, const Op* ops, const std::uint64_t* access_log,
+          const std::uint64_t* end, Observer* observer = nullptr);
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -1,4 +1,4 @@
-/// What the models count at each instruction (channel::CodeFigures), where that is asked for: then notes and steps of
+/// What the models count at each instruction (channel::CodeValues), where that is asked for: then notes and steps of
 /// the tape say which instruction they are of.
 #pragma once
 #include "tally/engine/instrument/cold_models.hpp"
@@ -6,22 +6,22 @@
 
 namespace tally::engine::instrument {
 
-inline bool places_figures() { return settings().placed.count != 0; }
+inline bool locates_values() { return settings().placed.count != 0; }
 /// Not the core's cycles alone, which wait for the end of the process.
-inline bool places_misses() { return places_figures() && settings().placed.figure[0] != channel::placed_cycles; }
+inline bool places_misses() { return locates_values() && settings().placed.figure[0] != channel::placed_cycles; }
 /// Room of a thread's table, behind what else it has for its models.
-inline u64 figures_room() { return places_figures() ? channel::area_bytes : 0; }
+inline u64 located_values_bytes() { return locates_values() ? channel::area_bytes : 0; }
 
 /// A thread that has its record and its models: its table is empty. False without memory.
-bool figures_attach(Thread* t);
+bool located_values_attach(Thread* t);
 /// Cycles of the core, of all executions of an instruction. This thread tells of them.
 void place_core_cycles(Thread* t, u64 pc, u64 cycles, u64 executions);
 
 /// Of what this thread's models count while it lives.
-class FigurePlacer final : public sim::Placer {
+class FigurePlacer final : public models::Placer {
  public:
-  FigurePlacer(Thread* t, const sim::HierarchyCounts& caches, const sim::TlbCounts& tlbs,
-               const sim::BranchCounts& branches)
+  FigurePlacer(Thread* t, const models::HierarchyCounts& caches, const models::TlbCounts& tlbs,
+               const models::BranchCounts& branches)
       : Placer(settings().placed.figure, settings().placed.count, caches, tlbs, branches), thread_(t) {}
 
  private:

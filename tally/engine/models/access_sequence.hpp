@@ -7,26 +7,26 @@
 
 #include "tally/engine/models/cache/hierarchy.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 
 /// One access.
-struct Piece {
+struct ElementAccess {
   std::uint64_t address;
   std::uint32_t bytes;
   Access what;
-  bool operator==(const Piece&) const = default;
+  bool operator==(const ElementAccess&) const = default;
 
   /// Two words of the tape.
   constexpr std::uint64_t word() const { return bytes | static_cast<std::uint64_t>(what) << 32; }
-  static constexpr Piece of(const std::uint64_t* words) {
+  static constexpr ElementAccess of(const std::uint64_t* words) {
     return {words[0], static_cast<std::uint32_t>(words[1]), static_cast<Access>(words[1] >> 32 & 3)};
   }
 };
 
 /// The accesses of one instruction in their order.
-struct Pieces {
+struct AccessSequence {
   static constexpr std::uint32_t limit = 80;  ///< `enter` with 31 levels has 63
-  Piece piece[limit];
+  ElementAccess piece[limit];
   std::uint32_t count = 0;
 
   void add(std::uint64_t address, std::uint64_t bytes, Access what) {
@@ -45,18 +45,18 @@ struct Elements {
 
 /// A gather or scatter: an access for each element that is selected, the first one first. Bit i of `mask` selects
 /// element i; `indices` as they lie in the vector register.
-void add_elements(Pieces& to, const Elements& of, std::uint64_t base, std::uint64_t mask, const std::uint8_t* indices,
-                  Access what);
+void add_elements(AccessSequence& to, const Elements& of, std::uint64_t base, std::uint64_t mask,
+                  const std::uint8_t* indices, Access what);
 
 /// A move by a mask: one access from the first element that is selected to the last one; none if there is none.
-void add_masked(Pieces& to, const Elements& of, std::uint64_t address, std::uint64_t mask, Access what);
+void add_masked(AccessSequence& to, const Elements& of, std::uint64_t address, std::uint64_t mask, Access what);
 
 /// A mask from a vector register: the topmost bit of each element.
 std::uint64_t mask_of_signs(const Elements& of, const std::uint8_t* vector);
 
 /// `enter` with a level of 1 or more: the frame pointer is pushed, then level - 1 pointers of the frame before, then
 /// the new one. `bytes` of each, 8 or 2.
-void add_frames(Pieces& to, std::uint64_t frame, std::uint64_t stack, unsigned level, unsigned bytes);
+void add_frames(AccessSequence& to, std::uint64_t frame, std::uint64_t stack, unsigned level, unsigned bytes);
 
 /// Where the components of the processor's extended state lie (CPUID leaf 0DH), from component 2 on.
 struct StateLayout {
@@ -78,7 +78,7 @@ std::uint64_t place_of_component(const StateLayout& layout, std::uint64_t form, 
 /// component 1, and in the standard form with component 2 too where it is in `requested`. What lies side by side is one
 /// access; the header, of which `header` bytes are accessed, comes first where it is read. What is saved is one store:
 /// that xsave reads the header that it rewrites is no load.
-void add_state(Pieces& to, const StateLayout& layout, std::uint64_t address, std::uint64_t components,
+void add_state(AccessSequence& to, const StateLayout& layout, std::uint64_t address, std::uint64_t components,
                std::uint64_t requested, std::uint64_t form, unsigned header, Access what);
 
-}  // namespace tally::sim
+}  // namespace tally::models

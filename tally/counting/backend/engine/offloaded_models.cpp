@@ -1,4 +1,4 @@
-#include "tally/counting/backend/engine/carried.hpp"
+#include "tally/counting/backend/engine/offloaded_models.hpp"
 
 #include <bit>
 #include <cstring>
@@ -13,17 +13,17 @@
 namespace tally::backend::engine {
 namespace {
 
-using tally::sim::FirstLevels;
-using tally::sim::HierarchyCounts;
+using tally::models::FirstLevels;
+using tally::models::HierarchyCounts;
 
 std::uint64_t own_words(const LevelShapes& shapes) {
-  return FirstLevels::words(shapes.caches) + tally::sim::tlb_words(shapes.tlbs) +
-         tally::sim::table_words(shapes.caches.l2) + FirstLevels::time_words(shapes.caches) +
-         tally::sim::Tlbs::time_words(shapes.tlbs);
+  return FirstLevels::words(shapes.caches) + tally::models::tlb_words(shapes.tlbs) +
+         tally::models::table_words(shapes.caches.l2) + FirstLevels::time_words(shapes.caches) +
+         tally::models::Tlbs::time_words(shapes.tlbs);
 }
 
-void add(channel::ModelLevelCounts& to, const tally::sim::LevelCounts& from) {
-  auto sum = std::bit_cast<tally::sim::LevelCounts>(to);
+void add(channel::ModelLevelCounts& to, const tally::models::LevelCounts& from) {
+  auto sum = std::bit_cast<tally::models::LevelCounts>(to);
   sum.add(from);
   to = std::bit_cast<channel::ModelLevelCounts>(sum);
 }
@@ -40,7 +40,7 @@ void add(channel::ModelValues& to, const HierarchyCounts& from) {
   to.prefetches += from.prefetches;
 }
 
-void add(channel::ModelValues& to, const tally::sim::TlbCounts& from) {
+void add(channel::ModelValues& to, const tally::models::TlbCounts& from) {
   add(to.itlb, from.itlb);
   add(to.dtlb, from.dtlb);
   add(to.stlb, from.stlb);
@@ -48,33 +48,33 @@ void add(channel::ModelValues& to, const tally::sim::TlbCounts& from) {
 
 }  // namespace
 
-CarriedLevels::CarriedLevels(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last)
+OffloadedCaches::OffloadedCaches(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last)
     : shapes_(shapes), own_(std::move(own)), last_(std::move(last)) {}
 
 // One after the other: first levels, TLBs, L2, times of first levels, times of TLBs.
-CarriedLevels::OwnTables CarriedLevels::tables() const {
+OffloadedCaches::OwnTables OffloadedCaches::tables() const {
   OwnTables tables;
   tables.first = own_.words();
   std::uint64_t* const tlbs = tables.first + FirstLevels::words(shapes_.caches);
-  tables.tlbs = tally::sim::tables_in(shapes_.tlbs, tlbs);
-  tables.l2 = tlbs + tally::sim::tlb_words(shapes_.tlbs);
-  tables.first_times = tables.l2 + tally::sim::table_words(shapes_.caches.l2);
+  tables.tlbs = tally::models::tables_in(shapes_.tlbs, tlbs);
+  tables.l2 = tlbs + tally::models::tlb_words(shapes_.tlbs);
+  tables.first_times = tables.l2 + tally::models::table_words(shapes_.caches.l2);
   tables.tlbs.times = tables.first_times + FirstLevels::time_words(shapes_.caches);
   return tables;
 }
 
-std::unique_ptr<CarriedLevels> CarriedLevels::make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last) {
+std::unique_ptr<OffloadedCaches> OffloadedCaches::make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last) {
   auto own = linux::SparseMemory::make(own_words(shapes) * sizeof(std::uint64_t));
   if (!own) return nullptr;
-  std::unique_ptr<CarriedLevels> made(new CarriedLevels(shapes, std::move(*own), std::move(last)));
+  std::unique_ptr<OffloadedCaches> made(new OffloadedCaches(shapes, std::move(*own), std::move(last)));
   const OwnTables tables = made->tables();
   made->first_ = FirstLevels(shapes.caches, tables.first, tables.first_times);
-  made->tlbs_ = tally::sim::Tlbs(shapes.tlbs, tables.tlbs);
-  made->lower_ = tally::sim::LowerLevels(shapes.caches, tables.l2, made->llc_table());
+  made->tlbs_ = tally::models::Tlbs(shapes.tlbs, tables.tlbs);
+  made->lower_ = tally::models::LowerLevels(shapes.caches, tables.l2, made->llc_table());
   return made;
 }
 
-std::unique_ptr<Carried> CarriedLevels::copy() const {
+std::unique_ptr<OffloadedModel> OffloadedCaches::copy() const {
   auto own = own_.copy();
   if (!own) return nullptr;
   std::shared_ptr<LastLevel> last;
@@ -85,7 +85,7 @@ std::unique_ptr<Carried> CarriedLevels::copy() const {
     last = std::make_shared<LastLevel>();
     last->table = std::move(*table);
   }
-  std::unique_ptr<CarriedLevels> made(new CarriedLevels(shapes_, std::move(*own), std::move(last)));
+  std::unique_ptr<OffloadedCaches> made(new OffloadedCaches(shapes_, std::move(*own), std::move(last)));
   const OwnTables tables = made->tables();
   made->first_ = first_.over(tables.first, tables.first_times);
   made->tlbs_ = tlbs_.over(tables.tlbs);
@@ -95,45 +95,45 @@ std::unique_ptr<Carried> CarriedLevels::copy() const {
 
 namespace {
 
-class FigurePlacer final : public tally::sim::Placer {
+class FigurePlacer final : public tally::models::Placer {
  public:
-  FigurePlacer(const Placed& placed, const HierarchyCounts& caches, const tally::sim::TlbCounts& tlbs)
-      : Placer(placed.figures.figure, placed.figures.count, caches, tlbs, none), table_(placed.table) {}
+  FigurePlacer(const Placed& placed, const HierarchyCounts& caches, const tally::models::TlbCounts& tlbs)
+      : Placer(placed.statistics.figure, placed.statistics.count, caches, tlbs, none), table_(placed.table) {}
 
  private:
   std::uint64_t* row_of(std::uint64_t site) override {
-    channel::CodeFigures* const row = table_ != nullptr ? channel::figures_of(table_, site) : nullptr;
+    channel::CodeValues* const row = table_ != nullptr ? channel::values_at(table_, site) : nullptr;
     return row != nullptr ? row->figure : nullptr;
   }
 
-  static constexpr tally::sim::BranchCounts none{};
-  channel::CodeFigures* table_;
+  static constexpr tally::models::BranchCounts none{};
+  channel::CodeValues* table_;
 };
 
 }  // namespace
 
-void CarriedLevels::take_placed(const tally::sim::PlacedNote* notes, std::uint32_t count, channel::ModelValues& values,
-                                const Placed& placed) {
+void OffloadedCaches::take_placed(const tally::models::PlacedNote* notes, std::uint32_t count,
+                                  channel::ModelValues& values, const Placed& placed) {
   const bool has_lower = shapes_.caches.l2.sets != 0 || shapes_.caches.llc.sets != 0;
-  const bool has_tlbs = tally::sim::tlb_words(shapes_.tlbs) != 0;
+  const bool has_tlbs = tally::models::tlb_words(shapes_.tlbs) != 0;
   HierarchyCounts counts;
   {
     std::unique_lock<std::mutex> lock;
     if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
     FigurePlacer placer(placed, counts, tlbs_.counts());
-    tally::sim::access_all({&first_, has_lower ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes, count, counts,
-                           placer);
+    tally::models::access_all({&first_, has_lower ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes, count,
+                              counts, placer);
   }
   add(values, counts);
   add(values, tlbs_.counts());
   tlbs_.clear_counts();
 }
 
-void CarriedLevels::take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) {
-  if (placed.figures.count != 0)
-    return take_placed(static_cast<const tally::sim::PlacedNote*>(block), count, values, placed);
-  auto* const notes = static_cast<tally::sim::Note*>(block);
-  if (tally::sim::tlb_words(shapes_.tlbs) != 0) {
+void OffloadedCaches::take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) {
+  if (placed.statistics.count != 0)
+    return take_placed(static_cast<const tally::models::PlacedNote*>(block), count, values, placed);
+  auto* const notes = static_cast<tally::models::Note*>(block);
+  if (tally::models::tlb_words(shapes_.tlbs) != 0) {
     tlbs_.access_all(notes, count);
     add(values, tlbs_.counts());
     tlbs_.clear_counts();
@@ -151,20 +151,20 @@ void CarriedLevels::take(void* block, std::uint32_t count, channel::ModelValues&
 namespace {
 
 template <class Predictor>
-class CarriedDirections final : public Carried {
+class OffloadedPredictor final : public OffloadedModel {
  public:
-  CarriedDirections() {
+  OffloadedPredictor() {
     if constexpr (requires { predictor_.reset(); }) predictor_.reset();
   }
 
   void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed&) override {
-    values.conditional_misses += predictor_.play(static_cast<const tally::sim::Outcome*>(block), count);
+    values.conditional_misses += predictor_.play(static_cast<const tally::models::Outcome*>(block), count);
   }
-  std::unique_ptr<Carried> copy() const override {
-    return std::unique_ptr<Carried>(new (std::nothrow) CarriedDirections(*this));
+  std::unique_ptr<OffloadedModel> copy() const override {
+    return std::unique_ptr<OffloadedModel>(new (std::nothrow) OffloadedPredictor(*this));
   }
-  void hand_back(void* block) const override {
-    if constexpr (std::is_same_v<Predictor, tally::sim::Gshare>) {
+  void write_back(void* block) const override {
+    if constexpr (std::is_same_v<Predictor, tally::models::Gshare>) {
       static_assert(sizeof predictor_ <= channel::note_block_bytes);
       std::memcpy(block, &predictor_, sizeof predictor_);
     }
@@ -176,9 +176,9 @@ class CarriedDirections final : public Carried {
 
 }  // namespace
 
-std::unique_ptr<Carried> carried_directions(tally::sim::Direction direction) {
-  if (direction == tally::sim::Direction::tage) return std::make_unique<CarriedDirections<tally::sim::Tage>>();
-  return std::make_unique<CarriedDirections<tally::sim::Gshare>>();
+std::unique_ptr<OffloadedModel> offloaded_directions(tally::models::Direction direction) {
+  if (direction == tally::models::Direction::tage) return std::make_unique<OffloadedPredictor<tally::models::Tage>>();
+  return std::make_unique<OffloadedPredictor<tally::models::Gshare>>();
 }
 
 }  // namespace tally::backend::engine

@@ -8,10 +8,10 @@
 namespace tally::engine::instrument {
 
 /// Whether code stands beside the way of a trace.
-inline bool weaves_stubs() { return model_plan.any() || windows_on(); }
+inline bool has_probe_stubs() { return model_plan.any() || windows_on(); }
 /// Another number for each way of weaving; 0 where nothing is.
-inline u64 woven_key() { return models_key() ^ windows_key() ^ calls_key(); }
+inline u64 instrumentation_key() { return models_key() ^ windows_key() ^ calls_key(); }
 /// Whether such code depends on nothing but the program, what is asked, and where they are.
-inline bool woven_can_be_kept() { return models_can_be_kept() && !marks_on(); }
+inline bool instrumentation_can_be_kept() { return models_can_be_kept() && !marks_on(); }
 
 }  // namespace tally::engine::instrument

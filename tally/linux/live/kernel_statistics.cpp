@@ -1,4 +1,4 @@
-#include "tally/linux/live/kernel_figures.hpp"
+#include "tally/linux/live/kernel_statistics.hpp"
 #include "tally/core/base/parse_text.hpp"
 
 namespace tally::linux {
@@ -68,21 +68,21 @@ std::optional<std::uint64_t> pressure_microseconds(std::string_view text) {
   return leading_number(text.substr(total + 6));
 }
 
-KernelFigures read_kernel_figures(FolderFiles& proc) {
-  KernelFigures figures;
-  figures.times = kernel_times(proc.text("stat"));
-  figures.waited_ns = waiting_times(proc.text("schedstat"));
+KernelStatistics read_kernel_statistics(FolderFiles& proc) {
+  KernelStatistics statistics;
+  statistics.times = kernel_times(proc.text("stat"));
+  statistics.waited_ns = waiting_times(proc.text("schedstat"));
   const std::string_view vm = proc.text("vmstat");
-  figures.faults = number_behind(vm, "pgfault");
-  figures.major_faults = number_behind(vm, "pgmajfault");
+  statistics.faults = number_after(vm, "pgfault");
+  statistics.major_faults = number_after(vm, "pgmajfault");
   const std::string_view memory = proc.text("meminfo");
-  const auto total = number_behind(memory, "MemTotal:");
-  const auto available = number_behind(memory, "MemAvailable:");
-  if (total && available && *available <= *total) figures.memory_bytes = (*total - *available) * 1024;
-  figures.cpu_pressure_us = pressure_microseconds(proc.text("pressure/cpu"));
-  figures.memory_pressure_us = pressure_microseconds(proc.text("pressure/memory"));
-  figures.io_pressure_us = pressure_microseconds(proc.text("pressure/io"));
-  return figures;
+  const auto total = number_after(memory, "MemTotal:");
+  const auto available = number_after(memory, "MemAvailable:");
+  if (total && available && *available <= *total) statistics.memory_bytes = (*total - *available) * 1024;
+  statistics.cpu_pressure_us = pressure_microseconds(proc.text("pressure/cpu"));
+  statistics.memory_pressure_us = pressure_microseconds(proc.text("pressure/memory"));
+  statistics.io_pressure_us = pressure_microseconds(proc.text("pressure/io"));
+  return statistics;
 }
 
 }  // namespace tally::linux

@@ -1,5 +1,5 @@
 // Ways and records by hand against the models that they are about.
-#include "tally/engine/models/tape.hpp"
+#include "tally/engine/models/access_log.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "tally/engine/models/memory.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 HierarchyShape small() {
@@ -40,11 +40,11 @@ TEST(Tape, a_record_is_what_its_way_says) {
       {.at = 0x2000, .target = 0, .word = 0, .bytes = 1, .what = Step::ret},
   };
   // The whole way, and the one that leaves it at the first branch.
-  const Way ways[] = {{.first = 0, .count = 7, .words = 4, .outcomes = 0b01, .branches = 2},
-                      {.first = 0, .count = 3, .words = 2, .outcomes = 0b1, .branches = 1}};
-  const std::uint64_t tape[] = {0, 0x7000, 0x7ffe, 0x1015, 1, 0x7010, 0, 0x7000, 0x7ffe, 0x1015};
+  const LogPath ways[] = {{.first = 0, .count = 7, .words = 4, .outcomes = 0b01, .branches = 2},
+                          {.first = 0, .count = 3, .words = 2, .outcomes = 0b1, .branches = 1}};
+  const std::uint64_t access_log[] = {0, 0x7000, 0x7ffe, 0x1015, 1, 0x7010, 0, 0x7000, 0x7ffe, 0x1015};
   Machine played, told;
-  play(played.models(), ways, ops, tape, tape + 10);
+  play(played.models(), ways, ops, access_log, access_log + 10);
   for (const bool leaves : {false, true, false}) {
     told.caches.access(0x1000, 1, Access::fetch);
     told.caches.access(leaves ? 0x7010 : 0x7000, 8, Access::load);
@@ -65,10 +65,10 @@ TEST(Tape, a_record_is_what_its_way_says) {
 TEST(Tape, indirect_targets_are_the_last_word_unless_they_are_known) {
   const Op ops[] = {{.at = 0x1000, .target = 0x3000, .word = 0, .bytes = 2, .what = Step::indirect_jump},
                     {.at = 0x1000, .target = 0, .word = 0, .bytes = 2, .what = Step::indirect_call}};
-  const Way ways[] = {{.first = 0, .count = 2, .words = 2, .outcomes = 0, .branches = 0}};
-  const std::uint64_t tape[] = {0, 0x3000, 0, 0x4000};
+  const LogPath ways[] = {{.first = 0, .count = 2, .words = 2, .outcomes = 0, .branches = 0}};
+  const std::uint64_t access_log[] = {0, 0x3000, 0, 0x4000};
   Machine machine;
-  play(machine.models(), ways, ops, tape, tape + 4);
+  play(machine.models(), ways, ops, access_log, access_log + 4);
   // Wrong at first, then the same target, the same again, another one.
   EXPECT_EQ(machine.branches.counts().indirect, 4U);
   EXPECT_EQ(machine.branches.counts().indirect_misses, 2U);
@@ -76,11 +76,11 @@ TEST(Tape, indirect_targets_are_the_last_word_unless_they_are_known) {
 
 TEST(Tape, pieces_are_as_many_as_the_record_says) {
   const Op ops[] = {{.at = 0, .target = 0, .word = 1, .bytes = 0, .what = Step::pieces}};
-  const Way ways[] = {{.first = 0, .count = 1, .words = 8, .outcomes = 0, .branches = 0}};
-  const Piece load{0x7000, 4, Access::load}, store{0x703e, 8, Access::store};
-  const std::uint64_t tape[] = {0, 2, load.address, load.word(), store.address, store.word(), 1, 2};
+  const LogPath ways[] = {{.first = 0, .count = 1, .words = 8, .outcomes = 0, .branches = 0}};
+  const ElementAccess load{0x7000, 4, Access::load}, store{0x703e, 8, Access::store};
+  const std::uint64_t access_log[] = {0, 2, load.address, load.word(), store.address, store.word(), 1, 2};
   Machine played, told;
-  play(played.models(), ways, ops, tape, tape + 8);
+  play(played.models(), ways, ops, access_log, access_log + 8);
   told.caches.access(0x7000, 4, Access::load);
   told.caches.access(0x703e, 8, Access::store);
   EXPECT_EQ(played.caches.counts(), told.caches.counts());
@@ -93,12 +93,12 @@ TEST(Tape, string_instructions_are_their_elements) {
   const Repeat words{.bytes = 4, .from = false, .to = true, .to_stores = true, .low = true};
   const Op ops[] = {{.at = bytes.bits(), .target = 0, .word = 1, .bytes = 0, .what = Step::repeat},
                     {.at = words.bits(), .target = 0, .word = 7, .bytes = 0, .what = Step::repeat}};
-  const Way ways[] = {{.first = 0, .count = 2, .words = 13, .outcomes = 0, .branches = 0}};
+  const LogPath ways[] = {{.first = 0, .count = 2, .words = 13, .outcomes = 0, .branches = 0}};
   constexpr std::uint64_t junk = 0xabcd00000000;
-  const std::uint64_t tape[] = {
+  const std::uint64_t access_log[] = {
       0, 100, 0x5100, 0x6100, 60, 0x5100 - 40, 0x6100 - 40, junk + 3, 0, junk + 0x10000ff8, junk, 0, 0x10001004};
   Machine played, told;
-  play(played.models(), ways, ops, tape, tape + 13);
+  play(played.models(), ways, ops, access_log, access_log + 13);
   for (std::uint64_t i = 0; i < 40; ++i) {
     told.caches.access(0x5100 - i, 1, Access::load);
     told.caches.access(0x6100 - i, 1, Access::store);
@@ -110,4 +110,4 @@ TEST(Tape, string_instructions_are_their_elements) {
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -39,16 +39,16 @@ std::map<int, std::uint64_t> waiting_times(std::string_view text);
 std::optional<std::uint64_t> pressure_microseconds(std::string_view text);
 
 /// Figures that are read together.
-struct KernelFigures {
+struct KernelStatistics {
   KernelTimes times;
   std::map<int, std::uint64_t> waited_ns;
   std::optional<std::uint64_t> faults, major_faults;  ///< /proc/vmstat: pgfault, pgmajfault
   std::optional<std::uint64_t> memory_bytes;          ///< in use: MemTotal − MemAvailable
   std::optional<std::uint64_t> cpu_pressure_us, memory_pressure_us, io_pressure_us;
-  bool operator==(const KernelFigures&) const = default;
+  bool operator==(const KernelStatistics&) const = default;
 };
 
 /// Reads them below /proc. Cost: seven files.
-KernelFigures read_kernel_figures(FolderFiles& proc);
+KernelStatistics read_kernel_statistics(FolderFiles& proc);
 
 }  // namespace tally::linux

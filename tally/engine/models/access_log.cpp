@@ -1,6 +1,6 @@
-#include "tally/engine/models/tape.hpp"
+#include "tally/engine/models/access_log.hpp"
 
-namespace tally::sim {
+namespace tally::models {
 namespace {
 
 void access(const Models& models, std::uint64_t address, std::uint64_t bytes, Access what) {
@@ -22,7 +22,7 @@ void repeat(const Models& models, const Repeat& r, const std::uint64_t* words) {
 
 void pieces(const Models& models, const std::uint64_t* words) {
   for (std::uint64_t i = 0; i < words[0]; ++i) {
-    const Piece piece = Piece::of(words + 1 + 2 * i);
+    const ElementAccess piece = ElementAccess::of(words + 1 + 2 * i);
     access(models, piece.address, piece.bytes, piece.what);
   }
 }
@@ -38,20 +38,20 @@ Repetition::Repetition(const Repeat& repeat, const std::uint64_t* words) {
   down = (words[moves + 3] & mask) < (words[moves] & mask);
 }
 
-void play(const Models& models, const Way* ways, const Op* ops, const std::uint64_t* tape, const std::uint64_t* end,
-          Observer* observer) {
-  for (; tape < end; tape += ways[*tape].words) {
-    const Way& way = ways[*tape];
+void play(const Models& models, const LogPath* ways, const Op* ops, const std::uint64_t* access_log,
+          const std::uint64_t* end, Observer* observer) {
+  for (; access_log < end; access_log += ways[*access_log].words) {
+    const LogPath& way = ways[*access_log];
     unsigned left = way.branches;
-    const std::uint64_t last = tape[way.words - 1];
+    const std::uint64_t last = access_log[way.words - 1];
     for (const Op *op = ops + way.first, *const behind = op + way.count; op != behind; ++op) {
       switch (op->what) {
-        case Step::load: access(models, tape[op->word], op->bytes, Access::load); break;
-        case Step::store: access(models, tape[op->word], op->bytes, Access::store); break;
-        case Step::modify: access(models, tape[op->word], op->bytes, Access::modify); break;
+        case Step::load: access(models, access_log[op->word], op->bytes, Access::load); break;
+        case Step::store: access(models, access_log[op->word], op->bytes, Access::store); break;
+        case Step::modify: access(models, access_log[op->word], op->bytes, Access::modify); break;
         case Step::fetch: access(models, op->at, op->bytes, Access::fetch); break;
-        case Step::repeat: repeat(models, Repeat::of(op->at), tape + op->word); break;
-        case Step::pieces: pieces(models, tape + op->word); break;
+        case Step::repeat: repeat(models, Repeat::of(op->at), access_log + op->word); break;
+        case Step::pieces: pieces(models, access_log + op->word); break;
         case Step::conditional:
           --left;
           models.branches->conditional(op->at, op->target, (way.outcomes >> left & 1) != 0);
@@ -69,4 +69,4 @@ void play(const Models& models, const Way* ways, const Op* ops, const std::uint6
   }
 }
 
-}  // namespace tally::sim
+}  // namespace tally::models

@@ -1,72 +1,72 @@
 // Accesses that registers tell, reckoned by hand from the manual.
-#include "tally/engine/models/pieces.hpp"
+#include "tally/engine/models/access_sequence.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace tally::sim {
+namespace tally::models {
 
-std::ostream& operator<<(std::ostream& out, const Piece& piece) {
+std::ostream& operator<<(std::ostream& out, const ElementAccess& piece) {
   return out << std::hex << piece.address << "+" << std::dec << piece.bytes << "/" << static_cast<int>(piece.what);
 }
 
 namespace {
 
-std::vector<Piece> list(const Pieces& pieces) { return {pieces.piece, pieces.piece + pieces.count}; }
+std::vector<ElementAccess> list(const AccessSequence& pieces) { return {pieces.piece, pieces.piece + pieces.count}; }
 
 const std::uint8_t* bytes_of(const auto& values) { return reinterpret_cast<const std::uint8_t*>(values); }
 
-TEST(Pieces, elements_are_accesses_of_their_own_from_the_first_on) {
+TEST(AccessSequence, elements_are_accesses_of_their_own_from_the_first_on) {
   const std::int32_t indices[] = {0, -2, 100, 3};
-  Pieces all;
+  AccessSequence all;
   add_elements(all, {.count = 4, .bytes = 4, .index_bytes = 4, .scale = 2, .low = false}, 0x1000, 0xf,
                bytes_of(indices), Access::load);
   EXPECT_EQ(
       list(all),
-      (std::vector<Piece>{
+      (std::vector<ElementAccess>{
           {0x1000, 4, Access::load}, {0xff8, 4, Access::load}, {0x1190, 4, Access::load}, {0x100c, 4, Access::load}}));
-  Pieces some;
+  AccessSequence some;
   add_elements(some, {.count = 4, .bytes = 8, .index_bytes = 4, .scale = 3, .low = false}, 0x1000, 0xff6,
                bytes_of(indices), Access::store);
-  EXPECT_EQ(list(some), (std::vector<Piece>{{0xff0, 8, Access::store}, {0x1320, 8, Access::store}}));
+  EXPECT_EQ(list(some), (std::vector<ElementAccess>{{0xff0, 8, Access::store}, {0x1320, 8, Access::store}}));
 }
 
-TEST(Pieces, indices_of_64_bits_and_addresses_of_32) {
+TEST(AccessSequence, indices_of_64_bits_and_addresses_of_32) {
   const std::int64_t indices[] = {-1, std::int64_t{1} << 32};
-  Pieces pieces;
+  AccessSequence pieces;
   add_elements(pieces, {.count = 2, .bytes = 4, .index_bytes = 8, .scale = 0, .low = true}, 0, 3, bytes_of(indices),
                Access::load);
-  EXPECT_EQ(list(pieces), (std::vector<Piece>{{0xffffffff, 4, Access::load}, {0, 4, Access::load}}));
+  EXPECT_EQ(list(pieces), (std::vector<ElementAccess>{{0xffffffff, 4, Access::load}, {0, 4, Access::load}}));
 }
 
-TEST(Pieces, of_a_masked_move_are_one_from_the_first_selected_element_to_the_last) {
+TEST(AccessSequence, of_a_masked_move_are_one_from_the_first_selected_element_to_the_last) {
   constexpr Elements of{.count = 8, .bytes = 4, .index_bytes = 0, .scale = 0, .low = false};
-  Pieces pieces;
+  AccessSequence pieces;
   add_masked(pieces, of, 0x2000, 0, Access::load);
   EXPECT_EQ(pieces.count, 0U);
   add_masked(pieces, of, 0x2000, 0b01100100, Access::store);
   add_masked(pieces, of, 0x2000, 0xffffff00, Access::store);
-  EXPECT_EQ(list(pieces), (std::vector<Piece>{{0x2008, 20, Access::store}}));
+  EXPECT_EQ(list(pieces), (std::vector<ElementAccess>{{0x2008, 20, Access::store}}));
 }
 
-TEST(Pieces, a_mask_is_the_signs_of_a_vector) {
+TEST(AccessSequence, a_mask_is_the_signs_of_a_vector) {
   const std::uint32_t vector[] = {0x80000000, 0x7fffffff, 0xffffffff, 0x80};
   EXPECT_EQ(mask_of_signs({.count = 4, .bytes = 4, .index_bytes = 0, .scale = 0, .low = false}, bytes_of(vector)), 5U);
   EXPECT_EQ(mask_of_signs({.count = 16, .bytes = 1, .index_bytes = 0, .scale = 0, .low = false}, bytes_of(vector)),
             0b0001'1111'0111'1000U);
 }
 
-TEST(Pieces, enter_pushes_the_frames_before_it) {
-  Pieces pieces;
+TEST(AccessSequence, enter_pushes_the_frames_before_it) {
+  AccessSequence pieces;
   add_frames(pieces, 0x7100, 0x7000, 3, 8);
-  EXPECT_EQ(list(pieces), (std::vector<Piece>{{0x6ff8, 8, Access::store},
-                                              {0x70f8, 8, Access::load},
-                                              {0x6ff0, 8, Access::store},
-                                              {0x70f0, 8, Access::load},
-                                              {0x6fe8, 8, Access::store},
-                                              {0x6fe0, 8, Access::store}}));
-  Pieces most;
+  EXPECT_EQ(list(pieces), (std::vector<ElementAccess>{{0x6ff8, 8, Access::store},
+                                                      {0x70f8, 8, Access::load},
+                                                      {0x6ff0, 8, Access::store},
+                                                      {0x70f0, 8, Access::load},
+                                                      {0x6fe8, 8, Access::store},
+                                                      {0x6fe0, 8, Access::store}}));
+  AccessSequence most;
   add_frames(most, 0x7100, 0x7000, 31, 8);
   EXPECT_EQ(most.count, 62U);
 }
@@ -80,24 +80,24 @@ StateLayout layout() {
   return made;
 }
 
-TEST(Pieces, of_state_are_the_components_that_are_saved) {
-  Pieces standard;
+TEST(AccessSequence, of_state_are_the_components_that_are_saved) {
+  AccessSequence standard;
   add_state(standard, layout(), 0x1000, 0b1000011, 0b1000111, 0, 8, Access::store);
-  EXPECT_EQ(
-      list(standard),
-      (std::vector<Piece>{{0x1000, 416, Access::store}, {0x1200, 8, Access::store}, {0x1380, 512, Access::store}}));
+  EXPECT_EQ(list(standard),
+            (std::vector<ElementAccess>{
+                {0x1000, 416, Access::store}, {0x1200, 8, Access::store}, {0x1380, 512, Access::store}}));
   // MXCSR goes with AVX, the x87 registers lie on both sides of it.
-  Pieces x87;
+  AccessSequence x87;
   add_state(x87, layout(), 0x1000, 1, 1, 0, 8, Access::store);
-  EXPECT_EQ(list(x87), (std::vector<Piece>{
+  EXPECT_EQ(list(x87), (std::vector<ElementAccess>{
                            {0x1000, 24, Access::store}, {0x1020, 128, Access::store}, {0x1200, 8, Access::store}}));
-  Pieces avx;
+  AccessSequence avx;
   add_state(avx, layout(), 0x1000, 4, 4, 0, 8, Access::store);
-  EXPECT_EQ(list(avx),
-            (std::vector<Piece>{{0x1018, 8, Access::store}, {0x1200, 8, Access::store}, {0x1240, 256, Access::store}}));
+  EXPECT_EQ(list(avx), (std::vector<ElementAccess>{
+                           {0x1018, 8, Access::store}, {0x1200, 8, Access::store}, {0x1240, 256, Access::store}}));
 }
 
-TEST(Pieces, places_of_components_follow_the_form) {
+TEST(AccessSequence, places_of_components_follow_the_form) {
   EXPECT_EQ(place_of_component(layout(), 0, 2), 576u);
   EXPECT_EQ(place_of_component(layout(), 0, 6), 896u);
   EXPECT_EQ(place_of_component(layout(), compacted | 0b1100100, 6), 896u);
@@ -107,19 +107,19 @@ TEST(Pieces, places_of_components_follow_the_form) {
   EXPECT_EQ(place_of_component(layout(), compacted | 0b0100000, 6), 0u);
 }
 
-TEST(Pieces, of_compacted_state_have_no_room_for_what_was_not_asked_for) {
-  Pieces saved;
+TEST(AccessSequence, of_compacted_state_have_no_room_for_what_was_not_asked_for) {
+  AccessSequence saved;
   add_state(saved, layout(), 0x1000, 0b1100010, 0b1100010, compacted | 0b1100010, 16, Access::store);
-  EXPECT_EQ(list(saved), (std::vector<Piece>{{0x1018, 8, Access::store},
-                                             {0x10a0, 256, Access::store},
-                                             {0x1200, 16, Access::store},
-                                             {0x1240, 8, Access::store},
-                                             {0x1280, 512, Access::store}}));
-  Pieces restored;
+  EXPECT_EQ(list(saved), (std::vector<ElementAccess>{{0x1018, 8, Access::store},
+                                                     {0x10a0, 256, Access::store},
+                                                     {0x1200, 16, Access::store},
+                                                     {0x1240, 8, Access::store},
+                                                     {0x1280, 512, Access::store}}));
+  AccessSequence restored;
   add_state(restored, layout(), 0x1000, 0b1000100, 0b1100110, compacted | 0b1100110, 64, Access::load);
-  EXPECT_EQ(list(restored),
-            (std::vector<Piece>{{0x1200, 64, Access::load}, {0x1240, 256, Access::load}, {0x1380, 512, Access::load}}));
+  EXPECT_EQ(list(restored), (std::vector<ElementAccess>{
+                                {0x1200, 64, Access::load}, {0x1240, 256, Access::load}, {0x1380, 512, Access::load}}));
 }
 
 }  // namespace
-}  // namespace tally::sim
+}  // namespace tally::models

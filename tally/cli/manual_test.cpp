@@ -42,6 +42,12 @@ TEST_P(ManPage, has_no_other_requests) {
   }
 }
 
+TEST_P(ManPage, begins_no_paragraph_before_a_heading) {
+  const std::string page = manual(GetParam());
+  EXPECT_EQ(page.find(".PP\n.SH"), std::string::npos);
+  EXPECT_EQ(page.find(".PP\n.PP"), std::string::npos);
+}
+
 // groff prints a plain hyphen as a dash, which cannot be pasted into a shell.
 TEST_P(ManPage, escapes_hyphens) {
   const std::string page = manual(GetParam());

@@ -1,15 +1,15 @@
 #!/bin/sh
-# tidy.sh ROOT BUILD: clang-tidy-16 finds no bug in the 12 sources that were changed last: those that are not committed, then
-# by the history. TALLY_TIDY_SOURCES in the environment is another number. It runs the checks that find bugs; `./dev lint`
-# runs those of style too, on every source.
+# tidy.sh ROOT BUILD: clang-tidy-16 finds no bug in the 12 sources that were changed last: those that are not committed,
+# then by the history. TALLY_TIDY_SOURCES in the environment is another number. It runs the checks that find bugs;
+# `./dev lint` runs those of style too, on every source.
 cd "$1" || exit 1
-command -v clang-tidy-16 >/dev/null || { echo "there is no clang-tidy-16 here (./dev setup test installs it)"; exit 77; }
+command -v clang-tidy-16 >/dev/null || { echo "clang-tidy-16 is missing (./dev setup test installs it)"; exit 77; }
 git rev-parse --git-dir >/dev/null 2>&1 || { echo "not a checkout: there is no history of the files"; exit 77; }
 work=$2/tidy
 mkdir -p "$work" || exit 1
 # Options of g++ that clang refuses, and headers that g++ compiled.
-sed 's/ -include [^ ]*cmake_pch\.hxx//; s/ -Winvalid-pch//; s/ -fno-tree-loop-distribute-patterns//; s/ -mgeneral-regs-only//' \
-  "$2/compile_commands.json" >"$work/compile_commands.json" || exit 1
+sed 's/ -include [^ ]*cmake_pch\.hxx//; s/ -Winvalid-pch//; s/ -fno-tree-loop-distribute-patterns//
+     s/ -mgeneral-regs-only//' "$2/compile_commands.json" >"$work/compile_commands.json" || exit 1
 # The programs that the tests measure are raw on purpose.
 changed() {
   { git diff --name-only HEAD; git log --format= --name-only; } | awk '/\.cpp$/ && !seen[$0]++' |

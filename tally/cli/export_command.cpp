@@ -10,6 +10,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/stored.hpp"
+#include "tally/cli/terminal_output.hpp"
 #include "tally/cli/window_rows.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/file_state.hpp"
@@ -120,6 +121,7 @@ int write_windows(const ResultOptions& how, const report::WindowFormat& format, 
   auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                                         : linux::Output::open_file(how.output);
   if (!output) return report_error(output.error());
+  if (const auto allowed = check_binary_output(format, *output); !allowed) return report_error(allowed.error());
   WindowRows rows(format, std::move(*output));
   rows.begin(head);
   const auto all = read([&](const result::Window& window) { rows.row(window); });

@@ -11,6 +11,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/periods.hpp"
 #include "tally/cli/profile_options.hpp"
+#include "tally/cli/terminal_output.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/counting/measure/stat.hpp"
@@ -188,6 +189,7 @@ int profile(ProfileOptions& options) {
                 : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                         : linux::Output::open_file(options.output);
   if (!output) return report_error(output.error());
+  if (const auto allowed = check_binary_output(*format, *output); !allowed) return report_error(allowed.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   const bool is_sampled = !choice->backend->traits().is_engine, may_speak = !is_quiet(options.quiet);

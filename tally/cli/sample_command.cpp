@@ -9,6 +9,7 @@
 #include "tally/cli/launch.hpp"
 #include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/terminal_output.hpp"
 #include "tally/cli/window_names.hpp"
 #include "tally/cli/window_options.hpp"
 #include "tally/cli/window_rows.hpp"
@@ -196,6 +197,7 @@ int sample(Options& options) {
                 : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                         : linux::Output::open_file(options.output);
   if (!output) return report_error(output.error());
+  if (const auto allowed = check_binary_output(*format, *output); !allowed) return report_error(allowed.error());
   auto description = open_description(options, *format, *output);
   if (!description) return report_error(description.error());
   std::optional<WindowVectors> vectors;

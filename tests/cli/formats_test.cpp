@@ -100,6 +100,28 @@ TEST(Formats, an_ending_that_no_format_has_is_refused) {
   EXPECT_EQ(stat({"-q", "-o", text.path()}).code(), 0);
 }
 
+TEST(Formats, binary_formats_are_not_for_terminals) {
+  if (!have("script")) GTEST_SKIP() << "script is not installed";
+  const TemporaryFile windows("w.bin");
+  ASSERT_EQ(tally({"sample", "-q", "--every", "1", "--by", "page-faults", "-e", "page-faults", "-o", windows.path(),
+                   "--", "true"})
+                .code(),
+            0);
+  const std::string tally = TALLY_COMMAND;
+  for (const std::string& command :
+       {tally + " profile -q -e cpu-clock --format pprof -- true",
+        tally + " profile -q -e cpu-clock --format pprof -o - -- true",
+        tally + " sample -q --every 1 --by page-faults -e page-faults --format binary -o - -- true",
+        tally + " export --format binary " + windows.path()}) {
+    const Finished shown = shell("script -qec '" + command + "' /dev/null");
+    EXPECT_EQ(shown.code(), 2) << command << shown.out;
+    EXPECT_TRUE(holds(shown.out, "refusing to write binary data to a terminal")) << command << shown.out;
+    EXPECT_TRUE(holds(shown.out, "use `-o FILE`")) << shown.out;
+  }
+  EXPECT_EQ(shell(tally + " export --format binary " + windows.path()).out, windows.content());
+  EXPECT_TRUE(shell(tally + " profile -q -e cpu-clock --format pprof -- true").err.starts_with("\x1f\x8b"));
+}
+
 TEST(Formats, tables_fit_the_terminal_and_are_whole_elsewhere) {
   if (!have("script") || !have("stty")) GTEST_SKIP() << "script or stty is not installed";
   const std::string command = " export --format table --per-process " + std::string(TALLY_GOLDEN) + "/processes.json";

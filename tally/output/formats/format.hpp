@@ -53,6 +53,7 @@ struct Format {
   /// Whether a file looks like this format, by how it begins. Null where no file of this format needs to be told from
   /// others; a format that is recognised and not read does not hold all of a result.
   bool (*recognise)(const StoredFile& file) = nullptr;
+  bool is_binary = false;  ///< no text: a terminal must not get it
 };
 
 /// How many characters of the file name of `path` ask for the format; 0: the name does not.

@@ -31,7 +31,6 @@ struct WindowFormat : Format {
   /// What its rows do not say, as a JSON object in one line: it stands in a file beside them. Null where they say all.
   std::string (*describe)(const result::WindowsHead& head) = nullptr;
   bool has_locations = false;  ///< it has room for the function and the line of an address
-  bool is_binary = false;      ///< not for a terminal
 };
 
 /// All forms, the default first.

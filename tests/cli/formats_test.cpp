@@ -143,6 +143,31 @@ TEST(Formats, tables_fit_the_terminal_and_are_whole_elsewhere) {
   }
 }
 
+TEST(Formats, threads_that_were_stored_without_their_processes_have_their_counts) {
+  json result = json::parse(*TemporaryFile::read(TALLY_GOLDEN "/processes.json"));
+  const json threads = {{{"run", 1},
+                         {"pid", 1003},
+                         {"image", 0},
+                         {"tid", 1004},
+                         {"name", "worker"},
+                         {"events", result["processes"].back()["events"]}}};
+  result.erase("processes");
+  result["threads"] = threads;
+  const TemporaryFile file("threads.json", result.dump());
+  const Finished table = tally({"export", "--format", "table", "--per-thread", file.path()});
+  EXPECT_TRUE(holds(table.out, "\n 1003  1004  ")) << table.out;
+  EXPECT_TRUE(holds(table.out, "thread worker\n")) << table.out;
+  EXPECT_TRUE(holds(table.out, " instructions:u  ")) << table.out;
+  EXPECT_FALSE(holds(table.out, "unknown")) << table.out;
+  const std::string rows = tally({"export", "--per-thread", file.path()}).out;
+  EXPECT_TRUE(holds(rows, "\r\n1,,1003,1004,,,")) << rows;
+  EXPECT_FALSE(holds(rows, "unknown")) << rows;
+  const json again =
+      json::parse(tally({"export", "--format", "json", "--per-thread", "--per-process", file.path()}).out);
+  EXPECT_EQ(again["processes"], json::array());
+  EXPECT_EQ(again["threads"][0]["tid"], 1004);
+}
+
 TEST(Formats, csv_is_the_file_and_json_lies_beside_it) {
   const TemporaryFile file("rows.csv");
   ASSERT_EQ(stat({"--format", "csv", "-r", "2", "-o", file.path()}).code(), 0);

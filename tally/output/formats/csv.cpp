@@ -111,8 +111,10 @@ class Rows {
   void add_process(const result::Process& process) {
     const std::string pid = std::to_string(process.pid);
     command_ = process.command;
-    parent_ = std::to_string(process.parent_pid);
-    end_ = end_text(process);
+    if (!has_only_threads(process)) {
+      parent_ = std::to_string(process.parent_pid);
+      end_ = end_text(process);
+    }
     if (style_.per_process) add_counts(pid, "", process.counts);
     if (style_.per_thread) {
       for (const result::Thread& thread : process.threads) add_counts(pid, std::to_string(thread.tid), thread.counts);

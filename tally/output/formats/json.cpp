@@ -1,6 +1,7 @@
 #include "tally/core/base/json_text.hpp"
 #include "tally/output/formats/json_values.hpp"
 #include "tally/output/formats/stat_format.hpp"
+#include "tally/output/text/processes.hpp"
 
 namespace tally::report {
 namespace {
@@ -141,7 +142,8 @@ void add_processes(Json& json, const result::Stat& stat, const Style& style) {
   Json threads = Json::array();
   for (std::size_t i = 0; i < stat.runs.size(); ++i) {
     for (const result::Process& process : stat.runs[i].processes) {
-      processes.push_back(with_engine(process_json(process, i + 1), process.single_stepped));
+      if (!has_only_threads(process))
+        processes.push_back(with_engine(process_json(process, i + 1), process.single_stepped));
       if (process.native_from) processes.back()["native_from_ns"] = process.native_from->count();
       for (const result::Thread& thread : process.threads) {
         threads.push_back({{"run", i + 1},

@@ -23,7 +23,7 @@ std::vector<const Counts*> blocks_of(const result::Stat& stat, const Style& styl
   std::vector<const Counts*> blocks;
   for (const result::Run& run : stat.runs) {
     for (const result::Process& process : run.processes) {
-      blocks.push_back(&process.counts);
+      if (!has_only_threads(process)) blocks.push_back(&process.counts);
       if (!style.per_thread) continue;
       for (const result::Thread& thread : process.threads) blocks.push_back(&thread.counts);
     }
@@ -131,6 +131,8 @@ class Rows {
 
 }  // namespace
 
+bool has_only_threads(const result::Process& process) { return process.counts.empty() && !process.threads.empty(); }
+
 std::string end_text(const result::Process& process) {
   switch (process.end) {
     case result::End::exited: return fmt::format("exit {}", process.end_code);
@@ -156,9 +158,10 @@ std::string processes_block(const result::Stat& stat, const Style& style, Footno
   Rows rows(stat, events, notes);
   for (std::size_t i = 0; i < stat.runs.size(); ++i) {
     for (const result::Process& process : stat.runs[i].processes) {
-      rows.add(i + 1, process);
+      const bool has_own_row = !has_only_threads(process);
+      if (has_own_row) rows.add(i + 1, process);
       // Of the only one there is nothing else to say than of the process.
-      if (!style.per_thread || process.threads.size() < 2) continue;
+      if (!style.per_thread || (has_own_row && process.threads.size() < 2)) continue;
       for (const result::Thread& thread : process.threads) rows.add(i + 1, process, thread);
     }
   }

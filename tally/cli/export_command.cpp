@@ -64,11 +64,37 @@ void describe(Page& page, Options& options) {
   page.footer(report::reader_lines(all_formats(), kinds) + "\n" + format_table() + "\n" + examples);
 }
 
+// Of a file of results that only other commands read. Errors: bad_usage, always.
+Error other_command(const report::StoredFile& file, report::Kind kind) {
+  const std::string name = printable(file.name);
+  std::string hint = fmt::format("`tally report {} -o page.html` makes a page of it", name);
+  if (kind == report::Kind::profile)
+    hint = fmt::format(
+        "`tally report {0}` prints a table, `tally report {0} -o page.html` makes a page; `tally profile --format` "
+        "writes the others: {1}",
+        name, report::format_names(report::formats_of(kind)));
+  return {Code::bad_usage,
+          fmt::format("'{}' is a result of `{}`, which has no other format here", name, report::source_name(kind)),
+          std::move(hint), 0};
+}
+
+// Errors: bad_usage where a file is none of those that are read here, and it is known what it is.
+Result<void> check_known(const report::StoredFile& file) {
+  if (auto why = why_not_read(file)) return fail(*std::move(why));
+  constexpr report::Kind others[] = {report::Kind::profile, report::Kind::discovery, report::Kind::lab,
+                                     report::Kind::verify, report::Kind::regions};
+  if (const auto* const other = report::recognised_format(all_formats(), others, file))
+    return fail(other_command(file, other->kind));
+  return {};
+}
+
 Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files) {
   std::vector<result::Stat> all;
   for (const std::string& name : files) {
     const auto file = read_stored(name);
     if (!file) return fail(file.error());
+    if (report::recognised_format(all_formats(), {kinds, 1}, *file) == nullptr)
+      if (auto known = check_known(*file); !known) return fail(known.error());
     auto results = stored_results(*file, {kinds, 1});
     if (!results) return fail(results.error());
     for (result::AnyResult& one : *results) all.push_back(std::get<result::Stat>(std::move(one)));

@@ -115,6 +115,7 @@ Result<Stored> read_all(const std::vector<std::string>& names) {
   if (profiles != 0 && profiles < files.size()) return fail(mixed_profiles());
   for (report::StoredFile& file : files) {
     const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
+    if (auto why = why_not_read(file)) return fail(*std::move(why));
     if (format == nullptr && !is_of_tally(file.text)) return fail(unknown_file(file));
     auto results = stored_results(file, format);
     if (!results) return fail(results.error());

@@ -10,6 +10,7 @@
 #include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/output/formats/chrome_trace.hpp"
 #include "tally/output/formats/formats.hpp"
 #include "tally/output/formats/readers.hpp"
 #include "tally/tools/memory/foreign/foreign.hpp"
@@ -50,6 +51,13 @@ const std::vector<const report::Format*>& all_formats() {
     return every;
   }();
   return all;
+}
+
+std::optional<Error> why_not_read(const report::StoredFile& file) {
+  if (!file.text.starts_with(report::chrome_trace_begin)) return std::nullopt;
+  return Error{
+      Code::bad_usage, fmt::format("'{}' is a trace for a viewer, and tally does not read it", printable(file.name)),
+      "open it in https://ui.perfetto.dev or chrome://tracing; tally reads windows as csv, jsonl and binary", 0};
 }
 
 Result<void> check_not_read(const std::string& output, const std::vector<std::string>& files) {

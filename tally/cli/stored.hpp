@@ -1,6 +1,7 @@
 // Files with results, as `export` and `report` read them.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ Result<std::vector<result::AnyResult>> stored_results(const report::StoredFile& 
                                                       std::span<const report::Kind> kinds);
 /// The same, of a file that is known to have this format; null: none recognises it.
 Result<std::vector<result::AnyResult>> stored_results(const report::StoredFile& file, const report::Format* format);
+
+/// Why neither a page nor another format can be made of a file, where tally wrote it for another program; nothing
+/// where it did not.
+std::optional<Error> why_not_read(const report::StoredFile& file);
 
 /// Whether writing to `output` would take the place of one of the files that are read: refused before anything is lost.
 /// Errors: bad_usage.

@@ -168,6 +168,28 @@ TEST(Formats, threads_that_were_stored_without_their_processes_have_their_counts
   EXPECT_EQ(again["threads"][0]["tid"], 1004);
 }
 
+TEST(Formats, files_that_are_not_read_are_told_what_they_are) {
+  const TemporaryFile trace("t.json"), profile("p.json");
+  ASSERT_EQ(tally({"sample", "-q", "--every", "1", "--by", "page-faults", "-e", "page-faults", "-o", trace.path(), "--",
+                   "true"})
+                .code(),
+            0);
+  for (const char* command : {"report", "export"}) {
+    const Finished refused = tally({command, trace.path(), "-o", "-"});
+    EXPECT_EQ(refused.code(), 2);
+    EXPECT_TRUE(holds(refused.err, "is a trace for a viewer") && holds(refused.err, "ui.perfetto.dev")) << refused.err;
+  }
+  ASSERT_EQ(tally({"profile", "-q", "-e", "cpu-clock", "-o", profile.path(), "--", "true"}).code(), 0);
+  const Finished refused = tally({"export", profile.path()});
+  EXPECT_EQ(refused.code(), 2);
+  EXPECT_TRUE(holds(refused.err, "is a result of `tally profile`")) << refused.err;
+  EXPECT_TRUE(holds(refused.err, "`tally report " + profile.path() + " -o page.html` makes a page")) << refused.err;
+  EXPECT_TRUE(holds(refused.err,
+                    "table, callgrind, cachegrind, folded, "
+                    "speedscope, pprof, autofdo, html, json"))
+      << refused.err;
+}
+
 TEST(Formats, csv_is_the_file_and_json_lies_beside_it) {
   const TemporaryFile file("rows.csv");
   ASSERT_EQ(stat({"--format", "csv", "-r", "2", "-o", file.path()}).code(), 0);

@@ -21,7 +21,7 @@ class ChromeTrace final : public WindowWriter {
     for (const result::EventCount& event : head.events) names_.push_back(json_text(nlohmann::json(event.name.text())));
     for (const result::WindowTrigger& one : head.triggers)
       triggers_.push_back(json_text(nlohmann::json(one.event.text())));
-    to += R"({"displayTimeUnit":"ns","traceEvents":[)";
+    to += chrome_trace_begin;
   }
 
   void row(const result::Window& window, std::string& to) override {

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "tally/output/formats/windows.hpp"
 
 namespace tally::report {
+
+/// How a trace begins.
+inline constexpr std::string_view chrome_trace_begin = R"({"displayTimeUnit":"ns","traceEvents":[)";
 
 /// A slice for each window in the row of its thread, and a curve for each event and thread: events for each microsecond
 /// in the window. The format: Google's "Trace Event Format" (JSON object format, phases X and C).

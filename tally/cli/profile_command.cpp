@@ -163,6 +163,11 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const report::Pr
   const auto fits =
       choice->backend->traits().is_engine ? check_engine(options, format) : choose_samples(options, format);
   if (!fits) return fail(fits.error());
+  if (options.event_lists.empty() && options.order.events.front().id == event::Id::cpu_clock)
+    choice->notices.insert(
+        choice->notices.begin(),
+        "no PMU of this machine can be sampled: cpu-clock, the time on a processor, is sampled instead"
+        " of cycles");
   return choice;
 }
 
@@ -192,8 +197,10 @@ int profile(ProfileOptions& options) {
   if (const auto allowed = check_binary_output(*format, *output); !allowed) return report_error(allowed.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  const bool is_sampled = !choice->backend->traits().is_engine, may_speak = !is_quiet(options.quiet);
-  if (is_sampled && may_speak && !choice->notices.empty()) say(choice->notices);
+  const bool may_speak = !is_quiet(options.quiet);
+  // On standard error a notice would break a file for programs.
+  if (may_speak && !choice->notices.empty() && (format->name == "table" || !options.output.empty()))
+    say(choice->notices);
   result::CodeCounts code;
   const Nanoseconds began = linux::time_since_1970();
   std::map<std::int64_t, Nanoseconds> started;

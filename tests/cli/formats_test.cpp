@@ -190,6 +190,18 @@ TEST(Formats, files_that_are_not_read_are_told_what_they_are) {
       << refused.err;
 }
 
+TEST(Formats, a_profile_tells_its_backend_as_stat_does) {
+  const Finished counted = tally({"stat", "-e", "instructions", "--", "true"});
+  const Finished profiled = tally({"profile", "-e", "instructions", "--", "true"});
+  const std::string notice = counted.err.substr(0, counted.err.find('\n'));
+  if (!notice.starts_with("tally: ")) GTEST_SKIP() << "a PMU counts here";
+  EXPECT_TRUE(profiled.err.starts_with(notice + "\n")) << profiled.err;
+  EXPECT_FALSE(holds(tally({"profile", "-q", "-e", "instructions", "--", "true"}).err, notice));
+  EXPECT_TRUE(tally({"profile", "-e", "instructions", "--format", "json", "--", "true"}).err.starts_with("{"));
+  EXPECT_TRUE(holds(tally({"profile", "--backend", "perf", "--", "true"}).err,
+                    "tally: no PMU of this machine can be sampled: cpu-clock"));
+}
+
 TEST(Formats, csv_is_the_file_and_json_lies_beside_it) {
   const TemporaryFile file("rows.csv");
   ASSERT_EQ(stat({"--format", "csv", "-r", "2", "-o", file.path()}).code(), 0);

@@ -12,6 +12,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/linux/files/terminal.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/signals.hpp"
@@ -31,7 +32,7 @@ std::string payload_list() {
   for (const discover::Payload& one : discover::library()) {
     grid.add({one.facts.name, one.facts.control, one.facts.target, one.body});
   }
-  return grid.text();
+  return grid.text(linux::terminal_columns(linux::Stream::output));
 }
 
 // Who counts. What a map is made of is kept for the score.
@@ -127,7 +128,8 @@ std::string score_text(const result::Discovery& answer, const discover::Record& 
   score_row(grid, "the M1 document's", discover::score(discover::documents_claims(record, deviation, false), map));
   score_row(grid, "the same, PMESR0 written twice",
             discover::score(discover::documents_claims(record, deviation, true), map));
-  return "\n Events that count one thing, once each, by the secret map\n" + grid.text();
+  return "\n Events that count one thing, once each, by the secret map\n" +
+         grid.text(linux::terminal_columns(linux::Stream::output));
 }
 
 int finish(const DiscoverOptions& options, const result::Discovery& answer, const std::string& more) {
@@ -139,7 +141,8 @@ int finish(const DiscoverOptions& options, const result::Discovery& answer, cons
   }
   const auto format = report::choose_format(report::discovery_formats(), options.json ? "json" : "", "", "table");
   if (!format) return report_error(format.error());
-  return print((*format)->write(answer, options.all) + (options.json ? "" : more));
+  const std::size_t terminal = linux::terminal_columns(linux::Stream::output);
+  return print((*format)->write(answer, options.all, terminal) + (options.json ? "" : more));
 }
 
 int analyse_file(const DiscoverOptions& options) {

@@ -115,11 +115,11 @@ int export_memory(const std::vector<result::AnyResult>& results, const Options& 
     return report_error({Code::bad_usage, "a result of `tally memory` takes no option but --format and -o",
                          "`tally export --help` has what is for results of `tally stat`", 0});
   }
-  const std::string written = (*format)->write(std::get<result::Memory>(results.front()));
-  if (how.output.empty() || how.output == "-") return print(written);
-  auto output = linux::Output::open_file(how.output);
+  auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
+                                                        : linux::Output::open_file(how.output);
   if (!output) return report_error(output.error());
-  const auto done = output->write(written);
+  const auto done =
+      output->write((*format)->write(std::get<result::Memory>(results.front()), terminal_columns(*output)));
   return done ? exit_ok : report_error(done.error());
 }
 

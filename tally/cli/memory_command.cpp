@@ -10,6 +10,7 @@
 #include "tally/cli/machine_settings.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
+#include "tally/cli/terminal_output.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/process/signals.hpp"
@@ -348,7 +349,8 @@ int run_memory(const std::vector<std::string>& arguments) {
   progress.clear();
   put_settings_back(*held);
   if (!result) return report_error(result.error());
-  if (const auto written = output->write((*format)->write(*result)); !written) return report_error(written.error());
+  if (const auto written = output->write((*format)->write(*result, terminal_columns(*output))); !written)
+    return report_error(written.error());
   if (html) {
     if (const auto written = html->write(report::memory_html(*result)); !written) return report_error(written.error());
   }

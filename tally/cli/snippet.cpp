@@ -1,4 +1,5 @@
 #include "tally/cli/snippet.hpp"
+#include "tally/cli/terminal_output.hpp"
 
 #include <fmt/format.h>
 
@@ -86,7 +87,7 @@ int count_code(const CodeOptions& code, CodeRequest request) {
   if (!snippet) return report_error(snippet.error());
   snippet->environment = measure::environment(machine);
   snippet->notices.insert(snippet->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
-  const auto done = output->write((*format)->write(*snippet));
+  const auto done = output->write((*format)->write(*snippet, terminal_columns(*output)));
   return done ? exit_ok : report_error(done.error());
 }
 

@@ -12,8 +12,7 @@ namespace tally::cli {
 /// Errors: bad_usage where a binary format would be written to a terminal.
 Result<void> check_binary_output(const report::Format& format, const linux::Output& output);
 
-/// Columns of the standard stream that `output` is; 0 where that is no
-/// terminal.
+/// Columns of the standard stream that `output` is; 0 where that is no terminal.
 std::size_t terminal_columns(const linux::Output& output);
 
 }  // namespace tally::cli

@@ -14,6 +14,7 @@
 #include "tally/counting/measure/stat.hpp"
 #include "tally/hardware/event/sources.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/linux/files/terminal.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/output/text/grid.hpp"
@@ -122,7 +123,7 @@ std::string program_list() {
   for (const workload::Workload& one : workload::all()) {
     grid.add({std::string(one.name), std::string(one.parameters), std::string(one.what)});
   }
-  return grid.text();
+  return grid.text(linux::terminal_columns(linux::Stream::output));
 }
 
 int write_them(const Options& options) {
@@ -162,7 +163,8 @@ Result<std::optional<linux::Output>> destination_of(const Options& options) {
 // Writes the result, and gives the exit code that is the answer.
 int finish(const result::Verify& result, const Options& options, std::optional<linux::Output>& output,
            linux::Signals& signals) {
-  const std::string text = options.written->write(result, options.all);
+  const std::size_t terminal = output ? 0 : linux::terminal_columns(linux::Stream::output);
+  const std::string text = options.written->write(result, options.all, terminal);
   if (output) {
     if (const auto written = output->write(text); !written) return report_error(written.error());
     say({report::verify_answer(result)});

@@ -5,6 +5,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/linux/files/terminal.hpp"
 #include "tally/linux/live/beat.hpp"
 
 namespace tally::cli {
@@ -24,6 +25,11 @@ class Stream {
     return stream;
   }
 
+  /// Columns of the terminal that it is; 0: it is none.
+  std::size_t terminal() const {
+    return file_ ? 0 : linux::terminal_columns(is_error_ ? linux::Stream::error : linux::Stream::output);
+  }
+
   Result<void> write(const std::string& text) {
     if (!file_) {
       return (is_error_ ? linux::Output::standard_error() : linux::Output::standard_output()).write(text);
@@ -41,8 +47,8 @@ std::string head_of(const result::WatchHeader& header, const WatchOptions& optio
   return options.form->header == nullptr ? "" : options.form->header(header);
 }
 
-std::string text_of(const result::WatchTable& table, const WatchOptions& options, bool is_first) {
-  return options.form->write(table, {options.columns, options.asked.shown.filter, is_first});
+std::string text_of(const result::WatchTable& table, const WatchOptions& options, bool is_first, std::size_t terminal) {
+  return options.form->write(table, {options.columns, options.asked.shown.filter, is_first, terminal});
 }
 
 }  // namespace
@@ -113,7 +119,7 @@ int print_recording(const result::Recording& recording, const WatchOptions& opti
   std::int64_t done = 0;
   for (const result::WatchTable& table : recording.tables) {
     if (!written || (options.readings != 0 && done == options.readings)) break;
-    written = stream->write(text_of(table, options, done++ == 0));
+    written = stream->write(text_of(table, options, done++ == 0, stream->terminal()));
   }
   return written ? exit_ok : report_error(written.error());
 }
@@ -138,7 +144,7 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
     // What was until then is told, too, where it is worth the name of an interval.
     if (is_over && linux::now() - watcher.reading().time < std::chrono::milliseconds(10) && !is_first) break;
     const result::WatchTable table = watcher.next();
-    auto written = stream->write(text_of(table, options, is_first));
+    auto written = stream->write(text_of(table, options, is_first, stream->terminal()));
     if (written) written = record.add(table);
     if (!written) return report_error(written.error());
     is_first = false;

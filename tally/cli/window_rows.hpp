@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "tally/cli/terminal_output.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/output/formats/windows.hpp"
 
@@ -15,7 +16,7 @@ namespace tally::cli {
 class WindowRows {
  public:
   WindowRows(const report::WindowFormat& format, linux::Output output)
-      : writer_(format.make()), output_(std::move(output)) {}
+      : writer_(format.make(terminal_columns(output))), output_(std::move(output)) {}
 
   void begin(const result::WindowsHead& head) {
     writer_->begin(head, text_);

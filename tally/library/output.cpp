@@ -9,6 +9,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/linux/files/terminal.hpp"
 #include "tally/linux/process/region_handoff.hpp"
 #include "tally/linux/process/self.hpp"
 #include "tally/output/text/regions.hpp"
@@ -66,7 +67,9 @@ std::string of_child(std::string place) {
 }
 
 Result<void> write(const result::ProgramRegions& program, const std::string& place) {
-  if (place == "table") return linux::Output::standard_error().write("tally: " + report::regions_table(program));
+  if (place == "table")
+    return linux::Output::standard_error().write(
+        "tally: " + report::regions_table(program, linux::terminal_columns(linux::Stream::error)));
   const auto* const format = report::format_of_name(report::regions_formats(), place);
   if (format == nullptr) {
     return fail(Code::bad_usage,

@@ -1,11 +1,13 @@
 // What records say, with what reading cost taken off.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 
 #include "tally/hardware/event/metrics.hpp"
 #include "tally/library/thread.hpp"
+#include "tally/linux/files/terminal.hpp"
 #include "tally/output/text/regions.hpp"
 
 namespace tally {
@@ -147,7 +149,10 @@ std::vector<RegionResult> detail::results_of(Shared& shared) {
 std::vector<RegionResult> Counters::regions() const { return detail::results_of(*shared_); }
 
 void print(const RegionResult& result, std::FILE* to) {
-  const std::string text = report::region_text(result);
+  const int stream = fileno(to);
+  const bool is_standard = stream == STDOUT_FILENO || stream == STDERR_FILENO;
+  const std::string text = report::region_text(
+      result, is_standard ? linux::terminal_columns(static_cast<linux::Stream>(stream)) : std::size_t{0});
   (void)std::fwrite(text.data(), 1, text.size(), to);
 }
 

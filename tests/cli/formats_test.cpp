@@ -143,6 +143,22 @@ TEST(Formats, tables_fit_the_terminal_and_are_whole_elsewhere) {
   }
 }
 
+TEST(Formats, other_tables_fit_the_terminal_too) {
+  if (!have("script") || !have("stty")) GTEST_SKIP() << "script or stty is not installed";
+  const std::string page_faults = "-q --every 1 --by page-faults -e page-faults,task-clock,context-switches";
+  for (const std::string& words :
+       {std::string("export --format table " TALLY_GOLDEN "/memory.json"),
+        "sample " + page_faults + " -o - --format table -- true", std::string("watch --batch -n 1 -I 20"),
+        std::string("verify --list"), std::string("stat -q --model haswell --asm 'imul r12, r11' -o -")}) {
+    const std::string text = shell("script -qec \"stty cols 60; $0 " + words + " 2>/dev/null\" /dev/null").out;
+    EXPECT_GT(lines(text), 2u) << words << text;
+    for (const std::string& line : split(text, '\n')) {
+      if (words.starts_with("watch") && line.find(": ") != std::string::npos) continue;  // facts of the machine
+      EXPECT_LE(display_width(trimmed(line)), 60u) << words << "\n" << line;
+    }
+  }
+}
+
 TEST(Formats, threads_that_were_stored_without_their_processes_have_their_counts) {
   json result = json::parse(*TemporaryFile::read(TALLY_GOLDEN "/processes.json"));
   const json threads = {{{"run", 1},

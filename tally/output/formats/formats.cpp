@@ -22,6 +22,17 @@
 namespace tally::report {
 namespace {
 
+// Formats for programs are the same wherever they go.
+template <auto write>
+std::string whole(const auto& result, std::size_t /*terminal*/) {
+  return write(result);
+}
+
+template <std::unique_ptr<WindowWriter> (*make)()>
+std::unique_ptr<WindowWriter> anywhere(std::size_t /*terminal*/) {
+  return make();
+}
+
 // A row begins with what all formats have: kind, name, file names that ask for it, summary, reader, recogniser. Then
 // follows how the kind writes it.
 
@@ -62,16 +73,19 @@ constexpr StatFormat perf_fields{{Kind::stat, "fields", "", "as perf stat -x"},
 
 constexpr SnippetFormat snippet_rows[] = {
     {{Kind::assembly, "table", "", "for people"}, snippet_table},
-    {{Kind::assembly, "csv", ".csv", "a row for each event and chain"}, snippet_csv},
-    {{Kind::assembly, "json", ".json", "one JSON object"}, snippet_json},
+    {{Kind::assembly, "csv", ".csv", "a row for each event and chain"}, whole<snippet_csv>},
+    {{Kind::assembly, "json", ".json", "one JSON object"}, whole<snippet_json>},
 };
 
 constexpr MemoryFormat memory_rows[] = {
     {{Kind::memory, "table", "", "for people"}, memory_table},
-    {{Kind::memory, "csv", ".csv", "RFC 4180, one row for each point"}, memory_csv},
-    {{Kind::memory, "json", ".json", "one object with everything", read_memory_json, is_memory_json}, memory_json},
-    {{Kind::memory, "html", ".html", "a page with the curves"}, memory_html},
-    {{Kind::memory, "lens-csv", ".lens-csv", "of chase-read: the columns of LENS"}, memory_lens_csv, "chase-read"},
+    {{Kind::memory, "csv", ".csv", "RFC 4180, one row for each point"}, whole<memory_csv>},
+    {{Kind::memory, "json", ".json", "one object with everything", read_memory_json, is_memory_json},
+     whole<memory_json>},
+    {{Kind::memory, "html", ".html", "a page with the curves"}, whole<memory_html>},
+    {{Kind::memory, "lens-csv", ".lens-csv", "of chase-read: the columns of LENS"},
+     whole<memory_lens_csv>,
+     "chase-read"},
 };
 
 constexpr ProfileFormat profile_rows[] = {
@@ -129,37 +143,38 @@ constexpr DifferenceFormat difference_rows[] = {
 constexpr WindowFormat window_rows[] = {
     {{Kind::windows, "table", "", "for people"}, make_window_table, nullptr, nullptr, true},
     {{Kind::windows, "csv", ".csv", "for spreadsheets and data frames", read_windows, are_windows_csv},
-     make_window_csv,
+     anywhere<make_window_csv>,
      nullptr,
      windows_description,
      true},
     {{Kind::windows, "jsonl", ".jsonl", "one JSON object a line, the first one says what was measured", read_windows,
       are_windows_lines},
-     make_window_lines,
+     anywhere<make_window_lines>,
      nullptr,
      nullptr,
      true},
     {{Kind::windows, "hpctool", "", "HPCTool's seven columns", read_windows, are_windows_hpctool},
-     make_window_hpctool,
+     anywhere<make_window_hpctool>,
      fits_hpctool,
      hpctool_windows_description},
     {{Kind::windows, "binary", ".bin", "compact, for long runs: tally export and report read it", read_windows,
       are_windows_binary, true},
-     make_window_binary,
+     anywhere<make_window_binary>,
      nullptr,
      nullptr,
      false},
-    {{Kind::windows, "chrome-trace", ".json", "opens in Perfetto's viewer and in chrome://tracing"}, make_chrome_trace},
+    {{Kind::windows, "chrome-trace", ".json", "opens in Perfetto's viewer and in chrome://tracing"},
+     anywhere<make_chrome_trace>},
 };
 
-std::string verify_object(const result::Verify& verify, bool) { return verify_json(verify); }
+std::string verify_object(const result::Verify& verify, bool, std::size_t) { return verify_json(verify); }
 
 constexpr VerifyFormat verify_rows[] = {
     {{Kind::verify, "table", "", "for people"}, verify_text},
     {{Kind::verify, "json", ".json", "one JSON object", read_verify_json, is_verify_json}, verify_object},
 };
 
-std::string discovery_object(const result::Discovery& discovery, bool) { return discover_json(discovery); }
+std::string discovery_object(const result::Discovery& discovery, bool, std::size_t) { return discover_json(discovery); }
 
 constexpr DiscoveryFormat discovery_rows[] = {
     {{Kind::discovery, "table", "", "for people"}, discover_text},

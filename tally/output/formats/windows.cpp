@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tally/core/base/foreign_text.hpp"
@@ -13,6 +14,7 @@
 #include "tally/output/formats/csv.hpp"
 #include "tally/output/formats/stat_format.hpp"
 #include "tally/output/formats/windows_file.hpp"
+#include "tally/output/text/grid.hpp"
 
 namespace tally::report {
 namespace {
@@ -28,37 +30,37 @@ std::string quoted_json(const std::string& text) { return json_text(nlohmann::js
 /// word where there are several.
 class Table final : public WindowWriter {
  public:
+  explicit Table(std::size_t terminal) : terminal_(terminal == 0 ? 0 : std::max(terminal, least_terminal)) {}
+
   void begin(const result::WindowsHead& head, std::string& to) override {
     head_ = head;
     has_length_ = std::any_of(head.triggers.begin(), head.triggers.end(), [&](const result::WindowTrigger& trigger) {
       return std::none_of(head.events.begin(), head.events.end(),
                           [&](const result::EventCount& event) { return event.name == trigger.event; });
     });
-    auto out = std::back_inserter(to);
-    fmt::format_to(out, "{:>8} {:>10} {:<12} {:>7}", "window", "time/ms", "program", "thread");
-    if (has_length_) fmt::format_to(out, " {:>10}", "length");
-    for (const result::EventCount& event : head.events) {
-      widths_.push_back(std::max<std::size_t>(10, event.event.size()));
-      fmt::format_to(out, " {:>{}}", event.event, widths_.back());
-    }
-    to += "  last instruction\n";
+    const std::string last = "last instruction";
+    constexpr Widths usual{8, 10, 12, 10}, narrow{6, 8, 8, 7};
+    place(usual);
+    std::size_t width = 1 + last.size();
+    for (const auto& column : columns_) width += 1 + column.width;
+    is_narrow_ = terminal_ != 0 && width > terminal_;
+    if (is_narrow_) place(narrow);
+    std::vector<std::string> cells;
+    for (const auto& column : columns_) cells.push_back(column.heading);
+    add(cells, {is_narrow_ ? "last at" : last}, to);
   }
   void row(const result::Window& window, std::string& to) override {
-    auto out = std::back_inserter(to);
-    fmt::format_to(out, "{:>8} {:>10.3f} {:<12.12} {:>7}", window.number,
-                   static_cast<double>(window.time.count()) / 1e6, program_of(window), window.tid);
-    if (has_length_) fmt::format_to(out, " {:>10}", window.length);
-    for (std::size_t i = 0; i < head_.places.size(); ++i) {
-      if (head_.places[i])
-        fmt::format_to(out, " {:>{}}", window.counts[*head_.places[i]], widths_[i]);
-      else
-        fmt::format_to(out, " {:>{}}", "absent", widths_[i]);
-    }
-    fmt::format_to(out, "  {}", window.address != 0 ? fmt::format("{:#x}", window.address) : "-");
+    std::vector<std::string> cells{std::to_string(window.number),
+                                   fmt::format("{:.3f}", static_cast<double>(window.time.count()) / 1e6),
+                                   program_of(window), std::to_string(window.tid)};
+    if (has_length_) cells.push_back(std::to_string(window.length));
+    for (const auto& place : head_.places) cells.push_back(place ? std::to_string(window.counts[*place]) : "absent");
+    std::vector<std::string> words{window.address != 0 ? fmt::format("{:#x}", window.address) : "-"};
     for (const std::string_view text : {window.function, window.line})
-      if (!text.empty()) fmt::format_to(out, "  {}", ForeignText(text).in_line());
-    if (!window.trigger || head_.triggers.size() > 1) fmt::format_to(out, "  {}", trigger_of(head_, window));
-    to += window.partial ? ", partial\n" : "\n";
+      if (!text.empty()) words.push_back(ForeignText(text).in_line());
+    if (!window.trigger || head_.triggers.size() > 1) words.push_back(trigger_of(head_, window));
+    if (window.partial) words.back() += ", partial";
+    add(cells, words, to);
   }
   void end(std::string& to) override {
     for (const result::EventCount& event : head_.events)
@@ -67,18 +69,79 @@ class Table final : public WindowWriter {
   }
 
  private:
-  std::string_view program_of(const result::Window& window) {
+  struct WindowColumn {
+    std::string heading;
+    std::size_t width = 0;
+    Align align = Align::right;
+  };
+  struct Widths {
+    std::size_t number, time, program, count;
+  };
+
+  static constexpr std::size_t least_terminal = 40;
+
+  // An event has at least the width of its name, which is shortened where columns are narrow.
+  void place(const Widths& widths) {
+    columns_ = {
+        {"window", widths.number}, {"time/ms", widths.time}, {"program", widths.program, Align::left}, {"thread", 7}};
+    if (has_length_) columns_.push_back({"length", widths.count});
+    for (const result::EventCount& event : head_.events) {
+      const std::string heading = is_narrow_ ? short_name(events_, event.event, widths.count) : event.event;
+      columns_.push_back({heading, std::max(widths.count, display_width(heading))});
+    }
+  }
+
+  // The cells of a row, and words of any length after them.
+  void add(const std::vector<std::string>& cells, const std::vector<std::string>& words, std::string& to) const {
+    constexpr std::size_t indent = 8;
+    std::size_t at = 0;
+    std::string line;
+    const auto append = [&](const std::string& text, std::size_t width, std::string_view gap) {
+      if (is_narrow_ && at != 0 && at + gap.size() + width > terminal_) {
+        to += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+        line.assign(at = indent, ' ');
+      }
+      line += at == 0 ? "" : gap;
+      line += text;
+      at += (at == 0 ? 0 : gap.size()) + width;
+    };
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::size_t size = display_width(cells[i]), width = std::max(columns_[i].width, size);
+      const std::string padding(width - size, ' ');
+      append(columns_[i].align == Align::right ? padding + cells[i] : cells[i] + padding, width, " ");
+    }
+    for (const std::string& word : words) {
+      const std::string text = is_narrow_ ? shortened(word, terminal_ - indent - 2) : word;
+      append(text, display_width(text), is_narrow_ ? " " : "  ");
+    }
+    to += line + "\n";
+  }
+
+  std::string program_of(const result::Window& window) {
     if (window.program != program_) {
       program_ = window.program;
       shown_ = ForeignText(program_).in_line();
+      shown_ = is_narrow_ ? short_name(programs_, shown_, columns_[2].width) : fmt::format("{:.12}", shown_);
     }
     return shown_;
   }
 
+  using Names = std::map<std::string, std::string>;  // shortened → whole
+
+  // A name of about `width` columns; no two names are shortened to the same.
+  static std::string short_name(Names& names, const std::string& name, std::size_t width) {
+    for (;; ++width) {
+      std::string text = shortened(name, width);
+      if (names.try_emplace(text, name).first->second == name) return text;
+    }
+  }
+
+  std::size_t terminal_;
   result::WindowsHead head_;
-  std::vector<std::size_t> widths_;
-  bool has_length_ = false;
+  std::vector<WindowColumn> columns_;
+  bool has_length_ = false, is_narrow_ = false;
   std::string program_, shown_;
+  Names programs_, events_;
 };
 
 class Csv final : public WindowWriter {
@@ -236,7 +299,7 @@ nlohmann::ordered_json description_of(const result::WindowsHead& head) {
 
 }  // namespace
 
-std::unique_ptr<WindowWriter> make_window_table() { return std::make_unique<Table>(); }
+std::unique_ptr<WindowWriter> make_window_table(std::size_t terminal) { return std::make_unique<Table>(terminal); }
 std::unique_ptr<WindowWriter> make_window_csv() { return std::make_unique<Csv>(); }
 std::unique_ptr<WindowWriter> make_window_lines() { return std::make_unique<JsonLines>(); }
 std::unique_ptr<WindowWriter> make_window_hpctool() { return std::make_unique<Hpctool>(); }

@@ -24,7 +24,8 @@ class WindowWriter {
 
 /// A format of windows.
 struct WindowFormat : Format {
-  std::unique_ptr<WindowWriter> (*make)() = nullptr;
+  /// `terminal`: columns of the terminal that shows the rows; 0: none does.
+  std::unique_ptr<WindowWriter> (*make)(std::size_t terminal) = nullptr;
   /// Whether these events (in the order asked) have a place in it. Null where any will do. Errors:
   /// bad_usage with what is missing.
   Result<void> (*fits)(const std::vector<EventName>& events) = nullptr;
@@ -36,8 +37,9 @@ struct WindowFormat : Format {
 /// All forms, the default first.
 std::span<const WindowFormat> window_formats();
 
-/// One aligned line a window: the program's name is its process, and a trigger is named where there are several.
-std::unique_ptr<WindowWriter> make_window_table();
+/// One aligned line a window: the program's name is its process, and a trigger is named where there are several. Where
+/// `terminal` has fewer columns than a line, columns are narrower, and the last ones are in further lines.
+std::unique_ptr<WindowWriter> make_window_table(std::size_t terminal = 0);
 /// RFC 4180: a header, and a row for each window.
 std::unique_ptr<WindowWriter> make_window_csv();
 /// One object a line; the first one is the head.

@@ -19,7 +19,7 @@ using result::Discovered;
 using result::EventClass;
 using result::Match;
 
-constexpr std::size_t width = 110;
+constexpr std::size_t usual_width = 110;
 
 bool is_once(double weight) { return std::abs(weight - 1) < 0.03; }
 
@@ -91,7 +91,7 @@ std::string names_that_fit(const Discovered& event) {
   return text + fmt::format(" or {} others", event.aliases.size());
 }
 
-std::string head(const result::Discovery& discovery) {
+std::string head(const result::Discovery& discovery, std::size_t width) {
   const std::vector<std::string> parts = by_class(discovery);
   std::string text = "\n" + hanging(" ",
                                     fmt::format("{} in {} payloads: {}.",
@@ -102,7 +102,7 @@ std::string head(const result::Discovery& discovery) {
   return text;
 }
 
-std::string aliases_text(const result::Discovery& discovery) {
+std::string aliases_text(const result::Discovery& discovery, std::size_t width) {
   std::string text;
   for (const Discovered& event : discovery.events) {
     if (event.kind != EventClass::counts) continue;
@@ -117,7 +117,7 @@ std::string aliases_text(const result::Discovery& discovery) {
   return text.empty() ? "" : "\n These payloads do not tell what it is\n" + text;
 }
 
-std::string twins_text(const result::Discovery& discovery) {
+std::string twins_text(const result::Discovery& discovery, std::size_t width) {
   std::string text;
   for (const Discovered& event : discovery.events) {
     if (event.same_as.empty() || event.same_as.front() < event.code) continue;
@@ -131,7 +131,7 @@ std::string twins_text(const result::Discovery& discovery) {
   return text.empty() ? "" : "\n Aliases: the same counts in every payload\n" + text;
 }
 
-std::string all_contrasts(const result::Discovery& discovery) {
+std::string all_contrasts(const result::Discovery& discovery, std::size_t terminal) {
   Grid grid({{"event"},
              {"payload"},
              {"control"},
@@ -148,7 +148,7 @@ std::string all_contrasts(const result::Discovery& discovery) {
                 std::string(name(one.verdict))});
     }
   }
-  return "\n" + grid.text();
+  return "\n" + grid.text(terminal);
 }
 
 Json event_json(const Discovered& event) {
@@ -215,15 +215,16 @@ std::string what_it_counts(const Discovered& event) {
   return join(parts, " + ");
 }
 
-std::string discover_text(const result::Discovery& discovery, bool all) {
-  std::string text = head(discovery) + "\n";
+std::string discover_text(const result::Discovery& discovery, bool all, std::size_t terminal) {
+  const std::size_t width = prose_width(usual_width, terminal);
+  std::string text = head(discovery, width) + "\n";
   Grid grid({{"event"}, {"counts"}, {"counters"}, {"payloads"}, {"remarks"}});
   for (const Discovered& event : discovery.events) {
     if (event.kind == EventClass::dead) continue;
     grid.add({raw_code(event.code), names_that_fit(event), ranges(event.counters), verdicts(event), event.reason});
   }
-  text += grid.text() + aliases_text(discovery) + twins_text(discovery);
-  if (all) text += all_contrasts(discovery);
+  text += grid.text(terminal) + aliases_text(discovery, width) + twins_text(discovery, width);
+  if (all) text += all_contrasts(discovery, terminal);
   if (!discovery.unseen.empty()) {
     text += "\n" + hanging(" note: ",
                            "no payload has " + join(discovery.unseen, ", ") +
@@ -231,11 +232,14 @@ std::string discover_text(const result::Discovery& discovery, bool all) {
                            width);
   }
   for (const std::string& notice : discovery.notices) text += hanging(" note: ", notice, width);
-  text += fmt::format(
-      "\n {} runs, {} discarded · {} sizes, {} repeats · {} independent things in the payloads, condition "
-      "{} · {} · seed {}\n",
-      thousands(discovery.runs), thousands(discovery.discarded), discovery.sizes.size(), discovery.repeats,
-      discovery.rank, number_text(discovery.condition), discovery.backend, discovery.seed);
+  text += "\n" +
+          prose_line(
+              fmt::format(
+                  "{} runs, {} discarded · {} sizes, {} repeats · {} independent things in the payloads, condition "
+                  "{} · {} · seed {}",
+                  thousands(discovery.runs), thousands(discovery.discarded), discovery.sizes.size(), discovery.repeats,
+                  discovery.rank, number_text(discovery.condition), discovery.backend, discovery.seed),
+              terminal);
   return text;
 }
 

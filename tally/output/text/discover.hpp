@@ -10,8 +10,9 @@
 namespace tally::report {
 
 /// A format of answers of `tally discover`. `all`: verdicts of single payloads as well, in the table.
+/// `terminal`: columns of the terminal that shows it; 0: none does.
 struct DiscoveryFormat : Format {
-  std::string (*write)(const result::Discovery& discovery, bool all);
+  std::string (*write)(const result::Discovery& discovery, bool all, std::size_t terminal);
 };
 
 /// All of them, the default first.
@@ -24,7 +25,7 @@ std::string raw_code(std::uint64_t code);
 std::string what_it_counts(const result::Discovered& event);
 
 /// One row for each event that is not dead, and what cannot be told apart. `all`: verdicts of single payloads as well.
-std::string discover_text(const result::Discovery& discovery, bool all);
+std::string discover_text(const result::Discovery& discovery, bool all, std::size_t terminal = 0);
 
 /// One JSON object in one line, tally-discovery/2 (docs/reference/discover.md).
 std::string discover_json(const result::Discovery& discovery);

@@ -50,6 +50,15 @@ struct Grid::Layout {
   }
 };
 
+std::size_t prose_width(std::size_t usual, std::size_t terminal) {
+  constexpr std::size_t least = 40;
+  return terminal == 0 ? usual : std::min(usual, std::max(terminal, least));
+}
+
+std::string prose_line(const std::string& text, std::size_t terminal) {
+  return terminal == 0 || display_width(text) < terminal ? " " + text + "\n" : hanging(" ", text, terminal);
+}
+
 std::string shortened(const std::string& text, std::size_t width) {
   const std::size_t all = display_width(text);
   if (all <= width) return text;

@@ -49,6 +49,12 @@ class Grid {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// Columns of prose beside tables: `usual`, or those of a terminal that has fewer. 0: there is no terminal.
+std::size_t prose_width(std::size_t usual, std::size_t terminal);
+
+/// A line of prose, indented by one space; several where a terminal is too narrow for it.
+std::string prose_line(const std::string& text, std::size_t terminal);
+
 /// `text` in at most `width` columns: what is too much is left out of its middle, where "…" stands.
 std::string shortened(const std::string& text, std::size_t width);
 

@@ -12,7 +12,8 @@ namespace tally::report {
 
 /// A format of results of `tally memory`.
 struct MemoryFormat : Format {
-  std::string (*write)(const result::Memory& memory);
+  /// `terminal`: columns of the terminal that shows it; 0: none does.
+  std::string (*write)(const result::Memory& memory, std::size_t terminal);
   std::string_view only_task = {};  ///< the one task whose results it can hold; empty: any
 };
 
@@ -20,7 +21,7 @@ struct MemoryFormat : Format {
 std::span<const MemoryFormat> memory_formats();
 
 /// Levels, translation buffers, controls and verdict; the points of a task that has no levels.
-std::string memory_table(const result::Memory& memory);
+std::string memory_table(const result::Memory& memory, std::size_t terminal = 0);
 
 /// One row for each point, RFC 4180 (docs/reference/memory-csv.md).
 std::string memory_csv(const result::Memory& memory);

@@ -100,7 +100,7 @@ Cells tlb_cells(const Memory& memory, const MemoryTlb& tlb) {
 
 }  // namespace
 
-std::string MemoryRows::text() const {
+std::string MemoryRows::text(std::size_t terminal) const {
   std::vector<Column> shown;
   for (const MemoryColumn& column : columns) {
     if (!column.page_only) shown.push_back({column.heading, column.number ? Align::right : Align::left});
@@ -113,7 +113,7 @@ std::string MemoryRows::text() const {
     }
     grid.add(std::move(cells));
   }
-  return grid.text();
+  return grid.text(terminal);
 }
 
 std::string MemoryRows::html() const {

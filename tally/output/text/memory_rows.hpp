@@ -1,6 +1,7 @@
 // The rows of a result of `tally memory`, as its table and its page have them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct MemoryRows {
   std::vector<std::vector<std::string>> rows;
 
   /// As text in columns, and as a table of a page: columns that are empty in every row are left out of both.
-  std::string text() const;
+  /// `terminal`: as of Grid::text().
+  std::string text(std::size_t terminal = 0) const;
   std::string html() const;
 };
 

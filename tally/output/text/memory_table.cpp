@@ -11,10 +11,10 @@ namespace {
 
 using result::Memory;
 
-constexpr std::size_t width = 100;
+constexpr std::size_t usual_width = 100;
 
 // Why of each level, below the table.
-std::string reasons_text(const Memory& memory) {
+std::string reasons_text(const Memory& memory, std::size_t width) {
   std::string text;
   const auto add = [&](const std::string& name, const std::string& because) {
     if (because.empty()) return;
@@ -26,26 +26,27 @@ std::string reasons_text(const Memory& memory) {
   return text;
 }
 
-std::string controls_text(const Memory& memory) {
+std::string controls_text(const Memory& memory, std::size_t terminal) {
   if (memory.controls.empty()) return {};
   Grid grid({{"control"}, {"", Align::right}});
   for (const auto& control : memory.controls) grid.add({control.name, control.value});
-  return "\n" + grid.text();
+  return "\n" + grid.text(terminal);
 }
 
 }  // namespace
 
-std::string memory_table(const Memory& memory) {
+std::string memory_table(const Memory& memory, std::size_t terminal) {
+  const std::size_t width = prose_width(usual_width, terminal);
   std::string text = "\n";
   // The report's points are for programs, and for the eye as a curve.
-  if (memory.task != "levels") text += point_rows(memory).text();
+  if (memory.task != "levels") text += point_rows(memory).text(terminal);
   if (const MemoryRows levels = level_rows(memory); !levels.rows.empty()) {
     if (text.size() > 1) text += "\n";
-    text += levels.text() + reasons_text(memory);
+    text += levels.text(terminal) + reasons_text(memory, width);
   }
-  if (const MemoryRows ratios = ratio_rows(memory); !ratios.rows.empty()) text += "\n" + ratios.text();
+  if (const MemoryRows ratios = ratio_rows(memory); !ratios.rows.empty()) text += "\n" + ratios.text(terminal);
   if (text.size() == 1) text.clear();
-  text += controls_text(memory);
+  text += controls_text(memory, terminal);
   std::vector<std::string> lines = memory.findings;
   lines.push_back(verdict_text(memory));
   lines.push_back(advice_text(memory));

@@ -24,7 +24,7 @@ std::string remark(Trust trust, const std::string& model, const std::string& rea
 }
 
 // Those that were asked for; the others stand beside events.
-std::string asked_metrics(const RegionCounts& counts) {
+std::string asked_metrics(const RegionCounts& counts, std::size_t terminal) {
   Grid grid({{"metric"}, {"value", Align::right}, {"formula"}, {"trust"}});
   bool any = false;
   for (const RegionMetric& metric : counts.metrics) {
@@ -33,7 +33,7 @@ std::string asked_metrics(const RegionCounts& counts) {
     grid.add({metric.name, metric_text(metric.ratio.value, metric.unit), metric.formula,
               remark(metric.ratio.trust, metric.ratio.model, metric.ratio.reason)});
   }
-  return any ? grid.text() : "";
+  return any ? grid.text(terminal) : "";
 }
 
 constexpr std::size_t most_rows = 20;
@@ -60,7 +60,7 @@ std::string range(const RegionBucket& bucket) {
   return fmt::format("{} to {}", thousands(bucket.least), thousands(bucket.most));
 }
 
-std::string histogram_text(const RegionEvent& event) {
+std::string histogram_text(const RegionEvent& event, std::size_t terminal) {
   if (event.histogram.empty()) return {};
   const std::vector<RegionBucket> rows = shown(event.histogram);
   std::uint64_t highest = 0;
@@ -71,7 +71,7 @@ std::string histogram_text(const RegionEvent& event) {
         std::ceil(static_cast<double>(row.entries) * widest_bar / static_cast<double>(highest)));
     grid.add({range(row), thousands(static_cast<std::int64_t>(row.entries)), std::string(width, '#')});
   }
-  return grid.text();
+  return grid.text(terminal);
 }
 
 // A region, or one thread's part of it.
@@ -141,7 +141,7 @@ std::string entries_text(const RegionResult& region) {
   return text;
 }
 
-std::string region_text(const RegionResult& region) {
+std::string region_text(const RegionResult& region, std::size_t terminal) {
   std::string text = fmt::format("{}: {}", printable(region.name), entries_text(region));
   Grid grid({{"event"},
              {"total", Align::right},
@@ -154,15 +154,15 @@ std::string region_text(const RegionResult& region) {
     grid.add({event.event.text(), number(event.total.value), per_entry_text(event, region.all.entries),
               number(event.least), number(event.most), row_metric_text(region.all, event.event), trust_text(event)});
   }
-  text += "\n" + grid.text() + asked_metrics(region.all);
-  for (const RegionEvent& event : region.all.events) text += histogram_text(event);
+  text += "\n" + grid.text(terminal) + asked_metrics(region.all, terminal);
+  for (const RegionEvent& event : region.all.events) text += histogram_text(event, terminal);
   return text;
 }
 
-std::string regions_table(const result::ProgramRegions& program) {
+std::string regions_table(const result::ProgramRegions& program, std::size_t terminal) {
   std::string text = fmt::format("regions of process {} ({})\n", program.pid, printable(shell_words(program.command)));
   if (program.regions.empty()) text += (program.reason.empty() ? "none was entered" : printable(program.reason)) + "\n";
-  for (const RegionResult& region : program.regions) text += "\n" + region_text(region);
+  for (const RegionResult& region : program.regions) text += "\n" + region_text(region, terminal);
   return text;
 }
 

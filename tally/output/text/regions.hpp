@@ -28,10 +28,11 @@ std::string per_entry_text(const RegionEvent& event, std::uint64_t entries);
 std::string entries_text(const RegionResult& region);
 
 /// One region for people: what it is called, how often it was entered, a line for each event.
-std::string region_text(const RegionResult& region);
+/// `terminal`: columns of the terminal that shows it; 0: none does.
+std::string region_text(const RegionResult& region, std::size_t terminal = 0);
 
 /// The regions of a process for people.
-std::string regions_table(const result::ProgramRegions& program);
+std::string regions_table(const result::ProgramRegions& program, std::size_t terminal = 0);
 
 /// One JSON object, documented in docs/reference/regions-json.md.
 std::string regions_json(const result::ProgramRegions& program);

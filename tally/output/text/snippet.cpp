@@ -49,29 +49,30 @@ Json chain_json(const result::ChainCycles& one) {
 
 }  // namespace
 
-std::string snippet_table(const result::Snippet& snippet) {
-  std::string text = "\n of one copy of: " + code_text(snippet.code) + "\n\n";
+std::string snippet_table(const result::Snippet& snippet, std::size_t terminal) {
+  std::string text = "\n" + prose_line("of one copy of: " + code_text(snippet.code), terminal) + "\n";
   Grid grid({{"event"}, {"each", Align::right}, {"least", Align::right}, {"most", Align::right}, {"trust"}});
   for (const result::PerCopy& one : snippet.events) {
     grid.add({one.name.text(), each_text(one.each.value), one.low ? each_text(one.low) : "",
               one.high ? each_text(one.high) : "", trust_text(one.each)});
   }
-  text += grid.text();
+  text += grid.text(terminal);
   if (!snippet.chains.empty()) {
     Grid chains({{"cycles"}, {"each", Align::right}, {"copies"}});
     for (const result::ChainCycles& one : snippet.chains) {
       chains.add({one.name, each_text(one.cycles), one.cycles ? one.code : one.why_not});
     }
-    text += "\n" + chains.text();
+    text += "\n" + chains.text(terminal);
   }
   if (!snippet.notices.empty()) text += "\n";
-  for (const std::string& notice : snippet.notices) text += hanging(" note: ", notice, 110);
-  text += fmt::format(
-      "\n {} copies less {}, {} rounds less {}", thousands(static_cast<std::int64_t>(2 * snippet.unroll)),
+  for (const std::string& notice : snippet.notices) text += hanging(" note: ", notice, prose_width(110, terminal));
+  std::string last = fmt::format(
+      "{} copies less {}, {} rounds less {}", thousands(static_cast<std::int64_t>(2 * snippet.unroll)),
       thousands(static_cast<std::int64_t>(snippet.unroll)), thousands(static_cast<std::int64_t>(2 * snippet.rounds)),
       thousands(static_cast<std::int64_t>(snippet.rounds)));
-  if (snippet.repeats > 1) text += fmt::format(", the middle of {} times", snippet.repeats);
-  return text + fmt::format(" · {} programs executed · {}\n", snippet.executions, snippet.backend);
+  if (snippet.repeats > 1) last += fmt::format(", the middle of {} times", snippet.repeats);
+  last += fmt::format(" · {} programs executed · {}", snippet.executions, snippet.backend);
+  return text + "\n" + prose_line(last, terminal);
 }
 
 std::string snippet_json(const result::Snippet& snippet) {

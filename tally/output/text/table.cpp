@@ -155,10 +155,11 @@ std::string parts_block(const result::Stat& stat, std::size_t terminal) {
 }
 
 // Those of the last run: the files hold all.
-std::string regions_block(const result::Stat& stat) {
+std::string regions_block(const result::Stat& stat, std::size_t terminal) {
   if (stat.runs.empty() || stat.runs.back().regions.empty()) return {};
   std::string text = stat.runs.size() > 1 ? "\nof the last run\n" : "";
-  for (const result::ProgramRegions& program : stat.runs.back().regions) text += "\n" + regions_table(program);
+  for (const result::ProgramRegions& program : stat.runs.back().regions)
+    text += "\n" + regions_table(program, terminal);
   return text;
 }
 
@@ -194,7 +195,7 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   text += parts_block(stat, style.terminal);
   if (style.per_process || style.per_thread) text += processes_block(stat, style, notes);
   // A result may come from a file that anybody wrote.
-  return ForeignText(text + regions_block(stat) + "\n").in_lines();
+  return ForeignText(text + regions_block(stat, style.terminal) + "\n").in_lines();
 }
 
 }  // namespace tally::report

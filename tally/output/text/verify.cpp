@@ -17,7 +17,7 @@ using result::Check;
 using result::EventGrade;
 using result::Verdict;
 
-constexpr std::size_t width = 110;
+constexpr std::size_t usual_width = 110;
 
 std::string who(const result::Verify& verify) {
   if (verify.backend == "engine") return "the engine";
@@ -64,7 +64,7 @@ std::string verdict_text(const Row& row) {
   return inconclusive ? fmt::format("pass, {} inconclusive", inconclusive) : "pass";
 }
 
-std::string failures(const result::Verify& verify) {
+std::string failures(const result::Verify& verify, std::size_t width) {
   std::string text;
   for (const Check& check : verify.checks) {
     if (check.verdict != Verdict::fail) continue;
@@ -79,7 +79,7 @@ std::string failures(const result::Verify& verify) {
   return text.empty() ? "" : "\n What failed\n" + text;
 }
 
-std::string reasons(const std::vector<Row>& rows) {
+std::string reasons(const std::vector<Row>& rows, std::size_t width) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
   for (const Row& row : rows) {
     for (const std::string& why : row.inconclusive) {
@@ -93,30 +93,48 @@ std::string reasons(const std::vector<Row>& rows) {
   return text.empty() ? "" : "\n Inconclusive\n" + text;
 }
 
-std::string grades(const result::Verify& verify) {
+// Why an event has its grade.
+std::string why_text(const result::GradedEvent& one) {
+  std::string why = one.why;
+  if (!one.published.empty()) why += "; " + one.published;
+  if (!one.instead.empty()) why += "; count " + one.instead + " instead";
+  return why;
+}
+
+// `column`: of the reasons; 0: each is one cell, which the grid breaks into lines.
+Grid grades_grid(const result::Verify& verify, std::size_t column) {
   Grid grid({{"event"}, {"grade"}, {"why"}});
-  std::vector<std::pair<std::string, std::vector<std::string>>> absent;  // by reason
   for (const result::GradedEvent& one : verify.events) {
-    if (one.grade == EventGrade::absent) {
-      auto at =
-          std::find_if(absent.begin(), absent.end(), [&one](const auto& other) { return other.first == one.why; });
-      if (at == absent.end()) at = absent.insert(at, {one.why, {}});
-      at->second.push_back(one.event.text());
-      continue;
-    }
-    std::string why = one.why;
-    if (!one.published.empty()) why += "; " + one.published;
-    if (!one.instead.empty()) why += "; count " + one.instead + " instead";
+    if (one.grade == EventGrade::absent) continue;
+    std::vector<std::string> lines =
+        column == 0 ? std::vector<std::string>{why_text(one)} : wrapped(why_text(one), column);
+    if (lines.empty()) lines.emplace_back();
     bool first = true;
-    for (const std::string& line : wrapped(why, 76)) {
+    for (const std::string& line : lines) {
       grid.add({first ? one.event.text() : "", first ? std::string(name(one.grade)) : "", line});
       first = false;
     }
-    if (first) grid.add({one.event.text(), std::string(name(one.grade)), ""});
   }
-  std::string text = grid.text();
+  return grid;
+}
+
+std::string grades(const result::Verify& verify, std::size_t terminal) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> absent;  // by reason
+  for (const result::GradedEvent& one : verify.events) {
+    if (one.grade != EventGrade::absent) continue;
+    auto at = std::find_if(absent.begin(), absent.end(), [&one](const auto& other) { return other.first == one.why; });
+    if (at == absent.end()) at = absent.insert(at, {one.why, {}});
+    at->second.push_back(one.event.text());
+  }
+  constexpr std::size_t usual_column = 76;
+  std::string text = grades_grid(verify, usual_column).text();
+  const std::vector<std::string> lines = split(text, '\n');
+  if (terminal != 0 &&
+      std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return display_width(line) > terminal; }))
+    text = grades_grid(verify, 0).text(terminal);
   if (!absent.empty()) text += "\n Absent\n";
-  for (const auto& [why, events] : absent) text += hanging("   - ", join(events, ", ") + ": " + why, width);
+  for (const auto& [why, events] : absent)
+    text += hanging("   - ", join(events, ", ") + ": " + why, prose_width(usual_width, terminal));
   return text;
 }
 
@@ -156,7 +174,7 @@ std::string program_answer(const result::Verify& verify) {
 // "" where nothing is added, for a column that is left out where it is empty.
 std::string added(std::int64_t number) { return number == 0 ? "" : thousands(number); }
 
-std::string compared_text(const result::Verify& verify) {
+std::string compared_text(const result::Verify& verify, std::size_t terminal) {
   Grid grid({{"event"},
              {way(verify.backend), Align::right},
              {"spread", Align::right},
@@ -172,9 +190,9 @@ std::string compared_text(const result::Verify& verify) {
               one.left ? thousands(*one.left) : "", added(one.allowed),
               one.verdict == Verdict::fail ? "FAIL" : std::string(name(one.verdict))});
   }
-  std::string text = grid.text();
+  std::string text = grid.text(terminal);
   for (const result::Compared& one : verify.compared) {
-    if (!one.why.empty()) text += hanging("   - " + one.event + ": ", one.why, width);
+    if (!one.why.empty()) text += hanging("   - " + one.event + ": ", one.why, prose_width(usual_width, terminal));
   }
   return text;
 }
@@ -237,17 +255,18 @@ std::string verify_answer(const result::Verify& verify) {
   return text;
 }
 
-std::string verify_text(const result::Verify& verify, bool all) {
+std::string verify_text(const result::Verify& verify, bool all, std::size_t terminal) {
+  const std::size_t width = prose_width(usual_width, terminal);
   const std::vector<Row> goals = rows(verify);
   std::string text = "\n" + hanging(" ", verify_answer(verify), width);
-  if (!verify.command.empty()) text += "\n" + compared_text(verify);
-  if (!verify.events.empty()) text += "\n" + grades(verify);
-  text += failures(verify);
+  if (!verify.command.empty()) text += "\n" + compared_text(verify, terminal);
+  if (!verify.events.empty()) text += "\n" + grades(verify, terminal);
+  text += failures(verify, width);
   Grid grid({{"goal"}, {"what"}, {"verdict"}, {"runs", Align::right}});
   for (const Row& row : goals) {
     grid.add({row.goal, row.what, verdict_text(row), row.runs ? thousands(row.runs) : ""});
   }
-  if (!goals.empty()) text += "\n" + grid.text() + reasons(goals);
+  if (!goals.empty()) text += "\n" + grid.text(terminal) + reasons(goals, width);
   if (all) {
     Grid each({{"goal"},
                {"event"},
@@ -263,12 +282,14 @@ std::string verify_text(const result::Verify& verify, bool all) {
                 check.measured ? thousands(*check.measured) : "", check.tolerance, std::string(name(check.verdict)),
                 thousands(check.runs)});
     }
-    text += "\n" + each.text();
+    text += "\n" + each.text(terminal);
   }
   if (!verify.notices.empty()) text += "\n";
   for (const std::string& notice : verify.notices) text += hanging(" note: ", notice, width);
-  return text + fmt::format("\n {} programs executed in {} · {}{}\n", thousands(verify.runs),
-                            duration_text(verify.duration), verify.environment.cpu, verify.quick ? " · quick" : "");
+  return text + "\n" +
+         prose_line(fmt::format("{} programs executed in {} · {}{}", thousands(verify.runs),
+                                duration_text(verify.duration), verify.environment.cpu, verify.quick ? " · quick" : ""),
+                    terminal);
 }
 
 std::string verify_json(const result::Verify& verify) {

@@ -10,9 +10,9 @@
 namespace tally::report {
 
 /// A format of results of `tally verify`. `all`: checks that passed are listed one by one, where the format has a
-/// summary of them otherwise.
+/// summary of them otherwise. `terminal`: columns of the terminal that shows it; 0: none does.
 struct VerifyFormat : Format {
-  std::string (*write)(const result::Verify& verify, bool all);
+  std::string (*write)(const result::Verify& verify, bool all, std::size_t terminal);
 };
 
 /// All of them, the default first.
@@ -22,7 +22,7 @@ std::span<const VerifyFormat> verify_formats();
 std::string verify_answer(const result::Verify& verify);
 
 /// The answer, the grade of each event, the checks. `all`: those that passed one by one, too.
-std::string verify_text(const result::Verify& verify, bool all);
+std::string verify_text(const result::Verify& verify, bool all, std::size_t terminal = 0);
 
 /// The same as one JSON object, tally-verify/2 (docs/reference/verify-json.md).
 std::string verify_json(const result::Verify& verify);

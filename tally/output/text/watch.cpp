@@ -56,6 +56,14 @@ std::vector<std::string> names_of(const WatchRow& row) {
   return {"", "", row.name};
 }
 
+// All that names a row in one cell.
+std::string words_of(const std::vector<std::string>& cells) {
+  std::string text;
+  for (const std::string& cell : cells)
+    if (!cell.empty()) text += (text.empty() ? "" : " ") + cell;
+  return text;
+}
+
 bool has_rows(const WatchTable& table, bool of_machine) {
   return std::any_of(table.rows.begin(), table.rows.end(), [&](const WatchRow& row) {
     return (row.kind != WatchKind::process && row.kind != WatchKind::group) == of_machine;
@@ -114,24 +122,35 @@ std::vector<std::size_t> watch_columns(const WatchTable& table, bool of_machine,
   return columns;
 }
 
-std::string watch_grid(const WatchTable& table, const std::vector<std::size_t>& columns, bool of_machine, bool memory) {
+std::string watch_grid(const WatchTable& table, const std::vector<std::size_t>& columns, bool of_machine, bool memory,
+                       std::size_t terminal) {
   if (columns.empty()) return {};
-  std::vector<Column> heads;
-  if (of_machine) {
-    heads = {{memory ? "MEM" : "Core", Align::right}, {"SKT", Align::right}, {"", Align::left}};
-  } else {
-    heads = {{"PID", Align::right}, {"", Align::right}, {"NAME", Align::left}};
+  const std::vector<std::string> names = of_machine ? std::vector<std::string>{memory ? "MEM" : "Core", "SKT", ""}
+                                                    : std::vector<std::string>{"PID", "", "NAME"};
+  std::vector<Column> heads{{names[0], Align::right}, {names[1], Align::right}, {names[2]}};
+  std::vector<Column> narrow_heads{{words_of(names), Align::left, 0, true}};
+  for (const std::size_t at : columns) {
+    heads.push_back({heading(table.columns[at]), Align::right});
+    narrow_heads.push_back(heads.back());
   }
-  for (const std::size_t at : columns) heads.push_back({heading(table.columns[at]), Align::right});
-  Grid grid(std::move(heads));
+  Grid grid(std::move(heads)), narrow(std::move(narrow_heads));
   for (const WatchRow& row : table.rows) {
     const bool is_of_machine = row.kind != WatchKind::process && row.kind != WatchKind::group;
     if (is_of_machine != of_machine || (memory && row.kind == WatchKind::core)) continue;
-    std::vector<std::string> cells = names_of(row);
-    for (const std::size_t at : columns) cells.push_back(watch_cell(table.columns[at], row.cells[at]));
+    std::vector<std::string> cells = names_of(row), narrow_cells{words_of(cells)};
+    for (const std::size_t at : columns) {
+      cells.push_back(watch_cell(table.columns[at], row.cells[at]));
+      narrow_cells.push_back(cells.back());
+    }
     grid.add(std::move(cells));
+    narrow.add(std::move(narrow_cells));
   }
-  return grid.text();
+  std::string text = grid.text();
+  const std::vector<std::string> lines = split(text, '\n');
+  const bool fits = terminal == 0 || std::all_of(lines.begin(), lines.end(), [&](const std::string& line) {
+                      return display_width(line) <= terminal;
+                    });
+  return fits ? text : narrow.text(terminal);
 }
 
 std::string watch_totals_text(const WatchTable& table) {
@@ -142,7 +161,7 @@ std::string watch_totals_text(const WatchTable& table) {
                      part("Active cycles", table.totals.cycles, ""), part("Time (TSC)", table.totals.ticks, "ticks"));
 }
 
-std::string watch_text(const WatchTable& table, const std::vector<std::size_t>& columns) {
+std::string watch_text(const WatchTable& table, const std::vector<std::size_t>& columns, std::size_t terminal) {
   const auto chosen = [&](bool of_machine, bool memory) {
     std::vector<std::size_t> all = watch_columns(table, of_machine, memory);
     if (!columns.empty()) {
@@ -153,13 +172,15 @@ std::string watch_text(const WatchTable& table, const std::vector<std::size_t>& 
   };
   std::string text;
   if (has_rows(table, true)) {
-    text += watch_grid(table, chosen(true, false), true, false) + watch_totals_text(table);
-    const std::string memory = watch_grid(table, chosen(true, true), true, true);
+    text += watch_grid(table, chosen(true, false), true, false, terminal);
+    const std::string totals = watch_totals_text(table);
+    text += terminal == 0 ? totals : prose_line(trimmed(totals), terminal);
+    const std::string memory = watch_grid(table, chosen(true, true), true, true, terminal);
     if (!memory.empty()) text += "\n" + memory;
   }
   if (has_rows(table, false)) {
     if (!text.empty()) text += "\n";
-    text += watch_grid(table, chosen(false, false), false, false);
+    text += watch_grid(table, chosen(false, false), false, false, terminal);
   }
   return text + own_cost_text(table);
 }
@@ -206,9 +227,9 @@ std::string watch_paragraph(const result::WatchHeader& header) { return watch_he
 
 std::string watch_page(const WatchTable& table, const WatchStyle& style) {
   // Why cells are empty is the same every time: said once.
-  return (style.is_first ? "" : "\n") + moment_text(table.time) + watch_text(table, style.columns) +
+  return (style.is_first ? "" : "\n") + moment_text(table.time) + watch_text(table, style.columns, style.terminal) +
          (table.rows.empty() ? " No row fits --filter " + printable(style.filter) + ".\n" : "") +
-         (style.is_first ? "\n" + watch_reasons_text(table, 80, style.columns) : "");
+         (style.is_first ? "\n" + watch_reasons_text(table, prose_width(80, style.terminal), style.columns) : "");
 }
 
 }  // namespace tally::report

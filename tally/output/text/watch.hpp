@@ -16,6 +16,7 @@ struct WatchStyle {
   std::vector<std::size_t> columns;  ///< of the table for people: these alone; empty: all
   std::string filter;                ///< the word that rows had to contain; for the message that none does
   bool is_first = true;              ///< no table was written before
+  std::size_t terminal = 0;          ///< columns of the terminal that shows the table; 0: none does
 };
 
 /// A format of the tables that `tally watch` prints.
@@ -45,14 +46,16 @@ std::string watch_header_text(const result::WatchHeader& header);
 std::vector<std::size_t> watch_columns(const result::WatchTable& table, bool of_machine, bool memory);
 
 /// Rows of the machine, or the others, with these columns; the first line is the heading. Empty without columns.
+/// `terminal`: as of Grid::text(); where that breaks the table, one column has all that names a row.
 std::string watch_grid(const result::WatchTable& table, const std::vector<std::size_t>& columns, bool of_machine,
-                       bool memory);
+                       bool memory, std::size_t terminal = 0);
 
 /// PCM's closing line.
 std::string watch_totals_text(const result::WatchTable& table);
 
 /// All rows as tables, totals and own cost below. `columns`: these alone, where there are some.
-std::string watch_text(const result::WatchTable& table, const std::vector<std::size_t>& columns = {});
+std::string watch_text(const result::WatchTable& table, const std::vector<std::size_t>& columns = {},
+                       std::size_t terminal = 0);
 
 /// Why cells are empty: for each reason the columns that it stands in, and what to do.
 std::string watch_reasons_text(const result::WatchTable& table, std::size_t width = 80,

@@ -88,7 +88,7 @@ TEST_F(SampleChoice, the_outputs_name_says_its_form) {
     EXPECT_TRUE(file.content().value_or("").starts_with(begin)) << name;
     EXPECT_EQ(finished.err.find("is written as"), std::string::npos) << finished.err;
   }
-  const TemporaryFile other("w.data");
+  const TemporaryFile other("w.txt");
   EXPECT_NE(sample({}, other.path()).err.find("is written as csv"), std::string::npos);
   EXPECT_TRUE(other.content().value_or("").starts_with("series,"));
 }

@@ -1,7 +1,45 @@
 // The ways from generated code into the model and back.
+#include "tally/engine/context.hpp"
 #include "tally/engine/instrument/models.hpp"
 
-// Offsets as models.hpp asserts them. The flags are kept without pushf, which takes ten times as long.
+namespace tally::engine::instrument {
+namespace {
+
+#define CONSTANT(name, value) asm volatile(".set " name ", %c0" ::"i"(value))
+#define MODEL_OFFSET(name, member) CONSTANT("model_" name, models_at + offsetof(ModelThread, member))
+
+/// Never called: its text names what the assembly below needs of Thread and ModelThread.
+[[gnu::used]] void name_for_assembly() {
+  CONSTANT("thread_stack", offsetof(Thread, stack));
+  CONSTANT("thread_pad", offsetof(Thread, pad));
+  CONSTANT("thread_self", offsetof(Thread, self));
+  MODEL_OFFSET("argument", argument);
+  MODEL_OFFSET("word", word);
+  MODEL_OFFSET("back", back);
+  MODEL_OFFSET("active", active);
+  MODEL_OFFSET("stack", stack);
+  MODEL_OFFSET("flags", flags);
+  MODEL_OFFSET("rcx", saved[0]);
+  MODEL_OFFSET("rdx", saved[1]);
+  MODEL_OFFSET("rsi", saved[2]);
+  MODEL_OFFSET("rdi", saved[3]);
+  MODEL_OFFSET("r8", saved[4]);
+  MODEL_OFFSET("r9", saved[5]);
+  MODEL_OFFSET("r10", saved[6]);
+  MODEL_OFFSET("r11", saved[7]);
+  MODEL_OFFSET("rax", saved[8]);
+  MODEL_OFFSET("whole_flags", whole_flags);
+  // Compilers take direction and alignment check to be clear.
+  CONSTANT("special_flags", direction_flag | alignment_flag);
+}
+
+#undef MODEL_OFFSET
+#undef CONSTANT
+
+}  // namespace
+}  // namespace tally::engine::instrument
+
+// The flags are kept without pushf, which takes ten times as long.
 asm(R"(
 .text
 .globl enter_model, enter_lookup, model_leave_begin, model_leave_end, lookup_leave_begin, lookup_leave_end, model_pad
@@ -9,91 +47,85 @@ asm(R"(
 # A look at a first level that generated code could not settle. Whoever looks has saved the flags, or needs none. The
 # function saves what it uses.
 enter_lookup:
-  mov %rdi, %gs:0x1118
-  mov %rsi, %gs:0x1110
-  mov %rdx, %gs:0x1108
-  mov %rsp, %gs:0x10f0
-  mov %gs:0xc0, %rdi
-  mov %gs:0x1098, %rsi
-  mov %gs:0x10a0, %edx
-  mov %gs:0xa8, %rsp
-  movl $1, %gs:0x10b0
+  mov %rdi, %gs:model_rdi
+  mov %rsi, %gs:model_rsi
+  mov %rdx, %gs:model_rdx
+  mov %rsp, %gs:model_stack
+  mov %gs:thread_self, %rdi
+  mov %gs:model_argument, %rsi
+  mov %gs:model_word, %edx
+  mov %gs:thread_stack, %rsp
+  movl $1, %gs:model_active
   call model_lookup
 lookup_leave_begin:
-  movl $0, %gs:0x10b0
-  cmpl $0, %gs:0xb8
-  mov %gs:0x10f0, %rsp
-  mov %gs:0x1118, %rdi
-  mov %gs:0x1110, %rsi
-  mov %gs:0x1108, %rdx
+  movl $0, %gs:model_active
+  cmpl $0, %gs:thread_pad
+  mov %gs:model_stack, %rsp
+  mov %gs:model_rdi, %rdi
+  mov %gs:model_rsi, %rsi
+  mov %gs:model_rdx, %rdx
   jne model_pad
-  jmp *%gs:0x10a8
+  jmp *%gs:model_back
 lookup_leave_end:
 # The flags stay as they are.
 enter_model:
-  mov %rax, %gs:0x1140
+  mov %rax, %gs:model_rax
   lahf
   seto %al
-  mov %rax, %gs:0x10f8
-  mov %rcx, %gs:0x1100
-  mov %rdx, %gs:0x1108
-  mov %rsi, %gs:0x1110
-  mov %rdi, %gs:0x1118
-  mov %r8, %gs:0x1120
-  mov %r9, %gs:0x1128
-  mov %r10, %gs:0x1130
-  mov %r11, %gs:0x1138
-  mov %rsp, %gs:0x10f0
-  movq $1, %gs:0x10b0
-  mov %gs:0xc0, %rdi
-  mov %gs:0x1098, %rsi
-  mov %gs:0x10a0, %rdx
-  mov %gs:0xa8, %rsp
+  mov %rax, %gs:model_flags
+  mov %rcx, %gs:model_rcx
+  mov %rdx, %gs:model_rdx
+  mov %rsi, %gs:model_rsi
+  mov %rdi, %gs:model_rdi
+  mov %r8, %gs:model_r8
+  mov %r9, %gs:model_r9
+  mov %r10, %gs:model_r10
+  mov %r11, %gs:model_r11
+  mov %rsp, %gs:model_stack
+  movq $1, %gs:model_active
+  mov %gs:thread_self, %rdi
+  mov %gs:model_argument, %rsi
+  mov %gs:model_word, %rdx
+  mov %gs:thread_stack, %rsp
   pushfq
-  popq %gs:0x1148
-  testl $0x40400, %gs:0x1148  # direction and alignment check: compilers take them to be clear
+  popq %gs:model_whole_flags
+  testl $special_flags, %gs:model_whole_flags
   jz 3f
   pushfq
-  andl $~0x40400, (%rsp)
+  andl $~special_flags, (%rsp)
   popfq
 3:call model_asked
 model_leave_begin:
-  movq $0, %gs:0x10b0
-  testl $0x40400, %gs:0x1148
+  movq $0, %gs:model_active
+  testl $special_flags, %gs:model_whole_flags
   jz 4f
-  mov %gs:0xa8, %rsp          # begun again, it may be the program's
-  mov %gs:0x1148, %eax
-  and $0x40400, %eax
+  mov %gs:thread_stack, %rsp          # begun again, it may be the program's
+  mov %gs:model_whole_flags, %eax
+  and $special_flags, %eax
   pushfq
   or %eax, (%rsp)
   popfq
-4:mov %gs:0x10f8, %rax
+4:mov %gs:model_flags, %rax
   add $0x7f, %al
   sahf
-  mov %gs:0x1108, %rdx
-  mov %gs:0x1110, %rsi
-  mov %gs:0x1118, %rdi
-  mov %gs:0x1120, %r8
-  mov %gs:0x1128, %r9
-  mov %gs:0x1130, %r10
-  mov %gs:0x1138, %r11
-  mov %gs:0x10f0, %rsp
-  mov %gs:0xb8, %rcx      # does something wait? The flags must stay as they are
+  mov %gs:model_rdx, %rdx
+  mov %gs:model_rsi, %rsi
+  mov %gs:model_rdi, %rdi
+  mov %gs:model_r8, %r8
+  mov %gs:model_r9, %r9
+  mov %gs:model_r10, %r10
+  mov %gs:model_r11, %r11
+  mov %gs:model_stack, %rsp
+  mov %gs:thread_pad, %rcx      # does something wait? The flags must stay as they are
   jrcxz 1f
   jmp 2f
-1:mov %gs:0x1100, %rcx
-  mov %gs:0x1140, %rax
-  jmp *%gs:0x10a8
-2:mov %gs:0x1100, %rcx
-  mov %gs:0x1140, %rax
+1:mov %gs:model_rcx, %rcx
+  mov %gs:model_rax, %rax
+  jmp *%gs:model_back
+2:mov %gs:model_rcx, %rcx
+  mov %gs:model_rax, %rax
 model_leave_end:
 model_pad:
   int3
   ud2
 )");
-
-namespace tally::engine::instrument {
-
-static_assert(models_at == 0x1080);
-
-}  // namespace tally::engine::instrument

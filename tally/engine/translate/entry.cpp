@@ -1,7 +1,47 @@
 #include "tally/engine/translate/entry.hpp"
 
-// Offsets in Thread, as thread.hpp asserts them: gpr 0x00 + 8 × number, flags 0x80, pc 0x88, resume 0x90, stack 0xa8,
-// link 0xb0, pad 0xb8, self 0xc0, seen 0xc8, borrowed 0xd0 and 0xd8.
+namespace tally::engine {
+namespace {
+
+#define OFFSET(name, offset) asm volatile(".set " name ", %c0" ::"i"(offset))
+
+/// Never called: its text names what the assembly below needs of Thread and of Link.
+[[gnu::used]] void name_for_assembly() {
+  OFFSET("thread_rax", offsetof(Thread, gpr[rax]));
+  OFFSET("thread_rcx", offsetof(Thread, gpr[rcx]));
+  OFFSET("thread_rdx", offsetof(Thread, gpr[rdx]));
+  OFFSET("thread_rbx", offsetof(Thread, gpr[rbx]));
+  OFFSET("thread_rsp", offsetof(Thread, gpr[rsp]));
+  OFFSET("thread_rbp", offsetof(Thread, gpr[rbp]));
+  OFFSET("thread_rsi", offsetof(Thread, gpr[rsi]));
+  OFFSET("thread_rdi", offsetof(Thread, gpr[rdi]));
+  OFFSET("thread_r8", offsetof(Thread, gpr[r8]));
+  OFFSET("thread_r9", offsetof(Thread, gpr[r9]));
+  OFFSET("thread_r10", offsetof(Thread, gpr[r10]));
+  OFFSET("thread_r11", offsetof(Thread, gpr[r11]));
+  OFFSET("thread_r12", offsetof(Thread, gpr[r12]));
+  OFFSET("thread_r13", offsetof(Thread, gpr[r13]));
+  OFFSET("thread_r14", offsetof(Thread, gpr[r14]));
+  OFFSET("thread_r15", offsetof(Thread, gpr[r15]));
+  OFFSET("thread_flags", offsetof(Thread, flags));
+  OFFSET("thread_pc", offsetof(Thread, pc));
+  OFFSET("thread_resume", offsetof(Thread, resume));
+  OFFSET("thread_stack", offsetof(Thread, stack));
+  OFFSET("thread_link", offsetof(Thread, link));
+  OFFSET("thread_pad", offsetof(Thread, pad));
+  OFFSET("thread_self", offsetof(Thread, self));
+  OFFSET("thread_kernel_seen", offsetof(Thread, kernel_seen));
+  OFFSET("thread_borrowed_rcx", offsetof(Thread, borrowed[0]));
+  OFFSET("thread_borrowed_r11", offsetof(Thread, borrowed[1]));
+  OFFSET("no_link", no_link);
+  OFFSET("by_jump", by_jump);
+}
+
+#undef OFFSET
+
+}  // namespace
+}  // namespace tally::engine
+
 asm(R"(
 .text
 .globl engine_no_target, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_check, enter_window
@@ -11,40 +51,40 @@ asm(R"(
 
 # Saves what all doors have in common: everything but rax, rcx, r11, which each treats in its own way.
 .macro save_others
-  mov %rsp, %gs:0x20
-  mov %gs:0xa8, %rsp
+  mov %rsp, %gs:thread_rsp
+  mov %gs:thread_stack, %rsp
   pushfq
-  popq %gs:0x80
-  mov %rdx, %gs:0x10
-  mov %rbx, %gs:0x18
-  mov %rbp, %gs:0x28
-  mov %rsi, %gs:0x30
-  mov %rdi, %gs:0x38
-  mov %r8, %gs:0x40
-  mov %r9, %gs:0x48
-  mov %r10, %gs:0x50
-  mov %r12, %gs:0x60
-  mov %r13, %gs:0x68
-  mov %r14, %gs:0x70
-  mov %r15, %gs:0x78
-  mov %gs:0xc0, %rdi
+  popq %gs:thread_flags
+  mov %rdx, %gs:thread_rdx
+  mov %rbx, %gs:thread_rbx
+  mov %rbp, %gs:thread_rbp
+  mov %rsi, %gs:thread_rsi
+  mov %rdi, %gs:thread_rdi
+  mov %r8, %gs:thread_r8
+  mov %r9, %gs:thread_r9
+  mov %r10, %gs:thread_r10
+  mov %r12, %gs:thread_r12
+  mov %r13, %gs:thread_r13
+  mov %r14, %gs:thread_r14
+  mov %r15, %gs:thread_r15
+  mov %gs:thread_self, %rdi
   push $2                 # no direction flag, and no alignment check (AC): the engine's accesses are not aligned
   popfq
 .endm
 
 # rcx and r11 from where generated code saves them; rax is saved.
 .macro save_borrowed
-  mov %gs:0xd0, %rax
-  mov %rax, %gs:0x08
-  mov %gs:0xd8, %rax
-  mov %rax, %gs:0x58
+  mov %gs:thread_borrowed_rcx, %rax
+  mov %rax, %gs:thread_rcx
+  mov %gs:thread_borrowed_r11, %rax
+  mov %rax, %gs:thread_r11
 .endm
 
 # A door that no exit leads to. rcx = where the program is; rcx and r11 are saved.
 .macro enter_at function
-  mov %rcx, %gs:0x88
-  mov %rax, %gs:0x00
-  movq $0, %gs:0xb0         # no_link
+  mov %rcx, %gs:thread_pc
+  mov %rax, %gs:thread_rax
+  movq $no_link, %gs:thread_link
   save_borrowed
   save_others
   call \function
@@ -53,34 +93,34 @@ asm(R"(
 
 # A jump table entry without a target yet. rcx = where the program goes; rcx and r11 are saved.
 engine_no_target:
-  mov %rcx, %gs:0x88
-  mov %rax, %gs:0x00
+  mov %rcx, %gs:thread_pc
+  mov %rax, %gs:thread_rax
   jmp 1f
 # An entry check that failed: rcx = target + r11; rcx and r11 are saved.
 enter_indirect:
   not %r11
   lea 1(%rcx,%r11), %rcx
-  mov %rcx, %gs:0x88
-  mov %rax, %gs:0x00
-1:movq $1, %gs:0xb0        # by_jump
+  mov %rcx, %gs:thread_pc
+  mov %rax, %gs:thread_rax
+1:movq $by_jump, %gs:thread_link
   save_borrowed
   save_others
   call dispatch
   jmp resume_program
 # A direct exit that is not linked. rax = its number, saved.
 enter_link:
-  mov %rax, %gs:0xb0
-  mov %rcx, %gs:0x08
-  mov %r11, %gs:0x58
+  mov %rax, %gs:thread_link
+  mov %rcx, %gs:thread_rcx
+  mov %r11, %gs:thread_r11
   save_others
   call dispatch
   jmp resume_program
 # A countdown. rax = where it begins, saved; pc = which one it is.
 enter_window:
-  mov %rax, %gs:0x90
-  movq $0, %gs:0xb0         # no_link
-  mov %rcx, %gs:0x08
-  mov %r11, %gs:0x58
+  mov %rax, %gs:thread_resume
+  movq $no_link, %gs:thread_link
+  mov %rcx, %gs:thread_rcx
+  mov %r11, %gs:thread_r11
   save_others
   call window_reached
   jmp resume_program
@@ -99,60 +139,60 @@ enter_unlike:
 # Before an instruction that may deny the program the engine's memory. rcx = where it is, r11 = where its code goes on;
 # rcx and r11 are saved.
 enter_key_check:
-  mov %r11, %gs:0x90
+  mov %r11, %gs:thread_resume
   enter_at keys_may_change
 
 resume_begin:
 resume_program:
-  mov %gs:0xa8, %rsp
-  cmpq $0, %gs:0xb8
+  mov %gs:thread_stack, %rsp
+  cmpq $0, %gs:thread_pad
   je 2f
   lea landing_pad(%rip), %rax
-  mov %rax, %gs:0x90
-2:pushq %gs:0x80
+  mov %rax, %gs:thread_resume
+2:pushq %gs:thread_flags
   popfq
-  mov %gs:0x00, %rax
-  mov %gs:0x08, %rcx
-  mov %gs:0x10, %rdx
-  mov %gs:0x18, %rbx
-  mov %gs:0x28, %rbp
-  mov %gs:0x30, %rsi
-  mov %gs:0x38, %rdi
-  mov %gs:0x40, %r8
-  mov %gs:0x48, %r9
-  mov %gs:0x50, %r10
-  mov %gs:0x58, %r11
-  mov %gs:0x60, %r12
-  mov %gs:0x68, %r13
-  mov %gs:0x70, %r14
-  mov %gs:0x78, %r15
-  mov %gs:0x20, %rsp
-  jmp *%gs:0x90
+  mov %gs:thread_rax, %rax
+  mov %gs:thread_rcx, %rcx
+  mov %gs:thread_rdx, %rdx
+  mov %gs:thread_rbx, %rbx
+  mov %gs:thread_rbp, %rbp
+  mov %gs:thread_rsi, %rsi
+  mov %gs:thread_rdi, %rdi
+  mov %gs:thread_r8, %r8
+  mov %gs:thread_r9, %r9
+  mov %gs:thread_r10, %r10
+  mov %gs:thread_r11, %r11
+  mov %gs:thread_r12, %r12
+  mov %gs:thread_r13, %r13
+  mov %gs:thread_r14, %r14
+  mov %gs:thread_r15, %r15
+  mov %gs:thread_rsp, %rsp
+  jmp *%gs:thread_resume
 resume_end:
 .globl resume_natively
 .hidden resume_natively
 resume_natively:            # rdi = Thread; the address to go to lies below the red zone until the return takes it
-  mov 0x20(%rdi), %rsp
+  mov thread_rsp(%rdi), %rsp
   lea -136(%rsp), %rsp
-  mov 0x88(%rdi), %rax
+  mov thread_pc(%rdi), %rax
   mov %rax, (%rsp)
-  pushq 0x80(%rdi)
+  pushq thread_flags(%rdi)
   popfq
-  mov 0x00(%rdi), %rax
-  mov 0x08(%rdi), %rcx
-  mov 0x10(%rdi), %rdx
-  mov 0x18(%rdi), %rbx
-  mov 0x28(%rdi), %rbp
-  mov 0x30(%rdi), %rsi
-  mov 0x40(%rdi), %r8
-  mov 0x48(%rdi), %r9
-  mov 0x50(%rdi), %r10
-  mov 0x58(%rdi), %r11
-  mov 0x60(%rdi), %r12
-  mov 0x68(%rdi), %r13
-  mov 0x70(%rdi), %r14
-  mov 0x78(%rdi), %r15
-  mov 0x38(%rdi), %rdi
+  mov thread_rax(%rdi), %rax
+  mov thread_rcx(%rdi), %rcx
+  mov thread_rdx(%rdi), %rdx
+  mov thread_rbx(%rdi), %rbx
+  mov thread_rbp(%rdi), %rbp
+  mov thread_rsi(%rdi), %rsi
+  mov thread_r8(%rdi), %r8
+  mov thread_r9(%rdi), %r9
+  mov thread_r10(%rdi), %r10
+  mov thread_r11(%rdi), %r11
+  mov thread_r12(%rdi), %r12
+  mov thread_r13(%rdi), %r13
+  mov thread_r14(%rdi), %r14
+  mov thread_r15(%rdi), %r15
+  mov thread_rdi(%rdi), %rdi
   ret $128
 landing_pad:
   int3
@@ -165,21 +205,21 @@ program_syscall:          # rdi = Thread
   mov %rdi, %rbx
 syscall_begin:
   xor %ecx, %ecx
-  mov 0x00(%rbx), %rax
-  mov 0x10(%rbx), %rdx
-  mov 0x30(%rbx), %rsi
-  mov 0x38(%rbx), %rdi
-  mov 0x50(%rbx), %r10
-  mov 0x40(%rbx), %r8
-  mov 0x48(%rbx), %r9
-  cmpq $0, %gs:0xb8
+  mov thread_rax(%rbx), %rax
+  mov thread_rdx(%rbx), %rdx
+  mov thread_rsi(%rbx), %rsi
+  mov thread_rdi(%rbx), %rdi
+  mov thread_r10(%rbx), %r10
+  mov thread_r8(%rbx), %r8
+  mov thread_r9(%rbx), %r9
+  cmpq $0, %gs:thread_pad
   jne syscall_abort
 syscall_instruction:
   syscall
   pop %rbx
   ret
 syscall_abort:            # rcx: 0 when the call had not begun
-  mov %rcx, %gs:0xc8
+  mov %rcx, %gs:thread_kernel_seen
   mov $-512, %rax
   pop %rbx
   ret
@@ -226,7 +266,7 @@ safe_compare_differs:
 .globl on_engine_stack, clone_thread, clone3_thread, exit_thread, signal_return, signal_restorer
 .hidden on_engine_stack, clone_thread, clone3_thread, exit_thread, signal_return, signal_restorer
 on_engine_stack:
-  mov 0xa8(%rdi), %rsp
+  mov thread_stack(%rdi), %rsp
   xor %ebp, %ebp
   call *%rsi
   ud2
@@ -235,7 +275,7 @@ clone_thread:             # rdi flags, rsi parent_tid, rdx child_tid, rcx tls, r
   mov %r8, %r12
   mov %rdx, %r10
   mov %rsi, %rdx
-  mov 0xa8(%r8), %rsi
+  mov thread_stack(%r8), %rsi
   mov %rcx, %r8
   mov $56, %eax
 4:syscall

@@ -170,7 +170,7 @@ std::size_t Counters::size() const {
       std::count_if(opened_.begin(), opened_.end(), [](const linux::PerfCounter& one) { return bool(one); }));
 }
 
-void Counters::look() {
+std::vector<Count> Counters::read() {
   const auto reading = [](const linux::PerfValue& value) {
     return Reading{static_cast<std::int64_t>(value.value), value.enabled, value.running};
   };
@@ -185,10 +185,6 @@ void Counters::look() {
     const int why = leader.read_group(std::span(values).first(read.places.size()));
     for (std::size_t i = 0; i < read.places.size(); ++i) held_[read.places[i]] = {reading(values[i]), why};
   }
-}
-
-std::vector<Count> Counters::read() {
-  look();
   return of(all_targets());
 }
 

@@ -71,20 +71,17 @@ class Counters final : public Meter {
   /// How many are open.
   std::size_t size() const;
 
-  /// What a look() reads by one system call each, in the order in which they were opened.
+  /// What read() reads by one system call each, in the order in which they were opened.
   const std::vector<GroupRead>& reads() const { return reads_; }
 
   /// How many targets there are.
   std::size_t targets() const { return targets_.size(); }
 
-  /// Takes what the counters hold now. Cost: a system call for each group, and for each counter that is in none; no
-  /// memory is allocated.
-  void look();
-
-  /// look(), and what each event's counters hold, in the order of the events; absent with the reason where none opened.
+  /// Reads all counters. Returns the count of each event, in the order of the events; absent with the reason where none
+  /// opened. Cost: a system call for each group, and for each counter that is in none.
   std::vector<Count> read() override;
 
-  /// What some targets had at the last look(), by the order in which they were opened.
+  /// What some targets had at the last read(), by the order in which they were opened.
   std::vector<Count> of(const std::vector<std::size_t>& targets) const;
 
   /// The same of the cores of one kind alone, by the name of their PMU: of the events that it counts, with their

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tally/cli/command.hpp"
+#include "tally/cli/common_options.hpp"
 #include "tally/cli/machine_settings.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
@@ -118,11 +119,8 @@ void describe(Page& page, Options& options) {
       "tally memory [options] [TASK]");
   page.add_option("TASK", options.task, "what to measure, as below; levels where none is named");
   const auto formats = report::common(report::memory_formats());
-  page.add_option("--format", options.format, report::format_help(formats, "table"))
-      .value_name("FORMAT")
-      .words(report::names_of(formats));
-  page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
-      .value_name("FILE");
+  add_format_option(page, options.format, formats, report::format_help(formats, "table"));
+  add_output_option(page, options.output);
   page.add_option("--html", options.page, "write the page with its curves to this file as well").value_name("FILE");
   page.add_option("--pages", options.pages, "4k, thp (the default), 2m or 1g").value_name("PAGES");
   page.add_option("--file", options.plan.file, "use this file or device as memory: it is overwritten")

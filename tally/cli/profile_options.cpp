@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tally/cli/backend_option.hpp"
+#include "tally/cli/common_options.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/core/base/text.hpp"
@@ -101,12 +102,9 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   add_backend_option(app, options.backend,
                      "the backend that counts: auto (default), engine (exactly), perf (by samples)");
   const auto formats = report::common(report::profile_formats());
-  app.add_option("--format", options.format, report::format_help(formats, "table"))
-      .value_name("FORMAT")
-      .words(report::names_of(formats));
+  add_format_option(app, options.format, formats, report::format_help(formats, "table"));
   app.add_option("-o,--output", options.output, "write it to this file; else to standard error").value_name("FILE");
-  app.add_flag("-q,--quiet", options.quiet,
-               "do not print the notice about the selected backend; TALLY_QUIET=1 in the environment does the same");
+  add_quiet_option(app, options.quiet);
   add_engine_tuning(app, options.order.conditions.engine);
   app.footer(report::format_lines(formats) + "\n" + examples);
 }

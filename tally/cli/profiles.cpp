@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tally/cli/command.hpp"
+#include "tally/cli/common_options.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
@@ -70,9 +71,7 @@ Result<std::string> text_of(const std::vector<result::Profile>& profiles, const 
 
 void add_profile_options(Page& page, ProfileReport& options) {
   const auto formats = report::common(report::difference_formats());
-  page.add_option("--format", options.format, "of profiles: " + report::format_help(formats, "table"))
-      .value_name("FORMAT")
-      .words(report::names_of(formats));
+  add_format_option(page, options.format, formats, "of profiles: " + report::format_help(formats, "table"));
   page.add_option("--by", options.by, "of profiles, what a row of the table is: function (default), line, object")
       .value_name("WHAT");
   page.add_option("--top", options.top, "of profiles: rows of the table (40); 0: all").value_name("N");

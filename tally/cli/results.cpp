@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tally/cli/command.hpp"
+#include "tally/cli/common_options.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal.hpp"
@@ -45,9 +46,7 @@ void add_result_options(Page& page, ResultOptions& options, const std::string& u
                   "write the results to FILE; - is standard output; without it " + stream)
       .value_name("FILE");
   const auto formats = report::common(report::stat_formats());
-  page.add_option("--format", options.format, report::format_help(formats, usual))
-      .value_name("FORMAT")
-      .words(report::names_of(formats));
+  add_format_option(page, options.format, formats, report::format_help(formats, usual));
   page.add_option("-x,--field-separator", options.separator,
                   "fields as `perf stat -x` writes them, SEP between them; with --format csv: SEP for the comma")
       .value_name("SEP");

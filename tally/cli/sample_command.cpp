@@ -6,6 +6,7 @@
 
 #include "tally/cli/backend_option.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/common_options.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
@@ -109,17 +110,14 @@ void describe(Page& app, Options& options) {
                "seen, until it has ended, or Ctrl-C; with a PMU, and by the kernel's own events");
   add_backend_option(app, options.backend, "the backend that counts: auto (default), engine, perf");
   const auto formats = report::common(report::window_formats());
-  app.add_option("--format", options.format, report::format_help(formats, "table", "csv"))
-      .value_name("FORMAT")
-      .words(report::names_of(formats));
+  add_format_option(app, options.format, formats, report::format_help(formats, "table", "csv"));
   app.add_option("-o,--output", options.output, "write the rows to this file; else they go to standard error")
       .value_name("FILE");
   app.add_option("--meta", options.description,
                  "write to FILE, as JSON, what was measured; csv and hpctool with -o NAME: NAME.meta.json")
       .value_name("FILE");
   add_model_options(app, options.model);
-  app.add_flag("-q,--quiet", options.quiet,
-               "do not print the notice about the selected backend; TALLY_QUIET=1 in the environment does the same");
+  add_quiet_option(app, options.quiet);
   add_engine_tuning(app, options.order.conditions.engine);
   app.footer(report::format_lines(formats) + "\n" + examples);
 }

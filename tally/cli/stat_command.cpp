@@ -5,6 +5,7 @@
 
 #include "tally/cli/backend_option.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/common_options.hpp"
 #include "tally/cli/event_tables.hpp"
 #include "tally/cli/kept.hpp"
 #include "tally/cli/launch.hpp"
@@ -135,8 +136,7 @@ void describe(Page& app, Options& options) {
   add_backend_option(app, options.backend, "the backend that counts: auto (default), perf, engine, none");
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
-  app.add_flag("-q,--quiet", options.quiet,
-               "do not print the notice about the selected backend; TALLY_QUIET=1 in the environment does the same");
+  add_quiet_option(app, options.quiet);
   add_result_options(app, options.results, "table", "they go to standard error");
   add_engine_tuning(app, options.stat.count.conditions.engine);
   app.footer(about_events + report::format_lines(report::common(report::stat_formats())) + "\n" + examples);

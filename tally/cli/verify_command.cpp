@@ -5,6 +5,7 @@
 
 #include "tally/cli/backend_option.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/common_options.hpp"
 #include "tally/cli/kept.hpp"
 #include "tally/cli/noise.hpp"
 #include "tally/cli/page.hpp"
@@ -94,12 +95,9 @@ void describe(Page& page, Options& options) {
   add_noise_option(page, options.noise);
   page.add_flag("--all", options.all, "show every check by itself");
   const auto formats = report::common(report::verify_formats());
-  page.add_option("--format", options.format, report::format_help(formats, "table"))
-      .value_name("FORMAT")
-      .words(report::names_of(formats));
+  add_format_option(page, options.format, formats, report::format_help(formats, "table"));
   page.add_flag("--json", options.json, "the same as --format json");
-  page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
-      .value_name("FILE");
+  add_output_option(page, options.output);
   page.add_option("--budget", options.budget_seconds,
                   "seconds that the single-stepper may take for a program of your own: 20")
       .value_name("SECONDS")

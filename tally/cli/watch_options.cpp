@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tally/cli/common_options.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/conditions.hpp"
@@ -88,9 +89,7 @@ void describe_watch_options(Page& page, WatchOptions& options) {
       .value_name("N")
       .check(whole_number(1, 1'000'000));
   const auto formats = report::common(report::watch_formats());
-  page.add_option("--format", options.format, "with --batch: " + report::format_help(formats, "table"))
-      .value_name("FORMAT")
-      .words(report::names_of(formats));
+  add_format_option(page, options.format, formats, "with --batch: " + report::format_help(formats, "table"));
   page.add_option("-o,--output", options.output, "with --batch: write to FILE, not to standard output")
       .value_name("FILE");
   page.add_option("--record", options.record, "write every reading to FILE, for --replay").value_name("FILE");

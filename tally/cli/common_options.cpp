@@ -1,0 +1,20 @@
+#include "tally/cli/common_options.hpp"
+
+namespace tally::cli {
+
+void add_format_option(Page& page, std::string& format, const std::vector<const report::Format*>& formats,
+                       const std::string& text) {
+  page.add_option("--format", format, text).value_name("FORMAT").words(report::names_of(formats));
+}
+
+void add_output_option(Page& page, std::string& output) {
+  page.add_option("-o,--output", output, "write the result to this file; - is standard output, as without it")
+      .value_name("FILE");
+}
+
+void add_quiet_option(Page& page, bool& quiet) {
+  page.add_flag("-q,--quiet", quiet,
+                "do not print the notice about the selected backend; TALLY_QUIET=1 in the environment does the same");
+}
+
+}  // namespace tally::cli

@@ -51,7 +51,7 @@ class Steady final : public Backend {
   using Backend::refuses, Backend::run;
   std::optional<Error> refuses(const CountOrder& /*order*/) const override { return std::nullopt; }
   Result<Counts> run(const CountOrder& order) override {
-    NativeRun native(order);
+    CommandRun native(order);
     if (const auto started = native.start(); !started) return fail(started.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
     native.wait();

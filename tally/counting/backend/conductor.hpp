@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tally/core/count/slices.hpp"
-#include "tally/counting/backend/native.hpp"
+#include "tally/counting/backend/command_run.hpp"
 
 namespace tally::backend {
 

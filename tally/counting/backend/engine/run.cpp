@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "tally/core/base/text.hpp"
+#include "tally/counting/backend/command_run.hpp"
 #include "tally/counting/backend/engine/count/snapshot.hpp"
 #include "tally/counting/backend/engine/failures.hpp"
 #include "tally/counting/backend/engine/model_workers.hpp"
@@ -20,7 +21,6 @@
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/machine/cpuid.hpp"
 #include "tally/linux/process/announcements.hpp"
-#include "tally/linux/process/descendants.hpp"
 #include "tally/linux/process/injector.hpp"
 #include "tally/linux/process/program.hpp"
 #include "tally/linux/process/spawn.hpp"
@@ -85,55 +85,22 @@ std::string command_of(pid_t process) {
   return name.empty() ? fmt::format("process {}", process) : printable(name);
 }
 
-/// The loop that serves the whole tree while the command runs. One thread, never a wait for one process alone.
-class Server {
+/// Serves the engines of the whole tree while the command runs. One thread, never a wait for one process alone.
+class Server final : public Observer {
  public:
   Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, Marker& marker,
-         ModelWorkers* workers, WindowRows* rows, linux::Program& program, const linux::Descendants& descendants,
-         Execution& execution)
+         ModelWorkers* workers, WindowRows* rows, Execution& execution)
       : shared_(shared),
         announcements_(announcements),
         injector_(std::move(injector)),
         marker_(marker),
         workers_(workers),
         rows_(rows),
-        program_(program),
-        descendants_(descendants),
         execution_(execution) {}
 
-  Result<void> serve(linux::Signals& signals, bool wait_all, Schedule* schedule) {
-    execution_.pid = program_.pid();
-    execution_.ended = false;
-    int left_ms = -1;
-    while (true) {
-      answer();
-      reap();
-      if (execution_.ended) {
-        if (auto executed = program_.executed(); !executed) return executed;
-        const auto waited = linux::now() - ended_at_.time;
-        if (!descendants_.any_left() || (!wait_all && waited >= grace)) break;
-        left_ms = wait_all ? -1 : static_cast<int>((grace - waited) / std::chrono::milliseconds(1)) + 1;
-      }
-      linux::wait_readable(announcements_.open() ? announcements_.fd() : -1, signals.fd(), sooner(left_ms, schedule));
-      if (gives_up(signals.take(execution_.ended ? 0 : program_.pid()))) break;
-      if (const Nanoseconds now = linux::now(); schedule && schedule->next() && *schedule->next() <= now) {
-        schedule->due(now);
-      }
-    }
-    finish();
-    return {};
-  }
+  int requests_fd() const override { return announcements_.open() ? announcements_.fd() : -1; }
 
- private:
-  /// Milliseconds to wait; negative: without end.
-  static int sooner(int left_ms, const Schedule* schedule) {
-    if (!schedule || !schedule->next()) return left_ms;
-    const int due_ms = milliseconds_until(*schedule->next());
-    return left_ms < 0 ? due_ms : std::min(left_ms, due_ms);
-  }
-
-  /// Does what is asked for.
-  void answer() {
+  void answer_requests() override {
     channel::Announcement a{};
     linux::Descriptor file;
     while (const auto sender = announcements_.receive(&a, sizeof a, file)) {
@@ -149,6 +116,17 @@ class Server {
     }
   }
 
+  bool takes(const linux::Change& change) override {
+    if (change.stopped) {
+      stopped(change.process, change.wait_status);
+      return true;
+    }
+    injector_.ended(change.process);
+    announced_.erase(change.process);
+    return false;
+  }
+
+ private:
   bool take_over(const channel::Announcement& a, pid_t sender) {
     if (a.pid != sender) execution_.other_pids.insert(a.pid);
     const auto thread = linux::thread_of(sender, a.pid, a.tid);
@@ -173,34 +151,6 @@ class Server {
 
   void ran_natively(const std::string& what, const std::string& why) {
     execution_.native.push_back(what + " ran natively: " + why);
-  }
-
-  /// Ctrl-C is the program's as long as there is one; afterwards it ends the wait for what the program left behind.
-  bool gives_up(linux::Signals::Taken taken) {
-    using Taken = linux::Signals::Taken;
-    if (taken != Taken::give_up && !(execution_.ended && taken == Taken::interrupted)) return false;
-    execution_.all_ended = false;
-    return true;
-  }
-
-  /// Takes every end and stop that waits.
-  void reap() {
-    while (const auto change = linux::next_change()) {
-      if (change->stopped) {
-        stopped(change->process, change->wait_status);
-        continue;
-      }
-      injector_.ended(change->process);
-      announced_.erase(change->process);
-      if (change->process == program_.pid()) {
-        execution_.ended = true;
-        ended_at_ = linux::this_moment();
-        execution_.wait_status = change->wait_status;
-        last_statistics_ = change->statistics;
-      } else if (descendants_.include(change->process)) {
-        orphans_ = orphans_ + linux::usage_of(change->statistics);
-      }
-    }
   }
 
   void stopped(pid_t process, int status) {
@@ -233,30 +183,14 @@ class Server {
     process.vectors = 0;
   }
 
-  void finish() {
-    RunStatistics& statistics = execution_.statistics;
-    take_time(statistics, program_.started(), execution_.ended ? ended_at_ : linux::this_moment());
-    statistics.usage = execution_.ended ? program_.ended_with(execution_.wait_status, last_statistics_).usage
-                                        : linux::usage_of_living(program_.pid()).value_or(linux::Usage{});
-    statistics.usage = statistics.usage + orphans_;
-  }
-
-  /// For what ends just after the program, as helpers do whose pipe it closed: they are not left behind.
-  static constexpr Nanoseconds grace = std::chrono::milliseconds(100);
-
-  linux::Moment ended_at_;
   Channel& shared_;
   linux::Announcements& announcements_;
   linux::Injector injector_;
   Marker& marker_;
   ModelWorkers* workers_;  // null where there are none
   WindowRows* rows_;       // the same
-  linux::Program& program_;
-  const linux::Descendants& descendants_;
   Execution& execution_;
-  linux::Usage orphans_;  // of descendants whose parents were gone when they ended
   std::map<pid_t, channel::Announcement> announced_;
-  rusage last_statistics_{};
 };
 
 Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
@@ -357,15 +291,13 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
                 fmt::format("cannot start a worker thread for the machine model: {}", error.code().message()),
                 "raise `ulimit -u`, or use `--model-threads 0`");
   }
-  const linux::Descendants descendants;
-  linux::adopt_orphans();
+  CommandRun run(job.order);
   const KernelCounters counters(job.events());
   FaultLogs fault_logs(job);
-  auto program =
-      linux::Program::start(job.order.target.command, *job.order.conditions.signals,
-                            {&side, ChildSide::before_exec, ChildSide::after_failed_exec}, job.order.conditions);
-  if (!program) return fail(program.error());
-  // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
+  if (auto started = run.start({&side, ChildSide::before_exec, ChildSide::after_failed_exec}); !started)
+    return fail(started.error());
+  execution.pid = run.pid();
+  // Only descendants hold the other end now: an engine that outlives the wait finds nobody to ask, and says so.
   (*inherited)[channel::inherited_socket].reset();
   linux::Injector injector({channel::image_base,
                             header->bytes,
@@ -373,19 +305,24 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
                             header->entry,
                             {translations.kept_inode(), translations.added_inode()}});
   Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr,
-                rows ? &*rows : nullptr, *program, descendants, execution);
+                rows ? &*rows : nullptr, execution);
   LiveMeter meter(job, shared, counters);
   std::optional<Conductor> conductor;
   if (job.is_timed()) {
     conductor.emplace(*job.count, meter, Nanoseconds{0}, [&] {
       meter.times_out();
-      linux::ask_to_end(program->pid());
+      linux::ask_to_end(run.pid());
     });
-    conductor->begin(program->started().time);
+    conductor->begin(run.started().time);
   }
-  auto served =
-      server.serve(*job.order.conditions.signals, job.order.conditions.wait_all, conductor ? &*conductor : nullptr);
-  if (!served) return fail(served.error());
+  const Left left = run.wait(conductor ? &*conductor : nullptr, &server);
+  if (left.ended) {
+    if (auto executed = run.executed(); !executed) return fail(executed.error());
+  }
+  execution.ended = left.ended;
+  execution.all_ended = !left.gave_up;
+  execution.wait_status = run.wait_status();
+  execution.statistics = run.statistics();
   if (workers) workers->finish();
   if (rows) {
     rows->finish();
@@ -393,7 +330,7 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
     execution.windows_stopped = rows->stopped();
     execution.windows_lost = rows->lost();
   }
-  execution.lasted = linux::now() - program->started().time;
+  execution.lasted = linux::now() - run.started().time;
   translations.keep();
   report_failure(shared, execution);
   execution.statistics.kernel = counters.read();

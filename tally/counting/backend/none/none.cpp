@@ -53,7 +53,7 @@ class None final : public Backend {
   }
 
   Result<Counts> run(const CountOrder& order) override {
-    NativeRun native(order);
+    CommandRun native(order);
     const KernelCounters counters(order.events);
     if (const auto started = native.start(); !started) return fail(started.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());

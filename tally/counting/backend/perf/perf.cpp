@@ -149,7 +149,7 @@ class CommandRun {
   const std::vector<linux::PmuDevice>& cores_;
   Counters counters_;
   Nanoseconds rotation_;
-  NativeRun native_;
+  CommandRun native_;
   std::optional<Census> census_;
 };
 

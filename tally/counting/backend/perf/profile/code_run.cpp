@@ -135,7 +135,7 @@ class CodeRun {
 };
 
 Result<CodeProfile> run_command(const ProfileOrder& order, const CodeEvents& events) {
-  NativeRun native(order);
+  CommandRun native(order);
   auto gate = linux::Gate::make();
   if (!gate) return fail(gate.error());
   if (const auto started = native.start(gate->hooks()); !started) return fail(started.error());
@@ -214,7 +214,7 @@ Result<CodeProfile> run_everywhere(const ProfileOrder& order, const CodeEvents& 
     }
     outcome.duration = linux::now() - started;
   } else {
-    NativeRun native(order);
+    CommandRun native(order);
     if (const auto begun = native.start(); !begun) return fail(begun.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
     native.wait();

@@ -185,7 +185,7 @@ void add_counts(Outcome& outcome, const WindowOrder& order, const std::vector<Co
 }
 
 Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& events, Follow follow) {
-  NativeRun native(order);
+  CommandRun native(order);
   auto gate = linux::Gate::make();
   if (!gate) return fail(gate.error());
   if (const auto started = native.start(gate->hooks()); !started) return fail(started.error());

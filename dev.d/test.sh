@@ -5,7 +5,7 @@
 #
 #   --quick         leaves out the tests labelled `long`
 #   --engine-suite  only the everyday programs of tests/engine/suite, all of them: installs those that Debian has, takes
-#                   most of an hour, and writes build/PRESET/engine-support.md, to be kept as docs/reference/engine-support.md;
+#                   most of an hour, and writes build/PRESET/costs-and-limits.md, a new docs/guides/costs-and-limits.md;
 #                   then ten minutes of the torture program
 #   -R REGEX        only tests whose name matches; `ctest --test-dir build/release -N` lists the names
 #   --preset NAME   release (the default), dev or asan
@@ -83,6 +83,6 @@ rm -rf "$tree/engine-suite"
 code=0
 run_ctest -L '^suite$' "${chosen[@]}" || code=$?
 if ((${#chosen[@]} == 0)); then TALLY_TORTURE_SECONDS=600 run_ctest -R '^torture_test/' || code=$?; fi
-python3 -B tests/engine/suite/page.py "$tree/engine-suite" >"$tree/engine-support.md"
-say "the results are in $tree/engine-support.md"
+python3 -B tests/engine/suite/page.py "$tree/engine-suite" docs/guides/costs-and-limits.md >"$tree/costs-and-limits.md"
+say "the results are in $tree/costs-and-limits.md"
 exit "$code"

@@ -8,6 +8,10 @@ import re
 import subprocess
 import sys
 
+SUITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../engine/suite")
+sys.path.insert(0, SUITE)
+import cases as suite_cases
+
 
 def read(root, name):
     with open(os.path.join(root, name), encoding="utf-8") as file:
@@ -39,8 +43,8 @@ def main():
                 missing.append(f"{document} does not name {word}")
 
     commands = re.findall(r"TALLY_COMMAND\((\w+),", read(root, "tally/cli/commands.inc"))
-    text = read(root, "docs/guides/what-works.md")
-    missing += [f"docs/guides/what-works.md does not name tally {c}" for c in commands if f"`tally {c}" not in text]
+    text = read(root, "docs/guides/costs-and-limits.md")
+    missing += [f"docs/guides/costs-and-limits.md does not name tally {c}" for c in commands if f"`tally {c}" not in text]
 
     trust = re.search(r"names\{(.*?)\}", read(root, "tally/core/count/trust.cpp"), re.DOTALL)
     trust_words = re.findall(r'"(\w+)"', trust.group(1))
@@ -48,11 +52,13 @@ def main():
     need("README.md", [word if word != "modelled" else "model …" for word in trust_words])
     need("docs/reference/glossary.md", trust_words, as_code=False)
 
+    need("docs/guides/costs-and-limits.md", [case.name for case in suite_cases.read_all(os.path.join(SUITE, "cases"))])
+
     program = ["--", "true"]
     need("docs/guides/profiling.md", formats(tally, "profile", "--format", "none", *program))
     need("docs/guides/sampling.md", formats(tally, "sample", "--every", "1000", "--format", "none", *program))
     need("docs/guides/memory.md", formats(tally, "memory", "--format", "none"))
-    need("docs/guides/what-works.md", formats(tally, "stat", "--format", "none", *program))
+    need("docs/guides/costs-and-limits.md", formats(tally, "stat", "--format", "none", *program))
 
     print("\n".join(missing) if missing else "every list is whole")
     return 1 if missing else 0

@@ -23,7 +23,7 @@ struct Shown {
       result;
 };
 
-/// The page: everything it needs is in it (docs/guides/pictures.md). Curves of several results of `tally memory` are
+/// The page: everything it needs is in it (docs/one-liners.md). Curves of several results of `tally memory` are
 /// drawn over each other first.
 std::string html_page(const std::vector<Shown>& results);
 

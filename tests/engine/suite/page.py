@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Makes docs/reference/engine-support.md of what run.py wrote: page.py RESULTS_DIRECTORY > PAGE."""
+"""Rewrites the section of a page between its two comments with the results of run.py.
+
+usage: page.py RESULTS_DIRECTORY docs/guides/costs-and-limits.md > NEW_PAGE
+"""
 
 import json
 import os
@@ -13,6 +16,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../../dev.d/reference")]
 import cases as case_files
 import columns
+
+BEGIN = "<!-- made by tests/engine/suite/page.py -->"
+END = "<!-- end of what tests/engine/suite/page.py made -->"
 
 
 def first_line(path, key):
@@ -71,7 +77,7 @@ def row(case, result):
 
 
 def shortened(reason):
-    """Each reason once, without the names of the programs that share it."""
+    """Lists each reason once, without the names of the programs that share it."""
     reasons = []
     for part in reason.split("; "):
         name, colon, said = part.partition(": ")
@@ -82,7 +88,7 @@ def shortened(reason):
 
 
 def without_times(reason):
-    """When something went on natively, and how much of its time that was, is another number in each run."""
+    """Removes the times at which programs continued natively: they differ in each run."""
     reason = re.sub(r"(,|; natively) from [^;]* of (its|the) processor time[^;]* on\b", "", reason)
     return re.sub(r"(; )?[0-9.]+ % of the command's [^;]* ran natively", "", reason)
 
@@ -92,14 +98,14 @@ def names(cases):
 
 
 def as_list(members, results):
-    """A group of many cases that do the same kind of thing: what they are called, by verdict."""
+    """Names by verdict, for a group of many similar cases."""
     found = {case.name: results.get((case.group, case.name)) or {"verdict": "skipped", "reason": "not run"}
              for case in members}
     of = {verdict: [case for case in members if found[case.name]["verdict"] == verdict]
           for verdict in ("same", "different", "skipped")}
-    lines = [f"Each: {members[0].what}.", "", f"- as natively ({len(of['same'])}): {names(of['same'])}"]
+    lines = [f"Each: {members[0].what}.", "", f"- same as native ({len(of['same'])}): {names(of['same'])}"]
     for case in of["different"]:
-        lines.append(f"- **not** as natively: `{case.name}`: " + cell("; ".join(found[case.name]["problems"])[:200]))
+        lines.append(f"- **different**: `{case.name}`: " + cell("; ".join(found[case.name]["problems"])[:200]))
     reasons = {}
     for case in of["skipped"]:
         reasons.setdefault(found[case.name]["reason"], []).append(case)
@@ -112,35 +118,37 @@ def as_list(members, results):
     return "\n".join(lines)
 
 
-def main():
-    results = read_results(sys.argv[1])
-    cases = case_files.read_all(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases"))
+def section(results, cases):
     judged = [results[key] for case in cases if (key := (case.group, case.name)) in results]
     same = sum(result["verdict"] == "same" for result in judged)
     different = sum(result["verdict"] == "different" for result in judged)
-    print(columns.fit(f"""# Programs under the engine
-
-What `./dev test --engine-suite` found: every case runs natively and under `tally stat --backend engine`, and its
-output, errors and exit code are compared. Made by `tests/engine/suite/page.py`; the cases are in
-`tests/engine/suite/cases`.
-
+    yield columns.fit(f"""
 - {time.strftime('%Y-%m-%d', time.gmtime())}, {first_line('/etc/os-release', 'PRETTY_NAME')}, Linux {platform.release()}, {first_line('/proc/cpuinfo', 'model name')}, {os.cpu_count()} CPUs
-- {same} cases as natively, {different} not, {len(cases) - same - different} not run
-
-*Instructions* are those of the whole tree of processes, the shell of the case with them. *Ratio* is processor time under tally divided by
-native processor time, of one run on a machine that did other things too: for orientation only. Trust `partial` has its reasons beside
-it: what a case expects of them is part of its verdict."""))
+- {same} cases are the same as native, {different} differ, {len(cases) - same - different} did not run
+""")
     for group in dict.fromkeys(case.group for case in cases):
         members = [case for case in cases if case.group == group]
-        print(f"\n## {members[0].title}\n")
+        yield f"### {members[0].title}\n"
         if versions := packages(members):
-            print(columns.fit(versions) + "\n")
+            yield columns.fit(versions) + "\n"
         if members[0].brief:
-            print(columns.fit(as_list(members, results)))
+            yield columns.fit(as_list(members, results)) + "\n"
             continue
-        print("| case | what is done | as natively | trust | instructions | ratio |\n|---|---|---|---|---|---|")
+        yield "| case | what it does | same as native | trust | instructions | ratio |\n|---|---|---|---|---|---|"
         for case in members:
-            print("| " + " | ".join(cell(text) for text in row(case, results.get((case.group, case.name)))) + " |")
+            yield "| " + " | ".join(cell(text) for text in row(case, results.get((case.group, case.name)))) + " |"
+        yield ""
+
+
+def main():
+    results = read_results(sys.argv[1])
+    with open(sys.argv[2], encoding="utf-8") as file:
+        before, begin, rest = file.read().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        sys.exit(f"{sys.argv[2]} has no section between {BEGIN} and {END}")
+    made = "\n".join(section(results, case_files.read_all(os.path.join(HERE, "cases"))))
+    print(before + begin + "\n" + made + end + after, end="")
     return 0
 
 

@@ -5,7 +5,7 @@ usage: run.py --tally PATH [--results DIR] [--list short|all] [--cases DIR] [NAM
        run.py --names [--list short|long|all]
 
 A case is written down in cases/GROUP.cases (cases.py says how). Exit code: 0 all as natively, 1 not, 77 all skipped.
-With --results, one JSON file for each case; page.py makes docs/reference/engine-support.md of them.
+With --results, one JSON file for each case; page.py writes them into docs/guides/costs-and-limits.md.
 """
 
 import argparse

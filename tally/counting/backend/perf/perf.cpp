@@ -57,9 +57,9 @@ Nanoseconds longest_enabled(const std::vector<Count>& counts) {
 }
 
 // Counts the command, or what is attached to as long as it runs.
-class CommandRun {
+class CommandCount {
  public:
-  CommandRun(const CountOrder& order, const std::vector<linux::PmuDevice>& cores)
+  CommandCount(const CountOrder& order, const std::vector<linux::PmuDevice>& cores)
       : order_(order), cores_(cores), counters_(order.events, cores), rotation_(rotation_of(cores)), native_(order) {}
 
   Result<Counts> run() {
@@ -183,7 +183,7 @@ class Perf final : public Backend {
     const Corrections corrections(order, cores_);
     const CountOrder& with_more = corrections.order();
     auto counts =
-        order.target.command.empty() ? count_attached(with_more, cores_) : CommandRun(with_more, cores_).run();
+        order.target.command.empty() ? count_attached(with_more, cores_) : CommandCount(with_more, cores_).run();
     if (counts) corrections.apply(*counts);
     return counts;
   }

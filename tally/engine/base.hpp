@@ -1,7 +1,7 @@
-/// The few things that everything in the engine uses: integer names, raw system calls, memory of its own.
+/// Common basics of the engine: integer names, raw system calls, the engine's own memory, locks.
 ///
-/// The engine lives inside the measured program, so it has no C library, no thread-local storage and no exceptions,
-/// and it never touches a vector register (the program's values are in them).
+/// The engine runs inside the measured program. It has no C library, no thread-local storage and no exceptions, and
+/// never touches a vector register because these hold the program's values.
 #pragma once
 #include <asm/errno.h>
 #include <linux/futex.h>
@@ -23,10 +23,10 @@ using s16 = int16_t;
 using s32 = int32_t;
 using s64 = int64_t;
 
-/// What memory of the engine's own may be used for.
+/// Protections of the engine's own memory.
 inline constexpr int read_write = PROT_READ | PROT_WRITE, read_write_execute = read_write | PROT_EXEC;
 
-/// A raw system call: the kernel's answer, negative errno on failure.
+/// Makes a raw system call. Returns the kernel's result, negative errno on failure.
 inline s64 kernel(s64 number, u64 a = 0, u64 b = 0, u64 c = 0, u64 d = 0, u64 e = 0, u64 f = 0) {
   s64 result;
   register u64 r10 asm("r10") = d;
@@ -41,7 +41,7 @@ inline s64 kernel(s64 number, u64 a = 0, u64 b = 0, u64 c = 0, u64 d = 0, u64 e 
 
 inline bool failed(s64 result) { return static_cast<u64>(result) > static_cast<u64>(-4096); }
 
-/// For more than a few bytes: starting a string instruction costs some 10 ns.
+/// For more than a few bytes: a string instruction takes some 10 ns to start.
 inline void copy(void* to, const void* from, u64 n) {
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n)::"memory");
 }
@@ -52,7 +52,7 @@ T at(u64 address) {
   return *reinterpret_cast<T*>(address);
 }
 
-/// Bits set. The compiler's own would call a library that is not there.
+/// The number of bits that are set. The compiler's builtin would call a library that is missing here.
 inline u32 bits_set(u64 v) {
   u32 n = 0;
   for (; v != 0; v &= v - 1) n++;
@@ -63,28 +63,28 @@ inline constexpr u64 page_bytes = 4096;
 inline constexpr u64 page_down(u64 a) { return a & ~(page_bytes - 1); }
 inline constexpr u64 page_up(u64 a) { return page_down(a + page_bytes - 1); }
 
-/// Ends the process with a message on its stderr: only for bugs of the engine itself and for a machine out of memory.
+/// Ends the process with a message on its stderr. Only for bugs of the engine and for a machine out of memory.
 [[noreturn]] void die(const char* what, u64 value);
 
-/// Memory of the engine is no part of the program's core file.
+/// Excludes the engine's memory from the program's core file.
 inline void keep_from_core(u64 a, u64 bytes) { kernel(SYS_madvise, a, bytes, MADV_DONTDUMP); }
 
-/// Address space of the engine's own, away from where the kernel places the program's: so that the program's
-/// addresses are what they are natively. Never fails (dies when the address space is full).
+/// Reserves address space for the engine, far from where the kernel maps the program's memory, so that the program has
+/// the same addresses as natively. Dies if the address space is full.
 u64 reserve(u64 bytes, int protection);
-/// The same, 0 where there is none.
+/// The same, but returns 0 on failure.
 u64 try_reserve(u64 bytes, int protection);
-/// Gives it back.
+/// Unmaps memory from reserve().
 void unreserve(u64 at, u64 bytes);
-/// All of it: the engine has no memory but its image's.
+/// Unmaps all of it. Afterwards the engine has only its image.
 void unreserve_all();
-/// How much of it there is by now, and where it ends.
+/// The number of bytes reserved so far, and the end of this address space.
 u64 reserved_bytes();
 u64 own_space_end();
 
-/// Where in [start, end) memory that is used from the low end up begins: its first half megabyte comes page by page as
-/// small programs need it, what follows two megabytes at a time where the kernel has such pages. A page that is touched
-/// first costs a virtual machine more than a microsecond.
+/// Returns the address in [start, end) at which memory that is used from the low end up should start. Its first half
+/// megabyte is mapped page by page, as small programs need it, and the rest two megabytes at a time if the kernel has
+/// such pages. The first access to a page costs a virtual machine more than a microsecond.
 inline u64 grow_from(u64 start, u64 end) {
   constexpr u64 huge_bytes = 2 << 20, small_bytes = 512 << 10;
   const u64 huge = (start + small_bytes + huge_bytes - 1) & ~(huge_bytes - 1);
@@ -93,15 +93,15 @@ inline u64 grow_from(u64 start, u64 end) {
   return huge - small_bytes;
 }
 
-/// Makes pages that will all be written, or read and written in no order: at once is cheaper than each by a fault, or
-/// by two.
+/// Maps pages that will all be written, or read and written in random order. One call is cheaper than one or two faults
+/// for each page.
 inline void populate(const void* at, u64 bytes) {
   const u64 start = reinterpret_cast<u64>(at) & ~(page_bytes - 1);
   kernel(SYS_madvise, start, reinterpret_cast<u64>(at) + bytes - start, MADV_POPULATE_WRITE);
 }
 
-/// Gives the memory of the engine's own pages back: they are as when they were mapped. Where the program locked all
-/// memory (mlockall) they must be unlocked first.
+/// Returns pages of the engine to the kernel; they read as newly mapped. Locked memory (the program called mlockall)
+/// must be unlocked first.
 inline void throw_away(const void* at, u64 bytes) {
   const u64 address = reinterpret_cast<u64>(at);
   constexpr u64 not_needed = 4;  // MADV_DONTNEED
@@ -110,14 +110,14 @@ inline void throw_away(const void* at, u64 bytes) {
   kernel(SYS_madvise, address, bytes, not_needed);
 }
 
-/// An array that only grows, in a reserved range of `limit` elements; memory is used as it is written.
+/// An array in a reserved range of `limit` elements. It only grows; memory is used when it is first written.
 template <class T>
 struct Growing {
   T* data = nullptr;
   u32 size = 0, limit = 0;
 
   void init(u32 n) { place(reserve(bytes_for(n), read_write), n); }
-  /// False without memory.
+  /// Returns false if no memory is available.
   bool try_init(u32 n) {
     const u64 base = try_reserve(bytes_for(n), read_write);
     if (base != 0) place(base, n);
@@ -125,12 +125,12 @@ struct Growing {
   }
   T& operator[](u32 i) { return data[i]; }
   bool full(u32 more = 1) const { return size + more > limit; }
-  /// Gives the memory back; what is left are `n` empty elements.
+  /// Returns the memory to the kernel and keeps `n` empty elements.
   void reset(u32 n) {
     throw_away(data, page_up(u64{size} * sizeof(T)));
     size = n;
   }
-  /// One more, with what is there: zeros, or what was there before a reset.
+  /// Appends an element without writing it: it contains zeros, or the values from before a reset.
   u32 add() { return size++; }
   u32 add(const T& v) {
     data[size] = v;
@@ -145,7 +145,7 @@ struct Growing {
   }
 };
 
-/// Offset of Thread::lock_id from the GS base: who a lock says that it is held by.
+/// Offset of Thread::lock_id from the GS base. A lock stores the lock_id of its holder.
 inline constexpr u32 lock_id_at = 0x220;
 inline u32 own_lock_id() {
   u32 id;
@@ -153,22 +153,22 @@ inline u32 own_lock_id() {
   return id;
 }
 
-/// Mutual exclusion of the program's threads inside the engine. Never held while program code runs.
+/// Mutual exclusion between the program's threads inside the engine. Never held while program code runs.
 ///
-/// A process that shares its memory with others may be killed while one of its threads holds a lock, and the others go
-/// on. So the word names the holder, and who waits for a dead one takes the lock over and repairs what it protects:
-/// docs/design/engine.md, "Processes that share memory".
+/// A process that shares its memory with others may be killed while one of its threads holds a lock, and the others
+/// continue. Therefore the word names the holder. A thread that waits for a dead holder takes the lock over and repairs
+/// the protected data: docs/design/engine.md, "Processes that share memory".
 class Lock {
  public:
   constexpr Lock() = default;
-  /// `repair`: makes sound what a dead holder left half changed. Called by the thread that took the lock over.
+  /// `repair` makes data consistent that a dead holder left half changed. The thread that takes the lock over calls it.
   constexpr explicit Lock(void (*repair)()) : repair_(repair) {}
 
   void take() {
     u32 none = 0;
     if (!__atomic_compare_exchange_n(&word_, &none, own_lock_id(), false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) wait();
   }
-  /// Unless somebody holds it; returns whether this thread has it now. Waits for nobody, so any other lock may be held.
+  /// Takes the lock if it is free, and returns whether it did. Never waits, so any other lock may be held.
   bool try_take() {
     u32 none = 0;
     return __atomic_compare_exchange_n(&word_, &none, own_lock_id(), false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
@@ -176,14 +176,14 @@ class Lock {
   void release() {
     if (__atomic_exchange_n(&word_, 0, __ATOMIC_RELEASE) & wanted) wake();
   }
-  /// Where the dead thread with this lock_id holds it: repairs and releases it.
+  /// Repairs and releases the lock if the dead thread with this lock_id holds it.
   void release_for_dead(u32 holder);
 
-  /// Unless null: who has slept for a lock for two milliseconds calls it, again and again.
+  /// Unless null, a thread that has waited two milliseconds for a lock calls this function, every two milliseconds.
   static void (*on_long_wait)(const Lock&);
 
  private:
-  static constexpr u32 wanted = 1u << 31;  // somebody sleeps until it is free
+  static constexpr u32 wanted = 1u << 31;  // set while a thread sleeps until the lock is free
   void wait();
   void wake();
   bool take_over(u32 word, u32 with);
@@ -192,7 +192,7 @@ class Lock {
   void (*repair_)() = nullptr;
 };
 
-/// Of reserve() and its like. What it protects is sound at any instruction.
+/// The lock of reserve() and related functions. The data that it protects is consistent at any instruction.
 extern Lock reserve_lock;
 
 struct Guard {

@@ -19,7 +19,7 @@ bool same(const char* a, const char* b) {
   return *a == *b;
 }
 
-/// By its symbols, as vdso(7) has it.
+/// Finds __vdso_clock_gettime by its symbol, as described in vdso(7).
 GetTime find_in(u64 base) {
   const auto& header = at<Elf64_Ehdr>(base);
   const auto* segments = reinterpret_cast<const Elf64_Phdr*>(base + header.e_phoff);
@@ -33,7 +33,7 @@ GetTime find_in(u64 base) {
     if (dynamic->d_tag == DT_SYMTAB) symbols = base + dynamic->d_un.d_ptr;
     if (dynamic->d_tag == DT_STRTAB) names = base + dynamic->d_un.d_ptr;
   }
-  // The names follow the symbols.
+  // The string table follows the symbols.
   for (u64 s = symbols; s != 0 && s + sizeof(Elf64_Sym) <= names; s += sizeof(Elf64_Sym)) {
     const auto& symbol = at<Elf64_Sym>(s);
     if (same(reinterpret_cast<const char*>(names + symbol.st_name), "__vdso_clock_gettime"))
@@ -58,7 +58,7 @@ u64 clock_ns() {
 }
 
 void clock_unmapped(u64 start, u64 end) {
-  // What it reads lies in front of it.
+  // The vdso's data pages precede it.
   constexpr u64 data_bytes = 16 * page_bytes;
   if (end > vdso_at - data_bytes && start < vdso_end) clock_without_time_stamp();
 }

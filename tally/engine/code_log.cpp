@@ -11,10 +11,10 @@ namespace {
 
 using channel::CodeLog;
 
-CodeLog* log_;       // null: there is none
-u32 number_, next_;  // of it; of a child that is about to be forked
-u64* collected_at_;  // where an area of counters is mapped while something is added
-u32 others_;         // the area of threads that have none of their own
+CodeLog* log_;       // null: the process has no log
+u32 number_, next_;  // number of this log; number of the log of a child that is about to be forked
+u64* collected_at_;  // address at which a counter area is mapped while counts are added to it
+u32 shared_area_;    // area of the threads that have no area of their own
 
 constexpr u64 spare_bytes = 1 << 20;
 
@@ -28,20 +28,20 @@ u32 new_log(u32 process, u32 parent, u64 inherited_bytes) {
 }
 
 bool map_log(u32 number) {
-  static u64 place;
-  if (place == 0) place = try_reserve(channel::code_log_bytes, PROT_NONE);
-  if (place == 0 || number == 0) return false;
-  const s64 r = kernel(SYS_mmap, place, channel::code_log_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+  static u64 address;
+  if (address == 0) address = try_reserve(channel::code_log_bytes, PROT_NONE);
+  if (address == 0 || number == 0) return false;
+  const s64 r = kernel(SYS_mmap, address, channel::code_log_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                        inherited(channel::inherited_channel), channel::code_log_offset(number));
   if (failed(r)) return false;
-  keep_from_core(place, channel::code_log_bytes);
-  log_ = reinterpret_cast<CodeLog*>(place);
+  keep_from_core(address, channel::code_log_bytes);
+  log_ = reinterpret_cast<CodeLog*>(address);
   number_ = number;
   return true;
 }
 
-/// Others are summed under thread 0.
-bool is_distinguished(const Thread* t) {
+/// Threads for which this is false are summed as thread 0.
+bool has_own_totals(const Thread* t) {
   return t->process != own_records.process || t->index < channel::code_threads_distinguished;
 }
 
@@ -74,9 +74,9 @@ u8* code_log_begin(u64 bytes) {
   bytes = (bytes + 7) & ~u64{7};
   const u64 at = __atomic_fetch_add(&log_->bytes, bytes, __ATOMIC_RELAXED);
   if (at + bytes > channel::code_log_bytes) return nullptr;
-  u8* const room = reinterpret_cast<u8*>(log_) + at;
-  reinterpret_cast<channel::CodeRecord*>(room)->bytes = static_cast<u32>(bytes);
-  return room;
+  u8* const record_bytes = reinterpret_cast<u8*>(log_) + at;
+  reinterpret_cast<channel::CodeRecord*>(record_bytes)->bytes = static_cast<u32>(bytes);
+  return record_bytes;
 }
 
 void code_log_end(channel::CodeRecord* record, channel::CodeRecordKind kind) {
@@ -92,8 +92,8 @@ void code_log_collect(Thread* t, const u64* c, u32 n) {
   if (log_ == nullptr) return;
   u32* area = &t->collected;
   if (*area == 0) {
-    const bool alone = is_distinguished(t);
-    if (!alone) area = &others_;
+    const bool alone = has_own_totals(t);
+    if (!alone) area = &shared_area_;
     if (*area == 0) *area = code_log_area(channel::CodeRecordKind::counts, t->process, alone ? t->index : 0);
     if (*area == 0) return;
   }
@@ -119,13 +119,13 @@ void code_log_shares(u32 process) {
 
 namespace {
 
-/// False where the table has no room for it.
+/// Returns false if the table is full.
 bool add_correction(u32 process, u32 thread, u64 pc, const channel::Totals& delta) {
   constexpr u32 mask = channel::code_correction_limit - 1, most_tries = 64;
   auto* const table =
       reinterpret_cast<channel::CodeCorrection*>(reinterpret_cast<u64>(log_) + channel::code_corrections_at);
   const u64 site = channel::code_site(pc, code_log_mapping_of != nullptr ? code_log_mapping_of(pc) : 0);
-  // Instructions beside each other stand beside each other: so few pages are written.
+  // Neighbouring instructions have neighbouring entries, so that few pages are written.
   const u32 line = channel::hash_bits(site >> 5 ^ u64{thread} << 40, 24);
   u32 i = (line << 3 | (pc >> 2 & 7)) & mask;
   for (u32 tries = 0; tries < most_tries; tries++, i = (i + 1) & mask) {
@@ -148,7 +148,7 @@ bool add_correction(u32 process, u32 thread, u64 pc, const channel::Totals& delt
 
 void code_log_correct(Thread* t, u64 pc, const channel::Totals& delta) {
   if (log_ == nullptr) return;
-  const u32 thread = is_distinguished(t) ? t->index : 0;
+  const u32 thread = has_own_totals(t) ? t->index : 0;
   if (!add_correction(t->process, thread, pc, delta) && thread != 0) add_correction(t->process, 0, pc, delta);
 }
 
@@ -156,9 +156,9 @@ bool code_log_restarts(u32 segments) {
   if (log_ == nullptr) return true;
   if (segments < channel::segment_limit / 4 * 3 && code_log_has_room(channel::code_log_bytes / 4)) return false;
   const u32 another = new_log(own_records.process, 0, 0);
-  // Without another one what is counted from now on has no place in the program.
+  // Without a new log, later counts are not assigned to code.
   if (!map_log(another)) log_ = nullptr;
-  others_ = 0;
+  shared_area_ = 0;
   for (Thread* t = own_records.live; t != nullptr; t = t->next) t->collected = 0;
   return true;
 }
@@ -172,7 +172,7 @@ bool code_log_fork(u32 process) {
 void code_log_forked() {
   if (log_ == nullptr) return;
   if (!map_log(next_)) log_ = nullptr;
-  others_ = 0;
+  shared_area_ = 0;
   current()->collected = 0;
 }
 

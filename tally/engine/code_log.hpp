@@ -1,45 +1,47 @@
-/// The process's log of what code its segments are: see engine/channel/code_log.hpp. Everything here does nothing where
-/// the command has not asked for one.
+/// The log of this process's code: which instructions its segments contain. See engine/channel/code_log.hpp. Every
+/// function here does nothing if the command did not request a log.
 #pragma once
 #include "tally/engine/thread.hpp"
 
 namespace tally::engine {
 
-/// Whether there is one.
+/// Whether the process has a log.
 bool logs_code();
-/// Its number.
+/// The number of the log.
 u32 code_log_number();
 
-/// The first log of a process. Called once, when its record is known. False without memory or room in the channel.
+/// Creates the first log of a process. Called once, when the process record is known. Returns false without memory or
+/// if the channel is full.
 bool code_log_init(u32 process);
 
-/// Room for `bytes` behind what the log has, to be filled and then handed to code_log_end(); null without.
+/// Reserves `bytes` at the end of the log. The caller fills them and calls code_log_end(). Returns null if the log is
+/// full.
 u8* code_log_begin(u64 bytes);
-/// `record` can be read from now on.
+/// Publishes `record`: readers may use it from now on.
 void code_log_end(channel::CodeRecord* record, channel::CodeRecordKind kind);
-/// Whether there is room for so many more bytes, with some to spare for what cannot wait.
+/// Whether the log has room for `bytes` more, and a reserve for records that cannot wait.
 bool code_log_has_room(u64 bytes);
 
-/// What the first `n` counters of a thread, which are about to be zeroed, say is added to those of its log.
+/// Adds the first `n` counters `c` of a thread, which are about to be zeroed, to the thread's totals in the log.
 void code_log_collect(Thread* t, const u64* c, u32 n);
-/// A block has another thread: what it counts is not its forerunner's.
+/// A thread block belongs to a new thread: its counts are separate from those of the block's previous thread.
 void code_log_new_thread(Thread* t);
-/// A new area, zeroed, for what a record of this kind names; 0 without room.
+/// Returns a new, zeroed counter area for the owner that a record of this kind names, or 0 if the channel is full.
 u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread);
-/// A vfork child runs this process's code.
+/// Records that a vfork child runs this process's code.
 void code_log_shares(u32 process);
-/// The number of the mapping of an address (CodeMapping::number), 0 where the log does not have it. Takes no lock. Null
-/// until it has one.
+/// Returns the number of the mapping of an address (CodeMapping::number), or 0 if it is not in the log. Takes no lock.
+/// Null until somebody sets it.
 extern u32 (*code_log_mapping_of)(u64 pc);
-/// The thread's counts change by that much for the instruction at `pc`. Takes no lock.
+/// Adds `delta` to the thread's counts for the instruction at `pc`. Takes no lock.
 void code_log_correct(Thread* t, u64 pc, const channel::Totals& delta);
 
-/// All code was thrown away, and what counted it is collected: whether segment numbers are to begin anew; then so does
-/// a log, and no thread has counted anything in it. Wants threads_lock.
+/// Called after all code was discarded and its counters were collected. Returns whether segment numbers are to restart.
+/// If so, the log restarts too, and no thread has counted anything in it yet. The caller must hold threads_lock.
 bool code_log_restarts(u32 segments);
 
-/// Before a fork, in the parent, while no other thread can add to the log: the child's log. False without memory. Then,
-/// in the child, it is this process's.
+/// code_log_fork() creates the child's log; the parent calls it before a fork, while no other thread can add to its own
+/// log. Returns false without memory. code_log_forked() switches to that log in the child.
 bool code_log_fork(u32 process);
 void code_log_forked();
 

@@ -8,7 +8,7 @@ namespace tally::engine {
 
 namespace {
 
-/// A control message with one descriptor: struct cmsghdr as the kernel has it, and what follows.
+/// A control message with one descriptor: the kernel's struct cmsghdr and its data.
 struct SentFile {
   u64 bytes;
   s32 level, type;
@@ -44,10 +44,10 @@ bool ask_command(Thread* t, channel::Wish wish, s64 file) {
                                    static_cast<s32>(inherited(channel::inherited_channel))};
   s64 sent = 0;
   {
-    Guard guard(threads_lock);  // the socket's number stays what it is
+    Guard guard(threads_lock);  // the socket's number must not change meanwhile
     sent = send_to_command(a, file);
   }
-  // The program may want the number.
+  // Free the number: the program may need it.
   if (file >= 0) kernel(SYS_close, static_cast<u64>(file));
   if (sent != sizeof a) return false;
   const u64 limit[2] = {10, 0};

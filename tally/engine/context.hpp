@@ -1,10 +1,10 @@
-/// What the kernel tells a signal's handler of the interrupted state.
+/// The interrupted state that the kernel passes to a signal handler.
 #pragma once
 #include "tally/engine/thread.hpp"
 
 namespace tally::engine {
 
-/// struct ucontext as the kernel has it, on x86-64.
+/// The kernel's struct ucontext on x86-64.
 struct Context {
   u64 uc_flags, link;
   AltStack stack;
@@ -25,7 +25,7 @@ static_assert(sizeof(Context) == 304);
 
 inline constexpr u64 trap_flag = 0x100, direction_flag = 0x400, resume_flag = 0x10000, alignment_flag = 0x40000,
                      id_flag = 0x200000, nested_task_flag = 0x4000;
-/// Flags that rt_sigreturn takes from the frame; all others stay what they are (FIX_EFLAGS of the kernel).
+/// Flags that rt_sigreturn takes from the frame; all others are unchanged (FIX_EFLAGS of the kernel).
 inline constexpr u64 returned_flags = 0xcd5 | trap_flag | resume_flag | alignment_flag;
 inline constexpr int sigill = 4, sigtrap = 5, sigbus = 7, sigkill = 9, sigsegv = 11, sigstop = 19;
 

@@ -1,4 +1,4 @@
-/// Where the engine and its own mappings live in the program.
+/// Addresses of the engine and its own mappings in the program.
 #pragma once
 #include "tally/engine/base.hpp"
 #include "tally/engine/channel/image.hpp"
@@ -9,7 +9,7 @@ using channel::image_base;
 using channel::image_magic;
 using channel::ImageHeader;
 
-/// Records of the channel, then everything that the engine maps for itself.
+/// The channel's records, followed by everything that the engine maps for itself.
 inline constexpr u64 records_at = channel::own_addresses;
 inline constexpr u64 own_space = 0x7ea100000000;
 

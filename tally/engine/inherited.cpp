@@ -4,7 +4,7 @@ namespace tally::engine {
 namespace {
 
 u32 first_inherited;
-bool own_tables;  // not all threads have the same descriptors
+bool own_tables;  // some threads have descriptor tables of their own
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 /// The layers of the engine above its common base. Each layer sees the declarations of those before it.
 ///
-/// translate   decoding, traces, the code cache, reoptimization, the program's executable memory
-/// instrument  code that is added to traces: models of a simulated machine, marks
-/// persist     translations that are kept for other programs and later runs
-/// guest       the program: its threads, processes, signals, system calls, memory; and what drives the rest
+/// - translate   decoding, traces, the code cache, reoptimization, the program's executable memory
+/// - instrument  code that is added to traces: machine models, marks
+/// - persist     translations that are stored for other programs and later runs
+/// - guest       the program's threads, processes, signals, system calls and memory; the engine's main loop
 #pragma once
 
 namespace tally::engine {

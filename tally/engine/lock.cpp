@@ -1,4 +1,4 @@
-// A lock that another thread holds: a moment's patience, then sleep. A dead holder's lock is taken over.
+// Waiting for a lock that another thread holds: spin briefly, then sleep. The lock of a dead holder is taken over.
 #include <linux/futex.h>
 
 #include "tally/engine/sharing.hpp"
@@ -8,9 +8,9 @@ namespace tally::engine {
 void (*Lock::on_long_wait)(const Lock&);
 
 void Lock::wait() {
-  // Most of what is done under a lock takes less time than going to sleep.
-  constexpr u32 patience = 100;
-  for (u32 spins = 0; spins < patience; spins++) {
+  // Most critical sections are shorter than going to sleep.
+  constexpr u32 spin_limit = 100;
+  for (u32 spins = 0; spins < spin_limit; spins++) {
     __builtin_ia32_pause();
     if (__atomic_load_n(&word_, __ATOMIC_RELAXED) == 0 && try_take()) return;
   }
@@ -19,7 +19,7 @@ void Lock::wait() {
     const auto on_wait = __atomic_load_n(&on_long_wait, __ATOMIC_RELAXED);
     u32 word = __atomic_load_n(&word_, __ATOMIC_RELAXED);
     if (word == 0) {
-      // Who was asleep does not know whether others still are.
+      // This thread was asleep, so it cannot tell whether others still are.
       if (__atomic_compare_exchange_n(&word_, &word, own_lock_id() | wanted, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
       continue;
@@ -28,7 +28,7 @@ void Lock::wait() {
     if (!(word & wanted) &&
         !__atomic_compare_exchange_n(&word_, &word, word | wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
       continue;
-    // Not for ever: the holder may be killed, and so may be who was woken in this thread's place.
+    // Sleep for a limited time: the holder may be killed, and so may a thread that was woken instead of this one.
     const u64 pause[2] = {0, pause_ns};
     const s64 r = kernel(SYS_futex, reinterpret_cast<u64>(&word_), FUTEX_WAIT_PRIVATE, word | wanted,
                          reinterpret_cast<u64>(pause));
@@ -41,7 +41,7 @@ void Lock::wait() {
   }
 }
 
-/// The lock is `with`'s where `word`'s holder is dead.
+/// If the holder in `word` is dead, sets the word to `with` and repairs the data. Returns whether it did.
 bool Lock::take_over(u32 word, u32 with) {
   if (!memory_is_shared() || !has_died(word & ~wanted)) return false;
   if (!__atomic_compare_exchange_n(&word_, &word, with, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return false;

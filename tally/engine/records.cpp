@@ -10,7 +10,7 @@ namespace tally::engine {
 OwnRecords own_records;
 namespace {
 
-/// Who died within may have left a thread half linked: what is reached from the first one on is the list.
+/// A thread that died while it changed the list may have left it half linked. The list is what its head reaches.
 void repair_list() {
   Thread* before = nullptr;
   u32 n = 0;
@@ -33,7 +33,7 @@ void link_in(Thread* t) {
   t->next = own_records.live;
   if (own_records.live != nullptr) own_records.live->before = t;
   __atomic_store_n(&own_records.live, t,
-                   __ATOMIC_RELEASE);  // whoever dies here: it is in the list whole, or not at all
+                   __ATOMIC_RELEASE);  // if a thread dies here, it is either completely in the list or not at all
   if (t->process == own_records.process) own_records.threads++;
 }
 
@@ -49,7 +49,7 @@ void unlink(Thread* t) {
   if (t->process == own_records.process) own_records.threads--;
 }
 
-/// Wants threads_lock: one that ends goes from this list to another.
+/// The caller must hold threads_lock, because a thread that ends changes lists.
 bool is_last_of(u32 process) {
   if (process == own_records.process) return own_records.threads == 1;
   u32 n = 0;
@@ -69,9 +69,9 @@ u32 segment_limit_so_far() { return own_records.segments; }
 u32 new_segment(const channel::SegmentVector& v) { return new_segments(&v, 1); }
 
 u32 placed(u32 number, u32 n) {
-  // A processor that looks for a store which a load may read compares the low 12 bits of their addresses first. A
-  // counter that had those of a place where generated code saves registers would hold up every load from there: half
-  // as much again for a program that is unlucky.
+  // A processor that searches for the store of a loaded value compares the low 12 bits of addresses first. A counter
+  // that shared them with a save slot of generated code would delay every load of that slot: an unlucky program took
+  // half as long again.
   constexpr u32 first = 0x80 / 8, end_of_spills = 0x100 / 8, end_of_sums = o_popcount / 8;
   static_assert(o_spill1 >= first * 8 && o_borrowed_r11 < end_of_spills * 8 && counters_at % page_bytes == 0);
   const u32 last = own_records.settings.windows.on != 0 ? end_of_sums : end_of_spills;

@@ -1,4 +1,4 @@
-// Address space of the engine's own.
+// The engine's own address space.
 #include <sys/mman.h>
 
 #include "tally/engine/image.hpp"
@@ -8,7 +8,7 @@ namespace tally::engine {
 namespace {
 
 u64 reserved;               // bytes
-u64 next_free = own_space;  // where the engine's own mappings go on
+u64 next_free = own_space;  // the next address for a mapping of the engine
 
 }  // namespace
 

@@ -6,22 +6,22 @@
 namespace tally::engine {
 namespace {
 
-u64 memory_mark;  // what this memory has, and no other; 0: it is not shared
+u64 memory_mark;  // a value that identifies this memory; 0: it is not shared
 
-struct Piece {  // struct iovec
+struct IoVector {  // struct iovec
   const void* at;
   u64 bytes;
 };
 
-/// Reads the mark in the memory of a thread. The kernel allows it for the caller's own memory, whoever owns the thread,
-/// and a thread that has ended has none.
+/// Reads the mark in the memory of a thread. The kernel allows this for the caller's own memory, whoever owns the
+/// thread. It fails for a thread that has ended.
 s64 read_mark(s64 tid, u64& to) {
-  const Piece here{&to, sizeof to}, there{&memory_mark, sizeof memory_mark};
-  return kernel(SYS_process_vm_readv, static_cast<u64>(tid), reinterpret_cast<u64>(&here), 1,
-                reinterpret_cast<u64>(&there), 1, 0);
+  const IoVector local{&to, sizeof to}, remote{&memory_mark, sizeof memory_mark};
+  return kernel(SYS_process_vm_readv, static_cast<u64>(tid), reinterpret_cast<u64>(&local), 1,
+                reinterpret_cast<u64>(&remote), 1, 0);
 }
 
-/// The number of the calling process's parent, in the pid namespace of the command's /proc. 0: it cannot be read.
+/// Returns the number of the calling process's parent in the pid namespace of the command's /proc, or 0 if unreadable.
 u32 parent_outside() {
   char text[512];
   const s64 fd = open_own("self/stat");
@@ -29,7 +29,7 @@ u32 parent_outside() {
   const s64 n = kernel(SYS_read, static_cast<u64>(fd), reinterpret_cast<u64>(text), sizeof text);
   kernel(SYS_close, static_cast<u64>(fd));
   s64 at = n;
-  while (at > 0 && text[at - 1] != ')') at--;  // its name may hold anything
+  while (at > 0 && text[at - 1] != ')') at--;  // the name may contain anything
   at += 3;                                     // " S "
   u32 number = 0;
   for (; at > 3 && at < n && text[at] >= '0' && text[at] <= '9'; at++)
@@ -37,7 +37,7 @@ u32 parent_outside() {
   return number;
 }
 
-/// Whether the parent of a process that began a pid namespace has ended, of which that thread is.
+/// Whether `t` belongs to the parent of the process that started this pid namespace, and that parent has ended.
 bool has_died_with_maker(const Thread& self, const Thread& t) {
   if (self.maker == 0 || t.process != self.maker || self.maker_outside == 0) return false;
   const u32 now = parent_outside();
@@ -74,7 +74,7 @@ bool has_died(const Thread& t) {
   const s64 r = read_mark(tid, mark);
   if (r == sizeof mark) return mark != memory_mark;
   if (r == -ESRCH) return true;
-  // Another program by now, or a kernel or a filter that has no such call.
+  // The thread may execute another program by now, or the kernel or a seccomp filter does not allow the call.
   if (read_mark(self->tid, mark) == sizeof mark) return true;
   return kernel(SYS_tgkill, static_cast<u64>(tgid), static_cast<u64>(tid), 0) == -ESRCH;
 }
@@ -89,7 +89,7 @@ void name_for_locks(Thread& t) {
 
 void begin_without_thread() {
   static Thread nobody;
-  nobody.lock_id = 1;  // the first page of own_space: no thread has its block there
+  nobody.lock_id = 1;  // the first page of own_space, which is no thread's block
   nobody.self = &nobody;
   set_gs(reinterpret_cast<u64>(&nobody));
 }

@@ -1,35 +1,37 @@
-/// Processes that share this memory (vfork, CLONE_VM without CLONE_THREAD): which of their threads still live.
+/// Processes that share this memory (vfork, CLONE_VM without CLONE_THREAD): determines which of their threads are
+/// alive.
 ///
-/// SIGKILL ends a whole process at any instruction, and the others natively go on. So whatever the engine has in this
-/// memory must be usable for them: locks name their holders, and a dead thread is one that does nothing any more.
+/// SIGKILL ends a whole process at any instruction, and natively the others continue. So the engine's data in this
+/// memory must stay usable for them: locks name their holders, and a thread counts as dead when it will execute nothing
+/// here any more.
 #pragma once
 #include "tally/engine/records.hpp"
 
 namespace tally::engine {
 
-/// Whether another process has, or ever had, this memory.
+/// Whether another process shares this memory or ever did.
 bool memory_is_shared();
-/// Called before one is made.
+/// Called before such a process is created.
 void note_memory_shared();
-/// The child of a fork has its memory to itself.
+/// Called in the child of a fork, which shares its memory with nobody.
 void sharing_after_fork();
 
-/// Called by the first thread of a process that begins a pid namespace, of whose numbers the others are no part. Its
-/// parent, who made it, has this process record.
+/// Called by the first thread of a process that starts a pid namespace, in which outside process numbers have no
+/// meaning. `maker` is the process record of its parent.
 void note_own_namespace(Thread& t, u32 maker);
 
-/// Whether this thread of another process will execute nothing here any more: it was killed, or has another program.
-/// Between pid namespaces only the parent's end can be seen: the command's /proc says that there is another parent.
-/// False where nobody can tell.
+/// Whether thread `t` of another process will execute nothing here any more, because it was killed or executes another
+/// program. Between pid namespaces only the end of the parent is visible: the command's /proc then shows another
+/// parent. Returns false if it cannot be decided.
 bool has_died(const Thread& t);
 /// The same for the thread with this lock_id.
 bool has_died(u32 lock_id);
-/// Gives a block its lock_id.
+/// Sets the lock_id of a thread block.
 void name_for_locks(Thread& t);
-/// The thread that engine code runs in before the first one is made.
+/// Sets up the thread in which engine code runs before the first thread is created.
 void begin_without_thread();
 
-/// Something of this memory was left half changed: counts of this process are not the whole truth any more.
+/// A dead thread left shared data half changed: the counts of this process are partial.
 void note_dead_holder();
 
 }  // namespace tally::engine

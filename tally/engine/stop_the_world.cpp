@@ -7,7 +7,7 @@ namespace tally::engine {
 namespace {
 
 u32 taken;      // a futex: lock_id of the thread that has the floor, or 0
-bool leaving_;  // the process goes on natively
+bool leaving_;  // the process continues natively
 u32 ending;     // the process whose threads stop for good, 0 = none
 
 bool is_taken() { return __atomic_load_n(&taken, __ATOMIC_SEQ_CST) != 0; }
@@ -19,8 +19,8 @@ bool change_where(Thread* t, Where from, Where to) {
                                      __ATOMIC_SEQ_CST);
 }
 
-/// Those that were held may come in; and so may who takes the floor next.
-void free_turn() {
+/// Releases the floor, lets held threads come in, and wakes threads that wait for the floor.
+void release_floor() {
   {
     Guard guard(threads_lock);
     for (Thread* o = threads(); o != nullptr; o = o->next) change_where(o, held, outside);
@@ -29,35 +29,35 @@ void free_turn() {
   kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAKE, 0x7fffffff);
 }
 
-/// Returns when it may be free. Who has it may be killed: then this thread gives it up.
+/// Waits a moment unless the floor is free. If the thread that has it was killed, releases it.
 void wait_for_floor() {
-  u32 speaker = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
-  if (speaker == 0) return;
-  if (memory_is_shared() && has_died(speaker)) {
-    if (__atomic_compare_exchange_n(&taken, &speaker, own_lock_id(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-      free_turn();
+  u32 holder = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
+  if (holder == 0) return;
+  if (memory_is_shared() && has_died(holder)) {
+    if (__atomic_compare_exchange_n(&taken, &holder, own_lock_id(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+      release_floor();
     return;
   }
   constexpr u64 pause[2] = {0, 10'000'000};
-  kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAIT, speaker, reinterpret_cast<u64>(pause));
+  kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAIT, holder, reinterpret_cast<u64>(pause));
 }
 
-/// Nobody waits any more for a thread that was killed.
-bool has_ended(Thread* o) {
+/// If the thread was killed, marks it as gone so that nobody waits for it.
+bool mark_if_killed(Thread* o) {
   if (!memory_is_shared() || !has_died(*o)) return false;
   __atomic_store_n(&o->in_call, 0, __ATOMIC_RELAXED);
   put_where(o, gone);
   return true;
 }
 
-/// The thread is outside and its process ends.
-[[noreturn]] void rest(Thread*) {
+/// Blocks for ever a thread that is outside and whose process ends.
+[[noreturn]] void block_for_ever(Thread*) {
   const u64 all = ~u64{0};
   kernel(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, reinterpret_cast<u64>(&all), 0, sizeof all);
   for (;;) kernel(SYS_pause);
 }
 
-/// struct siginfo as rt_sigqueueinfo takes it.
+/// The siginfo argument of rt_sigqueueinfo.
 struct Request {
   s32 signal, error, code, pad;
   s32 pid, uid;
@@ -69,7 +69,8 @@ constexpr s32 queued = -1;  // SI_QUEUE
 }  // namespace
 
 void ask_out(const Thread* from, const Thread* to) {
-  // Between pid namespaces (a vfork child in a new one) numbers mean somebody else: it comes out by itself.
+  // From another pid namespace (a vfork child in a new one), these numbers identify other threads. It comes out by
+  // itself.
   if (to->tid == 0 || to->tgid == 0 || (from->tgid == 0 && to->process != from->process)) return;
   Request request{};
   request.signal = request_signal;
@@ -82,7 +83,7 @@ void ask_out(const Thread* from, const Thread* to) {
 namespace {
 
 template <class Which>
-bool bring_out(Thread* t, u64 patience_us, Where as, Which which) {
+bool hold_selected(Thread* t, u64 patience_us, Where as, Which which) {
   u64 pause_us = 20, waited_us = 0;
   for (u32 round = 0;; round++) {
     bool all = true;
@@ -91,9 +92,9 @@ bool bring_out(Thread* t, u64 patience_us, Where as, Which which) {
       for (Thread* o = threads(); o != nullptr; o = o->next) {
         if (o == t || !which(o) || change_where(o, outside, as)) continue;
         if (__atomic_load_n(&o->where, __ATOMIC_SEQ_CST) >= held) continue;
-        if (round % 4 == 3 && has_ended(o)) continue;
+        if (round % 4 == 3 && mark_if_killed(o)) continue;
         all = false;
-        // Again and again: what it set off may have been on the way already, past the last look at `pad`.
+        // Repeat the request: the thread may have passed its last check of `pad` when the previous one arrived.
         if (round % 4 == 0) ask_out(t, o);
       }
     }
@@ -111,21 +112,21 @@ bool bring_out(Thread* t, u64 patience_us, Where as, Which which) {
 bool is_request(const u8* info) {
   const Request& r = *reinterpret_cast<const Request*>(info);
   if (r.code == queued && r.value == reinterpret_cast<u64>(&taken)) return true;
-  // Where the kernel had no memory for the siginfo.
+  // The kernel had no memory for the siginfo.
   return r.code == 0 && r.pid == 0 && (is_taken() || ending != 0);
 }
 
 void go_out(Thread* t) {
   put_where(t, outside);
-  if (!is_taken()) return;  // who takes it from now on sees that this thread is outside
+  if (!is_taken()) return;  // a thread that takes the floor from now on sees that this thread is outside
   while (is_taken()) wait_for_floor();
-  // A request that was sent before it was outside is there by now; this call takes it.
+  // A request sent before the thread was outside has arrived by now; this call receives it.
   kernel(SYS_sched_yield);
 }
 
 void come_in(Thread* t) {
   for (;;) {
-    if (is_ending(t)) rest(t);
+    if (is_ending(t)) block_for_ever(t);
     if (is_taken())
       wait_for_floor();
     else if (change_where(t, outside, inside))
@@ -134,8 +135,8 @@ void come_in(Thread* t) {
 }
 
 bool is_asked_out(const Thread* t) {
-  const u32 speaker = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
-  return (speaker != 0 && speaker != t->lock_id) || is_ending(t);
+  const u32 holder = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
+  return (holder != 0 && holder != t->lock_id) || is_ending(t);
 }
 
 void step_aside(Thread* t) {
@@ -153,30 +154,30 @@ void take_turn(Thread* t) {
   while (!try_take_floor(t)) wait_for_floor();
   if (change_where(t, outside, inside)) return;
   give_turn(t);  // the process has ended meanwhile
-  rest(t);
+  block_for_ever(t);
 }
 
-void give_turn(Thread*) { free_turn(); }
+void give_turn(Thread*) { release_floor(); }
 
 void give_floor_for_dead(u32 holder) {
   if (__atomic_compare_exchange_n(&taken, &holder, own_lock_id(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-    free_turn();
+    release_floor();
 }
 
 bool hold_others(Thread* t) {
-  return bring_out(t, 10000000, held, [](const Thread*) { return true; });
+  return hold_selected(t, 10000000, held, [](const Thread*) { return true; });
 }
 
 void stop_others(Thread* t) {
   if (t->vfork_child != 0) return;
   if (__atomic_exchange_n(&ending, t->process, __ATOMIC_SEQ_CST) == t->process) {
-    // Another thread ends the process already.
+    // Another thread already ends the process.
     put_where(t, outside);
-    rest(t);
+    block_for_ever(t);
   }
   take_turn(t);
-  // Once a thread has left the engine the handlers are the program's: nobody can be asked.
-  if (!leaving() && !bring_out(t, 1000000, stopped, [t](const Thread* o) { return o->process == t->process; }))
+  // Once a thread has left the engine, the handlers are the program's, and no thread can be asked to come out.
+  if (!leaving() && !hold_selected(t, 1000000, stopped, [t](const Thread* o) { return o->process == t->process; }))
     mark_partial(t, channel::partial_not_parked);
   give_turn(t);
 }

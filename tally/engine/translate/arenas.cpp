@@ -13,19 +13,18 @@ constexpr u32 arena_limit = 16;
 Arena arenas[arena_limit];
 u32 arena_count;
 
-/// What the program wanted for itself. A full list makes pieces of it larger: what is kept clear needlessly does no
-/// harm.
+/// Ranges that the program requested. When the list is full, ranges are merged: avoiding too much does no harm.
 constexpr u32 kept_clear_limit = 64;
 AddressRange kept_clear[kept_clear_limit];
 u32 kept_clear_count;
-AddressRange wanted_now;
+AddressRange requested_now;
 
-/// Gigabytes of code beside which there was no room.
+/// Gigabytes of code that had no room nearby.
 constexpr u32 crowded_limit = 8;
 u64 crowded[crowded_limit];
 u32 crowded_count;
 
-/// Programs that are linked to fixed addresses lie below it, and can address all that is below it.
+/// Programs linked to fixed addresses are below this, and can address everything below it.
 constexpr u64 low_end = 0x80000000;
 
 u64 gigabyte_of(u64 pc) { return (pc >> 30) + 1; }  // no entry is 0
@@ -36,7 +35,7 @@ bool is_crowded(u64 pc) {
   return false;
 }
 
-/// Within reach of a 32-bit displacement, with room for the size of the program's own code and data.
+/// Within reach of a 32-bit displacement, with a margin for the size of the program's own code and data.
 bool reaches(u64 cache, u64 pc) {
   if (pc < low_end && cache + arena_bytes <= low_end) return true;
   const s64 d = static_cast<s64>(cache - pc);
@@ -46,10 +45,10 @@ bool reaches(u64 cache, u64 pc) {
 bool is_kept_clear(u64 at) {
   for (u32 i = 0; i < kept_clear_count; i++)
     if (kept_clear[i].meets(at, arena_bytes)) return true;
-  return wanted_now.meets(at, arena_bytes);
+  return requested_now.meets(at, arena_bytes);
 }
 
-/// 0 where it cannot be there.
+/// Returns 0 if the arena cannot be there.
 u64 map_at(u64 at) {
   if (is_kept_clear(at)) return 0;
   const s64 r = kernel(SYS_mmap, at, arena_bytes, read_write_execute,
@@ -65,13 +64,13 @@ u64 map_at(u64 at) {
 
 u64 map_near(u64 pc) {
   if (pc < low_end) {
-    // As high as possible: the break grows from below, and the kernel looks for 32-bit addresses from below.
+    // As high as possible: the break grows from below, and the kernel searches for 32-bit addresses from below.
     constexpr u64 lowest = 0x40000000;
     for (u64 at = low_end - arena_bytes; at >= lowest; at -= arena_bytes)
       if (const u64 base = map_at(at); base != 0) return base;
     return 0;
   }
-  // Below the code, since brk and later libraries grow towards it from the other side; else above.
+  // Prefer addresses below the code, because the break and later libraries grow towards it from the other side.
   static const s16 distances[] = {-1280, -1024, -768, -512, -384, -256, 256, 512, 768, 1024, 1280};
   for (const s16 mb : distances)
     if (const u64 base = map_at((pc & ~0xfffffull) + (static_cast<u64>(static_cast<s64>(mb)) << 20)); base != 0)
@@ -79,8 +78,9 @@ u64 map_near(u64 pc) {
   return 0;
 }
 
-/// Tells the command whose memory it is, for as long as the process is remembered: its page faults are the engine's.
-void set_near(u64 base) {
+/// Reports the arena to the command, which attributes its page faults to the engine as long as it keeps the process
+/// record.
+void report_near_cache(u64 base) {
   for (uint32_t& one : records().process(own_process_number()).near_caches) {
     if (one == base >> 20) return;
     if (one != 0) continue;
@@ -89,7 +89,7 @@ void set_near(u64 base) {
   }
 }
 
-/// The next free one, mapped by `map`; null where it cannot be.
+/// Initializes the next free arena, which `map` maps. Returns null if that fails.
 template <class Map>
 Arena* new_arena(bool far, Map&& map) {
   if (arena_count == arena_limit) return nullptr;
@@ -99,7 +99,7 @@ Arena* new_arena(bool far, Map&& map) {
   if (a.base == 0) return nullptr;
   arena_count++;
   a.far = far;
-  if (!far) set_near(a.base);
+  if (!far) report_near_cache(a.base);
   a.hot = grow_from(a.base, a.base + arena_hot_bytes);
   a.cold = grow_from(a.base + arena_hot_bytes, a.base + arena_bytes);
   a.to_link = make_gate(a, enter_link);
@@ -119,7 +119,7 @@ Arena* new_arena(bool far, Map&& map) {
 u64 make_gate(Arena& a, void (*to)()) {
   Emitter e{reinterpret_cast<u8*>(a.hot)};
   const u64 at = e.here();
-  e.byte(0xff);  // jmp [rip + 2]: the address is aligned, the program may have alignment checks on
+  e.byte(0xff);  // jmp [rip + 2]: the address is aligned, because the program may have enabled alignment checks
   e.byte(0x25);
   e.dword(2);
   e.nops(2);
@@ -147,7 +147,7 @@ Arena* arena_for(u64 pc) {
     if (arenas[i].far && has_room(arenas[i])) return &arenas[i];
   if (Arena* const far = new_arena(true, [] { return try_reserve(arena_bytes, read_write_execute); }); far != nullptr)
     return far;
-  // No address space is left: whichever has room is as good as a far one.
+  // No address space is left: any arena with room is as good as a far one.
   for (u32 i = 0; i < arena_count; i++)
     if (has_room(arenas[i])) return &arenas[i];
   return nullptr;
@@ -155,7 +155,8 @@ Arena* arena_for(u64 pc) {
 
 void release_arenas() {
   for (u32 i = 0; i < arena_count; i++) {
-    // Who is killed here leaves a cache too many, instead of giving back what may be the program's by then.
+    // A thread that is killed here leaks an arena, which is better than unmapping addresses that belong to the program
+    // by then.
     const u64 base = __atomic_exchange_n(&arenas[i].base, 0, __ATOMIC_SEQ_CST);
     if (base != 0 && arenas[i].far)
       unreserve(base, arena_bytes);
@@ -186,7 +187,7 @@ bool is_in_the_way(const AddressRange& s) {
 void keep_clear(const AddressRange& s) {
   AddressRange all = s;
   for (u32 i = 0; i < kept_clear_count;) {
-    // What touches it is one with it.
+    // Merge ranges that touch.
     if (kept_clear[i].start > all.end || all.start > kept_clear[i].end) {
       i++;
       continue;
@@ -205,6 +206,6 @@ void keep_clear(const AddressRange& s) {
   if (all.end > last.end) last.end = all.end;
 }
 
-void keep_clear_for_now(const AddressRange& s) { wanted_now = s; }
+void keep_clear_for_now(const AddressRange& s) { requested_now = s; }
 
 }  // namespace tally::engine::translate

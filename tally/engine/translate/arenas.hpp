@@ -1,14 +1,14 @@
-/// Where the pieces of the code cache lie.
+/// Placement of the arenas of the code cache.
 ///
-/// Within 2 GB of the code that they serve if they can: then operands that are counted from RIP are reached from a
-/// copy, too. Addresses that the program wants are the program's, so an arena may lie far from its code: there such
+/// If possible, an arena is within 2 GB of the code that it serves, so that copies reach RIP-relative operands.
+/// Addresses that the program requests belong to the program, so an arena may be far from its code. There, such
 /// operands are addressed by registers.
 #pragma once
 #include "tally/engine/translate/cache.hpp"
 
 namespace tally::engine::translate {
 
-/// A piece of the program's address space.
+/// A range of the program's address space.
 struct AddressRange {
   u64 start = 0, end = 0;
 
@@ -16,19 +16,19 @@ struct AddressRange {
   bool meets(u64 a, u64 bytes) const { return start < a + bytes && a < end; }
 };
 
-/// A jump into the engine at the arena's next free address, for code that is in it.
+/// Emits a jump into the engine at the arena's next free address, for use by code in the arena.
 u64 make_gate(Arena& a, void (*to)());
 
-/// The arena that an address lies in, or null. Takes no lock.
+/// Returns the arena that contains an address, or null. Takes no lock.
 Arena* arena_around(u64 address);
-/// None is left; their addresses are free. Nobody knows one of them: see flush.
+/// Releases all arenas and their addresses. The caller ensures that no thread holds such an address: see flush.
 void release_arenas();
 
-/// Whether an arena lies in the way. Wants cache_lock held, as all that follows.
+/// Whether the range overlaps an arena. The caller must hold cache_lock, as for all functions below.
 bool is_in_the_way(const AddressRange& s);
-/// No arena will be there from now on; what is there now stays.
+/// Prevents new arenas in this range. Existing ones stay.
 void keep_clear(const AddressRange& s);
-/// The same while a system call of the program asks the kernel for it; one at a time. An empty one ends it.
+/// The same while a system call of the program requests this range; only one at a time. An empty range ends it.
 void keep_clear_for_now(const AddressRange& s);
 
 }  // namespace tally::engine::translate

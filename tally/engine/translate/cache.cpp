@@ -18,16 +18,16 @@ namespace {
 
 bool damaged;
 
-// Program address → trace: open addressing, grown by doubling. What looks like another address is not looked at.
+// Program address → trace: open addressing, grows by doubling. Slots with another low half are skipped.
 struct Slot {
   u32 trace;
-  u32 low;  // half of its program address
+  u32 low;  // low half of its program address
 };
 Slot* slots;
 u32 slot_mask;
 u32 slots_used;
 
-// Page number → traces that hold code of it.
+// Page number → traces that contain code of the page.
 struct PageEntry {
   u64 page;
   u32 first;
@@ -39,24 +39,24 @@ PageEntry* pages;
 u32 page_mask;
 u32 pages_used;
 Growing<PageNode> page_nodes;
-u32 free_node;  // of traces that were dropped
+u32 free_node;  // list of nodes of dropped traces
 
 u32 generation = 1;
-bool jumps_lead_to_dead;  // entries of jump tables: these lead on to what was made instead
+bool jump_tables_have_dead;  // jump tables contain dead traces, which forward jumps to their replacements
 
-/// Null without memory.
+/// Returns null without memory.
 template <class T>
-T* fresh_table(u32 entries) {
+T* new_table(u32 entries) {
   return reinterpret_cast<T*>(try_reserve(page_up(u64{entries} * sizeof(T)), read_write));
 }
 
-/// What is near in the program is near in the table: eight slots of a cache line for 128 bytes of code.
+/// Neighbouring code has neighbouring slots: eight slots, a cache line, for 128 bytes of code.
 u32 first_slot(u64 key) { return (channel::hash32(key >> 7) << 3 | (key >> 4 & 7)) & slot_mask; }
 
 void insert_slot(u32 trace) {
   const u64 key = key_of(tables.traces[trace]);
-  // The place of one that was dropped will do: code that is rewritten over and over must not fill the table. Best of
-  // all is that of the same address: where that one led is where this one will lead.
+  // Reuse the slot of a dropped trace, so that code that is rewritten again and again does not fill the table. Prefer
+  // one of the same address: its forwarding jump will lead to this trace.
   constexpr u32 none = ~0u;
   u32 i = first_slot(key), found = none;
   for (; slots[i].trace != 0; i = (i + 1) & slot_mask) {
@@ -78,9 +78,11 @@ void insert_slot(u32 trace) {
 
 bool grow_slots() {
   const u32 n = (slot_mask + 1) * 4;
-  Slot* const larger = fresh_table<Slot>(n);  // the old one is left: together they are smaller than the new one
+  Slot* const larger =
+      new_table<Slot>(n);  // the old one is not freed: all old ones together are smaller than the new one
   if (larger == nullptr) return false;
-  __atomic_store_n(&slots, larger, __ATOMIC_RELEASE);  // first: what is thrown away is never larger than the table
+  __atomic_store_n(&slots, larger,
+                   __ATOMIC_RELEASE);  // first, so that the range to discard is never larger than the table
   populate(slots, n * sizeof *slots);
   __atomic_store_n(&slot_mask, n - 1, __ATOMIC_RELEASE);
   slots_used = 0;
@@ -91,7 +93,7 @@ bool grow_slots() {
 
 bool grow_pages() {
   PageEntry* const old = pages;
-  PageEntry* const larger = fresh_table<PageEntry>((page_mask + 1) * 2);
+  PageEntry* const larger = new_table<PageEntry>((page_mask + 1) * 2);
   if (larger == nullptr) return false;
   __atomic_store_n(&pages, larger, __ATOMIC_RELEASE);
   const u32 old_mask = page_mask;
@@ -117,8 +119,8 @@ PageEntry* page_entry(u64 page, bool make) {
   return &pages[i];
 }
 
-/// The head of a trace becomes a jump to the one in front of it, and that leads to `to`. Two bytes in one store: the
-/// head is aligned and its first instruction is no shorter, so no thread stands within.
+/// Turns the head of a trace into a jump to the one before it, which leads to `to`. Writes two bytes in one store: the
+/// head is aligned and its first instruction has at least two bytes, so no thread is between them.
 void patch_head(const Trace& t, u64 to) {
   Emitter front{reinterpret_cast<u8*>(t.start - dead_jump_bytes)};
   front.jump(to);
@@ -127,8 +129,8 @@ void patch_head(const Trace& t, u64 to) {
   __atomic_store_n(reinterpret_cast<u16*>(t.body), static_cast<u16>(0xeb | back << 8), __ATOMIC_RELEASE);
 }
 
-/// Who comes to a trace that was dropped goes to what is made of its code then; one that was dropped before leads to
-/// the same place, so that code which is written again and again leaves no chain of them.
+/// Forwards jumps to a dropped trace to the next translation of its code. All dropped traces of one address share a
+/// forwarding jump, so that code that is rewritten again and again leaves no chain of jumps.
 void patch_dead(Trace& t) {
   if (t.grave != 0 && fits32(static_cast<s64>(t.grave - t.start))) {
     patch_grave(t.grave, 0);
@@ -186,14 +188,14 @@ void cache_init() {
   tables.traces.size = page_nodes.size = 1;
   links_init();
   slot_mask = 4095;
-  slots = fresh_table<Slot>(4096);
+  slots = new_table<Slot>(4096);
   page_mask = 2047;
-  pages = fresh_table<PageEntry>(2048);
+  pages = new_table<PageEntry>(2048);
   if (slots == nullptr || pages == nullptr) die("no memory for the engine", 0);
 }
 
 void forget_jumps(Thread* t) {
-  // Empty entries lead into the engine: dropping the private copies of the image's page brings them back.
+  // Empty entries lead into the engine. Dropping the private copies of the image's page restores them.
   throw_away(jump_table(t), jump_table_entries * 8);
   if (settings().windows.on != 0) throw_away(steps_table(t), jump_table_entries * 8);
   t->generation = cache_generation();
@@ -201,7 +203,7 @@ void forget_jumps(Thread* t) {
 
 void forget_all_jumps() {
   generation++;
-  jumps_lead_to_dead = false;
+  jump_tables_have_dead = false;
   Guard guard(threads_lock);
   for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
 }
@@ -213,7 +215,7 @@ void supersede(Trace& old, const Trace* by) {
 }
 
 void shorten_jumps() {
-  if (jumps_lead_to_dead) forget_all_jumps();
+  if (jump_tables_have_dead) forget_all_jumps();
 }
 
 u32 cache_generation() { return generation; }
@@ -231,13 +233,13 @@ void cache_reset() {
   throw_away(slots, (slot_mask + 1) * sizeof *slots);
   throw_away(pages, (page_mask + 1) * sizeof *pages);
   slots_used = pages_used = free_node = 0;
-  // Pages stay watched: what is written there drops nothing, what is translated from there is watched again.
+  // Pages stay watched: writes to them drop nothing, and code translated from them is watched again.
   forget_all_jumps();
   __atomic_store_n(&damaged, false, __ATOMIC_SEQ_CST);
 }
 
 bool has_room(const Arena& a, u32 traces, u64 block_bytes) {
-  // Every trace may once need an entry check and, when it is dropped, a stub.
+  // Each trace may later need an entry check and, when it is dropped, a stub.
   constexpr u64 later_bytes = 160;
   return a.hot + block_bytes + 65536 < a.base + arena_hot_bytes &&
          a.cold + 65536 + (a.traces.size + traces) * later_bytes < a.base + arena_bytes && !a.traces.full(traces + 1);
@@ -248,7 +250,7 @@ bool tables_have_room() {
   return (limit == 0 || tables.traces.size <= limit) && !tables.traces.full() && !tables.places.full(512) &&
          !tables.segments.full(512) && !links_are_full(512 + tables.traces.size) && !page_nodes.full(512) &&
          instrumentation->has_room() && probes->has_room() && log_has_room(1, 512) &&
-         // Grown here, so that a trace that was begun has room: its pages are fewer than half of the smallest table.
+         // Tables grow here so that a started trace has room: it has fewer pages than half of the smallest table.
          (slots_used * 2 <= slot_mask || grow_slots()) && (pages_used * 2 <= page_mask || grow_pages());
 }
 
@@ -280,7 +282,7 @@ Trace* new_trace(Arena& arena, u64 key, u64 start) {
   t.pc = pc_of_key(key);
   t.steps = t.pc != key;
   t.start = start;
-  t.number = segment_limit_so_far();  // until it has one: numbers rise from trace to trace
+  t.number = segment_limit_so_far();  // until it has one: numbers ascend from trace to trace
   arena.traces.add(index);
   insert_slot(index);
   return &t;
@@ -313,7 +315,7 @@ void invalidate(u64 a, u64 n) {
     for (u64 p = first; p <= last; p++)
       if (PageEntry* entry = page_entry(p, false)) any |= drop_page(entry, a, n);
   }
-  if (any) jumps_lead_to_dead = true;
+  if (any) jump_tables_have_dead = true;
 }
 
 bool locate(u64 address, CacheLocation& out) {

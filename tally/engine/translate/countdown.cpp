@@ -9,7 +9,7 @@ SummedEvents summed_events;
 
 namespace {
 
-const channel::Windows& asked() { return settings().windows; }
+const channel::Windows& windows() { return settings().windows; }
 
 u32 countdown_of(u32 trigger) { return o_countdown + 8 * trigger; }
 
@@ -23,7 +23,7 @@ void change(Emitter& e, Operation operation, u32 at, s64 n) {
   short_form ? e.byte(static_cast<u8>(n)) : e.dword(static_cast<u32>(n));
 }
 
-/// reg = what is at `from`, and n, which is stored at `to`; its value before is lost. Flags as they were.
+/// Emits reg = [from] + n, stores it at `to`, and preserves the flags. The register's old value is lost.
 void change_by(u8 reg, Emitter& e, u32 from, s64 n, u32 to) {
   e.load(reg, from);
   e.rex_w(reg, reg);
@@ -33,22 +33,22 @@ void change_by(u8 reg, Emitter& e, u32 from, s64 n, u32 to) {
   e.store(reg, to);
 }
 
-/// A register that may be saved and used for a moment.
+/// A register that may be saved and used temporarily.
 u8 spare() { return is_instrumented ? instrumentation->spared(rcx) : u8{rcx}; }
 
-/// Goes on unless the number at `at` is negative; then it goes to `away`. rcx is lost, flags are as they were.
-void leave_if_negative(Emitter& e, u32 at, u64 away) {
+/// Emits code that jumps to `exit_path` if the number at `at` is negative. It changes rcx and preserves the flags.
+void leave_if_negative(Emitter& e, u32 at, u64 exit_path) {
   static const u8 highest_byte[] = {0x65, 0x0f, 0xb6, 0x0c, 0x25};  // movzx ecx, byte gs:[…]
   e.bytes(highest_byte, sizeof highest_byte);
   e.dword(at + 7);
   e.byte(0xe3);  // jrcxz over the jump
   e.byte(5);
-  e.jump(away);
-  recorder.refer(e.p - 4, away);
+  e.jump(exit_path);
+  recorder.refer(e.p - 4, exit_path);
 }
 
-/// Off the trace's way: into the engine. `from`: the beginning of the countdown.
-u64 emit_way_out(Builder& b, u64 from, u32 word, bool rcx_is_saved) {
+/// Emits the path into the engine, outside the trace. `from` is the start of the countdown code.
+u64 emit_window_exit(Builder& b, u64 from, u32 word, bool rcx_is_saved) {
   static const u8 store_constant[] = {0x65, 0x48, 0xc7, 0x04, 0x25};  // mov qword gs:[…], …
   Emitter e{reinterpret_cast<u8*>(b.arena.cold)};
   const u64 at = e.here();
@@ -67,22 +67,22 @@ u64 emit_way_out(Builder& b, u64 from, u32 word, bool rcx_is_saved) {
   return at;
 }
 
-/// Of an instruction: loads, and stores, at most.
+/// The usual maximum of loads, and of stores, of an instruction.
 constexpr u32 usual_accesses = 2;
-/// What generated code tells of a countdown: its trigger; or that it is the check of one of steps or the look before a
-/// trace, whose number is above it; or in the middle of one of steps.
+/// What generated code passes to identify a countdown: its trigger; or, with the number of the trace above these bits,
+/// the check of a trace in steps or the first check of another trace; or the middle of a trace in steps.
 constexpr u32 trigger_bits = 2, steps_word = 1u << trigger_bits, middle_word = 2u << trigger_bits;
 constexpr u32 first_word = steps_word | middle_word;
 constexpr u32 trace_shift = trigger_bits + 2;
 static_assert(channel::window_trigger_limit <= 1u << trigger_bits);
 
-bool is_weighed(u32 trigger, channel::Field field) { return asked().trigger[trigger].weight[field] != 0; }
+bool is_weighed(u32 trigger, channel::Field field) { return windows().trigger[trigger].weight[field] != 0; }
 
 }  // namespace
 
 s64 slack_of(u32 trigger) {
   const bool accesses = is_weighed(trigger, channel::loads) || is_weighed(trigger, channel::stores);
-  // The longest trace: that of reoptimize.cpp, or what settings say.
+  // The longest trace: that of reoptimize.cpp, or the one that settings allow.
   constexpr u32 longest = 98;
   u32 instructions = countdown_reach;
   if (is_instrumented) instructions = settings().trace_limit > longest ? settings().trace_limit + 1 : longest;
@@ -97,7 +97,7 @@ s64 amount_of(u32 trigger, const channel::SegmentVector& v) {
 
 bool is_countdown_late(const Instruction& in) {
   bool accesses = false;
-  for (u32 k = 0; k < asked().triggers; k++)
+  for (u32 k = 0; k < windows().triggers; k++)
     accesses |= is_weighed(k, channel::loads) || is_weighed(k, channel::stores);
   return accesses && (in.dynamic != 0 || in.loads > usual_accesses || in.stores > usual_accesses);
 }
@@ -137,25 +137,25 @@ void emit_sums(Builder& b, u32 number, bool flags_dead) {
 void emit_countdown(Builder& b, u32 number, bool flags_dead) {
   Emitter& e = b.e;
   const u64 from = e.here();
-  for (u32 k = 0; k < asked().triggers; k++) {
+  for (u32 k = 0; k < windows().triggers; k++) {
     const s64 n = amount_of(k, segment(number));
     const u32 at = countdown_of(k);
     if (n == 0) continue;
-    const bool looks = n > 0 && !b.trace.steps && !is_instrumented;
+    const bool has_check = n > 0 && !b.trace.steps && !is_instrumented;
     if (flags_dead) {
       change(e, op_sub, at, n);
-      if (!looks) continue;
-      const u64 away = emit_way_out(b, from, k, false);
+      if (!has_check) continue;
+      const u64 exit_path = emit_window_exit(b, from, k, false);
       e.byte(0x0f);  // js
       e.byte(0x88);
-      e.dword(static_cast<u32>(away - e.here() - 4));
-      recorder.refer(e.p - 4, away);
+      e.dword(static_cast<u32>(exit_path - e.here() - 4));
+      recorder.refer(e.p - 4, exit_path);
       continue;
     }
     const u8 reg = spare();
     e.store(reg, o_spill1);
     change_by(reg, e, at, -n, at);
-    if (looks) leave_if_negative(e, at, emit_way_out(b, from, k, true));
+    if (has_check) leave_if_negative(e, at, emit_window_exit(b, from, k, true));
     e.load(reg, o_spill1);
   }
   emit_sums(b, number, flags_dead);
@@ -164,17 +164,17 @@ void emit_countdown(Builder& b, u32 number, bool flags_dead) {
 bool looks_first(const Instruction& first) { return counts_down() && (is_instrumented || is_countdown_late(first)); }
 
 void emit_first_check(Builder& b, const Instruction& first) {
-  recorder.give_up();  // it says which trace it is of
+  recorder.give_up();  // the code contains the number of its trace
   Emitter& e = b.e;
   const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
-  const u64 away = emit_way_out(b, b.body, trace << trace_shift | first_word, true);
+  const u64 exit_path = emit_window_exit(b, b.body, trace << trace_shift | first_word, true);
   e.store(rcx, o_spill1);
-  for (u32 k = 0; k < asked().triggers; k++) {
+  for (u32 k = 0; k < windows().triggers; k++) {
     if (is_countdown_late(first)) {
-      e.jump(away);
+      e.jump(exit_path);
       break;
     }
-    leave_if_negative(e, countdown_of(k), away);
+    leave_if_negative(e, countdown_of(k), exit_path);
   }
   e.load(rcx, o_spill1);
   b.trace.check = b.offset();
@@ -188,17 +188,17 @@ void emit_check(Builder& b, const Instruction& in) {
   const bool always = is_countdown_late(in);
   const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
   e.store(rcx, o_spill1);
-  for (u32 k = 0; k < asked().triggers; k++) {
-    const u64 away = emit_way_out(b, b.body, trace << trace_shift | steps_word, true);
+  for (u32 k = 0; k < windows().triggers; k++) {
+    const u64 exit_path = emit_window_exit(b, b.body, trace << trace_shift | steps_word, true);
     if (always) {
-      e.jump(away);
+      e.jump(exit_path);
       break;
     }
     change_by(rcx, e, countdown_of(k), -amount_of(k, v), o_spill2);
-    leave_if_negative(e, o_spill2, away);
+    leave_if_negative(e, o_spill2, exit_path);
   }
   e.load(rcx, o_spill1);
-  // Where it always leaves it comes back here, with rcx in place.
+  // If the code always leaves, it returns to here, with rcx intact.
   b.trace.check = b.offset();
 }
 
@@ -208,8 +208,8 @@ void emit_second_check(Builder& b) {
   Emitter& e = b.e;
   const u64 from = e.here();
   e.store(rcx, o_spill1);
-  for (u32 k = 0; k < asked().triggers; k++)
-    leave_if_negative(e, countdown_of(k), emit_way_out(b, from, middle_word, true));
+  for (u32 k = 0; k < windows().triggers; k++)
+    leave_if_negative(e, countdown_of(k), emit_window_exit(b, from, middle_word, true));
   e.load(rcx, o_spill1);
 }
 
@@ -225,7 +225,7 @@ Reached reached(u64 from, u64 word) {
   }
   if (!locate(from, r.location)) die("a countdown outside of all traces at", from);
   r.triggers = word == middle_word ? 0 : static_cast<u32>(word) + 1;
-  // The instruction that it stands before: of those that have a place before it the last one is executed.
+  // The next instruction to execute: the last one that has a place at or before this offset was executed.
   if (r.location.place->offset <= r.location.offset) r.location.index++;
   r.location.place = &r.location.trace->places[r.location.index];
   r.location.exact = false;

@@ -1,25 +1,25 @@
-/// Counting down to where a thread is to come into the engine: after so many instructions, or other events.
+/// Countdowns: make a thread enter the engine after N instructions or other events, at the end of a window.
 ///
-/// A thread has a number for each event that is counted down (channel::Windows). Beside the increment of a segment
-/// stands code that takes from it what the segment counts, and that leaves where it becomes negative: there the
-/// program's state is in place, but for flags that are dead. Segments are counted before, in the middle of, or after
-/// what they count, and hot traces as a whole, so the number runs ahead of what has retired, or behind. Hence it is set
-/// so that a thread leaves `slack` too early, never too late. From there on it goes in steps: by traces of one
-/// instruction each, which lead to one another only. Each begins with a check that leaves before the instruction that
-/// may be the last, and before the one after it.
+/// A thread has a countdown for each trigger event (channel::Windows). Code next to the increment of a segment
+/// subtracts the events of the segment, and leaves if the countdown becomes negative. There the program's state is
+/// complete, except for dead flags. Segments are counted before, amid or after their instructions, and hot traces as a
+/// whole, so the countdown may be ahead of the retired events or late. Therefore it is set so that a thread leaves
+/// `slack` events too early, never too late. From there the thread goes *in steps*: it runs traces of one instruction
+/// each, which lead only to one another. Each starts with a check that leaves before the instruction that may be the
+/// last one, and before the one after it.
 ///
-/// Threads that go in steps have countdowns which are `slack` higher: negative means that the window is full.
+/// The countdowns of threads in steps are higher by `slack`: negative means that the window is full.
 #pragma once
 #include "tally/engine/translate/generate.hpp"
 
 namespace tally::engine::translate {
 
-/// Whether anything is counted down.
+/// Whether events are counted down.
 inline bool counts_down() { return settings().windows.on != 0; }
-/// A stretch is counted after so many of its instructions at most.
+/// Code is counted after at most this many of its instructions.
 inline constexpr u32 countdown_reach = 24;
-/// As many events as a thread may have retired, when it comes to where it leaves, without its countdown knowing. Code
-/// that others instrument leaves at the beginning of traces only, where nothing of theirs is under way.
+/// The maximum number of trigger events that a thread has retired, but not subtracted, when it reaches a point where it
+/// can leave. Instrumented code leaves only at the start of traces, where no instrumentation is in progress.
 s64 slack_of(u32 trigger);
 /// Events that generated code sums: rows of Marks::weight, one for each of Thread::sums. Set once.
 struct SummedEvents {
@@ -27,37 +27,38 @@ struct SummedEvents {
   u8 row[channel::window_sum_limit];
 };
 extern SummedEvents summed_events;
-/// Adds what segment `number` counts to them. Flags as they were, unless they are dead.
+/// Emits code that adds the events of segment `number` to the sums. It preserves the flags unless they are dead.
 void emit_sums(Builder& b, u32 number, bool flags_dead);
-/// What one execution of `v` takes from the countdown of a trigger.
+/// How much one execution of `v` subtracts from the countdown of a trigger.
 s64 amount_of(u32 trigger, const channel::SegmentVector& v);
 
-/// Whether how many events of a trigger the instruction is to count is only known when it runs: then it runs in steps.
+/// Whether the number of trigger events of the instruction is only known at run time. Then it runs in steps.
 bool is_countdown_late(const Instruction& in);
 
-/// Takes what segment `number` counts, and adds it to the sums. `flags_dead`: all arithmetic flags may change.
+/// Emits code that subtracts the events of segment `number` and adds them to the sums. `flags_dead`: it may change all
+/// arithmetic flags.
 void emit_countdown(Builder& b, u32 number, bool flags_dead);
-/// Of a trace that is none of steps: whether it looks before its first instruction, and that look.
+/// Whether a trace that is not in steps needs a check before its first instruction; emits that check.
 bool looks_first(const Instruction& first);
 void emit_first_check(Builder& b, const Instruction& first);
-/// The check of one of steps, which is of this instruction; and of its second one, where the first is a popf.
+/// Emits the check of a trace in steps, for this instruction; and that of its second one, if the first is a popf.
 void emit_check(Builder& b, const Instruction& in);
 void emit_second_check(Builder& b);
 
 /// Where a thread left.
 struct Reached {
-  const Trace* steps;      // at the check of this one; else null
-  const Trace* first;      // before all of this one; else null, and:
-  CacheLocation location;  // before what it has not executed
-  u32 triggers;            // the countdowns of so many have taken what they are to have back
+  const Trace* steps;      // at the check of this trace; null = elsewhere
+  const Trace* first;      // at the start of this trace; null = elsewhere, and the following apply:
+  CacheLocation location;  // before the next instruction to execute
+  u32 triggers;            // the countdowns of this many triggers were reduced, and must be restored
 };
-/// `from`, `word`: as generated code tells them.
+/// `from` and `word` are those that generated code passes.
 Reached reached(u64 from, u64 word);
 
 extern "C" {
-/// From generated code: rax = where the countdown begins, and is saved; pc = which one it is.
+/// Entered from generated code: rax = the start of the countdown code, and is saved; pc = which countdown it is.
 void enter_window();
-/// Called by it.
+/// Called by enter_window().
 void window_reached(Thread* t);
 }
 

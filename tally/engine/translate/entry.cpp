@@ -49,7 +49,7 @@ asm(R"(
 .hidden enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_check, enter_window
 .hidden resume_program, resume_begin, resume_end, landing_pad
 
-# Saves what all doors have in common: everything but rax, rcx, r11, which each treats in its own way.
+# Saves everything but rax, rcx and r11, which each transition saves in its own way.
 .macro save_others
   mov %rsp, %gs:thread_rsp
   mov %gs:thread_stack, %rsp
@@ -72,7 +72,7 @@ asm(R"(
   popfq
 .endm
 
-# rcx and r11 from where generated code saves them; rax is saved.
+# Loads rcx and r11 from where generated code saved them; rax is saved.
 .macro save_borrowed
   mov %gs:thread_borrowed_rcx, %rax
   mov %rax, %gs:thread_rcx
@@ -80,7 +80,7 @@ asm(R"(
   mov %rax, %gs:thread_r11
 .endm
 
-# A door that no exit leads to. rcx = where the program is; rcx and r11 are saved.
+# A transition that is not an exit of a trace. rcx = the program's address; rcx and r11 are saved.
 .macro enter_at function
   mov %rcx, %gs:thread_pc
   mov %rax, %gs:thread_rax
@@ -91,7 +91,7 @@ asm(R"(
   jmp resume_program
 .endm
 
-# A jump table entry without a target yet. rcx = where the program goes; rcx and r11 are saved.
+# A jump table entry without a target yet. rcx = the target; rcx and r11 are saved.
 engine_no_target:
   mov %rcx, %gs:thread_pc
   mov %rax, %gs:thread_rax
@@ -107,7 +107,7 @@ enter_indirect:
   save_others
   call dispatch
   jmp resume_program
-# A direct exit that is not linked. rax = its number, saved.
+# A direct exit that is not linked. rax = its number, rax is saved.
 enter_link:
   mov %rax, %gs:thread_link
   mov %rcx, %gs:thread_rcx
@@ -115,7 +115,7 @@ enter_link:
   save_others
   call dispatch
   jmp resume_program
-# A countdown. rax = where it begins, saved; pc = which one it is.
+# A countdown. rax = the start of its code, rax is saved; pc = which countdown it is.
 enter_window:
   mov %rax, %gs:thread_resume
   movq $no_link, %gs:thread_link
@@ -124,7 +124,7 @@ enter_window:
   save_others
   call window_reached
   jmp resume_program
-# A system call. rcx = the address behind it; rcx and r11 are saved.
+# A system call. rcx = the address after it; rcx and r11 are saved.
 enter_syscall:
   enter_at system_call
 # A far return. rcx = its address; rcx and r11 are saved.
@@ -133,11 +133,11 @@ enter_far_return:
 # The gate of a marked address. rcx = that address; rcx and r11 are saved.
 enter_mark:
   enter_at marked
-# A trace whose code is another one by now. rcx = its address in the program; rcx and r11 are saved.
+# A trace whose program code has changed. rcx = its address in the program; rcx and r11 are saved.
 enter_unlike:
   enter_at found_unlike
-# Before an instruction that may deny the program the engine's memory. rcx = where it is, r11 = where its code goes on;
-# rcx and r11 are saved.
+# Before an instruction that may deny access to the engine's memory. rcx = its address, r11 = the cache address at which
+# its code continues; rcx and r11 are saved.
 enter_key_check:
   mov %r11, %gs:thread_resume
   enter_at keys_may_change
@@ -196,7 +196,7 @@ resume_natively:            # rdi = Thread; the address to go to lies below the 
   ret $128
 landing_pad:
   int3
-  ud2                     # so that nothing else stands behind the int3
+  ud2                     # so that no other code follows the int3
 
 .globl program_syscall, syscall_begin, syscall_instruction, syscall_abort
 .hidden program_syscall, syscall_begin, syscall_instruction, syscall_abort

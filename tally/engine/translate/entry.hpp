@@ -1,65 +1,65 @@
-/// The doors between program code and the engine: written in assembly, entered by jumps.
+/// Transitions between program code and the engine, in assembly. Generated code enters them with jumps.
 #pragma once
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::translate {
 
 extern "C" {
-/// From generated code; what each expects in registers stands beside it in entry.cpp. They do not return.
+/// Entered from generated code, and never return. entry.cpp describes the registers that each expects.
 void enter_link();
 void enter_indirect();
-/// What slots of a jump table lead to that have no target yet.
+/// The target of jump table entries that have no target yet.
 extern const char engine_no_target[];
 void enter_syscall();
 void enter_far_return();
 
-/// Leaves the engine: loads all of the program's registers and jumps to `resume`, or to the landing pad when `pad` is
-/// set. Restartable at any instruction. `resume_begin` to `resume_end`.
+/// Leaves the engine: loads all of the program's registers and jumps to `resume`, or to the landing pad if `pad` is
+/// set. Can restart at any instruction between `resume_begin` and `resume_end`.
 [[noreturn]] void resume_program();
 extern const char resume_begin[], resume_end[];
-/// For good, without the GS base: loads all of the program's registers and goes on at its pc. Writes below the red
-/// zone.
+/// Leaves the engine for good, without the GS base: loads all of the program's registers and continues at its pc.
+/// Writes below the red zone.
 [[noreturn]] void resume_natively(Thread* t);
 
-/// An `int3` reached with all of the program's registers in place: the signal handler then has them in its frame.
+/// An `int3` that executes with all of the program's registers loaded, so that the signal frame contains them.
 extern const char landing_pad[];
 
-/// Executes the program's system call with the registers in `gpr`; -512 when it must be begun again because a signal
-/// came first (`*pad` set) or interrupted it in a way that restarts.
+/// Executes the program's system call with the registers in `gpr`. Returns -512 if the call must restart because a
+/// signal arrived first (`*pad` set) or interrupted it in a way that restarts it.
 s64 program_syscall(Thread* t);
 extern const char syscall_begin[], syscall_instruction[], syscall_abort[];
 
-/// Copies n bytes from program memory that may not be there; returns how many could not be read.
+/// Copies n bytes of program memory that may be unmapped. Returns how many could not be read.
 u64 safe_copy(void* to, const void* from, u64 n);
 extern const char safe_copy_instruction[], safe_copy_end[];
 
-/// 0 when n bytes of program memory, which may not be there, are those at `ours`.
+/// Returns 0 if n bytes of program memory, which may be unmapped, equal those at `ours`.
 u64 safe_compare(const void* ours, const void* theirs, u64 n);
 extern const char safe_compare_differs[];
 
-/// Sets the stack to the thread's own and calls `f(t)`, which does not return.
+/// Switches to the thread's engine stack and calls `f(t)`, which does not return.
 [[noreturn]] void on_engine_stack(Thread* t, void (*f)(Thread*));
 
-/// struct clone_args as the kernel has it, and what the kernel is not told.
+/// The kernel's struct clone_args, and details that the kernel does not get.
 struct Clone {
   u64 flags = 0, pidfd = 0, child_tid = 0, parent_tid = 0, exit_signal = 0, stack = 0, stack_size = 0, tls = 0;
   u64 set_tid = 0, set_tid_size = 0, cgroup = 0;
-  bool extended = false;  ///< it came by clone3
+  bool extended = false;  ///< from clone3
   bool clears_actions = false;
 };
 inline constexpr u64 clone3_bytes = 88;
 
-/// clone(2) whose child starts on its engine stack with `child` as its thread; the parent returns.
+/// Calls clone(2). The child starts on its engine stack with `child` as its thread; the parent returns.
 s64 clone_thread(u64 flags, u64 parent_tid, u64 child_tid, u64 tls, Thread* child);
 
-/// The same by clone3; the stack in the arguments is the child's own.
+/// The same by clone3. The stack in the arguments is the child's own.
 s64 clone3_thread(const Clone* arguments, u64 size, Thread* child);
 
-/// Ends the calling thread without touching memory after `*released` was set.
+/// Ends the calling thread. Does not access memory after it has set `*released`.
 [[noreturn]] void exit_thread(u64 status, u32* released);
 
-/// Restores the registers from a signal frame: rt_sigreturn with rsp = `frame`. The kernel takes the arithmetic and
-/// control flags from the frame and leaves the rest, the ID flag, as it is in `flags`.
+/// Restores the registers from a signal frame: calls rt_sigreturn with rsp = `frame`. The kernel takes the arithmetic
+/// and control flags from the frame; the others, such as the ID flag, keep their values in `flags`.
 [[noreturn]] void signal_return(u64 frame, u64 flags);
 void signal_restorer();
 

@@ -13,8 +13,8 @@ struct Exit {
 };
 Growing<Exit> links;
 
-/// Entry checks out of a trace's line. Where more targets than a chain holds share a slot, they take turns in it; that
-/// must not fill the cache.
+/// Limit of entry checks outside a trace. Targets that share a slot form a chain; if there are more targets than this,
+/// they replace one another in the slot, which must not fill the cache.
 constexpr u8 entry_limit = 16;
 
 }  // namespace
@@ -69,7 +69,7 @@ void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target) {
 
 namespace {
 
-/// An entry check out of the trace's line; it comes before what the slot leads to now.
+/// Adds an entry check outside the trace; it goes to `older`, the slot's current entry, if the target differs.
 u64 add_entry(Trace& t, u64 older) {
   Arena* a = arena_for(t.pc);
   if (a == nullptr || !fits32(static_cast<s64>(a->cold - t.body))) a = arena_around(t.body);
@@ -92,7 +92,8 @@ void settle(Thread* t, Trace& trace, bool is_new) {
   t->past_gate = t->past_check = 0;
   if (t->link == no_link) return;
   if (t->link == by_jump) {
-    // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
+    // Most targets of a short program are reached once, so a slot is written, and its page copied, only the second
+    // time.
     if (is_new || probes->is_followed(t)) return;
     u64& slot = jump_slot(t, t->pc, trace.steps);
     const bool empty = slot == reinterpret_cast<u64>(engine_no_target);

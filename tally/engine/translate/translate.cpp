@@ -1,4 +1,4 @@
-// Program code → a trace: decoded a segment at a time, copied, given one counter a segment.
+// Translates program code to a trace: decodes one segment at a time, copies it, and gives it one counter.
 #include "tally/engine/translate/compared_code.hpp"
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
@@ -10,8 +10,8 @@ namespace tally::engine::translate {
 namespace {
 
 constexpr u32 segment_instructions = 64;  // most instructions of one segment
-// Where a trace ends at the next chance, unless settings say otherwise. Longer ones make short programs slower (more
-// code is translated than runs) and long ones hardly faster.
+// A trace ends at the next opportunity after this, unless settings differ. Longer traces make short programs slower
+// (more code is translated than runs) and long ones hardly faster.
 constexpr u32 trace_instructions = 24;
 constexpr u32 trace_segments = 4;
 
@@ -24,7 +24,7 @@ Instruction* buffer() {
 
 bool is_conditional(Kind k) { return k == Kind::jcc || k == Kind::loop; }
 
-/// Makes one trace.
+/// Creates one trace.
 class Translator {
  public:
   Translator(u64 pc, bool steps, u64 older) : pc_(pc), at_(pc), steps_(steps), older_(older) {
@@ -61,18 +61,17 @@ class Translator {
     else if (looks_first(in_[0]))
       emit_first_check(b, in_[0]);
     if (known == nullptr && sets_protection_keys(in_[0])) emit_key_check(b, in_[0]);
-    // A second one would not be found before the first; code that changes is nobody else's.
+    // A second template would not be found before the first; and code that changes is of no use to other processes.
     if (known != nullptr || compared_ || steps_) recorder.give_up();
     u32 segment = 0;
     do {
-      // After a branch there is always one more segment, if only an empty one: it tells how often the branch was not
-      // taken.
+      // Another segment always follows a branch, even if it is empty: it counts how often the branch was not taken.
       const bool full =
           segment > 0 && (compared_ || total_ >= limit_ || segment + 1 >= trace_segments || ends_before(at_));
       const u32 n = full ? 0 : read_segment(segment, *arena);
       if (compared_ && segment == 0) emit_comparison(b, in_, n);
       if (!emit_segment(b, n, segment++)) {
-        // Out of segment numbers: what was begun is given up; nothing leads to it.
+        // No segment numbers are left: discard the unfinished trace, to which nothing leads.
         abandon_trace(b);
         return Outcome::no_room;
       }
@@ -100,16 +99,16 @@ class Translator {
     return in_[0].kind == Kind::leave ? Outcome::leave : Outcome::translated;
   }
 
-  /// Whether the trace goes on at the target of a jump instead of leaving there.
+  /// Whether the trace continues at the target of a jump instead of ending there.
   bool follows(const Instruction& jump, u32 n) const {
     const u64 target = jump.target();
     return !far_away(pc_, target) && target != pc_ && total_ + n < limit_ && !ends_before(target);
   }
 
-  /// Whether a trace begins there, or must.
+  /// Whether a trace starts at `pc`, or must.
   static bool ends_before(u64 pc) { return find_trace(pc) != nullptr || probes->begins_at(pc); }
 
-  /// Whether a call leads to nothing but such a jump. Then the trace goes on there.
+  /// Whether the target of a call is only such a jump. Then the trace continues there.
   bool follows_call(const Instruction& call, u32 n, const Arena& arena) {
     if (!probes->passes_calls() || total_ + n >= limit_ || far_away(pc_, call.target()) ||
         probes->begins_at(call.target()))
@@ -121,7 +120,8 @@ class Translator {
            is_resolved(in, arena, target);
   }
 
-  /// Reads instructions up to the next branch or the end of the trace; returns how many. `last_` is what ended it.
+  /// Reads instructions up to the next branch or the end of the trace. Returns how many; `last_` is the kind of the
+  /// last one.
   u32 read_segment(u32 segment, const Arena& arena) {
     u32 n = 0;
     last_ = Kind::plain;
@@ -169,7 +169,7 @@ class Translator {
     const Increment increment = steps_ ? Increment{Increment::spill, 0, r11} : choose_increment(ahead_, in_, n, at_);
     u16 counted = 0xffff;
     const u16 first_place = static_cast<u16>(b.trace.place_count);
-    if (is_instrumented) instrumentation->begin_segment(b, in_, n, live_after_ = flags_needed_after(n));
+    if (is_instrumented) instrumentation->begin_segment(b, in_, n, live_after_ = flags_live_after(n));
     for (u32 i = 0; i <= n; i++) {
       if (increment.at == i && increment.how != Increment::late) {
         emit_increment(b, segment, number, increment.how, increment.reg);
@@ -191,13 +191,15 @@ class Translator {
 
   u16 needed(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
 
-  /// Which flags may be needed after the segment; and where its branch leads to.
-  u16 flags_needed_after(u32 n) {
-    live_there_ = every_flag;
+  /// Returns the flags that may be needed after the segment. Sets live_at_target_ to those at the target of its branch.
+  u16 flags_live_after(u32 n) {
+    live_at_target_ = every_flag;
     if (n == 0) return needed(at_);
     switch (last_) {
       case Kind::jcc:
-      case Kind::loop: live_there_ = needed(in_[n - 1].target()); return static_cast<u16>(needed(at_) | live_there_);
+      case Kind::loop:
+        live_at_target_ = needed(in_[n - 1].target());
+        return static_cast<u16>(needed(at_) | live_at_target_);
       case Kind::jump:
       case Kind::call: return needed(in_[n - 1].target());
       case Kind::plain: return needed(at_);
@@ -212,12 +214,12 @@ class Translator {
     if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80) {
       mark_partial(current(), channel::partial_int80);
       recorder.give_up();
-      persistent_cache->give_up_writing();  // it may give up rights by one
+      persistent_cache->give_up_writing();  // it may be used to drop privileges
     }
     if (in.kind == Kind::plain || in.kind == Kind::trap)
       emit_copy(b, in, segment);
     else if (is_last && last_ == in.kind && is_instrumented && is_conditional(in.kind))
-      instrumentation->conditional(b, i, segment, live_there_);
+      instrumentation->conditional(b, i, segment, live_at_target_);
     else if (is_last && last_ == in.kind)
       emit_end(b, in, segment, increment, number, counted);
     else
@@ -228,7 +230,7 @@ class Translator {
   bool steps_;
   u64 older_;
   u32 limit_ = 0, total_ = 0;
-  u16 live_there_ = 0, live_after_ = 0;
+  u16 live_at_target_ = 0, live_after_ = 0;
   Kind last_ = Kind::plain;
   bool compared_ = false;
   Code code_, ahead_;

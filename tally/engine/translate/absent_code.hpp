@@ -1,34 +1,35 @@
-/// Code that is not there until a thread of the process fills its page (userfaultfd). Who reads it sleeps in the kernel
-/// until then; and while it holds a lock that the filling thread waits for, that would be for ever. So a thread touches
-/// the code that it comes to before it takes a lock, and reads what is there under one. Where a page has gone between,
-/// others make it give up. It makes do with what it has, and what cannot be read is executed where it stands.
+/// Code pages that are absent until a thread of the process fills them (userfaultfd). A thread that reads such a page
+/// sleeps in the kernel; it would sleep for ever if it held a lock that the filling thread waits for. Therefore a
+/// thread touches the code at its pc before it takes a lock, and under a lock reads only pages that are present. If a
+/// page was removed in between, other threads make the reader give up. It then uses what it has read, and code that it
+/// cannot read is executed at its own address.
 #pragma once
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::translate {
 
-/// Thread::reads_code.
+/// Values of Thread::reads_code.
 enum ReadsCode : u32 { reads_none, reads_code, gave_up_reading };
 
 /// The process has a userfaultfd from now on.
 void note_absent_code();
 bool code_may_be_absent();
 
-/// Sleeps until the code at the pc of `t` is there, which holds no lock; or until a signal comes.
+/// Sleeps until the code at the pc of `t` is present, or a signal arrives. The caller must not hold a lock.
 void await_code(Thread* t);
 
-/// Around what reads code under a lock.
+/// Enclose code that reads program code under a lock.
 inline void begin_reading(Thread* t) { t->reads_code = reads_code; }
 inline void end_reading(Thread* t) { t->reads_code = reads_none; }
 
-/// As safe_copy and safe_compare, of code: pages that are not there are not read, and none once it has given up.
+/// Like safe_copy and safe_compare, for code. They do not read absent pages, and nothing after the thread has given up.
 u64 copy_code(void* to, u64 from, u64 n);
 u64 compare_code(const void* ours, u64 theirs, u64 n);
 
-/// A signal came while the thread was at this instruction: where it goes on, if it was reading code.
+/// A signal arrived while the thread was at `ip`. Returns where it continues; if it was reading code, it gives up.
 u64 give_up_reading(Thread* t, u64 ip);
 
-/// Makes others give up: this thread has waited long for a lock.
+/// Makes other threads give up reading, because this thread has waited long for a lock.
 void hurry_readers();
 
 }  // namespace tally::engine::translate

@@ -1,20 +1,20 @@
-/// Code that is compared when it is entered: of pages that the program may write without the engine hearing of it
-/// (watching.hpp). Such a trace begins with a comparison of all the code that it was made from, without a change of the
-/// flags, and ends after the first instruction that stores, since that may have written what follows.
+/// Code that is compared when it is entered, because the program may write it without notice to the engine
+/// (watching.hpp). Its traces start with a comparison of all code that they were made from, which preserves the flags.
+/// They end after the first instruction that stores, because that may have written the following code.
 #pragma once
 #include "tally/engine/translate/generate.hpp"
 
 namespace tally::engine::translate {
 
-/// Bytes at its beginning that save what it borrows, rcx and r11.
+/// Bytes at the start of the comparison that save the registers it borrows, rcx and r11.
 inline constexpr u32 comparison_saves = 18;
-/// The comparison of a trace that consists of these `n` instructions, which follow one another.
+/// Emits the comparison of a trace that consists of these `n` consecutive instructions.
 void emit_comparison(Builder& b, const Instruction* in, u32 n);
 
 extern "C" {
-/// From a trace whose code is another one by now: rcx = its address in the program; rcx and r11 are saved.
+/// Entered from a trace whose program code has changed: rcx = its address in the program; rcx and r11 are saved.
 void enter_unlike();
-/// Called by it.
+/// Called by enter_unlike().
 void found_unlike(Thread* t);
 }
 

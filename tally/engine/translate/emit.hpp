@@ -1,4 +1,4 @@
-/// Writes machine code: the few forms that generated code needs. No checks: the caller has room.
+/// Writes the machine code forms that generated code needs. Checks nothing: the caller ensures that there is room.
 #pragma once
 #include "tally/engine/thread.hpp"
 
@@ -12,13 +12,13 @@ struct Emitter {
   void bytes(const u8* from, u32 n) {
     for (u32 i = 0; i < n; i++) *p++ = from[i];
   }
-  /// The bytes of an instruction, from where 16 can be read to where 16 can be written.
+  /// Copies the bytes of an instruction. 16 bytes must be readable at `from` and writable here.
   void instruction(const u8* from, u32 n) {
     __builtin_memcpy(p, from, 8);
     __builtin_memcpy(p + 8, from + 8, 8);
     p += n;
   }
-  /// Many bytes, in words: up to seven more are read and written.
+  /// Copies many bytes, in words: reads and writes up to seven more.
   void words(const u8* from, u32 n) {
     for (u32 i = 0; i < n; i += 8) __builtin_memcpy(p + i, from + i, 8);
     p += n;

@@ -1,13 +1,13 @@
-/// Which file a mapping is of: what fstat(2) says of it, and its build id. The file is opened as the program sees it,
-/// when its code is first translated.
+/// Identifies the file of a mapping: the result of fstat(2) and the build id. The file is opened as the program sees
+/// it, when its code is first translated.
 ///
-/// Everything here wants the lock of exec_regions.cpp.
+/// The caller must hold the lock of exec_regions.cpp for everything here.
 #pragma once
 #include "tally/engine/translate/process_maps.hpp"
 
 namespace tally::engine::translate {
 
-/// A descriptor of a mapped file, closed with it.
+/// A mapped file, open during its lifetime.
 class MappedFile {
  public:
   explicit MappedFile(const ListedMapping& m);
@@ -15,11 +15,11 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  /// Zero where neither the path, nor /proc/self/exe, nor /proc/self/map_files leads to it.
+  /// Zero if none of the path, /proc/self/exe and /proc/self/map_files leads to the file.
   const channel::FileIdentity& identity() const { return identity_; }
-  /// Negative: it cannot be read.
+  /// Negative if the file cannot be read.
   s64 fd() const { return fd_; }
-  /// Somebody else closes it.
+  /// Returns the descriptor; the caller must close it.
   s64 release() {
     const s64 fd = fd_;
     fd_ = -1;
@@ -31,8 +31,8 @@ class MappedFile {
   channel::FileIdentity identity_{};
 };
 
-/// How many bytes around `address`, in [start, end), the file has too, `offset` being that of `start`. Sets `start`,
-/// `end` and `offset` to those of these bytes; false where the ones at `address` differ.
+/// Finds the range around `address`, within [start, end), where memory and file are equal. `offset` is that of `start`
+/// in the file. Sets `start`, `end` and `offset` to this range; returns false if they differ at `address`.
 bool find_same_bytes(s64 fd, u64 address, u64& start, u64& end, u64& offset);
 
 }  // namespace tally::engine::translate

@@ -1,5 +1,5 @@
-/// Executable memory as far as it is known; truth is the kernel's, read from /proc/self/maps where nothing is known.
-/// Wants lock_code.
+/// A cache of the executable ranges in /proc/self/maps; unknown ranges are read from there. The caller must hold the
+/// lock of lock_code() for everything here.
 #pragma once
 #include "tally/engine/records.hpp"
 
@@ -10,16 +10,16 @@ struct Range {
   bool writable;
 };
 
-/// Reserves the table, once.
+/// Reserves the table. Called once.
 void ranges_init();
-/// The range that `pc` lies in; null where nothing is known.
+/// Returns the range that contains `pc`, or null if it is unknown.
 Range* find_range(u64 pc);
-/// Whether something is known of [a, a + n).
+/// Whether any of [a, a + n) is known.
 bool any_range(u64 a, u64 n);
-/// Nothing is known of [a, end) any more.
+/// Forgets what is known about [a, end).
 void forget(u64 a, u64 end);
 void forget_all_ranges();
-/// [a, end) is executable.
+/// Records that [a, end) is executable.
 void add_range(u64 a, u64 end, bool writable);
 
 }  // namespace tally::engine::translate

@@ -1,27 +1,27 @@
-/// How traces lead to one another: direct exits and their stubs, entries for indirect jumps.
+/// Links between traces: direct exits and their stubs, and entries for indirect jumps.
 ///
-/// Everything here wants cache_lock held.
+/// The caller must hold cache_lock for everything here.
 #pragma once
 #include "tally/engine/translate/cache.hpp"
 
 namespace tally::engine::translate {
 
-/// A direct exit at `here`: (j)cc to the translation of `target`, patched when there is one. `condition` < 0: always.
-/// Returns the cache address of the jump. Targets are keys of traces.
+/// Emits a direct exit: a jump or jcc to the translation of `target` (the key of a trace), patched when that exists.
+/// `condition` < 0: unconditional. Returns the cache address of the jump.
 u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target);
-/// Where an exit whose displacement is at `displacement` leads for now.
+/// Sets the displacement of an exit: it leads to the trace of `target`, or to a new stub if there is none yet.
 void lead_exit(Arena& a, u8* displacement, u64 target);
-/// Code for an exit whose displacement is at `source` and that is not linked: it asks for `target`.
+/// Emits the stub of an unlinked exit whose displacement is at `source`. The stub requests `target`.
 void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target);
 
-/// The program address of a link's exit.
+/// Returns the program address of a link's target.
 u64 link_target(u64 link);
 
-/// Where thread `t` goes on in the cache, given that its pc is that of `trace`, which was made for it just now or
-/// earlier; links the exit it came by.
+/// Determines where thread `t` continues in the cache, in `trace`, whose pc is that of the thread. Links the exit
+/// through which the thread came. `is_new`: the trace was just created for it.
 void settle(Thread* t, Trace& trace, bool is_new);
 
-/// A jump of dropped code at `grave` leads to `to` from now on; 0: on to the stub after it.
+/// Redirects the forwarding jump at `grave` to `to`; 0: to the stub that follows it.
 void patch_grave(u64 grave, u64 to);
 
 /// The table of exits that are not linked yet.

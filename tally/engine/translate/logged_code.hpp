@@ -1,10 +1,10 @@
-/// Records of the log of code (code_log.hpp): each trace that is made, and the mapping that its code is of.
+/// Adds each new trace, and the mapping of its code, to the code log (code_log.hpp).
 #pragma once
 #include "tally/engine/translate/cache.hpp"
 
 namespace tally::engine::translate {
 
-/// A mapping that the log has.
+/// A mapping that is in the log.
 struct LoggedMapping {
   u64 start, end;
   u32 number;  ///< CodeMapping::number
@@ -12,20 +12,20 @@ struct LoggedMapping {
   bool has(u64 pc) const { return pc - start < end - start; }
 };
 
-/// The trace is finished. Wants cache_lock held.
+/// Logs a finished trace. The caller must hold cache_lock.
 void log_trace(const Trace& t);
-/// Whether there is room for so many more traces of so many places. Wants cache_lock held.
+/// Whether the log has room for these numbers of traces and places. The caller must hold cache_lock.
 bool log_has_room(u32 traces, u32 places);
-/// What was mapped there is something else now. Wants the lock of exec_regions.cpp.
+/// Something else was mapped at these addresses. The caller must hold the lock of exec_regions.cpp.
 void log_unmapped(u64 start, u64 end);
-/// The number of the mapping of an address, which is logged if it is not yet (CodeMapping::number); 0 without a log.
-/// Wants no lock of exec_regions.cpp and none of threads.
+/// Returns the number of the mapping of an address (CodeMapping::number), and logs the mapping if necessary. Returns 0
+/// without a log. The caller must not hold the lock of exec_regions.cpp or threads_lock.
 u32 logged_mapping(u64 pc);
-/// The same, with the addresses that it is the number of.
+/// The same, with the range that has this number.
 LoggedMapping logged_around(u64 pc);
-/// Another number after each time that a logged mapping has gone: what an address leads to may have changed.
+/// Changes each time a logged mapping is unmapped or replaced: the target of an address may have changed.
 u32 unmapped_mappings();
-/// The process has begun another log. Wants all other threads to be held.
+/// The process has started another log. All other threads must be held.
 void log_restarted();
 
 }  // namespace tally::engine::translate

@@ -10,13 +10,13 @@ struct ListedMapping {
   u64 offset, inode;
   u32 device_major, device_minor;
   char path[4096];
-  u32 path_bytes;  // 0 = it has none
+  u32 path_bytes;  // 0 = no path
 };
 
-/// Reads one line after the other of what the kernel lists; for each_mapping().
+/// Parses the kernel's list line by line, for each_mapping().
 class MappingReader {
  public:
-  /// Takes the next character of the text. True: the line is complete.
+  /// Takes the next character of the text. Returns true at the end of a line.
   bool takes(char c) {
     if (c == '\n') return true;
     if (field_ < fields) {
@@ -59,10 +59,10 @@ class MappingReader {
   u32 field_ = 0, position_ = 0;
 };
 
-/// Reads /proc/self/maps line by line; calls f(ListedMapping). False where there is no /proc.
+/// Reads /proc/self/maps and calls f(ListedMapping) for each line. Returns false if there is no /proc.
 template <class F>
 bool each_mapping(F&& f) {
-  static char text[16384];  // one reader at a time: the lock of exec_regions.cpp
+  static char text[16384];  // one reader at a time, under the lock of exec_regions.cpp
   static MappingReader reader;
   const s64 fd = open_own("self/maps");
   if (failed(fd)) return false;

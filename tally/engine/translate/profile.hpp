@@ -1,4 +1,4 @@
-/// What the counters say of branches.
+/// Branch and execution counts from the segment counters.
 #pragma once
 #include <sys/mman.h>
 
@@ -9,7 +9,7 @@ namespace tally::engine::translate {
 
 inline bool is_branch(Kind k) { return k == Kind::jcc || k == Kind::loop; }
 
-/// Zeros, for as long as it lives.
+/// A zeroed array, freed at the end of its lifetime.
 template <class T>
 class Scratch {
  public:
@@ -19,7 +19,7 @@ class Scratch {
   ~Scratch() {
     if (data_ != nullptr) unreserve(reinterpret_cast<u64>(data_), bytes_);
   }
-  /// False without memory.
+  /// Returns false if no memory is available.
   bool init(u32 n) {
     bytes_ = page_up(n * sizeof(T));
     data_ = reinterpret_cast<T*>(try_reserve(bytes_, PROT_READ | PROT_WRITE));
@@ -32,11 +32,11 @@ class Scratch {
   u64 bytes_ = 0;
 };
 
-/// How often segments ran, by all threads of the process of `t` that still have counters. Added up once: a look at each
-/// of many counters of each of many threads takes long.
+/// How often segments were executed, summed over all threads of the process of `t` that still have counters. Summed
+/// once, because reading each counter of each thread takes long.
 class Executions {
  public:
-  /// False without memory. Wants threads_lock.
+  /// Returns false if no memory is available. The caller must hold threads_lock.
   bool init(const Thread* t);
   u64 operator[](u32 number) const { return counters_[number]; }
 
@@ -47,14 +47,14 @@ class Executions {
   const u64* counters_ = nullptr;
 };
 
-/// Where the branches of this process went. Open addressing; always one free place at least.
+/// How often each branch of this process was taken. Open addressing; at least one entry is always free.
 class Profile {
  public:
   struct Branch {
     u64 pc, taken, passed;
   };
 
-  /// For up to `n` branches. False without memory.
+  /// Reserves room for `n` branches. Returns false if no memory is available.
   bool init(u32 n) {
     u32 size = 64;
     while (size < 2 * n) size *= 2;
@@ -63,7 +63,7 @@ class Profile {
   }
   void note(u64 pc, u64 taken, u64 passed) {
     Branch& b = find(pc);
-    if (b.pc == 0 && used_ == mask_) return;  // other threads go on counting: there may be more than was thought
+    if (b.pc == 0 && used_ == mask_) return;  // other threads continue to count, so more branches may appear
     used_ += b.pc == 0;
     b.pc = pc;
     b.taken += taken;
@@ -80,7 +80,7 @@ class Profile {
   u32 mask_ = 0, used_ = 0;
 };
 
-/// What counters say of one trace. `Counter`: gives the executions of the segment with a number.
+/// Evaluates the counters of one trace. `Counter` returns the executions of a segment by its number.
 template <class Counter>
 class History {
  public:
@@ -93,8 +93,8 @@ class History {
 
   u64 entered() const { return entered_; }
 
-  /// Calls `each(place, reached, taken, passed)` with every Place: how often it was reached, and where it is a
-  /// conditional branch, how often it went either way. Not with those of exits, off the trace's way.
+  /// Calls `each(place, reached, taken, passed)` with every Place: how often it was reached, and for a conditional
+  /// branch, how often it was taken and not taken. Skips the places of exits.
   template <class Each>
   void places(Each&& each) const {
     u64 reached = entered_;
@@ -123,7 +123,7 @@ class History {
     });
   }
 
-  /// Whether it was left early more often than not.
+  /// Whether most executions left the trace early.
   bool is_mistaken() const {
     bool mistaken = false;
     branches(
@@ -132,7 +132,7 @@ class History {
   }
 
  private:
-  /// Counters are not read at one moment.
+  /// The counters are not all read at the same time.
   static u64 difference(u64 a, u64 b) { return a > b ? a - b : 0; }
 
   Counter counter_;

@@ -1,16 +1,16 @@
-/// Memory protection keys (pkeys(7)): a register of each thread denies it memory of a key, code excepted.
+/// Memory protection keys (pkeys(7)): a per-thread register denies access to memory by key, except for execution.
 ///
-/// The engine's own memory has key 0, as all memory has that got no other key. So a program that denies itself key 0
-/// goes on natively before it does, and the engine reads code that it cannot read with every key allowed.
+/// The engine's memory has key 0, like all memory without another key. A program that denies itself key 0 therefore
+/// continues natively before it does so. To read code that the program cannot read, the engine allows all keys.
 #pragma once
 #include "tally/engine/translate/generate.hpp"
 
 namespace tally::engine::translate {
 
-/// Whether processor and kernel have them.
+/// Whether the processor and the kernel support them.
 bool has_protection_keys();
 
-/// While it lives the register of the thread has this value: 0 allows memory of every key. Only where there are keys.
+/// Sets the thread's register to this value during its lifetime; 0 allows all keys. Only if keys are supported.
 class ScopedKeys {
  public:
   explicit ScopedKeys(u32 denied);
@@ -22,22 +22,23 @@ class ScopedKeys {
   u32 before_;
 };
 
-/// The instructions that set that register.
+/// The instructions that set this register.
 enum class KeySetter : u8 { none, wrpkru, xrstor };
 KeySetter key_setter(const Instruction& in);
-/// Whether it is one of them, where there are keys. Such an instruction is the first one of its trace.
+/// Whether it is one of these, and keys are supported. Such an instruction is the first one of its trace.
 inline bool sets_protection_keys(const Instruction& in) {
   return has_protection_keys() && key_setter(in) != KeySetter::none;
 }
 
-/// The beginning of such a trace: asks the engine where memory of key 0 may become denied, without a change of the
-/// flags. wrpkru asks where EAX denies key 0, xrstor where EAX has a bit for the register.
+/// Emits the start of such a trace: enters the engine if key 0 may become denied, and preserves the flags. For wrpkru
+/// it checks whether EAX denies key 0, for xrstor whether EAX selects the register.
 void emit_key_check(Builder& b, const Instruction& in);
 
 extern "C" {
-/// From there: rcx = the address of the instruction, r11 = where its code goes on; both registers are saved.
+/// Entered from there: rcx = the address of the instruction, r11 = the cache address at which its code continues; both
+/// registers are saved.
 void enter_key_check();
-/// Called by it; returns where the program may go on in the engine. Defined by who drives the translation.
+/// Called by enter_key_check(). Returns if the program may continue in the engine. Defined in the guest layer.
 void keys_may_change(Thread* t);
 }
 

@@ -1,7 +1,7 @@
-/// Memory that the program made read-only, most of it tables by which libraries find one another: pointers that were
-/// read there hold until the range is noted again.
+/// Memory that the program made read-only, mostly tables through which libraries call one another. Pointers that were
+/// read from it stay valid until the range changes.
 ///
-/// Everything here wants the lock of exec_regions.cpp, unless it says otherwise.
+/// The caller must hold the lock of exec_regions.cpp for everything here, unless noted otherwise.
 #pragma once
 #include "tally/engine/base.hpp"
 
@@ -11,7 +11,7 @@ void add_read_only(u64 start, u64 end);
 void forget_read_only(u64 start, u64 end);
 void forget_all_read_only();
 bool overlaps_read_only(u64 start, u64 end);
-/// Whether these bytes lie in such a range; then somebody relies on it.
+/// Whether these bytes are in such a range. If so, marks the range as used.
 bool use_read_only(u64 address, u64 bytes);
 
 }  // namespace tally::engine::translate

@@ -1,6 +1,6 @@
-/// Relocations: what a template of a trace needs, noted down while the trace is made.
+/// Relocations: recorded while a trace is generated, for its template.
 ///
-/// Everything here wants cache_lock held.
+/// The caller must hold cache_lock for everything here.
 #pragma once
 #include "tally/engine/translate/cache.hpp"
 
@@ -14,37 +14,37 @@ using persist::Template;
 
 struct Builder;
 
-/// What depends on where a trace stands.
+/// The kinds of values that depend on the address of a trace.
 enum class Fix : u8 {
-  counter,      // dword: displacement of the counter of segment `value`
-  relative,     // dword: program address pc + value, from `extra` bytes after the dword
-  exit,         // dword: a direct exit to program address pc + value
-  exit_by,      // dword: a direct exit to where the pointer at program address pc + value leads, which must hold
-  pushed,       // dword: displacement of a literal, the program address pc + value
-  system_call,  // dword: displacement of the arena's door for system calls
+  counter,   // dword: displacement of the counter of segment `value`
+  relative,  // dword: program address pc + value, from `extra` bytes after the dword
+  exit,      // dword: a direct exit to program address pc + value
+  exit_by,   // dword: a direct exit to the target of the pointer at program address pc + value, which must not change
+  pushed,    // dword: displacement of a literal, the program address pc + value
+  system_call,  // dword: displacement of the arena's jump into the engine for system calls
   address,      // qword: program address pc + value
-  low_address,  // dword: the low half of it
+  low_address,  // dword: the low half of that
 
-  // Of code that counts windows down, and that asks the models of a machine; `stubs` is what stands beside the way:
-  touched,      // dword: displacement of what says that the counter of segment `value` was counted up
-  to_window,    // dword: displacement of the arena's door for windows
-  call_target,  // nothing: where the next call_site leads, program address pc + value; extra: or the pointer there
-  call_site,    // dword: what is asked at the call at program address pc + value; extra: its target is known
+  // For code that counts down windows or calls machine models; `stubs` is the code outside the trace:
+  touched,      // dword: displacement of the flag that the counter of segment `value` was incremented
+  to_window,    // dword: displacement of the arena's jump into the engine for windows
+  call_target,  // nothing: the target of the next call_site, program address pc + value; extra: or the pointer there
+  call_site,    // dword: identifies the call at program address pc + value; extra: its target is known
   negated,      // qword: program address pc + value, negated
-  negated_by,   // qword: where the pointer at that address leads, which must hold, negated
+  negated_by,   // qword: the target of the pointer at that address, which must not change, negated
   line,         // dword: the number of the line or page of code at program address pc + value
-  page_entry,   // dword: displacement of what is known of the set of that page
-  outcome,      // dword: what is told of the branch at program address pc + value; extra: whether it was taken
+  page_entry,   // dword: displacement of the model state of the set of that page
+  outcome,      // dword: identifies the branch at program address pc + value; extra: whether it was taken
   site,         // dword: displacement of the counter of site `extra` of the instruction at program address pc + value
-  unstable,     // nothing: that site is taken to be unstable
-  to_body,      // dword: `value` bytes after the beginning of the body
-  to_stubs,     // dword: `value` bytes after that of the stubs
-  to_lookup,    // dword: displacement of the arena's door for looks
-  to_model,     // dword: displacement of the one for all else
+  unstable,     // nothing: that site is assumed to be unstable
+  to_body,      // dword: `value` bytes after the start of the body
+  to_stubs,     // dword: `value` bytes after the start of the stubs
+  to_lookup,    // dword: displacement of the arena's jump for lookups in models
+  to_model,     // dword: displacement of the arena's jump for all other calls of models
 };
 
-/// Below it addresses may have short forms: a template has those of its own address. Nothing that code above refers to
-/// by a displacement lies in the low 4 GB.
+/// Addresses below this may have short forms, so a template contains them for its own address. Generated code never
+/// uses a displacement to the low 4 GB.
 inline constexpr u64 low_limit = 0x180000000;
 
 struct Fixup {
@@ -54,18 +54,18 @@ struct Fixup {
   u8 extra : 7, in_stubs : 1;
 };
 
-/// Program code that a template was made from.
+/// A range of program code that a template was made from.
 struct CodeRange {
-  s32 from;  // from the trace's pc
+  s32 from;  // relative to the trace's pc
   u32 bytes;
 };
 
-/// All of it, of one trace.
+/// The relocations and program code of one trace.
 struct Recording {
   static constexpr u32 fixup_limit = 2048, range_limit = 64, original_limit = 4096, max_bytes = 0xffff;
 
-  bool by_jump = false;  ///< an indirect jump came first
-  u8 generation = 0;     ///< how often it was made again from what a process had counted
+  bool by_jump = false;  ///< an indirect jump reached it first
+  u8 generation = 0;     ///< how often it was reoptimized
   u64 pc = 0, body = 0, stubs = 0;
   u32 fixups = 0, ranges = 0, originals = 0;
   Fixup fixup[fixup_limit];
@@ -75,18 +75,18 @@ struct Recording {
 
 class Recorder {
  public:
-  /// After begin_trace().
+  /// Starts recording, after begin_trace().
   void begin(const Builder& b, bool by_jump, u8 generation = 0);
   /// The trace relies on this instruction.
   void note(const Instruction& in);
   void fix(Fix what, u64 offset, s64 value, u32 extra = 0);
-  /// The same by a cache address, in the body or in the stubs, and a program address.
+  /// The same for a cache address in the body or the stubs, and a program address.
   void fix_at(Fix what, const u8* at, u64 address, u32 extra = 0);
-  /// The dword at this cache address is a displacement to that one, of the trace or a door of its arena.
+  /// The dword at cache address `at` is a displacement to `to`, in the trace or a jump of its arena into the engine.
   void refer(const u8* at, u64 to);
-  /// It is not to be used again.
+  /// Stops recording: the trace gets no template.
   void give_up() { on_ = false; }
-  /// The trace is finished. `use`: its template takes the place of the template of that use, 0 = of none.
+  /// Ends recording. The new template replaces the one of that use, 0 = none.
   void end(const Builder& b, u32 use = 0);
 
  private:
@@ -99,34 +99,33 @@ class Recorder {
 };
 extern Recorder recorder;
 
-/// Where templates are kept, as translation knows it. The empty form keeps nothing.
+/// The interface for stored templates. The base class stores nothing.
 class PersistentCache {
  public:
-  /// All traces that an earlier run of the program made of the code around `pc` are made at once. False: none.
+  /// Creates all traces that an earlier run of the program made of the code around `pc`. Returns false if none exist.
   virtual bool load(u64 /*pc*/) { return false; }
-  /// A template for the code at `pc`, or null; and a trace from it: null where it cannot be used there, dead where
-  /// there is no room. `older`: as for make_trace().
+  /// find() returns a template for the code at `pc`, or null. reuse() creates a trace from it; it returns null if the
+  /// template cannot be used there, and a dead trace if there is no room. `older` as for make_trace().
   virtual const Template* find(u64 /*pc*/) { return nullptr; }
   virtual Trace* reuse(const Template&, u64 /*pc*/, u64 /*older*/, Arena&) { return nullptr; }
 
-  /// Whether templates of traces that were made so often again are kept; and one of them.
+  /// Whether it stores templates of traces that were reoptimized this often; stores one.
   virtual bool records(u8 /*generation*/) const { return false; }
   virtual void add(const Recording&, const Builder&, u32 /*use*/) {}
-  /// What is known of the template of a use; false where it is gone.
+  /// What is known about the template of a use. used() returns false if it no longer exists.
   struct Used {
     u8 generation;
     bool by_jump;
   };
   virtual bool used(u32 /*use*/, Used&) const { return false; }
 
-  /// Whether anything can be added; whether it is of use to anybody: not what fits this run only.
+  /// Whether anything can be added; and whether additions are useful to others, not only to this run.
   virtual bool is_written() const { return false; }
   virtual bool keeps_any() const { return false; }
-  /// The process is about to do with fewer rights: it writes nothing any more that others use.
+  /// The process is about to drop privileges: from now on it writes nothing that others use.
   virtual void give_up_writing() {}
 
-  /// All code was thrown away; what was known of code in this range does not hold any more. The second needs no lock
-  /// but that of exec_regions.cpp.
+  /// All code was discarded; code in this range has changed. unmapped() needs no lock except that of exec_regions.cpp.
   virtual void discarded() {}
   virtual void unmapped(u64 /*start*/, u64 /*end*/) {}
 

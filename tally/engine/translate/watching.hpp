@@ -1,9 +1,9 @@
-/// Pages of code that the program may write. Either such a page is protected, so that a write is noticed before it
-/// happens: then what was translated from it is dropped, and the page is as the program made it again. Or it stays as
-/// the program made it, and each trace compares the code that it was made from when it is entered (compared_code.cpp):
-/// where there is no protection to be had, where the kernel writes, and where it would be lifted all the time.
+/// Pages of code that the program may write. Such a page is either *watched* or *compared*. A watched page is
+/// protected, so that a write is noticed before it happens; then its translations are dropped and its protection is
+/// restored. Code of a compared page is compared with its copy when a trace is entered (compared_code.cpp). This is
+/// necessary if the page cannot be protected, if the kernel writes to it, or if it is written very often.
 ///
-/// Everything here wants the lock of exec_regions.cpp, unless it says otherwise.
+/// The caller must hold the lock of exec_regions.cpp for everything here, unless noted otherwise.
 #pragma once
 #include "tally/engine/thread.hpp"
 
@@ -13,47 +13,48 @@ enum class Compared : u8 { no, while_written_often, for_good };
 
 struct Watched {
   u64 page;
-  bool on;    // it is protected
-  u8 before;  // the protection that it had
-  u8 writes;  // how often it was written when it was protected
+  bool on;    // it is protected now
+  u8 before;  // its original protection
+  u8 writes;  // how often it was written while protected
   Compared compared;
 };
 
-/// Whether the kernel may write into this page in the name of `t`, which is in a system call or will end. Set once, at
-/// the start.
+/// Whether the kernel may write to this page on behalf of `t`, which is in a system call or is about to end. Set once
+/// at the start.
 extern bool (*kernel_may_write)(const Thread& t, u64 page);
 
-/// The page cannot be written from now on; `before`: how it can be used otherwise. False: its code is to be compared.
+/// Protects the page against writes; `before` is its original protection. Returns false if its code must be compared.
 bool watch(u64 page, u8 before);
-/// It is as the program made it. False where the kernel refuses that.
+/// Restores the page's protection. Returns false if the kernel refuses.
 bool unwatch(Watched& w);
-/// The same for `n` pages side by side, none of which is to be protected again.
+/// The same for `n` adjacent pages, which are never protected again.
 bool unwatch_together(Watched* const* pages, u32 n);
-/// Who changed something here was killed: what is said to be protected is.
+/// After a thread was killed while it changed this data: protects all pages that are recorded as protected.
 void repair_watched();
-/// A protected page is written: it is to be compared if that happens all the time.
+/// A protected page is written. Switches it to comparison if that happens often.
 void note_write(Watched& w);
 
 bool is_protected(u64 page);
-/// The entry of a page that is, or was, or null.
+/// Returns the entry of a page that is or was watched, or null.
 Watched* watched_page(u64 page);
 /// Calls `each` with the entries of all pages from `first` to `last`.
 template <class Each>
 void each_watched(u64 first, u64 last, Each&& each);
-/// Protections were set again from page `first` on to before `end`: nothing is known.
+/// Protections of the pages from `first` to before `end` were set again: forgets their entries' state.
 void forget_watched(u64 first, u64 end);
-/// What is written often has to show that again: calls `each` with every such page, whose code is to be dropped.
+/// Watches frequently written pages again: calls `each` with every such page, whose code must be dropped.
 template <class Each>
 void each_written_often(Each&& each);
 
-/// Code of these pages is compared even where nobody can write it.
+/// Always compares code of these pages, even if nobody can write to them.
 void always_compare(u64 a, u64 n);
 bool is_always_compared(u64 page);
-/// No page is protected, where the kernel writes whenever it wants to; or some are.
+/// Watches no page from now on, because the kernel may write at any time; or watches pages again.
 void never_watch_any(bool on);
 bool watches_nothing();
 
-/// Whether any page is, or may be in this memory. Need no lock; who enters a system call has said so before.
+/// Whether any page, or any page of this range, may be watched. Take no lock: a thread announces its system call before
+/// it calls these.
 bool anything_watched();
 bool may_be_watched(u64 a, u64 n);
 

@@ -10,14 +10,14 @@ namespace {
 
 bool may_be_absent;
 
-/// How many of the `n` bytes lie in pages that are there. What the program does not touch must not be asked for: each
-/// page that is counts for whoever fills it.
-u64 bytes_there(u64 address, u64 n) {
+/// How many of the `n` bytes are in pages that are present. Must not request absent pages that the program does not
+/// touch: the program that fills them would count each one.
+u64 bytes_present(u64 address, u64 n) {
   if (!code_may_be_absent()) return n;
-  u8 there = 0;
+  u8 present = 0;
   u64 page = page_down(address);
-  while (page < address + n && kernel(SYS_mincore, page, page_bytes, reinterpret_cast<u64>(&there)) == 0 &&
-         (there & 1) != 0)
+  while (page < address + n && kernel(SYS_mincore, page, page_bytes, reinterpret_cast<u64>(&present)) == 0 &&
+         (present & 1) != 0)
     page += page_bytes;
   return page <= address ? 0 : page - address < n ? page - address : n;
 }
@@ -25,7 +25,7 @@ u64 bytes_there(u64 address, u64 n) {
 }  // namespace
 
 void note_absent_code() {
-  // Who has the cache may sleep until a thread of this process fills a page: the one that waits for it, it may be.
+  // The thread that holds the cache may sleep until a thread of this process fills a page, possibly the waiting one.
   const auto hurry = [](const Lock& lock) {
     if (&lock == &cache_lock) hurry_readers();
   };
@@ -43,15 +43,15 @@ void await_code(Thread* t) {
 
 u64 copy_code(void* to, u64 from, u64 n) {
   if (current()->reads_code == gave_up_reading) return n;
-  const u64 there = bytes_there(from, n);
-  const u64 left = safe_copy(to, reinterpret_cast<const void*>(from), there);
-  if (left == 0 || !has_protection_keys()) return n - there + left;
-  const ScopedKeys every(0);  // memory that may only be executed has a key of its own
-  return n - there + safe_copy(to, reinterpret_cast<const void*>(from), there);
+  const u64 present = bytes_present(from, n);
+  const u64 left = safe_copy(to, reinterpret_cast<const void*>(from), present);
+  if (left == 0 || !has_protection_keys()) return n - present + left;
+  const ScopedKeys every(0);  // execute-only memory has a key of its own
+  return n - present + safe_copy(to, reinterpret_cast<const void*>(from), present);
 }
 
 u64 compare_code(const void* ours, u64 theirs, u64 n) {
-  if (current()->reads_code == gave_up_reading || bytes_there(theirs, n) != n) return 1;
+  if (current()->reads_code == gave_up_reading || bytes_present(theirs, n) != n) return 1;
   return safe_compare(ours, reinterpret_cast<const void*>(theirs), n);
 }
 

@@ -5,8 +5,8 @@
 namespace tally::engine::translate {
 namespace {
 
-/// mov rcx, the `bytes` bytes of the program at `address`, zero-extended.
-void load_part(Emitter& e, u64 address, u32 bytes) {
+/// Emits mov rcx, the `bytes` bytes at program address `address`, zero-extended.
+void load_bytes(Emitter& e, u64 address, u32 bytes) {
   static const u8 byte[] = {0x0f, 0xb6}, word[] = {0x0f, 0xb7}, dword[] = {0x8b}, qword[] = {0x48, 0x8b};
   constexpr u32 longest = 7;
   const bool near = fits32(static_cast<s64>(address - e.here()) - longest);
@@ -21,8 +21,8 @@ void load_part(Emitter& e, u64 address, u32 bytes) {
   if (near) e.dword(static_cast<u32>(address - e.here() - 4));
 }
 
-/// How many bytes are compared at a time where so many are left.
-u32 part_size(u32 left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
+/// The number of bytes to compare next if `left` bytes remain.
+u32 chunk_bytes(u32 left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
 
 }  // namespace
 
@@ -34,22 +34,22 @@ void emit_comparison(Builder& b, const Instruction* in, u32 n) {
   Emitter& e = b.e;
   e.store(rcx, o_borrowed_rcx);
   e.store(r11, o_borrowed_r11);
-  Emitter unlike{reinterpret_cast<u8*>(b.arena.cold)};
-  const u64 away = unlike.here();
-  unlike.move_constant(rcx, b.trace.pc);
-  unlike.jump(b.arena.to_unlike);
-  b.arena.cold = unlike.here();
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  const u64 mismatch = stub.here();
+  stub.move_constant(rcx, b.trace.pc);
+  stub.jump(b.arena.to_unlike);
+  b.arena.cold = stub.here();
   for (u32 at = 0; at < bytes;) {
-    const u32 piece = part_size(bytes - at);
+    const u32 chunk = chunk_bytes(bytes - at);
     u64 value = 0;
-    copy(&value, code + at, piece);
-    load_part(e, in[0].pc + at, piece);
+    copy(&value, code + at, chunk);
+    load_bytes(e, in[0].pc + at, chunk);
     e.move_constant(r11, 0 - value);
     e.add_registers(rcx, rcx, r11);
     e.byte(0xe3);  // jrcxz over the jump
     e.byte(5);
-    e.jump(away);
-    at += piece;
+    e.jump(mismatch);
+    at += chunk;
   }
   e.load(r11, o_borrowed_r11);
   e.load(rcx, o_borrowed_rcx);

@@ -6,7 +6,7 @@ namespace tally::engine::translate {
 namespace {
 
 ZydisDecoder decoder;
-u64 guard_area[16];  // what libZydis finds at FS:0x28
+u64 guard_area[16];  // read by libZydis at FS:0x28
 
 constexpr u16 arithmetic = counter_flags;
 
@@ -24,7 +24,7 @@ u32 decode_operands(const ZydisDecodedInstruction& raw, const ZydisDecoderContex
                                                                                                     : 0;
 }
 
-// String instructions, by opcode (their mnemonics are shared with SSE): what one iteration accesses.
+// String instructions, by opcode because their mnemonics are shared with SSE: the accesses of one iteration.
 u8 string_dynamic(const ZydisDecodedInstruction& i) {
   if (i.opcode_map != ZYDIS_OPCODE_MAP_DEFAULT || i.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
     return channel::dynamic_none;
@@ -45,7 +45,7 @@ u8 string_dynamic(const ZydisDecodedInstruction& i) {
 
 constexpr u64 any_repeat = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
 
-// maskmovq and maskmovdqu store to [rdi] without saying so in a ModRM byte.
+// maskmovq and maskmovdqu store to [rdi] without a memory operand in the ModRM byte.
 bool is_masked_move(const ZydisDecodedInstruction& i) {
   return i.opcode_map == ZYDIS_OPCODE_MAP_0F && i.opcode == 0xf7;
 }
@@ -60,13 +60,13 @@ bool is_jcc(const ZydisDecodedInstruction& i) {
 }
 
 Kind kind_of(const ZydisDecodedInstruction& i) {
-  // With REX.W the prefix means nothing: linkers pad calls of __tls_get_addr with it.
+  // With REX.W, the operand-size prefix has no effect. Linkers pad calls of __tls_get_addr with it.
   const bool narrow = (i.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && i.raw.rex.W == 0;
   switch (i.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
       if (i.mnemonic == ZYDIS_MNEMONIC_XBEGIN) return Kind::transaction;
       if (i.mnemonic == ZYDIS_MNEMONIC_XEND) return Kind::plain;
-      // AMD and Intel disagree on what an operand size prefix does to a near branch.
+      // AMD and Intel processors differ in the effect of an operand-size prefix on a near branch.
       if (narrow) return Kind::step;
       switch (i.mnemonic) {
         case ZYDIS_MNEMONIC_JRCXZ:
@@ -74,7 +74,7 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
         case ZYDIS_MNEMONIC_LOOP:
         case ZYDIS_MNEMONIC_LOOPE:
         case ZYDIS_MNEMONIC_LOOPNE: return Kind::loop;
-        default: return is_jcc(i) ? Kind::jcc : Kind::step;  // jkzd and its like are of no processor that runs Linux
+        default: return is_jcc(i) ? Kind::jcc : Kind::step;  // jkzd and similar exist on no processor that runs Linux
       }
     case ZYDIS_CATEGORY_UNCOND_BR:
       if (i.mnemonic == ZYDIS_MNEMONIC_XABORT) return Kind::plain;
@@ -84,7 +84,7 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
       if (i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || narrow) return Kind::step;
       return i.raw.imm[0].is_relative ? Kind::call : Kind::call_indirect;
     case ZYDIS_CATEGORY_RET:
-      // With the operand size prefix it runs at its own address.
+      // With the operand-size prefix it is executed at its own address.
       if (i.opcode_map != ZYDIS_OPCODE_MAP_DEFAULT || narrow) return Kind::step;
       return i.opcode == 0xc3 || i.opcode == 0xc2 ? Kind::ret : Kind::far_return;
     case ZYDIS_CATEGORY_SYSCALL: return i.mnemonic == ZYDIS_MNEMONIC_SYSCALL ? Kind::syscall : Kind::step;
@@ -108,14 +108,14 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
        (i.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && ((i.opcode >= 0xa0 && i.opcode <= 0xa3) || i.opcode == 0xd7)) ||
        is_masked_move(i)))
     return Kind::leave;
-  // mov gs, r16 and pop gs load the selector and with it the base.
+  // mov gs, r16 and pop gs load the selector, and thereby the base.
   if (i.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && i.opcode == 0x8e && i.raw.modrm.reg == 5) return Kind::leave;
   if (i.opcode_map == ZYDIS_OPCODE_MAP_0F && i.opcode == 0xa9) return Kind::leave;
   return is_relative(i) ? Kind::step : Kind::plain;
 }
 
-/// What the hypervisor or the kernel may execute, or nobody: the flags after it are not those of the manual.
-bool is_done_by_others(const ZydisDecodedInstruction& i) {
+/// Instructions that the hypervisor or the kernel may emulate: the flags afterwards may differ from the manual.
+bool may_be_emulated(const ZydisDecodedInstruction& i) {
   if (i.mnemonic == ZYDIS_MNEMONIC_XTEST) return true;
   if (i.mnemonic == ZYDIS_MNEMONIC_ENDBR64 || i.mnemonic == ZYDIS_MNEMONIC_ENDBR32) return false;
   switch (i.meta.category) {
@@ -135,10 +135,10 @@ bool is_done_by_others(const ZydisDecodedInstruction& i) {
 
 void flags_of(Instruction& in, const ZydisDecodedInstruction& raw) {
   in.reads = in.writes = 0;
-  // What hands the flags to somebody else: r11 and signal frames show them.
+  // These make the flags visible, in r11 or in signal frames.
   if (in.kind == Kind::syscall || in.kind == Kind::trap || in.kind == Kind::step || in.kind == Kind::leave ||
       in.kind == Kind::far_return || raw.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || raw.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
-      raw.mnemonic == ZYDIS_MNEMONIC_LAHF || is_done_by_others(raw)) {
+      raw.mnemonic == ZYDIS_MNEMONIC_LAHF || may_be_emulated(raw)) {
     in.reads = arithmetic;
     return;
   }
@@ -147,8 +147,8 @@ void flags_of(Instruction& in, const ZydisDecodedInstruction& raw) {
   in.reads = static_cast<u16>(f->tested & arithmetic);
   in.writes = static_cast<u16>((f->modified | f->set_0 | f->set_1) & arithmetic);
   switch (raw.mnemonic) {
-    // These leave the adjust flag undefined by the manual and clear it on every processor; elsewhere "undefined" may
-    // mean "unchanged", and then it would be ours that shows.
+    // The manual leaves the adjust flag undefined, and every processor clears it. For other instructions, "undefined"
+    // may mean "unchanged", and then the engine's flag would be visible.
     case ZYDIS_MNEMONIC_AND:
     case ZYDIS_MNEMONIC_OR:
     case ZYDIS_MNEMONIC_XOR:
@@ -175,7 +175,7 @@ void flags_of(Instruction& in, const ZydisDecodedInstruction& raw) {
 }
 
 // Instructions with memory operands that are not data accesses.
-bool touches_nothing(const ZydisDecodedInstruction& i) {
+bool accesses_no_memory(const ZydisDecodedInstruction& i) {
   switch (i.meta.category) {
     case ZYDIS_CATEGORY_NOP:
     case ZYDIS_CATEGORY_WIDENOP:
@@ -197,13 +197,13 @@ bool touches_nothing(const ZydisDecodedInstruction& i) {
   }
 }
 
-// They also read the header that they rewrite; the whole area is one store.
+// These also read the header that they update; the whole area counts as one store.
 bool is_state_save(ZydisMnemonic mnemonic) {
   return mnemonic == ZYDIS_MNEMONIC_XSAVE || mnemonic == ZYDIS_MNEMONIC_XSAVE64 ||
          mnemonic == ZYDIS_MNEMONIC_XSAVEOPT || mnemonic == ZYDIS_MNEMONIC_XSAVEOPT64;
 }
 
-// Which field of its own a plain instruction counts; 0 = none. The fast decoder knows no such instruction.
+// The field, if any, that counts this plain instruction; 0 = none. The fast decoder knows no such instruction.
 u8 plain_field_of(const ZydisDecodedInstruction& i, bool modrm_memory) {
   const bool is_prefetch = i.meta.category == ZYDIS_CATEGORY_PREFETCH || i.meta.category == ZYDIS_CATEGORY_PREFETCHWT1;
   if (is_prefetch && modrm_memory) return channel::prefetches;
@@ -250,7 +250,7 @@ void accesses_of(Instruction& in, const ZydisDecodedInstruction& raw, const Zydi
   }
   const bool modrm_memory = (raw.attributes & ZYDIS_ATTRIB_HAS_MODRM) && raw.raw.modrm.mod != 3;
   in.plain_field = plain_field_of(raw, modrm_memory);
-  if ((!modrm_memory && !implicit_access(raw)) || touches_nothing(raw)) return;
+  if ((!modrm_memory && !implicit_access(raw)) || accesses_no_memory(raw)) return;
   if (raw.mnemonic == ZYDIS_MNEMONIC_ENTER && (raw.raw.imm[1].value.u & 31) != 0) {
     const u8 level = static_cast<u8>(raw.raw.imm[1].value.u & 31);
     in.loads = static_cast<u8>(level - 1);
@@ -348,7 +348,7 @@ Details::Details(const Instruction& in) {
 
 Gathering gathering_of(const ZydisDecodedInstruction& raw, u8 opcode) {
   const bool by_k = raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
-  const u32 element = (by_k ? raw.raw.evex.W : raw.raw.vex.W) != 0 ? 64 : 32;  // a union: only one is there
+  const u32 element = (by_k ? raw.raw.evex.W : raw.raw.vex.W) != 0 ? 64 : 32;  // a union: only one is valid
   const u32 index = opcode & 1 ? 64 : 32;
   return {static_cast<u8>(raw.avx.vector_length / (element > index ? element : index)), element, index};
 }

@@ -1,5 +1,5 @@
-// The forms that nearly all compiled code is made of, by tables: what libZydis says of them, in a tenth of its time.
-// A test compares the two over every opcode, ModRM byte and prefix that is accepted here.
+// A table-driven decoder for the forms of nearly all compiled code. It returns the same results as libZydis in a tenth
+// of the time. A test compares the two over every opcode, ModRM byte and prefix that this decoder accepts.
 #include <initializer_list>
 
 #include "tally/engine/translate/decode.hpp"
@@ -8,9 +8,9 @@ namespace tally::engine::translate {
 namespace {
 
 constexpr u16 all_flags = counter_flags;
-constexpr u16 borrow_flags = counter_flags & ~adjust;  // of sbb, as libZydis has it
+constexpr u16 borrow_flags = counter_flags & ~adjust;  // of sbb, according to libZydis
 
-/// What an opcode is, in bits.
+/// Properties of an opcode, as bits.
 enum Shape : u16 {
   known = 1,
   has_modrm = 2,
@@ -22,9 +22,9 @@ enum Shape : u16 {
   pushes = 128,
   pops = 256,
   by_reg = 512,        // the ModRM byte's middle field is part of the opcode: see group()
-  memory_only = 1024,  // where both operands were registers it would be another instruction, or none
+  memory_only = 1024,  // with register operands it is another instruction, or none
   register_only = 2048,
-  width_fixed = 4096,  // an operand-size prefix is part of the opcode, or changes what it is: not here
+  width_fixed = 4096,  // an operand-size prefix is part of the opcode or changes the instruction: not decoded here
 };
 
 struct Form {
@@ -33,7 +33,7 @@ struct Form {
   Kind kind = Kind::plain;
 };
 
-/// What a condition code reads, by its number without the lowest bit; the carry is nobody's business here.
+/// The flags that a condition code reads, by its number without the lowest bit. The carry is not tracked here.
 constexpr u16 conditions[8] = {overflow, 0, zero, zero, sign, parity, sign | overflow, sign | overflow | zero};
 
 struct Forms {
@@ -178,7 +178,8 @@ constexpr Forms make_forms() {
 }
 constexpr Forms forms = make_forms();
 
-/// Opcodes that are several instructions, by the ModRM byte's middle field. False for those that are not known here.
+/// Opcodes that stand for several instructions, selected by the ModRM byte's middle field. Returns false for unknown
+/// ones.
 bool group(Map map, u8 opcode, u8 digit, const Instruction& in, Form& f) {
   constexpr u16 both = reads_rm | writes_rm;
   if (map == Map::two_bytes) {  // 0F BA: bt, bts, btr, btc
@@ -196,7 +197,7 @@ bool group(Map map, u8 opcode, u8 digit, const Instruction& in, Form& f) {
     case 0xc1:
     case 0xd0:
     case 0xd1: {
-      // A count of zero changes no flag; it is the last byte.
+      // A count of zero changes no flags. The count is the last byte.
       const bool constant = opcode >= 0xd0 || (in.immediate & 31) != 0;
       f.shape |= both;
       f.writes = constant && digit >= 4 ? u16{sign | zero | parity} : u16{0};
@@ -209,7 +210,7 @@ bool group(Map map, u8 opcode, u8 digit, const Instruction& in, Form& f) {
       f.shape |= digit == 2 || digit == 3 ? both : u16{reads_rm};
       if (digit == 3) f.writes = all_flags;
       if (digit == 4 || digit == 5) f.writes = overflow;
-      return digit >= 2;  // test has an immediate: not here
+      return digit >= 2;  // test has an immediate: not decoded here
     case 0xfe:
     case 0xff:
       if (digit < 2) {
@@ -253,11 +254,11 @@ struct Prefixes {
   bool p66 = false, f2 = false, f3 = false, fs = false, notrack = false, cs = false;
 };
 
-constexpr u32 most_prefixes = 3;
+constexpr u32 prefix_limit = 3;
 
-/// Where they end; one more than there may be is as far as it looks.
+/// Returns the end of the prefixes. Reads at most one more than the limit.
 const u8* read_prefixes(const u8* p, Prefixes& found) {
-  for (const u8* const end = p + most_prefixes + 1; p != end; p++) switch (*p) {
+  for (const u8* const end = p + prefix_limit + 1; p != end; p++) switch (*p) {
       case 0x66: found.p66 = true; break;
       case 0xf2: found.f2 = true; break;
       case 0xf3: found.f3 = true; break;
@@ -274,7 +275,7 @@ const u8* read_prefixes(const u8* p, Prefixes& found) {
 bool decode_common(u64 pc, const u8* bytes, Instruction& out) {
   Prefixes prefix;
   const u8* p = read_prefixes(bytes, prefix);
-  if (p - bytes > most_prefixes) return false;
+  if (p - bytes > prefix_limit) return false;
   out.rex = 0;
   if ((*p & 0xf0) == 0x40) out.rex = *p++ & 15;
   out.map = Map::one_byte;

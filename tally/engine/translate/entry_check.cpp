@@ -1,4 +1,4 @@
-// The head of a trace that indirect jumps reach: whether their target is really the trace's.
+// The entry check of a trace for indirect jumps: compares their target with the trace's address.
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 
@@ -6,7 +6,7 @@ namespace tally::engine::translate {
 namespace {
 
 constexpr u8 chain_limit = 8;
-/// How many entry checks stand after one another from this one on: the byte before it.
+/// The length of the chain of entry checks that starts here: the byte before it.
 u8 chain_length(u64 entry) { return at<u8>(entry - 1); }
 
 }  // namespace
@@ -17,9 +17,9 @@ u32 entry_check_bytes(u64 pc) {
 
 namespace {
 
-/// Where a check goes that fails: to the one that had the slot of the jump table before, so that targets which share a
-/// slot do not push each other out.
-u64 missed(Arena& a, u64 older) {
+/// Returns the target of a failed check: the check that had the jump table slot before, so that targets that share a
+/// slot do not evict one another.
+u64 miss_target(Arena& a, u64 older) {
   if (older == reinterpret_cast<u64>(engine_no_target)) return a.to_indirect;
   const u64 at = a.cold;
   if (!fits32(static_cast<s64>(older - at)) || chain_length(older) >= chain_limit) return a.to_indirect;
@@ -35,13 +35,12 @@ u64 missed(Arena& a, u64 older) {
 }  // namespace
 
 u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older) {
-  // rcx = the target, r11 free, both saved. The flags are the program's: rcx - pc is zero or not, without them. Where
-  // `loop` is fast it leaves for a target that is another one, so that the usual way is the one straight on: a taken
-  // branch would take the place of a branch of the program in what the processor remembers to predict by. `loop` counts
-  // down first: hence the one more.
-  const u64 miss = missed(a, older);
+  // rcx = the target, r11 is free, both are saved. The flags are the program's, so rcx - pc is compared with zero
+  // without them. If `loop` is fast, it is taken only for another target: a taken branch would occupy an entry of the
+  // branch predictor that the program needs. `loop` decrements rcx first, hence the additional 1.
+  const u64 miss = miss_target(a, older);
   const bool by_loop = settings().loop_is_fast != 0;
-  const u64 away = e.here();
+  const u64 miss_jump = e.here();
   if (by_loop) {
     e.add_constant(rcx, 1);
     e.jump(miss);
@@ -59,7 +58,7 @@ u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older) {
   e.add_registers(rcx, rcx, r11);
   if (by_loop) {
     e.byte(0xe2);  // loop
-    e.byte(static_cast<u8>(away - e.here() - 1));
+    e.byte(static_cast<u8>(miss_jump - e.here() - 1));
   } else {
     e.byte(0xe3);  // jrcxz over the jump
     e.byte(5);

@@ -20,8 +20,8 @@ namespace {
 
 bool everything_executes;  // READ_IMPLIES_EXEC
 
-u64 seen_page[2];      // pages known not to need watching, cheapest first
-u64 constant_page[4];  // pages known to be constant, the last ones
+u64 seen_page[2];      // pages known to need no watching, the cheapest check first
+u64 constant_page[4];  // the last pages known to be constant
 u32 constant_turn;
 
 void forget_known_pages() {
@@ -29,7 +29,7 @@ void forget_known_pages() {
   for (u64& page : constant_page) page = 0;
 }
 
-/// Who knew less than the truth was about to learn it: all is learned again. What was translated by it is thrown away.
+/// A thread was killed before it recorded a change: queries everything again. Translations are discarded.
 void repair_code() {
   note_cache_damaged();
   forget_known_pages();
@@ -44,24 +44,24 @@ Lock ranges_lock{repair_code};
 struct MemoryFile {
   u64 device, inode;
 };
-constexpr u32 memory_file_limit = 4;  // a program opens one, if at all
+constexpr u32 memory_file_limit = 4;  // a program opens one, if any
 MemoryFile memory_files[memory_file_limit];
 u32 memory_file_count;
 
-/// Asks the kernel, which answers EFAULT: a fault of the engine's own would want the lock that is held here.
+/// Asks the kernel, which returns EFAULT. A fault of the engine would need the lock that is held here.
 bool readable(u64 address) {
   const u64 no_time[2] = {};
   return kernel(SYS_futex, address & ~3ull, FUTEX_WAIT_PRIVATE, 0, reinterpret_cast<u64>(no_time)) != -EFAULT;
 }
 
-bool learn(u64 pc) {
+bool query_kernel(u64 pc) {
   bool found = false;
   const bool known = each_mapping([&](const ListedMapping& m) {
     const u64 start = m.start, end = m.end;
     const char* const p = m.permissions;
     const bool is_kernels = start >> 63 != 0;  // vsyscall
     if (is_kernels || (p[2] != 'x' && (p[0] != 'r' || !everything_executes))) return;
-    // What the kernel shows as one piece may be the program's read-only code and pages beside it that are watched.
+    // A mapping that the kernel lists may contain read-only code of the program and watched pages next to it.
     for (u64 from = start, to; from < end; from = to) {
       const bool writable = p[1] == 'w' || is_protected(from / page_bytes);
       for (to = from + page_bytes; to < end && (p[1] == 'w' || is_protected(to / page_bytes) == writable);)
@@ -71,7 +71,7 @@ bool learn(u64 pc) {
     if (pc >= start && pc < end) found = true;
   });
   if (!known && readable(pc)) {
-    // No /proc to ask: what can be read from here on is taken for code.
+    // Without /proc, everything readable from here on is assumed to be code.
     u64 end = page_down(pc);
     while (find_range(end) == nullptr && readable(end)) end += page_bytes;
     add_range(page_down(pc), end, false);
@@ -84,8 +84,8 @@ bool executes(s64 protection) {
   return protection >= 0 && (protection & PROT_EXEC || (everything_executes && protection & PROT_READ));
 }
 
-/// What is known of [start, end) is this from now on; -1: nothing.
-void note(u64 start, u64 end, s64 protection) {
+/// Replaces what is known about [start, end); -1: unknown.
+void set_range(u64 start, u64 end, s64 protection) {
   forget_known_pages();
   forget_read_only(start, end);
   persistent_cache->unmapped(start, end);
@@ -96,12 +96,12 @@ void note(u64 start, u64 end, s64 protection) {
   forget_watched(start / page_bytes, end / page_bytes);
 }
 
-/// The same bytes can be written at another address.
+/// Whether the same bytes can be written at another address.
 bool is_alias(const FileMapping& m, u64 at, u64 page) {
   return at != 0 && at / page_bytes != page && m.shared && m.writable;
 }
 
-bool may_change_elsewhere(u64 pc) {
+bool may_change_by_alias(u64 pc) {
   const FileMapping* file = file_at(pc);
   if (file == nullptr) return false;
   if (file->shared || file->by_descriptor) return true;
@@ -111,13 +111,13 @@ bool may_change_elsewhere(u64 pc) {
 }
 
 /// Whether a page can be written at other addresses, and whether all of these are watched now.
-struct Elsewhere {
+struct Aliases {
   bool any = false, all_watched = true;
 };
 
-/// Watches the page of a file wherever else it can be written.
-Elsewhere watch_elsewhere(const FileMapping& file, u64 page) {
-  Elsewhere found;
+/// Watches the page of a file at all other addresses where it can be written.
+Aliases watch_aliases(const FileMapping& file, u64 page) {
+  Aliases found;
   for (u32 i = 0; const FileMapping* m = file_number(i); i++) {
     const u64 at = same_byte(file, page * page_bytes, *m);
     if (!is_alias(*m, at, page)) continue;
@@ -128,7 +128,7 @@ Elsewhere watch_elsewhere(const FileMapping& file, u64 page) {
   return found;
 }
 
-/// What was translated from [a, a + n), and from the same bytes of a shared mapping at other addresses, is dropped.
+/// Drops translations of [a, a + n), and of the same bytes of a shared mapping at other addresses.
 void drop_everywhere(u64 a, u64 n) {
   invalidate(a, n);
   for (u32 i = 0; const FileMapping* m = file_number(i); i++) {
@@ -145,13 +145,13 @@ void drop_everywhere(u64 a, u64 n) {
   }
 }
 
-/// A protected page is as the program made it, and nothing that was translated from it is left.
-void lift(Watched& w) {
+/// Restores the protection of a watched page and drops its translations.
+void restore_page(Watched& w) {
   drop_everywhere(w.page * page_bytes, page_bytes);
   if (unwatch(w)) return;
-  // A process has only so many mappings, and this one would be cut in three: with its neighbours it is in one piece.
+  // The number of mappings is limited, and this call would split one in three. With its neighbours, it stays whole.
   constexpr u32 limit = 256;
-  Watched* together[limit];
+  Watched* neighbours[limit];
   u64 first = w.page;
   const auto is_neighbour = [&](u64 page) {
     const Watched* const n = watched_page(page);
@@ -160,15 +160,16 @@ void lift(Watched& w) {
   while (w.page - first < limit / 2 && is_neighbour(first - 1)) first--;
   u32 n = 0;
   for (u64 page = first; n < limit && (page == w.page || is_neighbour(page)); page++) {
-    together[n++] = watched_page(page);
+    neighbours[n++] = watched_page(page);
     drop_everywhere(page * page_bytes, page_bytes);
   }
-  if (!unwatch_together(together, n)) die("a page of the program cannot be made writable again:", w.page * page_bytes);
+  if (!unwatch_together(neighbours, n))
+    die("a page of the program cannot be made writable again:", w.page * page_bytes);
 }
 
-/// Nothing is translated and nothing of this file changes while it lives: what was translated from a page is dropped
-/// before anybody can write there.
-struct Still {
+/// While it lives, nothing is translated and no data here changes, so that translations of a page are dropped before
+/// anybody can write to it.
+struct ChangeGuard {
   Guard cache{cache_lock}, code{ranges_lock};
 };
 
@@ -188,7 +189,7 @@ void release_code_for_dead(u32 holder) { ranges_lock.release_for_dead(holder); }
 u32 read_code(u64 pc, u8* to, u32 n) {
   ranges_lock.take();
   const Range* r = find_range(pc);
-  if (r == nullptr && learn(pc)) r = find_range(pc);
+  if (r == nullptr && query_kernel(pc)) r = find_range(pc);
   u64 end = r == nullptr ? 0 : r->end;
   ranges_lock.release();
   if (end == 0) return 0;
@@ -199,12 +200,12 @@ u32 read_code(u64 pc, u8* to, u32 n) {
 bool may_change(u64 pc) {
   Guard guard(ranges_lock);
   const Range* r = find_range(pc);
-  return r == nullptr || r->writable || may_change_elsewhere(pc) || is_always_compared(pc / page_bytes);
+  return r == nullptr || r->writable || may_change_by_alias(pc) || is_always_compared(pc / page_bytes);
 }
 
 void know_code(u64 pc) {
   Guard guard(ranges_lock);
-  if (find_range(pc) == nullptr) learn(pc);
+  if (find_range(pc) == nullptr) query_kernel(pc);
 }
 
 bool is_constant(u64 a, u64 n) {
@@ -214,8 +215,8 @@ bool is_constant(u64 a, u64 n) {
   for (const u64 known : constant_page)
     if (one_page && known == page) return true;
   const Range* const r = find_range(a);
-  const bool constant = r != nullptr && !r->writable && n <= r->end - a && !may_change_elsewhere(a) &&
-                        !is_always_compared(page) && (n == 1 || !may_change_elsewhere(a + n - 1));
+  const bool constant = r != nullptr && !r->writable && n <= r->end - a && !may_change_by_alias(a) &&
+                        !is_always_compared(page) && (n == 1 || !may_change_by_alias(a + n - 1));
   if (constant && one_page) constant_page[constant_turn++ % 4] = page;
   return constant;
 }
@@ -223,7 +224,7 @@ bool is_constant(u64 a, u64 n) {
 bool constant_around(u64 pc, u64& start, u64& end) {
   Guard guard(ranges_lock);
   const Range* const r = find_range(pc);
-  if (r == nullptr || r->writable || may_change_elsewhere(pc)) return false;
+  if (r == nullptr || r->writable || may_change_by_alias(pc)) return false;
   start = r->start;
   end = r->end;
   return true;
@@ -234,44 +235,43 @@ bool watch_page(u64 pc) {
   if (page == seen_page[0] || page == seen_page[1]) return false;
   Guard guard(ranges_lock);
   const Range* r = find_range(pc);
-  if (r == nullptr && learn(pc)) r = find_range(pc);
+  if (r == nullptr && query_kernel(pc)) r = find_range(pc);
   if (r == nullptr) return false;
   const FileMapping* file = file_at(pc);
   if (file != nullptr && file->shared && file->others) mark_partial(current(), channel::partial_shared_code);
-  const Elsewhere elsewhere = file != nullptr ? watch_elsewhere(*file, page) : Elsewhere{};
+  const Aliases aliases = file != nullptr ? watch_aliases(*file, page) : Aliases{};
   if (r->writable && !watch(page, PROT_READ | PROT_WRITE | PROT_EXEC)) return true;
-  if (!elsewhere.all_watched || is_always_compared(page) || (watches_nothing() && may_change_elsewhere(pc)))
-    return true;
-  if (r->writable || elsewhere.any) return false;
+  if (!aliases.all_watched || is_always_compared(page) || (watches_nothing() && may_change_by_alias(pc))) return true;
+  if (r->writable || aliases.any) return false;
   seen_page[1] = seen_page[0];
   seen_page[0] = page;
   return false;
 }
 
 bool unwatch_page(u64 address) {
-  Still still;
+  ChangeGuard guard;
   Watched* const w = watched_page(address / page_bytes);
   if (w == nullptr) return false;
-  // A page once watched whose fault comes late, another thread was first: it says itself whether it may be written.
+  // If another thread handled the fault of this page first, the mapping decides whether it may be written.
   const Range* r = find_range(address);
   const FileMapping* file = file_at(address);
-  const bool ours = (r != nullptr && r->writable) || (file != nullptr && file->writable);
-  if (ours && file != nullptr && file->shared && file->others)
-    mark_partial(current(), channel::partial_shared_code);  // somebody else may have translated it
+  const bool may_write = (r != nullptr && r->writable) || (file != nullptr && file->writable);
+  if (may_write && file != nullptr && file->shared && file->others)
+    mark_partial(current(), channel::partial_shared_code);  // another process may have translated it
   if (w->on) {
     note_write(*w);
-    lift(*w);
+    restore_page(*w);
   }
-  return ours;
+  return may_write;
 }
 
 bool unwatch_range(u64 a, u64 n) {
   if (n == 0) return false;
   bool any = false;
-  Still still;
+  ChangeGuard guard;
   each_watched(a / page_bytes, (a + n - 1) / page_bytes, [&](Watched& w) {
     if (!w.on) return;
-    lift(w);
+    restore_page(w);
     any = true;
   });
   return any;
@@ -280,21 +280,21 @@ bool unwatch_range(u64 a, u64 n) {
 bool unwatch_all() { return unwatch_range(page_bytes, 1ull << 47); }
 
 void open_for_kernel(u64 a, u64 n) {
-  Still still;
+  ChangeGuard guard;
   each_watched(a / page_bytes, (a + n - 1) / page_bytes, [](Watched& w) {
     if (!w.on) return;
     w.compared = Compared::for_good;
-    lift(w);
+    restore_page(w);
   });
 }
 
 bool compare_all(bool on) {
   const bool before = watches_nothing();
   {
-    Still still;
+    ChangeGuard guard;
     never_watch_any(on);
     seen_page[0] = seen_page[1] = 0;
-    // What is written into a file without a system call that says so.
+    // Code in files that may be written without a system call that announces it.
     for (u32 i = 0; const FileMapping* m = file_number(i); i++)
       if (on && !before && m->executable && (m->shared || m->by_descriptor)) invalidate(m->start, m->end - m->start);
   }
@@ -304,7 +304,7 @@ bool compare_all(bool on) {
 
 void compare_range(u64 a, u64 n) {
   {
-    Still still;
+    ChangeGuard guard;
     if (!any_range(a, n)) return;
     always_compare(a, n);
     forget_known_pages();
@@ -320,8 +320,8 @@ void watch_again() {
 
 void note_mapping(u64 a, u64 n, s64 protection, const FileMapping* file) {
   const u64 start = page_down(a), end = page_up(a + n);
-  Still still;
-  note(start, end, protection);
+  ChangeGuard guard;
+  set_range(start, end, protection);
   files_forget(start, end);
   if (file != nullptr) {
     FileMapping m = *file;
@@ -337,8 +337,8 @@ void note_mapping(u64 a, u64 n, s64 protection, const FileMapping* file) {
 void note_unknown(u64 a, u64 n) {
   const u64 start = page_down(a), end = page_up(a + n);
   if (start >= end) return;  // the kernel refuses it
-  Still still;
-  note(start, end, -1);
+  ChangeGuard guard;
+  set_range(start, end, -1);
   files_forget(start, end);
   files_learn(start, end);
   drop_everywhere(start, end - start);
@@ -346,8 +346,8 @@ void note_unknown(u64 a, u64 n) {
 
 void note_protection(u64 a, u64 n, s64 protection) {
   const u64 start = page_down(a), end = page_up(a + n);
-  Still still;
-  note(start, end, protection);
+  ChangeGuard guard;
+  set_range(start, end, protection);
   if (protection >= 0) files_protect(start, end, (protection & PROT_WRITE) != 0, executes(protection));
   drop_everywhere(start, end - start);
   if (protection == PROT_READ) add_read_only(start, end);
@@ -364,9 +364,9 @@ bool read_pointer(u64 address, u64& value) {
 }
 
 void note_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
-  Still still;
-  note(page_down(old), page_up(old + old_bytes), -1);
-  note(to, page_up(to + bytes), -1);
+  ChangeGuard guard;
+  set_range(page_down(old), page_up(old + old_bytes), -1);
+  set_range(to, page_up(to + bytes), -1);
   files_move(old, old_bytes, to, page_up(bytes));
   invalidate(old, old_bytes);
   invalidate(to, bytes);
@@ -379,7 +379,7 @@ u64 attached_bytes(u64 a) {
 
 void note_other_pages(u64 a, u64 n, u64 offset) {
   const u64 start = page_down(a), end = page_down(a + n);
-  Still still;
+  ChangeGuard guard;
   forget_known_pages();
   persistent_cache->unmapped(start, end);
   clock_unmapped(start, end);
@@ -396,7 +396,7 @@ void note_other_pages(u64 a, u64 n, u64 offset) {
 }
 
 void note_thrown_away(u64 a, u64 n, bool of_file) {
-  Still still;
+  ChangeGuard guard;
   if (of_file) drop_everywhere(a, n);
   if (overlaps_read_only(a, a + n)) invalidate(a, n);
   forget_read_only(a, a + n);
@@ -412,7 +412,7 @@ void note_memory_file(u64 device, u64 inode) {
 bool may_be_written() { return files_may_be_written() || __atomic_load_n(&memory_file_count, __ATOMIC_RELAXED) != 0; }
 
 void note_written(u64 device, u64 inode) {
-  Still still;
+  ChangeGuard guard;
   for (u32 i = 0; i < memory_file_limit && i < memory_file_count; i++)
     if (memory_files[i].device == device && memory_files[i].inode == inode) return invalidate(page_bytes, 1ull << 47);
   for (u32 i = 0; const FileMapping* m = file_number(i); i++)

@@ -10,12 +10,12 @@ namespace tally::engine::translate {
 namespace {
 
 constexpr u64 to_read = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-constexpr u64 this_folder = static_cast<u64>(AT_FDCWD);
+constexpr u64 current_directory = static_cast<u64>(AT_FDCWD);
 constexpr char deleted[] = " (deleted)";
 
 alignas(8) u8 bytes_of_file[65536];
 
-/// Reads at most sizeof bytes_of_file; 0 where there are none.
+/// Reads at most sizeof bytes_of_file. Returns 0 if no bytes can be read.
 u64 read_file(s64 fd, u64 offset, u64 bytes) {
   if (bytes > sizeof bytes_of_file) bytes = sizeof bytes_of_file;
   const s64 n = kernel(SYS_pread64, static_cast<u64>(fd), reinterpret_cast<u64>(bytes_of_file), bytes, offset);
@@ -28,7 +28,7 @@ bool are_same(const void* a, const void* b, u64 n) {
   return true;
 }
 
-/// Appends a number in hexadecimal, as the names in map_files have it.
+/// Appends a number in hexadecimal, in the format of the names in map_files.
 char* put_hex(char* to, u64 n) {
   int shift = 60;
   while (shift > 0 && (n >> shift) == 0) shift -= 4;
@@ -46,7 +46,7 @@ void set_identity(channel::FileIdentity& id, const struct stat& s) {
 
 bool is_mapped(const struct stat& s, const ListedMapping& m) { return S_ISREG(s.st_mode) && s.st_ino == m.inode; }
 
-/// The note with the build id among `bytes` of notes.
+/// Finds the build id in `bytes` of ELF notes.
 void find_build_id(const u8* notes, u64 bytes, channel::FileIdentity& id) {
   constexpr u64 name_bytes = 4;  // "GNU" with its zero
   for (u64 at = 0; at + sizeof(Elf64_Nhdr) + name_bytes <= bytes;) {
@@ -66,21 +66,21 @@ void find_build_id(const u8* notes, u64 bytes, channel::FileIdentity& id) {
 
 void read_build_id(s64 fd, channel::FileIdentity& id) {
   constexpr u64 head_bytes = 4096;
-  constexpr u32 most_parts = 64;
-  static Elf64_Phdr parts[most_parts];
+  constexpr u32 segment_limit = 64;
+  static Elf64_Phdr segments[segment_limit];
   const u64 n = read_file(fd, 0, head_bytes);
   Elf64_Ehdr head;
   if (n < sizeof head) return;
   copy(&head, bytes_of_file, sizeof head);
   if (!are_same(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-      head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > most_parts)
+      head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > segment_limit)
     return;
   const u64 table_bytes = u64{head.e_phnum} * sizeof(Elf64_Phdr);
   if (head.e_phoff > n || table_bytes > n - head.e_phoff) return;
-  copy(parts, bytes_of_file + head.e_phoff, table_bytes);
+  copy(segments, bytes_of_file + head.e_phoff, table_bytes);
   for (u32 i = 0; i < head.e_phnum && id.build_id_bytes == 0; i++)
-    if (parts[i].p_type == PT_NOTE)
-      find_build_id(bytes_of_file, read_file(fd, parts[i].p_offset, parts[i].p_filesz), id);
+    if (segments[i].p_type == PT_NOTE)
+      find_build_id(bytes_of_file, read_file(fd, segments[i].p_offset, segments[i].p_filesz), id);
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ void read_build_id(s64 fd, channel::FileIdentity& id) {
 MappedFile::MappedFile(const ListedMapping& m) {
   if (m.inode == 0) return;
   struct stat s;
-  const auto takes = [&](s64 fd) {
+  const auto adopt = [&](s64 fd) {
     if (failed(fd)) return false;
     if (kernel(SYS_fstat, static_cast<u64>(fd), reinterpret_cast<u64>(&s)) != 0 || !S_ISREG(s.st_mode)) {
       kernel(SYS_close, static_cast<u64>(fd));
@@ -97,7 +97,7 @@ MappedFile::MappedFile(const ListedMapping& m) {
     fd_ = fd;
     return true;
   };
-  // The surest way, which takes privileges.
+  // The most reliable way, which requires privileges.
   char link[64] = "self/map_files/";
   char* end = put_hex(link + sizeof "self/map_files/" - 1, m.start);
   *end++ = '-';
@@ -106,17 +106,19 @@ MappedFile::MappedFile(const ListedMapping& m) {
   copy(path, m.path, m.path_bytes);
   path[m.path_bytes] = 0;
   // Another file may have the path of a deleted one, and even its inode.
-  constexpr u32 behind = sizeof deleted - 1;
-  const bool is_deleted = m.path_bytes > behind && are_same(path + m.path_bytes - behind, deleted, behind);
-  if (takes(open_own(link))) {
+  constexpr u32 suffix_bytes = sizeof deleted - 1;
+  const bool is_deleted =
+      m.path_bytes > suffix_bytes && are_same(path + m.path_bytes - suffix_bytes, deleted, suffix_bytes);
+  if (adopt(open_own(link))) {
     set_identity(identity_, s);
   } else if (!is_deleted &&
-             kernel(SYS_newfstatat, this_folder, reinterpret_cast<u64>(path), reinterpret_cast<u64>(&s), 0) == 0 &&
+             kernel(SYS_newfstatat, current_directory, reinterpret_cast<u64>(path), reinterpret_cast<u64>(&s), 0) ==
+                 0 &&
              is_mapped(s, m)) {
     set_identity(identity_, s);
-    // It may be executed by those who must not read it.
-    if (takes(kernel(SYS_openat, this_folder, reinterpret_cast<u64>(path), to_read))) set_identity(identity_, s);
-  } else if (takes(open_own("self/exe"))) {
+    // A user may be allowed to execute the file but not to read it.
+    if (adopt(kernel(SYS_openat, current_directory, reinterpret_cast<u64>(path), to_read))) set_identity(identity_, s);
+  } else if (adopt(open_own("self/exe"))) {
     if (is_mapped(s, m)) {
       set_identity(identity_, s);
     } else {

@@ -8,7 +8,8 @@ namespace {
 
 // --- copies ---------------------------------------------------------------------------------------------------------
 
-/// A RIP-relative operand whose target the cache does not reach, and not the low 2 GB either: through a register.
+/// Copies an instruction with a RIP-relative operand beyond the reach of the cache and above 2 GB: addresses it by a
+/// register.
 void copy_far(Builder& b, const Instruction& in, u32 segment) {
   static const u8 candidates[] = {rax, rcx, rdx, rbx, rsi, rdi};
   const u16 used = registers_of(in);
@@ -49,7 +50,7 @@ void copy_plain(Builder& b, const Instruction& in, u32 segment) {
     return;
   }
   if (fits32(static_cast<s64>(operand))) {
-    if (in.address_bits == 32) recorder.give_up();  // it is the low half of an address that lies anywhere
+    if (in.address_bits == 32) recorder.give_up();  // the low half of an address that is not known in advance
     u8 bytes[16];
     without_extensions(in, bytes);
     b.place(in, segment);
@@ -63,7 +64,7 @@ void copy_plain(Builder& b, const Instruction& in, u32 segment) {
   copy_far(b, in, segment);
 }
 
-/// rax = RCX or ECX, then counter + rax, flags kept. `negative`: minus.
+/// Emits counter + RCX or ECX, or minus if `negative`. Preserves the flags.
 void emit_dynamic_by_rcx(Emitter& e, u8 dynamic, bool short_count, bool negative) {
   const u32 counter = counters_at + 8 * dynamic;
   e.store(rdx, o_spill1);
@@ -96,7 +97,7 @@ void copy_repeat(Builder& b, const Instruction& in, u32 segment) {
   if (in.ends_early) emit_dynamic_by_rcx(b.e, in.dynamic, short_count, true);
 }
 
-/// Elements of a gather or scatter: as many as mask bits are set. The flags stay as they are.
+/// Copies a gather or scatter, and counts its elements: the number of mask bits that are set. Preserves the flags.
 void copy_gather(Builder& b, const Instruction& in, u32 segment) {
   Emitter& e = b.e;
   const ZydisDecodedInstruction raw = Details(in).raw;
@@ -151,7 +152,7 @@ bool reads_gs_base(const Instruction& in) {
   return in.legacy && in.map == Map::two_bytes && in.opcode == 0xae && in.mod() == 3 && (in.modrm >> 3 & 7) == 1;
 }
 
-/// The program's is 0: who sets it goes on natively.
+/// The program's GS base is 0: a program that sets it continues natively.
 void copy_gs_base(Builder& b, const Instruction& in, u32 segment) {
   b.place(in, segment);
   b.e.move_constant(in.rm(), 0);
@@ -164,7 +165,7 @@ void emit_head(Builder& b, const Instruction& in) {
   if (in.kind == Kind::jump || in.resolved)
     b.e.nops(2);
   else if (in.length == 1 && is_push_or_pop)
-    b.e.byte(0x40);  // a prefix that says nothing
+    b.e.byte(0x40);  // a prefix without effect
   else if (in.length == 1)
     b.e.nops(2);
 }
@@ -215,7 +216,7 @@ void place_end(Builder& b, u64 target, u32 segment) {
   p.pc = static_cast<s32>(target - b.trace.pc);
   p.segment = static_cast<u8>(segment);
   p.kind = Kind::end;
-  p.offset = b.offset();  // also before what aligns the jump: after an int3 the program stands here
+  p.offset = b.offset();  // before the alignment of the jump: after an int3, the program's pc is here
   tables.places.add(p);
 }
 
@@ -240,7 +241,7 @@ u64 next_body(const Arena& arena, u64 pc, u64 older) {
 
 Builder begin_trace(Arena& arena, u64 key, u64 older, u64 later) {
   const u64 pc = pc_of_key(key);
-  // The head is aligned so that it can be replaced in one store. More than that makes code larger and nothing faster.
+  // The head is aligned so that one store can replace it. A larger alignment makes code larger and nothing faster.
   const u32 check = older != 0 ? entry_check_bytes(pc) : 0;
   Emitter e{reinterpret_cast<u8*>(arena.hot)};
   e.nops(static_cast<u32>(next_body(arena, pc, older) + later - check - arena.hot));

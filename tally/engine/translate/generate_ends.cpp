@@ -1,4 +1,4 @@
-// What stands at the end of a segment: branches, calls, returns, system calls.
+// The ends of segments: branches, calls, returns, system calls.
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 
@@ -18,7 +18,7 @@ void emit_push(Builder& b, u64 value) {
   b.e.dword(static_cast<u32>(at - b.e.here() - 4));
 }
 
-/// mov rcx, the operand of an indirect jump or call.
+/// Emits mov rcx, the operand of an indirect jump or call.
 void emit_load_target(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
   if (in.fs) e.byte(0x64);
@@ -49,7 +49,7 @@ void emit_load_target(Builder& b, const Instruction& in) {
     e.dword(static_cast<u32>(in.displacement));
 }
 
-/// Jumps by the thread's table: rcx = the target; rcx and r11 are saved.
+/// Emits a jump through the thread's jump table: rcx = the target; rcx and r11 are saved.
 void emit_indirect(Builder& b) {
   Emitter& e = b.e;
   static const u8 code[] = {0x44, 0x0f, 0xb7, 0xd9,         // movzx r11d, cx
@@ -99,7 +99,7 @@ void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment
   b.e.jump(b.arena.to_syscall);
 }
 
-/// The engine does its work: see far_return().
+/// The engine executes it: see far_return().
 void end_far_return(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
                     u16& counted) {
   b.place(in, segment);
@@ -109,11 +109,11 @@ void end_far_return(Builder& b, const Instruction& in, u32 segment, const Increm
     counted = b.offset();
   }
   b.e.move_constant(rcx, in.pc);
-  recorder.give_up();  // so rare that a template of it would not be missed
+  recorder.give_up();  // too rare to be worth a template
   b.e.jump(b.arena.to_far_return);
 }
 
-/// loop and jrcxz reach 127 bytes only: over a jump to what follows.
+/// loop and jrcxz reach only 127 bytes, so they skip a jump to the code that follows.
 void end_loop(Builder& b, const Instruction& in, u32 segment) {
   b.place(in, segment);
   if (in.address_bits == 32) b.e.byte(0x67);
@@ -126,8 +126,8 @@ void end_loop(Builder& b, const Instruction& in, u32 segment) {
   __builtin_memcpy(jump + 1, &over, 4);
 }
 
-/// The processor decides: xbegin is illegal, or aborts at once, or begins a transaction. An exception aborts that and
-/// is not delivered (SDM volume 1, chapter 16).
+/// The processor decides whether xbegin is illegal, aborts at once, or starts a transaction. The ud2 aborts the
+/// transaction, and its exception is not delivered (SDM volume 1, chapter 16).
 void end_transaction(Builder& b, const Instruction& in, u32 segment) {
   static const u8 code[] = {0xc7, 0xf8, 2, 0, 0, 0,  // xbegin over
                             0x0f, 0x0b};             // ud2
@@ -140,7 +140,7 @@ void end_jcc(Builder& b, const Instruction& in, u32 segment) {
   const u32 index = tables.places.size;
   b.place(in, segment);
   const u64 jump = b.exit(in.opcode & 15, in.target());
-  tables.places[index].offset = static_cast<u16>(jump - b.body);  // after what aligns it
+  tables.places[index].offset = static_cast<u16>(jump - b.body);  // after the alignment of the jump
 }
 
 /// An indirect jump or call whose target is known.

@@ -56,7 +56,7 @@ void add_range(u64 a, u64 end, bool writable) {
       return;
     }
   }
-  // A full table forgets: what is missing is read again from the kernel.
+  // If the table is full, forget half of it. Missing ranges are read from the kernel again.
   if (range_count == range_limit) range_count = range_limit / 2;
   ranges[range_count++] = {a, end, writable};
 }

@@ -10,34 +10,34 @@ namespace {
 
 using channel::CodeRecordKind;
 
-// Mappings that the log has. Where there are more, one is logged again when its turn comes.
+// Mappings that are in the log. If there are more, the oldest entry is replaced, and logged again when it is needed.
 constexpr u32 logged_limit = 256;
 LoggedMapping logged[logged_limit];
-u32 changes;       // of `logged`; odd while there is one
-u32 turn, latest;  // the next one that is replaced; the one that was found last
-u32 numbers;       // that mappings were given
-u32 no_file;       // the number of all mappings that are of no file; 0 = there is none yet
-u32 unmapped;      // logged mappings of files that are there no more
+u32 changes;            // counts changes of `logged`; odd during a change
+u32 next_slot, latest;  // the next entry to replace; the last entry that was found
+u32 numbers;            // the number of mapping numbers in use
+u32 no_file;            // the number shared by all mappings without a file; 0 = none yet
+u32 unmapped;           // counts logged mappings of files that were unmapped
 
-/// The file that a mapping is of.
+/// The file of a mapping.
 struct LoggedFile {
   u64 start, end, offset;
-  u64 inode;  // 0: none
+  u64 inode;  // 0: no file
   u32 device_major, device_minor;
-  u64 check;  // of its identity
+  u64 check;  // checksum of its identity
   u32 number;
-  u32 path_bytes;  // 0: it is too long
+  u32 path_bytes;  // 0: the path is too long
   char path[200];
 };
 static_assert(sizeof(LoggedFile) == 256);
-LoggedFile file_of[logged_limit];  // of each logged mapping
-// Files whose mappings were replaced by other memory lately: code that is moved to huge pages comes back there.
+LoggedFile file_of[logged_limit];  // by index in `logged`
+// Files whose mappings were recently replaced by other memory. Code that is moved to huge pages reappears there.
 constexpr u32 former_limit = 32;
 LoggedFile former[former_limit];
 u32 former_turn;
 
-/// Changes `logged`, which known_mapping() reads without a lock. Whoever was killed in the middle of it left an odd
-/// number: the next change makes it even again.
+/// Changes `logged`, which known_mapping() reads without a lock. If a thread is killed during the change, the number
+/// stays odd; the next change makes it even.
 template <class Change>
 void change_logged(Change&& change) {
   const u32 odd = __atomic_load_n(&changes, __ATOMIC_RELAXED) | 1;
@@ -47,7 +47,7 @@ void change_logged(Change&& change) {
   __atomic_store_n(&changes, odd + 1, __ATOMIC_RELEASE);
 }
 
-/// The number of the mapping of an address, without a lock; 0 where the log does not have it, or it changes just now.
+/// Returns the number of the mapping of an address, without a lock. Returns 0 if it is not in the log, or changing now.
 u32 known_mapping(u64 pc) {
   const u32 before = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
   u32 found = 0;
@@ -57,7 +57,7 @@ u32 known_mapping(u64 pc) {
   return before % 2 == 0 && __atomic_load_n(&changes, __ATOMIC_RELAXED) == before ? found : 0;
 }
 
-/// Null where the log does not have the mapping of an address.
+/// Returns null if the mapping of an address is not in the log.
 const LoggedMapping* logged_at(u64 pc) {
   if (logged[latest].has(pc)) return &logged[latest];
   for (u32 i = 0; i < logged_limit; i++)
@@ -81,7 +81,7 @@ LoggedFile logged_file(const ListedMapping& m, const MappedFile& of) {
   return file;
 }
 
-/// A file that comes back to the same addresses has the number that it had.
+/// Returns the previous number for a file that reappears at the same addresses.
 u32 number_of(const LoggedFile& file) {
   if (file.inode == 0) return no_file != 0 ? no_file : no_file = ++numbers;
   for (const LoggedFile& f : former)
@@ -91,7 +91,7 @@ u32 number_of(const LoggedFile& file) {
   return ++numbers;
 }
 
-/// The command keeps the file, as long as its name may lead to it.
+/// Passes the file to the command, which keeps it open in case its path later refers to another one.
 void keep_file(MappedFile& file) {
   if (settings().keeps_files == 0 || file.fd() < 0) return;
   u64* const kept = own_records.shared.header().kept_files;
@@ -120,7 +120,7 @@ void add_mapping(const ListedMapping& m, const MappedFile& file, u32 flags) {
   record->device_minor = m.device_minor;
   record->identity = file.identity();
   record->flags = flags;
-  const u32 at = turn++ % logged_limit;
+  const u32 at = next_slot++ % logged_limit;
   file_of[at] = logged_file(m, file);
   record->number = file_of[at].number = number_of(file_of[at]);
   copy(record + 1, m.path, m.path_bytes);
@@ -129,7 +129,7 @@ void add_mapping(const ListedMapping& m, const MappedFile& file, u32 flags) {
   code_log_mapping_of = known_mapping;
 }
 
-/// Of anonymous memory at `pc`: the file that was mapped there before, where that has the same bytes.
+/// For anonymous memory at `pc`: logs the file that was mapped there before, if it contains the same bytes.
 bool add_copy_of_file(const ListedMapping& m, u64 pc) {
   for (u32 back = 1; back <= former_limit; back++) {
     const LoggedFile& f = former[(former_turn - back) % former_limit];
@@ -166,7 +166,7 @@ void add_mapping_of(const ListedMapping& m, u64 pc) {
   add_mapping(m, file, 0);
 }
 
-/// The mapping of an address, which the log has afterwards.
+/// Returns the mapping of an address, and logs it if necessary.
 LoggedMapping log_mapping_of(u64 pc) {
   lock_code();
   if (logged_at(pc) == nullptr) {
@@ -194,7 +194,7 @@ u8 field_of(const Place& p) {
   return 0;
 }
 
-bool is_on_way(const Trace& t, const Place& p) { return !counts_exits(t) || p.segment == 0; }
+bool is_on_path(const Trace& t, const Place& p) { return !counts_exits(t) || p.segment == 0; }
 
 void keep_former(const LoggedFile& file) {
   __atomic_add_fetch(&unmapped, 1, __ATOMIC_RELEASE);
@@ -207,10 +207,10 @@ void keep_former(const LoggedFile& file) {
 
 void log_trace(const Trace& t) {
   if (!logs_code()) return;
-  // A trace may go on in another mapping. Each is in the log before the trace.
+  // A trace may extend to another mapping. Each mapping is logged before the trace.
   LoggedMapping mapping{};
   u32 places = 0;
-  for (; places < t.place_count && is_on_way(t, t.places[places]); places++) {
+  for (; places < t.place_count && is_on_path(t, t.places[places]); places++) {
     const Place& p = t.places[places];
     const u64 pc = t.pc + static_cast<u64>(static_cast<s64>(p.pc));
     if (p.kind != Kind::end && !mapping.has(pc)) mapping = log_mapping_of(pc);

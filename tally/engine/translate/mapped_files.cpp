@@ -9,15 +9,15 @@ namespace {
 constexpr u32 limit = 16384;
 FileMapping* table;
 u32 count;
-u32 writable_code;  // mappings that are executable and whose file may be written
+u32 writable_code;  // number of executable mappings whose file may be written
 
-/// While the table is changed: who dies then leaves it with entries lost or mixed up.
-bool changes;
-struct Change {
-  Change() { __atomic_store_n(&changes, true, __ATOMIC_SEQ_CST); }
-  ~Change() { __atomic_store_n(&changes, false, __ATOMIC_SEQ_CST); }
-  Change(const Change&) = delete;
-  Change& operator=(const Change&) = delete;
+/// Set while the table changes. A thread that dies then leaves lost or inconsistent entries.
+bool is_changing;
+struct ChangeScope {
+  ChangeScope() { __atomic_store_n(&is_changing, true, __ATOMIC_SEQ_CST); }
+  ~ChangeScope() { __atomic_store_n(&is_changing, false, __ATOMIC_SEQ_CST); }
+  ChangeScope(const ChangeScope&) = delete;
+  ChangeScope& operator=(const ChangeScope&) = delete;
 };
 
 void add(const FileMapping& m) {
@@ -35,7 +35,7 @@ void recount() {
   __atomic_store_n(&writable_code, n, __ATOMIC_RELAXED);
 }
 
-/// The part of a mapping from `start` to `end`.
+/// Returns the part of a mapping from `start` to `end`.
 FileMapping part(const FileMapping& m, u64 start, u64 end) {
   FileMapping p = m;
   p.start = start;
@@ -44,8 +44,8 @@ FileMapping part(const FileMapping& m, u64 start, u64 end) {
   return p;
 }
 
-/// No mapping reaches over the address any more.
-void cut(u64 at) {
+/// Splits the mapping that contains the address, if any, so that none extends across it.
+void split_at(u64 at) {
   for (u32 i = 0; i < count; i++) {
     if (table[i].start >= at || table[i].end <= at) continue;
     const FileMapping tail = part(table[i], at, table[i].end);
@@ -60,7 +60,7 @@ bool continues(const FileMapping& a, const FileMapping& b) {
          a.by_descriptor == b.by_descriptor && a.others == b.others;
 }
 
-/// Pieces of one mapping that are alike again become one: protections that go back and forth must not fill the table.
+/// Joins adjacent parts of a mapping that are equal again, so that alternating protections do not fill the table.
 void join() {
   for (u32 i = 0; i < count; i++)
     for (u32 k = 0; k < count; k++)
@@ -76,9 +76,9 @@ void join() {
 
 void files_forget(u64 start, u64 end) {
   if (count == 0) return;
-  const Change change;
-  cut(start);
-  cut(end);
+  const ChangeScope change;
+  split_at(start);
+  split_at(end);
   for (u32 i = 0; i < count;)
     if (table[i].start >= start && table[i].end <= end)
       table[i] = table[--count];
@@ -88,16 +88,16 @@ void files_forget(u64 start, u64 end) {
 }
 
 void files_add(const FileMapping& m) {
-  const Change change;
+  const ChangeScope change;
   add(m);
   recount();
 }
 
 void files_protect(u64 start, u64 end, bool writable, bool executable) {
   if (count == 0) return;
-  const Change change;
-  cut(start);
-  cut(end);
+  const ChangeScope change;
+  split_at(start);
+  split_at(end);
   for (u32 i = 0; i < count; i++)
     if (table[i].start >= start && table[i].end <= end) {
       table[i].writable = writable;
@@ -120,7 +120,7 @@ void files_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
 }
 
 void files_learn(u64 start, u64 end) {
-  const Change change;
+  const ChangeScope change;
   each_mapping([&](const ListedMapping& m) {
     if (m.start >= end || m.end <= start) return;
     FileMapping f;
@@ -134,14 +134,14 @@ void files_learn(u64 start, u64 end) {
     f.offset = m.offset + (from - m.start);
     f.device = u64{m.device_minor & 0xff} | u64{m.device_major} << 8 | u64{m.device_minor & ~0xffu} << 12;
     f.inode = m.inode;
-    f.by_descriptor = f.others = f.shared;  // who can tell?
+    f.by_descriptor = f.others = f.shared;  // unknown: assume that it may
     add(f);
   });
   recount();
 }
 
 void files_repair() {
-  if (!changes) return;
+  if (!is_changing) return;
   count = 0;
   files_learn(0, ~u64{0});
 }

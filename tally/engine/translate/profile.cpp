@@ -25,13 +25,13 @@ bool Executions::init(const Thread* t) {
 }
 
 void Executions::add(Thread* t, u32 numbers) {
-  // A page that was never written is left alone: to look at it would make it.
-  static u8 is_there[page_limit];
+  // Skip pages that were never written: reading one would allocate it.
+  static u8 is_present[page_limit];
   const u64 bytes = page_up(u64{numbers} * sizeof(u64));
   const u64* const counted = counters(t);
-  const bool known = kernel(SYS_mincore, reinterpret_cast<u64>(counted), bytes, reinterpret_cast<u64>(is_there)) == 0;
+  const bool known = kernel(SYS_mincore, reinterpret_cast<u64>(counted), bytes, reinterpret_cast<u64>(is_present)) == 0;
   for (u32 page = 0; page < bytes / page_bytes; page++) {
-    if (known && is_there[page] == 0) continue;
+    if (known && is_present[page] == 0) continue;
     const u32 first = page * counters_per_page, end = first + counters_per_page;
     for (u32 i = first; i < end && i < numbers; i++)
       if (counted[i] != 0) sums_[i] += counted[i];

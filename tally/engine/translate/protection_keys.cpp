@@ -26,31 +26,31 @@ KeySetter key_setter(const Instruction& in) {
 }
 
 void emit_key_check(Builder& b, const Instruction& in) {
-  recorder.give_up();  // the ways to the engine are no part of a template
+  recorder.give_up();  // templates do not contain the jumps into the engine
   Emitter& e = b.e;
-  const u64 away = b.arena.cold;
+  const u64 stub_at = b.arena.cold;
   e.store(rcx, o_borrowed_rcx);
-  // The two bits that decide become the lowest of ecx. For xrstor they are the bits 9, which is the register's, and 8,
-  // which no program can enable.
+  // Move the two deciding bits to the low end of ecx. For xrstor they are bit 9, for the register, and bit 8, which no
+  // program can enable.
   static const u8 from_eax[] = {0x89, 0xc1}, from_ah[] = {0x0f, 0xb6, 0xcc};  // mov ecx, eax; movzx ecx, ah
   if (key_setter(in) == KeySetter::wrpkru)
     e.bytes(from_eax, sizeof from_eax);
   else
     e.bytes(from_ah, sizeof from_ah);
-  // All others leave ecx at its upper end. A shift would change the flags.
+  // Shift all other bits out at the upper end of ecx. A shift instruction would change the flags.
   static const u8 shift_by_3[] = {0x8d, 0x0c, 0xcd, 0, 0, 0, 0};  // lea ecx, [rcx * 8]
   for (u32 shifted = 0; shifted < 30; shifted += 3) e.bytes(shift_by_3, sizeof shift_by_3);
   e.byte(0xe3);  // jrcxz over the jump
   e.byte(5);
-  e.jump(away);
+  e.jump(stub_at);
   e.load(rcx, o_borrowed_rcx);
 
-  Emitter asks{reinterpret_cast<u8*>(away)};
-  asks.store(r11, o_borrowed_r11);
-  asks.move_constant(rcx, b.trace.pc);
-  asks.move_constant(r11, e.here());
-  asks.jump(b.arena.to_key_check);
-  b.arena.cold = asks.here();
+  Emitter stub{reinterpret_cast<u8*>(stub_at)};
+  stub.store(r11, o_borrowed_r11);
+  stub.move_constant(rcx, b.trace.pc);
+  stub.move_constant(r11, e.here());
+  stub.jump(b.arena.to_key_check);
+  b.arena.cold = stub.here();
 }
 
 }  // namespace tally::engine::translate

@@ -12,25 +12,25 @@ struct ReadOnly {
 constexpr u32 read_only_limit = 256;
 ReadOnly read_only[read_only_limit];
 u32 read_only_count;
-bool pointers_removed;  // some that were used
+bool pointers_dropped;  // some pointers that were used
 
 }  // namespace
 
 void forget_read_only(u64 start, u64 end) {
   for (u32 i = read_only_count; i-- > 0;) {
     if (read_only[i].start >= end || read_only[i].end <= start) continue;
-    if (read_only[i].used) __atomic_store_n(&pointers_removed, true, __ATOMIC_RELAXED);
+    if (read_only[i].used) __atomic_store_n(&pointers_dropped, true, __ATOMIC_RELAXED);
     read_only[i] = read_only[--read_only_count];
   }
 }
 
 void forget_all_read_only() {
   read_only_count = 0;
-  __atomic_store_n(&pointers_removed, true, __ATOMIC_RELAXED);
+  __atomic_store_n(&pointers_dropped, true, __ATOMIC_RELAXED);
 }
 
 void add_read_only(u64 start, u64 end) {
-  // A garbage collector may protect many ranges: those in which no pointer was wanted give way.
+  // A garbage collector may protect many ranges. Those without used pointers are dropped.
   for (u32 i = read_only_count; read_only_count == read_only_limit && i-- > 0;)
     if (!read_only[i].used) read_only[i] = read_only[--read_only_count];
   if (read_only_count < read_only_limit) read_only[read_only_count++] = {start, end, false};
@@ -50,6 +50,6 @@ bool use_read_only(u64 address, u64 bytes) {
   return found != nullptr;
 }
 
-bool pointers_changed() { return __atomic_exchange_n(&pointers_removed, false, __ATOMIC_RELAXED); }
+bool pointers_changed() { return __atomic_exchange_n(&pointers_dropped, false, __ATOMIC_RELAXED); }
 
 }  // namespace tally::engine::translate

@@ -7,7 +7,7 @@ namespace tally::engine::translate {
 const u8* Code::at(u64 pc, u32& available) {
   if (pc < start_ || pc + 15 > start_ + valid_) {
     start_ = pc;
-    // Not beyond the page where an instruction at pc may end: what is after it is not watched yet.
+    // Not beyond the page of the last byte that an instruction at pc can have: later pages are not watched yet.
     const u64 end = page_down(pc + 14) + page_bytes;
     valid_ = read_code(pc, bytes_, end - pc < sizeof bytes_ - 16 ? static_cast<u32>(end - pc) : sizeof bytes_ - 16);
     if (valid_ == 0) return nullptr;
@@ -126,7 +126,8 @@ bool find_dead_flags(const Instruction* in, u32 n, u16 live, bool by_carry, u32&
     live = by_carry ? static_cast<u16>((live & ~flags_written(in[i])) | flags_read(in[i]))
                     : static_cast<u16>((live & ~in[i].writes) | in[i].reads);
     if (live != 0 || (by_carry && i > countdown_reach)) continue;
-    // Best directly before an instruction that sets the flags and cannot fault: then nobody ever sees ours.
+    // Best directly before an instruction that sets the flags and cannot fault: then the engine's flags are never
+    // visible.
     const bool best = in[i].writes == counter_flags && !accesses_memory(in[i]);
     if (!found || best) at = i;
     found = true;
@@ -138,7 +139,7 @@ bool find_dead_flags(const Instruction* in, u32 n, u16 live, bool by_carry, u32&
 
 Increment choose_increment(Code& code, const Instruction* in, u32 n, u64 next) {
   u32 at = 0;
-  // An increment leaves the carry as it is, what counts down or sums events does not.
+  // An increment preserves the carry; code that counts down or sums events does not.
   const bool by_carry = counts_down() || settings().follows_calls != 0;
   const u16 wanted = by_carry ? every_flag : counter_flags;
   if (find_dead_flags(in, n, wanted, by_carry, at)) return {Increment::inc, at, 0};

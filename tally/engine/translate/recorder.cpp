@@ -5,13 +5,13 @@
 namespace tally::engine::translate {
 namespace {
 
-class NothingKept final : public PersistentCache {};
-constinit NothingKept nothing_kept;
+class NoPersistentCache final : public PersistentCache {};
+constinit NoPersistentCache no_persistent_cache;
 
 }  // namespace
 
 Recorder recorder;
-constinit PersistentCache* persistent_cache = &nothing_kept;
+constinit PersistentCache* persistent_cache = &no_persistent_cache;
 
 void Recorder::begin(const Builder& b, bool by_jump, u8 generation) {
   on_ = persistent_cache->records(generation);
@@ -31,7 +31,7 @@ void Recorder::note(const Instruction& in) {
   const s64 from = static_cast<s64>(in.pc - r_.pc);
   for (u32 i = 0; i < r_.ranges; i++)
     if (from >= r_.range[i].from && from + in.length <= r_.range[i].from + static_cast<s64>(r_.range[i].bytes)) return;
-  // What goes on where the last one ended is one range with it.
+  // Code that continues at the end of the last range extends this range.
   const bool more =
       r_.ranges > 0 && r_.range[r_.ranges - 1].from + static_cast<s64>(r_.range[r_.ranges - 1].bytes) == from;
   if (!fits32(from) || r_.originals + in.length > Recording::original_limit ||
@@ -59,9 +59,9 @@ void Recorder::fix_at(Fix what, const u8* at, u64 address, u32 extra) {
   if (!on_) return;
   const s64 value = static_cast<s64>(address - r_.pc);
   if (!fits32(value)) return give_up();
-  const u64 place = reinterpret_cast<u64>(at);
-  const bool in_stubs = !is_in_body(place);
-  add({static_cast<s32>(value), static_cast<u16>(place - (in_stubs ? r_.stubs : r_.body)), what,
+  const u64 address_of_value = reinterpret_cast<u64>(at);
+  const bool in_stubs = !is_in_body(address_of_value);
+  add({static_cast<s32>(value), static_cast<u16>(address_of_value - (in_stubs ? r_.stubs : r_.body)), what,
        static_cast<u8>(extra & 127), in_stubs});
 }
 

@@ -12,7 +12,7 @@ namespace tally::engine::translate {
 namespace {
 
 constexpr u32 instruction_limit = 96, branch_limit = 8;
-/// It ends where it is reached by fewer than one in so many that entered it.
+/// A trace ends where fewer than one in `least_share` of its entries arrive.
 constexpr u64 least_share = 8, whole_share = 1 << 16;
 
 Instruction* buffer() {
@@ -22,13 +22,13 @@ Instruction* buffer() {
   return b;
 }
 
-/// Makes one trace.
+/// Creates one reoptimized trace.
 class Reoptimizer {
  public:
   Reoptimizer(const Profile& profile, const Trace& old, u64 entered)
       : profile_(profile), old_(old), pc_(old.pc), at_(old.pc), entered_(entered) {}
 
-  /// Null where it cannot be made.
+  /// Returns null if the trace cannot be created.
   const Trace* make(u8 generation, bool by_jump) {
     Arena* const arena = arena_for(pc_);
     if (arena == nullptr || !tables_have_room()) return nullptr;
@@ -56,29 +56,29 @@ class Reoptimizer {
 
  private:
   struct Branch {
-    u32 end;     // instructions up to it, itself among them
-    bool taken;  // the trace goes on where it leads to
-    u64 exit;    // where it leads to else
-    u32 hole;    // offset of the displacement that leads to the exit
+    u32 end;              // number of instructions up to and including it
+    bool taken;           // the trace continues at its target
+    u64 exit;             // where the other path leads
+    u32 displacement_at;  // offset of the displacement that leads to the exit
     u16 offset;
   };
 
-  /// Whether the trace goes on at `to`.
-  bool goes_on(u64 to) const {
+  /// Whether the trace can continue at `to`.
+  bool can_continue_at(u64 to) const {
     if (n_ >= instruction_limit || to == pc_ || far_away(pc_, to) || probes->begins_at(to)) return false;
     for (u32 i = 0; i < n_; i++)
       if (in_[i].pc == to) return false;
     return true;
   }
 
-  /// Notes a conditional branch down; whether the trace goes on after it.
-  bool passes(const Instruction& in) {
-    const Profile::Branch& seen = profile_.find(in.pc);
-    const u64 all = seen.taken + seen.passed;
-    const bool taken = seen.taken > seen.passed;
+  /// Records a conditional branch. Returns whether the trace continues after it.
+  bool follows_branch(const Instruction& in) {
+    const Profile::Branch& outcomes = profile_.find(in.pc);
+    const u64 all = outcomes.taken + outcomes.passed;
+    const bool taken = outcomes.taken > outcomes.passed;
     branch_[branches_++] = {n_, taken, taken ? in.next() : in.target(), 0, 0};
     if (all == 0) return false;
-    share_ = share_ * (taken ? seen.taken : seen.passed) / all;
+    share_ = share_ * (taken ? outcomes.taken : outcomes.passed) / all;
     return branches_ < branch_limit && share_ >= whole_share / least_share;
   }
 
@@ -98,15 +98,15 @@ class Reoptimizer {
       at_ = in.next();
       if (in.kind == Kind::plain && !serializes(in)) continue;
       if (is_branch(in.kind)) {
-        if (!passes(in)) break;
+        if (!follows_branch(in)) break;
         const u64 to = branch_[branches_ - 1].taken ? in.target() : in.next();
-        if (!goes_on(to)) break;
+        if (!can_continue_at(to)) break;
         at_ = to;
         continue;
       }
       const bool passes = in.kind == Kind::jump || (in.kind == Kind::call && probes->passes_calls());
-      if (!passes || !goes_on(in.target())) {
-        ended_ = in.kind != Kind::plain;
+      if (!passes || !can_continue_at(in.target())) {
+        ends_by_leaving_ = in.kind != Kind::plain;
         return;
       }
       at_ = in.target();
@@ -115,33 +115,33 @@ class Reoptimizer {
 
   bool ends_by_branch() const { return branches_ > 0 && branch_[branches_ - 1].end == n_; }
 
-  /// What the whole way counts, and what leaving it at each exit adds to that, or takes from it.
+  /// Computes the counts of the whole path, and for each exit the correction to add.
   void count_up(u32 counted_in) {
-    channel::SegmentVector way{};
+    channel::SegmentVector path{};
     u32 k = 0;
     for (u32 i = 0; i < n_; i++) {
-      add_counts(way, in_[i]);
+      add_counts(path, in_[i]);
       if (k == branches_ || branch_[k].end != i + 1) continue;
-      s8& taken = way.branches[channel::taken - 3];
-      vectors_[k + 1] = way;
+      s8& taken = path.branches[channel::taken - 3];
+      vectors_[k + 1] = path;
       if (branch_[k].taken)
         vectors_[k + 1].branches[channel::taken - 3]--;
       else
         taken--;
       k++;
     }
-    vectors_[0] = way;
-    for (k = counted_in; k < branches_; k++) vectors_[k + 1].add(way, -1);
+    vectors_[0] = path;
+    for (k = counted_in; k < branches_; k++) vectors_[k + 1].add(path, -1);
   }
 
-  /// The cheapest of all places on the way. `segment`: of how many branches it comes after.
+  /// Chooses the cheapest position on the path. `segment`: the number of branches before it.
   Increment choose(u32& segment) {
     Increment best{Increment::spill, 0, r11};
     u32 start = 0;
     for (u32 k = 0; start < n_ && (k == 0 || best.how != Increment::inc); k++) {
       const u32 end = k < branches_ ? branch_[k].end : n_;
       const Increment found = choose_increment(ahead_, in_ + start, end - start, in_[end - 1].next());
-      // What an exit borrows is there only where the trace ends.
+      // Registers borrowed at the end are only available there.
       const bool in_reach = !counts_down() || found.at + start <= countdown_reach;
       if (k == 0 || (found.how < best.how && in_reach)) {
         best = {found.how, found.at + start, found.reg};
@@ -176,14 +176,14 @@ class Reoptimizer {
       b.e.byte(0x0f);
       b.e.byte(static_cast<u8>(0x80 | (branch.taken ? condition ^ 1 : condition)));
     }
-    branch.hole = b.offset();
+    branch.displacement_at = b.offset();
     b.e.dword(0);
   }
 
   void emit_exit_segment(Builder& b, const Branch& branch, u32 segment) {
-    if (branch.hole != 0) {
-      const u32 distance = b.offset() - branch.hole - 4;
-      __builtin_memcpy(reinterpret_cast<u8*>(b.body + branch.hole), &distance, 4);
+    if (branch.displacement_at != 0) {
+      const u32 distance = b.offset() - branch.displacement_at - 4;
+      __builtin_memcpy(reinterpret_cast<u8*>(b.body + branch.displacement_at), &distance, 4);
     }
     if (is_instrumented) instrumentation->emit_exit(b, segment - 1);
     const Increment increment = choose_increment(ahead_, in_, 0, branch.exit);
@@ -191,33 +191,33 @@ class Reoptimizer {
     emit_leave(b, branch.exit, segment);
   }
 
-  void emit_way_on(Builder& b, u64 to) {
+  void emit_continuation(Builder& b, u64 to) {
     if (is_instrumented && to == pc_) return emit_loop(b);
-    if (is_instrumented) instrumentation->leave(b, needed_after_);
+    if (is_instrumented) instrumentation->leave(b, live_after_);
     emit_leave(b, to, 0);
   }
 
-  /// To the trace's own beginning: where registers are borrowed already, if it can be.
+  /// Emits a jump to the trace's own start, if possible to an entry where registers are already borrowed.
   void emit_loop(Builder& b) {
-    // What is counted down looks at the beginning.
+    // Countdowns are checked at the start.
     const u32 entry = counts_down() ? 0 : instrumentation->loops(b);
     if (entry != 0) b.trace.loop = static_cast<u32>(emit_loop_jump(b, b.body + entry, 0) - b.body);
-    // Where a trace that is dropped comes out of its loop.
+    // The exit from the loop when the trace is dropped.
     instrumentation->leave(b, every_flag);
     emit_leave(b, pc_, 0);
   }
 
-  u16 needed(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
+  u16 live_flags(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
 
-  /// How often the instructions of the way ran until now, on it or not.
+  /// Estimates how often the instructions of the path were executed so far, in this trace or others.
   void estimate_executions() {
     u64 reached = entered_;
     u32 i = 0;
     for (u32 k = 0; k < branches_; k++) {
-      const Profile::Branch& seen = profile_.find(in_[branch_[k].end - 1].pc);
-      if (seen.taken + seen.passed != 0) reached = seen.taken + seen.passed;
+      const Profile::Branch& outcomes = profile_.find(in_[branch_[k].end - 1].pc);
+      if (outcomes.taken + outcomes.passed != 0) reached = outcomes.taken + outcomes.passed;
       while (i < branch_[k].end) executions_[i++] = reached;
-      reached = branch_[k].taken ? seen.taken : seen.passed;
+      reached = branch_[k].taken ? outcomes.taken : outcomes.passed;
     }
     while (i < n_) executions_[i++] = reached;
   }
@@ -226,14 +226,14 @@ class Reoptimizer {
     const Kind last = in_[n_ - 1].kind;
     const bool leads_on = last == Kind::jump || last == Kind::call;
     if (ends_by_branch())
-      needed_after_ = needed(branch_[branches_ - 1].taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
+      live_after_ = live_flags(branch_[branches_ - 1].taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
     else
-      needed_after_ = !ended_ ? needed(at_) : leads_on ? needed(in_[n_ - 1].target()) : every_flag;
-    __builtin_memset(needed_at_exits_, 0, sizeof needed_at_exits_);
-    for (u32 k = 0; k < branches_; k++) needed_at_exits_[branch_[k].end - 1] = needed(branch_[k].exit);
+      live_after_ = !ends_by_leaving_ ? live_flags(at_) : leads_on ? live_flags(in_[n_ - 1].target()) : every_flag;
+    __builtin_memset(live_at_exits_, 0, sizeof live_at_exits_);
+    for (u32 k = 0; k < branches_; k++) live_at_exits_[branch_[k].end - 1] = live_flags(branch_[k].exit);
     if (instrumentation->depends_on_accesses()) estimate_executions();
     instrumentation->begin_trace();
-    instrumentation->begin_segment(b, in_, n_, needed_after_, needed_at_exits_,
+    instrumentation->begin_segment(b, in_, n_, live_after_, live_at_exits_,
                                    instrumentation->depends_on_accesses() ? executions_ : nullptr);
     instrumentation->open_first(b);
   }
@@ -258,22 +258,22 @@ class Reoptimizer {
         emit_increment(b, 0, number, increment.how, increment.reg);
         counted = b.offset();
       }
-      const bool comes_back = instruments && ended_ && in.kind == Kind::jump && in.target() == pc_;
-      if (instruments) instrumentation->before(b, i, ended_ && i + 1 == n_ && !comes_back);
+      const bool loops_back = instruments && ends_by_leaving_ && in.kind == Kind::jump && in.target() == pc_;
+      if (instruments) instrumentation->before(b, i, ends_by_leaving_ && i + 1 == n_ && !loops_back);
       if (b.offset() == 0) emit_head(b, in);
       if (k < branches_ && branch_[k].end == i + 1) {
-        if (instruments) instrumentation->begin_exit(b, i, !branch_[k].taken, needed_at_exits_[i]);
+        if (instruments) instrumentation->begin_exit(b, i, !branch_[k].taken, live_at_exits_[i]);
         emit_branch(b, in, branch_[k], i + 1 == n_ && !instruments);
         if (instruments)
           instrumentation->stay(b, in, branch_[k].taken,
-                                i + 1 < n_ ? instrumentation->live_before(i + 1) : needed_after_);
+                                i + 1 < n_ ? instrumentation->live_before(i + 1) : live_after_);
         k++;
       } else if (in.kind == Kind::plain) {
         emit_copy(b, in, 0);
-      } else if (comes_back) {
+      } else if (loops_back) {
         b.place(in, 0);
         emit_loop(b);
-      } else if (ended_ && i + 1 == n_) {
+      } else if (ends_by_leaving_ && i + 1 == n_) {
         emit_end(b, in, 0, increment, number, counted);
       } else {
         emit_passed(b, in, 0);
@@ -287,11 +287,11 @@ class Reoptimizer {
     }
     if (ends_by_branch()) {
       const Branch& last = branch_[branches_ - 1];
-      // A `loop` jumps over the jump to its exit: the way goes on after it.
-      if (last.hole != 0) emit_way_on(b, last.taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
+      // A `loop` jumps over the jump to its exit, and the path continues after that.
+      if (last.displacement_at != 0) emit_continuation(b, last.taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
       emit_exit_segment(b, last, branches_);
-    } else if (!ended_) {
-      emit_way_on(b, at_);
+    } else if (!ends_by_leaving_) {
+      emit_continuation(b, at_);
     }
     const u32 inner = ends_by_branch() ? branches_ - 1 : branches_;
     for (k = 0; k < inner; k++) emit_exit_segment(b, branch_[k], k + 1);
@@ -305,12 +305,12 @@ class Reoptimizer {
   u32 n_ = 0;
   Branch branch_[branch_limit];
   u32 branches_ = 0;
-  u64 share_ = whole_share;  // of what enters, as much as comes here
-  bool ended_ = false;       // by an instruction that leads away
+  u64 share_ = whole_share;       // share of the entries that arrive here
+  bool ends_by_leaving_ = false;  // the last instruction leaves the trace
   channel::SegmentVector vectors_[branch_limit + 1];
-  // For instrumentation: which flags are needed after the trace, and where its branches leave it.
-  u16 needed_after_ = 0, needed_at_exits_[instruction_limit + 2];
-  u64 entered_;  // how often, until now
+  // For instrumentation: the flags that are needed after the trace, and at the targets of its branches.
+  u16 live_after_ = 0, live_at_exits_[instruction_limit + 2];
+  u64 entered_;  // number of entries so far
   u64 executions_[instruction_limit + 2];
   Code code_, ahead_;
 };

@@ -9,12 +9,12 @@
 namespace tally::engine::translate {
 namespace {
 
-/// How often a trace must have run: making it again costs as much as some thousand increments.
+/// The minimum number of executions of a hot trace: reoptimizing it costs as much as some thousand increments.
 constexpr u64 hot_executions = 4096;
-/// A trace is not made again forever if a program goes another way each time, or its accesses find other lines.
+/// Limits how often a trace is reoptimized if the program's path or its accesses' cache lines keep changing.
 u8 generation_limit() { return instrumentation->depends_on_accesses() ? 12 : 3; }
 
-/// A trace that is made again takes the place of the old one while the program runs, whether it is kept or not.
+/// Whether a reoptimized trace replaces the old one in the running program, whether it is stored or not.
 bool replaces_at_once() { return is_instrumented || is_probed || counts_down(); }
 
 u64 hot_from() { return settings().hot_from != 0 ? settings().hot_from : hot_executions; }
@@ -23,12 +23,12 @@ auto counter_of(const Executions& executions) {
   return [&executions](u32 number) { return executions[number]; };
 }
 
-/// All that a process can find out of its counters.
+/// Evaluates all counters of a process.
 class Review {
  public:
   explicit Review(const Thread* t) : thread_(t) {}
 
-  /// Whether anything is worth it. Nearly always not: this is all that a program pays that runs again.
+  /// Whether there is anything to reoptimize. Usually not: this check is the whole cost in later runs of a program.
   bool begin() {
     Guard guard(threads_lock);
     if (!list_.init(tables.traces.size) || !executions_.init(thread_)) return false;
@@ -48,7 +48,7 @@ class Review {
   }
 
   void reoptimize_hot() {
-    // What is made again leads to what is made again.
+    // New traces must lead to new traces.
     for (u32 i = 0; i < size_; i++) list_[i].trace->dead = true;
     for (u32 i = 0; i < size_; i++)
       supersede(*list_[i].trace,
@@ -64,7 +64,8 @@ class Review {
     u64 entered;
   };
 
-  /// The traces with a segment that ran so often. By the counters: they lie side by side.
+  /// Calls `each` with the traces that have a segment with at least `least` executions. Scans the counters, which are
+  /// adjacent.
   template <class Each>
   void each_trace(u64 least, Each&& each) {
     u32 last = 0;
@@ -79,7 +80,7 @@ class Review {
     }
   }
 
-  /// The last trace whose first number is not above this one.
+  /// Returns the last trace whose first number is not above this one.
   static u32 trace_of(u32 number) {
     u32 low = 0, high = tables.traces.size;
     while (high - low > 1) {
@@ -103,7 +104,7 @@ class Review {
       list_[size_++] = {&trace, generation, known.by_jump, history.entered()};
   }
 
-  /// Whether one of its accesses no longer finds what it found when the trace was made.
+  /// Whether one of its accesses has another outcome than when the trace was created.
   static bool is_unstable(const Trace& trace, u64 entered) {
     for (u32 i = 0; instrumentation->depends_on_accesses() && i < trace.place_count; i++) {
       const Place& p = trace.places[i];
@@ -134,7 +135,7 @@ u64 own_processor_ns() {
   return time[0] * 1'000'000'000 + time[1];
 }
 
-/// What was written often may be so no more, and what indirect jumps lead to has stayed where it is for a while.
+/// Watches frequently written pages again, and shortens indirect jumps, whose targets have been stable for a while.
 void settle_code(u64 now_ns) {
   static u64 next_ns = 20'000'000;
   if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
@@ -149,12 +150,12 @@ void settle_code(u64 now_ns) {
 
 void review_at_end(Thread* t) {
   if (persistent_cache->is_written() && persistent_cache->keeps_any())
-    review_once(t);  // what is made then is for the next run
+    review_once(t);  // its results are for the next run
 }
 
 void review_at_times(Thread* t) {
-  // At 20, 40, 80 ms of processor time and so on, with sites more often, or whenever tests want it. Not all programs
-  // may read the time stamp counter; the kernel is asked at every 64th system call.
+  // At 20, 40, 80 … ms of processor time, more often with access sites, or as tests request. Not all programs may read
+  // the time-stamp counter, so every 64th system call queries the kernel.
   static u32 calls;
   static u64 next_ns = 20'000'000;
   if (t->vfork_child != 0 || (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) & 63) != 0) return;
@@ -162,14 +163,14 @@ void review_at_times(Thread* t) {
   const u64 now_ns = processor_ns();
   settle_code(now_ns);
   if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
-  // What an access finds changes more often than which way a branch goes; a review takes about a millisecond (sqlite3).
+  // The outcomes of accesses change more often than those of branches. A review takes about a millisecond (sqlite3).
   const u64 pause_ns = !instrumentation->depends_on_accesses() ? now_ns
                        : now_ns < 400'000'000                  ? now_ns / 4
                                                                : 100'000'000;
   __atomic_store_n(&next_ns, now_ns + pause_ns, __ATOMIC_RELAXED);
   const u64 begun_ns = own_processor_ns();
   review_once(t);
-  // Or more, where there is much code, and many threads that ran it.
+  // Or more, with much code and many threads that ran it: a review takes at most one twentieth of the time.
   constexpr u64 share = 20;
   const u64 longer_ns = (own_processor_ns() - begun_ns) * share;
   if (longer_ns > pause_ns) __atomic_store_n(&next_ns, now_ns + longer_ns, __ATOMIC_RELAXED);

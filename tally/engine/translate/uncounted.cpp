@@ -6,7 +6,7 @@
 namespace tally::engine::translate {
 namespace {
 
-/// What one execution of a place on a trace's way counts.
+/// Returns the counts of one execution of a place on a trace's path.
 channel::Totals counts_of(const Place& p) {
   channel::Totals one;
   one.field[channel::instructions] = 1;
@@ -20,11 +20,11 @@ channel::Totals counts_of(const Place& p) {
   return one;
 }
 
-bool are_placed() { return logs_code() || on_correction != nullptr; }
+bool assigns_counts() { return logs_code() || on_correction != nullptr; }
 
 u64 pc_of(const Trace& trace, const Place& p) { return trace.pc + static_cast<u64>(static_cast<s64>(p.pc)); }
 
-/// Places [from, to) of a segment were executed once more, or (`times` -1) once less than it counts.
+/// Corrects the counts for places [from, to) of a segment: executed `times` (1 or -1) times more than counted.
 void correct_places(Thread* t, const Trace& trace, u8 segment, u32 from, u32 to, s64 times) {
   for (u32 i = from; i < to && i < trace.place_count && trace.places[i].segment == segment; i++) {
     if (trace.places[i].kind == Kind::end) continue;
@@ -58,22 +58,22 @@ void correct_at(Thread* t, const CacheLocation& s) {
   const u8 number = s.place->segment;
   const Segment& seg = trace.segments[number];
   if (seg.first == Segment::is_exit) return;
-  if (!are_placed()) return correct(t, pc_of(trace, *s.place), uncounted_at(s));
+  if (!assigns_counts()) return correct(t, pc_of(trace, *s.place), uncounted_at(s));
   if (s.offset >= seg.counted) return correct_places(t, trace, number, s.index, trace.place_count, -1);
   correct_places(t, trace, number, seg.first, s.index, 1);
-  // As this segment has not been counted, the branch in front of it would seem to have been taken.
+  // This segment is not counted yet, so the branch before it would appear to be taken.
   if (number > 0 && seg.first > 0) correct_taken(t, trace, trace.places[seg.first - 1], -1);
 }
 
 void correct_exit(Thread* t, const CacheLocation& s) {
   const Trace& trace = *s.trace;
   const u8 number = s.place->segment;
-  if (!are_placed()) {
+  if (!assigns_counts()) {
     channel::Totals all;
     all.add(segment(trace.number + number));
     return correct(t, pc_of(trace, *s.place), all);
   }
-  // The branch that leads there is the one with its number.
+  // The branch that leads to it: the one with this number.
   u32 branch = 0;
   for (u32 left = number; branch < trace.place_count; branch++)
     if (is_branch(trace.places[branch].kind) && --left == 0) break;

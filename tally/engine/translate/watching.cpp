@@ -11,20 +11,20 @@ WatchedTable watched;
 
 namespace {
 
-/// So many writes to a protected page cost more than comparing its code for a while: a fault takes as long as a hundred
-/// comparisons, and what is dropped must be translated again.
+/// After this number of writes to a protected page, comparing its code is cheaper for a while. A fault takes as long as
+/// a hundred comparisons, and dropped code must be translated again.
 constexpr u8 writes_limit = 16;
 
-// Where there ever was a protected page: a bit for 2 MB of addresses, and of those that lie a multiple of 8 GB further.
+// Where a page was ever protected: one bit for 2 MB of addresses, and for those at multiples of 8 GB from there.
 constexpr u32 chunk_bits = 21, chunks = 4096;
 u64 watched_chunks[chunks / 64];
-bool anything;
+bool any_announced;
 
-struct Pages {
+struct PageRange {
   u64 first, last;
 };
 constexpr u32 compared_limit = 64;
-Pages compared[compared_limit];
+PageRange compared[compared_limit];
 u32 compared_count;
 bool nothing_is_watched;
 
@@ -34,24 +34,24 @@ Watched& place_of(u64 page) {
   return watched.entry[i];
 }
 
-// While the table grows: what it was. Who dies then leaves that.
+// The table before it grows. A thread that dies while it grows leaves this one.
 WatchedTable before_growth;
-bool grows;
+bool is_growing;
 
 void grow() {
   const WatchedTable old = before_growth = watched;
-  __atomic_store_n(&grows, true, __ATOMIC_RELEASE);
+  __atomic_store_n(&is_growing, true, __ATOMIC_RELEASE);
   const u32 n = old.entry == nullptr ? 1024 : (old.mask + 1) * 2;
   watched.mask = n - 1;
   watched.entry = reinterpret_cast<Watched*>(reserve(page_up(n * sizeof(Watched)), PROT_READ | PROT_WRITE));
   for (u32 i = 0; old.entry != nullptr && i <= old.mask; i++)
-    if (old.entry[i].page != 0) place_of(old.entry[i].page) = old.entry[i];
-  __atomic_store_n(&grows, false, __ATOMIC_RELEASE);
+    if (old.entry[i].page != 0) slot_of(old.entry[i].page) = old.entry[i];
+  __atomic_store_n(&is_growing, false, __ATOMIC_RELEASE);
 }
 
 Watched& entry_of(u64 page) {
   if (watched.entry == nullptr || watched.used * 2 > watched.mask) grow();
-  Watched& w = place_of(page);
+  Watched& w = slot_of(page);
   if (w.page == 0) {
     watched.used++;
     w.page = page;
@@ -63,14 +63,14 @@ bool protect(const Watched& w) {
   return !failed(kernel(SYS_mprotect, w.page * page_bytes, page_bytes, w.before & ~static_cast<u64>(PROT_WRITE)));
 }
 
-/// From now on who enters a system call sees that the page may be protected.
+/// From now on, a thread that enters a system call sees that the page may be protected.
 void announce(u64 page) {
   const u64 chunk = (page * page_bytes >> chunk_bits) % chunks;
   __atomic_or_fetch(&watched_chunks[chunk / 64], 1ull << chunk % 64, __ATOMIC_SEQ_CST);
-  __atomic_store_n(&anything, true, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&any_announced, true, __ATOMIC_SEQ_CST);
 }
 
-/// Whether a system call that goes on may write there: it began when the page was not protected yet.
+/// Whether a system call in progress may write there, because it started before the page was protected.
 bool is_written_by_kernel(u64 page) {
   Guard guard(threads_lock);
   for (const Thread* t = threads(); t != nullptr; t = t->next)
@@ -89,7 +89,7 @@ bool watch(u64 page, u8 before) {
   announce(page);
   w.before = before;
   if (!nothing_is_watched && !is_always_compared(page) && !is_written_by_kernel(page)) {
-    w.on = true;  // before it is, and after it was: see repair_watched()
+    w.on = true;  // set before it is protected and cleared after: see repair_watched()
     w.on = protect(w);
   }
   if (!w.on) w.compared = Compared::for_good;
@@ -112,9 +112,9 @@ bool unwatch_together(Watched* const* pages, u32 n) {
 }
 
 void repair_watched() {
-  if (grows) {
+  if (is_growing) {
     watched = before_growth;
-    grows = false;
+    is_growing = false;
   }
   each_watched(1, ~u64{0}, [](Watched& w) {
     if (!w.on || protect(w)) return;
@@ -129,7 +129,7 @@ void note_write(Watched& w) {
 
 Watched* watched_page(u64 page) {
   if (watched.entry == nullptr) return nullptr;
-  Watched& w = place_of(page);
+  Watched& w = slot_of(page);
   return w.page == page ? &w : nullptr;
 }
 
@@ -144,11 +144,11 @@ void forget_watched(u64 first, u64 end) {
 }
 
 void always_compare(u64 a, u64 n) {
-  const Pages pages{a / page_bytes, (a + n - 1) / page_bytes};
+  const PageRange pages{a / page_bytes, (a + n - 1) / page_bytes};
   if (compared_count < compared_limit)
     compared[compared_count++] = pages;
   else
-    compared[0] = {1, ~u64{0}};  // too many to tell
+    compared[0] = {1, ~u64{0}};  // too many ranges: compare everything
 }
 
 bool is_always_compared(u64 page) {
@@ -160,7 +160,7 @@ bool is_always_compared(u64 page) {
 void never_watch_any(bool on) { nothing_is_watched = on; }
 bool watches_nothing() { return nothing_is_watched; }
 
-bool anything_watched() { return __atomic_load_n(&anything, __ATOMIC_SEQ_CST); }
+bool anything_watched() { return __atomic_load_n(&any_announced, __ATOMIC_SEQ_CST); }
 
 bool may_be_watched(u64 a, u64 n) {
   const u64 first = a >> chunk_bits, last = (a + n - 1) >> chunk_bits;

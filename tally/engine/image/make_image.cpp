@@ -1,9 +1,9 @@
-// Build step: lays libZydis and the engine's shared object out as one image, relocated for its fixed base.
+// Build step: combines libZydis and the engine's shared object in one image, relocated to its fixed base.
 //
 //   make_image ENGINE.so LIBZYDIS.so OUT
 //
-// What is written: a header page, libZydis, the engine (its data last, so that one range is writable), then a jump
-// table without targets. A mini loader: it knows four relocations and refuses everything else.
+// The image contains a header page, libZydis, the engine (its data last, so that one range is writable), and a jump
+// table without targets. Supports four relocation types and refuses all others.
 #include <elf.h>
 
 #include <cstdio>
@@ -29,7 +29,7 @@ using namespace tally::engine;
   std::exit(1);
 }
 
-/// A shared object: its file, and where it lies in the image.
+/// A shared object: its file and its position in the image.
 struct Library {
   std::string path;
   std::vector<char> file;
@@ -71,7 +71,7 @@ Library read_library(const std::string& path) {
   return lib;
 }
 
-/// Offset in the image of a symbol that one of the libraries defines; 0 when none does.
+/// Returns the offset in the image of a symbol that one of the libraries defines, or 0 if none does.
 u64 find_symbol(const std::vector<Library>& libraries, std::string_view name) {
   for (const Library& lib : libraries)
     for (const Elf64_Sym& s : lib.symbols)

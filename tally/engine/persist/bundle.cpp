@@ -14,9 +14,9 @@ Growing<Used> uses;
 namespace {
 
 constexpr u32 use_limit = 1u << 18;
-Growing<u32> replaced;  // pairs: what was used, and what is to be used instead
+Growing<u32> replaced;  // pairs: a used template and its replacement
 u64 entry, program;
-bool is_kept;  // what this process used; or it is not to be
+bool is_kept;  // the bundles of this process are stored, or must not be
 
 constexpr u32 module_limit = 64;
 Module modules[module_limit];
@@ -28,31 +28,31 @@ Module* module_of(u64 pc) {
   return nullptr;
 }
 
-/// Of the key, the length of a mapping and eight words of code that are there.
-u64 mixed(u64 key, u64 bytes, u64 code) {
+/// Hashes the key, the length of a mapping and eight words of its code.
+u64 mix_key(u64 key, u64 bytes, u64 code) {
   u64 words[10] = {key, bytes};
   copy_code(words + 2, code, 8 * sizeof(u64));
   return channel::check_of(words, sizeof words);
 }
 
-/// The same in each run of the program, whatever it is called: a script's is that of its interpreter. Many have the
-/// same size and begin alike.
+/// The key of a program: the same in each run, whatever the program is called; a script has the key of its interpreter.
+/// Covers several positions, because many programs have the same size and the same first bytes.
 u64 key_of_program() {
   u64 start = 0, end = 0;
   u64 key = settings().loop_is_fast | settings().protection_keys << 1;  // code has other sizes
   if (!constant_around(entry, start, end)) return key;
-  for (u64 part = 0; part < 4; part++) key = mixed(key, end - start, start + (end - start) / 4 * part);
-  return mixed(key, end - start, entry & ~63ull);
+  for (u64 quarter = 0; quarter < 4; quarter++) key = mix_key(key, end - start, start + (end - start) / 4 * quarter);
+  return mix_key(key, end - start, entry & ~63ull);
 }
 
-u64 key_of(const Module& m) { return mixed(program, m.end - m.start, m.start); }
+u64 key_of(const Module& m) { return mix_key(program, m.end - m.start, m.start); }
 
 /// Copies one bundle into the cache.
 class Loader {
  public:
   Loader(const channel::Bundle& bundle, u64 start) : bundle_(bundle), start_(start) {}
 
-  /// How many traces it made; 0 where it does not fit.
+  /// Returns the number of traces created; 0 if the bundle does not fit.
   u32 load() {
     if (!read_parts() || head_.low_start != (start_ < low_limit ? start_ : 0)) return 0;
     arena_ = arena_for(start_);
@@ -69,7 +69,7 @@ class Loader {
     first_number_ = new_segment_pages(parts_.vectors, head_.numbers);
     if (first_number_ == 0) return 0;
     copy_code();
-    // Something of it could not be read: then the code is not used, and what else was claimed for it lies idle.
+    // A part could not be read: the code is not used, and the segment numbers claimed for it stay unused.
     if (store_damage() != damage_before) return 0;
     arena_->hot = block_ + head_.block_bytes;
     add_traces();
@@ -78,7 +78,7 @@ class Loader {
   }
 
  private:
-  /// Whatever the record says, nothing outside of it is read. What is in it was checked by whoever found it.
+  /// Never reads outside the record, whatever it contains. Its finder has checked its contents.
   bool read_parts() {
     const u8* at = bundle_.after_names();
     const u8* const end = reinterpret_cast<const u8*>(&bundle_) + bundle_.head.bytes;
@@ -95,7 +95,7 @@ class Loader {
     return inside && head_.code_bytes + u64{head_.exits} * stub_bytes <= head_.block_bytes;
   }
 
-  /// Whether the program has the code that the bundle was made from.
+  /// Whether the program still has the code that the bundle was made from.
   bool fits() const {
     if (head_.ranges == 0) return false;
     const CodeRange &first = parts_.ranges[0], &last = parts_.ranges[head_.ranges - 1];
@@ -110,13 +110,13 @@ class Loader {
     return true;
   }
 
-  /// Whether all of the block reaches it by a displacement.
+  /// Whether the whole block can reach this address by a displacement.
   bool reaches(s64 from_start) const {
     const s64 distance = static_cast<s64>(start_ - block_) + from_start;
     return fits32(distance) && fits32(distance - head_.block_bytes);
   }
 
-  /// A disk may fail: that is noticed here, as damage, and not where it is half copied.
+  /// Reads each page now, so that a failing disk is noticed as damage here and not halfway through copying.
   void touch_pages() const {
     const volatile u8* const record = reinterpret_cast<const u8*>(&bundle_);
     for (u64 at = 0; at < bundle_.head.bytes; at += page_bytes) record[at];
@@ -149,24 +149,24 @@ class Loader {
     first_trace_ = tables.traces.size;
     populate(&tables.traces[first_trace_], head_.traces * sizeof(Trace));
     for (u32 i = 0; i < head_.traces; i++) {
-      const BundleTrace& made = parts_.traces[i];
-      const u64 pc = start_ + made.pc, body = block_ + made.body;
-      Trace& t = *new_trace(*arena_, pc, body - (made.by_jump ? entry_check_bytes(pc) : 0));
-      if (made.by_jump) {
+      const BundleTrace& stored = parts_.traces[i];
+      const u64 pc = start_ + stored.pc, body = block_ + stored.body;
+      Trace& t = *new_trace(*arena_, pc, body - (stored.by_jump ? entry_check_bytes(pc) : 0));
+      if (stored.by_jump) {
         Emitter e{reinterpret_cast<u8*>(t.start)};
         t.entry = emit_entry_check(*arena_, e, pc, reinterpret_cast<u64>(engine_no_target));
-        // Where two share a slot the second one comes before the first when it is reached.
+        // Of two targets that share a slot, the second one precedes the first once it is reached.
         if (u64& slot = jump_slot(current(), pc); slot == reinterpret_cast<u64>(engine_no_target) && !has_better(i))
           slot = t.entry;
       }
       t.body = body;
-      t.places = parts_.places + made.place;
-      t.segments = parts_.segments + made.segment;
-      t.bytes = made.bytes;
-      t.place_count = made.place_count;
-      t.number = first_number_ + made.number;
-      t.segment_count = made.segment_count;
-      t.looked_ahead = made.looked_ahead;
+      t.places = parts_.places + stored.place;
+      t.segments = parts_.segments + stored.segment;
+      t.bytes = stored.bytes;
+      t.place_count = stored.place_count;
+      t.number = first_number_ + stored.number;
+      t.segment_count = stored.segment_count;
+      t.looked_ahead = stored.looked_ahead;
       t.use = uses.add({pc, name(i) & ~channel::use_better, name(i), first_trace_ + i}) + 1;
       log_trace(t);
     }
@@ -182,12 +182,12 @@ class Loader {
       if (exit.pointed != 0) target = follow(target, first_trace_ + exit.pointed - 1);
       emit_stub(*arena_, stub, block_ + exit.source, target);
     }
-    // There is a better template: that is looked for when somebody comes there.
+    // Traces with a better template are replaced when the program reaches them.
     for (u32 i = 0; i < head_.traces; i++)
       if (has_better(i)) give_up(tables.traces[first_trace_ + i]);
   }
 
-  /// Of the template that the trace was made of; 0 where that is not known.
+  /// Identifies the template that the trace was made from; 0 if unknown.
   u32 name(u32 i) const { return has_names_ ? bundle_.uses()[i] : 0; }
   bool has_better(u32 i) const { return (name(i) & channel::use_better) != 0; }
 
@@ -197,17 +197,17 @@ class Loader {
     supersede(t, nullptr);
   }
 
-  /// Where a pointer leads that a trace relies on.
+  /// Returns the target of a pointer that a trace relies on.
   u64 follow(u64 pointer, u32 trace) {
     u64 target = 0;
     register_page(trace, pointer);
     if (read_pointer(pointer, target) && serves(*arena_, target)) return target;
-    // It may still change: the trace is made again, without it, when somebody comes there.
+    // The pointer may change: the trace is dropped, and translated again without it when the program reaches it.
     give_up(tables.traces[trace]);
     return 0;
   }
 
-  static constexpr u64 block_alignment = 64;  // a displacement that lies in one cache line stays in one
+  static constexpr u64 block_alignment = 64;  // keeps a displacement within one cache line
 
   const channel::Bundle& bundle_;
   u64 start_;
@@ -219,7 +219,7 @@ class Loader {
   bool has_names_ = false;
 };
 
-/// For a bundle that stays as it is: what it has better templates for now.
+/// Records the templates that are better than those in a bundle, which itself stays unchanged.
 void note_improvements(const Module& m) {
   static u32 names[3 * 256];
   u32 n = 0;
@@ -241,7 +241,7 @@ void bundles_init(u64 first_instruction) {
 
 bool load_bundle(u64 pc) {
   Module m{};
-  // Code with anything woven in has too much that depends on its place.
+  // Instrumented code has too many values that depend on addresses.
   if (instrumentation_key() != 0 || module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
       !constant_around(pc, m.start, m.end))
     return false;
@@ -285,18 +285,18 @@ void replace_used(u32 use, const Template& by) {
 
 void keep_bundles() {
   Guard guard(cache_lock);
-  // A full cache would have refused the bundle.
+  // With a full cache, the bundle would have been refused.
   if (is_kept || cache_is_damaged() || !store_is_written() || settings().cache_limit != 0 || code_may_be_absent())
     return;
   if (replaced.size > 0) add_names(channel::replacements_mark, 0, replaced.data, replaced.size);
   replaced.size = 0;
   for (u32 i = 0; i < modules_known; i++) {
     const Module& m = modules[i];
-    // What is made again each time costs less than a bundle that is made again each time.
+    // Creating a few traces each time costs less than creating a bundle each time.
     constexpr u32 least = 16, fresh_share = 8, better_share = 64;
     if (m.fresh + m.loaded < least || m.fresh + m.better == 0) continue;
     is_kept = true;
-    if (find_bundle(m.key) != m.found) continue;  // another process made one meanwhile
+    if (find_bundle(m.key) != m.found) continue;  // another process has created one meanwhile
     const bool has_room = m.loaded < bundle_limit;
     if (m.better > m.loaded / better_share || (has_room && m.fresh > m.loaded / fresh_share))
       make_bundle(m);

@@ -1,59 +1,59 @@
-/// Bundles: all that a program made of the code of one file, laid out and led to one another when an earlier run of it
-/// ended. It is copied whole when the first of this code is about to run, which costs a tenth of making each trace by
-/// itself.
+/// Bundles: all traces that a program made of one file's code, laid out and linked when an earlier run ended. A bundle
+/// is copied as a whole when the first of its code is about to run, which costs a tenth of creating each trace
+/// separately.
 ///
-/// Addresses of the program count from the start of the mapping that has the code, cache addresses from that of the
-/// block to which the code is copied. After the names of the record: BundleHead, then the arrays that it counts, in
-/// its order, each from a multiple of 8 on.
+/// Program addresses are relative to the start of the mapping of the code, cache addresses to the block that the code
+/// is copied to. After the names of the record come BundleHead and the arrays that it describes, in its order and
+/// 8-byte aligned.
 #pragma once
 #include "tally/engine/persist/store.hpp"
 
 namespace tally::engine::persist {
 
-/// What is added to the words whose offsets in the block a list holds.
+/// What is added to the words whose offsets in the block a list contains.
 enum class Shift : u8 {
   counter,      // dword: 8 × the first segment number
-  relative,     // dword: the mapping's address less the block's
+  relative,     // dword: the mapping's address minus the block's
   address,      // qword: the mapping's address
-  low_address,  // dword: the low half of it
-  system_call,  // dword: the distance of the arena's door for system calls from the block
+  low_address,  // dword: the low half of that
+  system_call,  // dword: the distance from the block to the arena's jump into the engine for system calls
 };
 inline constexpr u32 shift_count = 5;
 
-/// Most traces of a bundle: the C compiler has 40,000 for a file of one line.
+/// Maximum number of traces in a bundle. The C compiler has 40,000 for a file of one line.
 inline constexpr u32 bundle_limit = 1 << 16;
 
 struct BundleTrace {
   u32 pc, body;
-  u32 number;          // segment number of the first one, from the first of the block
-  u32 place, segment;  // index of its first one
+  u32 number;          // segment number of its first segment, relative to the first of the block
+  u32 place, segment;  // indices of its first place and segment
   u16 bytes, place_count;
   u8 segment_count;
   bool looked_ahead, by_jump;
   u8 pad;
 };
 
-/// An exit to what is not in the bundle; its jump leads to a stub. The stubs stand side by side.
+/// An exit to code outside the bundle. Its jump leads to a stub; the stubs are adjacent.
 struct BundleExit {
-  u32 source;   // of the displacement
-  s32 target;   // where it leads; or where the pointer is that says so
-  u32 pointed;  // 1 + the trace that relies on that pointer; 0 = there is none
+  u32 source;   // address of the displacement
+  s32 target;   // program address of the target, or of the pointer to it
+  u32 pointed;  // 1 + index of the trace that relies on that pointer; 0 = no pointer
 };
 /// mov rax, gs:[…]; mov eax, link; jmp to_link
 inline constexpr u32 stub_bytes = 19;
 
-/// Code of this page is in this trace.
+/// The trace contains code of this page.
 struct BundlePage {
   u32 page, trace;
 };
 
 struct BundleHead {
-  u64 low_start;                // the mapping's address where that is low (see Template::low_pc), else 0
-  u32 block_bytes, code_bytes;  // stubs lie between
+  u64 low_start;                // the mapping's address if it is low (see Template::low_pc), else 0
+  u32 block_bytes, code_bytes;  // the stubs are between the two ends
   u32 traces, numbers, places, segments, exits, pages, ranges, original_bytes;
   u32 shifts[shift_count];
   u32 different_pages;
-  s64 lowest, highest;  // what the code refers to by a displacement
+  s64 lowest, highest;  // range of addresses that the code reaches by displacements
 };
 static_assert(sizeof(BundleHead) % 8 == 0 && sizeof(BundleTrace) == 28);
 
@@ -65,13 +65,13 @@ struct BundleParts {
   const Segment* segments;
   const BundleExit* exits;
   const BundlePage* pages;
-  const CodeRange* ranges;  // by rising address, none over another
+  const CodeRange* ranges;  // in ascending order, without overlaps
   const u32* shifts[shift_count];
   const u8* originals;
   const u8* code;
 };
 
-/// Calls f(pointer of BundleParts, how many elements) for each array, in order.
+/// Calls f(pointer in BundleParts, number of elements) for each array, in order.
 template <class Head, class Parts, class F>
 void each_part(const Head& h, Parts& p, F&& f) {
   f(p.traces, h.traces);
@@ -86,31 +86,31 @@ void each_part(const Head& h, Parts& p, F&& f) {
   f(p.code, h.code_bytes);
 }
 
-/// What is known of a mapping with code.
+/// A mapping with code, and its bundle.
 struct Module {
   u64 start, end;
   u64 key;  // of its bundle
   const channel::Bundle* found;
-  u32 first_use, loaded;  // the traces that came of it
-  u32 fresh, better;      // that were made besides; and in the place of others
+  u32 first_use, loaded;  // the traces that came from the bundle
+  u32 fresh, better;      // additional traces; traces that replaced those of the bundle
 };
 
-/// One trace that was made of a template.
+/// A trace that was made from a template.
 struct Used {
   u64 pc;
-  u32 place;    // of the template
-  u32 bundled;  // as its bundle named it; 0 = it is of none
-  u32 trace;    // 0 = it was flushed
+  u32 place;    // identifies the template
+  u32 bundled;  // the template according to the bundle; 0 = not from a bundle
+  u32 trace;    // 0 = it was discarded
 
   bool is_better() const { return bundled != 0 && bundled != place; }
 };
 
-/// All of this run, one after the other.
+/// All uses of this run, in order.
 extern Growing<Used> uses;
 
 // --- bundle_make.cpp ------------------------------------------------------------------------------------------------
 
-/// Adds a bundle of all uses with code of this mapping to the store.
+/// Adds a bundle of all used code of this mapping to the store.
 void make_bundle(const Module& m);
 
 }  // namespace tally::engine::persist

@@ -1,5 +1,5 @@
-// A bundle from the templates that a process used: their code side by side, exits led to one another, what depends on
-// where program and cache are put into lists.
+// Creates a bundle from the templates that a process used: copies their code next to one another, links exits, and
+// lists the values that depend on the addresses of program and cache.
 #include <sys/mman.h>
 
 #include "tally/engine/channel/hash.hpp"
@@ -11,7 +11,7 @@
 namespace tally::engine::persist {
 namespace {
 
-/// An array of a bundle that is still growing.
+/// A growing array of the bundle.
 template <class T>
 struct Part : Scratch<T> {
   u32 size = 0;
@@ -20,9 +20,9 @@ struct Part : Scratch<T> {
   const T* data() const { return &(*this)[0]; }
 };
 
-class Maker {
+class BundleMaker {
  public:
-  explicit Maker(const Module& m) : start_(m.start), bytes_(static_cast<u32>(m.end - m.start)), key_(m.key) {}
+  explicit BundleMaker(const Module& m) : start_(m.start), bytes_(static_cast<u32>(m.end - m.start)), key_(m.key) {}
 
   void make() {
     const u32 damage_before = store_damage();
@@ -35,61 +35,61 @@ class Maker {
   }
 
  private:
-  struct Chosen {
+  struct ChosenTemplate {
     u32 pc, place;
     const Template* of;
     u32 body;
   };
 
-  bool holds(u64 pc, u64 n) const { return pc - start_ < bytes_ && pc - start_ + n <= bytes_; }
+  bool contains(u64 pc, u64 n) const { return pc - start_ < bytes_ && pc - start_ + n <= bytes_; }
 
-  /// Whether all that the template was made from lies in this mapping and is still there.
+  /// Whether all code that the template was made from is in this mapping and unchanged.
   bool fits(const Template& t, u64 pc) const {
     for (u32 i = 0; i < t.range_count; i++)
-      if (!holds(pc + static_cast<u64>(static_cast<s64>(t.ranges()[i].from)), t.ranges()[i].bytes)) return false;
+      if (!contains(pc + static_cast<u64>(static_cast<s64>(t.ranges()[i].from)), t.ranges()[i].bytes)) return false;
     for (u32 i = 0; i < t.fixup_count; i++)
       if (!fits32(static_cast<s64>(pc - start_) + t.fixups()[i].value)) return false;
     return room_before(t, 0) < room_nowhere && fits_template(t, pc);
   }
 
-  /// Open addressing, by program address: 1 + index of what was chosen.
+  /// Open addressing by program address: 1 + index of the chosen template.
   u32& slot(u32 pc) {
     u32 i = channel::hash32(pc) & slot_mask_;
     while (slots_[i] != 0 && chosen_[slots_[i] - 1].pc != pc) i = (i + 1) & slot_mask_;
     return slots_[i];
   }
 
-  /// Whether a trace of this use ran.
-  bool ran(const Used& used) const {
-    if (used.trace == 0) return true;  // who knows
+  /// Whether a trace of this use was executed.
+  bool was_executed(const Used& used) const {
+    if (used.trace == 0) return true;  // unknown
     const Trace& t = tables.traces[used.trace];
     for (u32 i = 0; i < t.segment_count; i++)
       if (executions_[t.number + i] != 0) return true;
     return false;
   }
 
-  /// What did not run this time stays in while it is the smaller part: programs do now this, now that.
+  /// Includes traces that were not executed this time if they are the minority, because runs of a program differ.
   bool choose() {
     if (bytes_ > 1u << 30) return false;
     Guard guard(threads_lock);
     if (!executions_.init(current())) return false;
     u32 n = 0, idle = 0;
     for (u32 i = 0; i < uses.size; i++) {
-      if (!holds(uses[i].pc, 1)) continue;
+      if (!contains(uses[i].pc, 1)) continue;
       n++;
-      idle += !ran(uses[i]);
+      idle += !was_executed(uses[i]);
     }
     const bool all = idle <= n / 2;
     slot_mask_ = 63;
     while (slot_mask_ < 2 * n) slot_mask_ = slot_mask_ * 2 + 1;
     if (!chosen_.begin(n) || !slots_.init(slot_mask_ + 1)) return false;
     for (u32 i = 0; i < uses.size && chosen_.size < bundle_limit; i++) {
-      if (!holds(uses[i].pc, 1) || !(all || ran(uses[i]))) continue;
+      if (!contains(uses[i].pc, 1) || !(all || was_executed(uses[i]))) continue;
       const Template* const t = template_at(uses[i].place);
       if (t == nullptr || !fits(*t, uses[i].pc)) continue;
       const u32 pc = static_cast<u32>(uses[i].pc - start_);
       u32& found = slot(pc);
-      const Chosen made{pc, uses[i].place, t, 0};
+      const ChosenTemplate made{pc, uses[i].place, t, 0};
       if (found != 0)
         chosen_[found - 1] = made;
       else
@@ -98,7 +98,7 @@ class Maker {
     return true;
   }
 
-  /// Room for all that there will be.
+  /// Reserves room for all arrays.
   bool begin() {
     u32 places = 0, segments = 0, fixups = 0, pages = 0, ranges = 0;
     u64 code = 0;
@@ -114,7 +114,7 @@ class Maker {
     code += u64{fixups} * (8 + stub_bytes);
     bool enough = true;
     for (auto& list : shifts_) enough = enough && list.begin(fixups);
-    // Of each page of counters at most a quarter is left out.
+    // placed() skips at most a quarter of each page of counters.
     return enough && traces_.begin(chosen_.size) && vectors_.begin(segments * 2 + 1024) && places_.begin(places) &&
            segments_.begin(segments) && exits_.begin(fixups) && pages_.begin(pages + fixups) &&
            code_.begin(static_cast<u32>(code)) && literals_.begin(fixups) && marks_.init(bytes_ / 8 + 1) &&
@@ -135,7 +135,7 @@ class Maker {
   }
 
   void copy_trace(u32 index) {
-    const Chosen& c = chosen_[index];
+    const ChosenTemplate& c = chosen_[index];
     const Template& t = *c.of;
     names_.add(c.place);
     const u32 number = placed(numbers_, t.segment_count);
@@ -162,37 +162,37 @@ class Maker {
     __builtin_memcpy(&code_[offset], &word, sizeof word);
   }
 
-  void shifted(Shift what, u32 offset) { shifts_[static_cast<u32>(what)].add(offset); }
+  void add_shift(Shift what, u32 offset) { shifts_[static_cast<u32>(what)].add(offset); }
 
-  void apply(const Chosen& c, const Fixup& f, u32 index, u32 number) {
-    const u32 at = c.body + f.offset, behind = at + 4;
+  void apply(const ChosenTemplate& c, const Fixup& f, u32 index, u32 number) {
+    const u32 at = c.body + f.offset, after = at + 4;
     const u32 to = c.pc + static_cast<u32>(f.value);
     switch (f.what) {
       case Fix::counter:
         put(at, static_cast<u32>(counters_at + 8 * (number + static_cast<u32>(f.value))));
-        return shifted(Shift::counter, at);
+        return add_shift(Shift::counter, at);
       case Fix::relative:
-        put(at, to - behind - f.extra);
+        put(at, to - after - f.extra);
         if (static_cast<s32>(to) < lowest_) lowest_ = static_cast<s32>(to);
         if (static_cast<s32>(to) > highest_) highest_ = static_cast<s32>(to);
-        return shifted(Shift::relative, at);
+        return add_shift(Shift::relative, at);
       case Fix::pushed: literals_.add({at, to}); return;
-      case Fix::system_call: put(at, 0 - behind); return shifted(Shift::system_call, at);
-      case Fix::low_address: put(at, to); return shifted(Shift::low_address, at);
+      case Fix::system_call: put(at, 0 - after); return add_shift(Shift::system_call, at);
+      case Fix::low_address: put(at, to); return add_shift(Shift::low_address, at);
       case Fix::address:
         put(at, static_cast<u64>(static_cast<s64>(static_cast<s32>(to))));
-        return shifted(Shift::address, at);
+        return add_shift(Shift::address, at);
       case Fix::exit_by:
         pointers_++;
         exits_.add({at, static_cast<s32>(to), index + 1});
         return;
       case Fix::exit:
         if (const u32 found = slot(to); found != 0)
-          put(at, chosen_[found - 1].body - behind);
+          put(at, chosen_[found - 1].body - after);
         else
           exits_.add({at, static_cast<s32>(to), 0});
         return;
-      default: return;  // of models: there is no bundle where they are asked
+      default: return;  // of models, for which there are no bundles
     }
   }
 
@@ -200,14 +200,14 @@ class Maker {
     for (u32 i = 0; i < literals_.size; i++) {
       const u32 at = code_.size;
       put(at, static_cast<u64>(static_cast<s64>(static_cast<s32>(literals_[i].value))));
-      shifted(Shift::address, at);
+      add_shift(Shift::address, at);
       put(literals_[i].source, at - literals_[i].source - 4);
       code_.size += 8;
     }
     for (u32 i = 0; i < exits_.size; i++) put(exits_[i].source, code_.size + i * stub_bytes - exits_[i].source - 4);
   }
 
-  /// The code that the bundle relies on, in order.
+  /// Lists the code ranges that the bundle relies on, in ascending order.
   void mark_code() {
     u32 last_page = ~0u;
     for (u32 at = 0; at < bytes_; at++) {
@@ -269,7 +269,7 @@ class Maker {
 
   void copy_originals(u8* to) const {
     for (u32 i = 0; i < ranges_.size; i++) {
-      // Another thread may unmap it: then nobody will find the same code.
+      // If another thread unmaps the code, nobody will find the same code.
       safe_copy(to, reinterpret_cast<const void*>(start_ + static_cast<u32>(ranges_[i].from)), ranges_[i].bytes);
       to += ranges_[i].bytes;
     }
@@ -282,7 +282,7 @@ class Maker {
   u64 start_;
   u32 bytes_;
   u64 key_;
-  Part<Chosen> chosen_;
+  Part<ChosenTemplate> chosen_;
   Scratch<u32> slots_;
   Executions executions_;
   u32 slot_mask_ = 0;
@@ -296,13 +296,13 @@ class Maker {
   Part<u32> shifts_[shift_count], names_;
   Part<Literal> literals_;
   Part<u8> code_;
-  Scratch<u8> marks_;  // a bit for each byte of the mapping
+  Scratch<u8> marks_;  // one bit for each byte of the mapping
   s64 lowest_ = 0, highest_ = 0;
   u32 numbers_ = 0, original_bytes_ = 0, different_pages_ = 0, pointers_ = 0;
 };
 
 }  // namespace
 
-void make_bundle(const Module& m) { Maker(m).make(); }
+void make_bundle(const Module& m) { BundleMaker(m).make(); }
 
 }  // namespace tally::engine::persist

@@ -1,4 +1,4 @@
-// A trace from a template: a copy, with everything that depends on its place made right.
+// Creates a trace from a template: copies it and applies its relocations.
 #include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/sites.hpp"
@@ -12,7 +12,7 @@
 namespace tally::engine::persist {
 
 u64 room_before(const Template& t, u64 body) {
-  const auto is_right = [&](u64 later) {
+  const auto fits_cache_lines = [&](u64 later) {
     for (u32 i = 0; i < t.fixup_count; i++) {
       const Fixup& f = t.fixups()[i];
       if ((f.what == Fix::exit || f.what == Fix::exit_by) && crosses_line(body + later + f.offset)) return false;
@@ -20,7 +20,7 @@ u64 room_before(const Template& t, u64 body) {
     return t.loop == 0 || !crosses_line(body + later + t.loop);
   };
   u64 later = 0;
-  while (later < room_nowhere && !is_right(later)) later += trace_alignment;
+  while (later < room_nowhere && !fits_cache_lines(later)) later += trace_alignment;
   return later;
 }
 
@@ -28,10 +28,10 @@ namespace {
 
 u64 address(u64 pc, const Fixup& f) { return pc + static_cast<u64>(static_cast<s64>(f.value)); }
 
-/// Whether everything that the code refers to by a displacement is within reach from where it will be.
+/// Whether the code will reach everything that it refers to by a displacement.
 bool can_use(const Template& t, u64 pc, const Arena& arena) {
   if (room_before(t, 0) == room_nowhere) return false;
-  constexpr s64 code_limit = 1 << 20;  // the code begins no further from here
+  constexpr s64 code_limit = 1 << 20;  // the code starts within this distance of the arena's current end
   for (u32 i = 0; i < t.fixup_count; i++) {
     const Fixup& f = t.fixups()[i];
     u64 target = 0;
@@ -45,13 +45,13 @@ bool can_use(const Template& t, u64 pc, const Arena& arena) {
   return true;
 }
 
-/// Of the call that comes next among the fixups.
+/// The target of the next call among the fixups.
 u64 call_target;
 
 void apply(Builder& b, u64 stubs, const Fixup& f) {
   u8* const at = reinterpret_cast<u8*>((f.in_stubs ? stubs : b.body) + f.offset);
   u64 to = address(b.trace.pc, f), value = 0;
-  const u64 behind = reinterpret_cast<u64>(at) + 4;
+  const u64 after = reinterpret_cast<u64>(at) + 4;
   switch (f.what) {
     case Fix::counter: value = counters_at + 8 * (b.trace.number + static_cast<u32>(f.value)); break;
     case Fix::touched:
@@ -62,15 +62,15 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
       call_target = to;
       return;
     case Fix::call_site: value = instrument::call_word(to, f.extra != 0 ? call_target : 0); break;
-    case Fix::to_window: value = b.arena.to_window - behind; break;
-    case Fix::relative: value = to - behind - f.extra; break;
-    case Fix::pushed: value = literal(b.arena, to) - behind; break;
-    case Fix::system_call: value = b.arena.to_syscall - behind; break;
+    case Fix::to_window: value = b.arena.to_window - after; break;
+    case Fix::relative: value = to - after - f.extra; break;
+    case Fix::pushed: value = literal(b.arena, to) - after; break;
+    case Fix::system_call: value = b.arena.to_syscall - after; break;
     case Fix::low_address: value = to; break;
-    case Fix::to_lookup: value = b.arena.to_lookup - behind; break;
-    case Fix::to_model: value = b.arena.to_model - behind; break;
-    case Fix::to_body: value = b.body + static_cast<u32>(f.value) - behind; break;
-    case Fix::to_stubs: value = stubs + static_cast<u32>(f.value) - behind; break;
+    case Fix::to_lookup: value = b.arena.to_lookup - after; break;
+    case Fix::to_model: value = b.arena.to_model - after; break;
+    case Fix::to_body: value = b.body + static_cast<u32>(f.value) - after; break;
+    case Fix::to_stubs: value = stubs + static_cast<u32>(f.value) - after; break;
     case Fix::line: value = line_number(to); break;
     case Fix::page_entry: value = code_page_entry(to); break;
     case Fix::outcome: value = models::outcome_of(to, f.extra != 0); break;
@@ -95,7 +95,7 @@ void register_pages(const Template& t, u64 pc, u32 index) {
     if (t.fixups()[i].what == Fix::exit_by) register_page(index, address(pc, t.fixups()[i]));
 }
 
-/// Null when there is no room, or what was copied is damaged.
+/// Returns null if there is no room, or if the copied data is damaged.
 Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
   const u32 damage_before = store_damage();
   Builder b = begin_trace(arena, pc, older, room_before(t, next_body(arena, pc, older)));

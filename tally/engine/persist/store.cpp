@@ -22,24 +22,25 @@ namespace {
 channel::Store kept, added;
 bool writes;  // to `added`
 
-/// What records are checked with, away from the program's core files.
-struct Checks {
+/// Key and state of the record checks, excluded from the program's core files.
+struct RecordChecks {
   channel::RecordKey key;
-  u8 sound[channel::store_bytes / channel::record_unit / 8];  // a bit for each place of `kept`: checked, and right
+  u8 sound[channel::store_bytes / channel::record_unit / 8];  // one bit per record of `kept`: checked and valid
 };
-Checks* checks;  // null where there is no store, and once the process may do less than it could
+RecordChecks* checks;  // null without a store, and once the process has dropped privileges
 
-u32 refused[16], refused_count;  // places of `kept` that were found damaged last
+u32 refused[16], refused_count;  // positions of the last invalid records in `kept`
 
-/// Another number for each kind of code that is made from the same program code.
+/// Returns a number for each kind of code that can be generated from the same program code.
 u64 kind_of_code() {
   constexpr u64 checks_keys = 0xA0761D6478BD642Full;
   return instrumentation_key() ^ (settings().protection_keys != 0 ? checks_keys : 0);
 }
 
-/// The same in every process that has this code at the same place of a page. Reads program code, which must be there.
+/// The hash by which templates are found: the same in every process that has this code at this offset in a page. Reads
+/// the program code, which must be present.
 u32 tag_of(u64 pc) {
-  u64 word = 0;  // aligned: never across the end of a page
+  u64 word = 0;  // aligned, so that it never crosses a page
   if (copy_code(&word, pc & ~7ull, 8) != 0) return 0;
   const u64 place = pc < low_limit ? pc : pc % page_bytes;
   word = (word ^ kind_of_code() ^ channel::hash64(place)) * 0xD6E8FEB86659FD93ull;
@@ -54,7 +55,7 @@ bool is_template(const channel::RecordHead& record) {
 }
 const Template* as_template(const channel::RecordHead* record) { return reinterpret_cast<const Template*>(record); }
 
-/// Tells the command of a record that was changed on the disk, or is somebody else's.
+/// Reports a record to the command that was changed on the disk, or belongs to somebody else.
 void refuse(u32 place) {
   for (const u32 known : refused)
     if (known == place) return;
@@ -62,8 +63,8 @@ void refuse(u32 place) {
   if (writes) __atomic_add_fetch(&added.header().refused, 1, __ATOMIC_RELAXED);
 }
 
-/// Whether a record is as this user's engine made it; of the kept ones each is checked once. What another process adds
-/// may be damaged by what its program does.
+/// Whether a record is unchanged since an engine of this user wrote it. Checks each record in `kept` once. Records that
+/// other processes add may be damaged by their programs, so these are checked each time.
 bool is_sound(const channel::Store& store, const channel::RecordHead& record) {
   if (&store == &added) return checks != nullptr && channel::is_sound(record, checks->key);
   const u32 place = store.place_of(record);
@@ -82,7 +83,8 @@ bool is_sound(const channel::Store& store, const channel::RecordHead& record) {
 u64 added_inode;
 u32 damaged;  // pages that could not be read
 
-/// A program that gave up rights has another file there, and one that closed what it inherited may have its own.
+/// A process that dropped privileges has another file at this descriptor; one that closed it may have opened its own
+/// file.
 bool is_file(u64 fd, u64 inode) {
   struct stat s;
   return inode != 0 && !failed(kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s))) && s.st_ino == inode &&
@@ -104,13 +106,13 @@ bool map_store(channel::Store& store, channel::Inherited which, u64 inode, int p
   return false;
 }
 
-/// The pages of a store become the process's own: what is written there nobody else sees. The key goes.
+/// Makes the pages of a store private, so that nobody else sees writes to them. Erases the key.
 bool make_private(const channel::Store& store, u64 inode) {
   const u64 at = reinterpret_cast<u64>(store.base), fd = inherited(channel::inherited_added);
   if (is_file(fd, inode) &&
       !failed(kernel(SYS_mmap, at, channel::store_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0)))
     return !failed(kernel(SYS_mmap, at, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~u64{0}, 0));
-  // Another process of the same descriptors was first: a copy.
+  // Another process with the same descriptors was first: make a copy.
   u64 used = store.header().end;
   used = used < channel::store_bytes ? page_up(used) : channel::store_bytes;
   const s64 copied = kernel(SYS_mmap, 0, channel::store_bytes, PROT_READ | PROT_WRITE,
@@ -121,7 +123,7 @@ bool make_private(const channel::Store& store, u64 inode) {
                         MREMAP_MAYMOVE | MREMAP_FIXED, at));
 }
 
-/// Then it is the program's: it may need what the stores would take.
+/// If so, the program may need the address space that the stores would take.
 bool address_space_is_limited() {
   struct rlimit limit;
   return kernel(SYS_prlimit64, 0, RLIMIT_AS, 0, reinterpret_cast<u64>(&limit)) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -146,24 +148,24 @@ channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_b
   return reinterpret_cast<channel::Bundle*>(at);
 }
 
-/// Without a key nobody finds what is made: it is the process's own.
+/// Without a key, other processes do not find the record.
 void seal(channel::RecordHead& head) {
   if (checks != nullptr) channel::seal(head, checks->key);
 }
 
-/// From now on nothing is found in a store: the program may be somebody else, who is not to have the key.
+/// Stops finding records in a store: the program may run for another user, who must not get the key.
 void forget_key() {
   if (checks == nullptr) return;
   clear(&checks->key, sizeof checks->key);
   checks = nullptr;
 }
 
-/// Takes the key from the file that only programs of this user have.
+/// Copies the key from the file, which only programs of this user can read.
 bool take_key() {
-  const u64 at = try_reserve(page_up(sizeof(Checks)), read_write);
+  const u64 at = try_reserve(page_up(sizeof(RecordChecks)), read_write);
   if (at == 0) return false;
-  keep_from_core(at, page_up(sizeof(Checks)));
-  checks = reinterpret_cast<Checks*>(at);
+  keep_from_core(at, page_up(sizeof(RecordChecks)));
+  checks = reinterpret_cast<RecordChecks*>(at);
   copy(&checks->key, &added.header().key, sizeof checks->key);
   return true;
 }
@@ -184,7 +186,7 @@ bool mend_store(u64 address) {
 u32 store_damage() { return damaged; }
 
 bool fits_template(const Template& t, u64 pc) {
-  // No range at all: a page that could not be read.
+  // Without ranges, the page of the record could not be read.
   if (t.low_pc != (pc < low_limit ? pc : 0) || t.kind != kind_of_code() || t.range_count == 0) return false;
   const u8* original = t.originals();
   for (u32 i = 0; i < t.range_count; i++) {
@@ -244,14 +246,14 @@ bool store_is_written() { return writes; }
 bool keeps_nothing() { return !instrumentation_can_be_kept(); }
 
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
-  // Templates come first: bundles are made of them.
+  // Keep space for templates, because bundles are made from them.
   if (writes && added.header().end > channel::store_bytes / 2) return nullptr;
   return put_names(channel::bundle_mark, key, uses, n, more_bytes);
 }
 
 void end_bundle(channel::Bundle& bundle) {
   seal(bundle.head);
-  // The first of a key is the one that is found.
+  // Only the first bundle with a key is found.
   const channel::Bundle* const before = added.find_bundle(bundle.key, [](const channel::RecordHead&) { return true; });
   if (before == nullptr || !added.replace(before->head, bundle.head)) added.publish(bundle.head);
 }
@@ -266,20 +268,20 @@ void give_up_writing() {
 }
 
 void give_up_writing_locked() {
-  // Templates in use stay where they are. Other processes may share this memory or these descriptors, and not both: so
-  // each is looked after by itself.
+  // Templates in use stay at their addresses. Other processes may share either this memory or these descriptors, so
+  // both are handled.
   if (writes && !make_private(added, added_inode)) die("no memory to give up rights", 0);
   writes = false;
   forget_key();
-  // Not closed: the program would be given the numbers.
+  // Do not close them, because the program would get their numbers.
   for (const auto which : {channel::inherited_kept, channel::inherited_added})
     kernel(SYS_dup3, inherited(channel::inherited_image), inherited(which), 02000000 /* O_CLOEXEC */);
 }
 
 namespace {
 
-/// Where a machine is woven in, code takes several times as much. Not all that a large program has is kept by its first
-/// run, which would take nearly twice as long then, but a part of it by each of a few.
+/// With machine models, code is several times as large. If the first run of a large program stored all of it, it would
+/// take nearly twice as long; instead, each of a few runs stores a part.
 u64 first_made_limit() { return instrumentation_key() != 0 ? 32u << 20 : channel::store_bytes; }
 
 class Store final : public PersistentCache {
@@ -331,7 +333,7 @@ void add_template(const Recording& r, const Builder& b, u32 use) {
   made.by_jump = r.by_jump;
   made.generation = r.generation;
   const u64 bytes = reinterpret_cast<u64>(made.originals()) + r.originals - reinterpret_cast<u64>(&made);
-  // The last word is copied whole.
+  // The last word is copied as a whole.
   made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
   made.head.tag = tag_of(r.pc);
   u8* const at = made.head.tag == 0 ? nullptr : added.claim(made.head.bytes);
@@ -355,7 +357,7 @@ void add_template(const Recording& r, const Builder& b, u32 use) {
 
 void store_init(u64 kept_inode, u64 inode_of_added) {
   persistent_cache = &hooks;
-  // Tests choose the length of traces: those are not for others.
+  // Tests choose the length of traces; others must not use these.
   if (settings().trace_limit != 0 || address_space_is_limited()) return;
   added_inode = inode_of_added;
   writes = map_store(added, channel::inherited_added, added_inode, PROT_READ | PROT_WRITE) && take_key();

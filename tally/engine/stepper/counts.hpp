@@ -1,11 +1,11 @@
 #pragma once
 #include <cstdint>
 
-/// The reference of the engine's tests: a single-stepper that shares no line with the engine.
+/// The reference for the engine's tests: a single-stepper that shares no code with the engine.
 namespace tally::stepper {
 
-/// What a run did in user mode, by the rules of docs/design: an instruction counts when it retires, a REP string
-/// instruction once, and loads and stores are element accesses.
+/// The user-mode counts of a run, by the rules of docs/design: an instruction counts when it retires, a REP string
+/// instruction counts once, and loads and stores are element accesses.
 struct Counts {
   uint64_t instructions = 0;
   uint64_t conditional = 0;  ///< jcc, loop* and jrcxz, whether taken or not
@@ -18,7 +18,7 @@ struct Counts {
   uint64_t far = 0;  ///< syscall, int n, int3, iret and far transfers
   uint64_t loads = 0;
   uint64_t stores = 0;
-  uint64_t prefetches = 0;  ///< software prefetches, which are no loads
+  uint64_t prefetches = 0;  ///< software prefetches, which do not count as loads
 
   friend bool operator==(const Counts&, const Counts&) = default;
 

@@ -12,7 +12,7 @@ struct Decoded {
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/// Transactions begin, end and are aborted by no branch that processors count.
+/// Processors do not count the start, end or abort of a transaction as a branch.
 bool is_of_transactions(ZydisMnemonic mnemonic) {
   return mnemonic == ZYDIS_MNEMONIC_XBEGIN || mnemonic == ZYDIS_MNEMONIC_XEND || mnemonic == ZYDIS_MNEMONIC_XABORT;
 }
@@ -34,7 +34,7 @@ Flow flow_of(const Decoded& decoded) {
   }
 }
 
-/// Hints name an address that they do not access.
+/// Hints have an address operand that they do not access.
 bool is_hint(const Decoded& decoded) {
   switch (decoded.head.meta.category) {
     case ZYDIS_CATEGORY_NOP:
@@ -66,20 +66,20 @@ void count_accesses(const Decoded& decoded, Instruction& result) {
   for (unsigned i = 0; i < decoded.head.operand_count; ++i) {
     const ZydisDecodedOperand& operand = decoded.operands[i];
     if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type != ZYDIS_MEMOP_TYPE_MEM) continue;
-    // xsave also reads the header that it rewrites; the whole area is one store.
+    // xsave also reads the header that it updates; the whole area counts as one store.
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) && !is_state_save(decoded.head.mnemonic)) ++result.loads;
     if (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) ++result.stores;
   }
   if (decoded.head.mnemonic == ZYDIS_MNEMONIC_CLZERO) result.stores = 1;
   if (decoded.head.mnemonic == ZYDIS_MNEMONIC_ENTER) {
-    // SDM, ENTER: rbp; at level n > 0 also n - 1 frame pointers copied from the outer frame, and the new one.
+    // SDM, ENTER: pushes rbp; at level n > 0 also copies n - 1 frame pointers from the outer frame and its own.
     const auto level = static_cast<uint8_t>(decoded.operands[1].imm.value.u % 32);
     result.loads = level > 1 ? static_cast<uint8_t>(level - 1) : 0;
     result.stores = static_cast<uint8_t>(level + 1);
   }
 }
 
-/// Bits of one index and of one element; zero for what is no gather or scatter.
+/// Bits of an index and of an element; zero for other instructions.
 struct Widths {
   int index = 0;
   int element = 0;

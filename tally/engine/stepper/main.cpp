@@ -68,7 +68,7 @@ class Run {
  public:
   Run(pid_t root, Rows rows) : root_(root), rows_(rows) {}
 
-  /// Resumes the root, which stands in its execve.
+  /// Resumes the root process, which is stopped in its execve.
   void start() { tracees_.emplace(root_, Tracee(root_, cache_, rows_)).first->second.resume(0); }
 
   void drive() {
@@ -98,7 +98,7 @@ class Run {
       tracees_.emplace(tid, Tracee(tid, cache_, rows_)).first->second.resume(0);
       return;
     }
-    // Events of fork, clone and exec come in the middle of the system call.
+    // fork, clone and exec events arrive in the middle of the system call.
     if (status >> 16 != 0) {
       found->second.go_on();
       return;
@@ -145,7 +145,7 @@ void print(FILE* file, const Counts& counts, const Ending& ending) {
   _exit(error == ENOENT ? 127 : 126);
 }
 
-/// Stepper and program take turns; on one CPU a turn costs a third of what waking another CPU costs.
+/// Keeps stepper and program on one CPU: they take turns, and a switch costs a third of waking another CPU.
 void stay_on_one_cpu() {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -153,7 +153,7 @@ void stay_on_one_cpu() {
   sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
-/// Takes the child past its exec; false when there was none.
+/// Continues the child until its exec succeeds. Returns false if it does not.
 bool reach_program(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);

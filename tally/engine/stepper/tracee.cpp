@@ -27,13 +27,13 @@ std::array<uint8_t, 15> read_code(pid_t tid, uint64_t address, size_t& length) {
   std::array<uint8_t, 15> bytes{};
   const size_t in_page = std::min<size_t>(bytes.size(), page_bytes - address % page_bytes);
   iovec local{bytes.data(), bytes.size()};
-  // Two pieces, for a transfer stops before the first piece that it cannot read.
+  // Two ranges, because a transfer stops before the first range that cannot be read.
   const iovec remote[2] = {{reinterpret_cast<void*>(address), in_page},
                            {reinterpret_cast<void*>(address + in_page), bytes.size() - in_page}};
   const ssize_t got = process_vm_readv(tid, &local, 1, remote, in_page < bytes.size() ? 2 : 1, 0);
   length = got > 0 ? static_cast<size_t>(got) : 0;
   if (length > 0) return bytes;
-  // Pages that may be executed but not read are open to the debugger's own read.
+  // ptrace can read execute-only pages.
   for (size_t at = 0; at < in_page; at += sizeof(long)) {
     errno = 0;
     const size_t from = std::min(at, in_page >= sizeof(long) ? in_page - sizeof(long) : 0);
@@ -46,7 +46,7 @@ std::array<uint8_t, 15> read_code(pid_t tid, uint64_t address, size_t& length) {
   return bytes;
 }
 
-/// The system call ended with one of the kernel's inner codes that make it start again after a signal.
+/// Whether the system call ended with a kernel-internal code that restarts it after a signal.
 bool may_restart(const user_regs_struct& registers) {
   if (static_cast<int64_t>(registers.orig_rax) < 0) return false;
   const auto code = -static_cast<int64_t>(registers.rax);
@@ -70,7 +70,7 @@ const Instruction& DecodeCache::at(uint64_t address, std::span<const uint8_t> by
   return entry.instruction;
 }
 
-void Tracee::look() {
+void Tracee::read_next_instruction() {
   ptrace(PTRACE_GETREGS, tid_, nullptr, &before_);
   restarting_ = may_restart(before_);
   if (restarting_) before_.rip -= 2;
@@ -81,8 +81,8 @@ void Tracee::look() {
 }
 
 bool Tracee::resume(int signal) {
-  look();
-  while (signal == 0 && pending_.special == Special::pop_flags && pop_flags()) look();
+  read_next_instruction();
+  while (signal == 0 && pending_.special == Special::pop_flags && pop_flags()) read_next_instruction();
   return ptrace(PTRACE_SINGLESTEP, tid_, nullptr, signal) == 0;
 }
 
@@ -90,11 +90,11 @@ void Tracee::go_on() { ptrace(PTRACE_SINGLESTEP, tid_, nullptr, 0); }
 
 int Tracee::stopped(int status) {
   siginfo_t info{};
-  // No siginfo: the whole process is stopped, and stays so for nobody's sake.
+  // No siginfo: the whole process is stopped.
   if (ptrace(PTRACE_GETSIGINFO, tid_, nullptr, &info) != 0) return 0;
   const int signal = WSTOPSIG(status);
   if (signal == SIGTRAP) {
-    // The kernel's report of a handler's frame carries the signal's number as its code: nothing was executed.
+    // When the kernel reports the frame of a handler, the code is the signal's number. No instruction was executed.
     if (info.si_code == SIGTRAP) {
       needless_restart_ = false;
       keep_trap_open();
@@ -110,7 +110,7 @@ int Tracee::stopped(int status) {
   }
   if (fresh_ && signal == SIGSTOP) return 0;
   if (pending_.special == Special::gather || pending_.special == Special::scatter) {
-    // A fault in the middle: the elements done have left the mask.
+    // A fault in the middle: completed elements are cleared in the mask.
     count_elements(mask_before_ & ~read_mask());
   }
   if (signal == SIGSYS && info.si_code == seccomp_code && pending_.special == Special::syscall) {
@@ -119,7 +119,7 @@ int Tracee::stopped(int status) {
     retire(after);
   }
   if (signal == SIGSEGV && pending_.special == Special::trap) {
-    // `int 4` is the overflow trap: it retires. Other vectors fault where they stand.
+    // `int 4` is the overflow trap, which retires. Other vectors fault at the instruction.
     user_regs_struct after{};
     ptrace(PTRACE_GETREGS, tid_, nullptr, &after);
     if (after.rip == before_.rip + pending_.length) retire(after);
@@ -139,7 +139,7 @@ void Tracee::ended() {
 void Tracee::step_done(int trap_code) {
   user_regs_struct after{};
   ptrace(PTRACE_GETREGS, tid_, nullptr, &after);
-  // `syscall` leaves the flags in r11; sigreturn puts the program's own r11 back.
+  // `syscall` stores the flags in r11; sigreturn restores the program's own r11.
   const bool flags_in_r11 = fresh_ || (pending_.special == Special::syscall && before_.rax != SYS_rt_sigreturn);
   if (flags_in_r11) hide_trap_flag_in_r11(after);
   const bool of_creator = fresh_ && trap_code == TRAP_BRKPT;
@@ -186,7 +186,7 @@ void Tracee::account(const user_regs_struct& after) {
   }
   const bool by_elements = pending_.special == Special::gather || pending_.special == Special::scatter;
   if (by_elements && after.rip == before_.rip) {
-    // Traps of elements that are done are delivered in lieu of the next one's fault (SDM volume 2, VPGATHERDD).
+    // A trap after completed elements is delivered instead of the next element's fault (SDM volume 2, VPGATHERDD).
     count_elements(mask_before_ & ~read_mask());
     return;
   }
@@ -238,7 +238,7 @@ void Tracee::count_elements(uint64_t mask) {
 }
 
 uint64_t Tracee::read_mask() const {
-  // Offsets of the standard XSAVE layout (SDM volume 1, 13.4); the later components' come from CPUID leaf 0xd.
+  // Offsets in the standard XSAVE layout (SDM volume 1, 13.4); those of later components are from CPUID leaf 0xd.
   constexpr size_t xmm_offset = 160;
   std::vector<uint8_t> area(16384);
   iovec io{area.data(), area.size()};
@@ -265,14 +265,15 @@ uint64_t Tracee::read_mask() const {
   return bits;
 }
 
-/// Does what the instruction does, without stepping it. False where the processor has to (it faults, or sets the flag).
+/// Emulates the instruction instead of stepping it. Returns false if the processor must execute it (it faults or sets
+/// the flag).
 bool Tracee::pop_flags() {
   constexpr uint64_t writable = 0x40cd5;  // CF PF AF ZF SF DF OF AC
   errno = 0;
   const auto word = static_cast<uint64_t>(ptrace(PTRACE_PEEKDATA, tid_, before_.rsp, nullptr));
   if (errno != 0 || (word & trap_flag)) return false;
   const uint64_t mask = pending_.operand_bytes == 2 ? writable & 0xffff : writable;
-  // One by one: SETREGS refuses all where a data segment has a privilege that is not the user's, when it has set some.
+  // One by one: PTRACE_SETREGS fails after it has set some registers if a data segment has not the user's privilege.
   const auto set = [this](size_t offset, uint64_t value) { return ptrace(PTRACE_POKEUSER, tid_, offset, value) == 0; };
   if (!set(offsetof(user, regs.eflags), (before_.eflags & ~mask) | (word & mask)) ||
       !set(offsetof(user, regs.rsp), before_.rsp + pending_.operand_bytes) ||
@@ -285,8 +286,9 @@ bool Tracee::pop_flags() {
 }
 
 void Tracee::keep_trap_open() {
-  // A step's trap that meets a blocked SIGTRAP makes the kernel throw the program's handler away. What remains visible:
-  // a handler that blocks SIGTRAP finds it open, and a program that blocks it by system call loses its handler.
+  // If the trap of a step meets a blocked SIGTRAP, the kernel resets the program's handler. So SIGTRAP stays unblocked.
+  // Two effects remain visible: a handler that blocks SIGTRAP sees it unblocked, and a program that blocks it by a
+  // system call loses its handler.
   uint64_t blocked = 0;
   const uint64_t trap = uint64_t{1} << (SIGTRAP - 1);
   if (ptrace(PTRACE_GETSIGMASK, tid_, sizeof blocked, &blocked) != 0 || !(blocked & trap)) return;
@@ -294,7 +296,7 @@ void Tracee::keep_trap_open() {
   ptrace(PTRACE_SETSIGMASK, tid_, sizeof blocked, &blocked);
 }
 
-// GETREGS does not show the flag that the stepping set; what it shows is the program's own.
+// PTRACE_GETREGS does not show a flag that stepping set, only the program's own.
 
 void Tracee::hide_trap_flag_on_stack(const user_regs_struct& after) {
   if (after.eflags & trap_flag) return;

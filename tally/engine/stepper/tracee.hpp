@@ -14,7 +14,7 @@
 
 namespace tally::stepper {
 
-/// Decoded instructions by address. Code may change under it: an entry holds only while its bytes are the ones there.
+/// A cache of decoded instructions by address. Compares the bytes, because code may change.
 class DecodeCache {
  public:
   const Instruction& at(uint64_t address, std::span<const uint8_t> bytes);
@@ -27,40 +27,40 @@ class DecodeCache {
   std::unordered_map<uint64_t, Entry> entries_;
 };
 
-/// Where each thread's counts are written down after every so many of its instructions: one line each, the number of
-/// the thread in the order of their start, the address of the last instruction, the counts so far.
+/// Writes a thread's counts to a file every N of its instructions. Each line contains the number of the thread in the
+/// order of their start, the address of the last instruction, and the counts so far.
 struct Rows {
   std::FILE* file = nullptr;
   uint64_t every = 0;
   int threads = 0;
 };
 
-/// One traced thread: what it is about to execute, and what it has executed.
+/// A traced thread: the next instruction, and the counts so far.
 ///
-/// The order is resume, wait, stopped, resume, …: stopped() decides from the stop's siginfo whether the instruction
-/// found at resume() has retired, and says which signal resume() has to pass on.
+/// The order of calls is resume, wait, stopped, resume, …: stopped() determines from the siginfo of the stop whether
+/// the instruction read by resume() has retired, and which signal resume() must pass on.
 class Tracee {
  public:
-  /// A thread at its first stop; its next report is the end of the system call that made it.
+  /// Starts with a thread at its first stop. Its next stop is the end of the system call that created it.
   Tracee(pid_t tid, DecodeCache& cache, Rows& rows)
       : tid_(tid), cache_(&cache), rows_(&rows), number_(rows.threads++) {}
 
-  /// Lets it run to its next stop, one instruction at most. False when it is gone.
+  /// Lets it run to its next stop, by at most one instruction. Returns false if the thread has ended.
   bool resume(int signal);
 
-  /// Lets it run on from a stop within the instruction that resume() found.
+  /// Continues from a stop within the instruction that resume() read.
   void go_on();
 
-  /// Accounts for a stop that is no exit; returns the signal to pass on, 0 for none.
+  /// Accounts for a stop that is not an exit. Returns the signal to pass on, 0 for none.
   int stopped(int status);
 
-  /// Accounts for the end: the system call that did not return has retired.
+  /// Accounts for the end: a system call that did not return has retired.
   void ended();
 
   const Counts& counts() const { return counts_; }
 
  private:
-  void look();
+  void read_next_instruction();
   void step_done(int trap_code);
   void retire(const user_regs_struct& after);
   void account(const user_regs_struct& after);
@@ -83,8 +83,8 @@ class Tracee {
   user_regs_struct before_{};
   Instruction pending_;
   uint64_t mask_before_ = 0;
-  bool fresh_ = true;              ///< the system call that made it was its creator's
-  bool restarting_ = false;        ///< the kernel may step back to the system call
+  bool fresh_ = true;              ///< the system call that created it belongs to its creator
+  bool restarting_ = false;        ///< the kernel may restart the system call
   bool needless_restart_ = false;  ///< only the tracing made a signal interrupt the call
 };
 

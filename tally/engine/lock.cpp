@@ -19,7 +19,7 @@ void Lock::wait() {
     const auto on_wait = __atomic_load_n(&on_long_wait, __ATOMIC_RELAXED);
     u32 word = __atomic_load_n(&word_, __ATOMIC_RELAXED);
     if (word == 0) {
-      // This thread was asleep, so it cannot tell whether others still are.
+      // This thread was asleep, and others may still be.
       if (__atomic_compare_exchange_n(&word_, &word, own_lock_id() | wanted, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
       continue;

@@ -6,7 +6,7 @@
 namespace tally::engine {
 namespace {
 
-u32 taken;      // a futex: lock_id of the thread that has the floor, or 0
+u32 taken;      // a futex: lock_id of the thread that has the right to stop others, or 0
 bool leaving_;  // the process continues natively
 u32 ending;     // the process whose threads stop for good, 0 = none
 
@@ -19,7 +19,7 @@ bool change_where(Thread* t, Where from, Where to) {
                                      __ATOMIC_SEQ_CST);
 }
 
-/// Releases the floor, lets held threads come in, and wakes threads that wait for the floor.
+/// Releases the right to stop others, lets held threads come in, and wakes those that wait for this right.
 void release_floor() {
   {
     Guard guard(threads_lock);
@@ -29,7 +29,7 @@ void release_floor() {
   kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAKE, 0x7fffffff);
 }
 
-/// Waits a moment unless the floor is free. If the thread that has it was killed, releases it.
+/// Waits a moment unless the right to stop others is free. Releases it if its holder was killed.
 void wait_for_floor() {
   u32 holder = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
   if (holder == 0) return;
@@ -42,7 +42,7 @@ void wait_for_floor() {
   kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAIT, holder, reinterpret_cast<u64>(pause));
 }
 
-/// If the thread was killed, marks it as gone so that nobody waits for it.
+/// If the thread was killed, records that, so that nobody waits for it.
 bool mark_if_killed(Thread* o) {
   if (!memory_is_shared() || !has_died(*o)) return false;
   __atomic_store_n(&o->in_call, 0, __ATOMIC_RELAXED);
@@ -118,7 +118,7 @@ bool is_request(const u8* info) {
 
 void go_out(Thread* t) {
   put_where(t, outside);
-  if (!is_taken()) return;  // a thread that takes the floor from now on sees that this thread is outside
+  if (!is_taken()) return;  // from now on, a thread that takes it sees that this thread is outside
   while (is_taken()) wait_for_floor();
   // A request sent before the thread was outside has arrived by now; this call receives it.
   kernel(SYS_sched_yield);

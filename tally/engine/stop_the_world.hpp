@@ -2,13 +2,14 @@
 ///
 /// A thread is *inside* while it may run translated code, or holds an address or number of it. *Outside*, in the kernel
 /// or at a gate, its counts are exact and it holds only the program's own registers and addresses. One thread at a time
-/// has *the floor*, the right to stop the others: it holds threads that are outside and asks those inside to come out.
+/// has the right to stop the others (`take_turn`): it holds threads that are outside and asks those inside to come
+/// out.
 #pragma once
 #include "tally/engine/records.hpp"
 
 namespace tally::engine {
 
-/// Thread::where. `held`: outside and must wait; `stopped`: outside for good; `gone`: killed together with its process.
+/// Thread::where. `held`: outside and must wait; `stopped`: outside for good; `gone`: killed with its process.
 enum Where : u32 { inside, outside, held, stopped, gone };
 
 /// Called before a system call of the program, and wherever else a thread may block for long. Afterwards nobody asks
@@ -24,12 +25,12 @@ bool is_asked_out(const Thread* t);
 /// Goes out and comes in again. The thread's counts must be exact, and its `pc` a program address.
 void step_aside(Thread* t);
 
-/// Takes the floor if it is free, or releases it. Releasing it lets the held threads come in.
+/// Takes the right to stop others if it is free, or releases it. Releasing it lets the held threads come in.
 bool try_take_floor(Thread* t);
 void give_turn(Thread* t);
-/// Releases the floor if the dead thread with this lock_id has it.
+/// Releases this right if the dead thread with this lock_id has it.
 void give_floor_for_dead(u32 holder);
-/// Takes the floor; waits outside until it is free.
+/// Takes this right; waits outside until it is free.
 void take_turn(Thread* t);
 
 /// Holds every other thread of the address space. Returns false if one did not come out within ten seconds.

@@ -93,15 +93,13 @@ inline u64 grow_from(u64 start, u64 end) {
   return huge - small_bytes;
 }
 
-/// Maps pages that will all be written, or read and written in random order. One call is cheaper than one or two faults
-/// for each page.
+/// Maps pages that will all be written, or accessed in random order: cheaper than one or two faults for each page.
 inline void populate(const void* at, u64 bytes) {
   const u64 start = reinterpret_cast<u64>(at) & ~(page_bytes - 1);
   kernel(SYS_madvise, start, reinterpret_cast<u64>(at) + bytes - start, MADV_POPULATE_WRITE);
 }
 
-/// Returns pages of the engine to the kernel; they read as newly mapped. Locked memory (the program called mlockall)
-/// must be unlocked first.
+/// Returns pages of the engine to the kernel; they read as newly mapped. Unlocks them first if mlockall locked them.
 inline void throw_away(const void* at, u64 bytes) {
   const u64 address = reinterpret_cast<u64>(at);
   constexpr u64 not_needed = 4;  // MADV_DONTNEED

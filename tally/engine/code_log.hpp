@@ -10,12 +10,10 @@ bool logs_code();
 /// The number of the log.
 u32 code_log_number();
 
-/// Creates the first log of a process. Called once, when the process record is known. Returns false without memory or
-/// if the channel is full.
+/// Creates the first log of a process, once its record is known. Returns false without memory or room in the channel.
 bool code_log_init(u32 process);
 
-/// Reserves `bytes` at the end of the log. The caller fills them and calls code_log_end(). Returns null if the log is
-/// full.
+/// Reserves `bytes` at the end of the log; the caller fills them and calls code_log_end(). Null: the log is full.
 u8* code_log_begin(u64 bytes);
 /// Publishes `record`: readers may use it from now on.
 void code_log_end(channel::CodeRecord* record, channel::CodeRecordKind kind);

@@ -70,8 +70,8 @@ u32 new_segment(const channel::SegmentVector& v) { return new_segments(&v, 1); }
 
 u32 placed(u32 number, u32 n) {
   // A processor that searches for the store of a loaded value compares the low 12 bits of addresses first. A counter
-  // that shared them with a save slot of generated code would delay every load of that slot: an unlucky program took
-  // half as long again.
+  // that shared them with a save slot of generated code would delay every load of the slot: one program took half as
+  // long again.
   constexpr u32 first = 0x80 / 8, end_of_spills = 0x100 / 8, end_of_sums = o_popcount / 8;
   static_assert(o_spill1 >= first * 8 && o_borrowed_r11 < end_of_spills * 8 && counters_at % page_bytes == 0);
   const u32 last = own_records.settings.windows.on != 0 ? end_of_sums : end_of_spills;

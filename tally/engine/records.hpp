@@ -4,8 +4,7 @@
 
 namespace tally::engine {
 
-/// Adds `delta` to the counts of a thread, for the instruction at `pc`, where its counters lack it. Also adjusts the
-/// thread's countdowns.
+/// Adds `delta`, which the counters lack for the instruction at `pc`, to a thread's counts. Adjusts its countdowns.
 void correct(Thread* t, u64 pc, const channel::Totals& delta);
 /// Called for each correction; null if nobody needs them.
 extern void (*on_correction)(Thread* t, u64 pc, const channel::Totals& delta);
@@ -19,8 +18,7 @@ void mark_partial(Thread* t, channel::Partial why);
 void unmark_partial(Thread* t, channel::Partial why);
 
 inline constexpr u32 counters_per_page = page_bytes / 8;
-/// Returns the first segment number, from `number` on, at which the counters of `n` segments do not slow the program
-/// down.
+/// Returns the first segment number, from `number` on, at which the counters of `n` segments cause no stalls.
 u32 placed(u32 number, u32 n);
 /// Makes the next `n` segment numbers start at such a number.
 void place_segments(u32 n);

@@ -1,9 +1,7 @@
-/// Processes that share this memory (vfork, CLONE_VM without CLONE_THREAD): determines which of their threads are
-/// alive.
+/// Finds which threads are alive in processes that share this memory (vfork, CLONE_VM without CLONE_THREAD).
 ///
-/// SIGKILL ends a whole process at any instruction, and natively the others continue. So the engine's data in this
-/// memory must stay usable for them: locks name their holders, and a thread counts as dead when it will execute nothing
-/// here any more.
+/// SIGKILL ends a whole process at any instruction, and natively the others continue. So the engine's data here must
+/// stay usable for them: locks name their holders, and a thread is dead when it will execute nothing here any more.
 #pragma once
 #include "tally/engine/records.hpp"
 

@@ -69,8 +69,7 @@ constexpr s32 queued = -1;  // SI_QUEUE
 }  // namespace
 
 void ask_out(const Thread* from, const Thread* to) {
-  // From another pid namespace (a vfork child in a new one), these numbers identify other threads. It comes out by
-  // itself.
+  // In another pid namespace (of a vfork child), these numbers are those of other threads. It comes out by itself.
   if (to->tid == 0 || to->tgid == 0 || (from->tgid == 0 && to->process != from->process)) return;
   Request request{};
   request.signal = request_signal;

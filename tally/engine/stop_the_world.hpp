@@ -2,8 +2,7 @@
 ///
 /// A thread is *inside* while it may run translated code, or holds an address or number of it. *Outside*, in the kernel
 /// or at a gate, its counts are exact and it holds only the program's own registers and addresses. One thread at a time
-/// has the right to stop the others (`take_turn`): it holds threads that are outside and asks those inside to come
-/// out.
+/// has the right to stop the others (`take_turn`): it holds those outside and asks those inside to come out.
 #pragma once
 #include "tally/engine/records.hpp"
 
@@ -47,9 +46,8 @@ bool begin_leaving();
 /// Resets the state in the child of a fork.
 void stops_after_fork(Thread* t);
 
-/// The signal that asks a thread to come out. It is SIGILL because an instruction that raises SIGILL by itself raises
-/// it again if the kernel merged its signal with a sent one. (SIGTRAP is raised after its instruction, and a tracer
-/// sees it.)
+/// The signal that asks a thread to come out. It is SIGILL because an instruction that raises SIGILL does so again if
+/// the kernel merged the two signals. (SIGTRAP follows its instruction, and a tracer sees it.)
 inline constexpr int request_signal = 4;
 bool is_request(const u8* info);
 

@@ -1,10 +1,8 @@
-/// Bundles: all traces that a program made of one file's code, laid out and linked when an earlier run ended. A bundle
-/// is copied as a whole when the first of its code is about to run, which costs a tenth of creating each trace
-/// separately.
+/// Bundles: all traces that a program made of one file's code, laid out and linked when an earlier run ended. It is
+/// copied as a whole when the first of its code is about to run, at a tenth of the cost of single traces.
 ///
 /// Program addresses are relative to the start of the mapping of the code, cache addresses to the block that the code
-/// is copied to. After the names of the record come BundleHead and the arrays that it describes, in its order and
-/// 8-byte aligned.
+/// is copied to. BundleHead and its arrays, in its order and 8-byte aligned, follow the names of the record.
 #pragma once
 #include "tally/engine/persist/store.hpp"
 

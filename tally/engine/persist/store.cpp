@@ -83,8 +83,7 @@ bool is_sound(const channel::Store& store, const channel::RecordHead& record) {
 u64 added_inode;
 u32 damaged;  // pages that could not be read
 
-/// A process that dropped privileges has another file at this descriptor; one that closed it may have opened its own
-/// file.
+/// A process that dropped privileges has another file there; one that closed the descriptor may have its own.
 bool is_file(u64 fd, u64 inode) {
   struct stat s;
   return inode != 0 && !failed(kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s))) && s.st_ino == inode &&
@@ -268,8 +267,7 @@ void give_up_writing() {
 }
 
 void give_up_writing_locked() {
-  // Templates in use stay at their addresses. Other processes may share either this memory or these descriptors, so
-  // both are handled.
+  // Templates in use stay at their addresses. Other processes may share this memory or these descriptors: handle both.
   if (writes && !make_private(added, added_inode)) die("no memory to give up rights", 0);
   writes = false;
   forget_key();

@@ -63,8 +63,8 @@ bool fits_template(const Template& t, u64 pc);
 const Template* template_at(u32 use);
 /// The inverse: returns the number that identifies a template.
 u32 use_of(const Template& t);
-/// Later searches for code that `t` fits find `by`, which was added. If `t` is in the file of earlier runs, this holds
-/// once `by` is, too.
+/// Later searches for code that `t` fits find `by`, which was added. If `t` is from an earlier run, only once `by` is
+/// moved there.
 void replace_template(const Template& t, const Template& by);
 /// Returns the bundle with this key, or null.
 const channel::Bundle* find_bundle(u64 key);
@@ -90,8 +90,7 @@ void give_up_writing_locked();
 
 // --- reuse.cpp ------------------------------------------------------------------------------------------------------
 
-/// How far after `body` the code of a template must start so that all its exits can be patched; room_nowhere if there
-/// is no such distance.
+/// How far after `body` the code of a template must start so that all its exits can be patched; else room_nowhere.
 u64 room_before(const Template& t, u64 body);
 inline constexpr u64 room_nowhere = 4 * trace_alignment;
 

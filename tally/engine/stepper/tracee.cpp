@@ -265,8 +265,7 @@ uint64_t Tracee::read_mask() const {
   return bits;
 }
 
-/// Emulates the instruction instead of stepping it. Returns false if the processor must execute it (it faults or sets
-/// the flag).
+/// Emulates the instruction. Returns false if the processor must execute it (it faults or sets the trap flag).
 bool Tracee::pop_flags() {
   constexpr uint64_t writable = 0x40cd5;  // CF PF AF ZF SF DF OF AC
   errno = 0;
@@ -286,9 +285,8 @@ bool Tracee::pop_flags() {
 }
 
 void Tracee::keep_trap_open() {
-  // If the trap of a step meets a blocked SIGTRAP, the kernel resets the program's handler. So SIGTRAP stays unblocked.
-  // Two effects remain visible: a handler that blocks SIGTRAP sees it unblocked, and a program that blocks it by a
-  // system call loses its handler.
+  // If the trap of a step meets a blocked SIGTRAP, the kernel resets the program's handler. Still visible: a handler
+  // that blocks SIGTRAP sees it unblocked, and a program that blocks it by a system call loses its handler.
   uint64_t blocked = 0;
   const uint64_t trap = uint64_t{1} << (SIGTRAP - 1);
   if (ptrace(PTRACE_GETSIGMASK, tid_, sizeof blocked, &blocked) != 0 || !(blocked & trap)) return;

@@ -78,8 +78,7 @@ u64 map_near(u64 pc) {
   return 0;
 }
 
-/// Reports the arena to the command, which attributes its page faults to the engine as long as it keeps the process
-/// record.
+/// Reports the arena to the command, which attributes its page faults to the engine, also after the arena is released.
 void report_near_cache(u64 base) {
   for (uint32_t& one : records().process(own_process_number()).near_caches) {
     if (one == base >> 20) return;
@@ -155,8 +154,7 @@ Arena* arena_for(u64 pc) {
 
 void release_arenas() {
   for (u32 i = 0; i < arena_count; i++) {
-    // A thread that is killed here leaks an arena, which is better than unmapping addresses that belong to the program
-    // by then.
+    // A thread that is killed here leaks an arena. The alternative could unmap addresses that the program uses by then.
     const u64 base = __atomic_exchange_n(&arenas[i].base, 0, __ATOMIC_SEQ_CST);
     if (base != 0 && arenas[i].far)
       unreserve(base, arena_bytes);

@@ -106,8 +106,8 @@ void cache_init();
 /// Discards everything. The caller ensures that no thread holds an address or number of the cache: see flush.
 void cache_reset();
 /// A thread that held cache_lock was killed, so the tables may be half changed. They are not used until everything is
-/// discarded, and no thread returns to translated code before (see dispatch). Takes no lock; every later holder of
-/// cache_lock sees it.
+/// discarded, and no thread returns to translated code before (see dispatch). Takes no lock; later holders of
+/// cache_lock see it.
 bool cache_is_damaged();
 void note_cache_damaged();
 /// Increases each time code is discarded. A jump table from an older generation must be emptied before its next use.

@@ -35,8 +35,7 @@ s64 amount_of(u32 trigger, const channel::SegmentVector& v);
 /// Whether the number of trigger events of the instruction is only known at run time. Then it runs in steps.
 bool is_countdown_late(const Instruction& in);
 
-/// Emits code that subtracts the events of segment `number` and adds them to the sums. `flags_dead`: it may change all
-/// arithmetic flags.
+/// Emits code that subtracts the events of segment `number` and adds them to the sums. `flags_dead`: flags may change.
 void emit_countdown(Builder& b, u32 number, bool flags_dead);
 /// Whether a trace that is not in steps needs a check before its first instruction; emits that check.
 bool looks_first(const Instruction& first);

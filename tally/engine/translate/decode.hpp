@@ -63,8 +63,7 @@ struct Instruction {
   u8 rm() const { return static_cast<u8>((modrm & 7) | (rex & 1) << 3); }
   u8 base() const { return static_cast<u8>((sib & 7) | (rex & 1) << 3); }
   u8 index() const { return static_cast<u8>((sib >> 3 & 7) | (rex & 2) << 2); }
-  /// Whether it has a RIP-relative operand. Moves to and from control registers have none: they use registers whatever
-  /// the ModRM byte says.
+  /// Whether it has a RIP-relative operand. Moves of control registers have none, whatever the ModRM byte says.
   bool rip_relative() const { return modrm_at != 0 && displacement_at != 0 && (modrm & 0xc7) == 5; }
   u64 rip_operand() const {
     const u64 address = next() + static_cast<u64>(static_cast<s64>(displacement));
@@ -83,8 +82,7 @@ void decoder_init();
 bool decode(u64 pc, const u8* bytes, u64 available, Instruction& out);
 
 /// The two halves of decode(). `decode_common` knows the forms of nearly all compiled code; all 15 bytes must be
-/// readable. For these forms, `decode_any` returns the same result by Zydis. It uses vector registers, and saves the
-/// program's.
+/// readable. For these forms, `decode_any` returns the same result by Zydis. It saves and uses vector registers.
 bool decode_common(u64 pc, const u8* bytes, Instruction& out);
 bool decode_any(u64 pc, const u8* bytes, u64 available, Instruction& out);
 

@@ -178,8 +178,7 @@ constexpr Forms make_forms() {
 }
 constexpr Forms forms = make_forms();
 
-/// Opcodes that stand for several instructions, selected by the ModRM byte's middle field. Returns false for unknown
-/// ones.
+/// Opcodes of several instructions, selected by the ModRM byte's middle field. Returns false for unknown ones.
 bool group(Map map, u8 opcode, u8 digit, const Instruction& in, Form& f) {
   constexpr u16 both = reads_rm | writes_rm;
   if (map == Map::two_bytes) {  // 0F BA: bt, bts, btr, btc

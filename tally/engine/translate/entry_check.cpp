@@ -17,8 +17,7 @@ u32 entry_check_bytes(u64 pc) {
 
 namespace {
 
-/// Returns the target of a failed check: the check that had the jump table slot before, so that targets that share a
-/// slot do not evict one another.
+/// Returns the target of a failed check: the previous entry of the slot, so that targets do not evict one another.
 u64 miss_target(Arena& a, u64 older) {
   if (older == reinterpret_cast<u64>(engine_no_target)) return a.to_indirect;
   const u64 at = a.cold;

@@ -167,8 +167,8 @@ void restore_page(Watched& w) {
     die("a page of the program cannot be made writable again:", w.page * page_bytes);
 }
 
-/// While it lives, nothing is translated and no data here changes, so that translations of a page are dropped before
-/// anybody can write to it.
+/// Blocks translation and changes of this data, so that a page's translations are dropped before anybody can write to
+/// it.
 struct ChangeGuard {
   Guard cache{cache_lock}, code{ranges_lock};
 };

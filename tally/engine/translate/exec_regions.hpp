@@ -6,8 +6,7 @@ namespace tally::engine::translate {
 
 struct FileMapping;
 
-/// Copies up to `n` bytes of executable program memory at `pc`. Returns the number of bytes, 0 if it cannot be
-/// executed.
+/// Copies up to `n` bytes of executable program memory at `pc`. Returns their number, 0 if it cannot be executed.
 u32 read_code(u64 pc, u8* to, u32 n);
 /// Starts watching the page of `pc`, before its code is read. Returns true if it cannot be watched: then its code must
 /// be compared with its copy at each entry.

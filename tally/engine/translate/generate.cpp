@@ -8,8 +8,7 @@ namespace {
 
 // --- copies ---------------------------------------------------------------------------------------------------------
 
-/// Copies an instruction with a RIP-relative operand beyond the reach of the cache and above 2 GB: addresses it by a
-/// register.
+/// Copies an instruction whose RIP-relative operand the cache cannot reach, above 2 GB: addresses it by a register.
 void copy_far(Builder& b, const Instruction& in, u32 segment) {
   static const u8 candidates[] = {rax, rcx, rdx, rbx, rsi, rdi};
   const u16 used = registers_of(in);

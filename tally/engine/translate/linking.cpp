@@ -92,7 +92,7 @@ void settle(Thread* t, Trace& trace, bool is_new) {
   t->past_gate = t->past_check = 0;
   if (t->link == no_link) return;
   if (t->link == by_jump) {
-    // Most targets of a short program are reached once, so a slot is written, and its page copied, only the second
+    // Most targets of a short program are reached once, so a slot is only written, and its page copied, the second
     // time.
     if (is_new || probes->is_followed(t)) return;
     u64& slot = jump_slot(t, t->pc, trace.steps);

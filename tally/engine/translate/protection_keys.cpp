@@ -30,8 +30,8 @@ void emit_key_check(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
   const u64 stub_at = b.arena.cold;
   e.store(rcx, o_borrowed_rcx);
-  // Move the two deciding bits to the low end of ecx. For xrstor they are bit 9, for the register, and bit 8, which no
-  // program can enable.
+  // Move the two deciding bits to the low end of ecx: for xrstor bit 9, the register's, and bit 8, which is never
+  // enabled.
   static const u8 from_eax[] = {0x89, 0xc1}, from_ah[] = {0x0f, 0xb6, 0xcc};  // mov ecx, eax; movzx ecx, ah
   if (key_setter(in) == KeySetter::wrpkru)
     e.bytes(from_eax, sizeof from_eax);

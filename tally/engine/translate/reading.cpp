@@ -126,8 +126,7 @@ bool find_dead_flags(const Instruction* in, u32 n, u16 live, bool by_carry, u32&
     live = by_carry ? static_cast<u16>((live & ~flags_written(in[i])) | flags_read(in[i]))
                     : static_cast<u16>((live & ~in[i].writes) | in[i].reads);
     if (live != 0 || (by_carry && i > countdown_reach)) continue;
-    // Best directly before an instruction that sets the flags and cannot fault: then the engine's flags are never
-    // visible.
+    // Best directly before an instruction that sets the flags and cannot fault: then this change is never visible.
     const bool best = in[i].writes == counter_flags && !accesses_memory(in[i]);
     if (!found || best) at = i;
     found = true;

@@ -64,8 +64,7 @@ class Review {
     u64 entered;
   };
 
-  /// Calls `each` with the traces that have a segment with at least `least` executions. Scans the counters, which are
-  /// adjacent.
+  /// Calls `each` with the traces that have a segment with `least` executions. Scans the counters, which are adjacent.
   template <class Each>
   void each_trace(u64 least, Each&& each) {
     u32 last = 0;

@@ -120,8 +120,7 @@ class Translator {
            is_resolved(in, arena, target);
   }
 
-  /// Reads instructions up to the next branch or the end of the trace. Returns how many; `last_` is the kind of the
-  /// last one.
+  /// Reads instructions up to the next branch or the end of the trace. Returns how many; sets `last_` to the last kind.
   u32 read_segment(u32 segment, const Arena& arena) {
     u32 n = 0;
     last_ = Kind::plain;

@@ -19,8 +19,7 @@ struct Watched {
   Compared compared;
 };
 
-/// Whether the kernel may write to this page on behalf of `t`, which is in a system call or is about to end. Set once
-/// at the start.
+/// Whether the kernel may write to this page for `t`, which is in a system call or about to end. Set once at the start.
 extern bool (*kernel_may_write)(const Thread& t, u64 page);
 
 /// Protects the page against writes; `before` is its original protection. Returns false if its code must be compared.

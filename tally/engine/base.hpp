@@ -82,9 +82,9 @@ void unreserve_all();
 u64 reserved_bytes();
 u64 own_space_end();
 
-/// Returns the address in [start, end) at which memory that is used from the low end up should start. Its first half
-/// megabyte is mapped page by page, as small programs need it, and the rest two megabytes at a time if the kernel has
-/// such pages. The first access to a page costs a virtual machine more than a microsecond.
+/// Returns the best first address in [start, end) for memory that is used from the low end up. Its first half megabyte
+/// is mapped page by page, as small programs need it, and the rest two megabytes at a time if the kernel has such
+/// pages. The first access to a page costs a virtual machine more than a microsecond.
 inline u64 grow_from(u64 start, u64 end) {
   constexpr u64 huge_bytes = 2 << 20, small_bytes = 512 << 10;
   const u64 huge = (start + small_bytes + huge_bytes - 1) & ~(huge_bytes - 1);

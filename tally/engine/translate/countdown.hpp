@@ -44,7 +44,7 @@ void emit_first_check(Builder& b, const Instruction& first);
 void emit_check(Builder& b, const Instruction& in);
 void emit_second_check(Builder& b);
 
-/// Where a thread left.
+/// Where a thread left a trace for a countdown.
 struct Reached {
   const Trace* steps;      // at the check of this trace; null = elsewhere
   const Trace* first;      // at the start of this trace; null = elsewhere, and the following apply:

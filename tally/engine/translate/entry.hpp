@@ -17,7 +17,7 @@ void enter_far_return();
 /// set. Can restart at any instruction between `resume_begin` and `resume_end`.
 [[noreturn]] void resume_program();
 extern const char resume_begin[], resume_end[];
-/// Leaves the engine for good, without the GS base: loads the program's registers and goes to its pc. Writes below the
+/// Leaves the engine for good, without the GS base: loads the program's registers and jumps to its pc. Writes below the
 /// red zone.
 [[noreturn]] void resume_natively(Thread* t);
 

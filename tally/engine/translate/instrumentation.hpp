@@ -82,7 +82,7 @@ class Probes {
   /// A call or return, which ends its segment and is counted. `site`: the instruction. For a direct call (known
   /// target): called before its return address is pushed; otherwise afterwards, with rcx = the target and r11 free.
   virtual void called(Builder&, const Instruction& /*site*/, bool /*direct*/) {}
-  /// Whether every indirect jump of the thread must enter the engine; and it did. Take no lock.
+  /// Whether every indirect jump of the thread enters the engine; called at each such jump. Take no lock.
   virtual bool is_followed(const Thread*) const { return false; }
   virtual void jumped(Thread*) {}
   virtual void make_doors(Arena&) {}

@@ -26,7 +26,7 @@ enum class Fix : u8 {
   low_address,  // dword: the low half of that
 
   // For code that counts down windows or calls machine models; `stubs` is the code outside the trace:
-  touched,      // dword: displacement of the flag that the counter of segment `value` was incremented
+  touched,      // dword: displacement of the flag that marks the counter of segment `value` as changed
   to_window,    // dword: displacement of the arena's jump into the engine for windows
   call_target,  // nothing: the target of the next call_site, program address pc + value; extra: or the pointer there
   call_site,    // dword: identifies the call at program address pc + value; extra: its target is known

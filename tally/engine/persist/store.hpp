@@ -68,7 +68,7 @@ u32 use_of(const Template& t);
 void replace_template(const Template& t, const Template& by);
 /// Returns the bundle with this key, or null.
 const channel::Bundle* find_bundle(u64 key);
-/// Whether the names of a bundle are intact: another process may be writing them.
+/// Whether the names of a bundle (its list of templates) are intact: another process may be writing them.
 bool has_sound_names(const channel::Bundle& bundle);
 /// Reserves a bundle with these names and `more_bytes` after them, from a multiple of 8 on. Returns null without room.
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes);

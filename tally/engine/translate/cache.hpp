@@ -82,7 +82,7 @@ struct Trace {
   bool looked_ahead;  // it relies on code outside of it, and is registered for the pages of that code
   u8 entries;         // number of additional entry checks, placed outside the trace
   u8 generation;      // how often it was reoptimized, if it has no template
-  u32 use;            // of its template, for note_use(); 0 = none
+  u32 use;            // number of the use of its template (note_use()); 0 = none
   u32 loop;           // offset from body: displacement of a jump to its middle, which exits if set to 0; 0 here = none
   u32 gate;           // offset from body: the end of its gate, if it starts at a marked address
   u32 check;          // offset from body: the end of its check, if it is a trace in steps

@@ -245,7 +245,7 @@ bool store_is_written() { return writes; }
 bool keeps_nothing() { return !instrumentation_can_be_kept(); }
 
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
-  // Keep space for templates, because bundles are made from them.
+  // Reserve half of the store for templates, because bundles are made from them.
   if (writes && added.header().end > channel::store_bytes / 2) return nullptr;
   return put_names(channel::bundle_mark, key, uses, n, more_bytes);
 }

@@ -167,8 +167,7 @@ void restore_page(Watched& w) {
     die("a page of the program cannot be made writable again:", w.page * page_bytes);
 }
 
-/// Blocks translation and changes of this data, so that a page's translations are dropped before anybody can write to
-/// it.
+/// Blocks translation and changes of this data, so that a page's translations are dropped before it is written.
 struct ChangeGuard {
   Guard cache{cache_lock}, code{ranges_lock};
 };

@@ -11,8 +11,7 @@ namespace tally::engine::translate {
 u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target);
 /// Sets the displacement of an exit: it leads to the trace of `target`, or to a new stub if there is none yet.
 void lead_exit(Arena& a, u8* displacement, u64 target);
-/// Emits the stub of an unlinked exit whose displacement is at `source`. The stub asks the engine for the trace of
-/// `target`.
+/// Emits the stub of an unlinked exit (displacement at `source`), which asks the engine for the trace of `target`.
 void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target);
 
 /// Returns the program address of a link's target.

@@ -48,7 +48,7 @@ class Review {
   }
 
   void reoptimize_hot() {
-    // New traces must lead to new traces.
+    // So that the new traces do not link to the old ones.
     for (u32 i = 0; i < size_; i++) list_[i].trace->dead = true;
     for (u32 i = 0; i < size_; i++)
       supersede(*list_[i].trace,

@@ -34,7 +34,7 @@ Watched& place_of(u64 page) {
   return watched.entry[i];
 }
 
-// The table before it grows. A thread that dies while it grows leaves this one.
+// The table before it grows. If a thread dies while it grows the table, this one is used again.
 WatchedTable before_growth;
 bool is_growing;
 

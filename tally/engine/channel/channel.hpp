@@ -1,8 +1,8 @@
-/// What the engine and the command share: one sparse memory file, mapped by both, laid out by the plain structs below.
+/// The channel: a sparse memory file that the engines and the command share, laid out by the plain structs below.
 ///
-/// The command makes the file and reads it; each engine (one per program image) claims records and areas in it with
-/// atomic operations and writes counts. Nothing in it is ever locked: a process may be killed at any instruction.
-/// Counts of a process that was killed are what the file says, so they survive `kill -9`.
+/// The command creates the file and reads it. Each engine (one per program image) claims records and areas in it with
+/// atomic operations, and writes counts. Nothing in it is ever locked: a process may be killed at any instruction. The
+/// counts of a killed process are those in the file, so they survive `kill -9`.
 ///
 /// Freestanding: no C library, no other directory.
 #pragma once
@@ -19,102 +19,102 @@
 
 namespace tally::channel {
 
-/// Raised with every change of this layout; engine and command refuse each other when it differs.
+/// Raised with every change of this layout; engine and command refuse each other if it differs.
 inline constexpr uint32_t layout_version = 24;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
-/// Why the counts of a process are not the whole truth. Bits; words for them are the command's.
+/// Why the counts of a process are partial. Bits; the command has the text for each.
 enum Partial : uint32_t {
   partial_none = 0,
-  partial_gs_base = 1u << 0,     ///< the program uses the GS base, which the engine needs: handed back to native code
-  partial_code_space = 1u << 1,  ///< no memory for translated code: handed back
-  partial_int80 = 1u << 2,       ///< 32-bit system calls from 64-bit code
-  partial_undecoded = 1u << 3,   ///< an instruction that the decoder does not know ran: its accesses are unknown
-  partial_foreign_segment = 1u << 4,  ///< a far transfer to another code segment: handed back
+  partial_gs_base = 1u << 0,          ///< the program uses the GS base, which the engine needs: continues natively
+  partial_code_space = 1u << 1,       ///< no memory for translated code: continues natively
+  partial_int80 = 1u << 2,            ///< 32-bit system calls from 64-bit code
+  partial_undecoded = 1u << 3,        ///< an instruction ran that the decoder does not know: its accesses are unknown
+  partial_foreign_segment = 1u << 4,  ///< a far transfer to another code segment: continues natively
   partial_not_parked =
-      1u << 5,  ///< a thread could not be stopped: its last segment may be ahead, or it went on natively
-  partial_exec_native = 1u << 6,  ///< it executed a program that then ran natively
-  partial_killed = 1u << 7,       ///< ended between two counts (SIGKILL): the last segment of each thread may be ahead
-  partial_shared_memory = 1u << 8,     ///< no memory for counters
-  partial_vsyscall = 1u << 9,          ///< the vsyscall page was called: the kernel's emulation is not counted
-  partial_confined = 1u << 11,         ///< it confines itself with seccomp: handed back
-  partial_shared_code = 1u << 12,      ///< it runs code from shared memory: changes by another mapping are not seen
-  partial_ptraced = 1u << 10,          ///< the program traces others or is traced itself
-  partial_code_lines = 1u << 13,       ///< more code than a simulated instruction cache can tell apart
-  partial_dispatched = 1u << 15,       ///< it handles its own system calls (syscall user dispatch): handed back
+      1u << 5,  ///< a thread could not be stopped: its last segment may be counted too early, or it continued natively
+  partial_exec_native = 1u << 6,    ///< it executed a program that then ran natively
+  partial_killed = 1u << 7,         ///< killed between two counts: each thread's last segment may be counted too early
+  partial_shared_memory = 1u << 8,  ///< no memory for counters
+  partial_vsyscall = 1u << 9,       ///< the vsyscall page was called: the kernel's emulation is not counted
+  partial_confined = 1u << 11,      ///< it confines itself with seccomp: continues natively
+  partial_shared_code = 1u << 12,  ///< it runs code from shared memory: writes by way of other mappings are not noticed
+  partial_ptraced = 1u << 10,      ///< the program traces others or is traced itself
+  partial_code_lines = 1u << 13,   ///< more code than the simulated instruction cache can distinguish
+  partial_dispatched = 1u << 15,   ///< it handles its own system calls (syscall user dispatch): continues natively
   partial_unknown_call = 1u << 16,     ///< it made system calls that are newer than the engine
   partial_breakpoint = 1u << 17,       ///< it set a breakpoint at code, which does not run at its own address
-  partial_kernel_writes = 1u << 18,    ///< a call that the engine does not know may have met a protected page
-  partial_descriptors = 1u << 14,      ///< it needs the last numbers that its limit on descriptors allows: handed back
-  partial_own_addresses = 1u << 19,    ///< it wanted addresses that are the engine's and cannot be given up
-  partial_protection_keys = 1u << 20,  ///< it denied itself memory of protection key 0: handed back
+  partial_kernel_writes = 1u << 18,    ///< a system call that the engine does not know may have used a protected page
+  partial_descriptors = 1u << 14,      ///< it needs the highest descriptors that its limit allows: continues natively
+  partial_own_addresses = 1u << 19,    ///< it requested addresses that the engine uses and cannot give up
+  partial_protection_keys = 1u << 20,  ///< it denied itself memory of protection key 0: continues natively
   partial_unread_code = 1u << 21,      ///< code ran that could not be read: its accesses are unknown
-  partial_engine_failed = 1u << 23,    ///< the engine failed in it, which ended it: EngineFailure
+  partial_engine_failed = 1u << 23,    ///< the engine failed in it and ended it: EngineFailure
 };
 
 enum class State : uint32_t { free, running, ended };
 
-/// Whether a process leaves the engine for another one of the tree that is about to trace it, or to write its memory.
+/// Whether a process leaves the engine because another one of the tree is about to trace it or to write its memory.
 enum Leaving : uint32_t { leaving_none, leaving_asked, leaving_granted, leaving_refused };
 
-/// How a process record came to its end; `end_code` is the exit code or the signal.
+/// How a process record ended; `end_code` is the exit code or the signal.
 enum class End : uint32_t { unknown, exited, signalled, executed };
 
 /// One program image in one process: a fork makes a new one, and so does an execve.
 struct Process {
   State state;
-  int32_t pid;           ///< in the process's own pid namespace
-  int32_t parent_pid;    ///< the same
-  uint32_t vectors;      ///< area of its SegmentVectors, 0 = given back; a vfork child has its parent's
-  uint32_t segments;     ///< how many of them are valid
+  int32_t pid;           ///< in its own pid namespace
+  int32_t parent_pid;    ///< in the same namespace
+  uint32_t vectors;      ///< area of its SegmentVectors; 0: returned; a vfork child has its parent's
+  uint32_t segments;     ///< number of valid vectors
   uint32_t partial;      ///< bits of Partial
   uint32_t forked_from;  ///< index of the process that forked it, or 0
   char name[64];         ///< file name of the program, cut at 63 bytes
   End end;
   int32_t end_code;
-  char executed[64];         ///< with partial_exec_native: file name of the program that ran natively, cut at 63 bytes
+  char executed[64];         ///< with partial_exec_native: file name of that program, cut at 63 bytes
   uint32_t leaving;          ///< a Leaving
-  uint64_t counted_ns;       ///< processor time that the process had taken when counting ended in it; 0: nobody looked
-  uint64_t handed_back_ns;   ///< the same, where it then went on natively; 0: it did not
-  uint32_t no_counter_read;  ///< 1: by the instruction rdpmc it read a counter that is not there, for the first time
-  uint32_t no_counter;       ///< which
-  uint64_t single_stepped;   ///< instructions that were executed one at a time at their own address
-  uint64_t own_end;          ///< the engine's own memory ends there; it begins at own_addresses
-  uint32_t near_caches[10];  ///< caches outside of that which it has had: address >> 20, 0 = none
+  uint64_t counted_ns;       ///< CPU time of the process when counting in it ended; 0: not measured
+  uint64_t handed_back_ns;   ///< the same if it then continued natively; 0: it did not
+  uint32_t no_counter_read;  ///< 1: the instruction rdpmc has read a counter that does not exist
+  uint32_t no_counter;       ///< the first such counter
+  uint64_t single_stepped;   ///< instructions executed one at a time at their own address
+  uint64_t own_end;          ///< end of the engine's own memory, which begins at own_addresses
+  uint32_t near_caches[10];  ///< arenas outside of that memory, now or before: address >> 20; 0: none
   uint32_t thread;           ///< index of the Thread of its first thread
-  uint32_t before;           ///< processes that had this record before: their counts are in it
+  uint32_t before;           ///< earlier processes with this record: their counts are in it
 };
 static_assert(sizeof(Process) == 256);
 
-/// Bytes of a cache of translated code.
+/// Bytes of an arena of the code cache.
 inline constexpr uint64_t cache_bytes = 96ull << 20;
 
-/// One thread of one image.
+/// One thread of one program image.
 struct Thread {
   State state;
   uint32_t process;  ///< index of its Process
   int32_t tid;       ///< in its own pid namespace
-  uint32_t area;     ///< area of its counters, 0 = given back
-  Totals base;       ///< corrections, and what was counted before `area` was begun
-  Totals final;      ///< all of it; valid once state is `ended`
+  uint32_t area;     ///< area of its counters; 0: returned
+  Totals base;       ///< corrections, and what was counted before the current `area`
+  Totals final;      ///< the sum of all counts; valid once state is `ended`
   char name[16];
   uint32_t answer;      ///< an Answer
-  uint32_t before;      ///< threads of the process that had this record before: their counts are in `base`
+  uint32_t before;      ///< earlier threads of the process with this record: their counts are in `base`
   uint64_t check;       ///< check_of(); valid once state is `ended`
-  uint32_t statistics;  ///< area of its CodeValues; 0 = it has none
-  uint32_t left;        ///< 1: it runs natively, by Process::leaving
+  uint32_t statistics;  ///< area of its CodeValues; 0: none
+  uint32_t left;        ///< 1: it runs natively, because of Process::leaving
   uint8_t reserved[256 - 56 - 2 * sizeof(Totals)];
 };
 static_assert(sizeof(Thread) == 256);
 
-/// Of what an ended thread counted, and in which process: what somebody else writes there does not have it.
+/// A checksum of what an ended thread counted, and in which process. What another writer puts there does not match it.
 inline uint64_t check_of(const Thread& thread) {
   uint64_t check = thread.process + 1;
   for (const int64_t count : thread.final.field) check = checksum_with(check, static_cast<uint64_t>(count));
   return check;
 }
 
-/// Another number for each file and each content of it; never 0.
+/// A checksum of a file's identity and of the state of its content; never 0.
 inline uint64_t check_of(const FileIdentity& file) {
   uint64_t check = file.inode + 1;
   const uint64_t words[] = {file.device, file.bytes, static_cast<uint64_t>(file.modified_s), file.modified_ns};
@@ -122,66 +122,66 @@ inline uint64_t check_of(const FileIdentity& file) {
   return check | 1;
 }
 
-/// The word by which an engine asks the command to take over the program that it is about to execute: a futex.
+/// The state of a thread's request that the command take over the program about to be executed: a futex.
 enum class Answer : uint32_t { none, asked, granted, refused };
 
-/// What the engine sends on the announcement socket; the kernel adds the sender's credentials.
+/// The message that an engine sends on the announcement socket; the kernel adds the sender's credentials.
 struct Announcement {
-  uint32_t process;         ///< index of the announcing Process, 0 from the command's own child
-  uint32_t thread;          ///< index of the announcing Thread: its `answer` is waited for
-  uint32_t gives_back;      ///< 1 when the areas of both are free once the program is replaced
+  uint32_t process;         ///< index of the announcing Process; 0: the command's own child
+  uint32_t thread;          ///< index of the announcing Thread, which waits for its `answer`
+  uint32_t gives_back;      ///< 1: the areas of both are free once the program is replaced
   int32_t pid, tid;         ///< in the sender's pid namespace
   uint32_t wish;            ///< a Wish
-  int32_t first_inherited;  ///< number that the first of its Inherited has in the sender
+  int32_t first_inherited;  ///< the sender's number of the first Inherited
 };
 
-/// What is wanted of the command.
+/// What the engine asks the command to do.
 enum Wish : uint32_t {
-  wish_take_over,  ///< the program that is about to be executed
-  request_marks,   ///< the MarkPoints of the process, which has mapped code
-  wish_keep_file,  ///< the file whose descriptor comes with the message (SCM_RIGHTS), which has mapped code
+  wish_take_over,  ///< take over the program that is about to be executed
+  request_marks,   ///< write the MarkPoints of the process, which has mapped code
+  wish_keep_file,  ///< keep the file, which has mapped code; its descriptor comes with the message (SCM_RIGHTS)
 };
 
-/// Descriptors of the command's that every program under the engine has, at consecutive numbers, which change where the
-/// program wants those for itself. A program is told the first one in a register, where none that is trusted less can
-/// change it; nothing here says what they are.
+/// Descriptors of the command that every program under the engine has, with consecutive numbers. The numbers change if
+/// the program wants them for itself. A program receives the first one in a register, which no less trusted program can
+/// change; the channel does not contain them.
 enum Inherited : uint32_t {
   inherited_channel,
   inherited_image,
   inherited_socket,
   inherited_kept,
   inherited_added,
-  inherited_proc,  ///< the command's /proc: a program in another root may have none
+  inherited_proc,  ///< the command's /proc: a program with another root may have none
 };
 inline constexpr uint32_t inherited_count = 6;
 
 /// Settings that the command chooses before the first program starts.
 struct Settings {
-  uint32_t trace_limit;   ///< most instructions translated as one piece, 0 = the engine's choice
-  uint32_t cache_limit;   ///< most pieces kept before all are thrown away, 0 = as many as there is room
-  uint32_t hot_from;      ///< executions from which on a piece is made again for the next run, 0 = the engine's choice
-  uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
-  uint32_t protection_keys;   ///< processor and kernel have them: CPUID says OSPKE
-  Models models;              ///< what is simulated
-  ModelCore core;             ///< whose timings cycles are made of
-  Marks marks;                ///< which addresses are counted at
-  Windows windows;            ///< after how much a row of counts is written
+  uint32_t trace_limit;  ///< most instructions per trace; 0: the engine's default
+  uint32_t cache_limit;  ///< most traces before all are discarded; 0: as many as fit
+  uint32_t hot_from;  ///< executions after which a trace is optimized again for the next run; 0: the engine's default
+  uint32_t loop_is_fast;      ///< 1: the instruction `loop` is one operation, as on AMD processors, not several
+  uint32_t protection_keys;   ///< 1: the processor and the kernel support them: CPUID reports OSPKE
+  Models models;              ///< the simulated machine
+  ModelCore core;             ///< the core whose timings determine cycles
+  Marks marks;                ///< addresses at which the engine reads counts
+  Windows windows;            ///< when the engine writes rows of counts
   uint32_t logs_code;         ///< 1: each process has a CodeLog
-  uint32_t follows_calls;     ///< 1: and each thread a tree of CallNodes, with the first events of Marks::weight
-  LocatedValues placed;       ///< and the figures of models that each thread has by instruction
-  uint32_t fails_on_request;  ///< 1: for tests, a program may ask its engine to fail (asking.hpp)
-  uint32_t process_limit;     ///< for tests: fewer process records than there are, 0 = all
+  uint32_t follows_calls;     ///< 1: each thread has a tree of CallNodes, with the first events of Marks::weight
+  LocatedValues placed;       ///< model counts that each thread records by instruction
+  uint32_t fails_on_request;  ///< 1: for tests, a program may make its engine fail (asking.hpp)
+  uint32_t process_limit;     ///< for tests: most process records; 0: as many as exist
   uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
 };
 
-/// From so many processes on a new one takes the record of one that has ended, and its first thread that one's.
+/// Above this number, a new process takes the record of one that has ended, and its first thread takes that one's.
 inline constexpr uint32_t process_limit = 1u << 20;
 inline constexpr uint32_t thread_limit = 1u << 20;
-/// From so many threads on a new one takes the record of one that has ended, where its process has such.
+/// Above this number, a new thread takes the record of one that has ended, if its process has one.
 inline constexpr uint32_t threads_distinguished = 1u << 15;
 inline constexpr uint32_t segment_limit = 1u << 21;
 
-/// Files with code that are kept, at most.
+/// Most files with code that are kept.
 inline constexpr uint32_t kept_file_limit = 2048;
 
 /// Head of the file.
@@ -195,16 +195,16 @@ struct Header {
   uint64_t free_counters;  ///< head of a list of zeroed counter areas: generation << 32 | area
   uint64_t free_vectors;   ///< the same for vector areas
   uint32_t first_answer;   ///< the Answer for the command's own child
-  NoteBell bell;           ///< with Models::handed_on, or windows
+  NoteBell bell;           ///< used with Models::handed_on, or windows
   uint32_t next_code_log;  ///< number 0 is never used
   EngineFailure failure;   ///< of the first engine that failed
-  uint32_t programs;       ///< programs that an engine has started in
-  uint32_t reused;         ///< process records that were given to another process; those are not in the order of time
-  uint32_t next_reused;    ///< where the search for another one goes on
-  uint64_t kept_files[kept_file_limit];  ///< check_of() each file that the command was asked to keep; 0 = free
+  uint32_t programs;       ///< programs in which an engine has started
+  uint32_t reused;         ///< process records that another process has taken; those are not in order of time
+  uint32_t next_reused;    ///< where the search for the next one continues
+  uint64_t kept_files[kept_file_limit];  ///< check_of() each file that the command was asked to keep; 0: free
 };
 
-/// Where things lie in the file, in bytes. All of it is sparse: only what is written takes memory.
+/// Offsets in the file, in bytes. All of it is sparse: only what is written uses memory.
 inline constexpr uint64_t header_offset = 0;
 inline constexpr uint64_t header_bytes = 1u << 16;
 static_assert(sizeof(Header) <= header_bytes);
@@ -219,28 +219,28 @@ static_assert(call_node_limit * sizeof(CallNode) <= area_bytes);
 static_assert(code_values_limit * sizeof(CodeValues) <= area_bytes);
 static_assert((code_cycles_limit + 1) * sizeof(CodeCycles) <= area_bytes);
 inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + area * area_bytes; }
-/// After the areas: what models counted, by number of the thread.
+/// After the areas: the ModelCounts of each thread.
 inline constexpr uint64_t model_counts_offset(uint32_t thread) {
   return area_offset(area_limit) + uint64_t{thread} * model_counts_bytes;
 }
-/// After those: the MarkCounts of a thread, the MarkPoints of a process.
+/// Then: the MarkCounts of each thread, the MarkPoints of each process.
 inline constexpr uint64_t mark_counts_offset(uint32_t thread) {
   return model_counts_offset(thread_limit) + uint64_t{thread} * mark_counts_bytes;
 }
 inline constexpr uint64_t mark_points_offset(uint32_t process) {
   return mark_counts_offset(thread_limit) + uint64_t{process} * mark_points_bytes;
 }
-/// After those: each NoteRing.
+/// Then: each NoteRing.
 inline constexpr uint64_t note_ring_offset(uint32_t ring) {
   return mark_points_offset(process_limit) + uint64_t{ring} * note_ring_bytes;
 }
-/// After those: each CodeLog.
+/// Then: each CodeLog.
 inline constexpr uint64_t code_log_offset(uint32_t log) {
   return note_ring_offset(rings_of_thread * thread_limit) + uint64_t{log} * code_log_bytes;
 }
 inline constexpr uint64_t file_bytes = code_log_offset(code_log_limit);
 
-/// Segment numbers below this are not code: they count what is known only at run time, one vector each.
+/// Segment numbers that are not code: each counts events known only at run time, with one vector.
 enum Dynamic : uint32_t {
   dynamic_none = 0,
   dynamic_load,     ///< one load: `lods`, `scas`, an element of a gather
@@ -250,7 +250,7 @@ enum Dynamic : uint32_t {
   first_segment = 8
 };
 
-/// Everything of the file that is mapped at once: the records.
+/// The part of the file that is mapped as a whole: the records.
 struct Records {
   uint8_t* base = nullptr;
 
@@ -260,7 +260,7 @@ struct Records {
   uint32_t& next_free(uint32_t area) const { return reinterpret_cast<uint32_t*>(base + free_offset)[area]; }
 };
 
-/// Sum of `n` counters, each times its vector. Pure; about 1 ns a counter.
+/// Returns the sum of `n` counters, each times its vector. Pure; about 1 ns per counter.
 inline Totals sum(const uint64_t* counters, const SegmentVector* vectors, uint32_t n) {
   Totals totals;
   for (uint32_t i = 0; i < n; i++)
@@ -268,11 +268,11 @@ inline Totals sum(const uint64_t* counters, const SegmentVector* vectors, uint32
   return totals;
 }
 
-/// Takes a zeroed area from the free list `list`, or a fresh one; 0 when there are no more.
-/// Lock-free; a process killed within loses at most this one area.
+/// Takes a zeroed area from the free list `list`, or a new one; returns 0 if none is left. Lock-free; a process killed
+/// in it loses at most this one area.
 inline uint32_t take_area(const Records& records, uint64_t& list) {
   uint64_t head = __atomic_load_n(&list, __ATOMIC_ACQUIRE);
-  // A number that there is not: the program has written over the list.
+  // An invalid number: the program has overwritten the list.
   for (uint32_t area = static_cast<uint32_t>(head); area != 0 && area < area_limit;
        area = static_cast<uint32_t>(head)) {
     const uint64_t next = ((head >> 32) + 1) << 32 | __atomic_load_n(&records.next_free(area), __ATOMIC_RELAXED);
@@ -282,7 +282,7 @@ inline uint32_t take_area(const Records& records, uint64_t& list) {
   return area < area_limit ? area : 0;
 }
 
-/// Gives an area back; a counter area must be zeroed. 0 is none.
+/// Returns an area to the list; a counter area must be zeroed. Does nothing with 0.
 inline void give_area(const Records& records, uint64_t& list, uint32_t area) {
   if (area == 0) return;
   uint64_t head = __atomic_load_n(&list, __ATOMIC_ACQUIRE), next;

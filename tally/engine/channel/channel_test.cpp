@@ -8,7 +8,7 @@
 namespace tally::channel {
 namespace {
 
-/// Records over plain memory: enough of the file for a few processes would be 600 MB, so it is reserved, not written.
+/// Records in plain memory. The file would take 600 MB for a few processes, so the memory is reserved, not written.
 struct Memory {
   Memory() : bytes(static_cast<uint8_t*>(calloc(1, records_bytes))) { records.base = bytes; }
   ~Memory() { free(bytes); }
@@ -82,7 +82,7 @@ TEST(Channel, SitesKeepMappingsApart) {
       EXPECT_EQ(pc_of_site(code_site(pc, mapping)), pc);
       EXPECT_EQ(mapping_of_site(code_site(pc, mapping)), mapping);
     }
-  // Without a number the address is the site: more mappings than have numbers, addresses that use those bits.
+  // Without a number the site is the address: for mappings above the limit, and for addresses that use those bits.
   for (const auto& [pc, mapping] : {std::pair{0x401000ull, 0u}, std::pair{0x401000ull, code_site_mappings + 1},
                                     std::pair{0xffff'ffff'ff60'0400ull, 3u}, std::pair{0x00ff'0000'0000'1000ull, 3u}}) {
     EXPECT_EQ(code_site(pc, mapping), pc);

@@ -1,9 +1,10 @@
-/// What code the segments of a process are: with it counters say how often each instruction of the program ran.
+/// The code log: which instructions the segments of a process contain. With it, counters show how often each
+/// instruction of the program ran.
 ///
-/// Each process has a log, which only grows: a record where a mapping with code is first seen, and one for each trace
-/// that is made, with the address of every instruction on its way. A forked child inherits its parent's as it is then.
-/// What ended threads counted is kept in areas of counters that the log names. So nothing is lost where a process is
-/// killed, and segment numbers are given once only, until a log is full: then the process begins another one.
+/// Each process has a log, which only grows: one record when a mapping with code is first seen, and one for each trace,
+/// with the address of every instruction on its path. A forked child inherits its parent's log as of the fork. The
+/// counts of ended threads are kept in areas of counters that the log names. So nothing is lost if a process is killed.
+/// Each segment number is used only once, until a log is full: then the process begins another one.
 ///
 /// Freestanding: included by channel.hpp.
 #pragma once
@@ -15,22 +16,22 @@
 namespace tally::channel {
 
 enum class CodeRecordKind : uint32_t {
-  none,        ///< not written yet, or its process was killed while it wrote it: the log ends here
+  none,        ///< not written yet, or its process was killed while writing it: the log ends here
   mapping,     ///< CodeMapping
   trace,       ///< CodeTrace
   counts,      ///< CodeCounts
-  shared,      ///< CodeCounts, but for its area: a vfork child runs this code
+  shared,      ///< CodeCounts without an area: a vfork child runs this code
   calls,       ///< CodeCounts: its area holds the CallNodes of a thread
   statistics,  ///< CodeCounts: its area holds the CodeValues of a thread
 };
 
-/// Every record begins so, at a multiple of 8 bytes. `kind` is written last.
+/// Every record begins with this, at a multiple of 8 bytes. `kind` is written last.
 struct CodeRecord {
   CodeRecordKind kind;
   uint32_t bytes;  ///< of the whole record
 };
 
-/// A mapped file as fstat(2) describes it. All zero: unknown, because the file could not be opened any more.
+/// A mapped file as fstat(2) describes it. All zero: unknown, because the file could no longer be opened.
 struct FileIdentity {
   uint64_t device, inode, bytes;
   int64_t modified_s;
@@ -41,26 +42,27 @@ struct FileIdentity {
 static_assert(sizeof(FileIdentity) == 72);
 
 enum CodeMappingFlag : uint32_t {
-  mapping_copied = 1,       ///< anonymous memory that holds the same bytes as the file that was mapped there before
-  mapping_overwritten = 2,  ///< anonymous memory with other bytes than that file: the path is that of the file
+  mapping_copied = 1,       ///< anonymous memory with the same bytes as the file that was mapped there before
+  mapping_overwritten = 2,  ///< anonymous memory with other bytes than that file, whose path it has
 };
 
-/// A mapping with code, as it was when code of it was first translated. Its path follows, to the end of the record,
-/// padded with zeros; empty where there was no /proc that says it.
+/// A mapping with code, as of the first translation of its code. Its path follows, to the end of the record, padded
+/// with zeros; empty if no /proc was available.
 struct CodeMapping {
   CodeRecord head;
   uint64_t start, end;
   uint64_t offset;  ///< of `start` in the file
-  uint64_t inode;   ///< 0: it is no file
+  uint64_t inode;   ///< 0: not a file
   uint32_t device_major, device_minor;
   FileIdentity identity;  ///< of the file
   uint32_t flags;         ///< CodeMappingFlag
-  uint32_t number;        ///< the same for a file that comes back to the same addresses, and for all that is no file
+  uint32_t number;  ///< the same if a file is mapped at the same addresses again, and for all mappings without a file
 };
 
-/// An instruction and the mapping that it was in (CodeMapping::number, 0: unknown), in one word: files that are mapped
-/// at the same address one after the other stay apart. Numbers above code_site_mappings, which only a program that maps
-/// as many files with code has, are left out, and so is the number of an address at or above 2^48.
+/// An instruction and the mapping that contained it (CodeMapping::number, 0: unknown), in one word, to distinguish
+/// files that are mapped at the same address one after the other. The number is left out if it is above
+/// code_site_mappings, which takes a program that maps that many files with code, or if the address is at or above
+/// 2^48.
 inline constexpr uint32_t code_site_mappings = 0x7ffe;
 inline constexpr uint64_t code_site_shift = 48, code_site_has_number = uint64_t{1} << 63;
 
@@ -76,86 +78,85 @@ inline uint64_t pc_of_site(uint64_t site) {
   return mapping_of_site(site) == 0 ? site : site & ((uint64_t{1} << code_site_shift) - 1);
 }
 
-/// One instruction on a trace's way, or where the way ends.
+/// One instruction on a trace's path, or the end of the path.
 struct CodePlace {
-  int32_t pc;      ///< from the trace's
-  uint8_t field;   ///< a Field: what it counts beside an instruction, loads and stores; 0 = nothing
-  uint8_t loads;   ///< but those that only its execution tells
+  int32_t pc;      ///< relative to the trace's
+  uint8_t field;   ///< a Field that it counts in addition to instructions, loads and stores; 0: none
+  uint8_t loads;   ///< without those known only at run time
   uint8_t stores;  ///< the same
-  uint8_t flags;   ///< of CodePlaceFlag
+  uint8_t flags;   ///< bits of CodePlaceFlag
 };
 
 enum CodePlaceFlag : uint8_t {
   place_branches = 1,       ///< a conditional branch: the next segment is entered there
-  place_falls_through = 2,  ///< of a branch: the way goes on where it is not taken
-  place_is_end = 4,         ///< no instruction: the way ends
+  place_falls_through = 2,  ///< of a branch: the path continues where it is not taken
+  place_is_end = 4,         ///< no instruction: the path ends
 };
 
-/// A trace. Its CodePlaces follow, by their order on its way. The executions of a place come of the counters of the
-/// trace's segments as CodeWalk says.
+/// A trace. Its CodePlaces follow in the order of the path. walk() computes the executions of each place from the
+/// counters of the trace's segments.
 struct CodeTrace {
   CodeRecord head;
   uint64_t pc;
   uint32_t number;  ///< of the first segment; the others follow it
   uint32_t places;
   uint16_t segments;
-  uint16_t counts_exits;  ///< 1: the first segment counts the whole way, the others count who left it
+  uint16_t counts_exits;  ///< 1: the first segment counts the whole path, the others count exits from it
   uint32_t reserved;
-  uint64_t early;  ///< with counts_exits: bit i: who leaves by segment i has not been counted by the first one
+  uint64_t early;  ///< with counts_exits: bit i: the first segment does not count executions that exit by segment i
 };
 
-/// An area of counters, by segment numbers of this log: what a thread had counted when it ended, or its code was thrown
-/// away.
+/// An area of counters, indexed by segment numbers of this log: what a thread had counted when it ended, or when its
+/// code was discarded.
 struct CodeCounts {
   CodeRecord head;
-  uint32_t process, thread;  ///< indices of their records; thread 0: of all threads that have no area of their own
+  uint32_t process, thread;  ///< indices of their records; thread 0: all threads without an area of their own
   uint32_t area;
   uint32_t reserved;
 };
 
 inline constexpr uint32_t call_event_limit = 4;
 
-/// What was given up for want of room, in a tree's first node.
+/// What a tree lacks because it had no room; bits in its first node.
 enum CallsCut : uint32_t {
-  calls_too_many = 1,  ///< different stacks of calls: recursion is below outer calls, or calls are their callers' own
-  calls_too_deep = 2,  ///< calls that have not returned: the same
+  calls_too_many = 1,  ///< too many call stacks: recursive calls are at the outer call, or calls at their caller
+  calls_too_deep = 2,  ///< too many calls that have not returned: the same
 };
 
-/// A call, by the calls that led there: a node of a thread's tree. The first one is the thread's beginning, whose
-/// `calls` say how many nodes there are, and `is_recursive` what was given up (CallsCut). The functions on the way from
-/// a node to the first one are those that were being executed, some of a recursion more than once.
+/// A call with the calls that led to it: a node of a thread's call tree. The first node is the beginning of the thread;
+/// its `calls` is the number of nodes, and its `is_recursive` has bits of CallsCut. The nodes on the path to the first
+/// one are the functions that were being executed; a recursive function may be there more than once.
 struct CallNode {
-  uint64_t target;        ///< where it led
-  uint64_t site;          ///< the call instruction; 0: what a stack began with
-  uint32_t parent;        ///< node of the call that the caller is in; smaller than its own
-  uint32_t is_recursive;  ///< 1: `target` is being executed already, and it may be that one that has the counts
+  uint64_t target;        ///< the address that was called
+  uint64_t site;          ///< the call instruction; 0: the beginning of a stack
+  uint32_t parent;        ///< node of the call that the caller is in; less than the node's own number
+  uint32_t is_recursive;  ///< 1: `target` is already being executed, and its outer node may have the counts
   uint64_t calls;
-  int64_t self[call_event_limit];         ///< of each event, what was counted while this call was the innermost one
-  uint32_t target_mapping, site_mapping;  ///< CodeMapping::number of what the addresses led to then; 0: unknown
+  int64_t self[call_event_limit];         ///< of each event, what was counted while this call was the innermost
+  uint32_t target_mapping, site_mapping;  ///< CodeMapping::number of both addresses at that time; 0: unknown
 };
 static_assert(sizeof(CallNode) == 72);
-inline constexpr uint32_t call_node_limit = 7u << 16;  // what an area holds
+inline constexpr uint32_t call_node_limit = 7u << 16;  // as many as an area holds
 
 inline constexpr uint32_t located_value_limit = 23;
 
-/// Which figures of the models are counted at each instruction: words of ModelValues by their numbers, or
-/// placed_cycles.
+/// The model counts that are recorded for each instruction: indices of words in ModelValues, or placed_cycles.
 struct LocatedValues {
   uint32_t count;
   uint8_t figure[located_value_limit];
 };
-/// Cycles of the core: a block's are shared out evenly among its instructions.
+/// Cycles of the core. The cycles of a block are divided evenly among its instructions.
 inline constexpr uint8_t placed_cycles = 255;
 
-/// What the models counted at an instruction: one for each of LocatedValues. In a table with open addressing.
+/// What the models counted at an instruction: one value for each of LocatedValues. In a table with open addressing.
 struct CodeValues {
-  uint64_t site;  ///< code_site() of the instruction; 0 = free
+  uint64_t site;  ///< code_site() of the instruction; 0: free
   uint64_t figure[located_value_limit];
 };
 inline constexpr uint32_t code_values_limit = 174'000;
 
-/// The row of an instruction, by whoever alone writes the table; null where there are too many: what they count is in
-/// no row then.
+/// Returns the row of an instruction in a table that only the caller writes; null if the table is too full. The counts
+/// of that instruction are then in no row.
 inline CodeValues* values_at(CodeValues* table, uint64_t site) {
   constexpr uint32_t most_tries = 256;
   uint32_t i = hash_below(site, code_values_limit);
@@ -166,19 +167,19 @@ inline CodeValues* values_at(CodeValues* table, uint64_t site) {
   return nullptr;
 }
 
-/// Where the core's cycles alone are placed, the area holds a list of these in place of the table. The first one says
-/// how many there are; an instruction may stand there several times.
+/// If only the core's cycles are recorded, the area holds a list of these instead of the table. The first one contains
+/// their number; an instruction may be in the list several times.
 struct CodeCycles {
-  uint64_t pc;  ///< of the first one: how many follow it
+  uint64_t pc;  ///< in the first one: how many follow it
   uint64_t cycles, executions;
 };
 inline constexpr uint64_t code_cycles_limit = (32ull << 20) / sizeof(CodeCycles) - 1;
 
-/// Counts of a thread that are not those of whole segments: what an interrupted one had not executed, what was
+/// Counts of a thread that are not those of whole segments: what an interrupted segment had not executed, and what was
 /// executed one instruction at a time. By thread and instruction, in a table with open addressing.
 struct CodeCorrection {
-  uint64_t site;             ///< code_site() of the instruction; 0 = free
-  uint32_t process, thread;  ///< as of CodeCounts
+  uint64_t site;             ///< code_site() of the instruction; 0: free
+  uint32_t process, thread;  ///< as in CodeCounts
   int64_t field[field_count];
 };
 inline constexpr uint32_t code_correction_limit = 1u << 16;
@@ -186,21 +187,21 @@ inline constexpr uint32_t code_correction_limit = 1u << 16;
 /// Head of a log. The table of corrections follows, then the records.
 struct CodeLog {
   uint32_t process;          ///< index of its record
-  uint32_t inherited;        ///< number of the log that it goes on from; 0 = none
-  uint64_t inherited_bytes;  ///< the records of that one below there are this one's too
-  uint64_t bytes;            ///< used, from the head on
+  uint32_t inherited;        ///< number of the log that it continues; 0: none
+  uint64_t inherited_bytes;  ///< the records of that log below this offset belong to this one too
+  uint64_t bytes;            ///< used, including the head
 };
 inline constexpr uint64_t code_corrections_at = 64;
 inline constexpr uint64_t code_records_at = code_corrections_at + code_correction_limit * sizeof(CodeCorrection);
 
-/// Room for one; only what is written takes memory.
+/// Address space for one log; only what is written uses memory.
 inline constexpr uint64_t code_log_bytes = 128ull << 20;
 inline constexpr uint32_t code_log_limit = 1u << 20;
-/// Threads that have areas of their own for what they counted; those of later ones are summed by process.
+/// Threads that have areas of their own for their counts; the counts of later ones are summed by process.
 inline constexpr uint32_t code_threads_distinguished = 1024;
 
-/// Calls `each(place, reached, taken, passed)` for every place of a trace, in order: how often it was reached, and of a
-/// conditional branch, how often it went either way. `counter(i)`: executions of the trace's i-th segment.
+/// Calls `each(place, reached, taken, passed)` for every place of a trace, in order: how often it was reached and, for
+/// a conditional branch, how often it was taken and not taken. `counter(i)`: executions of the trace's i-th segment.
 template <class Counter, class Each>
 void walk(const CodeTrace& trace, const CodePlace* places, Counter&& counter, Each&& each) {
   uint64_t reached = counter(0);
@@ -216,7 +217,7 @@ void walk(const CodeTrace& trace, const CodePlace* places, Counter&& counter, Ea
     }
     segment++;
     const uint64_t next = segment < trace.segments ? counter(segment) : 0;
-    // Counters of a thread that runs are not read at one moment.
+    // The counters of a running thread are not read at the same moment.
     const uint64_t other = reached > next ? reached - next : 0;
     const bool next_is_passed = trace.counts_exits == 0 || !(p.flags & place_falls_through);
     each(p, reached, next_is_passed ? other : next, next_is_passed ? next : other);

@@ -1,4 +1,4 @@
-/// What the engine counts of the instructions that a program executes, and sums of it.
+/// Events that the engine counts for executed instructions, and sums of them.
 ///
 /// Freestanding: included by channel.hpp.
 #pragma once
@@ -6,7 +6,7 @@
 
 namespace tally::channel {
 
-/// What an executed segment adds to. Every total of the engine is a sum of these.
+/// The kinds of events. Every total of the engine is a sum of these.
 enum Field : uint32_t {
   instructions,
   loads,        ///< element accesses read
@@ -20,16 +20,16 @@ enum Field : uint32_t {
   returns,
   far,  ///< far transfers: `syscall`, `int n`, far jumps and returns
 
-  // From here on: fields of which a plain instruction counts one (translate/decode.cpp, plain_field_of).
+  // From here on: each field counts one kind of plain instruction (translate/decode.cpp, plain_field_of).
   prefetches,  ///< software prefetches; they are no loads
   field_count
 };
 inline constexpr uint32_t first_plain_field = prefetches;
 
-/// What one execution of a segment adds. Kept small: a program has one for each segment of translated code.
-/// A segment that ends in a conditional branch has `taken` +1; the segment after it, entered only when the branch was
-/// not taken, has −1. So one counter per segment gives both outcomes. Where a segment counts for what comes after it,
-/// an early exit from there takes back what did not run: it has a counter of its own.
+/// What one execution of a segment adds. Small, because a program has one for each segment of translated code. A
+/// segment that ends in a conditional branch adds 1 to `taken`; the next segment, which runs only if the branch was not
+/// taken, adds −1. So one counter per segment counts both outcomes. If a segment also counts the segments after it, an
+/// early exit from them subtracts what did not run; that exit has a counter of its own.
 struct SegmentVector {
   int16_t counts[3] = {};                               ///< instructions, loads, stores
   int8_t branches[first_plain_field - 3] = {};          ///< conditional … far
@@ -44,7 +44,7 @@ struct SegmentVector {
   }
 };
 
-/// A sum over all fields. Signed: corrections may be negative for a while.
+/// A sum over all fields. Signed: corrections can be negative for a while.
 struct Totals {
   int64_t field[field_count] = {};
 
@@ -57,7 +57,7 @@ struct Totals {
     for (uint32_t i = 3; i < first_plain_field; i++) add_to(i, v.branches[i - 3], n);
     for (uint32_t i = first_plain_field; i < field_count; i++) add_to(i, v.plain[i - first_plain_field], n);
   }
-  /// A program may overwrite what is added, so it may be too large for a sum: the sum is then some number.
+  /// Wraps around on overflow: a program may overwrite the values that are added.
   void add_to(uint32_t i, int64_t each, int64_t n) {
     field[i] =
         static_cast<int64_t>(static_cast<uint64_t>(field[i]) + static_cast<uint64_t>(each) * static_cast<uint64_t>(n));

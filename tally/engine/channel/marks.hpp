@@ -1,8 +1,8 @@
-/// Marked addresses of the program: where functions begin, and points between which is counted.
+/// Marked addresses of the program: entries of functions, and the bounds of regions that are counted.
 ///
-/// The command knows symbols, the engine knows addresses: each time a program maps a file that it may execute, its
-/// engine asks, and the command writes the addresses into the process's page of the channel. What a thread has counted
-/// there stands in pages of its own, so that it outlives the process.
+/// The command resolves symbols; the engine works with addresses. Whenever a program maps a file that it may execute,
+/// its engine asks, and the command writes the addresses into the process's page of the channel. The counts of each
+/// thread are in pages of its own, so they outlive the process.
 #pragma once
 #include <stdint.h>
 
@@ -13,44 +13,44 @@ namespace tally::channel {
 
 inline constexpr uint32_t mark_limit = 16, mark_event_limit = 24;
 
-/// What an event is a sum of: the fields of Totals, then the numbers of ModelValues.
+/// An event is a weighted sum of the fields of Totals and the values of ModelValues, in this order.
 inline constexpr uint32_t mark_fields = field_count;
 inline constexpr uint32_t mark_values = mark_fields + sizeof(ModelValues) / sizeof(uint64_t);
 
-/// Instructions that programs mark their own parts with: the first one begins, the next one ends.
+/// Instructions by which programs mark regions: the first one begins a region, the next one ends it.
 enum MarkTrap : uint8_t { no_trap, trap_int2e, trap_int3 };
 
-/// What is counted at marks, and by the instruction rdpmc.
+/// What is counted at marks, and what the instruction rdpmc reads.
 struct Marks {
-  uint8_t on;                     ///< there is something
-  uint8_t trap;                   ///< a MarkTrap, which is the last mark
-  uint8_t rdpmc;                  ///< the instruction reads the counters below; without it fails as it does natively
-  uint8_t selector[4], fixed[3];  ///< rows of `weight`, from 1; 0: there is no such counter
-  uint32_t count;                 ///< of marks
-  uint32_t events;                ///< of which the first so many rows of `weight` are
-  uint32_t modelled;              ///< some need ModelValues
+  uint8_t on;                     ///< 1: marks or counters are requested
+  uint8_t trap;                   ///< a MarkTrap, which has the last mark
+  uint8_t rdpmc;                  ///< 1: rdpmc reads the counters below; otherwise it fails as it does natively
+  uint8_t selector[4], fixed[3];  ///< rows of `weight`, from 1; 0: no such counter
+  uint32_t count;                 ///< number of marks
+  uint32_t events;                ///< number of events: the first rows of `weight`
+  uint32_t modelled;              ///< 1: some events need ModelValues
   int8_t weight[mark_event_limit][mark_values];
-  uint32_t cycles_rows;                            ///< bit i: row i has no weights: it is the cycles
-  int32_t miss_cycles[mark_values - mark_fields];  ///< what each of ModelValues adds to those of the core
+  uint32_t cycles_rows;                            ///< bit i: row i has no weights but contains the cycles
+  int32_t miss_cycles[mark_values - mark_fields];  ///< cycles that each of ModelValues adds to those of the core
 };
 
-/// What an address is to its mark.
+/// How an address belongs to its mark.
 enum MarkRole : uint32_t {
-  mark_function,  ///< the first instruction of a function: counted is up to its return
+  mark_function,  ///< the first instruction of a function, which is counted up to its return
   mark_from,      ///< counting begins
   mark_to,        ///< counting ends
-  mark_starts,    ///< of no mark: the thread's windows start (windows.hpp)
-  mark_stops,     ///< and stop
-  mark_leaves,    ///< of no mark: a function that may leave others without their return, as longjmp does
+  mark_starts,    ///< no mark: the thread's windows start (windows.hpp)
+  mark_stops,     ///< no mark: they stop
+  mark_leaves,    ///< no mark: a function that may leave others without a return, like longjmp
 };
 
 struct MarkPoint {
   uint64_t address;
-  uint32_t mark;  ///< its number
+  uint32_t mark;  ///< number of the mark
   uint32_t role;  ///< a MarkRole
 };
 
-/// A page of the file for each process: the answer to what its engine asked.
+/// A page of the file for each process: the command's answer to its engine.
 struct MarkPoints {
   uint32_t count;
   uint32_t reserved[3];
@@ -61,17 +61,17 @@ static_assert(sizeof(MarkPoints) == mark_points_bytes);
 
 struct MarkEvent {
   int64_t total, least, most;
-  int64_t start;  ///< of the entry that is open
+  int64_t start;  ///< value when the open entry began
 };
 
 /// What a thread counted at a mark.
 struct MarkCounts {
-  uint64_t entries;    ///< that ended
+  uint64_t entries;    ///< that have ended
   uint64_t recursive;  ///< of a function, while it was open
-  uint64_t dropped;    ///< that nobody knows the end of
-  uint64_t cut;        ///< among `entries`: those that the end of their thread ended
-  uint64_t open;       ///< 1: one has begun
-  uint64_t sp, back;   ///< of that: where its return address lies, and which it is
+  uint64_t dropped;    ///< whose end is unknown
+  uint64_t cut;        ///< among `entries`: those that ended with their thread
+  uint64_t open;       ///< 1: an entry is open
+  uint64_t sp, back;   ///< of that entry: the address of its return address, and the return address
   MarkEvent event[mark_event_limit];
 };
 inline constexpr uint64_t mark_counts_bytes = 16384;

@@ -1,92 +1,92 @@
-/// What the engine is to simulate beside counting, and what came of it.
+/// The machine that the engine simulates while it counts, and what the models counted.
 ///
-/// Plain numbers: this directory does not know the models (tally/engine/models), which the engine and the command both
-/// do.
+/// Plain numbers: this directory does not include the models (tally/engine/models), which the engine and the command
+/// use.
 #pragma once
 #include <stdint.h>
 
 namespace tally::channel {
 
-/// What is simulated: bits of Models::on. Each costs time, so each is there only when it is asked for.
+/// The simulated components: bits of Models::on. Each costs time, so only the requested ones are simulated.
 enum Model : uint32_t {
   model_branches = 1u << 0,  ///< conditional branches, indirect targets, the return stack
   model_l1i = 1u << 1,
   model_l1d = 1u << 2,
   model_lower = 1u << 3,  ///< L2 and the last level, which need both first levels
   model_tlbs = 1u << 4,
-  model_core = 1u << 5,  ///< cycles of the instructions themselves
+  model_core = 1u << 5,  ///< cycles of the instructions without misses
   model_llc = 1u << 6,   ///< the last level alone; only in ModelCounts::without
 };
 
-/// A cache level or a TLB, as sim::CacheShape has it; `sets` 0: there is none.
+/// A cache level or a TLB, like sim::CacheShape; `sets` 0: it does not exist.
 struct ModelLevel {
   uint32_t sets, ways;
   uint8_t line_bits, replacement, write_allocate, inclusive;
 };
 
-/// The machine.
+/// The simulated machine.
 struct Models {
   uint32_t on;        ///< bits of Model; 0: nothing is simulated
-  uint8_t direction;  ///< sim::Direction: who predicts conditional branches
-  uint8_t each;      ///< every access is handed to the plain models, instead of those that generated code cannot settle
-  uint8_t compared;  ///< both are done, for tests: see ModelCounts
-  uint8_t own_llc;   ///< each thread has a last level of its own
-  uint8_t next_line, streamer;  ///< prefetchers that work
-  uint8_t handed_on;  ///< so many threads of the command carry the models after what generated code looks at: NoteRing
+  uint8_t direction;  ///< sim::Direction: the predictor of conditional branches
+  uint8_t each;       ///< 1: the plain models process every access, not only those that generated code cannot resolve
+  uint8_t compared;   ///< 1: both kinds of models run, for tests: see ModelCounts
+  uint8_t own_llc;    ///< 1: each thread has a last level of its own
+  uint8_t next_line, streamer;  ///< enabled prefetchers
+  uint8_t handed_on;            ///< workers that run the models for generated code (NoteRing); 0: the engine runs them
   uint8_t reserved;
   ModelLevel l1i, l1d, l2, llc, itlb, dtlb, stlb;
-  char name[40];  ///< of the machine, cut at 39 bytes: for who asks what counts
+  char name[40];  ///< of the machine, cut at 39 bytes: for programs that ask
 };
 
-/// How long one kind of instruction takes, as sim::Timing has it.
+/// How long one kind of instruction takes, like sim::Timing.
 struct ModelTiming {
   uint16_t busy;
   uint16_t slots;
   uint8_t is_known, latency, unit, reserved;
 };
 
-/// At least as many as sim::Operation has.
+/// At least the number of values of sim::Operation.
 inline constexpr uint32_t core_kinds = 96;
 
-/// The core of the machine, as sim::CoreTable has it; with model_core.
+/// The core of the machine, like sim::CoreTable; with model_core.
 struct ModelCore {
   uint8_t width, window, in_order, load_latency, vector_load_latency, load_busy, store_busy, reserved;
-  ModelTiming timing[core_kinds];  ///< by the numbers of sim::Operation
+  ModelTiming timing[core_kinds];  ///< indexed by sim::Operation
 };
 
-/// References and misses of a level, as sim::LevelCounts has them.
+/// References and misses of a level, like sim::LevelCounts.
 struct ModelLevelCounts {
   uint64_t fetches, fetch_misses, loads, load_misses, stores, store_misses;
 };
 
-/// What is counted of a thread. References of first levels that generated code settles alone are not among these: they
-/// are the loads and stores that are counted anyway.
+/// What the models count for a thread. They do not count references of first levels that generated code resolves alone:
+/// those are the loads and stores that are counted anyway.
 struct ModelValues {
   ModelLevelCounts l1i, l1d, l2, llc;
-  ModelLevelCounts l1d_across;  ///< what accesses across lines add to l1d: see sim::HierarchyCounts
+  ModelLevelCounts l1d_across;  ///< what accesses across line boundaries add to l1d: see sim::HierarchyCounts
   uint64_t prefetches;
   ModelLevelCounts itlb, dtlb, stlb;
   uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses, btb_misses;
 };
 
-/// What the core model says: cycles in which nothing is missed, the instructions that it saw, and those among them that
-/// it does not know.
+/// Results of the core model: cycles without misses, the instructions that it processed, and the unknown ones among
+/// them.
 struct CoreValues {
   uint64_t cycles, instructions, unknown;
 };
 
-/// What the engine executed at its own address, one instruction at a time: no model saw it.
+/// What the engine executed at its own address, one instruction at a time: no model processed it.
 struct UnseenValues {
   uint64_t instructions, accesses;  ///< accesses: their loads and stores
 };
 
-/// A page of the file for each thread. Written by that thread alone, at any time; with Models::handed_on the command
-/// writes what its threads find: misses, and what levels behind the first are asked for.
+/// A page of the file for each thread. Only that thread writes it, at any time. With Models::handed_on the command also
+/// writes what its workers find: misses, and references of the levels after the first.
 struct ModelCounts {
   ModelValues values;
-  ModelValues plain;  ///< with Models::compared: the same by the plain models alone
-  uint64_t without;   ///< bits of Model that something is missing of: no memory, or nobody took it
-  CoreValues core;    ///< added up when a process ends or executes another program
+  ModelValues plain;  ///< with Models::compared: the values of the plain models
+  uint64_t without;   ///< bits of Model whose counts lack something: no memory, or nobody took the records
+  CoreValues core;    ///< added when a process ends or executes another program
   UnseenValues unseen;
 };
 inline constexpr uint64_t model_counts_bytes = 4096;

@@ -1,9 +1,8 @@
-/// The keyed checksum of kept translations: who does not have the key cannot make a record that is used.
+/// Keyed checksums of persisted translations: only someone with the key can make a record that tally uses.
 ///
-/// A record is hashed by a universal hash of the family of VMAC (Krovetz, Dai: draft-krovetz-vmac-01): NH over blocks,
-/// and a polynomial modulo 2^127 − 1 over their hashes. That takes a tenth of a nanosecond a byte. SipHash-2-4
-/// (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012) makes the checksum of this hash, the length and what
-/// the bytes are.
+/// The checksum uses a universal hash of the VMAC family (Krovetz, Dai: draft-krovetz-vmac-01): NH over blocks, and a
+/// polynomial modulo 2^127 − 1 over their hashes. That takes 0.1 ns per byte. SipHash-2-4 (Aumasson, Bernstein:
+/// "SipHash: a fast short-input PRF", 2012) combines this hash, the length and the kind of data into the checksum.
 ///
 /// Freestanding, like channel.hpp.
 #pragma once
@@ -11,7 +10,7 @@
 
 namespace tally::channel {
 
-/// What is checked; a checksum of one kind is none of another.
+/// The kind of data. Data of different kinds have different checksums.
 enum class Sealed : uint64_t { record = 1, names, header };
 
 /// The user's key, as it is in the key file.
@@ -43,12 +42,12 @@ inline uint64_t siphash(const MasterKey& key, const uint64_t* words, uint64_t n)
   return v0 ^ v1 ^ v2 ^ v3;
 }
 
-/// What the checksums of one file are made with.
+/// The key for the checksums of one file.
 class RecordKey {
  public:
   RecordKey() = default;
-  /// The key of the file of the engine with this ImageHeader::build; `modelled`: of that with modelled code. A record
-  /// of another file has another checksum.
+  /// Derives the key for the file of the engine with this ImageHeader::build; `modelled`: the file for code with
+  /// models. The same record has different checksums in different files.
   RecordKey(const MasterKey& master, uint64_t engine, bool modelled) {
     const auto derive = [&](uint64_t number) {
       const uint64_t words[3] = {engine, modelled ? uint64_t{1} : 0, number};
@@ -60,12 +59,12 @@ class RecordKey {
     for (uint64_t& word : last_.word) word = derive(number++);
   }
 
-  /// A checksum that goes on where another range ended.
+  /// Computes a checksum over several ranges.
   class Sum {
    public:
     explicit Sum(const RecordKey& key) : key_(key) {}
-    /// `data` is aligned to 8. All ranges but the last are as long as they are for each record, or their length is
-    /// part of what was added before.
+    /// `data` is aligned to 8 bytes. Each range but the last has the same length in every record, or earlier ranges
+    /// contain its length.
     void add(const void* data, uint64_t bytes) {
       const auto* words = static_cast<const uint64_t*>(data);
       uint64_t n = bytes / 8;
@@ -90,13 +89,13 @@ class RecordKey {
       if (i < n) sum += Wide{words[i] + key_.blocks_[i]} * key_.blocks_[(i + 1) % block_words];
       step(sum & ((Wide{1} << 126) - 1));
     }
-    /// hash · key + hash of the block. The parts of the key have 61 bits: no sum exceeds 128.
+    /// Computes hash · key + block. The halves of the key have 61 bits, so no sum exceeds 128 bits.
     void step(Wide block) {
       const auto low = static_cast<uint64_t>(hash_), high = static_cast<uint64_t>(hash_ >> 64);
       const uint64_t key_low = key_.polynomial_[0], key_high = key_.polynomial_[1];
       const Wide middle = Wide{low} * key_high + Wide{high} * key_low;
       const Wide shifted = middle << 64;
-      // 2^128 is 2 here.
+      // 2^128 is 2 modulo the prime.
       Wide sum = Wide{low} * key_low + block + 2 * (Wide{high} * key_high) + 2 * (middle >> 64);
       sum = (sum & prime) + (sum >> 127) + (shifted >> 127);
       sum = (sum & prime) + (sum >> 127);
@@ -110,7 +109,7 @@ class RecordKey {
     uint64_t bytes_ = 0;
   };
 
-  /// Of `bytes` bytes, a multiple of 8, at a multiple of 8.
+  /// Returns the checksum of `bytes` bytes, a multiple of 8, at an address that is a multiple of 8.
   uint64_t check_of(const void* data, uint64_t bytes, Sealed what) const {
     Sum sum(*this);
     sum.add(data, bytes);

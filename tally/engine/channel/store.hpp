@@ -1,10 +1,10 @@
-/// Finished translations, for the programs of one run and from one run to the next.
+/// Finished translations, for the programs of one run and for later runs.
 ///
-/// Two files have this layout: one that was kept on disk and that nobody writes while programs run, and one in memory
-/// to which the programs of a run add; at the end the command moves what was added into the file. A file is a table of
-/// slots and a log of records. A record is found by a tag made from program code; what it holds after its head, and
-/// whether it fits, only the engine knows: it compares all of the code that the record was made from with the
-/// program's. So nothing is taken on trust but who may write the files.
+/// Two files have this layout: one is kept on disk, and nobody writes it while programs run; the other is in memory,
+/// and the programs of a run add to it. At the end the command moves what was added into the file on disk. A file is a
+/// table of slots and a log of records. A record is found by a tag computed from program code. Only the engine knows
+/// what follows the head of a record, and whether the record fits: it compares all code that the record was made from
+/// with the program's code. So tally relies only on the permission to write the files.
 ///
 /// Freestanding, like channel.hpp. Nothing is locked: a process may be killed at any instruction.
 #pragma once
@@ -17,45 +17,46 @@ namespace tally::channel {
 
 inline constexpr uint64_t store_magic = 0x6572'6f74'736c'6174;
 inline constexpr uint64_t record_unit = 16;  ///< records begin at multiples of it
-/// Sparse: what is not used takes no space. 131,072 records of some 600 bytes fit: the C compiler's optimiser alone has
+/// Sparse: unused parts take no space. 131,072 records of about 600 bytes fit; the C compiler's optimiser alone has
 /// about 50,000.
 inline constexpr uint64_t store_bytes = 128u << 20, store_slots = 1u << 18;
 
 /// Head of a store.
 struct StoreHeader {
   uint64_t magic;
-  uint64_t engine;  ///< ImageHeader::build of the engine that made the records: no other can use them
+  uint64_t engine;  ///< ImageHeader::build of the engine that made the records; no other can use them
   uint64_t end;     ///< offset after the last record
   uint64_t records;
-  uint64_t check;    ///< of what is the same as long as the file exists: check_of(); on disk only
-  uint64_t refused;  ///< records of the kept file whose checksum was wrong; in memory only
-  RecordKey key;     ///< of both files; in memory only, which no program of another user has
+  uint64_t check;    ///< check_of() the fields that never change; on disk only
+  uint64_t refused;  ///< records of the kept file with a wrong checksum; in memory only
+  RecordKey key;     ///< of both files; in memory only, which other users' programs do not have
 };
 static_assert(sizeof(StoreHeader) <= 4096);
 inline constexpr uint64_t store_slots_offset = 4096;
 inline constexpr uint64_t store_log_offset = store_slots_offset + store_slots * 8;
 
-/// Where a record is; read and written as one word.
+/// The offset of a record; read and written as one word.
 struct alignas(8) StoreSlot {
   uint32_t tag;
-  uint32_t place;  ///< offset in record_unit, 0 = free
+  uint32_t place;  ///< offset in units of record_unit; 0: free
 };
 
-/// How a record begins.
+/// The head of a record.
 struct RecordHead {
-  uint32_t bytes;  ///< of all of it, a multiple of record_unit
+  uint32_t bytes;  ///< of the whole record, a multiple of record_unit
   uint32_t tag;
   uint64_t check;  ///< of the rest: check_of()
 };
 
-/// What a part of a record takes: the next one begins at a multiple of 8.
+/// The size of a part of a record with padding: the next part begins at a multiple of 8.
 constexpr uint64_t part_bytes(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }
 
-/// A record that names others, by their places: in the kept file, unless `use_added` is set. What follows the names
-/// only the engine knows. The names of a bundle change while it is kept, and have a checksum of their own.
+/// A record that names others by their offsets: in the kept file, or in the other one if `use_added` is set. Only the
+/// engine knows what follows the names. The names of a bundle change while it is kept, so they have a checksum of their
+/// own.
 struct Bundle {
   RecordHead head;
-  uint64_t mark;  ///< bundle_mark: no other record has that here
+  uint64_t mark;  ///< bundle_mark: no other record has this value here
   uint64_t key;
   uint32_t use_count, reserved;
   uint64_t names_check;
@@ -67,25 +68,25 @@ struct Bundle {
 };
 static_assert(sizeof(Bundle) % record_unit == 0);
 inline constexpr uint32_t use_added = 1u << 31;
-/// In a bundle that is kept: the record was made from better code than the bundle has for it.
+/// In a kept bundle: the record was made from better code than the one that the bundle contains.
 inline constexpr uint32_t use_better = 1u << 30;
-/// All that a program used of the code of one file, led to one another and ready to be copied; the last one that was
-/// kept is found by its key.
+/// Everything that a program used of one file's code, linked and ready to be copied. The key finds the bundle that was
+/// kept last.
 inline constexpr uint64_t bundle_mark = ~uint64_t{0};
-/// Nothing but names: of each two the second is better than the first.
+/// Only names, in pairs: the second record is better than the first.
 inline constexpr uint64_t replacements_mark = ~uint64_t{1};
-/// Nothing but names: in the bundle with this key, of each three the one with the first as its number, if it is the
-/// second, is better as the third.
+/// Only names, in triples (index, old, new): in the bundle with this key, `new` is better than entry `index` if that is
+/// `old`.
 inline constexpr uint64_t improvements_mark = ~uint64_t{2};
 
-/// The record as a bundle, or as one of the same form; null where it is another one.
+/// Returns the record as a bundle, or as a record of the same form; null if it is another kind.
 inline const Bundle* as_bundle(const RecordHead& record, uint64_t mark = bundle_mark) {
   const auto* const bundle = reinterpret_cast<const Bundle*>(&record);
   if (record.bytes < sizeof(Bundle) || bundle->mark != mark) return nullptr;
   return bundle->use_count <= (record.bytes - sizeof(Bundle)) / sizeof(uint32_t) ? bundle : nullptr;
 }
 
-/// 64-bit words folded into one, order and all; about 1 ns a word. `bytes` is a multiple of 8.
+/// Hashes 64-bit words and their order; about 1 ns per word. `bytes` is a multiple of 8.
 inline uint64_t check_of(const void* data, uint64_t bytes) {
   const auto* words = static_cast<const uint64_t*>(data);
   uint64_t sum = bytes;
@@ -96,7 +97,7 @@ inline uint64_t check_of(const void* data, uint64_t bytes) {
   return sum;
 }
 
-/// The checksum that a record has with this key. A bundle's is without its names.
+/// Returns the checksum of a record with this key. A bundle's does not include its names.
 inline uint64_t check_of(const RecordHead& record, const RecordKey& key) {
   RecordKey::Sum sum(key);
   sum.add(&record, offsetof(RecordHead, check));
@@ -118,7 +119,7 @@ inline uint64_t check_of_names(const Bundle& bundle, const RecordKey& key) {
   return sum.result(Sealed::names);
 }
 
-/// The record is complete.
+/// Sets the checksums of a complete record.
 inline void seal(RecordHead& record, const RecordKey& key) {
   record.check = check_of(record, key);
   if (as_bundle(record) != nullptr) {
@@ -131,13 +132,14 @@ inline uint64_t check_of(const StoreHeader& header, const RecordKey& key) {
   return key.check_of(&header, offsetof(StoreHeader, end), Sealed::header);
 }
 
-/// A mapped store. Whatever it holds, nothing outside of its bytes is read or written: who adds to it may go wrong.
+/// A mapped store. Its functions access only its own bytes, whatever these contain: a program that adds to it may
+/// misbehave.
 struct Store {
   uint8_t* base = nullptr;
 
   StoreHeader& header() const { return *reinterpret_cast<StoreHeader*>(base); }
   StoreSlot* slots() const { return reinterpret_cast<StoreSlot*>(base + store_slots_offset); }
-  /// A record of the log; null where none can be.
+  /// Returns a record of the log; null if `place` is not valid.
   const RecordHead* record(uint32_t place) const {
     const uint64_t at = place * record_unit;
     if (at < store_log_offset || at + sizeof(RecordHead) > store_bytes) return nullptr;
@@ -146,7 +148,7 @@ struct Store {
     const bool inside = bytes % record_unit == 0 && bytes >= sizeof(RecordHead) && at + bytes <= store_bytes;
     return inside ? head : nullptr;
   }
-  /// The same, if it is as it was written.
+  /// Returns the record if its checksum is right, else null.
   const RecordHead* sound_record(uint32_t place, const RecordKey& key) const {
     const RecordHead* const head = record(place);
     return head != nullptr && is_sound(*head, key) ? head : nullptr;
@@ -156,10 +158,10 @@ struct Store {
     return static_cast<uint32_t>((reinterpret_cast<const uint8_t*>(&record) - base) / record_unit);
   }
 
-  /// An empty one in a file that holds zeros.
+  /// Begins an empty store in a file of zeros.
   void begin(uint64_t engine) const { header() = {store_magic, engine, store_log_offset, 0, 0, 0, {}}; }
 
-  /// The first record with this tag that `fits` says yes to, or null.
+  /// Returns the first record with this tag for which `fits` returns true, or null.
   template <class Fits>
   const RecordHead* find(uint32_t tag, Fits&& fits) const {
     for (uint64_t i = tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
@@ -172,8 +174,8 @@ struct Store {
     return nullptr;
   }
 
-  /// Room for a record, to be written and then published; null when the store is full. A writer that is killed in
-  /// between loses this room.
+  /// Reserves room for a record, which the caller writes and then publishes; null if the store is full. A writer that
+  /// is killed in between loses this room.
   uint8_t* claim(uint64_t bytes) const {
     if (header().records * 2 >= store_slots) return nullptr;
     uint64_t at = __atomic_load_n(&header().end, __ATOMIC_RELAXED);
@@ -184,7 +186,7 @@ struct Store {
     return base + at;
   }
 
-  /// Lets others find a record that is complete. False where its part of the table is full.
+  /// Makes a complete record visible to others. False if its part of the table is full.
   bool publish(const RecordHead& record) const {
     const StoreSlot made{record.tag, place_of(record)};
     for (uint64_t i = record.tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
@@ -199,7 +201,7 @@ struct Store {
     return false;
   }
 
-  /// The first bundle with this key that `fits` says yes to, or null.
+  /// Returns the first bundle with this key for which `fits` returns true, or null.
   template <class Fits>
   const Bundle* find_bundle(uint64_t key, Fits&& fits) const {
     const RecordHead* const found = find(bundle_tag(key), [&](const RecordHead& record) {
@@ -210,7 +212,7 @@ struct Store {
   }
   static uint32_t bundle_tag(uint64_t key) { return static_cast<uint32_t>(key >> 32) | 1; }
 
-  /// Others find `by` from now on where they found `record`, which has the same tag. False where they did not.
+  /// From now on others find `by` instead of `record`, which has the same tag. False if they do not find `record`.
   bool replace(const RecordHead& record, const RecordHead& by) const {
     const uint32_t place = place_of(record);
     for (uint64_t i = record.tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
@@ -224,11 +226,11 @@ struct Store {
     return false;
   }
 
-  /// Nobody finds it any more.
+  /// Nobody finds the slot's record after this.
   static void forget(StoreSlot& slot) { slot = forgotten; }
 
  private:
-  static constexpr StoreSlot forgotten{0, 1};  // no record has this tag, and none is there
+  static constexpr StoreSlot forgotten{0, 1};  // no record has this tag or this offset
   static constexpr uint64_t longest_search = 64, mask = store_slots - 1;
   static StoreSlot load(const StoreSlot& slot) {
     const uint64_t word = __atomic_load_n(reinterpret_cast<const uint64_t*>(&slot), __ATOMIC_ACQUIRE);

@@ -19,7 +19,7 @@ class StoreTest : public testing::Test {
   }
   ~StoreTest() override { free(store_.base); }
 
-  /// A record of 32 bytes whose second half is `value`, twice. Null where there is no room.
+  /// Adds a record of 32 bytes whose second half is `value`, twice. Null if there is no room.
   const RecordHead* add(uint32_t tag, uint64_t value) {
     uint8_t* const at = store_.claim(32);
     if (at == nullptr) return nullptr;
@@ -48,10 +48,10 @@ class StoreTest : public testing::Test {
   RecordKey key_{{{1, 2}}, 3, false};
 };
 
-TEST_F(StoreTest, finds_what_fits_among_records_of_one_tag) {
+TEST_F(StoreTest, finds_a_matching_record_among_those_with_one_tag) {
   for (uint64_t value = 1; value <= 5; value++) ASSERT_NE(add(42, value), nullptr);
   ASSERT_NE(add(static_cast<uint32_t>(42 + store_slots), 6),
-            nullptr);  // another tag whose search begins at the same slot
+            nullptr);  // another tag, whose search begins at the same slot
   for (uint64_t value = 1; value <= 5; value++) EXPECT_TRUE(has(42, value));
   EXPECT_FALSE(has(42, 6));
   EXPECT_TRUE(has(static_cast<uint32_t>(42 + store_slots), 6));
@@ -65,21 +65,21 @@ TEST_F(StoreTest, is_full_before_a_search_becomes_long) {
   EXPECT_EQ(added, store_slots / 2);
 }
 
-TEST_F(StoreTest, has_no_room_behind_its_end) {
+TEST_F(StoreTest, has_no_room_after_its_end) {
   EXPECT_EQ(store_.claim(store_bytes), nullptr);
   const uint64_t left = store_bytes - store_.header().end;
   EXPECT_NE(store_.claim(left), nullptr);
   EXPECT_EQ(store_.claim(16), nullptr);
 }
 
-TEST_F(StoreTest, what_was_not_published_is_not_found) {
+TEST_F(StoreTest, an_unpublished_record_is_not_found) {
   RecordHead& head = *reinterpret_cast<RecordHead*>(store_.claim(32));
   head.bytes = 32;
   head.tag = 5;
   EXPECT_FALSE(has(5, 0));
 }
 
-TEST_F(StoreTest, a_check_sees_every_bit) {
+TEST_F(StoreTest, a_checksum_detects_every_bit) {
   const RecordHead* record = add(1, 0x0123456789abcdef);
   auto* const content = reinterpret_cast<uint8_t*>(const_cast<RecordHead*>(record)) + sizeof(RecordHead);
   for (int bit = 0; bit < 128; bit++) {
@@ -90,7 +90,7 @@ TEST_F(StoreTest, a_check_sees_every_bit) {
   EXPECT_TRUE(is_sound(*record, key_));
 }
 
-TEST_F(StoreTest, siphash_is_that_of_its_authors) {
+TEST_F(StoreTest, siphash_matches_published_vectors) {
   const MasterKey key{{0x0706050403020100, 0x0f0e0d0c0b0a0908}};
   const uint64_t words[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
   EXPECT_EQ(siphash(key, words, 0), 0x726fdb47dd0e0e31u);
@@ -120,21 +120,21 @@ TEST_F(StoreTest, a_checksum_depends_on_key_kind_length_and_each_bit) {
   EXPECT_EQ(all.size(), made);
 }
 
-TEST_F(StoreTest, damage_leads_nowhere_outside_of_it) {
+TEST_F(StoreTest, damage_does_not_lead_out_of_bounds) {
   RecordHead* const record = const_cast<RecordHead*>(add(1, 7));
   StoreSlot& slot = store_.slots()[1];
-  const StoreSlot right = slot;
+  const StoreSlot intact = slot;
   for (const uint32_t place :
        {1u, static_cast<uint32_t>(store_log_offset / 16 - 1), 0xffffffffu, static_cast<uint32_t>(store_bytes / 16)}) {
     slot.place = place;
     EXPECT_FALSE(has(1, 7));
     EXPECT_EQ(store_.sound_record(place, key_), nullptr);
   }
-  slot = right;
+  slot = intact;
   for (const uint32_t bytes : {0u, 8u, 33u, 0xfffffff0u}) {
     record->bytes = bytes;
     EXPECT_FALSE(has(1, 7));
-    EXPECT_EQ(store_.sound_record(right.place, key_), nullptr);
+    EXPECT_EQ(store_.sound_record(intact.place, key_), nullptr);
   }
   for (const uint64_t end : {uint64_t{0}, store_log_offset + 1, store_bytes, ~uint64_t{0} - 7}) {
     store_.header().end = end;
@@ -159,8 +159,8 @@ TEST_F(StoreTest, a_key_finds_the_bundle_that_was_kept_last) {
       store_.publish(made.head);
     }
   };
-  const uint64_t one = 0x7700000001, two = 0x7700000002;  // of one tag
-  add(Store::bundle_tag(one), 5);                         // a record that is none
+  const uint64_t one = 0x7700000001, two = 0x7700000002;  // with the same tag
+  add(Store::bundle_tag(one), 5);                         // not a bundle
   EXPECT_EQ(find(one), nullptr);
   add_bundle(one, 100, nullptr);
   add_bundle(two, 200, nullptr);
@@ -172,7 +172,7 @@ TEST_F(StoreTest, a_key_finds_the_bundle_that_was_kept_last) {
   EXPECT_EQ(find(two)->uses()[0], 200u);
 }
 
-TEST_F(StoreTest, a_bundle_that_names_more_than_it_holds_is_none) {
+TEST_F(StoreTest, a_bundle_with_more_names_than_room_is_rejected) {
   auto& made = *reinterpret_cast<Bundle*>(store_.claim(sizeof(Bundle) + 16));
   made.head = {sizeof(Bundle) + 16, 1, 0};
   made.mark = bundle_mark;
@@ -193,7 +193,7 @@ TEST_F(StoreTest, threads_add_at_once) {
   for (std::thread& thread : threads) thread.join();
   uint64_t found = 0;
   for (uint64_t value = 0; value < 4 * each; value++) found += has(static_cast<uint32_t>(value % each % 3 + 1), value);
-  // A search ends after 64 slots: more of one tag than that are not kept.
+  // A search ends after 64 slots: more records with one tag are not kept.
   EXPECT_EQ(found, store_.header().records);
   EXPECT_GE(found, 64u);
 }

@@ -1,4 +1,4 @@
-// The caches that the kernel lists for the first processor.
+// Reads the caches that the kernel lists for the first processor.
 #include <fmt/format.h>
 
 #include <bit>
@@ -12,8 +12,8 @@ namespace tally::machine {
 
 namespace {
 
-// One folder index0, index1 … (Documentation/ABI/testing/sysfs-devices-system-cpu).
-struct Listed {
+// The content of one directory index0, index1 … (Documentation/ABI/testing/sysfs-devices-system-cpu).
+struct CacheEntry {
   std::int64_t level = 0;
   std::string type;  // "Data", "Instruction", "Unified"
   models::CacheShape shape;
@@ -21,9 +21,10 @@ struct Listed {
 
 std::int64_t number_in(const std::filesystem::path& file) { return parse_integer(linux::content(file)).value_or(0); }
 
-// Nothing where the kernel does not know the geometry, as for some virtual and arm64 machines, or where it is odd.
-std::optional<Listed> listed(const std::filesystem::path& folder) {
-  Listed cache;
+// Returns nullopt if the kernel does not know the geometry, as on some virtual and arm64 machines, or if it is
+// implausible.
+std::optional<CacheEntry> read_entry(const std::filesystem::path& folder) {
+  CacheEntry cache;
   cache.level = number_in(folder / "level");
   cache.type = linux::content(folder / "type");
   const std::int64_t sets = number_in(folder / "number_of_sets");
@@ -37,7 +38,7 @@ std::optional<Listed> listed(const std::filesystem::path& folder) {
   return cache;
 }
 
-void place(const Listed& cache, models::HierarchyShape& caches, std::int64_t& last_level) {
+void assign_level(const CacheEntry& cache, models::HierarchyShape& caches, std::int64_t& last_level) {
   if (cache.level == 1 && cache.type != "Instruction") caches.l1d = cache.shape;
   if (cache.level == 1 && cache.type != "Data") caches.l1i = cache.shape;
   if (cache.level == 2) caches.l2 = cache.shape;
@@ -60,8 +61,8 @@ Result<MachineModel> host(const std::filesystem::path& root) {
   std::int64_t last_level = 0;
   for (const std::string& entry : linux::folder_entries(folder)) {
     if (entry.starts_with("index")) {
-      if (const auto cache = listed(folder / entry)) {
-        place(*cache, caches, last_level);
+      if (const auto cache = read_entry(folder / entry)) {
+        assign_level(*cache, caches, last_level);
       }
     }
   }

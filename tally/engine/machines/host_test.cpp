@@ -9,7 +9,7 @@
 namespace tally::machine {
 namespace {
 
-// A /sys and /proc of our own making.
+// A fake /sys and /proc.
 class Host : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -60,14 +60,14 @@ TEST_F(Host, AFourthLevelIsTheLastOne) {
   EXPECT_EQ(host(root_)->caches.llc.sets, 131072U);
 }
 
-TEST_F(Host, OneFirstLevelForBoth) {
+TEST_F(Host, AUnifiedFirstLevelIsUsedForBoth) {
   cache(0, 1, "Unified", 64, 8);
   EXPECT_EQ(host(root_)->caches.l1i.sets, 64U);
   EXPECT_EQ(host(root_)->caches.l1d.sets, 64U);
   EXPECT_EQ(host(root_)->caches.l2.sets, 0U);
 }
 
-TEST_F(Host, WhatTheKernelDoesNotKnowDoesNotExist) {
+TEST_F(Host, LevelsOfUnknownGeometryAreLeftOut) {
   cache(0, 1, "Data", 64, 8);
   cache(1, 2, "Unified", 0, 8);
   cache(2, 3, "Unified", 4096, 0);
@@ -75,14 +75,14 @@ TEST_F(Host, WhatTheKernelDoesNotKnowDoesNotExist) {
   EXPECT_EQ(host(root_)->caches.llc.sets, 0U);
 }
 
-TEST_F(Host, WithoutADataCacheThereIsAnErrorWithAWayOut) {
+TEST_F(Host, AMissingDataCacheIsAnErrorWithAHint) {
   for (int i = 0; i < 2; ++i) {
     const auto machine = host(root_);
     ASSERT_FALSE(machine);
     EXPECT_EQ(machine.error().code, Code::cannot_measure);
     EXPECT_NE(machine.error().message.find(root_.string()), std::string::npos);
     EXPECT_NE(machine.error().hint.find("haswell"), std::string::npos);
-    cache(0, 1, "Data", 64, 8, 48);  // odd: no power of two
+    cache(0, 1, "Data", 64, 8, 48);  // not a power of two
   }
 }
 

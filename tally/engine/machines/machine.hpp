@@ -1,4 +1,4 @@
-// Models of the machines that the engine simulates. Data with a source; `host` is read from sysfs.
+// Models of the machines that the engine simulates: data with a source. `host` is read from sysfs.
 #pragma once
 
 #include <filesystem>
@@ -14,43 +14,44 @@
 
 namespace tally::machine {
 
-/// One machine.
+/// A simulated machine.
 struct MachineModel {
   std::string name;                  ///< as in `--model NAME`
-  std::string title;                 ///< the processor that is meant
-  std::vector<std::string> sources;  ///< where the figures come from
-  models::HierarchyShape caches;     ///< `prefetch` says which prefetchers the machine has; none works unless asked for
+  std::string title;                 ///< the processor that it models
+  std::vector<std::string> sources;  ///< where its values come from
+  models::HierarchyShape caches;     ///< `prefetch`: the machine's prefetchers; they are off unless requested
   models::TlbShape tlbs;
-  std::string core;  ///< whose timings its cycles have: a name of core_names()
+  std::string core;  ///< the core whose timings its cycles use: a name of core_names()
   models::Latencies latencies;
   bool operator==(const MachineModel&) const = default;
 };
 
-/// A machine from the text format (docs/reference/machine-models.md). `origin` is what errors call the text: a file's
-/// name. Errors: bad_usage with origin and line, what is wrong there, and what would be right.
+/// Parses a machine in the text format (docs/reference/machine-models.md). Errors name the text by its `origin`, a
+/// file's name. Errors: bad_usage with origin and line, the mistake, and a correction.
 Result<MachineModel> parse(std::string_view text, std::string_view origin);
 
-/// The machine in the text format; parse() gives the same machine back.
+/// Returns the machine in the text format; parse() turns it back into the same machine.
 std::string text_of(const MachineModel& machine);
 
-/// The machine that the text in a file describes. Errors: bad_usage where the file cannot be read, or as parse().
+/// Reads a machine in the text format from a file. Errors: bad_usage if the file cannot be read, or as parse().
 Result<MachineModel> from_file(const std::filesystem::path& file);
 
-/// This machine: caches as the kernel lists them below `root`/sys. TLBs, latencies and the core's timings, which the
-/// kernel does not know, are haswell's; `sources` says so. Errors: cannot_measure where the kernel lists no data cache.
+/// Returns this machine, with the caches that the kernel lists below `root`/sys. Its TLBs, latencies and core timings
+/// are those of haswell, because the kernel does not list them; `sources` says so. Errors: cannot_measure if the kernel
+/// lists no data cache.
 Result<MachineModel> host(const std::filesystem::path& root);
 
-/// `host`, or a shipped model. Errors: bad_usage with the names that exist; or as host().
+/// Returns `host` or a shipped model. Errors: bad_usage with the existing names; or as host().
 Result<MachineModel> named(std::string_view name, const std::filesystem::path& root);
 
-/// `host` and the names of all shipped models.
+/// Returns `host` and the names of all shipped models.
 std::vector<std::string> names();
 
-/// The timings of a core; null for a name that is not in core_names().
+/// Returns the timings of a core; null if the name is not in core_names().
 const models::CoreTable* core_named(std::string_view name);
 std::vector<std::string> core_names();
 
-/// "32 KiB 8-way": a level in words.
+/// Describes a level, as in "32 KiB 8-way".
 std::string geometry_text(const models::CacheShape& shape);
 
 }  // namespace tally::machine

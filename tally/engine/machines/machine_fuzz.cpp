@@ -1,4 +1,4 @@
-// libFuzzer's way in; ./dev fuzz runs it.
+// The libFuzzer target; ./dev fuzz runs it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace {
 
-void must(bool holds, const char* what) {
+void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "%s\n", what);
   std::abort();
@@ -17,24 +17,24 @@ void must(bool holds, const char* what) {
 
 void check_level(const tally::models::CacheShape& shape) {
   if (shape.sets == 0) return;
-  must(shape.ways >= 1 && shape.ways <= tally::models::most_ways, "ways that a table can have");
-  must(shape.line_bits >= 4 && shape.line_bits <= 30, "lines that a table can have");
-  must(shape.size_bytes() <= std::uint64_t{1} << 50, "a size that does not overflow");
+  require(shape.ways >= 1 && shape.ways <= tally::models::most_ways, "ways that a table can have");
+  require(shape.line_bits >= 4 && shape.line_bits <= 30, "lines that a table can have");
+  require(shape.size_bytes() <= std::uint64_t{1} << 50, "a size that does not overflow");
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 1000) return 0;  // longer texts are no other texts
+  if (size > 1000) return 0;  // longer texts exercise nothing new
   const auto machine = tally::machine::parse({reinterpret_cast<const char*>(data), size}, "fuzzer");
   if (!machine) {
-    must(machine.error().code == tally::Code::bad_usage && !machine.error().message.empty() &&
-             !machine.error().hint.empty(),
-         "an error has words");
+    require(machine.error().code == tally::Code::bad_usage && !machine.error().message.empty() &&
+                !machine.error().hint.empty(),
+            "an error has words");
     return 0;
   }
   const auto again = tally::machine::parse(tally::machine::text_of(*machine), "again");
-  must(again && *again == *machine, "a machine's text is it again");
+  require(again && *again == *machine, "a machine's text is it again");
   for (const auto& shape : {machine->caches.l1i, machine->caches.l1d, machine->caches.l2, machine->caches.llc,
                             machine->tlbs.itlb, machine->tlbs.dtlb, machine->tlbs.stlb})
     check_level(shape);

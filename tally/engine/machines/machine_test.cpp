@@ -22,7 +22,7 @@ TEST(Haswell, IsTheArticlesXeon) {
   EXPECT_EQ(machine->latencies.mispredict, 15);
 }
 
-TEST(Models, AllShippedOnesAreWholeAndHaveASource) {
+TEST(Models, AllShippedModelsAreCompleteAndHaveASource) {
   for (const Shipped& model : shipped) {
     const auto machine = named(model.name, "/");
     ASSERT_TRUE(machine) << machine.error().message;
@@ -35,7 +35,7 @@ TEST(Models, AllShippedOnesAreWholeAndHaveASource) {
   EXPECT_EQ(names().front(), "host");
 }
 
-TEST(Models, AnUnknownNameListsThoseThatExist) {
+TEST(Models, AnUnknownNameListsTheExistingOnes) {
   const auto machine = named("hasswell", "/");
   ASSERT_FALSE(machine);
   EXPECT_EQ(machine.error().code, Code::bad_usage);
@@ -101,7 +101,7 @@ struct Bad {
   const char* hint;
 };
 
-// Each error says where, what, and what would be right.
+// Each error contains the line, the mistake and a correction.
 TEST(Parse, Errors) {
   const Bad all[] = {
       {"model m\nl1d size=32K ways=8\nl4 size=1M ways=8", "f, line 3: 'l4' means nothing here", "do you mean 'l"},

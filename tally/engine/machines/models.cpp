@@ -14,7 +14,7 @@ namespace tally::machine {
 
 namespace {
 
-// Cores, one line each. What the engine needs of one goes to it with the machine.
+// The cores, one per line. The command sends the engine what it needs of a core along with the machine.
 const models::CoreTable* const cores[] = {&models::haswell_core, &models::bonnell_core};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The shipped models: each a text in the format that `--model FILE` reads too, in a file of its own.
+// The shipped models: each is a text in the format that `--model FILE` reads, in a file of its own.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ struct Shipped {
 
 extern const std::string_view haswell_text;
 
-/// All of them: one line each.
+/// All shipped models, one per line.
 inline const std::array shipped{
     Shipped{"haswell", haswell_text},
 };

@@ -1,4 +1,4 @@
-// The text format of machine models: one thing a line, a word and its settings.
+// The text format of machine models: one item per line, a keyword and its settings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{64} << 30;
 
 using Settings = std::map<std::string, std::string>;
 
-// "32K" → 32768; nothing where it is no number, or too large.
+// "32K" → 32768; nullopt if it is not a number, or too large.
 std::optional<std::uint64_t> size_of(std::string_view text) {
   unsigned shift = 0;
   const auto suffix = std::string_view("KMG").find(text.empty() ? ' ' : text.back());
@@ -42,17 +42,17 @@ class Parser {
       ++line_;
       const std::string plain = trimmed(line.substr(0, line.find('#')));
       if (plain.empty()) continue;
-      if (auto done = take(plain); !done) return fail(done.error());
+      if (auto status = take(plain); !status) return fail(status.error());
     }
     line_ = 0;
-    if (auto done = check_whole(); !done) return fail(done.error());
+    if (auto status = check_whole(); !status) return fail(status.error());
     return std::move(machine_);
   }
 
  private:
-  using Done = Result<void>;
+  using Status = Result<void>;
 
-  tl::unexpected<Error> wrong(const std::string& what, std::string hint) const {
+  tl::unexpected<Error> error_here(const std::string& what, std::string hint) const {
     const std::string where = line_ > 0 ? fmt::format("{}, line {}", origin_, line_) : std::string(origin_);
     return fail(Code::bad_usage, fmt::format("{}: {}", where, printable(what)), std::move(hint));
   }
@@ -66,7 +66,7 @@ class Parser {
       machine_.sources.push_back(rest);
       return {};
     }
-    if (!seen_.insert(head).second) return wrong(fmt::format("a second line '{}'", head), "remove one of the two");
+    if (!seen_.insert(head).second) return error_here(fmt::format("a second line '{}'", head), "remove one of the two");
     if (head == "title") return take_title(rest);
     if (head == "model") return take_name(words);
     if (head == "core") return take_core(words);
@@ -80,31 +80,32 @@ class Parser {
 
   tl::unexpected<Error> unknown_word(const std::string& word, const std::vector<std::string>& known) const {
     const auto near = nearest(word, known, 1);
-    return wrong(fmt::format("'{}' means nothing here", word), near.empty()
-                                                                   ? "what is known here: " + join(known, ", ")
-                                                                   : fmt::format("do you mean '{}'?", near.front()));
+    return error_here(
+        fmt::format("'{}' means nothing here", word),
+        near.empty() ? "what is known here: " + join(known, ", ") : fmt::format("do you mean '{}'?", near.front()));
   }
 
-  Done take_title(const std::string& rest) {
+  Status take_title(const std::string& rest) {
     machine_.title = rest;
     return {};
   }
 
-  Done take_name(const std::vector<std::string>& words) {
+  Status take_name(const std::vector<std::string>& words) {
     if (words.size() != 1 || words.front().find('/') != std::string::npos)
-      return wrong("a model's name is one word without a slash", "for instance: model mine");
+      return error_here("a model's name is one word without a slash", "for instance: model mine");
     machine_.name = words.front();
     return {};
   }
 
-  Done take_core(const std::vector<std::string>& words) {
+  Status take_core(const std::vector<std::string>& words) {
     if (words.size() != 1 || core_named(words.front()) == nullptr)
-      return wrong(fmt::format("there is no core '{}'", join(words, " ")), "cores are " + join(core_names(), ", "));
+      return error_here(fmt::format("there is no core '{}'", join(words, " ")),
+                        "cores are " + join(core_names(), ", "));
     machine_.core = words.front();
     return {};
   }
 
-  Done take_prefetch(const std::vector<std::string>& words) {
+  Status take_prefetch(const std::vector<std::string>& words) {
     for (const std::string& word : words) {
       if (word == "next-line") {
         machine_.caches.prefetch.next_line = true;
@@ -124,25 +125,26 @@ class Parser {
       const std::string key = word.substr(0, equals);
       if (std::find(known.begin(), known.end(), key) == known.end()) return unknown_word(key, known);
       if (equals == std::string::npos || equals + 1 == word.size())
-        return wrong(fmt::format("'{}' has no value", key), fmt::format("write {}=VALUE, without spaces", key));
+        return error_here(fmt::format("'{}' has no value", key), fmt::format("write {}=VALUE, without spaces", key));
       if (!result.emplace(key, word.substr(equals + 1)).second)
-        return wrong(fmt::format("'{}' is there twice", key), "remove one of the two");
+        return error_here(fmt::format("'{}' is there twice", key), "remove one of the two");
     }
     return result;
   }
 
-  // A number in [low, high]; `standard` where the setting is missing.
+  // Returns a number in [low, high]; `standard` if the setting is missing.
   Result<std::uint64_t> number(const Settings& settings, const std::string& key, std::uint64_t low, std::uint64_t high,
                                std::optional<std::uint64_t> standard = {}) const {
     const auto at = settings.find(key);
     if (at == settings.end()) {
       if (standard) return *standard;
-      return wrong(fmt::format("'{}' is missing", key), fmt::format("add {}=NUMBER", key));
+      return error_here(fmt::format("'{}' is missing", key), fmt::format("add {}=NUMBER", key));
     }
     const auto value = size_of(at->second);
     if (!value || *value < low || *value > high) {
-      return wrong(fmt::format("{}={}", key, at->second),
-                   fmt::format("a number from {} to {} is needed; K, M and G stand for 2^10, 2^20, 2^30", low, high));
+      return error_here(
+          fmt::format("{}={}", key, at->second),
+          fmt::format("a number from {} to {} is needed; K, M and G stand for 2^10, 2^20, 2^30", low, high));
     }
     return *value;
   }
@@ -151,23 +153,23 @@ class Parser {
     const auto at = settings.find(key);
     if (at == settings.end()) return standard;
     if (at->second != "yes" && at->second != "no")
-      return wrong(fmt::format("{}={}", key, at->second), "yes or no is needed");
+      return error_here(fmt::format("{}={}", key, at->second), "yes or no is needed");
     return at->second == "yes";
   }
 
-  // Sets from a size: it must be a whole number of sets.
-  Done set_geometry(models::CacheShape& shape, std::uint64_t units, std::uint64_t ways, std::uint64_t unit_bytes,
-                    const std::string& what) const {
+  // Sets the shape for `units` lines or entries, which must fill whole sets.
+  Status set_geometry(models::CacheShape& shape, std::uint64_t units, std::uint64_t ways, std::uint64_t unit_bytes,
+                      const std::string& what) const {
     if (units == 0 || units % ways != 0) {
-      return wrong(fmt::format("{} cannot be divided into sets of {} ways", what, ways),
-                   fmt::format("it must be a multiple of ways × {}", unit_bytes == 1 ? "1" : "line"));
+      return error_here(fmt::format("{} cannot be divided into sets of {} ways", what, ways),
+                        fmt::format("it must be a multiple of ways × {}", unit_bytes == 1 ? "1" : "line"));
     }
     shape.sets = static_cast<std::uint32_t>(units / ways);
     shape.ways = static_cast<std::uint32_t>(ways);
     return {};
   }
 
-  Done take_cache(models::CacheShape& shape, const std::vector<std::string>& words) {
+  Status take_cache(models::CacheShape& shape, const std::vector<std::string>& words) {
     const auto all = settings(words, {"size", "ways", "line", "replacement", "write-allocate", "inclusive"});
     if (!all) return fail(all.error());
     const auto size = number(*all, "size", 1, most_bytes);
@@ -179,21 +181,21 @@ class Parser {
       if (!*value) return fail(value->error());
     for (const auto* value : {&write_allocate, &inclusive})
       if (!*value) return fail(value->error());
-    if (!std::has_single_bit(*line)) return wrong(fmt::format("line={}", *line), "a power of two is needed");
+    if (!std::has_single_bit(*line)) return error_here(fmt::format("line={}", *line), "a power of two is needed");
     if (*size % *line != 0)
-      return wrong(fmt::format("a size of {} bytes is no whole number of lines", *size), "make it one");
+      return error_here(fmt::format("a size of {} bytes is no whole number of lines", *size), "make it one");
     shape.line_bits = static_cast<std::uint8_t>(std::countr_zero(*line));
     shape.write_allocate = *write_allocate;
     shape.inclusive = *inclusive;
     if (const auto at = all->find("replacement"); at != all->end()) {
       if (at->second != "lru" && at->second != "plru")
-        return wrong("replacement=" + at->second, "lru or plru (a tree of bits) is needed");
+        return error_here("replacement=" + at->second, "lru or plru (a tree of bits) is needed");
       shape.replacement = at->second == "lru" ? models::Replacement::lru : models::Replacement::tree_plru;
     }
     return set_geometry(shape, *size / *line, *ways, *line, fmt::format("a size of {} bytes", *size));
   }
 
-  Done take_tlb(models::CacheShape& shape, const std::vector<std::string>& words) {
+  Status take_tlb(models::CacheShape& shape, const std::vector<std::string>& words) {
     const auto all = settings(words, {"entries", "ways", "page"});
     if (!all) return fail(all.error());
     const auto entries = number(*all, "entries", 1, 1 << 20);
@@ -201,43 +203,45 @@ class Parser {
     const auto page = number(*all, "page", 4096, 1 << 30, 4096);
     for (const auto* value : {&entries, &ways, &page})
       if (!*value) return fail(value->error());
-    if (!std::has_single_bit(*page)) return wrong(fmt::format("page={}", *page), "a power of two is needed");
+    if (!std::has_single_bit(*page)) return error_here(fmt::format("page={}", *page), "a power of two is needed");
     shape.line_bits = static_cast<std::uint8_t>(std::countr_zero(*page));
     return set_geometry(shape, *entries, *ways, 1, fmt::format("{} entries", *entries));
   }
 
-  Done take_latency(const std::vector<std::string>& words) {
-    const std::vector<std::pair<std::string, std::uint16_t*>> places{
+  Status take_latency(const std::vector<std::string>& words) {
+    const std::vector<std::pair<std::string, std::uint16_t*>> fields{
         {"l2", &machine_.latencies.l2},         {"llc", &machine_.latencies.llc},
         {"memory", &machine_.latencies.memory}, {"stlb", &machine_.latencies.stlb},
         {"walk", &machine_.latencies.walk},     {"mispredict", &machine_.latencies.mispredict}};
     std::vector<std::string> known;
-    for (const auto& [name, place] : places) known.push_back(name);
+    for (const auto& [name, field] : fields) known.push_back(name);
     const auto all = settings(words, known);
     if (!all) return fail(all.error());
-    for (const auto& [name, place] : places) {
+    for (const auto& [name, field] : fields) {
       const auto cycles = number(*all, name, 0, 10'000, 0);
       if (!cycles) return fail(cycles.error());
-      *place = static_cast<std::uint16_t>(*cycles);
+      *field = static_cast<std::uint16_t>(*cycles);
     }
     return {};
   }
 
-  // What no single line shows.
-  Done check_whole() const {
+  // Checks what no single line shows.
+  Status check_whole() const {
     for (const char* needed : {"model", "l1d"})
-      if (!seen_.contains(needed)) return wrong(fmt::format("there is no line '{}'", needed), "every model needs one");
-    if (auto done = check_same(caches_, "lines"); !done) return done;
+      if (!seen_.contains(needed))
+        return error_here(fmt::format("there is no line '{}'", needed), "every model needs one");
+    if (auto status = check_same(caches_, "lines"); !status) return status;
     return check_same(tlbs_, "pages");
   }
 
-  Done check_same(const std::map<std::string, models::CacheShape*>& levels, const char* what) const {
+  Status check_same(const std::map<std::string, models::CacheShape*>& levels, const char* what) const {
     std::set<unsigned> bits;
     for (const auto& [name, shape] : levels)
       if (shape->sets != 0) bits.insert(shape->line_bits);
     if (bits.size() <= 1) return {};
-    return wrong(fmt::format("{} of {} and {} bytes in one machine", what, 1U << *bits.begin(), 1U << *bits.rbegin()),
-                 fmt::format("all levels must have {} of the same length", what));
+    return error_here(
+        fmt::format("{} of {} and {} bytes in one machine", what, 1U << *bits.begin(), 1U << *bits.rbegin()),
+        fmt::format("all levels must have {} of the same length", what));
   }
 
   std::string_view text_, origin_;

@@ -23,7 +23,7 @@ std::string tlb_line(std::string_view name, const models::CacheShape& shape) {
                      std::uint64_t{1} << shape.line_bits);
 }
 
-// "32 KiB": sizes of caches are whole numbers of something.
+// "32 KiB": cache sizes are whole numbers of some unit.
 std::string whole_size(std::uint64_t bytes) {
   if (bytes % (1 << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
   if (bytes % (1 << 10) == 0) return fmt::format("{} KiB", bytes >> 10);

@@ -1,5 +1,5 @@
-// Walks through memory whose counts follow from arithmetic, on the machines themselves: the RDPMC article's stride
-// table, and HPCTool's multiplication of matrices.
+// Access patterns whose misses follow from arithmetic, on the shipped machines: the stride table of the RDPMC article,
+// and HPCTool's matrix multiplication.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using models::Access;
 
-// One thread's caches and their memory.
+// The caches of one thread, with their memory.
 struct Caches {
   explicit Caches(const models::HierarchyShape& shape)
       : own(models::private_words(shape)),
@@ -29,7 +29,7 @@ models::HierarchyShape haswell(bool prefetch) {
   return shape;
 }
 
-// Every stride-th byte of `bytes`, `stride` times: as many accesses as bytes.
+// Accesses every stride-th byte of `bytes`, `stride` times: as many accesses as bytes.
 models::HierarchyCounts walk(const models::HierarchyShape& shape, std::uint64_t bytes, std::uint64_t stride) {
   Caches caches(shape);
   for (std::uint64_t round = 0; round < stride; ++round)
@@ -37,16 +37,16 @@ models::HierarchyCounts walk(const models::HierarchyShape& shape, std::uint64_t 
   return caches.view.counts();
 }
 
-constexpr std::uint64_t array = 12 << 20;  // larger than the last level's 10 MB, as the article's 1 GB is
+constexpr std::uint64_t array = 12 << 20;  // larger than the last level's 10 MB, like the article's 1 GB
 
-// All levels miss each line once a round: none of it is left when the next round begins.
+// In each round every level misses every line, because none of it is left from the round before.
 TEST(StrideTable, WithoutPrefetcherEachLevelMissesEachLine) {
   for (const std::uint64_t stride : {1U, 16U, 64U, 1024U}) {
     const models::HierarchyCounts counts = walk(haswell(false), array, stride);
     const std::uint64_t expected = array * std::min<std::uint64_t>(stride, 64) / 64;
     EXPECT_EQ(counts.l1d, (models::LevelCounts{.loads = array, .load_misses = expected})) << stride;
     EXPECT_EQ(counts.l2, (models::LevelCounts{.loads = expected, .load_misses = expected})) << stride;
-    // At 1,024 these are 12,288 lines in every sixteenth set: 24 a set, for 20 ways.
+    // With a stride of 1,024 these are 12,288 lines in every sixteenth set: 24 per set, for 20 ways.
     EXPECT_EQ(counts.llc, (models::LevelCounts{.loads = expected, .load_misses = expected})) << stride;
   }
 }
@@ -58,7 +58,7 @@ TEST(StrideTable, WithPrefetcherShortStridesMissOncePerPage) {
   EXPECT_EQ(walk(haswell(true), array, 128).l1d.load_misses, array) << "the next line is not the next one used";
 }
 
-// n × n integers, C = A·B: as the assembly form does it, after both inputs were filled.
+// Multiplies n × n integers, C = A·B, in the order of the assembly version, after both inputs were filled.
 models::HierarchyCounts multiply(const models::HierarchyShape& shape, std::uint64_t n) {
   Caches caches(shape);
   const std::uint64_t bytes = n * n * 4;
@@ -84,11 +84,11 @@ TEST(Matmul, TenByTenLoadsAndStoresAndMissesItsLinesOnce) {
   EXPECT_EQ(counts.l1d.loads, 2000U);
   EXPECT_EQ(counts.l1d.stores, 300U);
   EXPECT_EQ(counts.l1d.load_misses, 0U) << "filling has brought the inputs";
-  EXPECT_EQ(counts.l1d.store_misses, (1200U + 63) / 64);  // 1,200 bytes from the beginning of a line on
+  EXPECT_EQ(counts.l1d.store_misses, (1200U + 63) / 64);  // 1,200 bytes that begin at a line boundary
 }
 
-// 256 × 256: a column of B is 256 lines, 1 KB apart, in four of the 64 sets, which hold 32 of them. So B misses at
-// every step. A row of A is 16 lines; they stay while a column goes by, but for the one in those sets.
+// 256 × 256: a column of B has 256 lines, 1 KB apart, in four of the 64 sets, which hold 32 of them. So B misses at
+// every step. A row of A has 16 lines; they stay cached during a column, except the one in those sets.
 TEST(Matmul, AColumnThatFallsIntoFewSetsNeverHits) {
   const std::uint64_t n = 256;
   const models::HierarchyCounts counts = multiply(haswell(false), n);

@@ -1,5 +1,5 @@
-// What goes onto the tape, for models that are asked about everything: of each access its address as the instruction
-// has it, of an indirect branch its target, and after them the number of the way that was gone.
+// Writes the access log, for models that need every event: for each access its address as the instruction computes it,
+// for an indirect branch its target, and then the number of the executed path.
 #include <initializer_list>
 
 #include "tally/engine/instrument/model_code.hpp"
@@ -19,7 +19,7 @@ void ModelCode::put(Emitter& e, u8 reg) {
   store_at(e, b_, reg, 8u * gone_.words++);
 }
 
-/// Before an instruction: the lines that it is fetched from, unless the one before it was, and what it accesses.
+/// Before an instruction: records the lines that it is fetched from, except the last one, and its accesses.
 void ModelCode::record(Builder& b, u32 i) {
   const Instruction& in = in_[i];
   const ModelFacts& f = facts_[i];
@@ -52,7 +52,7 @@ void ModelCode::record_repeat(Builder& b, u32 i) {
   mark(b);
 }
 
-/// Calls, and jumps whose target is known.
+/// Records calls, and jumps with a known target.
 void ModelCode::record_flow(Builder& b, const Instruction& in) {
   const bool indirectly = in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect;
   if (in.kind != Kind::jump && in.kind != Kind::call && !(in.resolved && indirectly)) return;
@@ -70,7 +70,7 @@ void ModelCode::record_outcome(const Instruction& in, bool taken) {
   gone_.pass(taken);
 }
 
-/// Once a trace, before it writes anything: whether there is room for its record.
+/// Checks whether there is room for the trace's log record: once per trace, before it writes anything.
 void ModelCode::make_room_in_access_log(Builder& b, u16 live) {
   has_access_log_ = true;
   Emitter& e = b.e;
@@ -85,7 +85,7 @@ void ModelCode::make_room_in_access_log(Builder& b, u16 live) {
   b.arena.cold = stub.here();
 }
 
-/// The record is whole: its way's number, and the next one begins after it.
+/// Ends a log record with the number of its path; the next record begins after it.
 void ModelCode::finish_record(Builder& b) {
   if (gone_.count != 0) {
     Emitter& e = b.e;

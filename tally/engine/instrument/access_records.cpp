@@ -15,8 +15,8 @@ u64 block_of(NoteRing& ring, u32 number) {
   return reinterpret_cast<u64>(&ring) + (1 + number % channel::note_blocks) * channel::note_block_bytes;
 }
 
-/// The lines of a block, which the command read last, are asked for together: one after the other, as they are written,
-/// costs some 30 ns each.
+/// Fetches the lines of a block together, because the command read them last: one after the other, as they are written,
+/// they cost about 30 ns each.
 u64 fetched(u64 block) {
   for (u64 at = 0; at < notes_handed_on; at += 64) asm volatile("prefetchw (%0)" : : "r"(block + at));
   return block;
@@ -31,10 +31,10 @@ void wake() {
 
 bool somebody_sleeps() { return __atomic_load_n(&bell().sleepers, __ATOMIC_SEQ_CST) != 0; }
 
-/// Whether the command has said that nobody takes blocks any more.
+/// Whether the command has closed the rings: it takes no more blocks.
 bool is_taken_by_nobody() { return __atomic_load_n(&bell().closed, __ATOMIC_SEQ_CST) != 0; }
 
-/// Whether nobody takes blocks any more: the command has said so, or is gone.
+/// Whether nobody takes blocks any more: the command has closed the rings, or has ended.
 bool is_closed() {
   if (is_taken_by_nobody()) return true;
   struct {
@@ -47,7 +47,7 @@ bool is_closed() {
   return true;
 }
 
-/// Waits until at most `most` blocks wait. False where nobody takes them.
+/// Waits until at most `most` blocks are left. False if nobody takes them.
 bool wait_for(NoteRing& ring, u32 most) {
   const u64 second[2] = {1, 0};
   while (waiting(ring) > most) {
@@ -63,7 +63,7 @@ bool wait_for(NoteRing& ring, u32 most) {
   return true;
 }
 
-/// The counts of the models say that they lack what the thread noted.
+/// Marks the model counts that lack the data of this ring.
 void mark_lost(Thread* t, Handed what) {
   const u64 models = channel::models_of(what);
   if (models != 0) __atomic_or_fetch(&model_counts(t)->without, models, __ATOMIC_RELAXED);
@@ -78,7 +78,7 @@ u64 notes_attach(Thread* t, Handed what, bool forked) {
              inherited(channel::inherited_channel), channel::note_ring_offset(channel::ring_number(t->index, what)));
   if (failed(at)) return 0;
   keep_from_core(reinterpret_cast<u64>(&ring), channel::note_ring_bytes);
-  // The thread that had this record before may have left some.
+  // The previous thread with this record may have left some blocks.
   if (!wait_for(ring, 0)) ring.taken = ring.published;
   ring.process = own_process_number();
   ring.forked = forked ? t->process : 0;
@@ -100,10 +100,10 @@ u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
   ring.block[ring.published % channel::note_blocks] = block;
   __atomic_store_n(&ring.published, ring.published + 1, __ATOMIC_SEQ_CST);
   channel::enqueue(bell(), ring, channel::ring_number(t->index, what));
-  // Before this the command may have looked into the list for the last time; after it, it has not.
+  // The command may have read the list for the last time before the block was in it.
   if (holds_something && is_taken_by_nobody()) mark_lost(t, what);
   if ((waiting(ring) >= channel::note_blocks_to_wake || block.closes != 0) && somebody_sleeps()) wake();
-  // The one after those that wait is being written.
+  // The block after those that wait is the current one.
   (void)wait_for(ring, channel::note_blocks - 1);
   return fetched(block_of(ring, ring.published));
 }

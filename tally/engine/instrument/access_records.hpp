@@ -1,4 +1,4 @@
-/// What a thread hands on where the command carries the models: blocks of its rings (tally/engine/channel/notes.hpp).
+/// Publishes what a thread sends to the command: blocks of its rings (tally/engine/channel/notes.hpp).
 #pragma once
 #include "tally/engine/records.hpp"
 
@@ -6,18 +6,18 @@ namespace tally::engine::instrument {
 
 using channel::Handed;
 
-/// Where a thread's ring is mapped.
+/// Returns the address at which a ring of the thread is mapped.
 channel::NoteRing* note_ring(Thread* t, Handed what);
-/// Maps the ring of a thread that has its record, empty; `forked`: it is the child of a fork, and its models are what
-/// its parent's were at notes_publish(…forks…). The address where its first block begins; 0 without memory.
+/// Maps the empty ring of a thread that has its channel record. `forked`: it is the child of a fork, and its models
+/// begin as its parent's were at notes_publish(…forks…). Returns the address of the first block; 0 without memory.
 u64 notes_attach(Thread* t, Handed what, bool forked);
-/// Hands the block on that is being written. Where the next one begins: waits for room where there is none, as long as
-/// there is somebody who takes blocks; without one notes are lost.
+/// Publishes the current block and returns the address of the next one. If the ring is full, waits as long as the
+/// command takes blocks; when the command takes no more, blocks are lost.
 u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block);
-/// Hands on the block that is being written, with `count` in it, and waits until all is counted. Where the state of the
-/// models is then, until something is published again.
+/// Publishes the current block, with `count` entries, and waits until all blocks are processed. Returns the address of
+/// the models' state, which is valid until the next publication; 0 if the command takes no blocks.
 u64 notes_take_back(Thread* t, Handed what, u32 count);
-/// Waits until everything that was handed on is counted.
+/// Waits until all published blocks are processed.
 void notes_wait(Thread* t, Handed what);
 
 }  // namespace tally::engine::instrument

@@ -1,7 +1,7 @@
-// Branches: what predictors are asked and told, and the history that they go by.
+// Probes of branch predictors, and the history of branches that they use.
 //
-// A trace goes one way, so what its branches did is known where it is left: the history in memory is that of when the
-// trace was entered until then, and each branch adds the constants of the way.
+// A trace has one path, so what its branches did is known at each exit. Until then the history in memory is that of the
+// trace's entry, and each probe adds the constants of the path.
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 #include "tally/engine/models/branch/outcome.hpp"
@@ -9,7 +9,7 @@
 namespace tally::engine::instrument {
 namespace {
 
-/// OP byte gs:[reg + offset], constant or nothing
+/// OP byte gs:[reg + offset], with or without a constant
 void byte_operation(Emitter& e, u8 opcode, u32 digit, u8 reg, u32 offset) {
   e.byte(0x65);
   if (reg >> 3) e.byte(0x41);
@@ -19,13 +19,13 @@ void byte_operation(Emitter& e, u8 opcode, u32 digit, u8 reg, u32 offset) {
   e.dword(offset);
 }
 
-/// Compares a counter of gshare with the end at which it says that.
+/// Compares a counter of gshare with the end of its range for this outcome.
 void compare_counter(Emitter& e, u8 reg, bool taken) {
   byte_operation(e, 0x80, 7, reg, gshare_at);
   e.byte(taken ? 3 : 0);
 }
 
-/// One more of what is counted there. The flags are lost.
+/// Increments a model count. The flags are lost.
 void count_one(Emitter& e, u64 offset) {
   static const u8 increment[] = {0x65, 0x48, 0xff, 0x04, 0x25};
   e.bytes(increment, sizeof increment);
@@ -82,7 +82,8 @@ void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   const u64 back = e.here();
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(away, stub.here());
-  // One step towards what happened; wrong where that was not what it said. Nobody needs the flags here.
+  // One step towards the outcome; the prediction was wrong if that does not reach the end. The flags are not needed
+  // here.
   byte_operation(stub, 0xfe, taken ? 0 : 1, a_, gshare_at);  // inc, dec
   compare_counter(stub, a_, taken);
   lead(jump_if(stub, equal), back);
@@ -91,7 +92,7 @@ void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   b.arena.cold = stub.here();
 }
 
-/// For a predictor after the program: a word, where the next one goes once the trace is left.
+/// For a predictor that runs later: stores the outcome in the next word; an exit advances the address.
 void ModelCode::emit_outcome(Builder& b, u64 pc, bool taken, u16 live) {
   Emitter& e = b.e;
   e.load(a_, o_model_outcome);
@@ -175,7 +176,7 @@ void ModelCode::push_return(Builder& b, const Instruction& in) {
   byte_access(e, Byte::store, a_, o_model_top);
 }
 
-/// An indirect branch whose target is known where it is translated.
+/// Probes an indirect branch whose target is known at translation time.
 void ModelCode::resolved_target(Builder& b, const Instruction& in, u16 live) {
   Emitter& e = b.e;
   if (!model_plan.branches) return;
@@ -208,13 +209,13 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
   } else {
     e.load(r11, entry);
   }
-  e.add_registers(rcx, r11, rcx);  // what it was predicted to be is there, negated: 0 where that is right
+  e.add_registers(rcx, r11, rcx);  // the table contains the negated prediction: 0 if it is right
   e.byte(0xe3);                    // jrcxz over the jump
   e.byte(5);
   u8* const away = jump_if(e, -1);
   const u64 back = e.here();
   e.not_register(r11);
-  address_of(e, rcx, rcx, r11, 0, 1, false);  // the target again
+  address_of(e, rcx, rcx, r11, 0, 1, false);  // restores the target
   if (in.kind == Kind::call_indirect) {
     byte_access(e, Byte::load, r11, o_model_top);
     e.store(rax, o_model_rax);
@@ -226,7 +227,7 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
   }
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(away, stub.here());
-  // Wrong: no call of the model. Another register is kept for the time.
+  // A wrong prediction: does not call the model, but needs another register.
   const u32 misses =
       model_counts_at + static_cast<u32>(returns ? offsetof(channel::ModelCounts, values.return_misses)
                                                  : offsetof(channel::ModelCounts, values.indirect_misses));

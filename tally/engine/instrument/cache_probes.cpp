@@ -1,6 +1,6 @@
-// Probes of first levels. At unstable sites a probe is branch-free: a mispredicted branch would cost more. Every access
-// is noted down there, and the next note comes after it where it was not to the most recent line of its set, and else
-// over it. At stable sites the probe compares and jumps, and what is found elsewhere is noted out of line.
+// Probes of first levels. At unstable sites a probe is branch-free, because a mispredicted branch would cost more: it
+// writes a record of every access, and the next record overwrites it if the access was to the most recent line of its
+// set. At stable sites the probe compares and jumps, and writes records out of line.
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 
@@ -8,7 +8,7 @@ namespace tally::engine::instrument {
 
 namespace {
 
-/// What follows compares an entry with the number of this line or page, or sets it.
+/// Relocates the next instruction, which compares an entry with the number of this line or page, or sets it.
 void names_line(const Emitter& e, u64 address) { recorder.fix_at(Fix::line, e.p + 8, address); }
 void names_page(const Emitter& e, u64 address) {
   recorder.fix_at(Fix::page_entry, e.p + 4, address);
@@ -17,13 +17,13 @@ void names_page(const Emitter& e, u64 address) {
 
 }  // namespace
 
-/// The site of the instruction whose code is being made, in two halves: no register is free for it.
+/// Stores the site of the current instruction, in two halves because no register is free.
 void ModelCode::store_site(Emitter& e) const {
   store_constant(e, o_model_site, static_cast<u32>(site_), false);
   store_constant(e, o_model_site + 4, static_cast<u32>(site_ >> 32), false);
 }
 
-/// The line in register a where `to` points, with the instruction that it is of where that is noted, too.
+/// Stores the line in register a at `to`, followed by the instruction's site if sites are recorded.
 void ModelCode::store_note(Emitter& e, u8 to) const {
   store_at(e, to, a_, 0);
   if (!model_plan.notes_sites) return;
@@ -31,7 +31,7 @@ void ModelCode::store_note(Emitter& e, u8 to) const {
   store_dword_at(e, to, static_cast<u32>(site_ >> 32), 12);
 }
 
-/// Into the model, which may read and write notes. Register b is lost.
+/// Calls the model, which may read and write access records. Register b is lost.
 void ModelCode::ask_lookup(Emitter& e, u64 whom, u32 word) {
   if (model_plan.notes_sites) store_site(e);
   if (note_ != no_register) e.store(note_, o_model_note);
@@ -39,7 +39,7 @@ void ModelCode::ask_lookup(Emitter& e, u64 whom, u32 word) {
   if (note_ != no_register) e.load(note_, o_model_note);
 }
 
-/// Before a trace's first note.
+/// Ensures room for access records, before the first one of a trace.
 void ModelCode::make_room(Builder& b) {
   if (has_room_) return;
   has_room_ = true;
@@ -52,8 +52,8 @@ void ModelCode::make_room(Builder& b) {
   b.arena.cold = stub.here();
 }
 
-/// Notes the line in register a down, to stay if a level is looked at and the flags say "not equal". Register b is
-/// where the next note goes if this one stays.
+/// Records the line in register a. With `looks` the record is kept only if the flags say "not equal". Sets register b
+/// to the address after the record.
 void ModelCode::note_line(Emitter& e, u64 kind, bool looks) {
   if (kind != 0) address_of(e, a_, a_, no_register, 0, static_cast<s32>(kind), false);
   store_note(e, note_);
@@ -61,8 +61,7 @@ void ModelCode::note_line(Emitter& e, u64 kind, bool looks) {
   if (looks) move_if_not_equal(e, note_, b_);
 }
 
-/// Lets the note of an access, which is in register a, stay if its page is not the most recent one of its set. Register
-/// a is lost.
+/// Keeps the record of the access in register a if its page is not the most recent one of its set. Register a is lost.
 void ModelCode::note_page(Emitter& e) {
   find_page_set(e, page_);
   table_access(e, 0x33, a_, page_, 0, data_pages_at);
@@ -72,7 +71,7 @@ void ModelCode::note_page(Emitter& e) {
   table_access(e, 0x89, a_, page_, 0, data_pages_at);
 }
 
-/// A jump for an access to these bytes at register a: for one across lines, or for any other. Register b is lost.
+/// Jumps if an access of `bytes` bytes at register a crosses lines, or if it does not. Register b is lost.
 u8* ModelCode::jump_across(Emitter& e, u32 bytes, int condition) {
   address_of(e, b_, a_, no_register, 0, static_cast<s32>(bytes) - 1, false);
   low_halves(e, Between::bit_xor, b_, a_);
@@ -80,7 +79,7 @@ u8* ModelCode::jump_across(Emitter& e, u32 bytes, int condition) {
   return jump_if(e, condition);
 }
 
-/// In the stub of a look: notes the line in register a down, and goes back. Both registers are lost.
+/// In a stub of a probe: records the line in register a and returns. Both registers are lost.
 void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
   if (note_ != no_register) {
     store_note(stub, note_);
@@ -97,8 +96,8 @@ void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
   jump_to(stub, back);
 }
 
-/// The address exclusive or the set's most recent line is below the line's length where that is the line, and so far
-/// below it where the access ends in it.
+/// The address XOR the most recent line of the set is less than the line's length if both are in one line, and small
+/// enough if the access ends in that line.
 void ModelCode::probe_stable_data(Builder& b, const DataAccess& access, u64 pc, u32 site) {
   Emitter& e = b.e;
   const bool pages = model_plan.pages, fixed = access.fixed && !access.fs;
@@ -142,7 +141,7 @@ void ModelCode::probe_stable_data(Builder& b, const DataAccess& access, u64 pc, 
   b.arena.cold = stub.here();
 }
 
-/// In a stub: the line of the access at register a becomes the most recent one, and is noted.
+/// In a stub: makes the line of the access at register a the most recent one, and records it.
 void ModelCode::note_other_line(Builder& b, Emitter& stub, const DataAccess& access, u64 back) {
   const bool fixed = access.fixed && !access.fs;
   if (access.bytes > 1 && !fixed) {
@@ -163,21 +162,21 @@ void ModelCode::note_other_line(Builder& b, Emitter& stub, const DataAccess& acc
   note_access(b, stub, access, back);
 }
 
-/// In a stub: notes the access to the line in register a.
+/// In a stub: records the access to the line in register a.
 void ModelCode::note_access(Builder& b, Emitter& stub, const DataAccess& access, u64 back) {
   const u64 kind = static_cast<u64>(access.what);
   if (kind != 0) address_of(stub, a_, a_, no_register, 0, static_cast<s32>(kind), false);
   add_note(b, stub, back);
 }
 
-/// The register = where the set of the page of the address in register a is, from data_pages_at.
+/// Sets `reg` to the offset, from data_pages_at, of the set for the page of the address in register a.
 void ModelCode::find_page_set(Emitter& e, u8 reg) {
   low_halves(e, Between::move, reg, a_);
   shift_right(e, reg, model_plan.page_bits - page_stride_bits);
   with_constant(e, Operation::bit_and, reg, (model_plan.data_page_sets - 1) << page_stride_bits);
 }
 
-/// Register b = where the set of the address in register a is, from l1d_at.
+/// Sets register b to the offset, from l1d_at, of the set for the address in register a.
 void ModelCode::find_set(Emitter& e) {
   low_halves(e, Between::move, b_, a_);
   with_constant(e, Operation::bit_and, b_, model_plan.l1d_mask);
@@ -192,7 +191,7 @@ void ModelCode::probe_data(Builder& b, u32 i, u32 k) {
   const u32 line = model_plan.line_bytes;
   const u64 address = static_cast<u64>(access.displacement);
   const bool fixed = access.fixed && !access.fs;
-  // The same bytes at another place mean the same address.
+  // The same bytes elsewhere mean the same address.
   if (access.fixed && (access.fs || (!in_[i].rip_relative() && in_[i].pc >= low_limit))) recorder.give_up();
   const bool fits = access.bytes <= line && (!fixed || address % line + access.bytes <= line);
   spill_flags(b, f.live);
@@ -241,7 +240,7 @@ void ModelCode::probe_data(Builder& b, u32 i, u32 k) {
   b.arena.cold = stub.here();
 }
 
-/// The first level, and the page, where those are looked at, have it as the most recent one.
+/// Checks that the line is the most recent one of its set, and its page likewise, as far as they are probed.
 void ModelCode::probe_stable_line(Builder& b, const FetchedLine& line, u64 pc) {
   if (note_ != no_register) make_room(b);
   u8* away[2] = {};

@@ -1,4 +1,4 @@
-/// What a thread has of the simulated machine that generated code does not look into: for those who carry it in the
+/// The parts of a thread's simulated machine that generated code does not access. Used if the models run in the
 /// program's process.
 #pragma once
 #include "tally/engine/context.hpp"
@@ -8,7 +8,7 @@
 #include "tally/engine/models/cache/first_levels.hpp"
 #include "tally/engine/models/cache/tlb.hpp"
 
-// What calls such a function need not save registers: it does.
+// Callers of such a function need not save registers: the function saves them.
 #define TALLY_NO_SAVES __attribute__((no_caller_saved_registers))
 
 namespace tally::engine::instrument {
@@ -27,10 +27,10 @@ static_assert(offsetof(channel::ModelValues, l1d_across) == offsetof(models::Hie
 
 inline Values& values_of(channel::ModelValues& v) { return reinterpret_cast<Values&>(v); }
 
-/// Rings of what the command may carry: notes and outcomes.
+/// Rings with data for models that the command may run: access records and outcomes.
 inline constexpr u32 offloaded_rings = 2;
 
-/// What a thread has beside what generated code looks into.
+/// A thread's model data, apart from the tables that generated code accesses.
 struct ColdModels {
   alignas(access_log_room) u64 access_log[access_log_room / 8];
   alignas(notes_room) models::Note note[notes_room / sizeof(models::Note)];
@@ -44,13 +44,13 @@ struct ColdModels {
   alignas(16) u8 plain_branches[sizeof(models::Branches)];
 };
 
-/// Where a thread's ColdModels is: the last word of the page of its ModelThread.
+/// Returns the pointer to a thread's ColdModels: the last word of the page of its ModelThread.
 inline ColdModels*& cold_models_of(Thread* t) {
   return *reinterpret_cast<ColdModels**>(reinterpret_cast<u64>(t) + 0x1ff8);
 }
 
-/// While it lives direction and alignment check (AC), which may be the program's, are off, as compilers take them to
-/// be.
+/// Clears the direction flag and the alignment-check flag (AC) while it lives, as compilers assume. The program may
+/// have set them.
 class CompilersFlags {
  public:
   CompilersFlags() {
@@ -68,14 +68,14 @@ class CompilersFlags {
   u64 set_;
 };
 
-/// Of the tables of last levels that threads share.
+/// Protects the tables of last levels that threads share.
 extern Lock llc_lock;
 
 inline bool on(channel::Model m) { return (settings().models.on & m) != 0; }
 
-/// The plain models of a thread, empty, over their tables.
+/// Constructs the plain models of a thread, empty, over their tables.
 void make_plain(ColdModels& r, const models::Hierarchy& caches, const models::Tlbs& tlbs);
-/// Plays the tape, which begins again.
+/// Feeds the access log to the plain models, and empties it.
 TALLY_NO_SAVES void play_access_log(Thread* t, ColdModels& r);
 
 }  // namespace tally::engine::instrument

@@ -1,4 +1,4 @@
-/// Instructions as the core model sees them.
+/// Decodes instructions for the core model.
 #pragma once
 #include "tally/engine/models/core/core.hpp"
 #include "tally/engine/records.hpp"
@@ -6,8 +6,8 @@
 
 namespace tally::engine::instrument {
 
-/// What the core model has to know of an instruction. `unknown` where the decoder says nothing of it. One by one; some
-/// 20 ns for a form that was met before, else some 2 µs.
+/// Returns the core model's view of an instruction; `unknown` if the decoder does not know it. Not thread-safe. Takes
+/// about 20 ns for a form that occurred before, else about 2 µs.
 models::CoreInstruction core_code(const Instruction& in);
 
 }  // namespace tally::engine::instrument

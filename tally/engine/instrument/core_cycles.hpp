@@ -1,27 +1,27 @@
-/// Cycles by the core model: counted up when a process ends, out of what its counters say of each segment.
+/// Cycles by the core model: computed when a process ends, from the counters of its segments.
 #pragma once
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::instrument {
 
-/// Reserves what it needs, where cycles are asked for. Called once, when the settings are known.
+/// Reserves memory if cycles are requested. Called once, when the settings are known.
 void core_init();
 
-/// The first `n` counters of a thread are about to be zeroed.
+/// Saves the first `n` counters of a thread, which are about to be zeroed.
 void core_collect(Thread* t, u32 n);
 
-/// What was collected becomes cycles, in the page of `t`. The segments are still what they were. Takes cache_lock, or
-/// has it taken. Half a microsecond for each different instruction that ran.
+/// Computes the cycles of the saved counters and adds them to the page of `t`. Segments must not have changed. Takes
+/// cache_lock; for core_finish_locked() the caller holds it. Takes 0.5 µs per distinct instruction that ran.
 void core_finish(Thread* t);
 void core_finish_locked(Thread* t);
 
-/// In the child of a fork: what was collected is the parent's.
+/// Discards the saved counters. Called in the child of a fork: they are the parent's.
 void core_forget();
 
-/// What one execution of a segment costs, as far as the core model has seen it.
+/// The cost of one execution of a segment, as far as the core model has processed it.
 struct SegmentCost {
-  s64 cost;  ///< cycles, with cost_bits behind the point
-  u64 seen;  ///< executions that it is the average of; 0: it is not known
+  s64 cost;  ///< cycles, a fixed-point number with cost_bits fraction bits
+  u64 seen;  ///< executions that it is an average of; 0: it is unknown
 
   u64 seen_now() const { return __atomic_load_n(&seen, __ATOMIC_ACQUIRE); }
   void set(s64 value, u64 executions) {
@@ -31,9 +31,8 @@ struct SegmentCost {
 };
 inline constexpr u32 cost_bits = 16;
 
-/// Costs of all segments that were executed so often, by what the core model makes of all of them: those of a segment
-/// are known then. Returns the cost of an instruction on the average; 0 where nothing could be asked. Wants cache_lock
-/// held. Takes as long as core_finish().
+/// Computes the costs of all executed segments from the executions of each. Returns the average cost of an instruction;
+/// 0 if the core model could not run. The caller holds cache_lock. Takes as long as core_finish().
 s64 core_costs(const u64* executed, SegmentCost* costs);
 
 }  // namespace tally::engine::instrument

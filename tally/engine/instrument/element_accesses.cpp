@@ -1,5 +1,5 @@
-// Instructions whose accesses are found out when they run: what they depend on is kept before each of them, and the
-// model asked once.
+// Instructions whose accesses are known only when they run: before each of them, generated code saves what they depend
+// on and calls the model once.
 #include "tally/engine/instrument/extended_state.hpp"
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
@@ -14,9 +14,9 @@ using models::Access;
 Growing<ElementAccesses> element_accesses;
 constexpr u32 scattered_limit = 1u << 20;
 
-// --- what is kept ---------------------------------------------------------------------------------------------------
+// --- saved operands -------------------------------------------------------------------------------------------------
 
-/// gs:[offset] as an operand beside the register `reg`.
+/// Encodes gs:[offset] as an operand, with the register `reg`.
 void at_gs(Emitter& e, u32 reg, u32 offset) {
   e.byte(static_cast<u8>(4 | (reg & 7) << 3));
   e.byte(0x25);
@@ -62,7 +62,7 @@ void keep_operands(Emitter& e, const Instruction& in, const ElementAccesses& s) 
     (s.old_vector ? keep_xmm : keep_ymm)(e, s.mask, o_model_kept_2);
 }
 
-/// Pieces at most.
+/// Returns the most accesses that the instruction can have.
 u32 most_element_accesses(const ElementAccesses& s) {
   switch (s.pattern) {
     case Pattern::elements: return s.elements.count;
@@ -72,18 +72,18 @@ u32 most_element_accesses(const ElementAccesses& s) {
   }
 }
 
-// --- what comes of it -----------------------------------------------------------------------------------------------
+// --- accesses -------------------------------------------------------------------------------------------------------
 
-/// `n`: a multiple of 8, as all components' sizes are.
+/// `n`: a multiple of 8, like the sizes of all components.
 bool is_zero(const u8* bytes, u32 n) {
   u64 any = 0;
   for (u32 i = 0; i < n; i += 8) any |= at<u64>(reinterpret_cast<u64>(bytes + i));
   return any == 0;
 }
 
-/// What of `requested` is not in its initial state, that of MXCSR too, which xgetbv does not tell. Zeros are, whatever
-/// xgetbv says: it calls what was loaded in use until the kernel takes the processor away (seen on a Zen 5), and counts
-/// must not hang on when that happens.
+/// Returns the components of `requested` that are not in their initial state; xgetbv does not report that of MXCSR.
+/// Zeros are the initial state, whatever xgetbv reports: it reports components that were loaded as in use until the
+/// kernel takes the CPU away (seen on a Zen 5), and counts must not depend on when that happens.
 u64 in_use(u64 requested) {
   const ExtendedState& s = extended_state();
   if (!s.reports_use) return ~u64{0};
@@ -114,13 +114,13 @@ void add_state(models::AccessSequence& to, const ElementAccesses& s, u64 address
                       s.header, Access::store);
     return;
   }
-  u64 header[2] = {};  // XSTATE_BV, XCOMP_BV; where it cannot be read the instruction faults there
+  u64 header[2] = {};  // XSTATE_BV, XCOMP_BV; if they cannot be read, the instruction faults there
   safe_copy(header, reinterpret_cast<const void*>(address + 512), sizeof header);
   const u64 form = header[1] & models::compacted ? header[1] : 0;
   models::add_state(to, layout, address, requested & header[0], requested, form, s.header, Access::load);
 }
 
-/// The word of a bit whose number is in a register.
+/// Returns the offset of the word with a bit whose number is in a register.
 u64 word_of_bit(u64 number, u32 bytes) {
   const s64 bit = bytes == 2   ? static_cast<s16>(number)
                   : bytes == 4 ? static_cast<s32>(number)
@@ -166,7 +166,7 @@ void element_accesses_forget_code() {
 
 void ModelCode::ask_element_accesses(Builder& b, u32 i) {
   if (!model_plan.data() && !records_) return;
-  recorder.give_up();  // they have numbers
+  recorder.give_up();  // their numbers cannot be relocated
   if (element_accesses.data == nullptr) element_accesses.init(scattered_limit);
   if (element_accesses.full()) return mark_partial(current(), channel::partial_code_lines);
   ElementAccesses s = facts_[i].scattered;

@@ -1,4 +1,4 @@
-/// The extended state of the processor that XSAVE and XRSTOR move (CPUID leaf 0DH).
+/// The extended processor state that XSAVE and XRSTOR move (CPUID leaf 0DH).
 #pragma once
 #include "tally/engine/base.hpp"
 #include "tally/engine/models/access_sequence.hpp"
@@ -7,13 +7,13 @@ namespace tally::engine::instrument {
 
 struct ExtendedState {
   models::StateLayout layout;
-  bool reports_use;  ///< xgetbv says what is in use
+  bool reports_use;  ///< xgetbv reports what is in use
 };
 
-/// Asks the processor in the first call: cpuid may take a virtual machine 50 us.
+/// Queries the processor in the first call: cpuid may take 50 us in a virtual machine.
 const ExtendedState& extended_state();
 
-/// An extended control register. 0: the enabled components; 1: those in use.
+/// Reads an extended control register. 0: the enabled components; 1: those in use.
 u64 extended_control(u32 which);
 
 }  // namespace tally::engine::instrument

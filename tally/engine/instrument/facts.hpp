@@ -1,63 +1,63 @@
-/// What must be known of an instruction before looks can be woven around it.
+/// The properties of an instruction that its instrumentation depends on.
 #pragma once
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/translate/decode.hpp"
 
 namespace tally::engine::instrument {
 
-/// One access of an instruction that is known when it is translated.
+/// An access of an instruction that is known at translation time.
 struct DataAccess {
   Ask what;
   u32 bytes;
   u8 base, index, scale;  // registers or no_register; log2
-  bool fixed, fs, low;    // `displacement` is the address; from FS; by the low halves of the registers
+  bool fixed, fs, low;    // `displacement` is the address; relative to FS; uses the low halves of the registers
   s64 displacement;
 };
 
-/// Whose accesses are found out when it runs.
+/// Kinds of instructions whose accesses are known only when they run.
 enum class Pattern : u8 {
   none,
   elements,  // gather, scatter
-  masked,    // a move by a mask
+  masked,    // a masked move
   table,     // xlat
-  bits,      // bt and its like with a bit's number in a register
+  bits,      // bt and similar, with the number of the bit in a register
   frames,    // enter with a level
-  state,     // xsave and its like, xrstor
+  state,     // xsave and similar, xrstor
   line,      // clzero
 };
 
-/// Such an instruction: which registers its accesses depend on, and how.
+/// Which registers the accesses of such an instruction depend on, and how.
 struct ElementAccesses {
   Pattern pattern;
   bool stores, modifies;
-  bool by_k, narrow;  // a mask register, which holds 16 bits at most; else the signs of a vector
+  bool by_k, narrow;  // by a mask register, which has at most 16 bits; otherwise by the signs of a vector
   bool old_vector;    // an SSE register
   u8 vector, mask;
   u8 level;  // of enter
   u8 header,
-      choice;  // of state: bytes of its header that are accessed; an instruction that leaves out what is not in use
+      choice;  // of state: accessed bytes of its header; an instruction that skips what is not in use
   bool compact;
   models::Elements elements;
-  u16 word;  // of the record on the tape; 0: none
+  u16 word;  // index in the log record; 0: none
 };
 
-/// What must be known of an instruction to weave.
+/// The properties of an instruction for instrumentation.
 struct ModelFacts {
   DataAccess access[4];
   u8 accesses;
-  bool known;  // else nothing is looked at, and no register borrowed
+  bool known;  // false: the instruction has no probes, and no register is borrowed
   bool touches_flags;
-  u16 registers;              // that it names, openly or not
-  u16 live;                   // flags that are needed from before it on
+  u16 registers;              // that it uses, explicitly or not
+  u16 live;                   // flags that are live before it
   models::Repeat repeat;      // bytes 0: none
-  ElementAccesses scattered;  // its address is access[0], which is not one of `accesses`
-  u8 unstable;                // which of its sites are, a bit for each: sites.hpp
+  ElementAccesses scattered;  // access[0] is its address, and is not counted in `accesses`
+  u8 unstable;                // a bit for each unstable site: sites.hpp
 };
 
 ModelFacts facts_of(const Instruction& in);
 
-/// The two halves of it: `facts_common` knows the forms that make up nearly all of compiled code, and what it says is
-/// what `facts_any`, by Zydis, says of the same instruction.
+/// The two implementations of facts_of(). `facts_common` handles the forms that make up nearly all compiled code, with
+/// the same results as `facts_any`, which uses Zydis.
 bool facts_common(const Instruction& in, ModelFacts& out);
 ModelFacts facts_any(const Instruction& in);
 

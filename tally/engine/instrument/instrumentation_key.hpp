@@ -1,4 +1,4 @@
-/// What the code of this run has woven into it, as far as kept translations depend on it.
+/// Describes the instrumentation of this run, as far as persisted translations depend on it.
 #pragma once
 #include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/instrument/marks.hpp"
@@ -7,11 +7,11 @@
 
 namespace tally::engine::instrument {
 
-/// Whether code stands beside the way of a trace.
+/// Whether traces have stubs out of line.
 inline bool has_probe_stubs() { return model_plan.any() || windows_on(); }
-/// Another number for each way of weaving; 0 where nothing is.
+/// Returns a number that identifies the instrumentation; 0 if there is none.
 inline u64 instrumentation_key() { return models_key() ^ windows_key() ^ calls_key(); }
-/// Whether such code depends on nothing but the program, what is asked, and where they are.
+/// Whether instrumented code depends only on the program, the settings, and the addresses of both.
 inline bool instrumentation_can_be_kept() { return models_can_be_kept() && !marks_on(); }
 
 }  // namespace tally::engine::instrument

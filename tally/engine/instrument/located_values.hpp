@@ -1,5 +1,5 @@
-/// What the models count at each instruction (channel::CodeValues), where that is asked for: then notes and steps of
-/// the tape say which instruction they are of.
+/// Model counts per instruction (channel::CodeValues). If they are requested, access records and log operations
+/// contain the instruction that they belong to.
 #pragma once
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/models/placed.hpp"
@@ -7,17 +7,17 @@
 namespace tally::engine::instrument {
 
 inline bool locates_values() { return settings().placed.count != 0; }
-/// Not the core's cycles alone, which wait for the end of the process.
+/// Whether the counts include others than the core's cycles, which are computed when the process ends.
 inline bool places_misses() { return locates_values() && settings().placed.figure[0] != channel::placed_cycles; }
-/// Room of a thread's table, behind what else it has for its models.
+/// Size of a thread's table, which follows the rest of its model data.
 inline u64 located_values_bytes() { return locates_values() ? channel::area_bytes : 0; }
 
-/// A thread that has its record and its models: its table is empty. False without memory.
+/// Maps an empty table for a thread that has its channel record and its models. False without memory.
 bool located_values_attach(Thread* t);
-/// Cycles of the core, of all executions of an instruction. This thread tells of them.
+/// Adds cycles of the core for all executions of an instruction to the table of `t`.
 void place_core_cycles(Thread* t, u64 pc, u64 cycles, u64 executions);
 
-/// Of what this thread's models count while it lives.
+/// Records by instruction what the models of a thread count while the object lives.
 class FigurePlacer final : public models::Placer {
  public:
   FigurePlacer(Thread* t, const models::HierarchyCounts& caches, const models::TlbCounts& tlbs,

@@ -1,11 +1,11 @@
-/// Marked addresses: functions, points and traps at which what a thread has counted is noted
+/// Marked addresses: functions, addresses and traps at which the counts of a thread are recorded
 /// (engine/channel/marks.hpp), and reads of counters.
 ///
-/// A trace begins at each of them, and its first instructions are a gate that leads into the engine. The exact counts
-/// are read there (running_totals.hpp). A function has ended when its thread comes to the return address that it was
-/// entered with; so that one is marked too, when it is first seen. Functions that leave others without a return
-/// (longjmp, the unwinder of exceptions) are known by name: once a thread that is in a marked function calls such a
-/// one, it is asked at each indirect jump whether it has left.
+/// A trace begins at each of them, and its first instructions are a gate that enters the engine. The engine reads the
+/// exact counts there (running_totals.hpp). A function ends when its thread reaches the return address of the entry, so
+/// that address is marked too when it is first seen. Functions that leave others without a return (longjmp, the
+/// exception unwinder) are known by name: after a thread in a marked function calls one of them, each indirect jump
+/// checks whether the thread has left the marked function.
 #pragma once
 #include "tally/engine/records.hpp"
 
@@ -20,21 +20,21 @@ static_assert(mark_counts_at + channel::mark_counts_bytes <= counters_at);
 
 inline bool marks_on() { return settings().marks.on != 0; }
 
-/// Translation knows of them from now on, where there are any. Called once, when the settings are known.
+/// Makes translation mark addresses if any are requested. Called once, when the settings are known.
 void marks_init();
 
-/// Asks the command which addresses are marked. The thread's state is the program's own; it holds no lock.
+/// Asks the command which addresses are marked. The thread's state is that of the program; it holds no lock.
 void learn_marks(Thread* t);
 
-/// A thread that has its record: nothing is open. False without memory.
+/// Prepares a thread that has its channel record, with no open entries. False without memory.
 bool marks_attach(Thread* t);
-/// What is open ends with the thread, whose counts are exact, and which stands still or calls it itself.
+/// Ends the open entries of a thread that ends. Its counts are exact; it is stopped, or is the caller.
 void marks_end(Thread* t);
 
 extern "C" {
-/// From a gate: rcx = the program's address; rcx and r11 are saved.
+/// Entered from a gate: rcx = the program's address; rcx and r11 are saved.
 void enter_mark();
-/// Called by it.
+/// Called by enter_mark().
 void marked(Thread* t);
 }
 

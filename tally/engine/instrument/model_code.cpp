@@ -13,7 +13,7 @@ namespace tally::engine::instrument {
 
 ModelCode model_code;
 
-// --- stretches ------------------------------------------------------------------------------------------------------
+// --- ranges ---------------------------------------------------------------------------------------------------------
 
 void ModelCode::begin_trace() {
   ranges_init();
@@ -30,7 +30,7 @@ void ModelCode::begin_trace() {
   gone_ = {0, 1, 0, 0};
 }
 
-/// The instruction with its mapping, where figures are placed: channel::code_site().
+/// Returns the instruction with its mapping, if counts are recorded by instruction: channel::code_site().
 u64 ModelCode::site_of(u64 pc) {
   if (!places_misses()) return pc;
   if (!mapping_.has(pc)) mapping_ = translate::logged_around(pc);
@@ -52,7 +52,7 @@ void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live
   }
   if (!passed_) return;
   passed_ = false;
-  // After a branch that was not taken: before anything else of what follows.
+  // After a branch that was not taken: before everything else of what follows.
   predict(b, passed_pc_, false, n == 0 ? live : facts_[0].live);
   note_outcome(false);
   mark(b);
@@ -123,7 +123,7 @@ void ModelCode::give_note_back(Builder& b) {
 
 void ModelCode::open(Builder& b, u32 i) {
   a_ = b_ = note_ = page_ = no_register;
-  // What holds something for long comes first.
+  // The register that keeps a value comes first.
   if (notes_from(i)) borrow_note(b, free_longest(i, 0));
   for (const auto& [role, place] : scratch_roles()) {
     if (place == o_model_spill_page && !model_plan.pages) continue;
@@ -134,7 +134,7 @@ void ModelCode::open(Builder& b, u32 i) {
   mark(b);
 }
 
-/// Lets go of the registers that instruction `i` names, for others. False where there are none.
+/// Exchanges borrowed registers that instruction `i` uses for others. False if there are none.
 bool ModelCode::exchange(Builder& b, u32 i) {
   const u32 named = facts_[i].registers;
   const auto is_named = [named](u8 reg) { return reg != no_register && (named >> reg & 1) != 0; };
@@ -178,7 +178,8 @@ void ModelCode::close(Builder& b) {
   mark(b);
 }
 
-/// Before instruction `i`: what is borrowed is none of its registers, and all that it needs; or nothing is.
+/// Before instruction `i`: ensures that the borrowed registers suffice and that it uses none of them, or returns them
+/// all.
 void ModelCode::keep_open(Builder& b, u32 i) {
   const ModelFacts& f = facts_[i];
   if (!open_) return;
@@ -235,7 +236,7 @@ void ModelCode::after(Builder& b, u32 i) {
   if (records_) record_repeat(b, i);
 }
 
-/// Before something that changes the flags.
+/// Saves the flags before something changes them.
 void ModelCode::spill_flags(Builder& b, u16 live) {
   if (away_ == (live != 0)) return;
   away_ = !away_;
@@ -257,7 +258,7 @@ void ModelCode::open_first(Builder& b) {
   loop_entry_ = b.offset();
 }
 
-/// The registers become those that were borrowed first. False where they have each other's.
+/// Exchanges the borrowed registers for those that were borrowed first. False if they occupy each other's.
 bool ModelCode::borrow_as_first(Builder& b) {
   const u8 first[] = {first_a_, first_b_, first_page_};
   if (note_ != no_register && first_note_ == no_register) give_note_back(b);

@@ -1,11 +1,11 @@
-/// What is woven into a trace where a machine is simulated: looks at the tables of first levels and predictors, and the
-/// ways into the model from there. Not used, and nothing of it in generated code, where nothing is simulated.
+/// Instruments traces for a simulated machine: probes of the tables of first levels and predictors, and calls of the
+/// model. If nothing is simulated it is not used, and generated code contains none of it.
 ///
-/// The order of what the model sees is that of the program: an instruction's lines, then its accesses, then where it
-/// goes. Looks need two registers, one more with pages, and one more, which knows where the next note goes, where
-/// something is noted whatever is found: over a stretch of instructions that leave so many alone these are borrowed
-/// once, which a fault or signal within it has to know. What is the same wherever a trace is left is written once where
-/// it is left: the history of its branches.
+/// The model sees events in program order: an instruction's lines, then its accesses, then its branch. Probes need two
+/// registers, a third one with pages, and another one for the address of the next access record if records are written
+/// unconditionally. They are borrowed once for a range of instructions that use few registers; a fault or signal within
+/// the range must restore them. What is the same at every exit of a trace is written once at the exit: the history of
+/// its branches.
 #pragma once
 #include "tally/engine/context.hpp"
 #include "tally/engine/instrument/facts.hpp"
@@ -14,10 +14,10 @@
 
 namespace tally::engine::instrument {
 
-/// How much of a way has been gone that a record of the tape is for.
+/// How much of the path for a log record has been executed.
 struct Evicted {
   u16 count, words, outcomes, branches;
-  /// A conditional branch.
+  /// Adds a conditional branch.
   void pass(bool taken) {
     count++;
     branches++;
@@ -25,17 +25,17 @@ struct Evicted {
   }
 };
 
-/// A stretch of a trace in which the program's state is not all in place.
+/// A code range of a trace in which some of the program's state is elsewhere.
 struct ModelRange {
   u16 begin, end;       // offsets from the body
-  u8 a, b, note, page;  // registers that are borrowed, or no_register
-  u8 outcomes;          // of branches that the history lacks, or the words that are told of them
+  u8 a, b, note, page;  // borrowed registers, or no_register
+  u8 outcomes;          // branches that are not yet in the history, or outcomes not yet in next_outcome
   u8 taken;             // which of them were taken, the last one in bit 0
-  bool flags;           // they are away
+  bool flags;           // they are in memory
   Evicted gone;
 };
 
-/// A ModelRange of a trace without a tape. No register is the stack pointer's number, which is never borrowed.
+/// A ModelRange of a trace without an access log. The stack pointer's number means no register: it is never borrowed.
 struct KeptModelRange {
   u16 begin, end;
   u8 a : 4, b : 4, note : 4, page : 4;
@@ -43,60 +43,61 @@ struct KeptModelRange {
   u8 taken;
 };
 
-/// Of models_have_room() and models_forget_code(): the part of element_accesses.cpp.
+/// Parts of models_have_room() and models_forget_code(), in element_accesses.cpp.
 bool element_accesses_have_room();
 void element_accesses_forget_code();
 
 class ModelCode {
  public:
   static constexpr u32 instruction_limit = 100, branch_limit = 8;
-  /// Steps of a trace: more than any has.
+  /// Most operations of a trace: more than any has.
   static constexpr u32 ops_limit = 4096, range_limit = 512;
 
-  /// After the trace's head.
+  /// Begins a trace, after its head.
   void begin_trace();
-  /// The instructions that follow. `live`: flags that are needed after them; `at_exits[i]`, unless null: where
-  /// instruction `i` leads to when it leaves the trace; `executions[i]`, unless null: how often it ran until now.
+  /// Begins a segment. `live`: flags that are needed after it; `at_exits[i]`, unless null: flags that are needed where
+  /// instruction `i` leaves the trace; `executions[i]`, unless null: how often it ran so far.
   void begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits = nullptr,
                      const u64* executions = nullptr);
-  /// Before and after the copy of instruction `i`. `leaves`: it leads away and is no conditional branch.
+  /// Called before and after the copy of instruction `i`. `leaves`: it leaves the trace and is not a conditional
+  /// branch.
   void before(Builder& b, u32 i, bool leaves);
   void after(Builder& b, u32 i);
-  /// Before anything else of a trace: registers are borrowed, and a loop may come back after that.
+  /// Borrows registers before everything else of a trace; a loop may return to the code after that.
   void open_first(Builder& b);
-  /// Before what leads to the trace's own first instruction: the offset where it may come in with registers as they
-  /// are; 0 where it has to leave.
+  /// Prepares a jump to the trace's own first instruction. Returns the offset at which it may enter with the current
+  /// registers; 0 if it must leave.
   u32 loops(Builder& b);
-  /// Before what leaves: all is as the program and other traces have it. `live`: flags that are needed.
+  /// Restores what the program and other traces expect, before an exit. `live`: flags that are needed.
   void leave(Builder& b, u16 live) { leave(b, live, true); }
-  /// In an indirect branch or return: rcx = the target; rcx and r11 are saved. Leaves rcx as it was.
+  /// Called in an indirect branch or return: rcx = the target; rcx and r11 are saved. Preserves rcx.
   void indirect(Builder& b, const Instruction& in);
 
-  /// Before the copy of instruction `i`, a conditional branch that leaves the trace where it is `taken`, or not;
-  /// `live`: flags that are needed there. Returns the number of the way out.
+  /// Called before the copy of instruction `i`, a conditional branch that leaves the trace if its outcome is `taken`.
+  /// `live`: flags that are needed at the exit. Returns the number of the exit.
   u32 begin_way(Builder& b, u32 i, bool taken, u16 live);
-  /// After it: the trace goes on. `live`: flags that are needed here.
+  /// Called after that branch, where the trace continues. `live`: flags that are needed here.
   void stay(Builder& b, const Instruction& in, bool taken, u16 live);
-  /// The same where that is known with the next segment.
+  /// The same, if `live` is known only with the next segment.
   void stay_later(const Instruction& in) { passed_ = true, passed_pc_ = in.pc; }
-  /// What stands at the beginning of that way out.
+  /// Emits the beginning of that exit.
   void emit_way(Builder& b, u32 way);
 
-  /// A conditional branch, in place of its copy: the trace goes on where it is not taken. `live`: flags that are needed
-  /// where it leads to.
+  /// Emits a conditional branch, instead of its copy; the trace continues if it is not taken. `live_there`: flags that
+  /// are needed at its target.
   void conditional(Builder& b, u32 i, u32 segment, u16 live_there);
-  /// What stands after the trace: the ways out of it that are still to come, and what is to be known of it.
+  /// Emits the remaining exits after the trace; stores the ranges of the trace.
   void emit_ways(Builder& b);
   void end_trace(Builder& b, u32 trace);
 
-  /// This register, or in its place one that is borrowed and holds nothing now.
+  /// Returns this register, or if it is borrowed for a value, a borrowed one without a value.
   u8 spared(u8 reg) const { return open_ && reg == note_ ? a_ : reg; }
   u16 live_before(u32 i) const { return facts_[i].live; }
 
  private:
   void leave(Builder& b, u16 live, bool finishes);
   struct Way {
-    u8* from;  // of a displacement; null: it is led there by others
+    u8* from;  // address of the displacement that leads there; null: the caller sets it
     u64 pc, target;
     bool is_taken;
     u16 live;
@@ -105,7 +106,7 @@ class ModelCode {
     Evicted gone;
   };
   void probe_data(Builder& b, u32 i, u32 k);
-  /// A line of code: where the tables have those of its sets that were fetched last, and its numbers there.
+  /// A line of code: the table entries for its set and for the set of its page, and the numbers of both.
   struct FetchedLine {
     u64 address;
     u32 entry, number, page_entry, page_number;
@@ -119,15 +120,15 @@ class ModelCode {
   void note_other_line(Builder& b, Emitter& stub, const DataAccess& access, u64 back);
   void note_access(Builder& b, Emitter& stub, const DataAccess& access, u64 back);
   void add_note(Builder& b, Emitter& stub, u64 back);
-  /// Whether instruction `i` notes something down wherever it finds it.
+  /// Whether instruction `i` writes access records unconditionally.
   bool notes_at(u32 i) const;
-  /// Whether an instruction from `i` on does, before one that is not known.
+  /// Whether an instruction from `i` on does, before the next unknown one.
   bool notes_from(u32 i) const;
   bool is_wanted_from(u32 i) const;
-  /// The register that instructions from `i` on leave alone for longest, of those but `not_these`; no_register where
-  /// `i` itself names all.
+  /// Returns the register that is unused for longest from instruction `i` on, except `not_these`; no_register if `i`
+  /// itself uses all others.
   u8 free_longest(u32 i, u32 not_these) const;
-  /// The registers that hold nothing between two looks, and where what the program had there is kept.
+  /// The registers without a value between two probes, and where the program's values of them are saved.
   struct Role {
     u8* reg;
     u32 place;
@@ -149,7 +150,7 @@ class ModelCode {
   void emit_outcome(Builder& b, u64 pc, bool taken, u16 live);
   void push_return(Builder& b, const Instruction& in);
   void resolved_target(Builder& b, const Instruction& in, u16 live);
-  /// The registers that are borrowed, a bit for each.
+  /// Returns a bit for each borrowed register.
   u32 borrowed() const {
     const auto bit = [](u8 reg) { return reg == no_register ? 0 : 1u << reg; };
     return bit(a_) | bit(b_) | bit(note_) | bit(page_);
@@ -182,20 +183,20 @@ class ModelCode {
   void add_op(models::Op op);
 
   const Instruction* in_ = nullptr;
-  u64 site_ = 0;                        // of the instruction whose code is being made: channel::code_site()
-  translate::LoggedMapping mapping_{};  // of the instruction whose site was asked for last
+  u64 site_ = 0;                        // of the current instruction: channel::code_site()
+  translate::LoggedMapping mapping_{};  // of the instruction whose site was requested last
   u32 n_ = 0;
   ModelFacts facts_[instruction_limit];
   u64 last_line_ = 0;
   bool open_ = false;
-  bool away_ = false;  // the flags are kept in memory: from the first look that needs it to who needs them
+  bool away_ = false;  // the flags are in memory: from the first probe that changes them to their next use
   u8 a_ = 0, b_ = 0, note_ = 0, page_ = 0;
   Evicted gone_ = {};
   u32 first_op_ = 0;
   u64 last_fetched_ = 0;
-  bool records_ = false;         // what this trace does goes onto the tape
-  bool has_access_log_ = false;  // this trace has looked whether there is room for its record
-  bool has_room_ = false;        // this trace has looked whether there is room for its notes
+  bool records_ = false;         // this trace writes the access log
+  bool has_access_log_ = false;  // this trace has checked for room for its log record
+  bool has_room_ = false;        // this trace has checked for room for its access records
   u8 outcomes_ = 0, taken_ = 0;
   ModelRange ranges_[range_limit];
   u32 range_count_ = 0;
@@ -204,20 +205,20 @@ class ModelCode {
   u32 loop_entry_ = 0;
   Way ways_[branch_limit + 1];
   u32 way_count_ = 0;
-  // The conditional branch before this segment, which was not taken.
+  // The conditional branch before this segment; it was not taken.
   bool passed_ = false;
   u64 passed_pc_ = 0;
 };
 extern ModelCode model_code;
 
-/// The program's state at this spot comes back: the registers, in `c`, the history or outcomes of branches, and what
-/// the record lacks. The thread leaves the trace here. `repeats`: within a string instruction.
+/// Restores the program's state at `s`, where the thread leaves the trace: the registers, in `c`, the history or
+/// outcomes of branches, and the rest of the log record. `repeats`: within a string instruction.
 void restore_model_state(Thread* t, Context* c, const CacheLocation& s, bool repeats);
 
-/// What is known of the stretches of a trace, in the form that a template has of it; returns how many there are. `out`
-/// has room for ModelCode::range_limit.
+/// Copies the ranges of a trace to `out` in the form of a template; returns their number. `out` has room for
+/// ModelCode::range_limit.
 u32 models_ranges_of(const Trace& trace, KeptModelRange* out);
-/// The trace, which is a template's, has these.
+/// Sets the ranges of a trace that was made from a template.
 void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n);
 
 }  // namespace tally::engine::instrument

@@ -1,4 +1,4 @@
-/// The forms of machine code that looks at a model's tables are made of.
+/// Emits the forms of machine code that probes of a model's tables consist of.
 #pragma once
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/sites.hpp"
@@ -93,7 +93,7 @@ inline void read_fs_base(Emitter& e, u8 reg) {
   e.byte(static_cast<u8>(0xc0 | (reg & 7)));
 }
 
-/// gs:[offset] = a constant, of 64 bits, sign-extended, or of 32
+/// gs:[offset] = a constant: 64 bits, sign-extended, or 32 bits
 inline void store_constant(Emitter& e, u32 offset, u32 value, bool wide = true) {
   e.byte(0x65);
   if (wide) e.byte(0x48);
@@ -205,7 +205,7 @@ inline void add_byte(Emitter& e, u32 offset, u8 value) {
   e.byte(value);
 }
 
-/// MOV reg, an address of the program, or what its negation is
+/// MOV reg, an address of the program or its negation
 inline void move_address(Emitter& e, u8 reg, u64 address) {
   if (address <= 0xffffffffu)
     recorder.fix_at(Fix::low_address, e.p + 1 + (reg >> 3), address);
@@ -217,7 +217,7 @@ inline void move_negated(Emitter& e, u8 reg, u64 address) {
   recorder.fix_at(Fix::negated, e.p + 2, address);
   e.move_constant(reg, 0 - address);
 }
-/// The same of where the pointer at `operand` leads.
+/// MOV reg, the negated address that the pointer at `operand` contains
 inline void move_negated_by(Emitter& e, u8 reg, u64 operand, u64 target) {
   recorder.fix_at(Fix::negated_by, e.p + 2, operand);
   e.move_constant(reg, 0 - target);
@@ -231,7 +231,7 @@ inline void compare_dword(Emitter& e, u32 offset, u32 value) {
   e.dword(value);
 }
 
-/// One more at the k-th site of the instruction at `pc`; the flags are lost.
+/// Increments the counter of the k-th site of the instruction at `pc`; the flags are lost
 inline void count_site(Emitter& e, u64 pc, u32 k) {
   static const u8 increment[] = {0x65, 0xff, 0x04, 0x25};  // inc dword gs:[…]
   e.bytes(increment, sizeof increment);
@@ -239,7 +239,7 @@ inline void count_site(Emitter& e, u64 pc, u32 k) {
   e.dword(site_at(pc, k));
 }
 
-/// A byte of gs:[offset] and a register, whose other bytes a load clears.
+/// MOV between a byte at gs:[offset] and a register, whose other bytes a load clears
 enum class Byte : u16 { load = 0xb60f, store = 0x88 };
 inline void byte_access(Emitter& e, Byte way, u8 reg, u32 offset) {
   e.byte(0x65);
@@ -258,7 +258,7 @@ inline void extend_byte(Emitter& e, u8 reg) {
   e.byte(static_cast<u8>(0xc0 | (reg & 7) << 3 | (reg & 7)));
 }
 
-/// A displacement of a (conditional) jump that is known later.
+/// Emits a jump (conditional unless `condition` is negative); returns the address of its displacement, for lead().
 inline u8* jump_if(Emitter& e, int condition) {
   if (condition < 0)
     e.byte(0xe9);
@@ -276,7 +276,7 @@ inline void jump_to(Emitter& e, u64 to) { lead(jump_if(e, -1), to); }
 
 enum Condition : int { equal = 4, not_equal = 5, above = 7 };
 
-/// The argument being set: into the model, and back to `back` (0: to what follows). `reg` is lost.
+/// Calls the model, whose argument is set, and returns to `back` (0: to what follows). `reg` is lost.
 inline void ask(Emitter& e, u64 whom, u32 word, u8 reg, u64 back) {
   store_constant(e, o_model_word, word);
   e.rex_w(reg, 0);  // lea reg, [rip + …]
@@ -289,7 +289,8 @@ inline void ask(Emitter& e, u64 whom, u32 word, u8 reg, u64 back) {
   lead(displacement, back != 0 ? back : e.here());
 }
 
-/// The flags go by rax, which is in `other` meanwhile; no_register: in memory, where whoever needs rax waits for it.
+/// Flags are moved by way of rax. Its value is kept in `other`, or if that is no_register, in memory; this delays
+/// whatever needs rax next.
 inline void put_rax_aside(Emitter& e, u8 other) {
   if (other != no_register)
     wide_move(e, other, rax);
@@ -317,7 +318,7 @@ inline void restore_flags(Emitter& e, u8 other) {
   take_rax_back(e, other);
 }
 
-/// The address of an access. `other` is lost where it is relative to FS.
+/// Loads the address of an access. If it is relative to FS, `other` is lost.
 inline void load_address(Emitter& e, const DataAccess& a, u8 to, u8 other) {
   if (a.fixed && !a.fs) return move_address(e, to, static_cast<u64>(a.displacement));
   address_of(e, to, a.base, a.index, a.scale, static_cast<s32>(a.displacement), a.low);

@@ -1,4 +1,4 @@
-// The ways from generated code into the model and back.
+// The entries from generated code into the model, and the returns.
 #include "tally/engine/context.hpp"
 #include "tally/engine/instrument/models.hpp"
 
@@ -44,7 +44,7 @@ asm(R"(
 .text
 .globl enter_model, enter_lookup, model_leave_begin, model_leave_end, lookup_leave_begin, lookup_leave_end, model_pad
 .hidden enter_model, enter_lookup, model_leave_begin, model_leave_end, lookup_leave_begin, lookup_leave_end, model_pad
-# A look at a first level that generated code could not settle. Whoever looks has saved the flags, or needs none. The
+# A probe of a first level that generated code could not resolve. Its caller has saved the flags, or needs none. The
 # function saves what it uses.
 enter_lookup:
   mov %rdi, %gs:model_rdi
@@ -67,7 +67,7 @@ lookup_leave_begin:
   jne model_pad
   jmp *%gs:model_back
 lookup_leave_end:
-# The flags stay as they are.
+# Preserves the flags.
 enter_model:
   mov %rax, %gs:model_rax
   lahf

@@ -1,4 +1,4 @@
-// The models as translation knows them.
+// Connects the models to translation.
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/translate/arenas.hpp"

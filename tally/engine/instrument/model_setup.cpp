@@ -19,13 +19,13 @@ u64* shared_llc;
 u64* shared_plain_llc;
 u32 without;  // bits of channel::Model
 
-// Lines of code have numbers, which fit into an instruction.
+// Each line of code has a number, which fits into an instruction.
 Growing<u64> lines;
 u32* line_slots;  // by address: open addressing
 constexpr u32 line_slots_mask = 4 * line_limit - 1;
 
-/// Whether a look at the most recent line of a set is all that generated code needs of it: `bytes` for each in a table
-/// that has room for them.
+/// Whether generated code can probe the level by the most recent line of each set, in a table with `bytes` bytes per
+/// set.
 bool can_be_inline(const models::CacheShape& shape, u64 bytes) {
   return shape.sets != 0 && shape.write_allocate && (shape.sets & (shape.sets - 1)) == 0 &&
          shape.replacement == models::Replacement::lru && shape.line_bits >= 3 &&
@@ -37,8 +37,8 @@ models::CacheShape shape_of(const channel::ModelLevel& l) {
           l.inclusive != 0};
 }
 
-/// Whether generated code can tell pages: of one length, and of no fewer bytes than a line of a cache. Where there is a
-/// second level alone every access changes it.
+/// Whether generated code can probe pages: they have one size, which is at least that of a cache line. Without a first
+/// level, every access changes the second one.
 bool pages_can_be_inline() {
   const u32 bits = tlbs.page_bits();
   if (tlbs.stlb.sets != 0 && (tlbs.itlb.sets == 0 || tlbs.dtlb.sets == 0)) return false;
@@ -46,7 +46,7 @@ bool pages_can_be_inline() {
     if (shape->sets != 0 && shape->line_bits != bits) return false;
   for (const models::CacheShape* shape : {&caches.l1i, &caches.l1d})
     if (shape->sets != 0 && shape->line_bits > bits) return false;
-  return bits >= 6 && bits <= 22;  // the number of a set is taken from the low 32 bits of an address
+  return bits >= 6 && bits <= 22;  // the set's number is computed from the low 32 bits of an address
 }
 
 u64 level_words() {
@@ -54,14 +54,14 @@ u64 level_words() {
   return models::FirstLevels::words(caches) + models::table_words(caches.l2) + models::tlb_words(tlbs) +
          (settings().models.own_llc != 0 ? models::shared_words(caches) : 0);
 }
-/// Of the plain models: a hierarchy whose last level is shared or not.
+/// For the plain models: a hierarchy with or without a shared last level.
 u64 plain_words() {
   return models::private_words(caches) + (settings().models.own_llc != 0 ? models::shared_words(caches) : 0) +
          models::tlb_words(tlbs);
 }
 
-/// Whether so much may be reserved for a last level and leave the engine what it takes besides: 1.6 GB of addresses.
-/// Else a limit on address space would be met later, and the program could not be counted at all.
+/// Whether `bytes` can be reserved for a last level and leave what the engine needs in addition: 1.6 GB of addresses.
+/// Otherwise the engine would exceed a limit on address space later, and could not count the program at all.
 bool has_room(u64 bytes) {
   const u64 wanted = bytes + (2ull << 30), at = try_reserve(wanted, read_write);
   if (at != 0) unreserve(at, wanted);
@@ -97,7 +97,7 @@ void make_cold_models(Thread* t) {
     r.tage.reset();
   }
   model_thread(t)->record = r.access_log;
-  // No line, and none of any page: where there are zeros, line 0 would be.
+  // No line, and no page: zeros would mean line 0.
   *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at) = no_line;
   *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + data_pages_at) = ~u64{0};
   if (!model_plan.each) return;
@@ -117,8 +117,8 @@ u64 models_key() {
 
 bool models_can_be_kept() {
   if (!model_plan.any()) return true;
-  // A mapping moves by pages: what follows from more of an address than where it lies in its page is another number
-  // each time.
+  // A mapping moves by whole pages, so a number that depends on more than an address's offset in its page differs each
+  // time.
   if (model_plan.each || model_plan.notes_sites || (model_plan.branches && !model_plan.outcomes)) return false;
   const auto stays = [](u64 bytes) { return bytes <= page_bytes; };
   return (!model_plan.l1i || stays(u64{model_plan.l1i_sets} * model_plan.line_bytes)) &&
@@ -127,7 +127,7 @@ bool models_can_be_kept() {
 }
 
 u32 line_number(u64 line) {
-  // Neighbours side by side: lines that are met at random would touch a page of the table each.
+  // Neighbouring lines have neighbouring slots: at random, each line would use another page of the table.
   u32 i = channel::hash_bits(line >> 12, 16) << 6 | (line >> 6 & 63);
   while (line_slots[i] != 0) {
     if (lines[line_slots[i]] == line) return line_slots[i];

@@ -1,4 +1,4 @@
-/// What is simulated, set up once from the settings, and the tables that a thread has for it.
+/// Sets up the simulated machine from the settings, and the tables of each thread.
 #pragma once
 #include "tally/engine/instrument/cold_models.hpp"
 
@@ -6,14 +6,14 @@ namespace tally::engine::instrument {
 
 const models::HierarchyShape& cache_shapes();
 const models::TlbShape& tlb_shapes();
-/// Bits of channel::Model that there was no memory for.
+/// Returns bits of channel::Model that there was no memory for.
 u32 lacking();
-/// Of a thread's ColdModels with its tables, and as much with the end of its alignment.
+/// Sizes of a thread's ColdModels with its tables, and of the same including the padding at its end.
 u64 cold_model_bytes();
 u64 own_room();
-/// And of its rings behind them.
+/// Size of its rings, which follow.
 u64 rings_room();
-/// Tables of zeros: nothing is kept of what was there.
+/// Constructs a thread's ColdModels. The tables contain zeros, and nothing from before.
 void make_cold_models(Thread* t);
 
 }  // namespace tally::engine::instrument

@@ -1,4 +1,4 @@
-// What the simulated machine does where generated code does not settle it, and what becomes of its counts.
+// Processes what generated code does not resolve, and publishes the counts of the simulated machine.
 #include "tally/engine/instrument/models.hpp"
 
 #include <initializer_list>
@@ -83,7 +83,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, ColdMode
   model_counts(t)->values.conditional_misses += r.tage.play(r.outcome, n);
 }
 
-/// Whether the line of data lies in the page that was accessed last of its set; from now on it does.
+/// Whether the line of data is in the page of its set that was accessed last; makes its page that one.
 bool is_page_most_recent(Thread* t, u64 line) {
   if (!model_plan.pages) return true;
   const u64 set = line >> model_plan.page_bits & (model_plan.data_page_sets - 1);
@@ -91,7 +91,7 @@ bool is_page_most_recent(Thread* t, u64 line) {
   return (std::exchange(last, line) ^ line) >> model_plan.page_bits == 0;
 }
 
-/// One line of data; whether it was noted down.
+/// Accesses one line of data; returns whether that was recorded.
 bool touch_data(Thread* t, ColdModels& r, u64 line, models::Note note) {
   ModelThread& m = *model_thread(t);
   bool same_line = true;
@@ -125,8 +125,8 @@ TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, ColdModels
 
 // --- string instructions --------------------------------------------------------------------------------------------
 
-/// What follows the first element of a pair of lines finds both where they are, and leaves them in the same order: it
-/// need not be looked at.
+/// After the first element in a pair of lines, the others find both lines where they are and leave them in the same
+/// order: they need no probe.
 void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
   const ModelThread& m = *model_thread(t);
   ColdModels& r = *cold_models_of(t);
@@ -135,7 +135,7 @@ void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
   models::Repetition left(repeat, words);
   const u64 bytes = repeat.bytes, line = model_plan.line_bytes;
   const auto elements_left = [&](u64 address) {
-    // Elements that lie in the line of this one, this one included; 1 where it lies in two.
+    // Elements in the line of this one, including it; 1 if it is in two lines.
     const u64 offset = address & (line - 1);
     if (offset + bytes > line) return u64{1};
     return left.down ? offset / bytes + 1 : (line - offset) / bytes;
@@ -190,7 +190,7 @@ channel::NoteRing* note_ring(Thread* t, Handed what) {
 
 namespace {
 
-/// Where the next notes and outcomes go.
+/// Sets the address of the next access records or outcomes.
 void go_on_at(Thread* t, Handed what, u64 block) {
   if (what == Handed::notes)
     model_thread(t)->next_note = reinterpret_cast<u64*>(block);
@@ -215,12 +215,12 @@ bool attach_notes(Thread* t, bool goes_on) {
 
 constexpr channel::NoteBlock last_of_ring = {.count = 0, .forks = 0, .closes = 1, .returns = 0};
 
-/// gshare is where generated code looks for it, as all branches so far have left it.
+/// Copies gshare, as all branches so far have left it, to where generated code probes it.
 void take_directions_back(Thread* t) {
   ModelThread& m = *model_thread(t);
   const u64 state = notes_take_back(t, Handed::outcomes, outcomes_written(m));
   if (state == 0) {
-    // Nobody answers: it goes on as at the beginning, and the counts are said to lack it.
+    // The command does not answer: gshare begins again, and the counts are marked as incomplete.
     __atomic_or_fetch(&model_counts(t)->without, static_cast<u32>(channel::model_branches), __ATOMIC_RELAXED);
     return;
   }
@@ -230,7 +230,7 @@ void take_directions_back(Thread* t) {
   (void)notes_publish(t, Handed::outcomes, last_of_ring);
 }
 
-/// A mark in each ring that is used, after all that it holds.
+/// Publishes a mark in each ring that is used, after everything that it holds.
 void publish_mark(Thread* t, const channel::NoteBlock& mark) {
   if (settings().models.handed_on == 0) return;
   for (const Handed what : rings)

@@ -1,4 +1,4 @@
-// The plain models in the engine: what is on the tape goes through them.
+// The plain models in the engine: they process the access log.
 #include <new>
 
 #include "tally/engine/instrument/cold_models.hpp"
@@ -18,7 +18,7 @@ void keep_in(channel::ModelValues& values, ColdModels& r) {
   v.branches.add(plain_branches(r).counts());
 }
 
-/// Beside those that they are compared with; in their place where generated code looks at nothing.
+/// Stores their counts with those that they are compared with; in place of those if generated code probes nothing.
 void keep_plain(Thread* t, ColdModels& r) {
   channel::ModelCounts& c = *model_counts(t);
   const bool alone = !model_plan.branches && !model_plan.code() && !model_plan.data();

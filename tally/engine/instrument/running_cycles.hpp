@@ -1,35 +1,35 @@
-/// Cycles of the core while a thread runs: read at marks, by the instruction rdpmc, and by programs that ask for what
-/// they have counted.
+/// Core cycles of a running thread: read at marks, by the instruction rdpmc, and by programs that ask for their counts.
 ///
-/// What segments cost is what the core model makes of everything that was executed so far. It is asked again where
-/// much was executed of which it has seen less than half, or a quarter more in all than when it was asked last; what it
-/// has not seen at all costs what instructions cost on the average. Such a read takes
-/// as long as core_finish(); few do.
+/// The core model computes the cost of segments from everything that was executed so far. It runs again if a large part
+/// of what was executed is of segments of which it has processed less than half, or if a quarter more was executed than
+/// when it last ran. Segments that it has not processed have the cost of average instructions. A read that runs the
+/// model takes as long as core_finish(); few do.
 #pragma once
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::instrument {
 
-/// The process has asked for them by itself.
+/// The process has asked for cycles by itself.
 extern bool asks_cycles;
 
-/// Some mark or counter wants them (channel::Marks::cycles_rows), or the program.
+/// Whether a mark or counter (channel::Marks::cycles_rows), or the program, asks for cycles.
 inline bool reads_cycles() { return settings().marks.cycles_rows != 0 || asks_cycles; }
 
 /// Called once, when the settings are known.
 void running_cycles_init();
-/// A thread that has its record; `goes_on`: it had one before, and its cycles with it. False without memory.
+/// Prepares a thread that has its channel record; `goes_on`: it had one before and keeps its cycles. False without
+/// memory.
 bool running_cycles_attach(Thread* t, bool goes_on);
-/// A thread asks for them by itself: from now on its process keeps what they are made of. False without memory, or
-/// where the core model is not asked for.
+/// Prepares a thread that asks for cycles by itself: from now on its process keeps the data for them. False without
+/// memory, or if the core model is not requested.
 bool running_cycles_asked(Thread* t);
-/// The counters of a thread are about to be zeroed.
+/// Called before the counters of a thread are zeroed.
 void running_cycles_before_fold(Thread* t);
-/// Segments have other numbers from here on. Wants cache_lock held.
+/// Discards all costs, because segments get other numbers. The caller holds cache_lock.
 void running_cycles_forget();
 
-/// Of all that the thread has executed, with its misses. Its counters were just read (totals_of). `waits`: it may wait
-/// for cache_lock; else it goes without the model where somebody has that.
+/// Returns the cycles of everything that the thread has executed, including misses. Its counters were just read
+/// (totals_of). `waits`: it may wait for cache_lock; otherwise it does not run the core model if the lock is taken.
 s64 running_cycles(Thread* t, bool waits);
 
 }  // namespace tally::engine::instrument

@@ -1,4 +1,4 @@
-/// Rows of windows on their way into a thread's ring (engine/channel/windows.hpp): what they hold, and where they go.
+/// Builds rows of windows and writes them into a thread's ring (engine/channel/windows.hpp).
 #pragma once
 #include "tally/engine/instrument/access_records.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
@@ -8,27 +8,27 @@ namespace tally::engine::instrument {
 /// Offset from the GS base.
 inline constexpr u32 windows_at = 0xf2300;
 
-/// Of a thread whose windows start or stop at an address: how far it is.
+/// The state of a thread whose windows start or stop at an address.
 enum class Stretch : u32 { counted, waits, done };
 
-/// Words of a vector that are kept until they are written.
+/// Words of a vector that are buffered before they are written.
 inline constexpr u32 vector_limit = 1u << 15;
 
-/// What a thread keeps for its windows.
+/// The window state of a thread.
 struct ThreadWindows {
   channel::NoteRing* ring;
-  u64 block;        // where the rows go that are being written
-  u32 rows, bytes;  // that are there
+  u64 block;        // address of the block for the next rows
+  u32 rows, bytes;  // of the rows in that block
   u32 words;        // of the vector so far
   u64* vector;
-  u32 number;       // of the last one
-  u64 last;         // address of the instruction that may be the last of the window
-  u32 leaves_next;  // countdowns are so low that the next check leaves
-  u32 stays;        // in steps, up to the next check
+  u32 number;       // of the last window
+  u64 last;         // address of the instruction that may be the last one of the window
+  u32 leaves_next;  // 1: the countdowns are so low that the next check leaves
+  u32 stays;        // 1: execute single steps up to the next check
   Stretch stretch;
-  s64 ended[channel::window_trigger_limit];  // of the events of triggers, in all windows that have ended
+  s64 ended[channel::window_trigger_limit];  // events of each trigger in all windows that have ended
   EventSums row;                             // the last one
-  u64 late[channel::first_segment];  // the counters of what is known only at run time, as they are in the countdowns
+  u64 late[channel::first_segment];  // counters of events known only at run time, up to what the countdowns contain
 };
 static_assert(windows_at + sizeof(ThreadWindows) <= 0xf4000 /* mark_counts_at */);
 
@@ -37,25 +37,26 @@ inline ThreadWindows& windows_of(const Thread* t) {
 }
 inline const channel::Windows& asked_windows() { return settings().windows; }
 
-/// What rows are made of. Called once, when the settings are known, after marks.
+/// Chooses how rows are computed. Called once, after the settings and marks are known.
 void records_init();
-/// Whether rows read all counters, which generated code then says are touched.
+/// Whether rows read all counters. Generated code then marks the counters that it increments.
 bool reads_all_counters();
 
-/// Of the events of a trigger: how many fill the thread's window, which one outside of its stretch never is; and how
-/// many it has so far.
+/// window_length: how many events of a trigger fill the thread's window, which never fills outside of the counted part
+/// of the run. in_window: how many events it has so far.
 s64 window_length(const Thread* t, u32 trigger);
 s64 in_window(const Thread* t, u32 trigger);
-/// The events of rows, up to this moment.
+/// Reads the current values of a row's events.
 void read_row(Thread* t, EventSums& sums);
 
-/// The thread's block is empty.
+/// Begins an empty block.
 void begin_block(ThreadWindows& w);
-/// What it holds is handed on.
+/// Publishes the thread's block.
 void publish(Thread* t, bool closes);
-/// Its vector so far goes into rows of its own, but for the last `most` words.
+/// Writes the thread's vector so far, except the last `most` words, into rows of its own.
 void write_parts(Thread* t, u32 most);
-/// The window ends: by a trigger, cut, or because the thread's stretch does; or it is the stretch that begins.
+/// Writes the row of a window that ends by a trigger, is cut, or ends where windows stop; or the row where windows
+/// start.
 void write_row(Thread* t, u32 ended_by);
 
 }  // namespace tally::engine::instrument

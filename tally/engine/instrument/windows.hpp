@@ -1,8 +1,7 @@
-/// Windows: a row of counts each time that a thread has counted so many instructions, or other events
-/// (engine/channel/windows.hpp).
+/// Windows: a row of counts whenever a thread has counted N instructions or other events (engine/channel/windows.hpp).
 ///
-/// Generated code counts down (translate/countdown.hpp) and leaves a little too early; then the thread goes in steps of
-/// one instruction until the window is full, and the row is written where the program stands then.
+/// Generated code counts down (translate/countdown.hpp) and leaves slightly too early. Then the thread executes single
+/// steps until the window is full, and writes the row there.
 #pragma once
 #include "tally/engine/instrument/access_records.hpp"
 
@@ -10,34 +9,34 @@ namespace tally::engine::instrument {
 
 inline bool windows_on() { return settings().windows.on != 0; }
 
-/// Translation counts down from now on, where there are any. Called once, when the settings are known, after marks.
+/// Makes translation count down if windows are requested. Called once, after the settings and marks are known.
 void windows_init();
 
-/// Another number for each way of counting down and summing; 0 where there are no windows. How long they are does not
+/// Returns a number that identifies how code counts down and sums; 0 without windows. The windows' length does not
 /// matter.
 u64 windows_key();
 
-/// Where the ring of a thread is mapped.
+/// Returns the address at which the thread's ring is mapped.
 channel::NoteRing* window_ring(const Thread* t);
 
-/// A thread that has its record: its first window begins. False without memory.
+/// Begins the first window of a thread that has its channel record. False without memory.
 bool windows_attach(Thread* t);
-/// The first thread of a program, before it has its record: its windows begin at once, or at an address.
+/// Prepares the first thread of a program, before it has its record: its windows begin at once, or at an address.
 void windows_of_program(Thread* t);
-/// One that another begins, as yet without a record: it is as far as that one.
+/// Prepares a new thread, before it has its record: its windows have started or stopped like those of its parent.
 void windows_inherit(Thread* t, const Thread* parent);
-/// The thread, which stands there, has come to where windows start or stop: what it does for the first time counts.
+/// Starts or stops the windows of a thread at its current address. Only the first start and the first stop count.
 void windows_start(Thread* t);
 void windows_stop(Thread* t);
-/// The counters of a thread are about to be zeroed; and they were, and their sum is in its record.
+/// Called before the counters of a thread are zeroed, and after they were added to its record and zeroed.
 void windows_before_fold(Thread* t);
 void windows_folded(Thread* t);
-/// The thread counts nothing more: its last window is cut. It stands still, or calls it itself.
+/// Cuts the thread's last window: it counts nothing more. The thread is stopped, or is the caller.
 void windows_close(Thread* t);
-/// An instruction is about to be executed at its own address, at the thread's pc.
+/// Called before an instruction is executed at its own address, the thread's pc.
 void windows_step(Thread* t);
-/// The thread is between two instructions, and about to look for its next trace: full windows end here, and it goes in
-/// steps, or does not.
+/// Called between two instructions, before the thread's next trace is found: ends full windows, and starts or ends
+/// single steps.
 void windows_settle(Thread* t);
 
 }  // namespace tally::engine::instrument

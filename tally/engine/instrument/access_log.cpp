@@ -19,7 +19,8 @@ void ModelCode::put(Emitter& e, u8 reg) {
   store_at(e, b_, reg, 8u * gone_.words++);
 }
 
-/// Before an instruction: records the lines that it is fetched from, except the last one, and its accesses.
+/// Before an instruction: records the lines that it is fetched from, except one that was recorded last, and its
+/// accesses.
 void ModelCode::record(Builder& b, u32 i) {
   const Instruction& in = in_[i];
   const ModelFacts& f = facts_[i];

@@ -15,34 +15,34 @@ u64 block_of(NoteRing& ring, u32 number) {
   return reinterpret_cast<u64>(&ring) + (1 + number % channel::note_blocks) * channel::note_block_bytes;
 }
 
-/// Fetches the lines of a block together, because the command read them last: one after the other, as they are written,
-/// they cost about 30 ns each.
-u64 fetched(u64 block) {
+/// Prefetches the lines of a block together. The command read them last, so one after the other, as they are written,
+/// they would cost about 30 ns each.
+u64 prefetch_block(u64 block) {
   for (u64 at = 0; at < notes_handed_on; at += 64) asm volatile("prefetchw (%0)" : : "r"(block + at));
   return block;
 }
 
-u32 waiting(const NoteRing& ring) { return ring.published - __atomic_load_n(&ring.taken, __ATOMIC_ACQUIRE); }
+u32 waiting_blocks(const NoteRing& ring) { return ring.published - __atomic_load_n(&ring.taken, __ATOMIC_ACQUIRE); }
 
 void wake() {
   __atomic_add_fetch(&bell().rings, 1, __ATOMIC_SEQ_CST);
   kernel(SYS_futex, reinterpret_cast<u64>(&bell().rings), FUTEX_WAKE, 1);
 }
 
-bool somebody_sleeps() { return __atomic_load_n(&bell().sleepers, __ATOMIC_SEQ_CST) != 0; }
+bool is_command_asleep() { return __atomic_load_n(&bell().sleepers, __ATOMIC_SEQ_CST) != 0; }
 
 /// Whether the command has closed the rings: it takes no more blocks.
-bool is_taken_by_nobody() { return __atomic_load_n(&bell().closed, __ATOMIC_SEQ_CST) != 0; }
+bool is_closed_by_command() { return __atomic_load_n(&bell().closed, __ATOMIC_SEQ_CST) != 0; }
 
 /// Whether nobody takes blocks any more: the command has closed the rings, or has ended.
 bool is_closed() {
-  if (is_taken_by_nobody()) return true;
+  if (is_closed_by_command()) return true;
   struct {
     s32 fd;
     s16 events, happened;
-  } asked = {static_cast<s32>(inherited(channel::inherited_socket)), 0, 0};
+  } socket = {static_cast<s32>(inherited(channel::inherited_socket)), 0, 0};
   constexpr s16 hung_up = 0x10;
-  if (kernel(SYS_poll, reinterpret_cast<u64>(&asked), 1, 0) <= 0 || (asked.happened & hung_up) == 0) return false;
+  if (kernel(SYS_poll, reinterpret_cast<u64>(&socket), 1, 0) <= 0 || (socket.happened & hung_up) == 0) return false;
   __atomic_store_n(&bell().closed, 1, __ATOMIC_RELEASE);
   return true;
 }
@@ -50,11 +50,11 @@ bool is_closed() {
 /// Waits until at most `most` blocks are left. False if nobody takes them.
 bool wait_for(NoteRing& ring, u32 most) {
   const u64 second[2] = {1, 0};
-  while (waiting(ring) > most) {
-    if (is_taken_by_nobody()) return false;
+  while (waiting_blocks(ring) > most) {
+    if (is_closed_by_command()) return false;
     __atomic_store_n(&ring.waits, 1 + most, __ATOMIC_SEQ_CST);
     const u32 taken = __atomic_load_n(&ring.taken, __ATOMIC_SEQ_CST);
-    if (somebody_sleeps()) wake();
+    if (is_command_asleep()) wake();
     if (ring.published - taken <= most) break;
     const s64 r =
         kernel(SYS_futex, reinterpret_cast<u64>(&ring.taken), FUTEX_WAIT, taken, reinterpret_cast<u64>(second));
@@ -93,7 +93,7 @@ u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
     return block_of(ring, ring.published);
   if (block.closes != 0) ring.open = 0;
   const bool holds_something = block.count != 0 || block.forks != 0;
-  if (is_taken_by_nobody()) {
+  if (is_closed_by_command()) {
     if (holds_something) mark_lost(t, what);
     return block_of(ring, ring.published);
   }
@@ -101,11 +101,11 @@ u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
   __atomic_store_n(&ring.published, ring.published + 1, __ATOMIC_SEQ_CST);
   channel::enqueue(bell(), ring, channel::ring_number(t->index, what));
   // The command may have read the list for the last time before the block was in it.
-  if (holds_something && is_taken_by_nobody()) mark_lost(t, what);
-  if ((waiting(ring) >= channel::note_blocks_to_wake || block.closes != 0) && somebody_sleeps()) wake();
+  if (holds_something && is_closed_by_command()) mark_lost(t, what);
+  if ((waiting_blocks(ring) >= channel::note_blocks_to_wake || block.closes != 0) && is_command_asleep()) wake();
   // The block after those that wait is the current one.
   (void)wait_for(ring, channel::note_blocks - 1);
-  return fetched(block_of(ring, ring.published));
+  return prefetch_block(block_of(ring, ring.published));
 }
 
 u64 notes_take_back(Thread* t, Handed what, u32 count) {
@@ -113,7 +113,7 @@ u64 notes_take_back(Thread* t, Handed what, u32 count) {
   if (ring.open == 0) return 0;
   const u64 block = block_of(ring, ring.published);
   (void)notes_publish(t, what, {.count = count, .forks = 0, .closes = 0, .returns = 1});
-  return !is_taken_by_nobody() && wait_for(ring, 0) ? block : 0;
+  return !is_closed_by_command() && wait_for(ring, 0) ? block : 0;
 }
 
 void notes_wait(Thread* t, Handed what) { (void)wait_for(*note_ring(t, what), 0); }

@@ -19,7 +19,7 @@ void byte_operation(Emitter& e, u8 opcode, u32 digit, u8 reg, u32 offset) {
   e.dword(offset);
 }
 
-/// Compares a counter of gshare with the end of its range for this outcome.
+/// Compares a counter of gshare with its saturated value for this outcome.
 void compare_counter(Emitter& e, u8 reg, bool taken) {
   byte_operation(e, 0x80, 7, reg, gshare_at);
   e.byte(taken ? 3 : 0);
@@ -82,8 +82,8 @@ void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   const u64 back = e.here();
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(away, stub.here());
-  // One step towards the outcome; the prediction was wrong if that does not reach the end. The flags are not needed
-  // here.
+  // Moves the counter one step towards the outcome. If it is not saturated then, the prediction was wrong. The flags
+  // are not needed here.
   byte_operation(stub, 0xfe, taken ? 0 : 1, a_, gshare_at);  // inc, dec
   compare_counter(stub, a_, taken);
   lead(jump_if(stub, equal), back);

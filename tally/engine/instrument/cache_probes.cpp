@@ -9,8 +9,8 @@ namespace tally::engine::instrument {
 namespace {
 
 /// Relocates the next instruction, which compares an entry with the number of this line or page, or sets it.
-void names_line(const Emitter& e, u64 address) { recorder.fix_at(Fix::line, e.p + 8, address); }
-void names_page(const Emitter& e, u64 address) {
+void relocate_line(const Emitter& e, u64 address) { recorder.fix_at(Fix::line, e.p + 8, address); }
+void relocate_page(const Emitter& e, u64 address) {
   recorder.fix_at(Fix::page_entry, e.p + 4, address);
   recorder.fix_at(Fix::line, e.p + 8, address);
 }
@@ -32,10 +32,10 @@ void ModelCode::store_note(Emitter& e, u8 to) const {
 }
 
 /// Calls the model, which may read and write access records. Register b is lost.
-void ModelCode::ask_lookup(Emitter& e, u64 whom, u32 word) {
+void ModelCode::ask_lookup(Emitter& e, u64 entry, u32 word) {
   if (model_plan.notes_sites) store_site(e);
   if (note_ != no_register) e.store(note_, o_model_note);
-  ask(e, whom, word, b_, 0);
+  ask(e, entry, word, b_, 0);
   if (note_ != no_register) e.load(note_, o_model_note);
 }
 
@@ -96,8 +96,8 @@ void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
   jump_to(stub, back);
 }
 
-/// The address XOR the most recent line of the set is less than the line's length if both are in one line, and small
-/// enough if the access ends in that line.
+/// Checks with one comparison that the access is within the most recent line of its set: then the address XOR that line
+/// is at most the line's length minus the access's.
 void ModelCode::probe_stable_data(Builder& b, const DataAccess& access, u64 pc, u32 site) {
   Emitter& e = b.e;
   const bool pages = model_plan.pages, fixed = access.fixed && !access.fs;
@@ -191,7 +191,7 @@ void ModelCode::probe_data(Builder& b, u32 i, u32 k) {
   const u32 line = model_plan.line_bytes;
   const u64 address = static_cast<u64>(access.displacement);
   const bool fixed = access.fixed && !access.fs;
-  // The same bytes elsewhere mean the same address.
+  // At another address the same bytes mean the same operand address.
   if (access.fixed && (access.fs || (!in_[i].rip_relative() && in_[i].pc >= low_limit))) recorder.give_up();
   const bool fits = access.bytes <= line && (!fixed || address % line + access.bytes <= line);
   spill_flags(b, f.live);
@@ -245,12 +245,12 @@ void ModelCode::probe_stable_line(Builder& b, const FetchedLine& line, u64 pc) {
   if (note_ != no_register) make_room(b);
   u8* away[2] = {};
   if (model_plan.l1i) {
-    names_line(b.e, line.address);
+    relocate_line(b.e, line.address);
     compare_dword(b.e, line.entry, line.number);
     away[0] = jump_if(b.e, not_equal);
   }
   if (model_plan.pages) {
-    names_page(b.e, line.page());
+    relocate_page(b.e, line.page());
     compare_dword(b.e, line.page_entry, line.page_number);
     away[1] = jump_if(b.e, not_equal);
   }
@@ -259,11 +259,11 @@ void ModelCode::probe_stable_line(Builder& b, const FetchedLine& line, u64 pc) {
     if (jump != nullptr) lead(jump, stub.here());
   count_site(stub, pc, line_site);
   if (model_plan.l1i) {
-    names_line(stub, line.address);
+    relocate_line(stub, line.address);
     store_constant(stub, line.entry, line.number, false);
   }
   if (model_plan.pages) {
-    names_page(stub, line.page());
+    relocate_page(stub, line.page());
     store_constant(stub, line.page_entry, line.page_number, false);
   }
   move_address(stub, a_, line.address + static_cast<u64>(Ask::fetch));
@@ -288,17 +288,17 @@ void ModelCode::probe_line(Builder& b, u32 i, u64 address) {
   if ((facts_[i].unstable >> line_site & 1) == 0) return probe_stable_line(b, line, in_[i].pc);
   make_room(b);
   if (model_plan.l1i) {
-    names_line(e, line.address);
+    relocate_line(e, line.address);
     compare_dword(e, line.entry, number);
-    names_line(e, line.address);
+    relocate_line(e, line.address);
     store_constant(e, line.entry, number, false);
   }
   move_address(e, a_, address + static_cast<u64>(Ask::fetch));
   note_line(e, 0, model_plan.l1i);
   if (!model_plan.pages) return;
-  names_page(e, line.page());
+  relocate_page(e, line.page());
   compare_dword(e, line.page_entry, page_number);
-  names_page(e, line.page());
+  relocate_page(e, line.page());
   store_constant(e, line.page_entry, page_number, false);
   move_if_not_equal(e, note_, b_);
 }

@@ -8,7 +8,7 @@ namespace tally::engine::instrument {
 namespace {
 
 template <class T>
-bool take(T*& at, u32 n) {
+bool allocate(T*& at, u32 n) {
   if (at == nullptr) at = reinterpret_cast<T*>(try_reserve(page_up(u64{n} * sizeof(T)), PROT_READ | PROT_WRITE));
   return at != nullptr;
 }
@@ -16,14 +16,14 @@ bool take(T*& at, u32 n) {
 }  // namespace
 
 bool CallStacks::reserve() {
-  return take(frames_, frame_limit) && take(stacks_, stack_limit) && take(order_, stack_limit);
+  return allocate(frames_, frame_limit) && allocate(stacks_, stack_limit) && allocate(order_, stack_limit);
 }
 
 void CallStacks::clear() {
   used_ = free_ = interrupted_ = 0;
   has_lost_ = false;
   alternate_base_ = alternate_bytes_ = 0;
-  // Until the first call the thread is on a stack that nothing is known of.
+  // Until the first call, nothing is known of the thread's stack.
   stacks_[alternate] = {0, 0, 0};
   stacks_[1] = {0, 0, 0};
   stack_count_ = 2;
@@ -36,7 +36,7 @@ void CallStacks::leave_alternate() {
   current_ = interrupted_;
 }
 
-/// The stack that has `sp`, as far as is known: the next one that begins above it.
+/// Returns the stack that contains `sp`, as far as is known: the next one that begins above it.
 u32 CallStacks::find(u64 sp) const {
   const u32 end = stack_count_ - 1;
   u32 low = 0, high = end;
@@ -52,19 +52,20 @@ u32 CallStacks::find(u64 sp) const {
 
 void CallStacks::add(u64 sp) {
   if (stack_count_ == stack_limit) {
-    // Those that are used again are found again by their returns.
+    // Stacks that are still in use are found again by their returns.
     for (u32 i = 1; i < stack_count_; i++)
       if (i != current_) pop_below(stacks_[i], ~u64{0});
     stacks_[1] = stacks_[current_];
     order_[0] = 1;
     stack_count_ = 2;
   }
-  const u32 made = stack_count_++;
-  stacks_[made] = {sp + 8, 0, 0};
-  u32 place = made - 1;
-  for (; place > 0 && stacks_[order_[place - 1]].highest > sp + 8; place--) order_[place] = order_[place - 1];
-  order_[place] = static_cast<u16>(made);
-  current_ = made;
+  const u32 added = stack_count_++;
+  stacks_[added] = {sp + 8, 0, 0};
+  u32 position = added - 1;
+  for (; position > 0 && stacks_[order_[position - 1]].highest > sp + 8; position--)
+    order_[position] = order_[position - 1];
+  order_[position] = static_cast<u16>(added);
+  current_ = added;
 }
 
 bool CallStacks::select_far(u64 sp) {
@@ -73,7 +74,7 @@ bool CallStacks::select_far(u64 sp) {
       pop_below(stacks_[alternate], sp + 1);
       return false;
     }
-    leave_alternate();  // its handlers are over
+    leave_alternate();  // its handlers have ended
   }
   if (stacks_[1].highest == 0) {
     stacks_[1].highest = sp + 8;
@@ -84,7 +85,7 @@ bool CallStacks::select_far(u64 sp) {
   if (const u32 found = find(sp); found != no_stack) {
     Stack& s = stacks_[found];
     const bool had_frames = s.frame != 0;
-    pop_below(s, sp + 1);  // one in its own place has been left, too
+    pop_below(s, sp + 1);  // a frame at the same address was left, too
     const u64 lowest = s.frame != 0 ? frames_[s.frame].sp : s.highest;
     const bool is_other = found != current_;
     if (!is_other || sp >= lowest || lowest - sp < near_bytes) {
@@ -116,17 +117,17 @@ bool CallStacks::return_far(u64 sp) {
       pop_below(s, sp);
       if (is_known) pop(s);
       current_ = found;
-      // Above all frames of a stack that was left: another one begins in its place.
+      // The return is above all frames of a stack that was left: another stack begins at the same addresses.
       return is_other && outer == 0 && found != 1;
     }
     const u64 lowest = s.frame != 0 ? frames_[s.frame].sp : s.highest;
     if (left == 0 && (lowest - sp < near_bytes || sp >= lowest || (!is_other && has_lost_))) {
-      // The program jumps by a return; or it goes on where it left this stack.
+      // The program jumps by a return, or continues where it left this stack.
       current_ = found;
       return is_other && s.frame == 0 && found != 1;
     }
   }
-  // Stacks may be in arrays of another one.
+  // A stack may be in an array on another stack.
   for (u32 i = 1; i < stack_count_; i++) {
     Stack& s = stacks_[i];
     if (s.frame == 0 || frames_[s.frame].sp != sp) continue;

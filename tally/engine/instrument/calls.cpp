@@ -24,49 +24,49 @@ using channel::CallNode;
 /// A call instruction in translated code.
 struct Site {
   u64 pc, target;  // target 0: indirect
-  u64 pointer;     // where the address of the function lies, where the target is a jump by way of that; 0 = it is not
+  u64 pointer;     // address of the function's pointer, if the target is a jump through it; 0: it is not
 };
 constexpr u32 site_limit = 1u << 21, sites_of_trace = 16;
 Growing<Site> sites;
 
-/// The low bits of a word that generated code asks with; above them the number of a site, or what a return pops beside
-/// its address.
-enum Asked : u32 { asked_direct, asked_indirect, asked_return };
-constexpr u32 asked_bits = 2;
+/// The low bits of the word by which generated code identifies a call or return. Above them is the number of a site, or
+/// the bytes that a return pops in addition to its address.
+enum CallKind : u32 { kind_direct, kind_indirect, kind_return };
+constexpr u32 kind_bits = 2;
 
 constexpr u32 slot_count = 1u << 21;
 
-/// Of a node, what only its thread needs.
-struct Own {
-  u32 context;  // the one that its calls are below
-  u32 newest;   // the nearest on its way to the root whose function is on that way once
+/// What only its thread needs of a node.
+struct NodeContext {
+  u32 context;  // the node that its calls are below
+  u32 newest;   // the nearest node on the path to the root whose function is on that path once
 };
 
-/// A call that was made lately: most are made again.
-struct Lately {
+/// A recent call: most calls repeat.
+struct RecentCall {
   u64 site, target;
   u32 parent, node, context, reserved;
 };
-constexpr u32 lately_count = 4096;
+constexpr u32 recent_count = 4096;
 
-/// What a thread keeps for its calls.
+/// The call state of a thread.
 struct ThreadCalls {
-  CallNode* nodes;  // in the channel
-  u32* slots;       // node numbers, by parent, site and target
-  Own* own;         // of each node
-  Lately* lately;
+  CallNode* nodes;   // in the channel
+  u32* slots;        // node numbers, by parent, site and target
+  NodeContext* own;  // of each node
+  RecentCall* recent;
   CallStacks stacks;
-  const channel::Totals* base;  // of its record
+  const channel::Totals* base;  // of its channel record
   u32 node_count;
-  u32 unmapped;                         // unmapped_mappings() when `lately` was filled
-  s64 last[channel::call_event_limit];  // what had been counted when the innermost call changed last
+  u32 unmapped;                         // unmapped_mappings() when `recent` was filled
+  s64 last[channel::call_event_limit];  // counts when the innermost call last changed
 };
 constexpr u32 calls_at = 0xf8000;  // from the GS base
 static_assert(calls_at + sizeof(ThreadCalls) <= counters_at);
 
 ThreadCalls& own(Thread* t) { return *reinterpret_cast<ThreadCalls*>(reinterpret_cast<u64>(t) + calls_at); }
 
-/// Of each event the fields of Totals that it is a sum of.
+/// For each event, the fields of Totals that it is a sum of.
 struct {
   u32 count;
   struct {
@@ -89,7 +89,7 @@ s64 accesses_at_run_time(Thread* t, u32 e) {
   return n;
 }
 
-/// What the thread has counted of an event until now.
+/// Returns what the thread has counted of an event so far.
 s64 counted(Thread* t, const ThreadCalls& c, u32 e) {
   s64 n = t->sums[e];
   const auto& event = events.of[e];
@@ -98,7 +98,7 @@ s64 counted(Thread* t, const ThreadCalls& c, u32 e) {
   return n;
 }
 
-/// The pointer of a jump in a table of linked functions (.plt): endbr64 or not, bnd or not, jmp [rip + …].
+/// Returns the address of the pointer of a jump in a linkage table (.plt): endbr64 or not, bnd or not, jmp [rip + …].
 u64 linked_pointer(u64 target) {
   u8 bytes[16] = {};
   const u32 n = read_code(target, bytes, sizeof bytes);
@@ -111,8 +111,8 @@ u64 linked_pointer(u64 target) {
   return target + at + 6 + static_cast<u64>(static_cast<s64>(displacement));
 }
 
-/// Where a call leads: through such a jump, which reads the same a moment later. Up to the first call of a function it
-/// leads back to the table, and from there to the dynamic linker.
+/// Returns where a call leads: through such a jump, which reads the same pointer a moment later. Until the first call
+/// of a function the pointer leads back to the table, and from there to the dynamic linker.
 u64 function_at(u64 target, u64 pointer) {
   constexpr u64 near_table = 64;
   if (pointer == 0) return target;
@@ -122,29 +122,29 @@ u64 function_at(u64 target, u64 pointer) {
 
 u32 hash_of(u32 parent, u64 site, u64 target) { return channel::hash_bits(u64{parent} << 40 ^ site << 8 ^ target, 24); }
 
-/// The nearest node from `from` up that executes the function at `target`; 0 where none does.
-u32 executing(const ThreadCalls& c, u32 from, u64 target) {
+/// Returns the nearest node from `from` upwards that executes the function at `target`; 0 if there is none.
+u32 find_executing(const ThreadCalls& c, u32 from, u64 target) {
   constexpr u32 furthest = 4096;
   for (u32 i = 0; from != 0 && i < furthest; i++, from = c.nodes[from].parent)
     if (c.nodes[from].target == target) return from;
   return 0;
 }
 
-/// Where the calls of a new node are. The functions on the way from the root are those that are being executed, so that
-/// what each of them counted with its callees is below its first node; recursion does not make the way longer than it
-/// has to be: where the outer node is the newest function's, or behind it, the calls are that one's.
-Own place_of(const ThreadCalls& c, u32 made, u32 outer) {
-  if (outer == 0) return {made, made};
-  const u32 newest = c.own[c.nodes[made].parent].newest;
+/// Returns where the calls of a new node are. The functions on the path from the root are those that are being
+/// executed, so the inclusive counts of each are below its first node. Recursion does not lengthen the path without
+/// need: if the outer node belongs to the newest function, or comes after it, the calls are below the outer node.
+NodeContext context_of(const ThreadCalls& c, u32 number, u32 outer) {
+  if (outer == 0) return {number, number};
+  const u32 newest = c.own[c.nodes[number].parent].newest;
   if (outer >= newest) return {outer, c.own[outer].newest};
-  // Where many stacks are known already, recursion has to share more: there is room for others then.
-  if (made < channel::call_node_limit / 2) return {made, newest};
+  // If many stacks are known already, recursion shares more nodes, to leave room for other stacks.
+  if (number < channel::call_node_limit / 2) return {number, newest};
   c.nodes[0].is_recursive |= channel::calls_too_many;
   return {outer, c.own[outer].newest};
 }
 
-/// The node of a call, made when there is none. 0 where there is no room for one. What has been mapped at the addresses
-/// since some mapping went is another function.
+/// Returns the node of a call, and creates it if there is none; 0 without room. If a mapping was removed, other
+/// functions may have been mapped at the addresses since.
 u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   const bool may_differ = c.unmapped != 0;
   const u32 target_mapping = may_differ ? logged_mapping(target) : 0,
@@ -156,28 +156,28 @@ u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
     if (!may_differ || (n.target_mapping == target_mapping && n.site_mapping == site_mapping)) return c.slots[i];
   }
   if (c.node_count == channel::call_node_limit) return 0;
-  const u32 made = c.node_count++;
-  CallNode& n = c.nodes[made];
+  const u32 number = c.node_count++;
+  CallNode& n = c.nodes[number];
   n.target = target;
   n.site = site;
   n.parent = parent;
   n.target_mapping = may_differ ? target_mapping : logged_mapping(target);
   n.site_mapping = may_differ ? site_mapping : logged_mapping(site);
-  const u32 outer = executing(c, parent, target);
+  const u32 outer = find_executing(c, parent, target);
   n.is_recursive = outer != 0;
-  c.own[made] = place_of(c, made, outer);
-  c.slots[i] = made;
+  c.own[number] = context_of(c, number, outer);
+  c.slots[i] = number;
   __atomic_store_n(&c.nodes[0].calls, c.node_count, __ATOMIC_RELEASE);
-  return made;
+  return number;
 }
 
-/// Counts a call; the node that its own calls are below.
+/// Counts a call; returns the node that its own calls are below.
 u32 enter_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   if (const u32 unmapped = unmapped_mappings(); unmapped != c.unmapped) {
     c.unmapped = unmapped;
-    throw_away(c.lately, lately_count * sizeof *c.lately);
+    throw_away(c.recent, recent_count * sizeof *c.recent);
   }
-  Lately& l = c.lately[(site ^ site >> 12 ^ parent * 67u ^ target >> 4) % lately_count];
+  RecentCall& l = c.recent[(site ^ site >> 12 ^ parent * 67u ^ target >> 4) % recent_count];
   if (l.site != site || l.target != target || l.parent != parent) {
     const u32 node = find_node(c, parent, site, target);
     if (node == 0) {
@@ -190,8 +190,8 @@ u32 enter_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   return l.context;
 }
 
-/// What was counted since the last call or return is the innermost call's own.
-void pass_to_innermost(Thread* t, ThreadCalls& c) {
+/// Adds what was counted since the last call or return to the innermost call.
+void add_to_innermost(Thread* t, ThreadCalls& c) {
   CallNode& n = c.nodes[c.stacks.node()];
   for (u32 e = 0; e < events.count; e++) {
     const s64 now = counted(t, c, e);
@@ -200,7 +200,7 @@ void pass_to_innermost(Thread* t, ThreadCalls& c) {
   }
 }
 
-/// Whether the call at `site` is in the function that begins at `function`: nothing ends between the two.
+/// Whether the call at `site` is in the function that begins at `function`: no function ends between the two.
 bool is_in_function(u64 function, u64 site) {
   constexpr u64 longest = 2048;
   if (site - function >= longest) return false;
@@ -213,8 +213,8 @@ bool is_in_function(u64 function, u64 site) {
 
 void call(Thread* t, u64 sp, u64 site, u64 target) {
   ThreadCalls& c = own(t);
-  pass_to_innermost(t, c);
-  // A function may call another one on a stack of its choice. Else somebody jumped to what is there.
+  add_to_innermost(t, c);
+  // A function may call another one on a stack of its choice. Otherwise the program jumped to the code there.
   if (c.stacks.select(sp)) {
     const u32 left = c.stacks.left();
     c.stacks.enter(is_in_function(c.nodes[left].target, site) ? left : enter_node(c, 0, 0, site));
@@ -228,7 +228,7 @@ void call(Thread* t, u64 sp, u64 site, u64 target) {
 
 void return_to(Thread* t, u64 sp) {
   ThreadCalls& c = own(t);
-  pass_to_innermost(t, c);
+  add_to_innermost(t, c);
   if (c.stacks.return_to(sp)) c.stacks.enter(enter_node(c, 0, 0, at<u64>(sp)));
 }
 
@@ -239,14 +239,14 @@ class Hooks final : public Probes {
   void called(Builder& b, const Instruction& site, bool direct) override {
     Emitter& e = b.e;
     const u8 reg = direct ? rax : r11;
-    u32 word = asked_return;
+    u32 word = kind_return;
     if (site.kind == Kind::ret) {
-      if (site.opcode == 0xc2) word |= static_cast<u32>(static_cast<u16>(site.immediate)) << asked_bits;
+      if (site.opcode == 0xc2) word |= static_cast<u32>(static_cast<u16>(site.immediate)) << kind_bits;
     } else {
       word = call_word(site.pc, direct ? site.target() : 0);
     }
     if (direct) e.store(reg, o_model_a);
-    constexpr u32 word_at = 9;  // in the instruction that stores it, with which ask() begins
+    constexpr u32 word_at = 9;  // offset in the instruction that stores it, with which ask() begins
     if (direct)
       recorder.fix_at(Fix::call_target, e.p, site.resolved ? site.rip_operand() : site.target(), site.resolved);
     if (site.kind != Kind::ret) recorder.fix_at(Fix::call_site, e.p + word_at, site.pc, direct);
@@ -260,20 +260,20 @@ class Hooks final : public Probes {
 constinit Hooks hooks;
 
 template <class T>
-bool take(T*& at, u32 n) {
+bool allocate(T*& at, u32 n) {
   if (at == nullptr) at = reinterpret_cast<T*>(try_reserve(page_up(u64{n} * sizeof(T)), PROT_READ | PROT_WRITE));
   return at != nullptr;
 }
 
-/// At `place`, or anywhere.
-CallNode* map_nodes(u32 area, u64 place) {
-  if (place == 0) place = try_reserve(channel::area_bytes, PROT_NONE);
-  if (area == 0 || place == 0) return nullptr;
-  const s64 r = kernel(SYS_mmap, place, channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+/// Maps the nodes at `address`, or anywhere if it is 0.
+CallNode* map_nodes(u32 area, u64 address) {
+  if (address == 0) address = try_reserve(channel::area_bytes, PROT_NONE);
+  if (area == 0 || address == 0) return nullptr;
+  const s64 r = kernel(SYS_mmap, address, channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                        inherited(channel::inherited_channel), channel::area_offset(area));
   if (failed(r)) return nullptr;
-  keep_from_core(place, channel::area_bytes);
-  return reinterpret_cast<CallNode*>(place);
+  keep_from_core(address, channel::area_bytes);
+  return reinterpret_cast<CallNode*>(address);
 }
 
 }  // namespace
@@ -282,7 +282,7 @@ bool follows_calls;
 
 u32 call_word(u64 pc, u64 target) {
   const u32 number = sites.add({pc, target, target != 0 ? linked_pointer(target) : 0});
-  return (target != 0 ? asked_direct : asked_indirect) | number << asked_bits;
+  return (target != 0 ? kind_direct : kind_indirect) | number << kind_bits;
 }
 
 u64 calls_key() {
@@ -320,14 +320,14 @@ bool calls_attach(Thread* t, bool goes_on) {
   const CallNode* const before = c.nodes;
   c.nodes = map_nodes(code_log_area(channel::CodeRecordKind::calls, t->process, t->index),
                       goes_on ? 0 : reinterpret_cast<u64>(before));
-  if (c.nodes == nullptr || !take(c.slots, slot_count) || !take(c.own, channel::call_node_limit) ||
-      !take(c.lately, lately_count) || !c.stacks.reserve())
+  if (c.nodes == nullptr || !allocate(c.slots, slot_count) || !allocate(c.own, channel::call_node_limit) ||
+      !allocate(c.recent, recent_count) || !c.stacks.reserve())
     return false;
   c.base = &records().thread(t->index).base;
   for (s64& sum : t->sums) sum = 0;
   for (s64& last : c.last) last = 0;
   if (goes_on) {
-    // Nodes that there are stay as they are; what is counted at them is the child's own.
+    // The nodes stay; what is counted in them from now on is the child's.
     for (u32 i = 0; i < c.node_count; i++) {
       c.nodes[i] = before[i];
       c.nodes[i].calls = 0;
@@ -336,7 +336,7 @@ bool calls_attach(Thread* t, bool goes_on) {
   } else {
     throw_away(c.slots, slot_count * sizeof *c.slots);
     throw_away(c.own, channel::call_node_limit * sizeof *c.own);
-    throw_away(c.lately, lately_count * sizeof *c.lately);
+    throw_away(c.recent, recent_count * sizeof *c.recent);
     c.node_count = 1;
     c.stacks.clear();
   }
@@ -345,7 +345,7 @@ bool calls_attach(Thread* t, bool goes_on) {
 }
 
 void calls_settle(Thread* t) {
-  if (calls_on()) pass_to_innermost(t, own(t));
+  if (calls_on()) add_to_innermost(t, own(t));
 }
 
 void calls_folded(Thread* t) {
@@ -359,11 +359,10 @@ void calls_handler(Thread* t, u64 sp, u64 base, u64 bytes) {
 
 void calls_asked(Thread* t, u32 word) {
   const ModelThread& m = *model_thread(t);
-  const u32 more = word >> asked_bits;
-  switch (word & ((1u << asked_bits) - 1)) {
-    case asked_return: return return_to(t, m.stack - 8 - more);
-    case asked_direct:
-      return call(t, m.stack - 8, sites[more].pc, function_at(sites[more].target, sites[more].pointer));
+  const u32 more = word >> kind_bits;
+  switch (word & ((1u << kind_bits) - 1)) {
+    case kind_return: return return_to(t, m.stack - 8 - more);
+    case kind_direct: return call(t, m.stack - 8, sites[more].pc, function_at(sites[more].target, sites[more].pointer));
     default: return call(t, m.stack, sites[more].pc, m.saved[0]);
   }
 }

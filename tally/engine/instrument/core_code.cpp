@@ -25,10 +25,10 @@ CoreRegister core_register(ZydisRegister r) {
 template <u32 n>
 void add(CoreRegister (&list)[n], CoreRegister r) {
   if (r == models::no_register) return;
-  for (CoreRegister& place : list) {
-    if (place == r) return;
-    if (place == models::no_register) {
-      place = r;
+  for (CoreRegister& slot : list) {
+    if (slot == r) return;
+    if (slot == models::no_register) {
+      slot = r;
       return;
     }
   }
@@ -62,7 +62,7 @@ models::Form form_of(const Details& details) {
                                    : (o.mem.base != ZYDIS_REGISTER_NONE) + (o.mem.index != ZYDIS_REGISTER_NONE) +
                                          o.mem.disp.has_displacement);
     }
-    // `xor eax, eax` and `vpxor xmm0, xmm1, xmm1`: whatever stands for a source.
+    // `xor eax, eax` and `vpxor xmm0, xmm1, xmm1`: all operands that are sources.
     const bool is_result_only = i == 0 && raw.operand_count_visible == 3;
     if (o.type == ZYDIS_OPERAND_TYPE_REGISTER && !is_result_only) {
       const CoreRegister r = core_register(o.reg.value);
@@ -73,35 +73,35 @@ models::Form form_of(const Details& details) {
       sources = 8;  // a constant or memory: no idiom
     }
   }
-  // A part of a register, or elements by a mask: the rest is as it was.
+  // A write to a part of a register, or to elements by a mask, keeps the rest.
   const bool is_whole =
       raw.avx.mask.reg <= ZYDIS_REGISTER_K0 && (first >= models::first_x87 || raw.operand_width >= 32);
   form.same_register = sources == 2 && equal == 2 && first != models::no_register && is_whole;
-  // Zydis tells the width of legacy vector instructions by their operands only.
+  // Zydis reports the width of legacy vector instructions only by their operands.
   if (first >= models::first_vector && first < models::first_mask && raw.avx.vector_length == 0) form.bits = 128;
   return form;
 }
 
-/// The kind of the same mnemonic in the same form is looked up once.
+/// Returns the kind of a mnemonic in a form, and caches it.
 Operation kind_of(const Details& details, const models::Form& form) {
-  struct Known {
+  struct CachedKind {
     u64 key;
     Operation operation;
   };
-  static Known known[1024];
+  static CachedKind cache[1024];
   const u64 key = u64{details.raw.mnemonic} << 32 | u64{form.bits} << 16 | u64{form.operands} << 8 |
                   u64{form.address_parts} << 4 | u64{form.immediate} << 3 | u64{form.memory} << 2 |
                   u64{form.locked} << 1 | u64{form.same_register} | u64{1} << 63;
   Known& place = known[channel::hash_bits(key, 10)];
   if (place.key != key) {
     const char* name = ZydisMnemonicGetString(details.raw.mnemonic);
-    place = {key, name == nullptr ? Operation::unknown : models::operation_of(name, form)};
+    entry = {key, name == nullptr ? Operation::unknown : models::operation_of(name, form)};
   }
-  return place.operation;
+  return entry.operation;
 }
 
-/// Something of the register is left as it was, or may be: by a condition that is false, by elements that a mask leaves
-/// out, or because the operand is a part of it that clears no other.
+/// Whether the instruction keeps a part of the register, or may keep it: because a condition is false, a mask leaves
+/// out elements, or the operand is a part of the register and does not clear the rest.
 bool keeps_part(const Details& details, const ZydisDecodedOperand& o) {
   if (o.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) return true;
   if (!(o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) return false;
@@ -111,11 +111,11 @@ bool keeps_part(const Details& details, const ZydisDecodedOperand& o) {
     case ZYDIS_REGCLASS_XMM: return details.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && o.size < 128;
     default: break;
   }
-  // Of zero, which has no lowest bit.
+  // The destination is kept if the source is zero.
   return details.raw.mnemonic == ZYDIS_MNEMONIC_BSF || details.raw.mnemonic == ZYDIS_MNEMONIC_BSR;
 }
 
-/// Shifts and rotations by a count that is 0, or may be, leave all flags.
+/// Shifts and rotations keep all flags if the count is 0, or may do so.
 bool may_keep_flags(const Details& details) {
   switch (details.raw.mnemonic) {
     case ZYDIS_MNEMONIC_ROL:
@@ -134,7 +134,8 @@ bool may_keep_flags(const Details& details) {
   return (count.imm.value.u & (details.raw.operand_width == 64 ? 63u : 31u)) == 0;
 }
 
-/// Flags are two registers: the carry, and the rest. What is only undefined in one of them is left alone by processors.
+/// Flags are two registers: the carry, and the rest. Processors do not change one of them if its flags are only
+/// undefined.
 void add_flags(CoreInstruction& made, const Details& details) {
   const ZydisAccessedFlags* const flags = details.raw.cpu_flags;
   if (flags == nullptr) return;
@@ -180,7 +181,7 @@ CoreInstruction read(const Instruction& in) {
     if (by_front_end && r == stack) continue;
     const bool reads = (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 || keeps_part(details, o);
     if (made.operation != Operation::zeroing && reads) add(made.sources, r);
-    // Into a part of a register it is no renaming, but joins the two.
+    // A move into a part of a register is not renamed but merges the two.
     if (i == 0 && keeps_part(details, o)) {
       if (made.operation == Operation::move) made.operation = Operation::alu;
       if (made.operation == Operation::vector_move) made.operation = Operation::vector_shuffle;
@@ -191,7 +192,7 @@ CoreInstruction read(const Instruction& in) {
   return made;
 }
 
-/// What tells an instruction's code: its bytes without what is added to an address, or to a branch's own; and its
+/// Identifies the code of an instruction: its bytes without the displacement of an address or of a branch; and its
 /// length.
 struct Form {
   u64 words[2] = {};
@@ -213,16 +214,16 @@ struct Form {
 }  // namespace
 
 CoreInstruction core_code(const Instruction& in) {
-  struct Known {
+  struct CachedCode {
     u64 words[2];
     CoreInstruction code;
   };
-  static Known known[1 << 14];
+  static CachedCode cache[1 << 14];
   const Form form(in);
-  Known& place = known[form.hash()];
-  if (place.words[0] != form.words[0] || place.words[1] != form.words[1])
-    place = {{form.words[0], form.words[1]}, read(in)};
-  return place.code;
+  CachedCode& entry = cache[form.hash()];
+  if (entry.words[0] != form.words[0] || entry.words[1] != form.words[1])
+    entry = {{form.words[0], form.words[1]}, read(in)};
+  return entry.code;
 }
 
 }  // namespace tally::engine::instrument

@@ -1,7 +1,7 @@
-// Instructions that ran become blocks of the core model: stretches that are entered at their top. What a block is
-// follows from the program alone, not from how its code was cut into traces: those are made again while it runs, and
-// what is kept of earlier runs begins elsewhere. Where an indirect branch led nobody counts: what follows it begins as
-// it most often does.
+// Turns executed instructions into blocks of the core model: code that is entered only at its top. The blocks follow
+// from the program alone, not from how its code was divided into traces: traces are made again while the program runs,
+// and persisted ones begin elsewhere. The targets of indirect branches are not counted: what follows one is taken to
+// begin as it most often does.
 #include "tally/engine/instrument/core_cycles.hpp"
 
 #include "tally/engine/channel/hash.hpp"
@@ -16,9 +16,9 @@
 namespace tally::engine::instrument {
 namespace {
 
-u64* summed;  // executions of each segment by threads that have ended; null where cycles are not asked for
+u64* summed;  // executions of each segment by ended threads; null if cycles are not requested
 
-/// The core that the command has sent. Wants cache_lock held.
+/// Returns the core that the command has sent. The caller holds cache_lock.
 const models::CoreTable& core_table() {
   static_assert(models::operations <= channel::core_kinds);
   static models::CoreTable table;
@@ -39,51 +39,51 @@ const models::CoreTable& core_table() {
   return table;
 }
 
-/// One instruction that ran. There are many: 48 bytes.
+/// An executed instruction. There are many: 48 bytes.
 struct Step {
   u64 pc;
   u64 executions;
-  u64 entered;  // by traces that begin here, but after the end of one that was merely long enough; may wrap meanwhile
+  u64 entered;  // by traces that begin here, except after one that ended only because of its length; may wrap meanwhile
   models::CoreInstruction code;
-  s32 distance;  // from its end to where it may branch to
-  u32 block;     // its own, once that is made
+  s32 distance;  // from its end to its branch target
+  u32 block;     // its block, once that exists
   u8 length;
-  bool goes_on;  // nowhere but to the next one
-  bool follows;  // an instruction that ran lies in front of it, and goes on here
-  bool begins;   // a block
+  bool falls_through;  // only to the next instruction
+  bool follows;        // an executed instruction ends before it and continues here
+  bool begins;         // it begins a block
 
   u64 next() const { return pc + length; }
   u64 target() const { return next() + static_cast<u64>(static_cast<s64>(distance)); }
 };
 
-/// Instructions by their addresses. Open addressing, in a table with room for twice as many.
+/// Instructions by address. Open addressing, in a table with room for twice as many.
 class Steps {
  public:
   bool init(u32 limit) {
     u32 size = 64;
     while (size < 2 * limit) size *= 2;
     mask_ = size - 1;
-    return places_.init(size) && steps_.init(limit + 1);
+    return slots_.init(size) && steps_.init(limit + 1);
   }
   u32 size() const { return size_; }
   Step& operator[](u32 i) const { return steps_[i]; }
 
-  /// Null where nothing ran.
+  /// Returns null if nothing ran there.
   Step* find(u64 pc) const {
-    const u32 found = places_[slot_of(pc)];
+    const u32 found = slots_[slot_of(pc)];
     return found == 0 ? nullptr : &steps_[found - 1];
   }
   Step& add(u64 pc) {
-    u32& place = places_[slot_of(pc)];
-    if (place == 0) {
-      place = ++size_;
+    u32& slot = slots_[slot_of(pc)];
+    if (slot == 0) {
+      slot = ++size_;
       read(steps_[size_ - 1], pc);
     }
-    return steps_[place - 1];
+    return steps_[slot - 1];
   }
 
  private:
-  /// Neighbours side by side: they are met one after the other.
+  /// Neighbouring instructions have neighbouring slots, because they are used one after the other.
   u32 slot_of(u64 pc) const {
     u32 i = (channel::hash32(pc >> 6) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_;
     while (places_[i] != 0 && steps_[places_[i] - 1].pc != pc) i = (i + 1) & mask_;
@@ -98,22 +98,22 @@ class Steps {
     step.code = core_code(in);
     step.length = in.length;
     step.distance = is_branch(in.kind) ? static_cast<s32>(in.immediate) : 0;
-    step.goes_on = in.kind == Kind::plain;
+    step.falls_through = in.kind == Kind::plain;
   }
 
   Code bytes_;
-  Scratch<u32> places_;  // of each, its number + 1
+  Scratch<u32> slots_;  // the number of each instruction + 1
   Scratch<Step> steps_;
   u32 mask_ = 0, size_ = 0;
 };
 
-/// With cost_bits behind the point.
+/// Returns a fixed-point number with cost_bits fraction bits.
 s64 ratio(u64 cycles, u64 executions) {
   for (; cycles >> (63 - cost_bits) != 0; executions /= 2) cycles /= 2;
   return executions == 0 ? 0 : static_cast<s64>((cycles << cost_bits) / executions);
 }
 
-/// The counters as they are now, whoever counts on: they are read several times.
+/// Copies the counters, because they are read several times while threads may count.
 bool copy_counters(const u64* from, Scratch<u64>& to) {
   const u32 n = segment_limit_so_far();
   if (!to.init(n)) return false;
@@ -121,12 +121,12 @@ bool copy_counters(const u64* from, Scratch<u64>& to) {
   return true;
 }
 
-/// The blocks of one process, by rising addresses: of what was executed so often, by segment.
+/// The blocks of one process, in order of their addresses, from the executions of each segment.
 class Flow {
  public:
   explicit Flow(const Scratch<u64>& executed) : executed_(executed) {}
 
-  /// False without memory, or where nothing ran.
+  /// False without memory, or if nothing ran.
   bool build() {
     u32 limit = 0;
     each_trace([&](const Trace& t) { limit += t.place_count; });
@@ -134,7 +134,7 @@ class Flow {
       return false;
     each_trace([&](const Trace& t) { read_steps(t); });
     ran_count_ = 0;
-    each_trace([&](const Trace& t) { read_ways(t); });
+    each_trace([&](const Trace& t) { read_paths(t); });
     find_beginnings();
     if (!blocks_.init(block_count_) || !code_.init(steps_.size()) || !ends_.init(block_count_) ||
         !marks_.init(block_count_) || !sort_beginnings())
@@ -148,7 +148,7 @@ class Flow {
                          {{&ends_[0], block_count_}, {&marks_[0], block_count_}});
   }
 
-  /// After total(): what the segments cost that were executed. Others may read while they are written.
+  /// After total(): sets the costs of the executed segments. Others may read them meanwhile.
   void cost_segments(s64 average, SegmentCost* costs) {
     each_trace([&](const Trace& t) {
       for (u32 s = 0; s < t.segment_count; s++)
@@ -156,7 +156,8 @@ class Flow {
     });
   }
 
-  /// After total(): `each(pc, cycles, executions)` for every instruction, whose block's cycles it has an even share of.
+  /// After total(): calls `each(pc, cycles, executions)` for every instruction. The cycles of a block are divided
+  /// evenly.
   template <class Each>
   void shares(Each&& each) {
     for (u32 block = 0; block < block_count_; block++) {
@@ -200,14 +201,14 @@ class Flow {
     if (Step* const first = steps_.find(t.pc); first != nullptr) first->entered += history.entered();
   }
 
-  /// What is no branch led to the place after it, which may be where the trace ends.
-  void read_ways(const Trace& t) {
+  /// An instruction that is not a branch led to the place after it, which may be the end of the trace.
+  void read_paths(const Trace& t) {
     Step* last = nullptr;
     History(counter(), t).places([&](const Place& p, u64 reached, u64 taken, u64 passed) {
       const bool is_end = p.kind == Kind::end;
       Step* const here = reached == 0 ? nullptr : is_end ? steps_.find(pc_of(t, p)) : &steps_[ran_[ran_count_++]];
       if (last != nullptr && here != nullptr) {
-        if (!last->goes_on || last->next() != here->pc)
+        if (!last->falls_through || last->next() != here->pc)
           add_edge(*last, *here, reached);
         else if (is_end)
           here->entered -= reached;
@@ -219,7 +220,7 @@ class Flow {
     });
   }
 
-  /// Of one execution of an instruction: an even share of its block's.
+  /// Returns the cost of one execution of an instruction: an even share of its block's.
   s64 cost_of(u64 pc, s64 average) {
     const Step* const step = steps_.find(pc);
     if (step == nullptr || step->executions == 0) return average;
@@ -227,8 +228,8 @@ class Flow {
     return ratio(marks_[step->block].cycles, block.executions) / static_cast<s64>(block.instructions.size());
   }
 
-  /// Of one execution of a segment; where a trace counts its whole way at its entry, of what who leaves does not come
-  /// to.
+  /// Returns the cost of one execution of a segment. If a trace counts its whole path at its entry, an exit subtracts
+  /// the cost of what it does not reach.
   s64 cost_of(const Trace& t, u32 number, s64 average) {
     const bool early = number != 0 && t.segments[number].counted < t.segments[0].counted;
     s64 cost = 0;
@@ -248,7 +249,7 @@ class Flow {
 
   u32 number_of(const Step& step) const { return static_cast<u32>(&step - &steps_[0]); }
 
-  /// Between instructions at first; make_edges() makes it one between their blocks.
+  /// The edge is between instructions at first; make_edges() makes it one between their blocks.
   void add_edge(const Step& from, Step& to, u64 count) {
     if (count == 0) return;
     to.begins = true;
@@ -257,9 +258,9 @@ class Flow {
 
   void find_beginnings() {
     for (u32 i = 0; i < steps_.size(); i++) {
-      Step* const next = steps_[i].goes_on ? steps_.find(steps_[i].next()) : nullptr;
+      Step* const next = steps_[i].falls_through ? steps_.find(steps_[i].next()) : nullptr;
       if (next == nullptr) continue;
-      next->begins |= next->follows;  // two lead there: a jump between a prefix and its instruction
+      next->begins |= next->follows;  // two instructions lead there: a jump between a prefix and its instruction
       next->follows = true;
     }
     for (u32 i = 0; i < steps_.size(); i++) {
@@ -269,7 +270,7 @@ class Flow {
     }
   }
 
-  /// By what `key` gives, which is less than `keys`; what is equal stays in its order.
+  /// Sorts by `key`, whose results are less than `keys`; equal elements keep their order.
   template <class T, class Key>
   bool sort(const Scratch<T>& from, const Scratch<T>& to, u32 n, u32 keys, Key&& key) {
     Scratch<u32> begins;
@@ -285,7 +286,7 @@ class Flow {
     if (!beginnings_.init(block_count_) || !other.init(block_count_)) return false;
     for (u32 i = 0, n = 0; i < steps_.size(); i++)
       if (steps_[i].begins) beginnings_[n++] = i;
-    constexpr u32 digit_bits = 12, digits = 6;  // an even number of times, so that they end where they began
+    constexpr u32 digit_bits = 12, digits = 6;  // an even number of passes, so that the result is in the first array
     for (u32 d = 0; d < digits; d++) {
       const bool is_even = d % 2 == 0;
       const auto digit = [&](u32 i) { return static_cast<u32>(steps_[i].pc >> (d * digit_bits) & 0xfff); };
@@ -304,7 +305,7 @@ class Flow {
       for (;;) {
         step->block = block;
         code_[filled++] = step->code;
-        Step* const next = step->goes_on ? steps_.find(step->next()) : nullptr;
+        Step* const next = step->falls_through ? steps_.find(step->next()) : nullptr;
         if (next != nullptr && next->begins) add_edge(*step, *next, step->executions);
         if (next == nullptr || next->begins) break;
         step = next;
@@ -313,7 +314,7 @@ class Flow {
     }
   }
 
-  /// By the blocks that they lead to, then by those that they come from; each pair once.
+  /// Sorts edges by the blocks that they lead to, then by those that they come from, and merges equal pairs.
   bool make_edges() {
     for (u32 i = 0; i < edge_count_; i++)
       edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
@@ -335,8 +336,8 @@ class Flow {
   const Scratch<u64>& executed_;
   Steps steps_;
   u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0;
-  Scratch<u32> ran_;         // the numbers of all instructions of all traces, in their order
-  Scratch<u32> beginnings_;  // of blocks, the numbers of their first instructions
+  Scratch<u32> ran_;         // numbers of the instructions of all traces, in order
+  Scratch<u32> beginnings_;  // numbers of the first instructions of blocks
   Scratch<models::CoreBlock> blocks_;
   Scratch<models::CoreInstruction> code_;
   Scratch<models::CoreEdge> edges_, sorted_;
@@ -360,7 +361,7 @@ void core_collect(Thread* t, u32 n) {
 }
 
 void core_finish(Thread* t) {
-  // What a vfork child executed is in the counts of the code that it shares.
+  // What a vfork child executed is counted for the code that it shares.
   if (summed == nullptr || t->vfork_child != 0) return;
   Guard guard(cache_lock);
   core_finish_locked(t);

@@ -24,7 +24,7 @@ void at_gs(Emitter& e, u32 reg, u32 offset) {
 }
 
 /// vmovdqu32 gs:[offset], zmm
-void keep_zmm(Emitter& e, u32 reg, u32 offset) {
+void save_zmm(Emitter& e, u32 reg, u32 offset) {
   const u32 extended = (reg & 8 ? 0u : 0x80u) | (reg & 16 ? 0u : 0x10u);
   const u8 code[] = {0x65, 0x62, static_cast<u8>(0x61 | extended), 0x7e, 0x48, 0x7f};
   e.bytes(code, sizeof code);
@@ -32,38 +32,38 @@ void keep_zmm(Emitter& e, u32 reg, u32 offset) {
 }
 
 /// vmovdqu gs:[offset], ymm
-void keep_ymm(Emitter& e, u32 reg, u32 offset) {
+void save_ymm(Emitter& e, u32 reg, u32 offset) {
   const u8 code[] = {0x65, 0xc5, static_cast<u8>(reg & 8 ? 0x7e : 0xfe), 0x7f};
   e.bytes(code, sizeof code);
   at_gs(e, reg, offset);
 }
 
 /// movdqu gs:[offset], xmm
-void keep_xmm(Emitter& e, u32 reg, u32 offset) {
+void save_xmm(Emitter& e, u32 reg, u32 offset) {
   const u8 code[] = {0x65, 0xf3, static_cast<u8>(reg & 8 ? 0x44 : 0x40), 0x0f, 0x7f};
   e.bytes(code, sizeof code);
   at_gs(e, reg, offset);
 }
 
 /// kmovw or kmovq gs:[offset], k
-void keep_mask(Emitter& e, u32 reg, u32 offset, bool narrow) {
+void save_mask(Emitter& e, u32 reg, u32 offset, bool narrow) {
   const u8 code[] = {0x65, 0xc4, 0xe1, static_cast<u8>(narrow ? 0x78 : 0xf8), 0x91};
   e.bytes(code, sizeof code);
   at_gs(e, reg, offset);
 }
 
-void keep_operands(Emitter& e, const Instruction& in, const ElementAccesses& s) {
+void save_operands(Emitter& e, const Instruction& in, const ElementAccesses& s) {
   if (s.pattern == Pattern::bits) e.store(in.reg(), o_model_kept);
-  if (s.pattern == Pattern::elements) (s.by_k ? keep_zmm : keep_ymm)(e, s.vector, o_model_kept);
+  if (s.pattern == Pattern::elements) (s.by_k ? save_zmm : save_ymm)(e, s.vector, o_model_kept);
   if (s.pattern != Pattern::elements && s.pattern != Pattern::masked) return;
   if (s.by_k)
-    keep_mask(e, s.mask, o_model_kept_2, s.narrow);
+    save_mask(e, s.mask, o_model_kept_2, s.narrow);
   else
-    (s.old_vector ? keep_xmm : keep_ymm)(e, s.mask, o_model_kept_2);
+    (s.old_vector ? save_xmm : save_ymm)(e, s.mask, o_model_kept_2);
 }
 
 /// Returns the most accesses that the instruction can have.
-u32 most_element_accesses(const ElementAccesses& s) {
+u32 access_limit(const ElementAccesses& s) {
   switch (s.pattern) {
     case Pattern::elements: return s.elements.count;
     case Pattern::frames: return 2u * s.level;
@@ -82,8 +82,8 @@ bool is_zero(const u8* bytes, u32 n) {
 }
 
 /// Returns the components of `requested` that are not in their initial state; xgetbv does not report that of MXCSR.
-/// Zeros are the initial state, whatever xgetbv reports: it reports components that were loaded as in use until the
-/// kernel takes the CPU away (seen on a Zen 5), and counts must not depend on when that happens.
+/// Zeros are the initial state, whatever xgetbv reports: after a load it reports a component as in use until the kernel
+/// takes the CPU away (seen on a Zen 5), and counts must not depend on when that happens.
 u64 in_use(u64 requested) {
   const ExtendedState& s = extended_state();
   if (!s.reports_use) return ~u64{0};
@@ -128,7 +128,7 @@ u64 word_of_bit(u64 number, u32 bytes) {
   return static_cast<u64>(bit >> (bytes == 2 ? 4 : bytes == 4 ? 5 : 6)) * bytes;
 }
 
-void find_element_accesses(models::AccessSequence& to, const ElementAccesses& s, const ModelThread& m) {
+void find_accesses(models::AccessSequence& to, const ElementAccesses& s, const ModelThread& m) {
   const u64 at = m.argument;
   const Access what = s.modifies ? Access::modify : s.stores ? Access::store : Access::load;
   const auto narrow = [&s](u64 address) { return s.elements.low ? static_cast<u32>(address) : address; };
@@ -173,10 +173,10 @@ void ModelCode::ask_element_accesses(Builder& b, u32 i) {
   Emitter& e = b.e;
   load_address(e, facts_[i].access[0], a_, b_);
   e.store(a_, o_model_argument);
-  keep_operands(e, in_[i], s);
+  save_operands(e, in_[i], s);
   if (records_) {
     s.word = gone_.words;
-    gone_.words = static_cast<u16>(gone_.words + 1 + 2 * most_element_accesses(s));
+    gone_.words = static_cast<u16>(gone_.words + 1 + 2 * access_limit(s));
     gone_.count++;
     add_op({0, in_[i].pc, s.word, 0, models::Step::pieces});
   }
@@ -189,8 +189,8 @@ void model_element_accesses(Thread* t, u32 number) {
   const ElementAccesses& s = element_accesses[number];
   const ModelThread& m = *model_thread(t);
   models::AccessSequence found;
-  find_element_accesses(found, s, m);
-  const u32 most = most_element_accesses(s);
+  find_accesses(found, s, m);
+  const u32 most = access_limit(s);
   if (found.count > most) found.count = most;
   if (model_plan.data())
     for (u32 i = 0; i < found.count; i++)

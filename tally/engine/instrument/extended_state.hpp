@@ -13,7 +13,7 @@ struct ExtendedState {
 /// Queries the processor in the first call: cpuid may take 50 us in a virtual machine.
 const ExtendedState& extended_state();
 
-/// Reads an extended control register. 0: the enabled components; 1: those in use.
+/// Reads an extended control register: 0 for the enabled components, 1 for those in use.
 u64 extended_control(u32 which);
 
 }  // namespace tally::engine::instrument

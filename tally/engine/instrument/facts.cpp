@@ -7,7 +7,7 @@ namespace {
 
 bool in_range(ZydisRegister r, ZydisRegister first, u32 n) { return r >= first && r < first + static_cast<int>(n); }
 
-/// The number of a general register, whatever its width.
+/// Returns the number of a general register of any width.
 u8 number_of(ZydisRegister r) {
   if (in_range(r, ZYDIS_REGISTER_RAX, 16)) return static_cast<u8>(r - ZYDIS_REGISTER_RAX);
   if (in_range(r, ZYDIS_REGISTER_EAX, 16)) return static_cast<u8>(r - ZYDIS_REGISTER_EAX);
@@ -26,12 +26,12 @@ DataAccess stack_access(Ask what, u32 bytes, s64 displacement) {
   return {what, bytes, rsp, no_register, 0, false, false, false, displacement};
 }
 
-/// One memory operand; `popped`: by how much the stack pointer has moved when its address is computed.
+/// Describes a memory operand; `popped`: by how much the stack pointer has moved when its address is computed.
 DataAccess data_access(const ZydisDecodedOperand& op, const Instruction& in, Ask what, s64 popped) {
   DataAccess a{};
   a.what = what;
   a.bytes = op.size / 8u;
-  if (a.bytes == 0) a.bytes = 512;  // xsave and its like: at least that much
+  if (a.bytes == 0) a.bytes = 512;  // xsave and similar: at least that much
   a.base = number_of(op.mem.base);
   a.index = number_of(op.mem.index);
   for (u32 s = op.mem.scale; s > 1; s /= 2) a.scale++;
@@ -64,7 +64,7 @@ void find_operands(ModelFacts& f, const Instruction& in, const Details& d) {
     if (d.operand[k].type == ZYDIS_OPERAND_TYPE_MEMORY && is_stack(d.operand[k]) &&
         (d.operand[k].actions & ZYDIS_OPERAND_ACTION_MASK_READ))
       popped = d.operand[k].size / 8;
-  // What is read comes first.
+  // Reads come first.
   for (const bool writes : {false, true})
     for (u32 k = 0; k < d.operands; k++) {
       const ZydisDecodedOperand& op = d.operand[k];
@@ -78,9 +78,9 @@ void find_operands(ModelFacts& f, const Instruction& in, const Details& d) {
     }
 }
 
-// --- accesses that registers tell -----------------------------------------------------------------------------------
+// --- accesses that depend on registers ------------------------------------------------------------------------------
 
-/// The number of a vector register.
+/// Returns the number of a vector register.
 u8 vector_of(ZydisRegister r) {
   for (const ZydisRegister first : {ZYDIS_REGISTER_XMM0, ZYDIS_REGISTER_YMM0, ZYDIS_REGISTER_ZMM0})
     if (in_range(r, first, 32)) return static_cast<u8>(r - first);
@@ -101,8 +101,8 @@ void selected_by(ElementAccesses& s, const Details& d, u32 operand, const models
   s.old_vector = d.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 }
 
-/// Moves that leave out elements. Other instructions by a mask are taken to access all of their operand; so is
-/// maskmovq, for a look at an MMX register raises what the x87 unit has pending.
+/// Whether the instruction is a move that leaves out elements. Other masked instructions are assumed to access their
+/// whole operand; so is maskmovq, because reading an MMX register raises pending x87 exceptions.
 bool moves_by_mask(const Details& d) {
   switch (d.raw.mnemonic) {
     case ZYDIS_MNEMONIC_MASKMOVDQU:
@@ -119,7 +119,7 @@ bool moves_by_mask(const Details& d) {
 
 bool is_bytewise(ZydisMnemonic m) { return m == ZYDIS_MNEMONIC_MASKMOVDQU || m == ZYDIS_MNEMONIC_VMASKMOVDQU; }
 
-/// xsave and its like, xrstor; of what these access the header tells, or what is in use.
+/// xsave and similar, xrstor: their accesses depend on their header, or on what is in use.
 bool moves_state(ElementAccesses& s, ZydisMnemonic m) {
   switch (m) {
     case ZYDIS_MNEMONIC_XSAVEC:
@@ -150,7 +150,7 @@ Pattern pattern_of(ElementAccesses& s, const Instruction& in, const Details& d) 
   return in.opcode == 0xc8 && in.stores > 1 ? Pattern::frames : Pattern::none;
 }
 
-/// Fills in what is to be kept of it and its address; false for all others.
+/// Describes the accesses of such an instruction and their address; false for all others.
 bool find_scattered(ModelFacts& f, const Instruction& in, const Details& d) {
   ElementAccesses& s = f.scattered;
   s.pattern = pattern_of(s, in, d);
@@ -230,7 +230,7 @@ ModelFacts facts_any(const Instruction& in) {
       d.raw.length == 0 ||
       (flags != nullptr && (flags->tested | flags->modified | flags->set_0 | flags->set_1 | flags->undefined) != 0);
   if (d.operands == 0) {
-    // Those without any operand; else it is not known what it needs.
+    // Either the instruction has no operands, or they are unknown.
     f.known = d.raw.operand_count == 0 && d.raw.length != 0;
     return f;
   }

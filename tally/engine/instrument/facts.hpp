@@ -35,7 +35,7 @@ struct ElementAccesses {
   u8 vector, mask;
   u8 level;  // of enter
   u8 header,
-      choice;  // of state: accessed bytes of its header; an instruction that skips what is not in use
+      choice;  // of state: accessed header bytes; whether it skips what is not in use
   bool compact;
   models::Elements elements;
   u16 word;  // index in the log record; 0: none

@@ -1,34 +1,34 @@
-// Operands of the forms that nearly all compiled code is made of: what libZydis says of them, in a tenth of its time.
-// A test compares the two over every opcode, ModRM byte and prefix that is accepted here.
+// Operands of the forms that make up nearly all compiled code: as Zydis reports them, in a tenth of its time. A test
+// compares the two over every opcode, ModRM byte and prefix that is accepted here.
 #include "tally/engine/instrument/facts.hpp"
 
 namespace tally::engine::instrument {
 namespace {
 
-/// What an opcode's operands are, in bits.
+/// Bits that describe the operands of an opcode.
 enum Shape : u16 {
   known = 1,
   names_reg = 2,  // the middle field of its ModRM byte is a general register
-  names_rm = 4,   // so is the last field, where it is no memory
-  byte_reg = 8,   // of one byte, without REX the second one of the first four
+  names_rm = 4,   // so is the last field, unless it is memory
+  byte_reg = 8,   // of one byte; without REX, 4 to 7 are the second bytes of the first four
   byte_rm = 16,
-  flags = 32,  // reads or changes some
+  flags = 32,  // reads or changes flags
   names_rax = 64,
   names_rcx = 128,
   names_rdx = 256,
   opcode_reg = 512,  // its last three bits are a general register
-  one_byte = 1024,   // of memory, whatever the other operand's width
+  one_byte = 1024,   // in memory, whatever the other operand's width
   two_bytes = 2048,
   four_bytes = 4096,
   pushes = 8192,
   pops = 16384,
-  no_66 = 32768,  // with an operand-size prefix it is something else
+  no_66 = 32768,  // with an operand-size prefix it is another instruction
 };
 
 struct Shapes {
   u16 one[256];
   u16 two[256];       // general registers only
-  u8 vector[4][256];  // by mandatory prefix: bytes of an operand in memory, 0 where that is not known
+  u8 vector[4][256];  // by mandatory prefix: bytes of an operand in memory; 0: unknown
 };
 
 constexpr void integers(Shapes& t) {
@@ -102,10 +102,10 @@ constexpr Shapes make_shapes() {
 }
 constexpr Shapes shapes = make_shapes();
 
-/// What stands before the opcode. `known` where all of it is known here.
-struct Front {
+/// The prefixes before the opcode. `known` if all of them are known here.
+struct Prefixes {
   bool known = false, p66 = false, f2 = false, f3 = false, rex = false;
-  explicit Front(const Instruction& in) {
+  explicit Prefixes(const Instruction& in) {
     const u8* p = in.bytes;
     for (u32 i = 0; i < 3; i++, p++) {
       if (*p == 0x66)
@@ -125,10 +125,10 @@ struct Front {
 
 u16 bit(u8 reg) { return static_cast<u16>(1u << reg); }
 
-/// ah, ch, dh and bh are what they are part of.
+/// ah, ch, dh and bh are the registers that contain them.
 u16 byte_bit(u8 reg, bool rex) { return bit(reg >= 4 && !rex ? reg - 4 : reg); }
 
-/// The address of its memory operand; its registers are added to `mask`.
+/// Returns the address of the memory operand; adds its registers to `mask`.
 DataAccess address_of(const Instruction& in, u16& mask) {
   DataAccess a{};
   a.base = a.index = no_register;
@@ -154,8 +154,8 @@ DataAccess address_of(const Instruction& in, u16& mask) {
   return a;
 }
 
-/// Opcodes that are several instructions, by the ModRM byte's middle field. False for those that are not known here.
-bool group(const Instruction& in, u16& shape) {
+/// Handles opcodes that are several instructions, by the middle field of the ModRM byte. False for unknown ones.
+bool is_known_group(const Instruction& in, u16& shape) {
   const u8 digit = in.modrm >> 3 & 7;
   switch (in.opcode) {
     case 0xf6:
@@ -178,9 +178,9 @@ bool group(const Instruction& in, u16& shape) {
   }
 }
 
-/// With vector registers only, memory aside: no flags.
-bool find_vector(const Instruction& in, const Front& front, ModelFacts& f) {
-  const u8 bytes = shapes.vector[front.f3 ? 2 : front.f2 ? 3 : front.p66 ? 1 : 0][in.opcode];
+/// Handles instructions with only vector registers and memory, which change no flags.
+bool find_vector(const Instruction& in, const Prefixes& prefixes, ModelFacts& f) {
+  const u8 bytes = shapes.vector[prefixes.f3 ? 2 : prefixes.f2 ? 3 : prefixes.p66 ? 1 : 0][in.opcode];
   if (bytes == 0) return false;
   if (in.mod() == 3) return true;
   DataAccess a = address_of(in, f.registers);
@@ -194,27 +194,27 @@ bool find_vector(const Instruction& in, const Front& front, ModelFacts& f) {
 
 bool facts_common(const Instruction& in, ModelFacts& f) {
   if (!in.legacy || in.map == Map::other || in.address_bits != 64 || in.dynamic != 0) return false;
-  const Front front(in);
-  if (!front.known) return false;
+  const Prefixes prefixes(in);
+  if (!prefixes.known) return false;
   f = {};
   f.known = true;
   f.registers = bit(rsp);
   const bool is_two = in.map == Map::two_bytes;
   u16 shape = is_two ? shapes.two[in.opcode] : shapes.one[in.opcode];
-  if (!(shape & known)) return is_two && in.modrm_at != 0 && find_vector(in, front, f);
-  if (front.f2 || front.f3 || ((shape & no_66) && front.p66)) return false;
-  if (!is_two && !group(in, shape)) return false;
+  if (!(shape & known)) return is_two && in.modrm_at != 0 && find_vector(in, prefixes, f);
+  if (prefixes.f2 || prefixes.f3 || ((shape & no_66) && prefixes.p66)) return false;
+  if (!is_two && !is_known_group(in, shape)) return false;
   f.touches_flags = (shape & flags) != 0;
   if (shape & names_rax) f.registers |= bit(rax);
   if (shape & names_rcx) f.registers |= bit(rcx);
   if (shape & names_rdx) f.registers |= bit(rdx);
   if (shape & opcode_reg) f.registers |= bit(static_cast<u8>((in.opcode & 7) | (in.rex & 1) << 3));
-  if (shape & names_reg) f.registers |= shape & byte_reg ? byte_bit(in.reg(), front.rex) : bit(in.reg());
+  if (shape & names_reg) f.registers |= shape & byte_reg ? byte_bit(in.reg(), prefixes.rex) : bit(in.reg());
   if (shape & pushes) f.access[f.accesses++] = {Ask::store, 8, rsp, no_register, 0, false, false, false, -8};
   if (shape & pops) f.access[f.accesses++] = {Ask::load, 8, rsp, no_register, 0, false, false, false, 0};
   if (!(shape & names_rm)) return true;
   if (in.mod() == 3) {
-    f.registers |= shape & byte_rm ? byte_bit(in.rm(), front.rex) : bit(in.rm());
+    f.registers |= shape & byte_rm ? byte_bit(in.rm(), prefixes.rex) : bit(in.rm());
     return true;
   }
   DataAccess a = address_of(in, f.registers);

@@ -13,11 +13,11 @@
 namespace tally::engine::instrument {
 namespace {
 
-// By open addressing.
+// A table with open addressing.
 constexpr u32 slot_limit = 1u << 17;
 Slot* slots;
 u32 slots_used;
-channel::MarkPoints given;  // by the command
+channel::MarkPoints given_points;  // marked by the command
 
 }  // namespace
 
@@ -27,11 +27,11 @@ Slot& slot_of(u64 pc) {
   return slots[i];
 }
 
-const channel::MarkPoints& given_marks() { return given; }
+const channel::MarkPoints& given_marks() { return given_points; }
 
 namespace {
 
-/// Null where there are too many. Wants cache_lock held, as long as the slot is used.
+/// Returns the entry of an address; null if there are too many. The caller holds cache_lock while it uses the entry.
 Slot* slot_for(u64 pc) {
   Slot& s = slot_of(pc);
   if (s.pc == 0) {
@@ -42,29 +42,29 @@ Slot* slot_for(u64 pc) {
   return &s;
 }
 
-/// What was translated of this address has no gate yet, or another one.
-void renew(u64 pc) {
+/// Invalidates translations of this address: they have no gate yet, or another one.
+void invalidate_traces(u64 pc) {
   if (find_trace(key_of(pc, false)) != nullptr || find_trace(key_of(pc, true)) != nullptr) invalidate(pc, 1);
 }
 
-/// From now on those are marked that the command has named. Wants cache_lock held.
+/// Marks the addresses that the command has named, instead of those before. The caller holds cache_lock.
 void mark_given(const channel::MarkPoints& fresh) {
   enum : u32 { before = 2, now = 1 };
-  for (u32 i = 0; i < given.count; i++) slot_of(given.point[i].address).given = before;
+  for (u32 i = 0; i < given_points.count; i++) slot_of(given_points.point[i].address).given = before;
   for (u32 i = 0; i < fresh.count; i++) {
     Slot* const s = slot_for(fresh.point[i].address);
     if (s == nullptr) break;
     const bool is_new = s->given == 0;
     s->given = now;
-    if (is_new) renew(s->pc);
+    if (is_new) invalidate_traces(s->pc);
   }
-  for (u32 i = 0; i < given.count; i++)
-    if (Slot& s = slot_of(given.point[i].address); s.given == before) s.given = 0;
-  given = fresh;
+  for (u32 i = 0; i < given_points.count; i++)
+    if (Slot& s = slot_of(given_points.point[i].address); s.given == before) s.given = 0;
+  given_points = fresh;
 }
 
-/// What the command has written for the process of this thread.
-bool take_points(const Thread* t, channel::MarkPoints& to) {
+/// Reads what the command has written for the process of this thread.
+bool read_points(const Thread* t, channel::MarkPoints& to) {
   const s64 page = kernel(SYS_mmap, 0, channel::mark_points_bytes, PROT_READ, MAP_SHARED,
                           inherited(channel::inherited_channel), channel::mark_points_offset(t->process));
   if (failed(page)) return false;
@@ -83,18 +83,18 @@ bool mark_return(u64 pc) {
   if (s == nullptr) return false;
   const bool is_new = s->given + s->returns == 0;
   s->returns = 1;
-  if (is_new) renew(pc);
+  if (is_new) invalidate_traces(pc);
   return true;
 }
 
 void learn_marks(Thread* t) {
-  go_out(t);  // the command may take its time
+  go_out(t);  // the command may take a while
   const bool answered = ask_command(t, channel::request_marks);
   come_in(t);
   static channel::MarkPoints fresh;
   Guard guard(cache_lock);
   if (slots == nullptr) slots = reinterpret_cast<Slot*>(reserve(slot_limit * sizeof(Slot), read_write));
-  if (answered && take_points(t, fresh)) mark_given(fresh);
+  if (answered && read_points(t, fresh)) mark_given(fresh);
 }
 
 namespace {
@@ -105,30 +105,30 @@ bool is_marked(u64 pc) {
   return s.given + s.returns + s.done != 0;
 }
 
-bool is_done_here(const Instruction& in) {
+bool must_emulate(const Instruction& in) {
   const channel::Marks& asked = settings().marks;
   if (asked.on == 0 || !in.legacy) return false;
   if (in.map == Map::two_bytes) return asked.rdpmc != 0 && in.opcode == 0x33;
   if (in.map != Map::one_byte) return false;
-  // `int 3` is written in one byte, and can be in two.
+  // `int 3` has a form of one byte and one of two.
   if (asked.trap == channel::trap_int3) return in.opcode == 0xcc || (in.opcode == 0xcd && in.bytes[in.length - 1] == 3);
   return asked.trap == channel::trap_int2e && in.opcode == 0xcd && in.bytes[in.length - 1] == 0x2e;
 }
 
-void note_first(const Instruction& in) {
-  const bool is_done = is_done_here(in);
-  if (!is_done && (slots == nullptr || slot_of(in.pc).pc == 0)) return;
+void record_first(const Instruction& in) {
+  const bool emulated = must_emulate(in);
+  if (!emulated && (slots == nullptr || slot_of(in.pc).pc == 0)) return;
   Slot* const s = slot_for(in.pc);
   if (s == nullptr) return;
   s->reads = in.map == Map::two_bytes;
-  s->done = is_done ? in.length : 0;
+  s->done = emulated ? in.length : 0;
 }
 
 void emit_gate(Builder& b) {
-  // An address to which functions only return is of interest while one is open. The flags must stay as they are.
+  // An address to which functions only return matters while one is open. The flags must not change.
   bool always = slot_of(b.trace.pc).done != 0;
-  for (u32 i = 0; i < given.count; i++)
-    always |= given.point[i].address == b.trace.pc && given.point[i].role != channel::mark_leaves;
+  for (u32 i = 0; i < given_points.count; i++)
+    always |= given_points.point[i].address == b.trace.pc && given_points.point[i].role != channel::mark_leaves;
   Emitter& e = b.e;
   e.store(rcx, o_borrowed_rcx);
   u8* skip = nullptr;
@@ -151,9 +151,9 @@ void emit_gate(Builder& b) {
 class MarkProbes final : public Probes {
  public:
   bool begins_at(u64 pc) const override { return is_marked(pc); }
-  bool begins_at(const Instruction& in) const override { return is_done_here(in); }
+  bool begins_at(const Instruction& in) const override { return must_emulate(in); }
   void begin_trace(Builder& b, const Instruction& in) override {
-    note_first(in);
+    record_first(in);
     if (is_marked(b.trace.pc)) emit_gate(b);
   }
   void counted(Builder& b, u32 number, bool) override { emit_touched(b, number); }

@@ -23,7 +23,7 @@ const channel::MarkPoints& given_marks();
 /// Marks the return address of a function that was entered. False if there are too many. Takes cache_lock.
 bool mark_return(u64 pc);
 
-/// Whether the indirect jumps of the thread are checked; checks one. Need no lock.
+/// is_watched: whether the thread's indirect jumps are checked. marks_landed: checks one. Neither needs a lock.
 bool is_watched(const Thread* t);
 void marks_landed(Thread* t);
 

@@ -12,9 +12,9 @@ namespace {
 
 using channel::MarkCounts;
 
-/// What a thread keeps for its marks.
+/// The mark state of a thread.
 struct ThreadMarks {
-  u64 watched_from;  // the stack pointer at the function that may leave others; 0: it is not watched
+  u64 watched_from;  // the stack pointer at a call of a function that may leave others; 0: jumps are not watched
 };
 
 ThreadMarks& own(const Thread* t) { return *reinterpret_cast<ThreadMarks*>(reinterpret_cast<u64>(t) + marks_at); }
@@ -22,19 +22,19 @@ MarkCounts& counts(Thread* t, u32 mark) {
   return reinterpret_cast<MarkCounts*>(reinterpret_cast<u64>(t) + mark_counts_at)[mark];
 }
 
-/// Reads at most once.
-class Moment {
+/// The event counts at one moment; reads them at most once.
+class EventSnapshot {
  public:
-  explicit Moment(Thread* t, bool waits = true) : thread_(t), waits_(waits) {}
+  explicit EventSnapshot(Thread* t, bool waits = true) : thread_(t), waits_(waits) {}
   const EventSums& values() {
-    if (!known_) read_events(thread_, values_, waits_);
-    known_ = true;
+    if (!is_read_) read_events(thread_, values_, waits_);
+    is_read_ = true;
     return values_;
   }
 
  private:
   Thread* thread_;
-  bool waits_, known_ = false;
+  bool waits_, is_read_ = false;
   EventSums values_;
 };
 
@@ -57,7 +57,7 @@ void end(MarkCounts& c, const EventSums& v) {
   c.open = 0;
 }
 
-/// Of a function: it is no longer open, whoever counts it.
+/// Closes an entry of a function, whether it counts or not.
 void close(Thread* t, MarkCounts& c) {
   c.open = c.sp = c.back = 0;
   t->in_functions--;
@@ -72,10 +72,10 @@ void each_open(Thread* t, F&& f) {
     if (MarkCounts& c = counts(t, i); c.open != 0 && c.sp != 0) f(c);
 }
 
-/// `ret n` takes at most so much off the stack.
+/// The most that `ret n` removes from the stack.
 constexpr u64 most_returned = 8 + 0xffff;
 
-void returned(Thread* t, Moment& now) {
+void end_returned(Thread* t, EventSnapshot& now) {
   const u64 sp = t->gpr[rsp];
   each_open(t, [&](MarkCounts& c) {
     if (c.back != t->pc || sp <= c.sp || sp - c.sp > most_returned) return;
@@ -84,13 +84,13 @@ void returned(Thread* t, Moment& now) {
   });
 }
 
-/// Entered again while it is open: within itself, or nobody saw how it was left.
-bool goes_on(Thread* t, MarkCounts& c) {
+/// Handles an entry while another one is open. True if it is recursive; false if the function was left unnoticed.
+bool is_still_open(Thread* t, MarkCounts& c) {
   const u64 sp = t->gpr[rsp];
   u64 back = 0;
   const bool intact = safe_copy(&back, reinterpret_cast<const void*>(c.sp), 8) == 0 && back == c.back;
   if (intact && (sp <= c.sp || on_signal_stack(t, sp) != on_signal_stack(t, c.sp))) {
-    c.recursive += sp != c.sp;  // a jump to its own beginning is no call
+    c.recursive += sp != c.sp;  // a jump to the function's own beginning is not a call
     return true;
   }
   c.dropped++;
@@ -98,8 +98,8 @@ bool goes_on(Thread* t, MarkCounts& c) {
   return false;
 }
 
-void enter_function(Thread* t, MarkCounts& c, Moment& now) {
-  if (c.open != 0 && goes_on(t, c)) return;
+void enter_function(Thread* t, MarkCounts& c, EventSnapshot& now) {
+  if (c.open != 0 && is_still_open(t, c)) return;
   u64 back = 0;
   if (safe_copy(&back, reinterpret_cast<const void*>(t->gpr[rsp]), 8) != 0) return;
   if (!mark_return(back)) {
@@ -112,7 +112,7 @@ void enter_function(Thread* t, MarkCounts& c, Moment& now) {
   t->in_functions++;
 }
 
-void pass(Thread* t, u32 role, MarkCounts& c, Moment& now) {
+void pass(Thread* t, u32 role, MarkCounts& c, EventSnapshot& now) {
   switch (role) {
     case channel::mark_to:
       if (c.open != 0) end(c, now.values());
@@ -128,31 +128,31 @@ void pass(Thread* t, u32 role, MarkCounts& c, Moment& now) {
   }
 }
 
-/// An instruction has retired whose copy did not run.
-void count_done(Thread* t, bool is_far) {
+/// Counts an instruction that has retired without its copy running.
+void count_emulated(Thread* t, bool is_far) {
   channel::Totals delta;
   delta.field[channel::instructions] = 1;
   delta.field[channel::far] = is_far;
   correct(t, t->pc, delta);
 }
 
-/// What lies between two traps is counted: neither of them.
+/// Counts what is between two traps, without the traps.
 void pass_trap(Thread* t, u32 length) {
   MarkCounts& c = counts(t, settings().marks.count - 1);
   EventSums now;
   if (c.open != 0) {
     read_events(t, now);
     end(c, now);
-    count_done(t, true);
+    count_emulated(t, true);
   } else {
-    count_done(t, true);
+    count_emulated(t, true);
     read_events(t, now);
     begin(c, now);
   }
   t->pc += length;
 }
 
-/// The instruction rdpmc: what was counted before it. False where there is no such counter.
+/// Emulates the instruction rdpmc: it reads what was counted before it. False if the counter does not exist.
 bool read_counter(Thread* t, u32 length) {
   const channel::Marks& asked = settings().marks;
   constexpr u32 fixed = 0x40000000;
@@ -161,7 +161,7 @@ bool read_counter(Thread* t, u32 length) {
   if (selector < 4) row = asked.selector[selector];
   if (selector - fixed < 3) row = asked.fixed[selector - fixed];
   if (row == 0) {
-    // The processor's answer is a fault. The command says why.
+    // The instruction faults, like on a processor. The command reports why.
     channel::Process& process = records().process(t->process);
     if (process.no_counter_read == 0) process.no_counter = selector;
     process.no_counter_read = 1;
@@ -173,14 +173,13 @@ bool read_counter(Thread* t, u32 length) {
   const u64 value = static_cast<u64>(now.of[row - 1]) & width_mask;
   t->gpr[rax] = static_cast<u32>(value);
   t->gpr[rdx] = value >> 32;
-  count_done(t, false);
+  count_emulated(t, false);
   t->pc += length;
   return true;
 }
 
-/// Does the work of the instruction at which the thread stands, where that is the engine's. False where it is the
-/// processor's.
-bool do_here(Thread* t) {
+/// Emulates the instruction at the thread's pc if the engine must do so. False if the processor executes it.
+bool emulate_here(Thread* t) {
   const Slot& s = slot_of(t->pc);
   if (s.done == 0) return false;
   if (s.reads) return read_counter(t, s.done);
@@ -191,13 +190,13 @@ bool do_here(Thread* t) {
 void watch(Thread* t) {
   if (t->in_functions == 0 || own(t).watched_from != 0) return;
   own(t).watched_from = t->gpr[rsp];
-  forget_jumps(t);  // none is to be made past the engine
+  forget_jumps(t);  // none may bypass the engine
 }
 
 void pass_all(Thread* t) {
-  Moment now(t);
-  returned(t, now);
-  // What ends at an address does so before anything begins there.
+  EventSnapshot now(t);
+  end_returned(t, now);
+  // Entries that end at an address end before others begin there.
   static const u32 roles[] = {channel::mark_stops, channel::mark_to, channel::mark_starts, channel::mark_from,
                               channel::mark_function};
   for (const u32 role : roles)
@@ -224,7 +223,7 @@ bool marks_attach(Thread* t) {
 
 void marks_end(Thread* t) {
   if (!marks_on()) return;
-  Moment now(t, false);  // threads_lock is held
+  EventSnapshot now(t, false);  // threads_lock is held
   for (u32 i = 0; i < settings().marks.count; i++) {
     MarkCounts& c = counts(t, i);
     if (c.open == 0) continue;
@@ -240,7 +239,7 @@ void marks_landed(Thread* t) {
   ThreadMarks& m = own(t);
   const u64 sp = t->gpr[rsp];
   if (on_signal_stack(t, sp) != on_signal_stack(t, m.watched_from)) return;
-  Moment now(t);
+  EventSnapshot now(t);
   each_open(t, [&](MarkCounts& c) {
     if (sp <= c.sp || on_signal_stack(t, sp) != on_signal_stack(t, c.sp)) return;
     end(c, now.values());
@@ -250,10 +249,10 @@ void marks_landed(Thread* t) {
 }
 
 extern "C" void marked(Thread* t) {
-  // A signal that waits comes first: its handler comes back to the gate.
+  // A pending signal comes first: its handler returns to the gate.
   if (t->pad == 0) {
     pass_all(t);
-    t->past_gate = !do_here(t);
+    t->past_gate = !emulate_here(t);
   }
   dispatch(t);
 }

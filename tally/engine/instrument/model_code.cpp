@@ -52,7 +52,7 @@ void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live
   }
   if (!passed_) return;
   passed_ = false;
-  // After a branch that was not taken: before everything else of what follows.
+  // The branch before this segment was not taken: its probe comes first.
   predict(b, passed_pc_, false, n == 0 ? live : facts_[0].live);
   note_outcome(false);
   mark(b);
@@ -123,7 +123,7 @@ void ModelCode::give_note_back(Builder& b) {
 
 void ModelCode::open(Builder& b, u32 i) {
   a_ = b_ = note_ = page_ = no_register;
-  // The register that keeps a value comes first.
+  // First choose the register that holds a value for long.
   if (notes_from(i)) borrow_note(b, free_longest(i, 0));
   for (const auto& [role, place] : scratch_roles()) {
     if (place == o_model_spill_page && !model_plan.pages) continue;

@@ -90,7 +90,7 @@ class ModelCode {
   void emit_ways(Builder& b);
   void end_trace(Builder& b, u32 trace);
 
-  /// Returns this register, or if it is borrowed for a value, a borrowed one without a value.
+  /// Returns `reg`, or a scratch register if `reg` holds the address of the next access record.
   u8 spared(u8 reg) const { return open_ && reg == note_ ? a_ : reg; }
   u16 live_before(u32 i) const { return facts_[i].live; }
 
@@ -159,7 +159,7 @@ class ModelCode {
   void note_page(Emitter& e);
   u8* jump_across(Emitter& e, u32 bytes, int condition);
   void make_room(Builder& b);
-  void ask_lookup(Emitter& e, u64 whom, u32 word);
+  void ask_lookup(Emitter& e, u64 entry, u32 word);
   void store_site(Emitter& e) const;
   void store_note(Emitter& e, u8 to) const;
   void record(Builder& b, u32 i);

@@ -277,7 +277,7 @@ inline void jump_to(Emitter& e, u64 to) { lead(jump_if(e, -1), to); }
 enum Condition : int { equal = 4, not_equal = 5, above = 7 };
 
 /// Calls the model, whose argument is set, and returns to `back` (0: to what follows). `reg` is lost.
-inline void ask(Emitter& e, u64 whom, u32 word, u8 reg, u64 back) {
+inline void ask(Emitter& e, u64 entry, u32 word, u8 reg, u64 back) {
   store_constant(e, o_model_word, word);
   e.rex_w(reg, 0);  // lea reg, [rip + …]
   e.byte(0x8d);
@@ -285,7 +285,7 @@ inline void ask(Emitter& e, u64 whom, u32 word, u8 reg, u64 back) {
   u8* const displacement = e.p;
   e.p += 4;
   e.store(reg, o_model_back);
-  jump_to(e, whom);
+  jump_to(e, entry);
   lead(displacement, back != 0 ? back : e.here());
 }
 

@@ -6,12 +6,12 @@ namespace tally::engine::instrument {
 
 namespace {
 
-/// Ranges of all traces, by trace.
-struct RangesOf {
+/// The ranges of each trace.
+struct TraceRanges {
   u32 first, count;
-  u32 op;  // the first one of its ways
+  u32 op;  // the first operation of its paths
 };
-Growing<RangesOf> ranges_of;
+Growing<TraceRanges> ranges_of;
 Growing<ModelRange> ranges;
 
 }  // namespace
@@ -46,16 +46,16 @@ void models_forget_code() {
 }
 
 u32 models_ranges_of(const Trace& trace, KeptModelRange* out) {
-  const RangesOf& r = ranges_of[static_cast<u32>(&trace - tables.traces.data)];
-  const auto kept = [](u8 reg) { return static_cast<u8>((reg == no_register ? u8{rsp} : reg) & 15); };
+  const TraceRanges& r = ranges_of[static_cast<u32>(&trace - tables.traces.data)];
+  const auto encoded = [](u8 reg) { return static_cast<u8>((reg == no_register ? u8{rsp} : reg) & 15); };
   for (u32 i = 0; i < r.count; i++) {
     const ModelRange& range = ranges[r.first + i];
     out[i] = {range.begin,
               range.end,
-              kept(range.a),
-              kept(range.b),
-              kept(range.note),
-              kept(range.page),
+              encoded(range.a),
+              encoded(range.b),
+              encoded(range.note),
+              encoded(range.page),
               static_cast<u8>(range.outcomes & 127),
               range.flags,
               range.taken};
@@ -65,17 +65,17 @@ u32 models_ranges_of(const Trace& trace, KeptModelRange* out) {
 
 void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n) {
   ranges_init();
-  const auto borrowed = [](u8 reg) { return reg == rsp ? u8{no_register} : reg; };
+  const auto decoded = [](u8 reg) { return reg == rsp ? u8{no_register} : reg; };
   if (ranges_of.size <= trace) ranges_of.size = trace + 1;
   ranges_of[trace] = {ranges.size, n, 0};
   for (u32 i = 0; i < n && !ranges.full(); i++) {
     const KeptModelRange& k = kept[i];
     ranges.add({k.begin,
                 k.end,
-                borrowed(k.a),
-                borrowed(k.b),
-                borrowed(k.note),
-                borrowed(k.page),
+                decoded(k.a),
+                decoded(k.b),
+                decoded(k.note),
+                decoded(k.page),
                 k.outcomes,
                 k.taken,
                 k.flags != 0,
@@ -85,7 +85,7 @@ void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n) {
 
 namespace {
 
-/// What a record lacks that ends here.
+/// Completes a log record that ends here.
 void restore_record(Thread* t, Context* c, u32 first, Evicted gone, bool repeats) {
   if (repeats) {
     for (const u8 reg : {rcx, rsi, rdi}) model_thread(t)->record[gone.words++] = c->reg(reg);
@@ -99,7 +99,7 @@ void restore_record(Thread* t, Context* c, u32 first, Evicted gone, bool repeats
 void restore_model_state(Thread* t, Context* c, const CacheLocation& s, bool repeats) {
   const u32 trace = static_cast<u32>(s.trace - tables.traces.data);
   if (trace >= ranges_of.size) return;
-  const RangesOf& r = ranges_of[trace];
+  const TraceRanges& r = ranges_of[trace];
   for (u32 i = 0; i < r.count; i++) {
     const ModelRange& range = ranges[r.first + i];
     if (s.offset < range.begin || s.offset >= range.end) continue;

@@ -17,7 +17,7 @@ models::HierarchyShape caches;
 models::TlbShape tlbs;
 u64* shared_llc;
 u64* shared_plain_llc;
-u32 without;  // bits of channel::Model
+u32 missing;  // bits of channel::Model
 
 // Each line of code has a number, which fits into an instruction.
 Growing<u64> lines;
@@ -74,7 +74,7 @@ const models::HierarchyShape& cache_shapes() { return caches; }
 
 const models::TlbShape& tlb_shapes() { return tlbs; }
 
-u32 lacking() { return without; }
+u32 lacking() { return missing; }
 
 u64 cold_model_bytes() {
   return page_up(sizeof(ColdModels)) + page_up(level_words() * 8) + (model_plan.each ? page_up(plain_words() * 8) : 0);
@@ -184,7 +184,7 @@ void models_init() {
   const u64 bytes = models::shared_words(caches) * 8;
   if (caches.llc.sets != 0 && has_levels && !has_room(bytes * (model_plan.each ? 2 : 1))) {
     caches.llc = {};
-    without |= channel::model_llc;
+    missing |= channel::model_llc;
   }
   if (caches.llc.sets != 0 && m.own_llc == 0 && has_levels) {
     shared_llc = reinterpret_cast<u64*>(try_reserve(bytes, read_write));
@@ -194,7 +194,7 @@ void models_init() {
       shared_plain_llc = reinterpret_cast<u64*>(try_reserve(bytes, read_write));
     if (shared_llc == nullptr || (model_plan.each && shared_plain_llc == nullptr)) {
       caches.llc = {};
-      without |= channel::model_llc;
+      missing |= channel::model_llc;
     }
   }
 }

@@ -191,7 +191,7 @@ channel::NoteRing* note_ring(Thread* t, Handed what) {
 namespace {
 
 /// Sets the address of the next access records or outcomes.
-void go_on_at(Thread* t, Handed what, u64 block) {
+void set_next(Thread* t, Handed what, u64 block) {
   if (what == Handed::notes)
     model_thread(t)->next_note = reinterpret_cast<u64*>(block);
   else
@@ -208,7 +208,7 @@ bool attach_notes(Thread* t, bool goes_on) {
     if (!uses(what)) continue;
     const u64 block = notes_attach(t, what, goes_on);
     if (block == 0) return false;
-    go_on_at(t, what, block);
+    set_next(t, what, block);
   }
   return true;
 }
@@ -234,7 +234,7 @@ void take_directions_back(Thread* t) {
 void publish_mark(Thread* t, const channel::NoteBlock& mark) {
   if (settings().models.handed_on == 0) return;
   for (const Handed what : rings)
-    if (uses(what)) go_on_at(t, what, notes_publish(t, what, mark));
+    if (uses(what)) set_next(t, what, notes_publish(t, what, mark));
 }
 
 }  // namespace

@@ -109,8 +109,8 @@ static_assert(code_pages_at + models::page_sets * sizeof(u32) <= data_pages_at);
 static_assert(l1i_at + first_level_bytes == jump_table_at);
 /// An address in no line, so never the most recent line of a set.
 inline constexpr u64 no_line = u64{1} << 63 | 1;
-/// Size of a thread's access records, with the room after them. Generated code checks once per trace, or at each
-/// record, by the low bits of an address whether it has reached that room: ModelPlan::notes_full.
+/// Size of a thread's access records, with the room after them. Once per trace, or at each record, generated code tests
+/// the low bits of the next record's address to see whether it is in that room: ModelPlan::notes_full.
 inline constexpr u64 notes_room = channel::note_block_bytes;
 /// Bytes of access records that are published at a time, and that the engine processes at a time; the same for
 /// outcomes.
@@ -204,7 +204,7 @@ extern "C" {
 void enter_model();
 /// The same for probes of first levels, but the flags are lost.
 void enter_lookup();
-/// Loads the program's registers and returns to generated code, or to model_pad if a signal is pending. Restartable at
+/// Loads the program's registers and returns to generated code, or to model_pad if Thread::pad is set. Restartable at
 /// any instruction.
 extern const char model_leave_begin[], model_leave_end[], lookup_leave_begin[], lookup_leave_end[], model_pad[];
 }

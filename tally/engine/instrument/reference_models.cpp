@@ -11,19 +11,19 @@ models::Hierarchy& plain_caches(ColdModels& r) { return *reinterpret_cast<models
 models::Tlbs& plain_tlbs(ColdModels& r) { return *reinterpret_cast<models::Tlbs*>(r.plain_tlbs); }
 models::Branches& plain_branches(ColdModels& r) { return *reinterpret_cast<models::Branches*>(r.plain_branches); }
 
-void keep_in(channel::ModelValues& values, ColdModels& r) {
+void add_counts(channel::ModelValues& values, ColdModels& r) {
   Values& v = values_of(values);
   v.caches.add(plain_caches(r).counts());
   v.tlbs.add(plain_tlbs(r).counts());
   v.branches.add(plain_branches(r).counts());
 }
 
-/// Stores their counts with those that they are compared with; in place of those if generated code probes nothing.
-void keep_plain(Thread* t, ColdModels& r) {
+/// Publishes their counts: as `plain` if models are compared; as `values` if not, or if generated code probes nothing.
+void publish_counts(Thread* t, ColdModels& r) {
   channel::ModelCounts& c = *model_counts(t);
   const bool alone = !model_plan.branches && !model_plan.code() && !model_plan.data();
-  if (settings().models.compared != 0) keep_in(c.plain, r);
-  if (settings().models.compared == 0 || alone) keep_in(c.values, r);
+  if (settings().models.compared != 0) add_counts(c.plain, r);
+  if (settings().models.compared == 0 || alone) add_counts(c.values, r);
   plain_caches(r).clear_counts();
   plain_tlbs(r).clear_counts();
   plain_branches(r).clear_counts();
@@ -41,7 +41,7 @@ void play(Thread* t, ColdModels& r, const models::LogPath* all, const u64* from,
     models::play(models, all, log_ops.data, from, to);
   }
   if (shares) llc_lock.release();
-  keep_plain(t, r);
+  publish_counts(t, r);
 }
 
 }  // namespace

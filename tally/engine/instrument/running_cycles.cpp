@@ -10,19 +10,19 @@ namespace {
 
 constexpr u32 cycles_at = 0xf2100;  // from the GS base
 
-/// Executions since the thread's counters were read before.
+/// Executions of a segment since the thread's counters were last read.
 struct Executed {
   u32 segment, reserved;
   u64 times;
 };
-constexpr u32 executed_limit = channel::segment_limit;  // each is listed once between two reads
+constexpr u32 executed_limit = channel::segment_limit;  // each segment is listed once between two reads
 
-/// What a thread keeps for its cycles.
+/// The cycle state of a thread.
 struct ThreadCycles {
-  s64 cycles;        // whole ones
-  s64 rest;          // with cost_bits behind the point
-  u64 instructions;  // of the list
-  u64 unseen;        // of them, those of which the model has seen less than half of the executions
+  s64 cycles;        // whole cycles
+  s64 fraction;      // less than one cycle, with cost_bits fraction bits
+  u64 instructions;  // in the list
+  u64 unseen;        // of those, the ones in segments of which the model has processed less than half of the executions
   Executed* list;
   u32 listed;
 };
@@ -30,25 +30,25 @@ static_assert(cycles_at + sizeof(ThreadCycles) <= 0xf2200 /* marks_at */);
 
 ThreadCycles& own(const Thread* t) { return *reinterpret_cast<ThreadCycles*>(reinterpret_cast<u64>(t) + cycles_at); }
 
-// Of the process, by segment.
+// Data of the process, by segment.
 u64* all_executed;
 SegmentCost* costs;
-u64 all_instructions;  // executed, as far as counters were read
-u64 asked_at;          // all_instructions when the model was asked last
-u32 asked;             // how often
-s64 average;           // cost of an instruction
+u64 all_instructions;          // executed, as far as counters were read
+u64 instructions_at_last_run;  // all_instructions when the model last ran
+u32 model_runs;                // how often it ran
+s64 average;                   // cost of an average instruction
 
 s64 instructions_of(u32 number) { return segment(number).counts[channel::instructions]; }
 
-/// What is listed gets its cost, or the average's.
-void settle(ThreadCycles& c) {
+/// Adds the costs of the listed executions; segments without a cost have that of average instructions.
+void add_listed_costs(ThreadCycles& c) {
   for (u32 i = 0; i < c.listed; i++) {
     const u32 number = c.list[i].segment;
     const s64 cost = costs[number].seen_now() != 0 ? costs[number].cost : average * instructions_of(number);
-    c.rest += cost * static_cast<s64>(c.list[i].times);
+    c.fraction += cost * static_cast<s64>(c.list[i].times);
   }
-  c.cycles += c.rest >> cost_bits;
-  c.rest &= (s64{1} << cost_bits) - 1;
+  c.cycles += c.fraction >> cost_bits;
+  c.fraction &= (s64{1} << cost_bits) - 1;
   c.listed = 0;
   c.instructions = c.unseen = 0;
 }
@@ -64,23 +64,23 @@ void executed(Thread* t, u32 number, u64 times) {
   if (c.listed < executed_limit) c.list[c.listed++] = {number, 0, times};
 }
 
-/// Whether the model is to be asked before a thread's list gets its costs. That takes as long as core_finish(): where
-/// it was done often, only for pieces that are worth it.
-bool is_worth_asking(const ThreadCycles& c) {
+/// Whether the model should run before a thread's list gets its costs. That takes as long as core_finish(), so after
+/// many runs it is done only for lists that are worth it.
+bool should_run_model(const ThreadCycles& c) {
   constexpr u32 often = 64, worth = 10'000;
-  if (average == 0 || all_instructions > asked_at + asked_at / 4) return true;
-  return c.unseen * 50 > c.instructions && (asked < often || c.instructions > worth);
+  if (average == 0 || all_instructions > instructions_at_last_run + instructions_at_last_run / 4) return true;
+  return c.unseen * 50 > c.instructions && (model_runs < often || c.instructions > worth);
 }
 
-/// `waits`: for who holds cache_lock.
-void ask(bool waits) {
+/// `waits`: waits for cache_lock if it is taken.
+void run_model(bool waits) {
   if (waits)
     translate::cache_lock.take();
   else if (!translate::cache_lock.try_take())
     return;
   if (const s64 found = core_costs(all_executed, costs); found > 0) average = found;
-  asked_at = all_instructions;
-  asked++;
+  instructions_at_last_run = all_instructions;
+  model_runs++;
   translate::cache_lock.release();
 }
 
@@ -112,7 +112,7 @@ bool running_cycles_attach(Thread* t, bool goes_on) {
   if (c.list == nullptr)
     c.list = reinterpret_cast<Executed*>(try_reserve(executed_limit * sizeof(Executed), read_write));
   if (!goes_on) {
-    c.cycles = c.rest = 0;
+    c.cycles = c.fraction = 0;
     c.listed = 0;
     c.instructions = c.unseen = 0;
   }
@@ -122,20 +122,20 @@ bool running_cycles_attach(Thread* t, bool goes_on) {
 void running_cycles_before_fold(Thread* t) {
   if (!reads_cycles() || !has_running_totals(t) || own(t).list == nullptr) return;
   read_executions(t);
-  settle(own(t));
+  add_listed_costs(own(t));
 }
 
 void running_cycles_forget() {
   if (!reads_cycles() || all_executed == nullptr || costs == nullptr) return;
   throw_away(all_executed, counters_bytes);
   throw_away(costs, u64{channel::segment_limit} * sizeof(SegmentCost));
-  all_instructions = asked_at = 0;
+  all_instructions = instructions_at_last_run = 0;
 }
 
 s64 running_cycles(Thread* t, bool waits) {
   ThreadCycles& c = own(t);
-  if (is_worth_asking(c)) ask(waits);
-  settle(c);
+  if (should_run_model(c)) run_model(waits);
+  add_listed_costs(c);
   s64 cycles = c.cycles;
   const u64* const statistics = reinterpret_cast<const u64*>(&model_counts(t)->values);
   for (u32 i = 0; i < channel::mark_values - channel::mark_fields; i++)

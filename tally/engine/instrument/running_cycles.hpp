@@ -1,9 +1,9 @@
 /// Core cycles of a running thread: read at marks, by the instruction rdpmc, and by programs that ask for their counts.
 ///
-/// The core model computes the cost of segments from everything that was executed so far. It runs again if a large part
-/// of what was executed is of segments of which it has processed less than half, or if a quarter more was executed than
-/// when it last ran. Segments that it has not processed have the cost of average instructions. A read that runs the
-/// model takes as long as core_finish(); few do.
+/// The core model computes the cost of segments from everything that was executed so far. It runs again if much was
+/// executed in segments of which it has processed less than half, or if a quarter more was executed in all than when it
+/// last ran. Segments that it has not processed cost as much as average instructions. A read that runs the model takes
+/// as long as core_finish(); few do.
 #pragma once
 #include "tally/engine/records.hpp"
 

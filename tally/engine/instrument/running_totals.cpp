@@ -60,7 +60,7 @@ void emit_touched(Builder& b, u32 number) {
 }
 
 channel::Totals totals_of(Thread* t) {
-  // The first ones count what is known only at run time: nobody says that they were touched.
+  // The first counters are for events known only at run time: no code marks them.
   read_chunk(t, 0);
   const u32 chunks = (segment_limit_so_far() + counters_per_touch - 1) / counters_per_touch;
   u64* const words = reinterpret_cast<u64*>(touched(t));

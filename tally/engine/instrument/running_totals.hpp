@@ -16,7 +16,7 @@ enum RunningLayout : u32 {
   touched_at = 0xe0000,  // one byte per counters_per_touch counters: some of them were incremented
   running_at = 0xf2000,  // RunningTotals
 };
-/// With fewer, the table is larger; with more, it takes longer to find the counters.
+/// Fewer would make the table larger, more would make the search for changed counters longer.
 inline constexpr u32 counters_per_touch = 32;
 static_assert(touched_at + channel::segment_limit / counters_per_touch <= 0xf0000 /* model_counts_at */);
 
@@ -37,7 +37,7 @@ void totals_folded(Thread* t);
 /// Emits the mark that belongs to the increment of segment `number`. Changes no flags.
 void emit_touched(translate::Builder& b, u32 number);
 
-/// Receives how often a thread has executed a segment since its counters were last read; null: nobody does. Set once.
+/// Called with how often a thread has executed a segment since its counters were last read; null: not called. Set once.
 extern void (*on_executions)(Thread* t, u32 segment, u64 times);
 
 /// Returns everything that a thread has counted; it is stopped, or is the caller. Reads the whole table, and all

@@ -8,12 +8,12 @@
 namespace tally::engine::instrument {
 namespace {
 
-// A jump that is predicted wrongly costs some ten of the instructions that are saved where it is predicted well; at a
-// line of code fewer are saved.
-constexpr u64 unstable_share = 10, restless_share_of_lines = 50;
+// A mispredicted jump costs about ten of the instructions that a well predicted one saves; at a line of code it saves
+// fewer.
+constexpr u64 unstable_share = 10, unstable_share_of_lines = 50;
 
 struct Site {
-  u32 before, now;  // what had been counted when it was judged last, and what has been by now
+  u32 before, now;  // counts at the last judgement and now
   bool unstable;
 
   bool is_unstable(u64 share, u64 executions) const { return u64{now - before} * share > executions; }
@@ -30,7 +30,7 @@ void sites_count_up() {
     const u32* const counted = reinterpret_cast<const u32*>(reinterpret_cast<u64>(t) + sites_at);
     for (u32 i = 0; i < site_count; i++) sites[i].now += counted[i];
   }
-  // What threads counted that have ended is not there any more; nor are their executions.
+  // The counts of ended threads are missing, and so are their executions.
   for (Site& site : sites)
     if (site.now < site.before) site.before = site.now;
 }
@@ -67,7 +67,7 @@ u8 unstable_sites(const Instruction& in, u32 accesses, bool new_line, u64 execut
     recorder.fix_at(Fix::unstable, nullptr, in.pc, k);
   };
   for (u32 k = 0; k < accesses; k++) judge(k, unstable_share);
-  if (new_line) judge(line_site, restless_share_of_lines);
+  if (new_line) judge(line_site, unstable_share_of_lines);
   return unstable;
 }
 

@@ -12,9 +12,9 @@ namespace tally::engine::instrument {
 namespace {
 
 ThreadWindows& own(const Thread* t) { return windows_of(t); }
-const channel::Windows& asked() { return asked_windows(); }
+const channel::Windows& requested() { return asked_windows(); }
 
-/// Where a row of Marks::weight comes from.
+/// The source of an event of Marks::weight.
 enum Source : u8 { of_sum, of_trigger, of_counters };
 struct {
   Source source;
@@ -24,31 +24,31 @@ bool reads_counters;
 
 bool is_trigger(u32 event, u32 trigger) {
   for (u32 i = 0; i < channel::mark_fields; i++)
-    if (settings().marks.weight[event][i] != asked().trigger[trigger].weight[i]) return false;
+    if (settings().marks.weight[event][i] != requested().trigger[trigger].weight[i]) return false;
   for (u32 i = channel::mark_fields; i < channel::mark_values; i++)
     if (settings().marks.weight[event][i] != 0) return false;
   return true;
 }
 
-/// Generated code sums events where they are few: that is cheaper than to read all counters at each row.
+/// Generated code sums events if they are few: that is cheaper than reading all counters for each row.
 void choose_sources() {
   const channel::Marks& marks = settings().marks;
   u32 sums = 0;
   for (u32 e = 0; e < marks.events; e++) {
     u32 k = 0;
-    while (k < asked().triggers && !is_trigger(e, k)) k++;
-    const bool triggers = k < asked().triggers;
+    while (k < requested().triggers && !is_trigger(e, k)) k++;
+    const bool triggers = k < requested().triggers;
     source_of_event[e] = {triggers ? of_trigger : of_sum, static_cast<u8>(triggers ? k : sums)};
     if (triggers) continue;
     if (sums < channel::window_sum_limit) summed_events.row[sums] = static_cast<u8>(e);
     sums++;
   }
-  reads_counters = sums > channel::window_sum_limit || marks.modelled != 0 || marks_on() || asked().vectors != 0;
+  reads_counters = sums > channel::window_sum_limit || marks.modelled != 0 || marks_on() || requested().vectors != 0;
   summed_events.count = reads_counters ? 0 : sums;
 }
 
-/// What counters of what is known only at run time, and corrections, add to an event.
-s64 next_to_sums(Thread* t, u32 event) {
+/// Returns what counters of events known only at run time, and corrections, add to an event.
+s64 additions_to_sum(Thread* t, u32 event) {
   channel::Totals totals = records().thread(t->index).base;
   for (u32 i = 1; i < channel::first_segment; i++)
     if (counters(t)[i] != 0) totals.add(segment(i), static_cast<s64>(counters(t)[i]));
@@ -60,7 +60,7 @@ s64 next_to_sums(Thread* t, u32 event) {
 }  // namespace
 
 s64 window_length(const Thread* t, u32 trigger) {
-  return static_cast<s64>(own(t).stretch == Stretch::counted ? asked().trigger[trigger].every
+  return static_cast<s64>(own(t).stretch == Stretch::counted ? requested().trigger[trigger].every
                                                              : channel::window_event_limit);
 }
 
@@ -71,13 +71,13 @@ void read_row(Thread* t, EventSums& sums) {
   for (u32 e = 0; e < settings().marks.events; e++) {
     const auto [source, number] = source_of_event[e];
     sums.of[e] =
-        source == of_trigger ? own(t).ended[number] + in_window(t, number) : t->sums[number] + next_to_sums(t, e);
+        source == of_trigger ? own(t).ended[number] + in_window(t, number) : t->sums[number] + additions_to_sum(t, e);
   }
 }
 
 namespace {
 
-/// The processor that the thread runs on, as the kernel writes it into a segment's limit for the vdso.
+/// Returns the CPU that the thread runs on; the kernel writes it into a segment's limit for the vdso.
 u32 this_cpu() {
   u32 limit = 0;
   asm volatile("lsl %1, %0" : "=r"(limit) : "r"(0x7b) : "cc");
@@ -86,10 +86,10 @@ u32 this_cpu() {
 
 }  // namespace
 
-/// Rows with vectors are of any length: what an earlier block left there must not look like one.
+/// Rows with vectors have any length, so what an earlier block left must not resemble one.
 void begin_block(ThreadWindows& w) {
   w.rows = w.bytes = 0;
-  if (asked().vectors != 0) __builtin_memset(reinterpret_cast<void*>(w.block), 0, channel::note_block_bytes);
+  if (requested().vectors != 0) __builtin_memset(reinterpret_cast<void*>(w.block), 0, channel::note_block_bytes);
 }
 
 void publish(Thread* t, bool closes) {
@@ -104,13 +104,13 @@ channel::WindowRow& next_row(const ThreadWindows& w) {
   return *reinterpret_cast<channel::WindowRow*>(w.block + w.bytes);
 }
 
-/// How many words have room in the next row.
+/// Returns how many words fit into the next row.
 u32 room_for_words(const ThreadWindows& w) {
   return static_cast<u32>((channel::note_block_bytes - w.bytes - channel::window_row_bytes(settings().marks.events)) /
                           sizeof(u64));
 }
 
-/// The next row, all but its words, is written; then the first `n` words of the vector stand there.
+/// Completes the next row, of which everything but the words is written, with the first `n` words of the vector.
 void end_row(Thread* t, u32 number, u32 n) {
   ThreadWindows& w = own(t);
   channel::WindowRow& row = next_row(w);
@@ -128,7 +128,7 @@ void end_row(Thread* t, u32 number, u32 n) {
 
 }  // namespace
 
-/// The window is still open, or its row comes next.
+/// Called while the window is open, or before its row.
 void write_parts(Thread* t, u32 most) {
   ThreadWindows& w = own(t);
   while (w.words > most) {
@@ -144,14 +144,14 @@ void write_row(Thread* t, u32 ended_by) {
   read_row(t, w.row);
   write_parts(t, room_for_words(w));
   channel::WindowRow& row = next_row(w);
-  const bool has_last = ended_by < asked().triggers;
+  const bool has_last = ended_by < requested().triggers;
   const bool bounds = ended_by == channel::window_starts || ended_by == channel::window_stops;
   row.time_ns = clock_ns();
   row.address = has_last ? w.last : 0;
   row.ended_by = static_cast<u16>(ended_by);
   row.cpu = static_cast<u16>(this_cpu());
   for (u32 e = 0; e < events; e++) row.sum[e] = w.row.of[e];
-  for (u32 k = 0; k < asked().triggers; k++) w.ended[k] += in_window(t, k);
+  for (u32 k = 0; k < requested().triggers; k++) w.ended[k] += in_window(t, k);
   if (!bounds) ++w.number;
   end_row(t, w.number + (bounds ? 1 : 0), w.words);
 }
@@ -163,8 +163,8 @@ void add_word(Thread* t, u64 word) {
   w.vector[w.words++] = word;
 }
 
-/// A segment was executed so often.
-void executed(Thread* t, u32 number, u64 times) {
+/// Adds `times` executions of a segment to the vector.
+void add_executions(Thread* t, u32 number, u64 times) {
   if (number < channel::first_segment || own(t).stretch != Stretch::counted) return;
   constexpr u64 most = 0xffffffff;
   for (; times != 0; times -= times < most ? times : most) {
@@ -173,8 +173,8 @@ void executed(Thread* t, u32 number, u64 times) {
   }
 }
 
-/// The instruction at `pc` was executed so often beside what segments say.
-void corrected(Thread* t, u64 pc, const channel::Totals& delta) {
+/// Adds to the vector how often the instruction at `pc` was executed in addition to what segments count.
+void add_correction(Thread* t, u64 pc, const channel::Totals& delta) {
   const s64 times = delta.field[channel::instructions];
   if (times == 0 || own(t).vector == nullptr || own(t).stretch != Stretch::counted) return;
   if (own(t).words + 2 > vector_limit) write_parts(t, 0);
@@ -193,9 +193,9 @@ constinit WindowProbes hooks;
 void records_init() {
   choose_sources();
   if (reads_counters && !marks_on()) probe_with(hooks);
-  if (asked().vectors == 0) return;
-  on_executions = executed;
-  on_correction = corrected;
+  if (requested().vectors == 0) return;
+  on_executions = add_executions;
+  on_correction = add_correction;
 }
 
 bool reads_all_counters() { return reads_counters; }

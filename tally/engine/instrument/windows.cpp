@@ -13,17 +13,17 @@ namespace tally::engine::instrument {
 namespace {
 
 ThreadWindows& own(const Thread* t) { return windows_of(t); }
-const channel::Windows& asked() { return asked_windows(); }
+const channel::Windows& requested() { return asked_windows(); }
 
 /// Lower than any countdown.
 constexpr s64 far_below = s64{1} << 60;
 
 void begin_window(Thread* t) {
-  for (u32 k = 0; k < asked().triggers; k++) t->countdown[k] = window_length(t, k) - 1;
+  for (u32 k = 0; k < requested().triggers; k++) t->countdown[k] = window_length(t, k) - 1;
 }
 
-/// What string instructions and their like counted reaches the countdowns after they ran.
-void take_late(Thread* t) {
+/// Updates the countdowns with what string instructions and similar counted after they ran.
+void subtract_late_counts(Thread* t) {
   ThreadWindows& w = own(t);
   for (u32 i = 1; i < channel::first_segment; i++) {
     const s64 more = static_cast<s64>(counters(t)[i] - w.late[i]);
@@ -35,30 +35,30 @@ void take_late(Thread* t) {
   }
 }
 
-/// Countdowns are what they are.
+/// Restores the countdowns to their true values.
 void settle_countdowns(Thread* t) {
   if (own(t).leaves_next != 0) {
     own(t).leaves_next = 0;
-    for (u32 k = 0; k < asked().triggers; k++) t->countdown[k] += far_below;
+    for (u32 k = 0; k < requested().triggers; k++) t->countdown[k] += far_below;
   }
-  take_late(t);
+  subtract_late_counts(t);
 }
 
-/// The trigger whose window is full, of a thread in steps; as many as there are where none is.
-u32 full(const Thread* t) {
+/// Returns the trigger whose window is full, for a thread in single steps; the number of triggers if there is none.
+u32 full_trigger(const Thread* t) {
   u32 k = 0;
-  while (k < asked().triggers && t->countdown[k] >= 0) k++;
+  while (k < requested().triggers && t->countdown[k] >= 0) k++;
   return k;
 }
 
-void go_in_steps(Thread* t, bool in_steps) {
+void set_single_steps(Thread* t, bool in_steps) {
   if ((t->in_steps != 0) == in_steps) return;
   t->in_steps = in_steps;
-  for (u32 k = 0; k < asked().triggers; k++) t->countdown[k] += in_steps ? slack_of(k) : -slack_of(k);
+  for (u32 k = 0; k < requested().triggers; k++) t->countdown[k] += in_steps ? slack_of(k) : -slack_of(k);
 }
 
 bool is_far_from_full(const Thread* t) {
-  for (u32 k = 0; k < asked().triggers; k++)
+  for (u32 k = 0; k < requested().triggers; k++)
     if (t->countdown[k] < slack_of(k)) return false;
   return true;
 }
@@ -73,9 +73,9 @@ u64 windows_key() {
   if (!windows_on()) return 0;
   constexpr u32 bytes = sizeof(channel::WindowTrigger::weight);
   u64 words[(channel::window_trigger_limit * bytes + channel::window_sum_limit * bytes) / 8 + 2] = {
-      asked().triggers | u64{summed_events.count} << 32, reads_all_counters() && !marks_on()};
+      requested().triggers | u64{summed_events.count} << 32, reads_all_counters() && !marks_on()};
   u8* to = reinterpret_cast<u8*>(&words[2]);
-  for (u32 k = 0; k < asked().triggers; k++) copy(to + k * bytes, asked().trigger[k].weight, bytes);
+  for (u32 k = 0; k < requested().triggers; k++) copy(to + k * bytes, requested().trigger[k].weight, bytes);
   to += channel::window_trigger_limit * bytes;
   for (u32 i = 0; i < summed_events.count; i++)
     copy(to + i * bytes, settings().marks.weight[summed_events.row[i]], bytes);
@@ -92,25 +92,25 @@ bool windows_attach(Thread* t) {
   if (w.ring == nullptr) return false;
   w.block = notes_attach(t, Handed::windows, false);
   if (w.block == 0) return false;
-  if (asked().vectors != 0 && w.vector == nullptr)
+  if (requested().vectors != 0 && w.vector == nullptr)
     w.vector = reinterpret_cast<u64*>(try_reserve(vector_limit * sizeof(u64), read_write));
-  if (asked().vectors != 0 && w.vector == nullptr) return false;
+  if (requested().vectors != 0 && w.vector == nullptr) return false;
   begin_block(w);
   w.words = w.number = w.leaves_next = w.stays = 0;
   w.last = 0;
-  for (u32 k = 0; k < asked().triggers; k++) w.ended[k] = amount_of(k, records().thread(t->index).base);
+  for (u32 k = 0; k < requested().triggers; k++) w.ended[k] = amount_of(k, records().thread(t->index).base);
   windows_folded(t);
   t->in_steps = 1;
   t->past_check = 0;
   begin_window(t);
-  if (asked().bounded != 0 && w.stretch == Stretch::counted)
+  if (requested().bounded != 0 && w.stretch == Stretch::counted)
     write_row(t, channel::window_starts);
   else
     read_row(t, w.row);
   return true;
 }
 
-void windows_of_program(Thread* t) { own(t).stretch = asked().waits != 0 ? Stretch::waits : Stretch::counted; }
+void windows_of_program(Thread* t) { own(t).stretch = requested().waits != 0 ? Stretch::waits : Stretch::counted; }
 
 void windows_inherit(Thread* t, const Thread* parent) {
   if (windows_on()) own(t).stretch = own(parent).stretch;
@@ -119,7 +119,7 @@ void windows_inherit(Thread* t, const Thread* parent) {
 void windows_start(Thread* t) {
   ThreadWindows& w = own(t);
   if (w.stretch != Stretch::waits) return;
-  go_in_steps(t, true);
+  set_single_steps(t, true);
   settle_countdowns(t);
   write_row(t, channel::window_starts);
   w.stretch = Stretch::counted;
@@ -129,9 +129,9 @@ void windows_start(Thread* t) {
 void windows_stop(Thread* t) {
   ThreadWindows& w = own(t);
   if (w.stretch != Stretch::counted) return;
-  go_in_steps(t, true);
+  set_single_steps(t, true);
   settle_countdowns(t);
-  if (const u32 k = full(t); k < asked().triggers) {
+  if (const u32 k = full_trigger(t); k < requested().triggers) {
     write_row(t, k);
     begin_window(t);
   }
@@ -143,9 +143,9 @@ void windows_stop(Thread* t) {
 
 void windows_before_fold(Thread* t) {
   if (!windows_on()) return;
-  take_late(t);
-  if (asked().vectors == 0) return;
-  // Their numbers may mean something else afterwards.
+  subtract_late_counts(t);
+  if (requested().vectors == 0) return;
+  // Segment numbers may have another meaning afterwards.
   (void)totals_of(t);
   write_parts(t, 0);
 }
@@ -157,14 +157,14 @@ void windows_folded(Thread* t) {
 
 void windows_close(Thread* t) {
   if (!windows_on() || own(t).ring->open == 0) return;
-  if (t->in_steps == 0) go_in_steps(t, true);
+  if (t->in_steps == 0) set_single_steps(t, true);
   settle_countdowns(t);
   EventSums now;
   read_row(t, now);
   bool differs = false;
   for (u32 e = 0; e < settings().marks.events; e++) differs |= now.of[e] != own(t).row.of[e];
   if (differs && own(t).stretch == Stretch::counted)
-    write_row(t, full(t) < asked().triggers ? full(t) : u32{channel::window_cut});
+    write_row(t, full_trigger(t) < requested().triggers ? full_trigger(t) : u32{channel::window_cut});
   publish(t, true);
 }
 
@@ -175,34 +175,34 @@ void windows_step(Thread* t) {
 void windows_settle(Thread* t) {
   if (!windows_on() || t->past_check != 0) return;
   settle_countdowns(t);
-  if (t->in_steps == 0 && full(t) < asked().triggers) go_in_steps(t, true);
+  if (t->in_steps == 0 && full_trigger(t) < requested().triggers) set_single_steps(t, true);
   if (t->in_steps == 0) return;
-  if (const u32 k = full(t); k < asked().triggers) {
+  if (const u32 k = full_trigger(t); k < requested().triggers) {
     write_row(t, k);
     begin_window(t);
     review_at_times(t);
   }
-  if (own(t).stays == 0 && is_far_from_full(t)) go_in_steps(t, false);
+  if (own(t).stays == 0 && is_far_from_full(t)) set_single_steps(t, false);
 }
 
 namespace {
 
-/// Before an instruction that may fill the window, or of which nobody knows how much it counts.
+/// Called before an instruction that may fill the window, or whose counts are known only after it.
 void before_last(Thread* t, const Trace& trace) {
   t->pc = trace.pc;
   settle_countdowns(t);
-  if (full(t) < asked().triggers) return;
+  if (full_trigger(t) < requested().triggers) return;
   ThreadWindows& w = own(t);
   w.last = t->pc;
   w.stays = 0;
   w.leaves_next = 1;
-  for (u32 k = 0; k < asked().triggers; k++) t->countdown[k] -= far_below;
+  for (u32 k = 0; k < requested().triggers; k++) t->countdown[k] -= far_below;
   t->past_check = 1;
 }
 
 void leave_at(Thread* t, u64 pc) {
   t->pc = pc;
-  go_in_steps(t, true);
+  set_single_steps(t, true);
   own(t).stays = 1;
 }
 

@@ -1,5 +1,4 @@
-/// The code log: which instructions the segments of a process contain. With it, counters show how often each
-/// instruction of the program ran.
+/// The code log: which instructions the segments of a process contain, so that counters show how often each one ran.
 ///
 /// Each process has a log, which only grows: one record when a mapping with code is first seen, and one for each trace,
 /// with the address of every instruction on its path. A forked child inherits its parent's log as of the fork. The

@@ -1,7 +1,6 @@
 /// The machine that the engine simulates while it counts, and what the models counted.
 ///
-/// Plain numbers: this directory does not include the models (tally/engine/models), which the engine and the command
-/// use.
+/// Plain numbers: this directory does not use the models (tally/engine/models); the engine and the command do.
 #pragma once
 #include <stdint.h>
 
@@ -69,8 +68,7 @@ struct ModelValues {
   uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses, btb_misses;
 };
 
-/// Results of the core model: cycles without misses, the instructions that it processed, and the unknown ones among
-/// them.
+/// Results of the core model: cycles without misses, and the instructions that it processed and that it does not know.
 struct CoreValues {
   uint64_t cycles, instructions, unknown;
 };

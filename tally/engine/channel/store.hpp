@@ -70,8 +70,7 @@ static_assert(sizeof(Bundle) % record_unit == 0);
 inline constexpr uint32_t use_added = 1u << 31;
 /// In a kept bundle: the record was made from better code than the one that the bundle contains.
 inline constexpr uint32_t use_better = 1u << 30;
-/// Everything that a program used of one file's code, linked and ready to be copied. The key finds the bundle that was
-/// kept last.
+/// Everything that a program used of one file's code, linked and ready to be copied. Its key finds the one kept last.
 inline constexpr uint64_t bundle_mark = ~uint64_t{0};
 /// Only names, in pairs: the second record is better than the first.
 inline constexpr uint64_t replacements_mark = ~uint64_t{1};
@@ -132,8 +131,7 @@ inline uint64_t check_of(const StoreHeader& header, const RecordKey& key) {
   return key.check_of(&header, offsetof(StoreHeader, end), Sealed::header);
 }
 
-/// A mapped store. Its functions access only its own bytes, whatever these contain: a program that adds to it may
-/// misbehave.
+/// A mapped store. Its functions access only its own bytes, whatever these contain: programs that add to it may fail.
 struct Store {
   uint8_t* base = nullptr;
 

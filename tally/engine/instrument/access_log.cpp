@@ -19,8 +19,7 @@ void ModelCode::put(Emitter& e, u8 reg) {
   store_at(e, b_, reg, 8u * gone_.words++);
 }
 
-/// Before an instruction: records the lines that it is fetched from, except one that was recorded last, and its
-/// accesses.
+/// Before an instruction: records its accesses, and the lines that it is fetched from unless recorded just before.
 void ModelCode::record(Builder& b, u32 i) {
   const Instruction& in = in_[i];
   const ModelFacts& f = facts_[i];

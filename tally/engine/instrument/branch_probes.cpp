@@ -82,8 +82,7 @@ void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   const u64 back = e.here();
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(away, stub.here());
-  // Moves the counter one step towards the outcome. If it is not saturated then, the prediction was wrong. The flags
-  // are not needed here.
+  // One step towards the outcome. If the counter is not saturated then, the prediction was wrong. Flags may be lost.
   byte_operation(stub, 0xfe, taken ? 0 : 1, a_, gshare_at);  // inc, dec
   compare_counter(stub, a_, taken);
   lead(jump_if(stub, equal), back);

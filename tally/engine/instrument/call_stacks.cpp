@@ -52,7 +52,7 @@ u32 CallStacks::find(u64 sp) const {
 
 void CallStacks::add(u64 sp) {
   if (stack_count_ == stack_limit) {
-    // Stacks that are still in use are found again by their returns.
+    // Drop the other stacks; those still in use are found again by their returns.
     for (u32 i = 1; i < stack_count_; i++)
       if (i != current_) pop_below(stacks_[i], ~u64{0});
     stacks_[1] = stacks_[current_];
@@ -122,7 +122,7 @@ bool CallStacks::return_far(u64 sp) {
     }
     const u64 lowest = s.frame != 0 ? frames_[s.frame].sp : s.highest;
     if (left == 0 && (lowest - sp < near_bytes || sp >= lowest || (!is_other && has_lost_))) {
-      // The program jumps by a return, or continues where it left this stack.
+      // The program uses a return as a jump, or continues where it left this stack.
       current_ = found;
       return is_other && s.frame == 0 && found != 1;
     }

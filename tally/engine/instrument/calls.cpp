@@ -36,7 +36,7 @@ constexpr u32 kind_bits = 2;
 
 constexpr u32 slot_count = 1u << 21;
 
-/// What only its thread needs of a node.
+/// Data of a node that only its thread needs.
 struct NodeContext {
   u32 context;  // the node that its calls are below
   u32 newest;   // the nearest node on the path to the root whose function is on that path once
@@ -111,8 +111,8 @@ u64 linked_pointer(u64 target) {
   return target + at + 6 + static_cast<u64>(static_cast<s64>(displacement));
 }
 
-/// Returns where a call leads: through such a jump, which reads the same pointer a moment later. Until the first call
-/// of a function the pointer leads back to the table, and from there to the dynamic linker.
+/// Returns the function that a call reaches by such a jump, which reads the same pointer a moment later. Until its
+/// first call the pointer leads back to the table, and from there to the dynamic linker.
 u64 function_at(u64 target, u64 pointer) {
   constexpr u64 near_table = 64;
   if (pointer == 0) return target;
@@ -130,9 +130,9 @@ u32 find_executing(const ThreadCalls& c, u32 from, u64 target) {
   return 0;
 }
 
-/// Returns where the calls of a new node are. The functions on the path from the root are those that are being
-/// executed, so the inclusive counts of each are below its first node. Recursion does not lengthen the path without
-/// need: if the outer node belongs to the newest function, or comes after it, the calls are below the outer node.
+/// Returns the node that the calls of a new node are below. The nodes on the path from the root are the functions being
+/// executed, so inclusive counts are below a function's first node. Recursion does not lengthen the path without need:
+/// if the outer node belongs to the newest function, or comes after it, the calls are below the outer node.
 NodeContext context_of(const ThreadCalls& c, u32 number, u32 outer) {
   if (outer == 0) return {number, number};
   const u32 newest = c.own[c.nodes[number].parent].newest;

@@ -62,7 +62,7 @@ models::Form form_of(const Details& details) {
                                    : (o.mem.base != ZYDIS_REGISTER_NONE) + (o.mem.index != ZYDIS_REGISTER_NONE) +
                                          o.mem.disp.has_displacement);
     }
-    // `xor eax, eax` and `vpxor xmm0, xmm1, xmm1`: all operands that are sources.
+    // Compares all source operands, as in `xor eax, eax` and `vpxor xmm0, xmm1, xmm1`.
     const bool is_result_only = i == 0 && raw.operand_count_visible == 3;
     if (o.type == ZYDIS_OPERAND_TYPE_REGISTER && !is_result_only) {
       const CoreRegister r = core_register(o.reg.value);
@@ -115,7 +115,7 @@ bool keeps_part(const Details& details, const ZydisDecodedOperand& o) {
   return details.raw.mnemonic == ZYDIS_MNEMONIC_BSF || details.raw.mnemonic == ZYDIS_MNEMONIC_BSR;
 }
 
-/// Shifts and rotations keep all flags if the count is 0, or may do so.
+/// Whether the instruction is a shift or rotation whose count is 0, or may be: it then keeps all flags.
 bool may_keep_flags(const Details& details) {
   switch (details.raw.mnemonic) {
     case ZYDIS_MNEMONIC_ROL:
@@ -134,9 +134,8 @@ bool may_keep_flags(const Details& details) {
   return (count.imm.value.u & (details.raw.operand_width == 64 ? 63u : 31u)) == 0;
 }
 
-/// Flags are two registers: the carry, and the rest. Processors do not change one of them if its flags are only
-/// undefined.
-void add_flags(CoreInstruction& made, const Details& details) {
+/// Flags are two registers: the carry, and the rest. An instruction does not write a register of undefined flags only.
+void add_flags(CoreInstruction& result, const Details& details) {
   const ZydisAccessedFlags* const flags = details.raw.cpu_flags;
   if (flags == nullptr) return;
   constexpr u32 carry = ZYDIS_CPUFLAG_CF,
@@ -146,23 +145,23 @@ void add_flags(CoreInstruction& made, const Details& details) {
   const auto add_part = [&](u32 part, CoreRegister r) {
     const bool writes = (defined & part) != 0;
     const bool keeps = writes && (may_keep || ((defined | flags->undefined) & part) != part);
-    if ((flags->tested & part) != 0 || keeps) add(made.sources, r);
-    if (writes) add(made.results, r);
+    if ((flags->tested & part) != 0 || keeps) add(result.sources, r);
+    if (writes) add(result.results, r);
   };
   add_part(carry, models::carry_register);
   add_part(rest, models::flags_register);
 }
 
 CoreInstruction read(const Instruction& in) {
-  CoreInstruction made;
+  CoreInstruction result;
   const Details details(in);
-  if (details.raw.length == 0) return made;
+  if (details.raw.length == 0) return result;
   DecoderUse use;
   const models::Form form = form_of(details);
-  made.operation = kind_of(details, form);
-  made.memory = static_cast<u8>((in.loads != 0 || in.dynamic != 0 ? CoreInstruction::loads : 0) |
-                                (in.stores != 0 ? CoreInstruction::stores : 0));
-  const bool by_front_end = moves_stack(in.kind, made.operation);
+  result.operation = kind_of(details, form);
+  result.memory = static_cast<u8>((in.loads != 0 || in.dynamic != 0 ? CoreInstruction::loads : 0) |
+                                  (in.stores != 0 ? CoreInstruction::stores : 0));
+  const bool by_front_end = moves_stack(in.kind, result.operation);
   const CoreRegister stack = static_cast<CoreRegister>(models::first_general + rsp);
   for (u32 i = 0; i < details.operands; i++) {
     const ZydisDecodedOperand& o = details.operand[i];
@@ -171,25 +170,25 @@ CoreInstruction read(const Instruction& in) {
         const CoreRegister r = core_register(part);
         if (by_front_end && r == stack) continue;
         if (is_memory(o))
-          add(made.address, r);
+          add(result.address, r);
         else
-          add(made.sources, r);  // lea
+          add(result.sources, r);  // lea
       }
     }
     if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
     const CoreRegister r = core_register(o.reg.value);
     if (by_front_end && r == stack) continue;
     const bool reads = (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 || keeps_part(details, o);
-    if (made.operation != Operation::zeroing && reads) add(made.sources, r);
+    if (result.operation != Operation::zeroing && reads) add(result.sources, r);
     // A move into a part of a register is not renamed but merges the two.
     if (i == 0 && keeps_part(details, o)) {
-      if (made.operation == Operation::move) made.operation = Operation::alu;
-      if (made.operation == Operation::vector_move) made.operation = Operation::vector_shuffle;
+      if (result.operation == Operation::move) result.operation = Operation::alu;
+      if (result.operation == Operation::vector_move) result.operation = Operation::vector_shuffle;
     }
-    if (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) add(made.results, r);
+    if (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) add(result.results, r);
   }
-  add_flags(made, details);
-  return made;
+  add_flags(result, details);
+  return result;
 }
 
 /// Identifies the code of an instruction: its bytes without the displacement of an address or of a branch; and its

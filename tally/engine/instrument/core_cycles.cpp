@@ -102,7 +102,7 @@ class Steps {
   }
 
   Code bytes_;
-  Scratch<u32> slots_;  // the number of each instruction + 1
+  Scratch<u32> slots_;  // index of the slot's step + 1; 0: free
   Scratch<Step> steps_;
   u32 mask_ = 0, size_ = 0;
 };
@@ -113,7 +113,7 @@ s64 ratio(u64 cycles, u64 executions) {
   return executions == 0 ? 0 : static_cast<s64>((cycles << cost_bits) / executions);
 }
 
-/// Copies the counters, because they are read several times while threads may count.
+/// Copies the counters: they are read several times, and threads may increment them meanwhile.
 bool copy_counters(const u64* from, Scratch<u64>& to) {
   const u32 n = segment_limit_so_far();
   if (!to.init(n)) return false;
@@ -156,8 +156,8 @@ class Flow {
     });
   }
 
-  /// After total(): calls `each(pc, cycles, executions)` for every instruction. The cycles of a block are divided
-  /// evenly.
+  /// After total(): calls `each(pc, cycles, executions)` for every instruction, with an even share of its block's
+  /// cycles.
   template <class Each>
   void shares(Each&& each) {
     for (u32 block = 0; block < block_count_; block++) {
@@ -270,7 +270,7 @@ class Flow {
     }
   }
 
-  /// Sorts by `key`, whose results are less than `keys`; equal elements keep their order.
+  /// Sorts by `key(element)`, which is less than `keys`; equal elements keep their order.
   template <class T, class Key>
   bool sort(const Scratch<T>& from, const Scratch<T>& to, u32 n, u32 keys, Key&& key) {
     Scratch<u32> begins;
@@ -361,7 +361,7 @@ void core_collect(Thread* t, u32 n) {
 }
 
 void core_finish(Thread* t) {
-  // What a vfork child executed is counted for the code that it shares.
+  // The executions of a vfork child are in the counters of the code that it shares with its parent.
   if (summed == nullptr || t->vfork_child != 0) return;
   Guard guard(cache_lock);
   core_finish_locked(t);

@@ -106,13 +106,13 @@ bool is_marked(u64 pc) {
 }
 
 bool must_emulate(const Instruction& in) {
-  const channel::Marks& asked = settings().marks;
-  if (asked.on == 0 || !in.legacy) return false;
-  if (in.map == Map::two_bytes) return asked.rdpmc != 0 && in.opcode == 0x33;
+  const channel::Marks& marks = settings().marks;
+  if (marks.on == 0 || !in.legacy) return false;
+  if (in.map == Map::two_bytes) return marks.rdpmc != 0 && in.opcode == 0x33;
   if (in.map != Map::one_byte) return false;
   // `int 3` has a form of one byte and one of two.
-  if (asked.trap == channel::trap_int3) return in.opcode == 0xcc || (in.opcode == 0xcd && in.bytes[in.length - 1] == 3);
-  return asked.trap == channel::trap_int2e && in.opcode == 0xcd && in.bytes[in.length - 1] == 0x2e;
+  if (marks.trap == channel::trap_int3) return in.opcode == 0xcc || (in.opcode == 0xcd && in.bytes[in.length - 1] == 3);
+  return marks.trap == channel::trap_int2e && in.opcode == 0xcd && in.bytes[in.length - 1] == 0x2e;
 }
 
 void record_first(const Instruction& in) {
@@ -125,7 +125,7 @@ void record_first(const Instruction& in) {
 }
 
 void emit_gate(Builder& b) {
-  // An address to which functions only return matters while one is open. The flags must not change.
+  // A gate at a mere return address is needed only while a marked function is open. It must not change the flags.
   bool always = slot_of(b.trace.pc).done != 0;
   for (u32 i = 0; i < given_points.count; i++)
     always |= given_points.point[i].address == b.trace.pc && given_points.point[i].role != channel::mark_leaves;

@@ -57,7 +57,7 @@ void end(MarkCounts& c, const EventSums& v) {
   c.open = 0;
 }
 
-/// Closes an entry of a function, whether it counts or not.
+/// Closes the open entry of a function, after it was counted or dropped.
 void close(Thread* t, MarkCounts& c) {
   c.open = c.sp = c.back = 0;
   t->in_functions--;
@@ -154,12 +154,12 @@ void pass_trap(Thread* t, u32 length) {
 
 /// Emulates the instruction rdpmc: it reads what was counted before it. False if the counter does not exist.
 bool read_counter(Thread* t, u32 length) {
-  const channel::Marks& asked = settings().marks;
+  const channel::Marks& marks = settings().marks;
   constexpr u32 fixed = 0x40000000;
   const u32 selector = static_cast<u32>(t->gpr[rcx]);
   u32 row = 0;
-  if (selector < 4) row = asked.selector[selector];
-  if (selector - fixed < 3) row = asked.fixed[selector - fixed];
+  if (selector < 4) row = marks.selector[selector];
+  if (selector - fixed < 3) row = marks.fixed[selector - fixed];
   if (row == 0) {
     // The instruction faults, like on a processor. The command reports why.
     channel::Process& process = records().process(t->process);

@@ -178,8 +178,7 @@ void ModelCode::close(Builder& b) {
   mark(b);
 }
 
-/// Before instruction `i`: ensures that the borrowed registers suffice and that it uses none of them, or returns them
-/// all.
+/// Before instruction `i`: ensures that the borrowed registers suffice and are none of its own, or returns them all.
 void ModelCode::keep_open(Builder& b, u32 i) {
   const ModelFacts& f = facts_[i];
   if (!open_) return;

@@ -59,8 +59,7 @@ class ModelCode {
   /// instruction `i` leaves the trace; `executions[i]`, unless null: how often it ran so far.
   void begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits = nullptr,
                      const u64* executions = nullptr);
-  /// Called before and after the copy of instruction `i`. `leaves`: it leaves the trace and is not a conditional
-  /// branch.
+  /// Called before and after the copy of instruction `i`. `leaves`: it leaves the trace, not by a conditional branch.
   void before(Builder& b, u32 i, bool leaves);
   void after(Builder& b, u32 i);
   /// Borrows registers before everything else of a trace; a loop may return to the code after that.

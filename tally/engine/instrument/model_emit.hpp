@@ -289,8 +289,7 @@ inline void ask(Emitter& e, u64 entry, u32 word, u8 reg, u64 back) {
   lead(displacement, back != 0 ? back : e.here());
 }
 
-/// Flags are moved by way of rax. Its value is kept in `other`, or if that is no_register, in memory; this delays
-/// whatever needs rax next.
+/// Flags pass through rax, which is saved in `other`; with no_register in memory, for which the next use of rax waits.
 inline void put_rax_aside(Emitter& e, u8 other) {
   if (other != no_register)
     wide_move(e, other, rax);

@@ -24,8 +24,7 @@ Growing<u64> lines;
 u32* line_slots;  // by address: open addressing
 constexpr u32 line_slots_mask = 4 * line_limit - 1;
 
-/// Whether generated code can probe the level by the most recent line of each set, in a table with `bytes` bytes per
-/// set.
+/// Whether generated code can probe the level by the most recent line of each set, in a table of `bytes` per set.
 bool can_be_inline(const models::CacheShape& shape, u64 bytes) {
   return shape.sets != 0 && shape.write_allocate && (shape.sets & (shape.sets - 1)) == 0 &&
          shape.replacement == models::Replacement::lru && shape.line_bits >= 3 &&
@@ -117,8 +116,7 @@ u64 models_key() {
 
 bool models_can_be_kept() {
   if (!model_plan.any()) return true;
-  // A mapping moves by whole pages, so a number that depends on more than an address's offset in its page differs each
-  // time.
+  // A mapping moves by whole pages, so numbers that depend on more than the offset in the page differ each time.
   if (model_plan.each || model_plan.notes_sites || (model_plan.branches && !model_plan.outcomes)) return false;
   const auto stays = [](u64 bytes) { return bytes <= page_bytes; };
   return (!model_plan.l1i || stays(u64{model_plan.l1i_sets} * model_plan.line_bytes)) &&

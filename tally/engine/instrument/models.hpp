@@ -2,8 +2,7 @@
 ///
 /// Nothing of it exists if nothing is simulated. Generated code itself probes the most recent line of a cache set and
 /// the counter of a predictor; it passes what these do not resolve to enter_model, described by one word. First levels
-/// are exact. Accesses that may miss them are recorded, and processed later by the first levels (sim::FirstLevels) and
-/// the levels after them.
+/// are exact. Accesses that may miss them are recorded, and processed later by all levels (sim::FirstLevels).
 #pragma once
 #include "tally/engine/models/access_log.hpp"
 #include "tally/engine/records.hpp"
@@ -112,8 +111,7 @@ inline constexpr u64 no_line = u64{1} << 63 | 1;
 /// Size of a thread's access records, with the room after them. Once per trace, or at each record, generated code tests
 /// the low bits of the next record's address to see whether it is in that room: ModelPlan::notes_full.
 inline constexpr u64 notes_room = channel::note_block_bytes;
-/// Bytes of access records that are published at a time, and that the engine processes at a time; the same for
-/// outcomes.
+/// Bytes of access records, or of outcomes, that are published at a time, and that the engine processes at a time.
 inline constexpr u64 notes_handed_on = channel::notes_limit * sizeof(u64), notes_kept = 512 * sizeof(u64);
 static_assert(channel::outcomes_limit * sizeof(u32) == notes_handed_on);
 /// Size of a thread's access log, with the room after it, which is checked in the same way.
@@ -165,8 +163,7 @@ inline u32 code_page_entry(u64 address) {
 /// Returns the number of a line of code; 0 if there are too many. The caller holds cache_lock.
 u32 line_number(u64 line);
 
-/// Whether there is room for the data of one more trace; otherwise the code cache is discarded, together with that
-/// data.
+/// Whether there is room for the data of one more trace; otherwise the code cache and that data are discarded.
 bool models_have_room();
 void models_forget_code();
 /// Reserves what threads share. Called once, when the settings are known.

@@ -17,8 +17,7 @@ inline bool reads_cycles() { return settings().marks.cycles_rows != 0 || asks_cy
 
 /// Called once, when the settings are known.
 void running_cycles_init();
-/// Prepares a thread that has its channel record; `goes_on`: it had one before and keeps its cycles. False without
-/// memory.
+/// Prepares a thread that has its channel record; `goes_on`: it keeps earlier cycles. False without memory.
 bool running_cycles_attach(Thread* t, bool goes_on);
 /// Prepares a thread that asks for cycles by itself: from now on its process keeps the data for them. False without
 /// memory, or if the core model is not requested.

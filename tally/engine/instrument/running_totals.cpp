@@ -76,17 +76,17 @@ channel::Totals totals_of(Thread* t) {
 }
 
 void read_events(Thread* t, EventSums& sums, bool waits) {
-  const channel::Marks& asked = settings().marks;
+  const channel::Marks& marks = settings().marks;
   const channel::Totals all = totals_of(t);
-  if (asked.modelled != 0) models_settle(t);
+  if (marks.modelled != 0) models_settle(t);
   const s64 cycles = reads_cycles() ? running_cycles(t, waits) : 0;
   const u64* const models = reinterpret_cast<const u64*>(&model_counts(t)->values);
-  for (u32 e = 0; e < asked.events; e++) {
+  for (u32 e = 0; e < marks.events; e++) {
     s64 sum = 0;
-    for (u32 i = 0; i < channel::mark_fields; i++) sum += asked.weight[e][i] * all.field[i];
-    for (u32 i = channel::mark_fields; asked.modelled != 0 && i < channel::mark_values; i++)
-      if (asked.weight[e][i] != 0) sum += asked.weight[e][i] * static_cast<s64>(models[i - channel::mark_fields]);
-    sums.of[e] = asked.cycles_rows >> e & 1 ? cycles : sum;
+    for (u32 i = 0; i < channel::mark_fields; i++) sum += marks.weight[e][i] * all.field[i];
+    for (u32 i = channel::mark_fields; marks.modelled != 0 && i < channel::mark_values; i++)
+      if (marks.weight[e][i] != 0) sum += marks.weight[e][i] * static_cast<s64>(models[i - channel::mark_fields]);
+    sums.of[e] = marks.cycles_rows >> e & 1 ? cycles : sum;
   }
 }
 

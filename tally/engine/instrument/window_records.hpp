@@ -55,8 +55,7 @@ void begin_block(ThreadWindows& w);
 void publish(Thread* t, bool closes);
 /// Writes the thread's vector so far, except the last `most` words, into rows of its own.
 void write_parts(Thread* t, u32 most);
-/// Writes the row of a window that ends by a trigger, is cut, or ends where windows stop; or the row where windows
-/// start.
+/// Writes the row of a window that ends by a trigger, is cut, or ends where windows stop; or of a start of windows.
 void write_row(Thread* t, u32 ended_by);
 
 }  // namespace tally::engine::instrument

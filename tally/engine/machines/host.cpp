@@ -21,8 +21,7 @@ struct CacheEntry {
 
 std::int64_t number_in(const std::filesystem::path& file) { return parse_integer(linux::content(file)).value_or(0); }
 
-// Returns nullopt if the kernel does not know the geometry, as on some virtual and arm64 machines, or if it is
-// implausible.
+// Returns nullopt if the geometry is implausible, or unknown to the kernel, as on some virtual and arm64 machines.
 std::optional<CacheEntry> read_entry(const std::filesystem::path& folder) {
   CacheEntry cache;
   cache.level = number_in(folder / "level");

@@ -26,8 +26,8 @@ struct MachineModel {
   bool operator==(const MachineModel&) const = default;
 };
 
-/// Parses a machine in the text format (docs/reference/machine-models.md). Errors name the text by its `origin`, a
-/// file's name. Errors: bad_usage with origin and line, the mistake, and a correction.
+/// Parses a machine in the text format (docs/reference/machine-models.md). `origin` is the text's name in errors.
+/// Errors: bad_usage with origin and line, the mistake, and a correction.
 Result<MachineModel> parse(std::string_view text, std::string_view origin);
 
 /// Returns the machine in the text format; parse() turns it back into the same machine.

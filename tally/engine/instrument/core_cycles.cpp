@@ -156,8 +156,7 @@ class Flow {
     });
   }
 
-  /// After total(): calls `each(pc, cycles, executions)` for every instruction, with an even share of its block's
-  /// cycles.
+  /// After total(): calls `each(pc, cycles, executions)` for each instruction with an even share of its block's cycles.
   template <class Each>
   void shares(Each&& each) {
     for (u32 block = 0; block < block_count_; block++) {

@@ -174,7 +174,7 @@ void instrument_with_models();
 /// of a fork and keeps its tables. False without memory.
 bool models_attach(Thread* t, bool goes_on);
 /// Publishes all access records and outcomes: once the process has ended its counts are final. The thread is outside
-/// the engine, or is the caller.
+/// (go_out()), or is the caller.
 void models_drain(Thread* t);
 /// Does the same, and waits until the counts are up to date.
 void models_settle(Thread* t);

@@ -22,7 +22,7 @@ void begin_window(Thread* t) {
   for (u32 k = 0; k < requested().triggers; k++) t->countdown[k] = window_length(t, k) - 1;
 }
 
-/// Updates the countdowns with what string instructions and similar counted after they ran.
+/// Subtracts from the countdowns what string instructions and similar have counted: that is known only after they ran.
 void subtract_late_counts(Thread* t) {
   ThreadWindows& w = own(t);
   for (u32 i = 1; i < channel::first_segment; i++) {

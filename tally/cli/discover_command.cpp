@@ -56,10 +56,10 @@ Result<Counting> planted(const discover::Record& record, const std::vector<disco
     truths = discover::truths(*engine->backend, signals, payloads,
                               [&](const std::string& what, double share) { progress.show(share, what); });
     if (!truths) return fail(truths.error());
-    counting.notices.push_back("a PMU that does not exist, over what the engine counts in the payloads");
+    counting.notices.push_back("using an invented PMU, based on the engine's counts of the payloads");
     for (std::string& one : discover::disagreements(payloads, *truths)) counting.notices.push_back(std::move(one));
   } else {
-    counting.notices.push_back("a PMU that does not exist, over what payloads are declared to do: " +
+    counting.notices.push_back("using an invented PMU, based on the declared content of the payloads: " +
                                (engine ? std::string("no model") : engine.error().message));
   }
   counting.map = discover::plant(record.events, planting);
@@ -78,7 +78,7 @@ Result<int> processor_for(const DiscoverOptions& options, const discover::Record
   if (!all) return fail(all.error());
   std::vector<int> allowed = *all;
   std::erase_if(allowed, [](int one) { return !linux::check_processor(one); });
-  if (allowed.empty()) return fail(Code::cannot_measure, "there is no processor that payloads may run on");
+  if (allowed.empty()) return fail(Code::cannot_measure, "no CPU is available to run the payloads on");
   return allowed[allowed.size() > 1 ? 1 : 0];
 }
 
@@ -95,8 +95,8 @@ Result<Counting> counted(const DiscoverOptions& options, discover::Record& recor
   counting.backend = std::move(choice->backend);
   auto target = discover::CountedTarget::open(*counting.backend, signals, payloads, *processor);
   if (!target) return fail(target.error());
-  counting.notices.push_back(fmt::format("payloads ran on processor {}", *processor));
-  counting.notices.push_back("the kernel chooses the counters: on which an event counts is not known");
+  counting.notices.push_back(fmt::format("payloads ran on CPU {}", *processor));
+  counting.notices.push_back("the kernel chose the counters; which counters support an event is unknown");
   counting.target = *std::move(target);
   return counting;
 }
@@ -126,9 +126,9 @@ std::string score_text(const result::Discovery& answer, const discover::Record& 
   constexpr double deviation = 0.1;
   score_row(grid, "tally discover", discover::score(discover::claims_of(answer), map));
   score_row(grid, "the M1 document's", discover::score(discover::documents_claims(record, deviation, false), map));
-  score_row(grid, "the same, PMESR0 written twice",
+  score_row(grid, "the same, with PMESR0 written twice",
             discover::score(discover::documents_claims(record, deviation, true), map));
-  return "\n Events that count one thing, once each, by the secret map\n" +
+  return "\n Events that count a single thing once, by the secret map\n" +
          grid.text(linux::terminal_columns(linux::Stream::output));
 }
 
@@ -212,7 +212,7 @@ int run_discover(const std::vector<std::string>& arguments) {
   if (options.list) return print(payload_list());
   if (!options.analyse.empty()) return analyse_file(options);
   if (!options.resume.empty() && !options.output.empty()) {
-    return report_error({Code::bad_usage, "--resume goes on in its own file", "leave -o out", 0});
+    return report_error({Code::bad_usage, "--resume continues in its own file", "leave -o out", 0});
   }
   if (const auto fits = report::check_ending(options.output, {&sweep_format()}, false); !fits)
     return report_error(fits.error());

@@ -15,23 +15,22 @@ namespace tally::cli {
 namespace {
 
 constexpr const char* footer =
-    "Small pieces of code whose composition is known (payloads) are executed in several sizes, each beside a control\n"
-    "that differs in one thing, and every event is counted in all of them. What an event counts for each copy says\n"
-    "what it is; two that no payload tells apart are reported as aliases, with the payload that would.\n"
+    "tally runs short code sequences of known content (payloads) in several sizes, each next to a control that differs "
+    "in one respect, and counts every event in all of them. The count per copy of a payload shows what the event "
+    "counts. Events that no payload distinguishes are reported as aliases, together with a payload that would "
+    "distinguish them.\n"
     "\n"
-    "Backends: engine, a PMU that does not exist: a secret map of events, made of the seed, over what the engine "
-    "counts "
-    "in\n"
-    "the payloads, with interrupts and noise; --score compares the answer with the map. perf: this machine's PMU.\n"
+    "Backends: perf uses the PMU of this machine. engine uses an invented PMU: a secret event map, generated from the "
+    "seed, on top of the engine's counts, with interrupts and noise. --score compares the result with that map.\n"
     "\n"
-    "PAYLOAD is a name of --list, a file of assembly that ends in .s, or a line of it (Intel's syntax on x86-64).\n"
-    "Everything that was counted is in the file of -o, a line for each run: --resume goes on after an interrupt, and\n"
-    "--analyse looks at it again without counting.\n"
+    "PAYLOAD is a name from --list, an assembly file (.s), or one line of assembly (Intel syntax on x86-64). The file "
+    "of -o holds every count, one line per run. --resume continues an interrupted sweep; --analyse analyses the file "
+    "again without counting.\n"
     "\n"
     "Examples:\n"
     "  tally discover --score\n"
     "  tally discover --seed 7 --payload load-miss --payload tlb-miss -o found.jsonl\n"
-    "  tally discover --backend perf --events 0x00-0xff --umasks 0x01,0x02 -o found.jsonl\n"
+    "  tally discover --backend perf --umasks 0x01,0x02 -o found.jsonl\n"
     "  tally discover --resume found.jsonl\n"
     "  tally discover --payload 'crc32 rax, rbx' --control 'add rax, rbx'\n";
 
@@ -46,8 +45,8 @@ Result<std::vector<std::uint64_t>> numbers(const std::string& list, std::uint64_
                           ? first
                           : parse_unsigned(trimmed(part.substr(dash + (dots == std::string::npos ? 1 : 2))));
     if (!first || !last || *last < *first || *last > most) {
-      return fail(Code::bad_usage, fmt::format("'{}' is no {}", printable(part), what),
-                  fmt::format("for example: 0x00-0x1f,0x3c; at most {:#x}", most));
+      return fail(Code::bad_usage, fmt::format("'{}' is not a valid {}", printable(part), what),
+                  fmt::format("for example: 0x00-0x1f,0x3c; the highest code is {:#x}", most));
     }
     for (std::uint64_t one = *first; one <= *last; ++one) all.push_back(one);
   }
@@ -55,7 +54,7 @@ Result<std::vector<std::uint64_t>> numbers(const std::string& list, std::uint64_
 }
 
 Result<std::vector<std::uint64_t>> codes_of(const DiscoverOptions& options) {
-  auto events = numbers(options.events, 0xffff, "code of an event, or range of them");
+  auto events = numbers(options.events, 0xffff, "event code");
   if (!events || options.umasks.empty()) return events;
   auto masks = numbers(options.umasks, 0xff, "unit mask");
   if (!masks) return masks;
@@ -85,9 +84,8 @@ struct Chosen {
 Result<Chosen> counters_of(const std::string& text) {
   constexpr int most = 32;
   const auto wrong = [&] {
-    return fail(Code::bad_usage,
-                fmt::format("--counters wants a number, a list or a mask, and '{}' is none", printable(text)),
-                "for example: 8, 0-3,7 or 0x8f; there are at most 32");
+    return fail(Code::bad_usage, fmt::format("--counters: '{}' is not a number, a list or a mask", printable(text)),
+                "for example: 8, 0-3,7 or 0x8f; at most 32 counters");
   };
   Chosen chosen;
   if (text.starts_with("0x") || text.starts_with("0X")) {
@@ -97,7 +95,7 @@ Result<Chosen> counters_of(const std::string& text) {
       if (*mask >> i & 1) chosen.used.push_back(i);
     }
   } else if (text.find_first_of(",-.") != std::string::npos) {
-    const auto list = numbers(text, most - 1, "counter, or range of them");
+    const auto list = numbers(text, most - 1, "counter number");
     if (!list) return fail(list.error());
     for (const std::uint64_t one : *list) chosen.used.push_back(static_cast<int>(one));
     std::sort(chosen.used.begin(), chosen.used.end());
@@ -116,42 +114,46 @@ Result<Chosen> counters_of(const std::string& text) {
 }  // namespace
 
 void describe_discover_options(Page& page, DiscoverOptions& options) {
-  page.head("Finds out what undocumented events count, with payloads and controls.", "tally discover [options]");
-  page.add_option("--events", options.events, "event codes: 0x00-0xff (default), or numbers with commas")
+  page.head("Find out what undocumented events count, by running code of known content.", "tally discover [options]");
+  page.add_option("--events", options.events, "event codes, separated by commas (default: 0x00-0xff)")
       .value_name("CODES");
-  page.add_option("--umasks", options.umasks, "unit masks of each event, on x86: 0x01,0x02; 0 without it")
+  page.add_option("--umasks", options.umasks,
+                  "on x86: unit masks to try with each event, such as 0x01,0x02 (default: 0)")
       .value_name("MASKS");
-  page.add_option("--payload", options.payloads, "use this payload and its control; may be repeated; all without it")
+  page.add_option("--payload", options.payloads,
+                  "use only this payload and its control; may be repeated (default: all)")
       .repeated()
       .value_name("PAYLOAD");
-  page.add_option("--control", options.control, "of a payload of your own: the same code without what is asked about")
+  page.add_option("--control", options.control,
+                  "control for a payload of your own: the same code without the instruction in question")
       .value_name("PAYLOAD");
-  page.add_option("--sizes", options.sizes, "copies of a payload in a run: four numbers or more, with commas")
+  page.add_option("--sizes", options.sizes, "copies of a payload per run: at least four numbers, separated by commas")
       .value_name("COPIES");
-  page.add_option("--repeats", options.repeats, "of each size, after a first one that is dropped: 7")
+  page.add_option("--repeats", options.repeats, "runs of each size, after one warm-up run (default: 7)")
       .value_name("N")
       .check(whole_number(3, 1000));
   page.add_option("--counters", options.counters,
-                  "of the PMU that does not exist: how many it has, 8, or which are used: 0-3,7, or a mask, 0x8f")
+                  "counters of the invented PMU: how many (8), which (0-3,7) or a mask (0x8f)")
       .value_name("N|LIST|MASK");
   page.add_option("--pin", options.processor,
-                  "with perf: payloads run on processor CPU only; without it on the second that they may run on")
+                  "with --backend perf: run payloads on this CPU (default: the second allowed CPU)")
       .value_name("CPU")
       .check(whole_number(0));
   add_backend_option(page, options.backend, "the backend that counts: engine (default), perf")
       .one_of({"engine", "perf"});
-  page.add_option("--seed", options.seed, "of everything random: 1").value_name("SEED");
-  page.add_option("-o,--output", options.output, "keep every count in this file").value_name("FILE");
-  page.add_option("--resume", options.resume, "go on with the file of an interrupted sweep").value_name("FILE");
-  page.add_option("--analyse", options.analyse, "look at the counts of a file again, without counting")
+  page.add_option("--seed", options.seed, "seed of the random number generator (default: 1)").value_name("SEED");
+  page.add_option("-o,--output", options.output, "write every count to FILE").value_name("FILE");
+  page.add_option("--resume", options.resume, "continue the interrupted sweep in FILE").value_name("FILE");
+  page.add_option("--analyse", options.analyse, "analyse the counts in FILE again, without counting")
       .value_name("FILE");
-  page.add_option("--table", options.table, "write the named events to this file, for --event-table")
+  page.add_option("--table", options.table, "write the identified events to FILE, for --event-table")
       .value_name("FILE");
-  page.add_flag("--json", options.json, "as one JSON object, for programs");
-  page.add_flag("--all", options.all, "show the verdict of every payload by itself");
-  page.add_flag("--score", options.score,
-                "with sim: how right the answer is, beside the algorithm of the M1 framework's document");
-  page.add_flag("--list", options.list, "only list the payloads");
+  page.add_flag("--json", options.json, "print one JSON object");
+  page.add_flag("--all", options.all, "show the verdict for each payload");
+  page.add_flag(
+      "--score", options.score,
+      "with --backend engine: compare the result with the secret event map, and with the M1 framework's algorithm");
+  page.add_flag("--list", options.list, "list the payloads and exit");
   page.footer(footer);
 }
 
@@ -207,7 +209,7 @@ Result<discover::Record> new_record(const DiscoverOptions& options, const std::v
     if (!sizes) return fail(sizes.error());
     record.sizes = *std::move(sizes);
     if (record.sizes.size() < 2 || !std::is_sorted(record.sizes.begin(), record.sizes.end()) || record.sizes[0] < 20) {
-      return fail(Code::bad_usage, "--sizes wants at least two numbers of copies, in their order, from 20 on",
+      return fail(Code::bad_usage, "--sizes needs at least two numbers of copies in ascending order, each 20 or more",
                   "for example: --sizes 100000,200000,400000,800000");
     }
   }
@@ -217,10 +219,11 @@ Result<discover::Record> new_record(const DiscoverOptions& options, const std::v
   if (!counters) return fail(counters.error());
   const bool chooses = options.backend != "perf";
   if (!chooses && options.counters != DiscoverOptions().counters) {
-    return fail(Code::bad_usage, "--counters goes with a PMU that does not exist: here the kernel chooses counters");
+    return fail(Code::bad_usage,
+                "--counters needs the invented PMU (--backend engine): with perf the kernel chooses the counters");
   }
   if (chooses && options.processor) {
-    return fail(Code::bad_usage, "--pin goes with --backend perf: a PMU that does not exist is on no processor");
+    return fail(Code::bad_usage, "--pin needs --backend perf: the invented PMU is not tied to a CPU");
   }
   if (chooses) {
     record.counters = counters->there;
@@ -240,8 +243,9 @@ Result<std::vector<discover::Payload>> payloads_of(const discover::Record& recor
       continue;
     }
     if (one == library.end()) {
-      return fail(Code::bad_usage, fmt::format("the payload '{}' of this record is not that of this tally", facts.name),
-                  "--analyse looks at what it holds");
+      return fail(Code::bad_usage,
+                  fmt::format("payload '{}' in this file differs from the one in this version of tally", facts.name),
+                  "`--analyse` still analyses its counts");
     }
     all.push_back(*one);
   }
@@ -255,13 +259,12 @@ std::string how_many_text(const std::vector<discover::Payload>& payloads) {
   const auto known = count([](const discover::Payload& one) { return one.facts.known; });
   if (static_cast<std::size_t>(known) == discover::library().size()) {
     if (own == 0) return {};
-    return fmt::format("{} payloads: {} of your own, its control, and the library's, which have the names",
-                       payloads.size(), own);
+    return fmt::format(
+        "{} payloads: {} of your own, its control, and those of the library, which identify known events",
+        payloads.size(), own);
   }
-  return fmt::format(
-      "{} payloads: those that were asked for, the controls that they are compared with, and {}, with which the PMU "
-      "itself is tried",
-      payloads.size(), payloads.front().facts.name);
+  return fmt::format("{} payloads: those you chose, their controls, and {}, which test the PMU itself", payloads.size(),
+                     payloads.front().facts.name);
 }
 
 }  // namespace tally::cli

@@ -62,8 +62,8 @@ Result<void> RunFile::add(const std::string& line) {
   if (added) added = output_.publish();
   if (added) return added;
   Error error = added.error();
-  error.message += "; what the file holds is kept";
-  error.hint = "make room, then --resume " + path_;
+  error.message += "; the counts written so far are kept";
+  error.hint = "free some disk space, then --resume " + path_;
   return fail(std::move(error));
 }
 

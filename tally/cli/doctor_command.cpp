@@ -11,20 +11,19 @@ struct Options {
 };
 
 constexpr const char* footer =
-    "The answer comes first, then what to do about it, what can be counted anyway, what the answer was concluded "
-    "from,\n"
-    "and the facts about processor, kernel and rights. Nothing is changed on this machine.\n"
+    "The report starts with the answer. What to do, what can be counted without a PMU, the evidence, and facts about "
+    "processor, kernel and permissions follow. tally doctor changes nothing on this machine.\n"
     "\n"
-    "Exit code: 0 where the kernel can count hardware events for you, 1 where it cannot, 2 bad usage.\n"
+    "Exit code: 0 hardware events can be counted, 1 they cannot, 2 bad usage.\n"
     "\n"
     "Examples:\n"
     "  tally doctor\n"
     "  tally doctor --json | jq .cause\n";
 
 void describe(Page& page, Options& options) {
-  page.head("Whether hardware events can be counted here, if not why, and what to do about it.",
+  page.head("Check whether hardware events can be counted here. If not, explain why and what to do.",
             "tally doctor [options]");
-  page.add_flag("--json", options.json, "as one JSON object, for programs");
+  page.add_flag("--json", options.json, "print one JSON object");
   page.footer(footer);
 }
 

@@ -17,10 +17,10 @@ struct Options {
 };
 
 void describe(Page& page, Options& options) {
-  page.head("One event explained: what it counts, where, how it is encoded, and what goes wrong with it.",
+  page.head("Explain an event: what it counts, where it is available, how it is encoded, and its known errors.",
             "tally event [options] EVENT...");
-  page.add_option("EVENT", options.events, "a name or a code, as `tally stat -e` takes it");
-  page.add_flag("--json", options.json, "for programs: schema tally-event/1");
+  page.add_option("EVENT", options.events, "event names or codes, as for `tally stat -e`");
+  page.add_flag("--json", options.json, "print JSON (schema tally-event/1)");
   add_event_table_option(page, options.table);
   page.footer(
       "Examples:\n"
@@ -44,7 +44,7 @@ int run_event(const std::vector<std::string>& arguments) {
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
   if (options.events.empty()) {
-    return report_error({Code::bad_usage, "there is no event to explain", "for example: tally event r01c2", 0});
+    return report_error({Code::bad_usage, "missing EVENT", "for example: tally event r01c2", 0});
   }
   if (const auto loaded = options.table.load(); !loaded) return report_error(loaded.error());
   const auto events = event::parse_lists(options.events, options.table.sources());

@@ -32,7 +32,7 @@ Result<void> EventTable::load() {
   const auto text = linux::read_file(file);
   if (!text) {
     Error error = text.error();
-    error.message = "the table of events: " + error.message;
+    error.message = "event table: " + error.message;
     return fail(std::move(error));
   }
   const bool refers = text->find("\"ArchStdEvent\"") != std::string::npos;
@@ -50,7 +50,7 @@ event::Sources EventTable::sources() const {
 
 void add_event_table_option(Page& page, EventTable& table) {
   page.add_option("--event-table", table.file,
-                  "names of events from this file as well: a vendor's JSON table, or one of tally discover --table")
+                  "also use the event names in FILE: a vendor's JSON table, or the output of tally discover --table")
       .value_name("FILE");
 }
 

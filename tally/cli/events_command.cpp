@@ -21,17 +21,18 @@ struct Options {
 };
 
 void describe(Page& page, Options& options) {
-  page.head("What may be counted here, by name, and how far its count can be trusted.",
+  page.head("List the events that can be counted here, and how reliable each count is.",
             "tally events [options] [PATTERN...]");
-  page.add_option("PATTERN", options.patterns, "names that fit: with * ? [] as a whole, else as a part");
-  page.add_flag("--all", options.all, "the events of all processors, not of this machine's alone");
-  page.add_flag("--json", options.json, "for programs: schema tally-events/1");
+  page.add_option("PATTERN", options.patterns,
+                  "show matching names: a pattern with * ? [] matches the whole name, other words match a part");
+  page.add_flag("--all", options.all, "search the events of all processors, not only of this one");
+  page.add_flag("--json", options.json, "print JSON (schema tally-events/1)");
   add_event_table_option(page, options.table);
   page.footer(
-      "Without a pattern: the events that are the same on every machine, and those that this machine's kernel names.\n"
-      "With one, the kernel's other generic events, this processor's own and Apple M1's are searched as well. Exit "
-      "code\n"
-      "1: no event fits.\n"
+      "Without a pattern, lists the events that exist on every machine and those that this machine's kernel names. A "
+      "pattern also searches the kernel's other generic events and those of this processor and of Apple M1.\n"
+      "\n"
+      "Exit code: 0, 1 no event matches, 2 bad usage.\n"
       "\n"
       "Examples:\n"
       "  tally events\n"
@@ -53,14 +54,16 @@ backend::Outlook outlook_of(const event::Entry& entry, const event::Sources& sou
 
 std::string about_the_rest(const Options& options) {
   if (options.all || !options.patterns.empty()) return "";
-  return "\n`tally events PATTERN` searches this processor's own events as well, with --all those of all processors;\n"
-         "`tally event NAME` explains one.\n";
+  return "\n"
+         "`tally events PATTERN` also searches the events of this processor, with --all those of all processors.\n"
+         "`tally event NAME` explains one event.\n";
 }
 
 int nothing_fits(const Options& options) {
-  say({fmt::format("no event fits {}", printable(join(options.patterns, ", "))),
-       options.all ? "`tally events` lists the events of every machine"
-                   : "--all searches the events of all processors; `tally events` lists those of every machine"});
+  say({fmt::format("no event matches {}", printable(join(options.patterns, ", "))),
+       options.all
+           ? "`tally events` lists the events that exist on every machine"
+           : "--all searches the events of all processors; `tally events` lists those that exist on every machine"});
   return exit_no;
 }
 

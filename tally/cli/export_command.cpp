@@ -34,9 +34,9 @@ struct Options {
 constexpr report::Kind kinds[] = {report::Kind::stat, report::Kind::memory, report::Kind::windows};
 
 constexpr const char* examples =
-    "A file holds one result, or one in each line, as --append leaves them. Several are written one after the other, "
-    "their\n"
-    "runs numbered through. Processes and threads are there where the file has them. Each row of HPCTool is a run.\n"
+    "A file holds one result, or one result per line, as written by --append. Several results are written one after "
+    "the other, with their runs numbered consecutively. --per-process and --per-thread need a file that contains "
+    "processes and threads. Each row of an HPCTool file is a run.\n"
     "\n"
     "Examples:\n"
     "  tally stat --format json -o result.json -- ./prog\n"
@@ -55,12 +55,10 @@ std::string format_table() {
 }
 
 void describe(Page& page, Options& options) {
-  page.head(
-      "Writes stored results, of `tally stat` or `tally memory` (their JSON), of `tally sample` or of "
-      "HPCTool (its csv), in another format.",
-      "tally export [options] FILE…");
-  page.add_option("FILE", options.files, "stored results, as below");
-  add_result_options(page, options.results, "csv", "they go there, too");
+  page.head("Convert stored results of tally stat, tally sample, tally memory or HPCTool to another format.",
+            "tally export [options] FILE…");
+  page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
+  add_result_options(page, options.results, "csv", "(default: standard output)");
   page.footer(report::reader_lines(all_formats(), kinds) + "\n" + format_table() + "\n" + examples);
 }
 
@@ -108,12 +106,12 @@ int export_memory(const std::vector<result::AnyResult>& results, const Options& 
   const auto format = report::choose_format(report::memory_formats(), how.format, how.output, "csv");
   if (!format) return report_error(format.error());
   if (options.files.size() > 1 || results.size() > 1) {
-    return report_error({Code::bad_usage, "results of `tally memory` are written one at a time",
-                         "`tally report` makes one page of several", 0});
+    return report_error({Code::bad_usage, "results of `tally memory` can only be written one at a time",
+                         "`tally report` makes one page of several results", 0});
   }
   if (how.append || how.separator || !how.description.empty() || how.style.per_process || how.style.per_thread) {
-    return report_error({Code::bad_usage, "a result of `tally memory` takes no option but --format and -o",
-                         "`tally export --help` has what is for results of `tally stat`", 0});
+    return report_error({Code::bad_usage, "only --format and -o can be used with a result of `tally memory`",
+                         "the other options are for results of `tally stat`", 0});
   }
   auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                                         : linux::Output::open_file(how.output);
@@ -129,10 +127,11 @@ Result<const report::WindowFormat*> window_format_of(const Options& options) {
   const auto format = report::choose_format(report::window_formats(), how.format, how.output, "csv");
   if (!format) return format;
   if (options.files.size() > 1)
-    return fail(Code::bad_usage, "files of windows are written one at a time", "run it once for each");
+    return fail(Code::bad_usage, "files of windows can only be written one at a time",
+                "run `tally export` once for each file");
   if (how.append || how.separator || !how.description.empty() || how.style.per_process || how.style.per_thread)
-    return fail(Code::bad_usage, "a file of windows takes no option but --format and -o",
-                "`tally export --help` has what is for results of `tally stat`");
+    return fail(Code::bad_usage, "only --format and -o can be used with a file of windows",
+                "the other options are for results of `tally stat`");
   return format;
 }
 
@@ -209,7 +208,7 @@ int run_export(const std::vector<std::string>& arguments) {
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
   if (options.files.empty()) {
-    return report_error({Code::bad_usage, "there is no file to read", "for example: tally export result.json", 0});
+    return report_error({Code::bad_usage, "missing FILE", "for example: tally export result.json", 0});
   }
   if (const auto apart = check_not_read(options.results.output, options.files); !apart)
     return report_error(apart.error());

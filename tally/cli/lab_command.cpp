@@ -40,104 +40,102 @@ struct Options {
 };
 
 constexpr const char* footer =
-    R"(A program runs at CPL 0 on an emulated processor whose performance monitoring registers do what the manuals say. Each
-write of one is told with its meaning and with what is wrong with it, each overflow and interrupt with its exact place.
+    R"(The program runs at CPL 0 on an emulated processor whose performance monitoring registers behave as the manuals
+describe. tally explains each write to such a register and what is wrong with it, and reports the exact location of each
+overflow and interrupt.
 
 FILE is assembly (.asm, .s, .nasm), an ELF image, or a flat image. It is 32-bit unless it says `bits 16` or `bits 64`.
-Names of registers are known (IA32_PERFEVTSEL0, APIC_BASE, LVT_PERFMON, ...); `%include "lab.inc"` brings helpers:
+Register names are predefined (IA32_PERFEVTSEL0, APIC_BASE, LVT_PERFMON, ...). `%include "lab.inc"` defines helpers:
 
-  puts                    prints the text at ESI
+  puts                    print the text at ESI
   dump_pmc, dump_perfmon  print the counters, or all registers
-  dump_counter            prints one counter: its number in EAX
-  set_interrupt_handler   vector ESI is handled at EDI
-  write_counter_maximum   the largest value into the counter whose register is ESI
-  RESET_COUNTER_OVERFLOW  clears all overflows; RESET_OVERFLOW N that of one
-  STORE_CONTEXT, RESTORE_CONTEXT, ENTER_USER LABEL, WRITE_MSR REGISTER, VALUE, EXIT N
+  dump_counter            print counter number EAX
+  set_interrupt_handler   handle vector ESI at EDI
+  write_counter_maximum   write the largest value to counter register ESI
+  RESET_COUNTER_OVERFLOW  clear all overflows; RESET_OVERFLOW N clears one
+  STORE_CONTEXT, RESTORE_CONTEXT, ENTER_USER LABEL, EXIT N
+  WRITE_MSR REGISTER, VALUE
 
-With an Arm core (--model armv8-pmuv3, apple-m1) FILE is for GNU's assembler; one that says `.arch armv8-a` takes such a
-core by itself. `.include "lab.inc"` brings puts, put_hex, put_number (X0), dump_pmu, dump_counter,
-set_interrupt_handler (X0), CLEAR_OVERFLOWS, CLEAR_INTERRUPT (Apple), WRITE_REGISTER REGISTER, VALUE, ENTER_USER LABEL,
-STORE_CONTEXT, RESTORE_CONTEXT, EXIT N. The counters' line is the core's IRQ (Apple: FIQ); there is no interrupt
-controller. A serial port (PL011) is at 9000000H, the end at 9100000H; WFI with nothing to wait for ends the program.
+For Arm cores (--model armv8-pmuv3, apple-m1) FILE is GNU assembly; `.arch armv8-a` in the file selects an Arm core.
+`.include "lab.inc"` defines puts, put_hex, put_number (X0), dump_pmu, dump_counter, set_interrupt_handler (X0),
+CLEAR_OVERFLOWS, CLEAR_INTERRUPT (Apple), WRITE_REGISTER REGISTER, VALUE, ENTER_USER LABEL, STORE_CONTEXT,
+RESTORE_CONTEXT, EXIT N. The counters raise the core's IRQ (Apple: FIQ); there is no interrupt controller. A serial port
+(PL011) is at 9000000H, the exit register at 9100000H; WFI without a pending event ends the program.
 
-An ELF image with a multiboot header, as x86/pmu.elf of kvm-unit-tests, starts in 32 bits with 128 MiB and may go on to
-64: page tables, x2APIC, QEMU's fw_cfg ports.
+ELF images with a multiboot header, such as x86/pmu.elf of kvm-unit-tests, start in 32-bit mode with 128 MiB and can
+switch to 64-bit mode. Page tables, x2APIC and QEMU's fw_cfg ports are supported.
 
-Memory is 0 to FFFFFFH, the program at 100000H, the stack below 80000H; the local APIC is at FEE00000H, a serial port at
-3F8H. HLT ends the program, and so do RET and a write of the exit port F4H, whose value becomes the exit code.
+Memory is 0 to FFFFFFH, the program is at 100000H, the stack below 80000H, the local APIC at FEE00000H, and a serial
+port at 3F8H. HLT and RET end the program. A write to the exit port F4H also ends it, with that value as exit code.
 
--e takes statements in place of a file. For Arm: msr REGISTER, VALUE, msr REGISTER:FIELD=N,FIELD, mrs REGISTER. For
-x86: wrmsr REGISTER VALUE, wrmsr REGISTER:FIELD=N,FIELD, rdmsr REGISTER, rdpmc N, rdpmc fixed N. For both: run N INSTRUCTION,
-user (goes to CPL 3, or EL0), and any instruction, with ; between them. Each is told with what it added to the counters:
-its own instructions too, as on a real processor.
+Statements of -e, for Arm: msr REGISTER, VALUE, msr REGISTER:FIELD=N,FIELD, mrs REGISTER. For x86: wrmsr REGISTER VALUE,
+wrmsr REGISTER:FIELD=N,FIELD, rdmsr REGISTER, rdpmc N, rdpmc fixed N. For both: run N INSTRUCTION, user (enters CPL 3 or
+EL0), and any instruction. tally reports what each statement added to the counters, including its own instructions, as
+on a real processor.
 
-All counts are emulated: instructions and branches are exact, cycles, caches and predictions come from a simple declared
-model. Nothing is read from or written to a register of this machine.
+All counts are emulated: instructions and branches are exact; cycles, caches and branch prediction follow a simple
+model. No register of this machine is read or written.
 
-Exit code: 0 the program ended; 1 it did not, and why is said; 2 bad usage, or the assembler's errors; what the program
-wrote to the exit port.
+Exit code: that of the program, 0 if it ended without one; 1 the program did not end; 2 bad usage, or assembler errors.
 
 Examples:
   tally lab -e 'wrmsr 0x186 0x5300c0; wrmsr 0x38f 1; run 100 nop; rdpmc 0'
-  tally lab --dump -e 'wrmsr IA32_PERFEVTSEL0:event=0xc4,USR,EN; user; run 5 jmp $+2'
+  tally lab --dump -e 'wrmsr IA32_PERFEVTSEL0:event=0xc4,USR,EN; user'
   tally lab examples/lab/15-3.asm
   tally lab --model skylake-v4 --trace mine.asm
-  tally lab -e 'msr pmcr_el0:E,P,C; msr pmevtyper0_el0, 8; msr pmcntenset_el0, 1; run 100 nop; mrs pmevcntr0_el0'
+  tally lab -e 'msr pmcr_el0:E; msr pmcntenset_el0, 1; mrs pmevcntr0_el0'
 )";
 
 void describe(Page& page, Options& options) {
-  page.head("Runs bare-metal code against an emulated PMU, register by register.",
+  page.head("Run bare-metal code on an emulated processor, and report what its PMU registers do.",
             "tally lab [options] FILE | -e STATEMENTS | -i");
   std::vector<std::string> names;
   for (const std::string_view name : pmu::emulated::profile_names()) names.emplace_back(name);
-  page.add_option("FILE", options.file, "the program: assembly, ELF or flat image");
-  page.add_option("-e,--execute", options.statements, "statements in place of a file, with ; between them")
+  page.add_option("FILE", options.file, "assembly, ELF image or flat image");
+  page.add_option("-e,--execute", options.statements, "run these statements, separated by ;, instead of a file")
       .value_name("STATEMENTS")
       .one_value();
-  page.add_flag("-i,--interactive", options.interactive, "a prompt for statements, with history and completion");
+  page.add_flag("-i,--interactive", options.interactive, "read statements from a prompt, with history and completion");
   page.add_option(
           "--model", options.model,
-          fmt::format("the processor: {} (else the first; for a program of Arm's armv8-pmuv3)", join(names, ", ")))
+          fmt::format("emulated processor: {} (default: the first; for Arm programs armv8-pmuv3)", join(names, ", ")))
       .value_name("NAME");
-  page.add_option("--bits", options.bits, "16, 32 or 64: the mode it starts in")
-      .value_name("N")
-      .one_of({"16", "32", "64"});
-  page.add_flag("--trace", options.trace, "each instruction, with what the counters hold before it");
+  page.add_option("--bits", options.bits, "start in 16, 32 or 64-bit mode").value_name("N").one_of({"16", "32", "64"});
+  page.add_flag("--trace", options.trace, "print each instruction, with the counter values before it");
   page.add_option("--break", options.breaks,
-                  "registers and counters whenever the program stands at this line, label or address")
-      .value_name("PLACE")
+                  "print registers and counters whenever execution reaches this line, label or address")
+      .value_name("LOCATION")
       .one_value();
-  page.add_flag("--step", options.step, "as --trace, with the general registers that each instruction changed");
-  page.add_option(
-          "--time", options.time,
-          "instructions, cycles and time stamps from one line, label or address to another, whenever both are passed")
+  page.add_flag("--step", options.step, "like --trace, with the general registers that each instruction changed");
+  page.add_option("--time", options.time,
+                  "report instructions, cycles and time stamps between two lines, labels or addresses, each time")
       .value_name("FROM..TO");
-  page.add_flag("--reads", options.reads, "tells each RDMSR of the PMU's registers as well");
-  page.add_flag("--dump", options.dump, "draws all registers of the PMU at the end, bit by bit");
-  page.add_flag("--explain", options.explain, "notes about values, beside cautions");
-  page.add_flag("-q,--quiet", options.quiet, "only what the program prints");
-  page.add_flag("--json", options.json, "for programs");
+  page.add_flag("--reads", options.reads, "also report each RDMSR of a PMU register");
+  page.add_flag("--dump", options.dump, "draw all PMU registers at the end");
+  page.add_flag("--explain", options.explain, "print notes about values as well as warnings");
+  page.add_flag("-q,--quiet", options.quiet, "print only the output of the program");
+  page.add_flag("--json", options.json, "print JSON");
   page.add_option("--max-instructions", options.max_instructions,
-                  "ends a program that goes on longer (else 100,000,000; a multiboot program 10,000,000,000)")
+                  "stop the program after N instructions (default: 100,000,000; for multiboot programs 10,000,000,000)")
       .value_name("N");
-  page.add_option("--skid", options.skid, "instructions between an overflow and its interrupt (else 0)")
+  page.add_option("--skid", options.skid, "instructions between an overflow and its interrupt (default: 0)")
       .value_name("N")
       .check(whole_number(0, 1000));
-  page.add_option("--clock", options.clock, "base and current frequency, as 35/12: reference cycles go by their ratio")
+  page.add_option("--clock", options.clock,
+                  "base and current frequency, such as 35/12; determines the rate of reference cycles")
       .value_name("BASE/NOW");
-  page.add_option("--width", options.width, "instructions that retire in a cycle, multiplications in a chain (else 1)")
+  page.add_option("--width", options.width, "instructions retired per cycle (default: 1)")
       .value_name("N")
       .check(whole_number(1, 16));
   page.add_option("--cache", options.cache,
-                  "size of the line tags that references and misses come from (else 8M; 32M for a multiboot program)")
+                  "size of the cache that counts references and misses (default: 8M; for multiboot programs 32M)")
       .value_name("SIZE");
-  page.add_option("-D,--define", options.defines, "for the assembler, as its own -D")
-      .value_name("NAME=VALUE")
-      .one_value();
-  page.add_flag("--single", options.single, "never runs whole blocks at once: slower, and the same counts");
+  page.add_option("-D,--define", options.defines, "define NAME for the assembler").value_name("NAME=VALUE").one_value();
+  page.add_flag("--single", options.single,
+                "execute instruction by instruction instead of in blocks: slower, same counts");
   page.add_flag("--barriers", options.barriers,
-                "apple-m1: control registers take effect at an ISB, and read as rubbish before it");
-  page.add_flag("--overcount", options.overcount, "an interrupt counts as an instruction, as by erratum HSD11");
+                "apple-m1: control registers take effect at the next ISB, and read as garbage before");
+  page.add_flag("--overcount", options.overcount, "count each interrupt as an instruction, as in erratum HSD11");
   page.footer(footer);
 }
 
@@ -146,8 +144,9 @@ Result<std::string> find_lab() {
   for (const std::string& path : {folder + "/tally-lab", folder + "/" TALLY_LAB_FOLDER "/tally-lab"}) {
     if (linux::exists(path)) return path;
   }
-  return fail(Code::cannot_measure, "the register lab is not built: no 'tally-lab' beside tally",
-              "it needs the emulator Unicorn: sudo apt-get install libunicorn-dev libzydis-dev nasm, then build again");
+  return fail(Code::cannot_measure, "this build has no register lab: 'tally-lab' is not in the directory of tally",
+              "to build it, install the emulator Unicorn (sudo apt-get install libunicorn-dev libzydis-dev nasm) and "
+              "build tally again");
 }
 
 Result<std::vector<std::string>> words_for_lab(const Options& options) {
@@ -158,22 +157,21 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
   const int ways =
       (options.file.empty() ? 0 : 1) + (options.statements.empty() ? 0 : 1) + (options.interactive ? 1 : 0);
   if (ways != 1) {
-    return fail(Code::bad_usage, ways == 0 ? "there is nothing to run" : "only one of FILE, -e and -i",
+    return fail(Code::bad_usage, ways == 0 ? "missing FILE, -e or -i" : "FILE, -e and -i cannot be used together",
                 "tally lab FILE, or tally lab -e 'wrmsr 0x186 0x5300c0; run 100 nop; rdpmc 0'");
   }
   if (!options.file.empty()) add("file", options.file);
   if (!options.statements.empty()) {
     const std::string statements = join(options.statements, ";");
     if (trimmed(statements).find_first_not_of("; ") == std::string::npos)
-      return fail(Code::bad_usage, "-e has no statements: what it is given is empty",
-                  "for example: tally lab -e 'run 100 nop; rdpmc 0'");
+      return fail(Code::bad_usage, "-e: the statements are empty", "for example: tally lab -e 'run 100 nop; rdpmc 0'");
     add("statements", statements);
   }
   if (!options.model.empty() && !pmu::emulated::profile_of(options.model) &&
       !pmu::emulated::arm_profile_of(options.model)) {
     std::vector<std::string> names;
     for (const std::string_view name : pmu::emulated::profile_names()) names.emplace_back(name);
-    return fail(Code::bad_usage, fmt::format("there is no model '{}'", printable(options.model)),
+    return fail(Code::bad_usage, fmt::format("unknown model '{}'", printable(options.model)),
                 "there are " + join(names, ", "));
   }
   if (!options.model.empty()) add("model", options.model);
@@ -183,8 +181,8 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
   for (const std::string& place : options.breaks) add("break", place);
   if (!options.time.empty()) {
     if (options.time.find("..") == std::string::npos) {
-      return fail(Code::bad_usage, fmt::format("'{}' is no pair of places", printable(options.time)),
-                  "as 18..20, or foo..done");
+      return fail(Code::bad_usage, fmt::format("'{}' is not a pair of locations", printable(options.time)),
+                  "for example: 18..20, or foo..done");
     }
     add("time", options.time);
   }
@@ -193,8 +191,8 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
     const auto base = parse_integer(parts.front());
     const auto now = parse_integer(parts.back());
     if (parts.size() != 2 || !base || !now || *base <= 0 || *now <= 0 || *base > 1'000'000 || *now > 1'000'000) {
-      return fail(Code::bad_usage, fmt::format("'{}' is no pair of frequencies", printable(options.clock)),
-                  "as 35/12: base 3.5 GHz, running at 1.2 GHz");
+      return fail(Code::bad_usage, fmt::format("'{}' is not a pair of frequencies", printable(options.clock)),
+                  "for example: 35/12, base 3.5 GHz and running at 1.2 GHz");
     }
     add("base", *base);
     add("current", *now);
@@ -204,7 +202,7 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
   if (!options.cache.empty()) {
     const auto bytes = parse_bytes(options.cache);
     if (!bytes || *bytes < 64 || *bytes > 1U << 30) {
-      return fail(Code::bad_usage, fmt::format("'{}' is no size of a cache", printable(options.cache)), "as 64K or 8M");
+      return fail(Code::bad_usage, fmt::format("'{}' is not a cache size", printable(options.cache)), "as 64K or 8M");
     }
     add("cache", *bytes);
   }

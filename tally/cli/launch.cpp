@@ -18,22 +18,22 @@ namespace tally::cli {
 
 void add_launch_options(Page& page, backend::Conditions& conditions) {
   page.add_flag("--wait-all", conditions.wait_all,
-                "wait until all descendants of the program have ended, and count them");
+                "also count descendants that outlive the program, until all have ended");
   page.add_flag("--repeatable", conditions.repeatable,
-                "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
-  page.add_option("--pin", conditions.processor, "let the program run on processor CPU only, as `taskset -c` does")
+                "make runs repeatable: no address randomisation, fixed hash seeds, no rseq");
+  page.add_option("--pin", conditions.processor, "run the program on this CPU only, as `taskset -c` does")
       .value_name("CPU")
       .check(whole_number(0, INT_MAX));
 }
 
 void add_engine_tuning(Page& page, backend::EngineTuning& tuning) {
-  page.add_option("--block-size", tuning.block_size, "instructions in a block of the engine")
+  page.add_option("--block-size", tuning.block_size, "maximum number of instructions in a block of the engine")
       .check(whole_number(0, 1'000'000))
       .hidden();
-  page.add_option("--cache-limit", tuning.cache_limit, "blocks that the engine keeps before it throws all away")
+  page.add_option("--cache-limit", tuning.cache_limit, "number of blocks that the engine keeps before it discards all")
       .check(whole_number(0, 1'000'000))
       .hidden();
-  page.add_option("--hot-from", tuning.hot_from, "executions from which on the engine makes a block again")
+  page.add_option("--hot-from", tuning.hot_from, "number of executions after which the engine translates a block again")
       .check(whole_number(0, 1'000'000'000))
       .hidden();
 }
@@ -49,7 +49,7 @@ Result<std::vector<std::string>> command_of(const Page& page, bool may_be_missin
   }
   if (words.empty() && may_be_missing) return words;
   if (words.empty()) {
-    return fail(Code::bad_usage, "there is no program to run", fmt::format("for example: {}", example));
+    return fail(Code::bad_usage, "missing PROGRAM", fmt::format("for example: {}", example));
   }
   return words;
 }
@@ -60,7 +60,7 @@ Result<std::vector<int>> ids_of(const std::string& list, std::string_view what) 
     const auto number = parse_integer(trimmed(text));
     if (list.empty()) break;
     if (!number || *number < 1 || *number > INT_MAX) {
-      return fail(Code::bad_usage, fmt::format("'{}' is no number of a {}", printable(text), what),
+      return fail(Code::bad_usage, fmt::format("'{}' is not a {} ID", printable(text), what),
                   fmt::format("for example: -{} 1234,1235", what.front()));
     }
     found.push_back(static_cast<int>(*number));
@@ -94,8 +94,8 @@ Result<void> fits_format(std::string_view format, Result<void> (*fits)(const std
     if (of.trust != Trust::absent) continue;
     return fail(
         Code::bad_usage,
-        fmt::format("the format {} has no way to say that {} is absent ({})", format, event::name(event), of.reason),
-        "its rows are integers only; the other formats say why there is no number");
+        fmt::format("the format {} cannot represent that {} is absent ({})", format, event::name(event), of.reason),
+        "it holds only integers; the other formats give the reason");
   }
   return {};
 }

@@ -7,9 +7,9 @@ namespace tally::cli {
 
 void add_setting_options(Page& page, SettingOptions& options) {
   page.add_flag("--fix-frequency", options.fix_frequency,
-                "as root: every processor at its base frequency, without turbo, until the end; put back then");
+                "as root: run all CPUs at their base frequency, without turbo; restored at the end");
   page.add_option("--prefetchers", options.prefetchers,
-                  "off, as root: the prefetchers of Intel's cores, until the end; put back then")
+                  "as root, on Intel: switch the hardware prefetchers off; restored at the end")
       .value_name("off")
       .one_of({"off"});
 }

@@ -9,11 +9,11 @@
 #include "tally/core/base/version.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/process/large_stack.hpp"
+#include "tally/output/formats/wrap.hpp"
 
 namespace tally::cli {
 std::string help() {
-  std::string text = std::string(overview) +
-                     "\n"
+  std::string text = report::hanging("", overview) +
                      "\n"
                      "Usage: tally COMMAND [options]\n"
                      "\n"
@@ -22,8 +22,8 @@ std::string help() {
   return text +
          "\n"
          "Options:\n"
-         "  --help     this text; `tally COMMAND --help`, or `tally help COMMAND`, explains a command\n"
-         "  --version  the version\n"
+         "  -h, --help     print this help; `tally COMMAND --help` explains a command\n"
+         "  -V, --version  print the version\n"
          "\n"
          "Example:\n"
          "  tally stat -- ls -l\n";
@@ -36,10 +36,10 @@ int unknown_command(const std::string& word) {
   for (const Command& command : commands()) names.emplace_back(command.name);
   const auto near = nearest(word, names, 1);
   const bool is_option = word.starts_with("-");
-  return report_error({Code::bad_usage,
-                       fmt::format("unknown {} '{}'", is_option ? "option" : "command", printable(word)),
-                       near.empty() ? "`tally --help` lists what there is; `tally stat -- PROGRAM` counts a program"
-                                    : fmt::format("did you mean `tally {}`? `tally --help` lists all", near.front())});
+  return report_error(
+      {Code::bad_usage, fmt::format("unknown {} '{}'", is_option ? "option" : "command", printable(word)),
+       near.empty() ? "`tally --help` lists the commands; `tally stat -- PROGRAM` counts a program"
+                    : fmt::format("did you mean `tally {}`? `tally --help` lists all commands", near.front())});
 }
 
 // `tally help`, `tally help COMMAND`.

@@ -125,23 +125,31 @@ std::string command_page(const Command& command) {
 }
 
 std::string main_page() {
-  std::string text = head("tally", "counts what the processor did for a command", "tally COMMAND [options]");
+  std::string text = head("tally", "count what programs do on the processor", "tally COMMAND [options]");
   text += ".SH DESCRIPTION\n" + line(overview);
   text += ".SH COMMANDS\n";
   for (const Command& command : commands()) {
     text += fmt::format(".TP\n\\fBtally\\-{}\\fR(1)\n{}", plain(command.name), line(command.summary));
   }
   text +=
-      ".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nThe commands.\n.TP\n\\fB\\-\\-version\\fR\nThe version.\n";
+      ".SH OPTIONS\n"
+      ".TP\n"
+      "\\fB\\-h\\fR, \\fB\\-\\-help\\fR\n"
+      "List the commands.\n"
+      ".TP\n"
+      "\\fB\\-V\\fR, \\fB\\-\\-version\\fR\n"
+      "Print the version.\n";
   text +=
-      ".SH EXIT STATUS\nThat of the program that was measured; 128+N where signal N killed it. Of tally itself: "
-      "2 for wrong use, 125 where it could not measure or write, 126 for a program that cannot be executed, 127 for "
-      "one that was not found; 1 is the answer no of commands that ask a question.\n";
+      ".SH EXIT STATUS\n"
+      "The exit status of the measured program, or 128+N if signal N killed it. Errors of tally itself: 2 bad usage, "
+      "125 tally could not measure or write, 126 the program cannot be executed, 127 the program was not found. "
+      "Commands that answer a question return 1 for no.\n";
   text +=
-      ".SH ENVIRONMENT\n.TP\nTALLY_QUIET\nWhere it is set, and not to 0, commands that run a program (\\fBtally "
-      "stat\\fR, "
-      "\\fBsample\\fR, \\fBprofile\\fR) do not print the notice about the selected backend, as with "
-      "\\fB\\-\\-quiet\\fR.\n";
+      ".SH ENVIRONMENT\n"
+      ".TP\n"
+      "TALLY_QUIET\n"
+      "If set to anything but 0, \\fBtally stat\\fR, \\fBsample\\fR and \\fBprofile\\fR do not print the notice about "
+      "the selected backend, as with \\fB\\-\\-quiet\\fR.\n";
   return text + see_also("");
 }
 

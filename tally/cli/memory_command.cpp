@@ -78,7 +78,7 @@ std::string flavour_lines(std::span<const Flavour> all, const Flavour& usual) {
   for (const Flavour& one : all) {
     std::string word(one.name);
     if (&one == &usual) word += " (the default)";
-    if (!one.present()) word += fmt::format(" (needs {}: not here)", one.needs);
+    if (!one.present()) word += fmt::format(" (unavailable: no {})", one.needs);
     words.push_back(std::move(word));
   }
   std::string text;
@@ -92,18 +92,17 @@ std::string footer() {
       "\n";
   for (const memory::Task& task : memory::tasks()) text += fmt::format("  {:<12} {}\n", task.name, task.summary);
   return text + "\n" + report::format_lines(report::common(report::memory_formats())) +
-         "\nWays to store, to load and to wait:\n\n  --store    " +
+         "\nInstructions for stores, loads and fences:\n\n  --store    " +
          flavour_lines(memory::stores(), memory::usual_store()) + "  --load     " +
          flavour_lines(memory::loads(), memory::usual_load()) + "  --fence    " +
          flavour_lines(memory::fences(), memory::usual_fence()) +
          "\n"
-         "Each number comes from batches of at most a millisecond; those in which something else ran are thrown away "
-         "and\n"
-         "counted. A machine that was too busy is called contended, and no capacity is claimed above what was quiet.\n"
-         "Nothing needs root, and nothing is changed on this machine. Ctrl-C ends it with what was measured until "
-         "then.\n"
+         "Each number is measured in batches of at most a millisecond. Batches that other processes disturbed are "
+         "discarded and counted. If too few were undisturbed, the machine is reported as contended, and tally reports "
+         "no capacity above the sizes that it could measure. No root is needed, and nothing is changed. Ctrl-C ends "
+         "the measurement and prints what was measured so far.\n"
          "\n"
-         "Exit code: 0, 1 where the machine was contended, 2 bad usage, 125 where it could not be measured.\n"
+         "Exit code: 0 measured, 1 the machine was contended, 2 bad usage, 125 the memory could not be measured.\n"
          "\n"
          "Examples:\n"
          "  tally memory\n"
@@ -114,52 +113,51 @@ std::string footer() {
 
 void describe(Page& page, Options& options) {
   page.head(
-      "The memory hierarchy of this machine: capacity, latency, line, ways and translation buffers, each with "
-      "how far it can be believed.",
+      "Measure the memory hierarchy of this machine: capacity, latency, line size and ways of caches, TLBs, and how "
+      "reliable each number is.",
       "tally memory [options] [TASK]");
-  page.add_option("TASK", options.task, "what to measure, as below; levels where none is named");
+  page.add_option("TASK", options.task, "what to measure, see below (default: levels)");
   const auto formats = report::common(report::memory_formats());
   add_format_option(page, options.format, formats, report::format_help(formats, "table"));
   add_output_option(page, options.output);
-  page.add_option("--html", options.page, "write the page with its curves to this file as well").value_name("FILE");
-  page.add_option("--pages", options.pages, "4k, thp (the default), 2m or 1g").value_name("PAGES");
-  page.add_option("--file", options.plan.file, "use this file or device as memory: it is overwritten")
+  page.add_option("--html", options.page, "also write a page with curves to FILE").value_name("FILE");
+  page.add_option("--pages", options.pages, "page size: 4k, thp (default), 2m or 1g").value_name("PAGES");
+  page.add_option("--file", options.plan.file, "measure this file or device as memory; overwrites it")
       .value_name("FILE");
-  page.add_option("--node", options.plan.node, "memory of this NUMA node alone").value_name("NODE");
+  page.add_option("--node", options.plan.node, "use memory of this NUMA node only").value_name("NODE");
   page.add_option("--order", options.order,
-                  "of the lines in the rings of curve and lap: random (the default), page-local, forward, backward, "
-                  "fresh-per-lap, back-and-forth, interleaved")
+                  "access order for curve and lap: random (default), page-local, forward, backward, fresh-per-lap, "
+                  "back-and-forth, interleaved")
       .value_name("ORDER");
-  page.add_option("--from", options.from, "the smallest region: 4K").value_name("SIZE");
-  page.add_option("--to", options.to, "the largest region; chosen by the machine where none is named")
+  page.add_option("--from", options.from, "size of the smallest region (default: 4K)").value_name("SIZE");
+  page.add_option("--to", options.to, "size of the largest region (default: depends on the machine)")
       .value_name("SIZE");
-  page.add_option("--regions", options.regions, "sizes of regions for the tasks that sweep them: 64,4K,16M")
+  page.add_option("--regions", options.regions, "region sizes, for tasks that sweep them: 64,4K,16M")
       .value_name("SIZES")
       .separated_by(',');
-  page.add_option("--blocks", options.blocks, "sizes of blocks, multiples of 64: 64,256,4K")
+  page.add_option("--blocks", options.blocks, "block sizes, multiples of 64: 64,256,4K")
       .value_name("SIZES")
       .separated_by(',');
-  page.add_option("--stride", options.stride, "from block to block, where that is more than the block")
-      .value_name("SIZE");
-  page.add_option("--preset", options.preset, "regions and blocks as LENS's scripts have them: " + preset_names())
+  page.add_option("--stride", options.stride, "distance between blocks (default: the block size)").value_name("SIZE");
+  page.add_option("--preset", options.preset, "region and block sizes of the scripts of LENS: " + preset_names())
       .value_name("PRESET");
-  page.add_option("--store", options.store, "how lines are stored, as below").value_name("STORE");
-  page.add_option("--load", options.load, "how lines of blocks are loaded, as below").value_name("LOAD");
-  page.add_option("--fence", options.fence, "how stores are waited for, as below").value_name("FENCE");
-  page.add_option("--cpu", options.processor, "the processor to measure on; the quietest one where none is named")
-      .value_name("CPU");
+  page.add_option("--store", options.store, "store instruction, see below").value_name("STORE");
+  page.add_option("--load", options.load, "load instruction, see below").value_name("LOAD");
+  page.add_option("--fence", options.fence, "fence after stores, see below").value_name("FENCE");
+  page.add_option("--cpu", options.processor, "measure on this CPU (default: the least busy one)").value_name("CPU");
   add_setting_options(page, options.settings);
   page.add_option("--mappings", options.plan.mappings,
-                  "fresh mappings for each point: 5, of lap and nodes 2; line and clock take none")
+                  "new memory mappings per point (default: 5; lap, nodes: 2; not for line, clock)")
       .value_name("N")
       .check(whole_number(1, 1000));
-  page.add_option("--batches", options.plan.batches, "timings of each mapping: 10")
+  page.add_option("--batches", options.plan.batches, "timings per mapping (default: 10)")
       .value_name("N")
       .check(whole_number(1, 100'000));
-  page.add_option("--time-budget", options.budget_seconds, "seconds after which it ends with what it has: 55")
+  page.add_option("--time-budget", options.budget_seconds,
+                  "stop after this time and report what was measured (default: 55)")
       .value_name("SECONDS")
       .check(whole_number(1, 86'400));
-  page.add_option("--seed", options.seed, "of everything random: 1").value_name("N").check(whole_number(0));
+  page.add_option("--seed", options.seed, "random seed (default: 1)").value_name("N").check(whole_number(0));
   page.footer(footer());
 }
 
@@ -185,12 +183,12 @@ Result<const Flavour*> flavour_of(std::span<const Flavour> all, const Flavour& u
     if (same_word(one.name, word)) {
       if (one.present()) return &one;
       return fail(Code::cannot_measure,
-                  fmt::format("{} {} needs {}, which this processor does not support", option, one.name, one.needs),
-                  "`tally memory --help` lists what there is here");
+                  fmt::format("{} {} needs {}, which this processor lacks", option, one.name, one.needs),
+                  "`tally memory --help` lists what this processor supports");
     }
     if (one.present()) names.emplace_back(one.name);
   }
-  return fail(Code::bad_usage, fmt::format("there is no {} '{}'", option, printable(word)),
+  return fail(Code::bad_usage, fmt::format("unknown {} '{}'", option, printable(word)),
               "there are: " + join(names, ", "));
 }
 
@@ -226,7 +224,7 @@ Result<void> set_sweep(const Options& options, memory::Plan& plan) {
     plan.regions = preset->regions;
     plan.blocks = preset->blocks;
   } else if (!options.preset.empty()) {
-    return fail(Code::bad_usage, fmt::format("there is no preset '{}'", printable(options.preset)),
+    return fail(Code::bad_usage, fmt::format("unknown preset '{}'", printable(options.preset)),
                 "the presets are: " + preset_names());
   }
   const auto regions = sizes_of(options.regions, "--regions");
@@ -247,15 +245,15 @@ Result<memory::Plan> plan_of(Options options) {
   memory::Plan plan = std::move(options.plan);
   const auto pages = linux::page_kind_of(options.pages);
   if (!pages) {
-    return fail(Code::bad_usage, fmt::format("there are no pages '{}'", printable(options.pages)),
-                "the kinds are: 4k, thp, 2m, 1g");
+    return fail(Code::bad_usage, fmt::format("unknown page size '{}'", printable(options.pages)),
+                "page sizes: 4k, thp, 2m, 1g");
   }
   plan.pages = *pages;
   const auto order = memory::order_of(options.order);
   if (!order) {
     std::vector<std::string> names;
     for (const memory::OrderKind kind : memory::order_kinds()) names.emplace_back(name(kind));
-    return fail(Code::bad_usage, fmt::format("there is no order '{}'", printable(options.order)),
+    return fail(Code::bad_usage, fmt::format("unknown order '{}'", printable(options.order)),
                 "the orders are: " + join(names, ", "));
   }
   plan.order = *order;
@@ -279,7 +277,7 @@ Result<memory::Plan> plan_of(Options options) {
                 fmt::format("the largest region, {}, is smaller than the smallest, {}",
                             bytes_text(static_cast<std::int64_t>(plan.to_bytes)),
                             bytes_text(static_cast<std::int64_t>(plan.from_bytes))),
-                "--from and --to name the ends");
+                "set both with --from and --to");
   }
   return plan;
 }
@@ -288,7 +286,7 @@ Result<memory::Plan> plan_of(Options options) {
 Result<void> check_outputs(const Options& options) {
   if (options.page.empty() || options.output.empty() || !linux::same_file(options.output, options.page)) return {};
   return fail(Code::bad_usage, fmt::format("-o and --html name the same file, '{}'", printable(options.page)),
-              "--format html writes the page alone");
+              "--format html -o FILE writes the page");
 }
 
 // Where the result went into a file, the terminal tells why the exit code is none of success.
@@ -315,7 +313,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   const auto format = report::choose_format(report::memory_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
   if (!(*format)->only_task.empty() && options.task != (*format)->only_task) {
-    return report_error({Code::bad_usage, "rows of LENS hold writes and cold reads, which the task chase-read measures",
+    return report_error({Code::bad_usage, "--format lens-csv needs the task chase-read, which measures LENS's columns",
                          "tally memory chase-read --preset lens-small --format lens-csv", 0});
   }
   auto plan = plan_of(options);

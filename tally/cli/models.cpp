@@ -8,22 +8,25 @@
 namespace tally::cli {
 
 void add_model_options(Page& page, ModelOptions& options) {
-  page.add_option("--model", options.model, "simulate this machine: host, haswell, or a file with a slash in its name")
+  page.add_option("--model", options.model,
+                  "simulate this machine: host, haswell, or a machine file (its name must contain a slash)")
       .value_name("MODEL");
-  page.add_option("--precision", options.precision, "of the simulation: fast (default), full")
+  page.add_option("--precision", options.precision, "precision of the simulation: fast (default), full")
       .value_name("CLASS")
       .one_of({"fast", "full"});
-  page.add_option("--prefetch", options.prefetch, "the simulated machine's prefetchers: off (default), on")
+  page.add_option("--prefetch", options.prefetch, "simulated prefetchers: off (default), on")
       .value_name("ON|OFF")
       .one_of({"on", "off"});
-  page.add_option("--llc", options.llc, "the simulated last level: shared by a process's threads (default), private")
+  page.add_option("--llc", options.llc,
+                  "simulated last-level cache: shared by the threads of a process (default), private")
       .value_name("WHOSE")
       .one_of({"shared", "private"});
   page.add_option("--model-threads", options.workers,
-                  "threads of tally's own that carry the simulated machine: one for each processor (default); 0: none")
+                  "worker threads for the simulation; 0: none (default: one per CPU)")
       .value_name("N")
       .check(whole_number(0, 64));
-  page.add_option("--models-by", options.models_by, "each: the plain models see everything; both: and are compared")
+  page.add_option("--models-by", options.models_by,
+                  "each: use the plain models for every access; both: use both and compare")
       .one_of({"each", "both"})
       .hidden();
 }

@@ -6,8 +6,8 @@ namespace tally::cli {
 
 void add_noise_option(Page& page, std::string& text) {
   page.add_option("--noise", text,
-                  "add noise to the engine's counts: seed=1,irq=0.25,fault=1,skid=hpctool (interrupts "
-                  "in a million instructions, what a page fault or an interrupt adds, and windows that end late)")
+                  "add noise to the engine's counts: seed=1,irq=0.25,fault=1,skid=hpctool; irq: interrupts per million "
+                  "instructions, fault: instructions added per page fault or interrupt, skid: windows end late")
       .value_name("NOISE");
 }
 
@@ -16,7 +16,7 @@ Result<std::optional<verify::Noise>> noise_of(const std::string& text, const bac
   const auto noise = verify::parse_noise(text);
   if (!noise) return fail(noise.error());
   if (!backend.traits().is_engine)
-    return fail(Code::bad_usage, "--noise adds noise to the engine's counts only", "use `--backend engine`");
+    return fail(Code::bad_usage, "--noise adds noise to the engine's counts only", "add `--backend engine`");
   return std::optional(*noise);
 }
 

@@ -6,7 +6,8 @@
 namespace tally::cli {
 
 inline constexpr const char* overview =
-    "tally counts what the processor did for a command, and says of every number how far it can be trusted.";
+    "tally counts what programs do on the processor (instructions, branches, cache misses, page faults), and reports "
+    "how reliable each count is.";
 
 /// The text of `tally --help`.
 std::string help();

@@ -97,8 +97,7 @@ Option Option::value_name(const std::string& name) {
   option_->option_text(name);
   // An unset variable of a script: what is asked for is not to be left out silently.
   if (name == "FILE")
-    option_->check(
-        [](const std::string& value) { return std::string(value.empty() ? "the name of the file is empty" : ""); });
+    option_->check([](const std::string& value) { return std::string(value.empty() ? "the file name is empty" : ""); });
   return *this;
 }
 
@@ -143,7 +142,7 @@ Option Option::hidden() {
   return *this;
 }
 
-Page::Page() : app_(std::make_unique<CLI::App>()) { app_->set_help_flag("-h,--help", "this text"); }
+Page::Page() : app_(std::make_unique<CLI::App>()) { app_->set_help_flag("-h,--help", "print this help"); }
 Page::~Page() = default;
 
 void Page::head(std::string sentence, std::string usage) {

@@ -23,9 +23,9 @@ std::vector<std::string> lines_of(const std::vector<event::Event>& events, const
 Error why_not_at_once(const std::vector<event::Event>& events, const event::Plan& plan, bool has_command) {
   const std::size_t passes = plan.passes.size();
   return {Code::cannot_measure,
-          fmt::format("more events than this PMU counts at once: {} passes would count them\n  {}", passes,
+          fmt::format("more events than this PMU can count at once: {} passes would count them\n  {}", passes,
                       join(lines_of(events, plan), "\n  ")),
-          fmt::format("{}`--multiplex` lends the counters in turns, and estimates; or ask for fewer",
+          fmt::format("{}`--multiplex` time-shares the counters and estimates; or count fewer events",
                       has_command ? fmt::format("`--passes` runs the program {} times; ", passes) : ""),
           0};
 }

@@ -13,13 +13,13 @@ struct OfPerf {
 inline constexpr OfPerf of_perf[] = {
     {"-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
     {"-j", "`--format json` writes one object"},
-    {"-A", "`-a --per-core` tells the cores apart"},
-    {"--no-aggr", "`-a --per-core` tells the cores apart"},
-    {"-G", "`--cgroup PATH` counts a control group"},
-    {"-i", "`-t TID` counts a thread without what it starts"},
-    {"--no-inherit", "`-t TID` counts a thread without what it starts"},
-    {"-n", "`-e duration_time` counts the time alone"},
-    {"--null", "`-e duration_time` counts the time alone"},
+    {"-A", "`-a --per-core` reports each core"},
+    {"--no-aggr", "`-a --per-core` reports each core"},
+    {"-G", "`--cgroup PATH` counts one control group"},
+    {"-i", "`-t TID` counts a thread without its children"},
+    {"--no-inherit", "`-t TID` counts a thread without its children"},
+    {"-n", "`-e duration_time` counts only the time"},
+    {"--null", "`-e duration_time` counts only the time"},
 };
 
 /// The hint for an option of perf's; empty for others.

@@ -37,7 +37,7 @@ Result<Period> period_of(const std::string& text, std::string_view option) {
   if (number && *number >= 1 && *number <= most / static_cast<std::int64_t>(unit))
     return Period{static_cast<std::uint64_t>(*number) * unit, time.has_value()};
   return fail(Code::bad_usage, fmt::format("{} {} is not a number of events", option, printable(text)),
-              "it takes 1 to 2^50, such as 50000, 50k or 2M, or a time such as 1ms");
+              "use 1 to 2^50, such as 50000, 50k or 2M, or a time such as 1ms");
 }
 
 bool is_clock(const event::Event& event) {
@@ -47,13 +47,13 @@ bool is_clock(const event::Event& event) {
 Result<void> check_period(const Period& period, const event::Event& event, const std::string& option) {
   if (period.is_time && !is_clock(event))
     return fail(Code::bad_usage,
-                fmt::format("{} is a time, and {} counts none", printable(option), printable(event.asked)),
+                fmt::format("{} is a time, but {} does not count time", printable(option), printable(event.asked)),
                 "task-clock and cpu-clock count time");
   // kernel/events/core.c, perf_swevent_init_hrtimer: a shorter period is taken for this one.
   constexpr std::uint64_t least_ns = 10'000;
   if (is_clock(event) && period.number < least_ns)
-    return fail(Code::bad_usage, fmt::format("{}: the kernel's timers do not fire so often", printable(option)),
-                "10us is the least");
+    return fail(Code::bad_usage, fmt::format("{} is shorter than the kernel's timers allow", printable(option)),
+                "the minimum is 10us");
   return {};
 }
 

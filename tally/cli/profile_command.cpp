@@ -41,14 +41,14 @@ Result<void> check_events(const std::vector<event::Event>& events, bool calls, s
     const event::Kind kind = event::definition(event.id).kind;
     const bool modelled = kind == event::Kind::microarchitectural;
     if (modelled && calls)
-      return fail(Code::bad_usage,
-                  fmt::format("{} has no room for {}, a model's event",
-                              format.empty() ? "--calls" : fmt::format("--format {}, which is of calls,", format),
-                              printable(event.asked)),
-                  "take instructions, loads, stores, branches, or a form without calls: table, pprof, callgrind");
+      return fail(
+          Code::bad_usage,
+          fmt::format("{} cannot record {}, an event of a model",
+                      format.empty() ? "--calls" : fmt::format("the format {}", format), printable(event.asked)),
+          "count instructions, loads, stores or branches, or use another format: table, pprof, callgrind");
     if (kind == event::Kind::hardware || modelled) continue;
-    return fail(Code::bad_usage, fmt::format("{} is not known by place", printable(event.asked)),
-                "instructions, loads, stores, branches, and misses and cycles of a model are");
+    return fail(Code::bad_usage, fmt::format("{} cannot be profiled", printable(event.asked)),
+                "profile instructions, loads, stores, branches, or misses and cycles of a model");
   }
   return {};
 }
@@ -85,10 +85,9 @@ Result<std::string> annotated_instructions(const result::Profile& profile, const
                                         fmt::format("--start-address={}", begin), fmt::format("--stop-address={}", end),
                                         "--", object.kept ? linux::path_of_descriptor(*object.kept) : object.name});
     if (!ended)
-      return fail(Code::cannot_measure, "instructions are written out by objdump, which is not installed",
-                  "install the package binutils");
+      return fail(Code::cannot_measure, "--asm needs objdump, which is not installed", "install the package binutils");
     if (ended->exit_code != 0)
-      return fail(Code::cannot_measure, "objdump reads no instructions there: " + printable(trimmed(ended->said)));
+      return fail(Code::cannot_measure, "objdump cannot disassemble it: " + printable(trimmed(ended->said)));
     return instructions_in(ended->said);
   };
   return report::annotated_instructions(profile, name, read);
@@ -117,20 +116,19 @@ std::string usual_events(const ProfileOptions& options, const report::ProfileFor
 Result<void> check_engine(const ProfileOptions& options, const report::ProfileFormat& format) {
   if (!options.every.empty() || options.frequency != 0)
     return fail(Code::bad_usage,
-                "--every and --frequency are for samples, and here the engine counts every instruction",
-                "leave them out; cpu-clock, task-clock and page-faults are sampled on every machine");
+                "--every and --frequency cannot be used with the engine, which counts every instruction",
+                "omit them; cpu-clock, task-clock and page-faults are sampled on every machine");
   constexpr std::size_t most_events = 4;
   if (options.order.calls && options.order.events.size() > most_events)
-    return fail(Code::bad_usage, "more than 4 events with --calls", "take another run for the others");
+    return fail(Code::bad_usage, "more than 4 events with --calls", "count the others in another run");
   return check_events(options.order.events, options.order.calls, format.has_calls ? format.name : "");
 }
 
 Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat& format) {
   if (format.needs_executions)
     return fail(Code::bad_usage,
-                fmt::format("--format {} is made of how often instructions were executed, which samples do not tell",
-                            format.name),
-                "use `--backend engine`");
+                fmt::format("--format {} needs exact execution counts, which samples do not provide", format.name),
+                "add `--backend engine`");
   options.order.sampling.frequency = options.frequency;
   if (options.every.empty()) return {};
   const auto period = period_of(options.every, "--every");
@@ -153,8 +151,8 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const report::Pr
   if (!events) return fail(events.error());
   options.order.events = *std::move(events);
   if (format.has_calls && options.order.events.size() > 1)
-    return fail(Code::bad_usage, fmt::format("--format {} has room for one event", format.name),
-                "take another run for the others");
+    return fail(Code::bad_usage, fmt::format("--format {} can hold only one event", format.name),
+                "count the others in another run");
   if (by_engine)
     if (const auto fits = check_engine(options, format); !fits) return fail(fits.error());
   auto choice = backend::choose(by_engine && options.backend == "auto" ? "engine" : options.backend, options.order,
@@ -222,7 +220,7 @@ int profile(ProfileOptions& options) {
   stat->notices = made.stat.notices;
   if (linux::is_interrupted()) {
     stat->incomplete = made.stat.incomplete = true;
-    stat->notices.push_back("the profile is incomplete: tally was interrupted while it looked for names");
+    stat->notices.push_back("the profile is incomplete: tally was interrupted while it read symbol names");
     made.stat.notices.push_back(stat->notices.back());
   }
   if (options.inlines && format->inlined == report::InlinedCodeIs::functions)
@@ -262,13 +260,14 @@ int run_profile(const std::vector<std::string>& arguments) {
   if (!command) return report_error(command.error());
   options.order.target.command = std::move(*command);
   if (attached && !options.order.target.command.empty())
-    return report_error(
-        {Code::bad_usage, "-p and a program: give one of the two", "-p samples until its processes end", 0});
+    return report_error({Code::bad_usage, "-p and a program cannot be used together",
+                         "omit the program; -p samples until the processes end", 0});
   auto processes = ids_of(options.processes, "process");
   if (!processes) return report_error(processes.error());
   options.order.target.attachment.processes = std::move(*processes);
   if (options.everywhere) {
-    if (attached) return report_error({Code::bad_usage, "-a and -p exclude each other", "leave one of the two out", 0});
+    if (attached)
+      return report_error({Code::bad_usage, "-a and -p cannot be used together", "use only one of them", 0});
     auto processors = linux::processors("");
     if (!processors) return report_error(processors.error());
     options.order.target.attachment.processors = std::move(*processors);

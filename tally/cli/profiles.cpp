@@ -26,15 +26,15 @@ Result<report::ProfileBy> profile_by(const std::string& word) {
                                  {"line", report::ProfileBy::line},
                                  {"object", report::ProfileBy::object}})
     if (word == name) return by;
-  return fail(Code::bad_usage, fmt::format("--by {} is not known of stored profiles", printable(word)),
-              "they have functions, lines and objects");
+  return fail(Code::bad_usage, fmt::format("--by {}: stored profiles do not contain it", printable(word)),
+              "use function, line or object");
 }
 
 Result<report::ProfileStyle> style_of(const ProfileReport& options) {
   report::ProfileStyle style;
   style.whole_names = options.whole_names;
   if (options.top) {
-    if (*options.top < 0) return fail(Code::bad_usage, "--top is negative", "--top 0 shows all rows");
+    if (*options.top < 0) return fail(Code::bad_usage, "--top must not be negative", "--top 0 shows all rows");
     style.most = static_cast<std::size_t>(*options.top);
   }
   const auto by = profile_by(options.by);
@@ -72,17 +72,16 @@ Result<std::string> text_of(const std::vector<result::Profile>& profiles, const 
 void add_profile_options(Page& page, ProfileReport& options) {
   const auto formats = report::common(report::difference_formats());
   add_format_option(page, options.format, formats, "of profiles: " + report::format_help(formats, "table"));
-  page.add_option("--by", options.by, "of profiles, what a row of the table is: function (default), line, object")
-      .value_name("WHAT");
-  page.add_option("--top", options.top, "of profiles: rows of the table (40); 0: all").value_name("N");
-  page.add_flag("--full-names", options.whole_names, "of profiles: functions of C++ and Rust with their parameters");
+  page.add_option("--by", options.by, "profiles: one row per function (default), line, object").value_name("ROWS");
+  page.add_option("--top", options.top, "profiles: rows of the table; 0: all (default: 40)").value_name("N");
+  page.add_flag("--full-names", options.whole_names, "profiles: print C++ and Rust functions with their parameters");
 }
 
 int report_profiles(const std::vector<result::Profile>& profiles, const ProfileReport& options,
                     const std::string& output, const std::vector<std::string>& files) {
   if (profiles.size() > 2)
-    return report_error({Code::bad_usage, "profiles are told of one by one, or as the difference of two",
-                         "tally report before.json after.json", 0});
+    return report_error(
+        {Code::bad_usage, "give one profile to show, or two to compare", "tally report before.json after.json", 0});
   auto style = style_of(options);
   if (!style) return report_error(style.error());
   if (output.empty() || output == "-") style->terminal = linux::terminal_columns(linux::Stream::output);

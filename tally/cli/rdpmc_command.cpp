@@ -21,29 +21,27 @@ struct Options {
 constexpr const char* usual_events = "instructions,cycles,branches";
 
 constexpr const char* footer =
-    R"(A program that reads counters by the instruction rdpmc, without tally, without a library and without a driver
-needs two things: the kernel must let it, and somebody must have set counters up.
+    R"(To read counters with the rdpmc instruction, without a library or a driver, a program needs two things: permission from
+the kernel, and counters that are set up.
 
-  on      sets the kernel's switch to "everybody", opens the events on every
-          processor, ahead of all others, and prints which value of ECX reads
-          which. A process stays behind that owns the counters.
-  status  prints that table as it is now.
-  off     ends that process, which closes the counters and puts the switch
-          back to what it said before.
+  on      permits rdpmc for every program, opens the events on every CPU with
+          priority over other users, and prints which value of ECX reads which
+          event. A background process holds the counters.
+  status  prints this table for the current counters.
+  off     ends the background process, which closes the counters and restores
+          the kernel's setting.
 
-The switch is put back as well when that process is ended by a signal. Where it was killed by SIGKILL, the next call of
-any of the three puts it back. Nothing is written to the processor by tally: the kernel hands out the counters, and
-other programs that count get those that are left.
+The setting is also restored if the background process is ended by a signal. After SIGKILL, the next on, status or off
+restores it. tally writes no processor registers: the kernel assigns the counters, and other programs use the rest.
 
-A counter counts whatever its processor executes, in every program: keep yours on one (taskset -c 1 PROGRAM), read
-twice, and subtract modulo 2 to the power of its bits. It begins at a number of the kernel's choice, begins anew after
-half of its range, and may be moved when others use the PMU. Processors that are switched on later have none. While this
-is on, every user of the machine can read these counts, those of other users' programs among them.
+A counter counts everything that its CPU executes: keep your program on one CPU (taskset -c 1 PROGRAM), read the counter
+twice, and subtract modulo 2 to the power of its bits. A counter starts at a value chosen by the kernel, restarts after
+half of its range, and may be moved when others use the PMU. CPUs that come online later have no counters. While this is
+on, every user of the machine can read these counts, including those of other users' programs.
 
-x86 only: on arm64 the kernel shows a program the counters of its own events alone. Changing anything takes root.
+x86 only: on arm64 the kernel lets a program read only the counters of its own events. on and off need root.
 
-Exit code: 0 done, or for status that counters are held; 1 for status that none are; 2 bad usage; 125 where it cannot be
-done here.
+Exit code: 0 done, or status: counters are held; 1 status: no counters are held; 2 bad usage; 125 not possible here.
 
 Examples:
   sudo tally rdpmc on
@@ -53,11 +51,11 @@ Examples:
 )";
 
 void describe(Page& page, Options& options) {
-  page.head("Lets every program execute the instruction rdpmc, on counters that the kernel has handed out.",
+  page.head("Let every program read hardware counters with the rdpmc instruction.",
             "tally rdpmc on|off|status [options]");
-  page.add_option("WORD", options.word, "on, off or status");
+  page.add_option("ACTION", options.word, "on, off or status, see below");
   page.add_option("-e,--event", options.events,
-                  fmt::format("with on: what is counted, as for tally stat; else {}", usual_events))
+                  fmt::format("with on: count these events, as for tally stat (default: {})", usual_events))
       .value_name("LIST");
   page.add_option("--root", options.root, "where sys/ and run/ lie").value_name("FOLDER").hidden();
   page.footer(footer);
@@ -78,13 +76,13 @@ std::string table(const std::vector<rdpmc::Row>& rows) {
 std::string switch_text(const rdpmc::Switch& one) {
   const auto meaning = [](std::int64_t value) {
     switch (value) {
-      case 0: return "no program may execute rdpmc";
-      case 1: return "who has opened a counter may execute rdpmc (the kernel's default)";
-      default: return "every program may execute rdpmc";
+      case 0: return "no program can execute rdpmc";
+      case 1: return "only programs that opened a counter can execute rdpmc (the kernel's default)";
+      default: return "every program can execute rdpmc";
     }
   };
-  if (!one.value) return fmt::format(" {}: only root may read the switch\n", one.pmu);
-  return fmt::format(" {}: the switch is {}, {}\n", one.pmu, *one.value, meaning(*one.value));
+  if (!one.value) return fmt::format(" {}: only root can read the setting\n", one.pmu);
+  return fmt::format(" {}: the setting is {}, {}\n", one.pmu, *one.value, meaning(*one.value));
 }
 
 std::string switches_text(const rdpmc::Standing& standing) {
@@ -97,18 +95,16 @@ std::string text_of(const rdpmc::Standing& standing) {
   if (standing.held) {
     const auto is_off = [](const rdpmc::Switch& one) { return one.value.value_or(2) < 2; };
     const bool is_changed = std::any_of(standing.switches.begin(), standing.switches.end(), is_off);
-    const std::string who = is_changed
-                                ? "Somebody else has set the switch to what it is now:\n" + switches_text(standing)
-                                : "Every program may execute rdpmc. ";
-    return fmt::format("{}Process {} holds the counters: `tally rdpmc off` ends that.\n\n{}", who,
+    const std::string who = is_changed ? "The current setting was not made by tally:\n" + switches_text(standing)
+                                       : "Every program can execute rdpmc. ";
+    return fmt::format("{}Process {} holds the counters; `tally rdpmc off` ends it.\n\n{}", who,
                        standing.held->holder.number, table(standing.held->rows));
   }
-  const std::string who =
-      standing.left ? fmt::format(
-                          "Process {}, which held the counters, is gone, and the switch is not put back: `sudo "
-                          "tally rdpmc off` does that.\n",
-                          standing.left->holder.number)
-                    : "tally holds no counters for rdpmc.\n";
+  const std::string who = standing.left ? fmt::format(
+                                              "Process {}, which held the counters, has ended without restoring the "
+                                              "setting: run `sudo tally rdpmc off`.\n",
+                                              standing.left->holder.number)
+                                        : "tally holds no counters for rdpmc.\n";
   return who + switches_text(standing);
 }
 
@@ -120,7 +116,7 @@ subtract modulo 2 to the power of its bits. It may be moved: `tally rdpmc status
 
 Result<rdpmc::Standing> carry_out(const Options& options) {
   if (options.word != "on" && !options.events.empty()) {
-    return fail(Code::bad_usage, "-e goes with on", "tally rdpmc on -e LIST");
+    return fail(Code::bad_usage, "-e needs the action on", "tally rdpmc on -e LIST");
   }
   if (options.word == "off") return rdpmc::off(options.root);
   if (options.word == "status") return rdpmc::status(options.root);

@@ -12,38 +12,36 @@ Result<backend::CodeRegion::Point> point_of(const std::string& text) {
 
 void add_region_options(Page& app, RegionOptions& options) {
   app.add_option("--function", options.functions,
-                 "under the engine: what a function counts from its first instruction to its return, each "
-                 "time, by thread; may be repeated")
+                 "engine only: also count each call of function NAME, from entry to return; may be repeated")
       .repeated()
       .value_name("NAME");
   app.add_option("--from", options.from,
-                 "under the engine, with --to: count from there on, each time; a function, function+0x10, "
-                 "0xADDRESS as the program's file has it, each with FILE: before it for a library")
+                 "engine only, with --to: start counting each time LOCATION is executed: a function, function+0x10, or "
+                 "an address in the program file (0x...); prefix FILE: for a library")
       .repeated()
       .value_name("PLACE");
-  app.add_option("--to", options.to, "where that ends").repeated().value_name("PLACE");
+  app.add_option("--to", options.to, "stop counting each time LOCATION is executed").repeated().value_name("PLACE");
   app.add_option("--trap", options.trap,
-                 "under the engine: the program's own int2e (HPCTool's marker) or int3 begin and end what is counted, "
-                 "in turn, and do nothing else")
+                 "engine only: start and stop counting at the program's own int2e (HPCTool's marker) or int3 "
+                 "instructions, which then have no other effect")
       .value_name("TRAP")
       .one_of({"int2e", "int3"});
-  app.add_flag(
-      "--rdpmc", options.rdpmc,
-      "under the engine: the program's rdpmc reads what is counted: ECX 0x40000000 is instructions, 0x40000001 and "
-      "0x40000002 are cycles and ref-cycles with -e cycles, 0 to 3 the first other events asked for; reading any other "
-      "counter ends the program by SIGSEGV");
+  app.add_flag("--rdpmc", options.rdpmc,
+               "engine only: let the program read the counts with rdpmc: ECX 0x40000000 reads instructions, 0x40000001 "
+               "and 0x40000002 cycles and ref-cycles (with -e cycles), 0 to 3 the first other events; any other value "
+               "raises SIGSEGV");
 }
 
 Result<void> choose_regions(const RegionOptions& options, std::vector<backend::CodeRegion>& regions) {
   if (options.from.size() != options.to.size()) {
-    return fail(Code::bad_usage, "--from says where counting begins, --to where it ends: one is missing",
+    return fail(Code::bad_usage, "--from and --to must be used together",
                 "for example: tally stat --from parse --to parse+0x40 -- ./prog");
   }
   const std::size_t traps = options.trap.empty() ? 0 : 1;
   if (options.functions.size() + options.from.size() + traps > backend::region_limit) {
     return fail(Code::bad_usage,
-                fmt::format("more than {} functions, pairs of places and traps", backend::region_limit),
-                "count the others in another run");
+                fmt::format("more than {} functions, --from/--to pairs and traps", backend::region_limit),
+                "count the rest in another run");
   }
   for (const std::string& name : options.functions) {
     auto point = point_of(name);

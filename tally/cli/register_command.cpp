@@ -27,21 +27,19 @@ struct Options {
 };
 
 constexpr const char* text =
-    "A request is a register, by name or number, and what to do with it:\n"
+    "Each REQUEST names a register by name or number:\n"
     "\n"
-    "  REGISTER                   its layout\n"
-    "  REGISTER=VALUE             decodes the value\n"
-    "  REGISTER:FIELD=N,FIELD,... makes a value of fields; a field without a number is set\n"
-    "  REGISTER=VALUE:FIELD=N,... changes fields of a value\n"
-    "  CPUID.0AH                  a leaf of CPUID of this machine\n"
-    "  CPUID.0AH=EAX,EBX,ECX,EDX  a leaf of another one\n"
+    "  REGISTER                    print its layout\n"
+    "  REGISTER=VALUE              decode a value\n"
+    "  REGISTER:FIELD=N,FIELD,...  encode fields; FIELD alone sets it to 1\n"
+    "  REGISTER=VALUE:FIELD=N,...  change fields of a value\n"
+    "  CPUID.0AH                   decode a CPUID leaf of this machine\n"
+    "  CPUID.0AH=EAX,EBX,ECX,EDX   decode a CPUID leaf of another machine\n"
     "\n"
-    "Numbers are written 0x38D, 38DH or 909; _ may stand between digits; -1000 is what is 1000 below a counter's "
-    "overflow.\n"
-    "A field is named as layouts show it, EN7..0=0xff too. Case does not matter, and neither does IA32_ in front or "
-    "_EL0\n"
-    "behind a name. Nothing is read from a register of this machine but CPUID, unless --cpu asks for it; nothing is\n"
-    "ever written. --cpu N takes root and the kernel's driver of such registers (modprobe msr).\n"
+    "Numbers are written as 0x38D, 38DH or 909, with _ between digits if you like. -1000 is the counter value that "
+    "overflows after 1000 events. Fields have the names that layouts show, EN7..0=0xff sets a range of them. Case is "
+    "ignored, and so are the prefix IA32_ and the suffix _EL0. tally writes no register, and reads only CPUID unless "
+    "you use --cpu, which needs root and the msr driver (modprobe msr).\n"
     "\n"
     "Examples:\n"
     "  tally register 0x38D=0x22A\n"
@@ -51,25 +49,22 @@ constexpr const char* text =
     "  sudo tally register 0x38D --cpu 0\n";
 
 void describe(Page& page, Options& options) {
-  page.head("A register of a PMU: a value decoded, made of fields, drawn bit by bit, and checked.",
-            "tally register [options] REQUEST...");
-  page.add_option("REQUEST", options.requests, "registers and values, as below");
+  page.head("Decode, encode, draw and check values of PMU registers.", "tally register [options] REQUEST...");
+  page.add_option("REQUEST", options.requests, "registers and values, see below");
   page.add_flag("--list", options.list,
-                "lists registers: all, those of a model, or those whose name, address or text holds a word or fits a "
-                "pattern with "
-                "* and ?");
-  page.add_option("--model", options.model, "only registers of intel, amd, x86, arm or apple").value_name("NAME");
-  page.add_option("--version", options.version,
-                  "the fields of this version of the PMU; without it those of all versions")
+                "list registers: all, those of --model, or those whose name, address or description contains REQUEST "
+                "or matches it as a pattern with * and ?");
+  page.add_option("--model", options.model, "use only registers of intel, amd, x86, arm or apple").value_name("NAME");
+  page.add_option("--version", options.version, "show the fields of this PMU version (default: all versions)")
       .value_name("VERSION");
-  page.add_option("--cpu", options.processor, "reads the register of this processor, and explains what it holds: x86")
+  page.add_option("--cpu", options.processor, "x86 only: read the register on this CPU and decode its value")
       .value_name("CPU")
       .check(whole_number(0, 65535));
   page.add_option("--root", options.root, "where dev/ lies").value_name("FOLDER").hidden();
-  page.add_flag("--value", options.value_only, "prints only the value, in hexadecimal");
+  page.add_flag("--value", options.value_only, "print only the value, in hexadecimal");
   page.add_flag("--json", options.json, "for programs");
-  page.add_flag("--ascii", options.ascii, "draws with + - |");
-  page.add_flag("--reference", options.reference, "all tables in Markdown").hidden();
+  page.add_flag("--ascii", options.ascii, "draw with + - | only");
+  page.add_flag("--reference", options.reference, "print all tables in Markdown").hidden();
   page.footer(text);
 }
 
@@ -101,12 +96,12 @@ Result<pmu::Request> with_this_machine(pmu::Request request) {
   const auto highest = linux::cpuid(leaf & 0x8000'0000);
   const auto outputs = linux::cpuid(leaf, subleaf);
   if (!highest || !outputs) {
-    return fail(Code::cannot_measure, "this processor has no CPUID instruction", "give the values of another machine");
+    return fail(Code::cannot_measure, "this processor has no CPUID instruction", "add the values of another machine");
   }
   if (leaf > highest->eax) {
     return fail(Code::cannot_measure,
-                fmt::format("this processor has no leaf {:#x}; its highest is {:#x}", leaf, highest->eax),
-                "the values of another machine are given as =EAX,EBX,ECX,EDX");
+                fmt::format("this processor has no CPUID leaf {:#x}; the highest is {:#x}", leaf, highest->eax),
+                "add the values of another machine: =EAX,EBX,ECX,EDX");
   }
   return pmu::with_leaf(std::move(request), {outputs->eax, outputs->ebx, outputs->ecx, outputs->edx});
 }
@@ -116,9 +111,10 @@ Result<pmu::Request> with_live_value(pmu::Request request, const Options& option
   for (pmu::Value& value : request.values) {
     const pmu::Register& reg = *value.place.reg;
     if (reg.space != pmu::Space::msr || request.leaf) {
-      return fail(Code::bad_usage,
-                  fmt::format("--cpu reads model-specific registers (MSR), and this is {}", pmu::address(value.place)),
-                  "`tally register --list --model intel` lists some");
+      return fail(
+          Code::bad_usage,
+          fmt::format("--cpu reads only model-specific registers (MSR), but this is {}", pmu::address(value.place)),
+          "`tally register --list --model intel` lists some");
     }
     const std::uint64_t number =
         reg.number + static_cast<std::uint64_t>(value.place.index) * static_cast<std::uint64_t>(reg.stride);
@@ -138,7 +134,7 @@ int list(const Options& options, const pmu::Choice& choice) {
     const auto some = pmu::matching(pattern, choice.model);
     if (some.empty()) {
       return report_error({Code::bad_usage, fmt::format("no register matches '{}'", printable(pattern)),
-                           "`tally register --list` lists all", 0});
+                           "`tally register --list` lists all registers", 0});
     }
     places.insert(places.end(), some.begin(), some.end());
   }
@@ -176,8 +172,8 @@ int run_register(const std::vector<std::string>& arguments) {
   if (!choice) return report_error(choice.error());
   if (options.list) return list(options, *choice);
   if (options.requests.empty()) {
-    return report_error({Code::bad_usage, "there is no register to explain",
-                         "for example: tally register 0x38D=0x22A; `tally register --list` lists all", 0});
+    return report_error({Code::bad_usage, "missing REQUEST",
+                         "for example: tally register 0x38D=0x22A; `tally register --list` lists all registers", 0});
   }
 
   std::vector<report::ShownRegister> shown;
@@ -186,14 +182,14 @@ int run_register(const std::vector<std::string>& arguments) {
     if (request && request->leaf && !request->has_value && !options.processor)
       request = with_this_machine(std::move(*request));
     if (request && options.processor && request->has_value) {
-      return report_error({Code::bad_usage, fmt::format("'{}' has a value already", printable(word)),
-                           "--cpu reads one: leave the value out", 0});
+      return report_error({Code::bad_usage, fmt::format("'{}' already has a value", printable(word)),
+                           "omit the value: --cpu reads it", 0});
     }
     if (request && options.processor) request = with_live_value(std::move(*request), options);
     if (!request) return report_error(request.error());
     if (options.value_only && !request->has_value) {
       return report_error({Code::bad_usage, fmt::format("'{}' has no value to print", printable(word)),
-                           "--value goes with REGISTER=VALUE or REGISTER:FIELD,...", 0});
+                           "--value needs REGISTER=VALUE or REGISTER:FIELD,...", 0});
     }
     for (const pmu::Value& value : request->values) shown.push_back({value, request->has_value});
   }

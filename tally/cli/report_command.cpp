@@ -35,33 +35,33 @@ constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::windows, 
 constexpr report::Format page_format{report::Kind::stat, "html", ".html .htm", "a page"};
 
 constexpr const char* examples =
-    "The page needs no network and no other file: it can be mailed. It is right on a phone and on paper. Latency "
-    "curves "
-    "of\n"
-    "several files are drawn over each other first. Of two profiles it says what changed, by default in a table.\n"
+    "The page is a single file that needs no network. Latency curves of several files share one chart. Two profiles "
+    "are compared: by default a table of the differences is printed; -o PAGE.html writes a page.\n"
     "\n"
     "Examples:\n"
-    "  tally memory --format json -o memory.json && tally report memory.json -o memory.html\n"
-    "  tally stat -r 20 --format json -o stat.json -- ./prog && tally report stat.json -o stat.html\n"
-    "  lat_mem_rd 256 64 2>lat.txt; tally report memory.json lat.txt -o beside.html\n"
-    "  TALLY_OUTPUT=regions.json ./prog; tally report regions.json -o regions.html\n"
-    "  tally discover -o found.jsonl && tally report found.jsonl -o found.html\n"
-    "  tally sample --every 50000 --format binary -o w.bin -- ./prog; tally report w.bin -o windows.html\n"
-    "  tally lab --json examples/lab/15-3.asm > run.json; tally report run.json -o run.html\n"
+    "  tally report stat.json -o stat.html\n"
     "  tally report monday.json tuesday.json -o both.html\n"
-    "  tally report before.json after.json        # two of tally profile --format json: what changed, by function\n"
+    "  tally report windows.bin -o windows.html\n"
+    "  tally report found.jsonl -o found.html\n"
+    "  # Your latency curves next to those of lat_mem_rd\n"
+    "  tally memory --format json -o memory.json\n"
+    "  lat_mem_rd 256 64 2>lat.txt\n"
+    "  tally report memory.json lat.txt -o curves.html\n"
+    "  # Regions recorded by the tally library\n"
+    "  TALLY_OUTPUT=regions.json ./prog\n"
+    "  tally report regions.json -o regions.html\n"
+    "  # Compare two profiles\n"
+    "  tally report before.json after.json\n"
     "  tally report before.json after.json --by line --top 0\n"
-    "  tally report before.json after.json -o changed.html\n";
+    "  tally report before.json after.json -o changes.html\n";
 
 void describe(Page& page, Options& options) {
-  page.head("Makes one page with curves and tables, for a browser, of stored results; of two profiles, what changed.",
+  page.head("Make an HTML page of stored results, or compare two profiles.",
             "tally report [options] -o PAGE.html FILE…\n  tally report [options] BEFORE.json AFTER.json");
-  page.add_option("FILE", options.files, "stored results, as below");
-  page.add_option("-o,--output", options.output, "write the page to this file; - is standard output")
-      .value_name("FILE");
-  page.add_option(
-          "--bbv", options.vectors,
-          "of one file of windows: phases by the code that ran, which `tally sample --bbv FILE` wrote with them")
+  page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
+  page.add_option("-o,--output", options.output, "write the page to FILE, - for standard output").value_name("FILE");
+  page.add_option("--bbv", options.vectors,
+                  "windows: find phases from the basic-block vectors that `tally sample --bbv FILE` wrote")
       .value_name("FILE");
   add_profile_options(page, options.profiles);
   page.footer(report::reader_lines(all_formats(), kinds) + "\n" + examples);
@@ -71,12 +71,12 @@ bool is_of_tally(std::string_view text) { return text.find("\"schema\"") != std:
 
 Error unknown_file(const report::StoredFile& file) {
   const auto begins = [&](std::string_view with) { return file.text.starts_with(with); };
-  const char* what = file.text.empty()                                      ? "it is empty"
-                     : begins("<!doctype html") || begins("<!DOCTYPE html") ? "it is a page already"
-                     : begins("task,") ? "it has the rows of a result, not all of it"
-                                       : "it is of no kind that is known here";
-  return {Code::bad_usage, fmt::format("no page can be made of '{}': {}", printable(file.name), what),
-          "`tally report --help` lists the files that it reads", 0};
+  const char* what = file.text.empty()                                      ? "the file is empty"
+                     : begins("<!doctype html") || begins("<!DOCTYPE html") ? "it is already a page"
+                     : begins("task,")                                      ? "it holds only the rows of a result"
+                                                                            : "not a file format that tally reads";
+  return {Code::bad_usage, fmt::format("cannot make a page of '{}': {}", printable(file.name), what),
+          "`tally report --help` lists the file formats", 0};
 }
 
 // What is made of the files.
@@ -86,8 +86,8 @@ struct Stored {
 };
 
 Error mixed_profiles() {
-  return {Code::bad_usage, "among these files are profiles and others",
-          "two profiles are compared, others make a page of their own", 0};
+  return {Code::bad_usage, "profiles and other results cannot be mixed", "give only profiles, or only other results",
+          0};
 }
 
 void add(result::AnyResult result, const std::string& name, Stored& all) {
@@ -129,8 +129,8 @@ Result<Stored> read_all(const std::vector<std::string>& names) {
 Result<void> read_vectors(const std::string& path, std::vector<report::Shown>& results) {
   auto* const windows = results.size() == 1 ? std::get_if<result::Windows>(&results.front().result) : nullptr;
   if (windows == nullptr)
-    return fail(Code::bad_usage, "--bbv goes with one file of windows",
-                "tally sample -o FILE --bbv FILE.bb writes both");
+    return fail(Code::bad_usage, "--bbv needs a single file of windows",
+                "`tally sample -o FILE --bbv FILE.bb` writes both files");
   const auto& triggers = windows->head.triggers;
   const bool by_instructions = triggers.size() == 1 && triggers[0].event.base == "instructions";
   for (std::size_t i = 0; i < windows->series.size(); ++i) {
@@ -156,18 +156,17 @@ int run_report(const std::vector<std::string>& arguments) {
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
   if (options.files.empty()) {
-    return report_error(
-        {Code::bad_usage, "there is no file to read", "for example: tally report result.json -o page.html", 0});
+    return report_error({Code::bad_usage, "missing FILE", "for example: tally report result.json -o page.html", 0});
   }
   auto results = read_all(options.files);
   if (!results) return report_error(results.error());
   const auto& profiles = results->profiles;
   if (!profiles.empty() && !options.vectors.empty())
-    return report_error({Code::bad_usage, "--bbv goes with one file of windows, and these are profiles", "", 0});
+    return report_error({Code::bad_usage, "--bbv cannot be used with profiles", "", 0});
   if (!profiles.empty()) return report_profiles(profiles, options.profiles, options.output, options.files);
   if (options.profiles.any())
-    return report_error({Code::bad_usage, "--format, --by, --top and --full-names are for profiles",
-                         "other results make a page: -o page.html", 0});
+    return report_error({Code::bad_usage, "--format, --by, --top and --full-names can only be used with profiles",
+                         "use -o page.html for other results", 0});
   const bool to_file = !options.output.empty() && options.output != "-";
   if (options.output.empty() && linux::Output::standard_output().is_terminal()) {
     return report_error({Code::bad_usage, "refusing to write a page to a terminal", "use `-o page.html`", 0});

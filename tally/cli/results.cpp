@@ -22,11 +22,11 @@ Result<const report::StatFormat*> format_of(const ResultOptions& options, const 
   const auto format = report::choose_format(report::stat_formats(), options.format, options.output, usual);
   if (!format) return format;
   if (options.separator && (*format)->name != "csv") {
-    return fail(Code::bad_usage, fmt::format("-x does not go with --format {}", options.format),
-                "-x alone writes the fields of `perf stat -x`; with --format csv it is the separator");
+    return fail(Code::bad_usage, fmt::format("-x cannot be used with --format {}", options.format),
+                "-x alone writes the fields of `perf stat -x`; with --format csv it sets the separator");
   }
   if (options.separator && options.separator->size() != 1 && *options.separator != "\\t") {
-    return fail(Code::bad_usage, "the separator of --format csv is one character", "for example: -x ';'");
+    return fail(Code::bad_usage, "the separator of --format csv must be one character", "for example: -x ';'");
   }
   return format;
 }
@@ -34,7 +34,7 @@ Result<const report::StatFormat*> format_of(const ResultOptions& options, const 
 Result<void> check(const ResultOptions& options) {
   const bool to_file = !options.output.empty() && options.output != "-";
   if (options.append && !to_file) {
-    return fail(Code::bad_usage, "--append needs the file to append to", "give it with -o FILE");
+    return fail(Code::bad_usage, "--append needs a file to append to", "add -o FILE");
   }
   return {};
 }
@@ -42,20 +42,20 @@ Result<void> check(const ResultOptions& options) {
 }  // namespace
 
 void add_result_options(Page& page, ResultOptions& options, const std::string& usual, const std::string& stream) {
-  page.add_option("-o,--output", options.output,
-                  "write the results to FILE; - is standard output; without it " + stream)
+  page.add_option("-o,--output", options.output, "write the results to FILE, - for standard output " + stream)
       .value_name("FILE");
   const auto formats = report::common(report::stat_formats());
   add_format_option(page, options.format, formats, report::format_help(formats, usual));
   page.add_option("-x,--field-separator", options.separator,
-                  "fields as `perf stat -x` writes them, SEP between them; with --format csv: SEP for the comma")
+                  "write the fields of `perf stat -x`, separated by SEP; with --format csv: separate columns by SEP")
       .value_name("SEP");
-  page.add_flag("--append", options.append, "with -o: add to FILE instead of replacing it");
+  page.add_flag("--append", options.append, "with -o: append to FILE instead of replacing it");
   page.add_option("--meta", options.description,
-                  "write to FILE, as JSON, what was measured where; csv and hpctool with -o NAME: NAME.meta.json")
+                  "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "
+                  "NAME.meta.json)")
       .value_name("FILE");
-  page.add_flag("--per-process", options.style.per_process, "each process's own counts as well");
-  page.add_flag("--per-thread", options.style.per_thread, "each thread's own counts as well");
+  page.add_flag("--per-process", options.style.per_process, "also report the counts of each process");
+  page.add_flag("--per-thread", options.style.per_thread, "also report the counts of each thread");
 }
 
 Result<Destination> Destination::open(const ResultOptions& options, const std::string& usual, linux::Output stream) {
@@ -110,7 +110,7 @@ Result<void> Destination::open_description(const ResultOptions& options) {
   if (path.empty()) return {};
   if (linux::same_file(path, options.output)) {
     return fail(Code::bad_usage, fmt::format("-o and --meta name the same file, '{}'", printable(path)),
-                "--meta names another one");
+                "use another file for --meta");
   }
   auto file = options.append ? linux::Output::open_to_append(path) : linux::Output::open_file(path);
   if (!file) return fail(file.error());

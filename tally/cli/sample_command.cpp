@@ -43,16 +43,16 @@ struct Options {
 };
 
 constexpr const char* examples =
-    "Every thread has windows of its own; the end of a thread cuts its last one. Rows of a thread come in their "
-    "order.\n"
+    "Each thread has its own windows. The last window of a thread may be incomplete. The rows of a thread are in order "
+    "of time.\n"
     "\n"
     "Examples:\n"
     "  tally sample --every 50000 -o windows.csv -- ./prog\n"
-    "  tally sample -e instructions,loads,stores,branches --every 10000 --format jsonl -o windows.jsonl -- ./prog\n"
+    "  tally sample -e loads,stores --every 10k -o windows.jsonl -- ./prog\n"
     "  tally sample --every 1000 --by branches-taken -- ./prog\n"
     "  tally sample --every 1 --by page-faults -- ./prog\n"
     "  tally sample -e task-clock,page-faults --every 1ms -- ./prog\n"
-    "  tally sample --every 50000 --every 1000 --by instructions --by calls -- ./prog\n"
+    "  tally sample --every 50k --every 1000 --by instructions --by calls -- ./prog\n"
     "  tally sample --every 10k --start-at main -- ./prog\n"
     "  tally sample --every 100k --merged -- ./prog\n"
     "  tally sample --frequency 1000 -e task-clock,page-faults -- ./prog\n"
@@ -61,60 +61,56 @@ constexpr const char* examples =
 
 // Of an option's text: what is wrong with it; empty for nothing.
 std::string no_path(const std::string& text) {
-  return text.find('/') != std::string::npos ? "it is a path: programs are chosen by their file names" : "";
+  return text.find('/') != std::string::npos ? "use the file name of the program, without a path" : "";
 }
-std::string not_negative(const std::string& text) { return text.starts_with('-') ? "it is negative" : ""; }
+std::string not_negative(const std::string& text) { return text.starts_with('-') ? "must not be negative" : ""; }
 
 void describe(Page& app, Options& options) {
-  app.head("A row of counts for each window of so many instructions, or other events, of each thread.",
+  app.head("Record a time series: count each thread in windows of N instructions or other events, one row per window.",
            "tally sample [options] --every N [--by EVENT] [--] PROGRAM [arguments]");
   app.prefix_command();
   app.add_option("-e,--event", options.event_lists,
-                 "what to count in each window: names or codes separated by commas; may be repeated")
+                 "count these events: names or codes, separated by commas; may be repeated")
       .repeated()
       .value_name("EVENTS");
   add_window_options(app, options.windows);
-  app.add_option("--only", options.choice.only, "rows of programs of this file name alone; may be repeated")
+  app.add_option("--only", options.choice.only, "record only programs with this file name; may be repeated")
       .check(no_path)
       .repeated()
       .value_name("NAME");
-  app.add_option("--not", options.choice.without, "no rows of programs of this name; may be repeated")
+  app.add_option("--not", options.choice.without, "do not record programs with this file name; may be repeated")
       .check(no_path)
       .repeated()
       .value_name("NAME");
-  app.add_option("--skip", options.choice.skip,
-                 "leave the first N windows of each thread out; the program runs as fast as with them")
+  app.add_option("--skip", options.choice.skip, "do not write the first N windows of each thread")
       .check(not_negative)
       .value_name("N");
-  app.add_option("--windows", options.choice.windows,
-                 "then write at most N windows of each thread; the program runs on to its end")
+  app.add_option("--windows", options.choice.windows, "write at most N windows of each thread; the program continues")
       .check(not_negative)
       .value_name("N");
   app.add_flag("--where", options.where,
-               "the function and the source line of each row's address, where files say them: table, csv and jsonl, "
-               "under the engine");
+               "engine only: add the function and source line where each window ended (table, csv, jsonl)");
   app.add_option("--bbv", options.vectors,
-                 "write basic-block vectors to FILE, for SimPoint: a line for each window; other threads have FILE.2, "
-                 "FILE.3, under the engine")
+                 "engine only: write basic-block vectors for SimPoint to FILE, one line per window; further threads: "
+                 "FILE.2, FILE.3")
       .value_name("FILE");
   add_launch_options(app, options.order.conditions);
-  app.add_option(
-         "-p,--pid", options.processes,
-         "instead of a program: processes that run already, with what they start from now on, until they end or "
-         "Ctrl-C; with a PMU, and by the kernel's own events")
+  app.add_option("-p,--pid", options.processes,
+                 "attach to running processes until they end or Ctrl-C; includes threads and children they start "
+                 "later; not with the engine")
       .value_name("PIDS");
   app.add_flag("-a,--all-cpus", options.everywhere,
-               "with --only NAME and --wait: programs of this name, whoever starts them, and wherever they run");
+               "with --only and --wait: record matching programs of all users, on all CPUs");
   app.add_flag("--wait", options.waits,
-               "instead of a program: wait until others start one that --only names; it is counted from where it is "
-               "seen, until it has ended, or Ctrl-C; with a PMU, and by the kernel's own events");
-  add_backend_option(app, options.backend, "the backend that counts: auto (default), engine, perf");
+               "wait until someone starts a program that matches --only, and record it until it ends or Ctrl-C; not "
+               "with the engine");
+  add_backend_option(app, options.backend, "count with this backend: auto (default), engine, perf");
   const auto formats = report::common(report::window_formats());
   add_format_option(app, options.format, formats, report::format_help(formats, "table", "csv"));
-  app.add_option("-o,--output", options.output, "write the rows to this file; else they go to standard error")
-      .value_name("FILE");
+  app.add_option("-o,--output", options.output, "write the rows to FILE (default: standard error)").value_name("FILE");
   app.add_option("--meta", options.description,
-                 "write to FILE, as JSON, what was measured; csv and hpctool with -o NAME: NAME.meta.json")
+                 "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "
+                 "NAME.meta.json)")
       .value_name("FILE");
   add_model_options(app, options.model);
   add_quiet_option(app, options.quiet);
@@ -130,7 +126,7 @@ Result<std::optional<linux::Output>> open_description(const Options& options, co
   if (path.empty()) return std::nullopt;
   if (linux::same_file(path, options.output))
     return fail(Code::bad_usage, fmt::format("-o and --meta name the same file, '{}'", printable(path)),
-                "--meta names another one");
+                "use another file for --meta");
   auto file = linux::Output::open_file(path);
   if (!file) return fail(file.error());
   return *std::move(file);
@@ -142,36 +138,35 @@ void say_what_is_written(const Options& options, const report::WindowFormat& for
   if (!options.format.empty() || format.endings.empty() || report::characters_that_ask_for(format, name) != 0) return;
   const std::size_t dot = name.substr(name.rfind('/') + 1).find('.');
   if (name.empty() || name.starts_with("/dev/") || name == "-" || dot == std::string_view::npos) return;
-  say({fmt::format("'{}' is written as {}; --format names another form", printable(options.output), format.name)});
+  say({fmt::format("writing '{}' as {}; use --format for another format", printable(options.output), format.name)});
 }
 
 // Errors: bad_usage where nobody knows, or nothing can say, what an address is, or which code ran.
 Result<void> check_where(const Options& options, const backend::Backend& backend, const report::WindowFormat& format) {
   if (!options.vectors.empty() && !backend.traits().is_engine)
-    return fail(Code::bad_usage, "--bbv: natively nobody knows which blocks of code ran in a window",
-                "use `--backend engine`, with windows of instructions, loads, stores or branches");
+    return fail(Code::bad_usage, "--bbv needs the engine: a PMU does not report which blocks ran in a window",
+                "add `--backend engine`, and use windows of instructions, loads, stores or branches");
   if (options.merged != 0 && (options.where || !options.vectors.empty()))
-    return fail(Code::bad_usage, "--merged joins rows of threads: --where and --bbv are of threads",
-                "without --merged every thread has both");
+    return fail(Code::bad_usage, "--merged cannot be used with --where or --bbv: they are per thread", "omit --merged");
   if (!options.where) return {};
   if (!backend.traits().is_engine)
-    return fail(Code::bad_usage, "--where: natively nobody notes what was mapped at an address at that moment",
-                "use `--backend engine`, with windows of instructions, loads, stores or branches");
+    return fail(Code::bad_usage, "--where needs the engine: a PMU does not record what is mapped at an address",
+                "add `--backend engine`, and use windows of instructions, loads, stores or branches");
   if (!format.has_locations)
-    return fail(Code::bad_usage, fmt::format("the format {} has no room for functions and lines", format.name),
-                "table, csv and jsonl have");
+    return fail(Code::bad_usage, fmt::format("the format {} cannot hold functions and lines", format.name),
+                "use table, csv or jsonl");
   return {};
 }
 
 // Errors: bad_usage where nobody knows what to wait for.
 Result<void> check_waiting(const Options& options) {
   const std::string example = "for example: tally sample -a --only gzip --wait --every 1ms";
-  if (options.everywhere && !options.waits)
-    return fail(Code::bad_usage, "-a: windows are of programs that are named, and waited for", example);
+  if (options.everywhere && !options.waits) return fail(Code::bad_usage, "-a needs --only and --wait", example);
   if (options.waits && options.choice.only.empty())
-    return fail(Code::bad_usage, "--wait: --only says for which program", example);
+    return fail(Code::bad_usage, "--wait needs --only: the program to wait for", example);
   if (options.waits && !options.processes.empty())
-    return fail(Code::bad_usage, "-p and --wait: give one of the two", "-p attaches to running processes");
+    return fail(Code::bad_usage, "-p and --wait cannot be used together",
+                "-p attaches to running processes, --wait to future ones");
   return {};
 }
 
@@ -203,7 +198,7 @@ int sample(Options& options) {
     if (linux::same_file(options.vectors, options.output))
       return report_error({Code::bad_usage,
                            fmt::format("-o and --bbv name the same file, '{}'", printable(options.output)),
-                           "--bbv names another one", 0});
+                           "use another file for --bbv", 0});
     auto opened = WindowVectors::open(options.vectors);
     if (!opened) return report_error(opened.error());
     vectors.emplace(*std::move(opened));
@@ -259,7 +254,7 @@ int sample(Options& options) {
     // Said with --quiet, too: the file cannot be used for what it is made for.
     if (const std::string too_long = vectors->too_long(); !too_long.empty()) say({too_long});
     if (vectors->files() > 1)
-      stat->notices.push_back(fmt::format("vectors of {} threads: {} to {}.{}", vectors->files(),
+      stat->notices.push_back(fmt::format("basic-block vectors of {} threads: {} to {}.{}", vectors->files(),
                                           printable(options.vectors), printable(options.vectors), vectors->files()));
   }
   for (std::string& notice : chosen.notices()) stat->notices.push_back(std::move(notice));
@@ -287,9 +282,9 @@ int run_sample(const std::vector<std::string>& arguments) {
   if (!command) return report_error(command.error());
   options.order.target.command = std::move(*command);
   if (attached && !options.order.target.command.empty())
-    return report_error({Code::bad_usage,
-                         fmt::format("{} and a program: give one of the two", options.waits ? "--wait" : "-p"),
-                         fmt::format("{} counts until its processes end", options.waits ? "--wait" : "-p"), 0});
+    return report_error(
+        {Code::bad_usage, fmt::format("{} and a program cannot be used together", options.waits ? "--wait" : "-p"),
+         fmt::format("omit the program; {} counts until the processes end", options.waits ? "--wait" : "-p"), 0});
   auto processes = ids_of(options.processes, "process");
   if (!processes) return report_error(processes.error());
   options.order.target.attachment.processes = std::move(*processes);

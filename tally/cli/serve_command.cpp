@@ -19,14 +19,14 @@ struct Options {
 };
 
 constexpr const char* footer =
-    R"(One exporter for each machine: Prometheus, and whatever understands its text, asks for http://ADDRESS/metrics. The
-machine is read once in an interval, however many ask. What has no source on this machine has no series, and
-tally_absent_info says why; names and units are Prometheus's (seconds, bytes, joules, _total).
+    R"(Run one exporter per machine; Prometheus reads http://ADDRESS/metrics. The machine is read once per interval, however
+many clients ask. A metric without a source on this machine has no series; tally_absent_info gives the reason. Names
+and units follow Prometheus (seconds, bytes, joules, _total).
 
-It listens on the loopback interface unless --listen names another one; it has no passwords and no TLS: put a proxy in
-front where the network is not yours. It takes no privilege; with CAP_PERFMON it counts instructions, cycles, cache
-misses, memory traffic and energy as well. A unit for systemd that gives it that alone, tally-serve.service, and a
-dashboard for Grafana, grafana.json, are installed with it. SIGTERM ends it with exit code 0.
+By default it listens on the loopback interface only. It has no passwords and no TLS: use a proxy on networks that you
+do not trust. It needs no privileges; with CAP_PERFMON it also exports instructions, cycles, cache misses, memory
+traffic and energy. A systemd unit that grants only CAP_PERFMON (tally-serve.service) and a Grafana dashboard
+(grafana.json) are installed with tally. SIGTERM ends it with exit code 0.
 
 Examples:
   tally serve
@@ -35,13 +35,13 @@ Examples:
 )";
 
 void describe(Page& page, Options& options) {
-  page.head("The figures of tally watch for a fleet: an endpoint that Prometheus scrapes.", "tally serve [options]");
-  page.add_option("--listen", options.listen, "address and port; 127.0.0.1:9797, and 127.0.0.1 for a port alone")
+  page.head("Export the metrics of tally watch to Prometheus over HTTP.", "tally serve [options]");
+  page.add_option("--listen", options.listen, "address and port, or a port on 127.0.0.1 (default: 127.0.0.1:9797)")
       .value_name("ADDRESS");
-  page.add_option("-I,--interval", options.interval_ms, "read the machine every MS milliseconds; 1000")
+  page.add_option("-I,--interval", options.interval_ms, "read the machine every MS milliseconds (default: 1000)")
       .value_name("MS")
       .check(whole_number(100, 3'600'000));
-  page.add_flag("--no-groups", options.no_groups, "without series of control groups");
+  page.add_flag("--no-groups", options.no_groups, "do not export control groups");
   page.add_option("--root", options.root, "where proc/ and sys/ lie").value_name("FOLDER").hidden();
   page.footer(footer);
 }
@@ -56,7 +56,7 @@ Result<std::string> address_of(const std::string& text) {
   const bool fits = !host.empty() &&
                     host.find_first_not_of(is_six ? "0123456789abcdefABCDEF:.[]" : "0123456789.") == std::string::npos;
   if (!fits || !port || *port < 0 || *port > 65535) {
-    return fail(Code::bad_usage, fmt::format("'{}' is no address and port", printable(text)),
+    return fail(Code::bad_usage, fmt::format("'{}' is not an address and port", printable(text)),
                 "for example: 127.0.0.1:9797, 0.0.0.0:9797, [::1]:9797, or 9797");
   }
   return fmt::format("{}:{}", host, *port);
@@ -67,8 +67,9 @@ Result<std::string> find_serve() {
   for (const std::string& path : {folder + "/tally-serve", folder + "/" TALLY_LAB_FOLDER "/tally-serve"}) {
     if (linux::exists(path)) return path;
   }
-  return fail(Code::cannot_measure, "the exporter is not built: no 'tally-serve' beside tally",
-              "it needs Prometheus's library: sudo apt-get install prometheus-cpp-dev, then build again");
+  return fail(
+      Code::cannot_measure, "this build has no exporter: 'tally-serve' is not in the directory of tally",
+      "to build it, install the Prometheus library (sudo apt-get install prometheus-cpp-dev) and build tally again");
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ std::vector<event::Event> usual_events() {
 Result<void> check(const ResultOptions& results) {
   if (results.append || results.separator || !results.description.empty() || results.style.per_process ||
       results.style.per_thread) {
-    return fail(Code::bad_usage, "--append, -x, --meta, --per-process and --per-thread belong to a command",
-                "leave them out with --asm");
+    return fail(Code::bad_usage, "--append, -x, --meta, --per-process and --per-thread cannot be used with --asm",
+                "omit them");
   }
   return {};
 }
@@ -37,17 +37,19 @@ Result<void> check(const ResultOptions& results) {
 
 void add_code_options(Page& page, CodeOptions& options) {
   page.add_option("--asm", options.code,
-                  "instead of a command: count one copy of this code, instructions (Intel's syntax, ; between them) or "
-                  "a file of them that ends in .s; as assembles it")
+                  "instead of a command: count one copy of CODE, which is instructions in Intel syntax separated by ; "
+                  "or an assembly file (.s)")
       .value_name("CODE");
   page.add_option("--init", options.init,
-                  "with --asm: code that is executed once, before; " + std::string(assembly::reserved_registers()))
+                  "with --asm: run this code once before; " + std::string(assembly::reserved_registers()))
       .value_name("CODE");
   page.add_option("--unroll", options.unroll,
-                  "with --asm: copies in the loop; 100, and twice as many for the difference")
+                  "with --asm: copies of the code in the loop (default: 100; a second program with twice as many gives "
+                  "the difference)")
       .value_name("N")
       .check(whole_number(1, 100'000));
-  page.add_option("--rounds", options.rounds, "with --asm: rounds of the loop; 1000, and twice as many")
+  page.add_option("--rounds", options.rounds,
+                  "with --asm: iterations of the loop (default: 1000; a second program runs twice as many)")
       .value_name("N")
       .check(whole_number(1, 1'000'000'000));
 }

@@ -52,18 +52,18 @@ struct Options {
 };
 
 constexpr const char* about_events =
-    "EVENTS are names as `tally events` lists them (instructions, branches, loads, page-faults), perf's (cs, "
-    "LLC-loads),\n"
-    "libpfm4's (BR_INST_RETIRED:CONDITIONAL), the kernel's (cpu/event=0xc4,umask=0x1/) or codes (r01c4, 0x4101C4).\n"
-    ":u counts user mode (the default), :k the kernel, :uk both; {a,b} is a group. `tally event NAME` explains one.\n"
+    "EVENTS are names listed by `tally events` (instructions, branches, loads, page-faults), names of perf (cs, "
+    "LLC-loads), of libpfm4 (BR_INST_RETIRED:CONDITIONAL) or of the kernel (cpu/event=0xc4,umask=0x1/), or codes "
+    "(r01c4, 0x4101C4). :u counts user mode (the default), :k the kernel, :uk both. {a,b} is a group: its events are "
+    "counted at the same time. `tally event NAME` explains an event.\n"
     "\n";
 
 constexpr const char* examples =
-    "Without -o the results go to standard error; the program's own streams and exit code are its own.\n"
-    "tally's own exit codes: 125 it could not measure, or not write what it did, 126 the program cannot be executed,\n"
-    "127 it was not found, 2 bad usage; 128+N: the program was killed by signal N. Ctrl-C is the program's; where it\n"
-    "ends the measurement, tally writes what it has and dies of SIGINT. Three within two seconds: it no longer waits\n"
-    "for the program.\n"
+    "Exit code: that of the program, or 128+N if signal N killed it; 2 bad usage, 125 tally could not measure or "
+    "write, 126 the program cannot be executed, 127 the program was not found.\n"
+    "\n"
+    "Ctrl-C goes to the program. If it ends the measurement, tally writes the counts so far and exits by SIGINT. Press "
+    "it three times within two seconds to stop without waiting for the program.\n"
     "\n"
     "Examples:\n"
     "  tally stat -- bzip2 -k big.tar\n"
@@ -79,26 +79,24 @@ void add_target_options(Page& app, Options& options) {
   app.add_option("-p,--pid", options.processes,
                  "attach to running processes; includes threads and children they start later")
       .value_name("PIDS");
-  app.add_option("-t,--tid", options.threads, "attach to running threads, each alone").value_name("TIDS");
-  app.add_flag("-a,--all-cpus", options.all_processors, "count everything that runs, on every processor");
-  app.add_option("-C,--cpu", options.processors, "count everything that runs on these processors: 0,2-3")
-      .value_name("CPUS");
+  app.add_option("-t,--tid", options.threads, "attach to running threads; each is counted alone").value_name("TIDS");
+  app.add_flag("-a,--all-cpus", options.all_processors, "count everything that runs on any CPU");
+  app.add_option("-C,--cpu", options.processors, "count everything that runs on these CPUs: 0,2-3").value_name("CPUS");
   app.add_option("--cgroup", options.stat.count.target.attachment.cgroup,
-                 "with -a or -C, which may be left out: only what the tasks of the control group PATH do")
+                 "count only the tasks of the control group PATH, on all CPUs or on those of -C")
       .value_name("PATH");
-  app.add_flag("--per-core", options.per_core, "with -a, -C or --cgroup: the counts of each core as well");
-  app.add_flag("--per-socket", options.per_socket, "with -a, -C or --cgroup: the counts of each socket as well");
-  app.add_flag("--kernel", options.kernel, "count user mode and kernel together, for events without :u or :k");
-  app.add_option("-I,--interval", options.interval_ms, "print the counts of every MS milliseconds")
+  app.add_flag("--per-core", options.per_core, "with -a, -C or --cgroup: also report the counts of each core");
+  app.add_flag("--per-socket", options.per_socket, "with -a, -C or --cgroup: also report the counts of each socket");
+  app.add_flag("--kernel", options.kernel, "count user mode and kernel together, except for events with :u or :k");
+  app.add_option("-I,--interval", options.interval_ms, "print the counts every MS milliseconds")
       .value_name("MS")
       .check(whole_number(1, 86'400'000));
-  app.add_option("-D,--delay", options.delay_ms, "begin to count MS milliseconds after the start")
+  app.add_option("-D,--delay", options.delay_ms, "start counting MS milliseconds after the program starts")
       .value_name("MS")
       .check(whole_number(1, 86'400'000));
-  app.add_option(
-         "--timeout", options.timeout_ms,
-         "count for MS milliseconds, then ask the program to end (SIGTERM); with --asm: fail if a program of the "
-         "code runs longer (default: 60000; in proportion for more than 400,000 executed copies)")
+  app.add_option("--timeout", options.timeout_ms,
+                 "count for MS milliseconds, then send SIGTERM to the program; with --asm: fail if the code runs "
+                 "longer (default: 60000, and in proportion for more than 400,000 executed copies)")
       .value_name("MS")
       .check(whole_number(1, 86'400'000));
 }
@@ -110,34 +108,36 @@ void describe(Page& app, Options& options) {
   // Everything from the first word that is no option is the program's, verbatim.
   app.prefix_command();
   app.add_option("-e,--event", options.event_lists,
-                 "what to count: names or codes separated by commas; may be repeated")
+                 "count these events: names or codes, separated by commas; may be repeated")
       .repeated()
       .value_name("EVENTS");
   add_event_table_option(app, options.table);
-  app.add_option(
-         "-M,--metrics", options.metric_lists,
-         "what to compute: names separated by commas, all, or NAME=FORMULA; counts what they need; list: their names")
+  app.add_option("-M,--metrics", options.metric_lists,
+                 "compute these metrics, and count the events they need: names separated by commas, NAME=FORMULA, or "
+                 "all; `list` lists the names")
       .repeated()
       .value_name("METRICS");
-  app.add_option("-r,--repeat", options.stat.runs, "run the program N times: median, its interval, min and max")
+  app.add_option("-r,--repeat", options.stat.runs,
+                 "run the program N times; report median, confidence interval, minimum and maximum")
       .value_name("N")
       .check(whole_number(1, 1'000'000));
   app.add_flag("--passes", options.passes,
-               "more events than counters: run the program once for each set that fits; with -r it is so anyway");
+               "run the program several times if there are more events than counters, once for each set that fits; "
+               "implied by -r");
   app.add_flag("--multiplex", options.stat.count.multiplex,
-               "more events than counters: lend these in turns, and estimate, with a bound of the error");
-  app.add_flag("--keep-going", options.stat.keep_going, "with -r: go on after a run that did not end with exit code 0");
+               "time-share the counters if there are more events than counters; report estimates with an error bound");
+  app.add_flag("--keep-going", options.stat.keep_going, "with -r: continue after a run fails");
   add_launch_options(app, options.stat.count.conditions);
   add_target_options(app, options);
   add_region_options(app, options.regions);
   add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.count.count_interrupts,
-               "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
-  add_backend_option(app, options.backend, "the backend that counts: auto (default), perf, engine, none");
+               "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
+  add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none");
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
   add_quiet_option(app, options.quiet);
-  add_result_options(app, options.results, "table", "they go to standard error");
+  add_result_options(app, options.results, "table", "(default: standard error)");
   add_engine_tuning(app, options.stat.count.conditions.engine);
   app.footer(about_events + report::format_lines(report::common(report::stat_formats())) + "\n" + examples);
 }
@@ -149,14 +149,12 @@ std::optional<Nanoseconds> milliseconds(std::optional<int> number) {
 Result<void> choose_parts(Options& options) {
   if (!options.per_core && !options.per_socket) return {};
   if (options.per_core && options.per_socket) {
-    return fail(Code::bad_usage, "--per-core and --per-socket are two ways to divide the same",
-                "leave one of them out");
+    return fail(Code::bad_usage, "--per-core and --per-socket cannot be used together", "use only one of them");
   }
   if (options.stat.count.target.attachment.processors.empty()) {
-    return fail(
-        Code::bad_usage,
-        fmt::format("{} divides what is counted on processors", options.per_core ? "--per-core" : "--per-socket"),
-        "add -a for all of them, or -C 0,2-3");
+    return fail(Code::bad_usage,
+                fmt::format("{} needs -a, -C or --cgroup", options.per_core ? "--per-core" : "--per-socket"),
+                "add -a for all CPUs, or -C 0,2-3 for some");
   }
   options.stat.count.target.attachment.parts = options.per_core ? result::PartOf::core : result::PartOf::socket;
   return {};
@@ -179,8 +177,7 @@ Result<void> choose_target(Options& options) {
     processors = std::move(*list);
   }
   if (!processors.empty() && !(processes.empty() && threads.empty())) {
-    return fail(Code::bad_usage, "-a, -C and --cgroup count on processors, -p and -t what runs anywhere",
-                "leave one of them out");
+    return fail(Code::bad_usage, "-p and -t cannot be used with -a, -C or --cgroup", "use only one of them");
   }
   if (auto chosen = choose_parts(options); !chosen) return chosen;
   options.stat.count.timing = {
@@ -208,19 +205,17 @@ Result<void> choose_events(Options& options) {
 // Why the command cannot be executed several times and each time be the same one.
 std::optional<Error> why_no_passes(const Options& options) {
   const auto refused = [](const std::string& what) {
-    return Error{Code::bad_usage, what, "`--multiplex` counts everything in one execution; or ask for fewer events", 0};
+    return Error{Code::bad_usage, what, "`--multiplex` counts all events in one run; or count fewer events", 0};
   };
   if (options.stat.count.target.attachment.any())
-    return refused("passes execute a command again: they cannot be used with running processes");
+    return refused("--passes cannot be used with running processes: it runs the command several times");
   if (options.stat.count.timing.interval)
-    return refused("-I cannot be used with passes: executions do not share intervals");
+    return refused("-I cannot be used with passes: intervals of different runs do not match");
   if (options.stat.count.processes)
-    return refused("--per-process and --per-thread do not go with passes: each has its own processes");
+    return refused("--per-process and --per-thread cannot be used with passes: each run has its own processes");
   if (!options.stat.input.stream().empty()) {
-    return refused(
-        fmt::format("standard input is {}: the second pass would find it empty (every pass reads a file "
-                    "from its start)",
-                    options.stat.input.stream()));
+    return refused(fmt::format("standard input is {}: the second pass would read nothing; use a file instead",
+                               options.stat.input.stream()));
   }
   return std::nullopt;
 }
@@ -229,8 +224,8 @@ std::optional<Error> why_no_passes(const Options& options) {
 std::optional<Error> why_no_processes(const Options& options, const backend::Backend& backend) {
   if (!options.stat.count.processes || !backend.traits().has_pmu_counters) return std::nullopt;
   if (!options.stat.count.target.attachment.processors.empty()) {
-    return Error{Code::bad_usage, "-a, -C and --cgroup count on processors, whoever runs there",
-                 "--per-process and --per-thread go with a command, with -p and with -t", 0};
+    return Error{Code::bad_usage, "--per-process and --per-thread cannot be used with -a, -C or --cgroup",
+                 "use them with a command, -p or -t", 0};
   }
   return std::nullopt;
 }
@@ -242,8 +237,8 @@ Result<std::vector<std::string>> choose_passes(Options& options, const backend::
   if (!plan.too_large.empty()) {
     return fail(
         Code::cannot_measure,
-        fmt::format("this PMU has not enough counters for the group {{{}}}", names_of(events, plan.too_large[0])),
-        "a group is counted together or not at all: make it smaller, or leave its braces out");
+        fmt::format("the group {{{}}} needs more counters than this PMU has", names_of(events, plan.too_large[0])),
+        "the events of a group are counted at the same time: remove some, or remove the braces");
   }
   options.stat.count.multiplex = options.stat.count.multiplex && plan.passes.size() > 1;
   options.stat.make_room = options.passes && !why_no_passes(options);
@@ -256,7 +251,7 @@ Result<std::vector<std::string>> choose_passes(Options& options, const backend::
   const std::size_t passes = plan.passes.size();
   const auto executions = static_cast<std::int64_t>(passes) * options.stat.runs;
   std::vector<std::string> said{
-      fmt::format("the program is executed {} times: {} passes{}", executions, passes,
+      fmt::format("running the program {} times: {} passes{}", executions, passes,
                   options.stat.runs > 1 ? fmt::format(" in each of {} runs", options.stat.runs) : "")};
   for (std::string& line : lines_of(events, plan)) said.push_back(std::move(line));
   return said;
@@ -338,8 +333,8 @@ int count_assembly(Options& options) {
       stat.count.timing.interval || !stat.regions.empty() || !stat.metrics.empty() || options.passes ||
       stat.count.multiplex) {
     return report_error(
-        {Code::bad_usage, "--asm counts code, in programs that are made for it",
-         "leave out the command, -p, -t, -a, -C, -I, --delay, metrics, functions, --passes and --multiplex", 0});
+        {Code::bad_usage, "--asm cannot be combined with these options",
+         "omit the command, -p, -t, -a, -C, -I, --delay, --metrics, --function, --passes and --multiplex", 0});
   }
   CodeRequest request;
   request.snippet.events = stat.count.events;
@@ -370,12 +365,12 @@ int run_stat(const std::vector<std::string>& arguments) {
 
   if (options.metric_lists == std::vector<std::string>{"list"}) return print(metric_list());
   if (app.has("--asm") && trimmed(options.code.code).empty()) {
-    return report_error({Code::bad_usage, "--asm has no code: what it is given is empty",
-                         "for example: tally stat --asm 'imul r12, r11'", 0});
+    return report_error(
+        {Code::bad_usage, "--asm: the code is empty", "for example: tally stat --asm 'imul r12, r11'", 0});
   }
   if (options.passes && options.stat.count.multiplex) {
     return report_error(
-        {Code::bad_usage, "--passes and --multiplex are two ways to do the same", "leave one of them out", 0});
+        {Code::bad_usage, "--passes and --multiplex cannot be used together", "use only one of them", 0});
   }
   if (const auto chosen = choose_target(options); !chosen) return report_error(chosen.error());
   auto command =
@@ -389,7 +384,7 @@ int run_stat(const std::vector<std::string>& arguments) {
   options.stat.rdpmc = options.regions.rdpmc;
   options.stat.count.processes = options.results.style.per_process || options.results.style.per_thread;
   if (!options.code.any() && (!options.code.init.empty() || options.code.unroll || options.code.rounds)) {
-    return report_error({Code::bad_usage, "--init, --unroll and --rounds belong to --asm",
+    return report_error({Code::bad_usage, "--init, --unroll and --rounds need --asm",
                          "for example: tally stat --asm 'imul r12, r11' --unroll 200", 0});
   }
   if (options.code.any()) return count_assembly(options);

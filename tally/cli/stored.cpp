@@ -33,7 +33,7 @@ report::AnyResults read_other_tools(const report::StoredFile& file) {
 // Formats whose readers are above `report`: they analyse what they read.
 constexpr report::Format rows[] = {
     // The first one is sweep_format().
-    {report::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, a line for each run", read_sweep,
+    {report::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, one line per run", read_sweep,
      [](const report::StoredFile& file) { return is_discovery(file.text); }},
     {report::Kind::memory, "the output of multichase -v, lat_mem_rd, Intel MLC, LENS and VANS", "",
      "curves of other tools", read_other_tools,
@@ -64,8 +64,8 @@ Result<void> check_not_read(const std::string& output, const std::vector<std::st
   for (const std::string& file : files) {
     if (output.empty() || !linux::same_file(output, file)) continue;
     return fail(Code::bad_usage,
-                fmt::format("'{}' is read and would be written: its results would be lost", printable(file)),
-                "-o names another file");
+                fmt::format("'{}' is both input and output: its results would be lost", printable(file)),
+                "use another file for -o");
   }
   return {};
 }

@@ -49,25 +49,22 @@ struct Options {
 };
 
 constexpr const char* footer =
-    "Programs whose counts are known to the digit are executed and counted by whatever counts here: the processor's "
-    "PMU,\n"
-    "or the engine. Each event gets a grade:\n"
+    "tally runs programs whose exact counts are known, counts them with the PMU or the engine, and grades each event:\n"
     "\n"
-    "  exact        equal to what every program did, in every run\n"
-    "  correctable  equal once what page faults and interrupts add is taken off\n"
-    "  speculative  depends on how the processor works: no program has a known answer\n"
-    "  micro-op     counts pieces of instructions, more than the program's accesses\n"
-    "  unusable     differs, and nothing explains it\n"
-    "  absent       there is no count here\n"
+    "  exact        equal to the known count in every run\n"
+    "  correctable  equal after subtracting what page faults and interrupts add\n"
+    "  speculative  depends on the processor's internals: no known count\n"
+    "  micro-op     counts micro-ops, more than the program's accesses\n"
+    "  unusable     differs without an explanation\n"
+    "  absent       cannot be counted here\n"
     "\n"
-    "A check whose means are missing is inconclusive, with the reason; never passed. --write makes the programs ELF "
-    "files\n"
-    "for other tools, with a README.md of their counts.\n"
+    "A check that cannot be made is reported as inconclusive, with the reason, and does not count as passed. --write "
+    "writes the programs as ELF files for use with other tools, and a README.md with their counts.\n"
     "\n"
-    "With a PROGRAM that one is counted in two ways, which must agree: by the PMU and by the engine;\n"
-    "without a PMU by a single-stepper and by the engine. It is executed several times.\n"
+    "With a PROGRAM, tally runs it several times and compares two ways to count it: the PMU and the engine or, without "
+    "a PMU, a single-stepper and the engine.\n"
     "\n"
-    "Exit code: 0 where no check failed, 1 where one did, 2 bad usage, 125 where nothing could be counted.\n"
+    "Exit code: 0 no check failed, 1 a check failed, 2 bad usage, 125 nothing could be counted.\n"
     "\n"
     "Examples:\n"
     "  tally verify --quick\n"
@@ -77,47 +74,48 @@ constexpr const char* footer =
     "  tally verify -- /bin/true\n";
 
 void describe(Page& page, Options& options) {
-  page.head("Whether the counts of this machine can be trusted: programs with known answers are counted and graded.",
+  page.head("Check whether counts on this machine can be trusted, with programs whose exact counts are known.",
             "tally verify [options] [-- PROGRAM [arguments]]");
   // What stands behind the options is a program of the user's own.
   page.prefix_command();
-  page.add_flag("--quick", options.quick, "shorter programs and fewer of them: some seconds");
-  page.add_option("-e,--event", options.event_lists,
-                  "grade these events alone, separated by commas; all where none is named")
+  page.add_flag("--quick", options.quick, "run fewer and shorter programs; takes a few seconds");
+  page.add_option("-e,--event", options.event_lists, "grade only these events, separated by commas (default: all)")
       .value_name("EVENTS");
   add_backend_option(
       page, options.backend,
-      "the backend that counts: " + join(backend::backend_names(), ", ") + "; auto is the PMU where there is one")
+      "count with this backend: " + join(backend::backend_names(), ", ") + "; auto uses the PMU if there is one")
       .value_name("NAME");
-  page.add_option("--model", options.model,
-                  "simulate this machine for cycles and misses; host, as without it, is this one")
+  page.add_option("--model", options.model, "simulate this machine for cycles and misses (default: host, this machine)")
       .value_name("NAME");
   add_noise_option(page, options.noise);
-  page.add_flag("--all", options.all, "show every check by itself");
+  page.add_flag("--all", options.all, "show every check");
   const auto formats = report::common(report::verify_formats());
   add_format_option(page, options.format, formats, report::format_help(formats, "table"));
   page.add_flag("--json", options.json, "the same as --format json");
   add_output_option(page, options.output);
-  page.add_option("--budget", options.budget_seconds,
-                  "seconds that the single-stepper may take for a program of your own: 20")
+  page.add_option("--budget", options.budget_seconds, "time limit for single-stepping PROGRAM (default: 20)")
       .value_name("SECONDS")
       .check(whole_number(1, 86'400));
-  page.add_flag("--list", options.list, "only list the programs and their formulas");
-  page.add_option("--write", options.folder, "only write the programs into this folder").value_name("DIR");
-  page.add_option("--program", options.programs, "with --write: this program, as --list names it; all without it")
-      .value_name("NAME");
-  page.add_option("-n,--iterations", options.parameters.n, "with --write: how often its loop runs, or as --list says")
+  page.add_flag("--list", options.list, "list the programs and their counts, and exit");
+  page.add_option("--write", options.folder, "write the programs to this directory, and exit").value_name("DIR");
+  page.add_option("--program", options.programs, "with --write: only this program of --list").value_name("NAME");
+  page.add_option("-n,--iterations", options.parameters.n,
+                  "with --write: iterations of the loop, or as described by --list")
       .value_name("N");
-  page.add_option("-k,--inner", options.parameters.k, "with --write: the k of programs that have one").value_name("K");
-  page.add_option("--bytes", options.parameters.bytes, "with --write: size of the array of stride").value_name("BYTES");
-  page.add_option("--stride", options.parameters.stride, "with --write: from one access of stride to the next")
+  page.add_option("-k,--inner", options.parameters.k, "with --write: the parameter k of the programs that have one")
+      .value_name("K");
+  page.add_option("--bytes", options.parameters.bytes, "with --write: array size of the program stride")
       .value_name("BYTES");
-  page.add_option("--seed", options.parameters.seed, "with --write: of branches_random").value_name("SEED");
+  page.add_option("--stride", options.parameters.stride,
+                  "with --write: distance between accesses of the program stride")
+      .value_name("BYTES");
+  page.add_option("--seed", options.parameters.seed, "with --write: random seed of the program branches_random")
+      .value_name("SEED");
   page.footer(footer);
 }
 
 std::string program_list() {
-  report::Grid grid({{"program"}, {"takes"}, {"what, and its instructions"}});
+  report::Grid grid({{"program"}, {"takes"}, {"description, instructions"}});
   for (const workload::Workload& one : workload::all()) {
     grid.add({std::string(one.name), std::string(one.parameters), std::string(one.what)});
   }
@@ -129,7 +127,7 @@ int write_them(const Options& options) {
   if (!trials) return report_error(trials.error());
   const auto written = verify::write_programs(options.folder, *trials);
   if (!written) return report_error(written.error());
-  return print(fmt::format("{} in {}; what each does is in {}/README.md\n",
+  return print(fmt::format("wrote {} to {}; {}/README.md describes them\n",
                            plural(static_cast<std::int64_t>(trials->size()), "program", "programs"),
                            printable(options.folder), printable(options.folder)));
 }
@@ -142,8 +140,8 @@ Result<std::vector<event::Event>> events_of(const Options& options) {
     if (verify::is_graded(event)) continue;
     std::vector<std::string> names;
     for (const event::Event& one : verify::all_events()) names.push_back(one.asked);
-    return fail(Code::bad_usage, fmt::format("'{}' is not graded", printable(event.asked)),
-                "these are, in user mode: " + join(names, ", "));
+    return fail(Code::bad_usage, fmt::format("tally verify does not grade '{}'", printable(event.asked)),
+                "it grades, in user mode: " + join(names, ", "));
   }
   return events;
 }
@@ -265,11 +263,10 @@ Result<void> check_budget(backend::Backend& engine, const verify::ProgramOptions
   const std::int64_t instructions = outcome->counts.front().count.value.value_or(0);
   const Nanoseconds time = verify::stepping_time(instructions);
   if (time <= std::chrono::seconds(budget_seconds)) return {};
-  return fail(
-      Code::cannot_measure,
-      fmt::format("there is no PMU here to compare with, and single steps through {} instructions take about {}",
-                  thousands(instructions), duration_text(time)),
-      fmt::format("--budget {} allows it", std::chrono::duration_cast<std::chrono::seconds>(time).count() + 1));
+  return fail(Code::cannot_measure,
+              fmt::format("no PMU is available to compare with, and single-stepping {} instructions takes about {}",
+                          thousands(instructions), duration_text(time)),
+              fmt::format("--budget {} allows it", std::chrono::duration_cast<std::chrono::seconds>(time).count() + 1));
 }
 
 int verify_program(const Options& options) {
@@ -282,8 +279,8 @@ int verify_program(const Options& options) {
     if (verify::is_known(event)) asked.events.push_back(std::move(event));
   }
   if (asked.events.empty()) {
-    return report_error({Code::bad_usage, "of none of these events two ways must agree",
-                         "instructions, branches of each kind, loads and stores follow from the program", 0});
+    return report_error({Code::bad_usage, "none of these events can be compared",
+                         "compare instructions, branches of each kind, loads or stores", 0});
   }
   const linux::Machine machine = linux::read_host_machine();
   auto engine = backend::choose("engine", asked.events, machine);
@@ -324,15 +321,14 @@ int run_verify(const std::vector<std::string>& arguments) {
   options.written = *format;
   if (!options.folder.empty()) return write_them(options);
   if (!options.programs.empty() || options.parameters != workload::Parameters{}) {
-    return report_error({Code::bad_usage, "--program, -n, -k, --bytes, --stride and --seed belong to --write",
+    return report_error({Code::bad_usage, "--program, -n, -k, --bytes, --stride and --seed need --write",
                          "tally verify --write programs -n 500000", 0});
   }
   options.command = page.remaining();
   if (!options.command.empty() && options.command.front() == "--") {
     options.command.erase(options.command.begin());
     if (options.command.empty()) {
-      return report_error(
-          {Code::bad_usage, "there is no program behind --", "for example: tally verify -- /bin/true", 0});
+      return report_error({Code::bad_usage, "missing program after --", "for example: tally verify -- /bin/true", 0});
     }
   } else if (!options.command.empty() && options.command.front().starts_with("-")) {
     return report_error({Code::bad_usage, fmt::format("unknown option '{}'", printable(options.command.front())),

@@ -14,7 +14,7 @@ std::optional<screen::Terminal> terminal_for(const WatchOptions& options) {
   if (options.batch || !options.output.empty() || options.form->name != "table") return std::nullopt;
   auto terminal = screen::Terminal::open();
   if (terminal) return std::move(*terminal);
-  say({terminal.error().message + ": tables are printed, as with --batch"});
+  say({terminal.error().message + ": printing tables, as with --batch"});
   return std::nullopt;
 }
 

@@ -11,18 +11,18 @@ namespace tally::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(Rows are processors, sockets and the whole system; with --per process and --per group also processes and control
-groups. Columns are those of Intel's PCM, with a source for each, and what the kernel knows without a PMU: page faults,
-context switches, waiting, steal time, memory pressure. A cell whose source is missing is empty, never 0; --legend, and
-the keys ? and w, say where each comes from, why it is missing, and what more rights would add.
+    R"(Rows are CPUs, sockets and the whole system; --per process and --per group add processes and control groups. Columns
+are those of Intel PCM, and metrics of the kernel that need no PMU: page faults, context switches, waiting, steal time,
+memory pressure. A cell without a source is empty, never 0. --legend and the keys ? and w show the source of each
+column, why it is missing, and which permissions would add it.
 
-On a terminal the table is refreshed in place; keys: q quit, m p g machine, processes, groups, s sort, / filter, c
-columns, ? legend, w why cells are empty, h header, space pause, r record to a file, arrows scroll. In a replay n and b
-go on and back. Where there is no terminal, or one that cannot place its cursor, tables are printed as with --batch.
+Keys: q quit; m p g machine, processes, groups; s sort; / filter; c columns; ? legend; w why cells are empty; h header;
+space pause; r record to a file; arrows scroll; in a replay n and b step forward and back. Without a terminal that can
+move its cursor, tables are printed as with --batch.
 
-The first table comes after one interval. With a command watching ends with it, and its exit code is tally's; tables
-are printed to standard error then. Nothing of the machine is changed without --fix-frequency and --prefetchers; what
-was changed is put back at the end, and where tally was killed by the next call of tally watch or tally memory.
+The first table appears after one interval. With a PROGRAM, tally watch ends when the program ends, returns its exit
+code and prints tables to standard error. Only --fix-frequency and --prefetchers change the machine. tally restores the
+settings at the end; if tally was killed, the next tally watch or tally memory restores them.
 
 Examples:
   tally watch
@@ -46,8 +46,8 @@ Result<void> choose_kinds(WatchOptions& options) {
       known = true;
     }
     if (!known) {
-      return fail(Code::bad_usage, fmt::format("--per: there are no rows called '{}'", printable(word)),
-                  "there are core, socket, system, process and group");
+      return fail(Code::bad_usage, fmt::format("--per: unknown rows '{}'", printable(word)),
+                  "use core, socket, system, process and group");
     }
   }
   return {};
@@ -67,34 +67,34 @@ Result<void> choose_command(const Page& page, WatchOptions& options) {
 }  // namespace
 
 void describe_watch_options(Page& page, WatchOptions& options) {
-  page.head("The machine, live: what each core, socket, process or control group does, refreshed every second.",
+  page.head("Monitor the machine: show the activity of cores, sockets, processes and control groups every second.",
             "tally watch [options] [-- PROGRAM [arguments]]");
   page.prefix_command();
-  page.add_flag("--batch", options.batch, "print one table after the other, for scripts and pipes");
-  page.add_option("-n,--count", options.readings, "end after N tables")
+  page.add_flag("--batch", options.batch, "print tables one after the other, for scripts and pipes");
+  page.add_option("-n,--count", options.readings, "exit after N tables")
       .value_name("N")
       .check(whole_number(1, 1'000'000'000));
-  page.add_option("-I,--interval", options.interval_ms, "read every MS milliseconds; 1000 where nothing is said")
+  page.add_option("-I,--interval", options.interval_ms, "read every MS milliseconds (default: 1000)")
       .value_name("MS")
       .check(whole_number(10, 86'400'000));
-  page.add_option("--per", options.per, "rows: core, socket, system, process, group; several with commas")
+  page.add_option("--per", options.per, "rows to show, separated by commas: core, socket, system, process, group")
       .value_name("ROWS");
-  page.add_option("-C,--cpu", options.processors, "only these processors: 0,2-3").value_name("CPUS");
-  page.add_option("--columns", options.column_names, "only these columns: UTIL,IPC,TEMP").value_name("COLUMNS");
-  page.add_option("--sort", options.sort, "the column by which processes and groups are sorted; UTIL")
+  page.add_option("-C,--cpu", options.processors, "show only these CPUs: 0,2-3").value_name("CPUS");
+  page.add_option("--columns", options.column_names, "show only these columns: UTIL,IPC,TEMP").value_name("COLUMNS");
+  page.add_option("--sort", options.sort, "sort processes and groups by this column (default: UTIL)")
       .value_name("COLUMN");
-  page.add_option("--filter", options.asked.shown.filter, "only processes and groups whose name has WORD in it")
+  page.add_option("--filter", options.asked.shown.filter, "show only processes and groups whose name contains WORD")
       .value_name("WORD");
-  page.add_option("--rows", options.asked.shown.most_rows, "at most N processes and N groups; 20")
+  page.add_option("--rows", options.asked.shown.most_rows, "show at most N processes and N groups (default: 20)")
       .value_name("N")
       .check(whole_number(1, 1'000'000));
   const auto formats = report::common(report::watch_formats());
   add_format_option(page, options.format, formats, "with --batch: " + report::format_help(formats, "table"));
-  page.add_option("-o,--output", options.output, "with --batch: write to FILE, not to standard output")
+  page.add_option("-o,--output", options.output, "with --batch: write to FILE instead of standard output")
       .value_name("FILE");
   page.add_option("--record", options.record, "write every reading to FILE, for --replay").value_name("FILE");
-  page.add_option("--replay", options.replay, "show the readings of a file, not of this machine").value_name("FILE");
-  page.add_flag("--legend", options.legend, "what each column tells, and where it comes from on this machine");
+  page.add_option("--replay", options.replay, "show the readings in FILE instead of this machine").value_name("FILE");
+  page.add_flag("--legend", options.legend, "explain each column and its source on this machine");
   add_setting_options(page, options.settings);
   page.add_option("--root", options.asked.root, "where proc/ and sys/ lie").value_name("FOLDER").hidden();
   page.footer(footer);
@@ -105,26 +105,26 @@ Result<void> understand(const Page& page, WatchOptions& options) {
   if (auto chosen = choose_command(page, options); !chosen) return chosen;
   const auto sort = watch::column_named(options.sort);
   if (!sort) {
-    return fail(Code::bad_usage, fmt::format("there is no column '{}'", printable(options.sort)),
-                "`tally watch --legend` lists all");
+    return fail(Code::bad_usage, fmt::format("unknown column '{}'", printable(options.sort)),
+                "`tally watch --legend` lists the columns");
   }
   options.asked.shown.sort = *sort;
   for (const std::string& name : split(options.column_names, ',')) {
     if (options.column_names.empty()) break;
     const auto column = watch::column_named(trimmed(name));
     if (!column) {
-      return fail(Code::bad_usage, fmt::format("there is no column '{}'", printable(name)),
-                  "`tally watch --legend` lists all");
+      return fail(Code::bad_usage, fmt::format("unknown column '{}'", printable(name)),
+                  "`tally watch --legend` lists the columns");
     }
     options.columns.push_back(static_cast<std::size_t>(*column));
   }
   if (!options.replay.empty() && !options.command.empty()) {
-    return fail(Code::bad_usage, "--replay shows what was; there is nothing to run beside it", "leave one of them out");
+    return fail(Code::bad_usage, "--replay cannot be used with a program", "use only one of them");
   }
   if (!options.processors.empty()) {
     const auto listed = linux::listed_processors(options.processors);
     if (!listed || listed->empty()) {
-      return fail(Code::bad_usage, fmt::format("'{}' is no list of processors", printable(options.processors)),
+      return fail(Code::bad_usage, fmt::format("'{}' is not a list of CPUs", printable(options.processors)),
                   "for example: -C 0,2-3");
     }
     options.asked.shown.processors = *listed;

@@ -23,7 +23,7 @@ void WindowNames::name(result::Window& window) {
   if (window.file == nullptr) return;
   const result::CodeFile& file = *window.file;
   const std::string object = printable(file.path.substr(file.path.rfind('/') + 1));
-  function_ = object.empty() ? "[memory without a file]" : fmt::format("[{}]", object);
+  function_ = object.empty() ? "[anonymous memory]" : fmt::format("[{}]", object);
   window.function = function_;
   const profile::CodeNames* const names = names_of(file);
   const auto address = names == nullptr ? std::nullopt : names->address_of(window.offset);

@@ -16,38 +16,39 @@ namespace tally::cli {
 
 namespace {
 
-std::string is_some_place(const std::string& text) { return text.empty() ? "it is no place" : ""; }
+std::string is_some_place(const std::string& text) { return text.empty() ? "not a function or an address" : ""; }
 
 }  // namespace
 
 void add_window_options(Page& app, WindowOptions& options) {
   app.add_option("--every", options.every,
-                 "end a window every N events (50000, 50k, 2M) or after a time on a processor (1ms, 100us); may "
-                 "be repeated, each with its --by: the first that is full ends the window")
+                 "end a window every N events (50000, 50k, 2M) or after this CPU time (1ms, 100us); may be repeated "
+                 "with several --by: the first to be reached ends the window")
       .repeated()
       .value_name("N");
-  app.add_option("--by", options.by,
-                 "which events --every counts (instructions; task-clock for a time): under the engine "
-                 "instructions, branches, loads, stores, with a PMU any, and the kernel's own on every machine")
+  app.add_option(
+         "--by", options.by,
+         "event that --every counts (default: instructions, for times task-clock). The engine supports instructions, "
+         "branches, loads and stores, a PMU all its events, every machine the kernel's software events")
       .repeated()
       .value_name("EVENT");
   app.add_option("--frequency", options.frequency,
-                 "instead of --every: about so many windows a second of each thread, by the event of --by "
-                 "(task-clock), whose number in a window the kernel chooses anew; natively")
+                 "instead of --every: about HZ windows per second and thread; the kernel adapts the number of --by "
+                 "events (default: task-clock) in a window; not with the engine")
       .value_name("HZ");
   app.add_flag("--merged", options.merged,
-               "windows of processes, not of threads: the threads' parts, each an eighth of a window, are joined in "
-               "the order in which they ended, when the program has ended");
+               "windows of processes instead of threads: joins parts of the threads, each an eighth of a window, in "
+               "the order in which they ended");
   app.add_option("--start-at", options.start,
-                 "a thread's windows begin when it first comes to this function, function+0x10, or 0xADDRESS as the "
-                 "program's file has it, each with FILE: before it for a library; what it starts from then on is "
-                 "counted from its beginning; under the engine")
+                 "engine only: start the windows of a thread when it first executes LOCATION: a function, "
+                 "function+0x10, or an address in the program file (0x...); prefix FILE: for a library. Threads and "
+                 "children started later are counted from their start")
       .check(is_some_place)
-      .value_name("PLACE");
+      .value_name("LOCATION");
   app.add_option("--stop-at", options.stop,
-                 "and end when it then first comes there; the program runs on to its end; under the engine")
+                 "engine only: end the windows of a thread when it next executes LOCATION; the program continues")
       .check(is_some_place)
-      .value_name("PLACE");
+      .value_name("LOCATION");
 }
 
 namespace {
@@ -56,8 +57,8 @@ Result<event::Event> event_of(const std::string& name) {
   auto event = event::parse_lists({name}, {}, event::Mode::user);
   if (!event) return fail(event.error());
   if (event->size() != 1)
-    return fail(Code::bad_usage, fmt::format("--by {} is more than one event", printable(name)),
-                "each --every has one");
+    return fail(Code::bad_usage, fmt::format("--by {} names more than one event", printable(name)),
+                "use one --by EVENT per --every");
   return event->front();
 }
 
@@ -73,13 +74,14 @@ Result<backend::WindowTrigger> trigger_of(const std::string& every, std::optiona
 // Windows by how many there are in a second.
 Result<void> choose_frequency(const WindowOptions& options, backend::WindowOrder& order) {
   if (!options.every.empty() || options.by.size() > 1)
-    return fail(Code::bad_usage, "--frequency ends windows instead of --every, by one event",
+    return fail(Code::bad_usage, "--frequency cannot be used with --every, and needs a single --by",
                 "for example: tally sample --frequency 1000 --by page-faults -- ./prog");
   const auto frequency = period_of(options.frequency, "--frequency");
   if (!frequency) return fail(frequency.error());
   if (frequency->is_time)
-    return fail(Code::bad_usage, fmt::format("--frequency {} is a time", printable(options.frequency)),
-                fmt::format("--every {} ends windows by it", printable(options.frequency)));
+    return fail(Code::bad_usage,
+                fmt::format("--frequency {}: expected a number, not a time", printable(options.frequency)),
+                fmt::format("for windows of a fixed time use --every {}", printable(options.frequency)));
   auto event = event_of(options.by.empty() ? "task-clock" : options.by.front());
   if (!event) return fail(event.error());
   order.triggers.push_back({*std::move(event), 0, frequency->number});
@@ -88,17 +90,17 @@ Result<void> choose_frequency(const WindowOptions& options, backend::WindowOrder
 
 Result<void> choose_triggers(const WindowOptions& options, backend::WindowOrder& order) {
   if (options.every.empty())
-    return fail(Code::bad_usage, "--every is missing: how many instructions a window has",
+    return fail(Code::bad_usage, "missing --every N: the length of a window",
                 "for example: tally sample --every 50000 -- ./prog");
   if (options.by.size() > options.every.size() ||
       (options.every.size() > 1 && options.by.size() < options.every.size()))
-    return fail(Code::bad_usage,
-                fmt::format("{} --every and {} --by: each --every needs the event that it counts", options.every.size(),
-                            options.by.size()),
-                "for example: --every 50000 --by instructions --every 1000 --by calls");
+    return fail(
+        Code::bad_usage,
+        fmt::format("{} --every and {} --by: each --every needs its own --by", options.every.size(), options.by.size()),
+        "for example: --every 50000 --by instructions --every 1000 --by calls");
   if (options.every.size() > backend::window_trigger_limit)
     return fail(Code::bad_usage, fmt::format("more than {} --every", backend::window_trigger_limit),
-                "take another run for the others");
+                "record the others in another run");
   for (std::size_t i = 0; i < options.every.size(); ++i) {
     auto trigger =
         trigger_of(options.every[i], i < options.by.size() ? std::optional<std::string>(options.by[i]) : std::nullopt);
@@ -124,7 +126,7 @@ Result<void> choose_bounds(const WindowOptions& options, backend::WindowOrder& o
 Result<void> choose_parts(backend::WindowOrder& order) {
   backend::WindowTrigger& trigger = order.triggers.front();
   if (order.triggers.size() > 1 || trigger.frequency != 0)
-    return fail(Code::bad_usage, "--merged joins parts of one length: it takes one --every",
+    return fail(Code::bad_usage, "--merged needs a single --every",
                 "for example: tally sample --merged --every 100k -- ./prog");
   const std::uint64_t part = measure::MergedWindows::part_of(trigger.every);
   // What check_period() takes.

@@ -37,7 +37,7 @@ void WindowVectors::row(const result::Window& window) {
   if (file == nullptr) return;
   const std::size_t bytes = report::add_simpoint_line(window, file->text);
   if (bytes >= report::simpoint_line_bytes && too_long_++ == 0)
-    first_too_long_ = fmt::format("window {} of {}, thread {}, ran {} blocks: {} bytes", window.number,
+    first_too_long_ = fmt::format("window {} of {}, thread {}, executed {} blocks: {} bytes", window.number,
                                   printable(std::string(window.program)), window.tid,
                                   thousands(static_cast<std::int64_t>(window.vector.size())),
                                   thousands(static_cast<std::int64_t>(bytes)));
@@ -53,8 +53,8 @@ void WindowVectors::flush(File& file) {
 std::string WindowVectors::too_long() const {
   if (too_long_ == 0) return "";
   return fmt::format(
-      "{}: SimPoint 3.2 ends at lines of {} bytes and more, and {} {} longer ({}); shorter windows "
-      "(--every) run fewer blocks, and tally report --bbv reads lines of any length",
+      "{}: SimPoint 3.2 cannot read lines of {} bytes or more, and {} {} longer ({}); use shorter windows (--every), "
+      "or tally report --bbv, which reads lines of any length",
       printable(path_), thousands(report::simpoint_line_bytes), thousands(static_cast<std::int64_t>(too_long_)),
       too_long_ == 1 ? "is" : "are", first_too_long_);
 }

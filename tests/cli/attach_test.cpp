@@ -60,7 +60,7 @@ TEST(Attach, what_is_not_there_is_told) {
   EXPECT_TRUE(holds(process.err, "there is no process 2147483647"));
   const Finished thread = tally({"stat", "-e", "task-clock", "-t", "2147483647"});
   EXPECT_TRUE(holds(thread.err, "there is no thread 2147483647"));
-  EXPECT_TRUE(holds(tally({"stat", "-p", "1,sh"}).err, "'sh' is no number of a process"));
+  EXPECT_TRUE(holds(tally({"stat", "-p", "1,sh"}).err, "'sh' is not a process ID"));
   EXPECT_EQ(tally({"stat", "-e", "task-clock", "-C", "4000"}).code(), 2);
   EXPECT_EQ(tally({"stat", "-e", "task-clock", "-C", "1-"}).code(), 2);
   EXPECT_EQ(tally({"stat", "-e", "task-clock", "-a", "-p", "1"}).code(), 2);

@@ -134,15 +134,15 @@ TEST(Discover, mistakes_end_with_2_and_a_way_out) {
     Words words;
     const char* said;
   } cases[] = {{{"--payload", "load-mis"}, "did you mean load-miss"},
-               {{"--events", "0x10-"}, "is no code of an event"},
+               {{"--events", "0x10-"}, "is not a valid event code"},
                {{"--payload", "frobnicate rax"}, "cannot be assembled"},
-               {{"--sizes", "5"}, "--sizes wants"},
+               {{"--sizes", "5"}, "--sizes needs"},
                {{"--resume", "/nonexistent"}, "cannot read"},
-               {{"--counters", "0"}, "--counters wants"},
-               {{"--counters", "0x1ffffffff"}, "--counters wants"},
-               {{"--counters", "3-"}, "is no counter"},
-               {{"--backend", "perf", "--counters", "4"}, "the kernel chooses counters"},
-               {{"--pin", "0"}, "--pin goes with --backend perf"},
+               {{"--counters", "0"}, "is not a number, a list or a mask"},
+               {{"--counters", "0x1ffffffff"}, "is not a number, a list or a mask"},
+               {{"--counters", "3-"}, "is not a valid counter number"},
+               {{"--backend", "perf", "--counters", "4"}, "the kernel chooses the counters"},
+               {{"--pin", "0"}, "--pin needs --backend perf"},
                {{"--resume", "/dev/null"}, "holds no line"}};
   for (const auto& one : cases) {
     const Finished finished = tally(with({"discover"}, one.words));

@@ -67,7 +67,7 @@ TEST(Events, patterns_choose) {
   EXPECT_TRUE(holds(tally({"events", "cs"}).out, " context-switches ")) << "other names count";
   const Finished none = tally({"events", "nothing-is-called-this"});
   EXPECT_EQ(none.code(), 1);
-  EXPECT_TRUE(holds(none.err, "no event fits nothing-is-called-this"));
+  EXPECT_TRUE(holds(none.err, "no event matches nothing-is-called-this"));
   EXPECT_EQ(none.out, "");
 }
 

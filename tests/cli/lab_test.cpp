@@ -388,7 +388,7 @@ TEST(LabStatements, a_mistake_is_named) {
   for (const char* const nothing : {"", " ", ";"}) {
     const Finished empty = lab({"-e", nothing});
     EXPECT_EQ(empty.code(), 2) << nothing;
-    EXPECT_TRUE(holds(empty.err, "-e has no statements")) << empty.err;
+    EXPECT_TRUE(holds(empty.err, "-e: the statements are empty")) << empty.err;
   }
 }
 

@@ -78,7 +78,7 @@ TEST(Memory, what_was_stored_is_written_again_in_every_form) {
   EXPECT_TRUE(holds(tally({"export", "--format", "table", stored.path()}).out, " region "));
   EXPECT_EQ(split(tally({"export", stored.path()}).out, '\n').size(), 1 + 17 + 1u);
   EXPECT_TRUE(holds(tally({"export", "--format", "hpctool", stored.path()}).err, "the formats are: table, csv, json"));
-  EXPECT_TRUE(holds(tally({"export", "--per-thread", stored.path()}).err, "takes no option but"));
+  EXPECT_TRUE(holds(tally({"export", "--per-thread", stored.path()}).err, "only --format and -o can be used"));
   EXPECT_EQ(tally({"export", "-o", stored.path(), stored.path()}).code(), 2);
   EXPECT_EQ(stored.content(), json);
 }
@@ -99,15 +99,15 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
     std::string said;
   } cases[] = {
       {{"memory", "curv"}, 2, "did you mean curve?"},
-      {{"memory", "--pages", "8k"}, 2, "the kinds are: 4k, thp, 2m, 1g"},
+      {{"memory", "--pages", "8k"}, 2, "page sizes: 4k, thp, 2m, 1g"},
       {{"memory", "--format", "xml"}, 2, "the formats are: table, csv, json, html, lens-csv"},
-      {{"memory", "curve", "--format", "lens-csv"}, 2, "which the task chase-read measures"},
+      {{"memory", "curve", "--format", "lens-csv"}, 2, "needs the task chase-read"},
       {{"memory", "--to", "much"}, 2, "--to: 'much' is not a size"},
       {{"memory", "--from", "1"}, 2, "--from 1 is not a multiple of 64 bytes"},
-      {{"memory", "--from", "1M", "--to", "1K"}, 2, "--from and --to name the ends"},
+      {{"memory", "--from", "1M", "--to", "1K"}, 2, "set both with --from and --to"},
       {{"memory", "--to", "900000G"}, 2, "of memory are left"},
       {{"memory", "seq-bw", "--regions", "900000G"}, 2, "--regions takes a smaller one"},
-      {{"memory", "--store", "nt1024"}, 2, "there is no --store 'nt1024'"},
+      {{"memory", "--store", "nt1024"}, 2, "unknown --store 'nt1024'"},
       {{"memory", "chase-read", "--regions", "64", "--blocks", "4K"}, 2, "no region holds a block"},
       {{"memory", "--preset", "lense"}, 2, "the presets are: lens-small"},
       {{"memory", "--regions", "4K,few"}, 2, "--regions: 'few' is not a size"},
@@ -117,21 +117,21 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
        2,
        "the orders are: random, page-local, forward, backward, fresh-per-lap"},
       {{"memory", "--order", "forward"}, 2, "these do: curve, lap"},
-      {{"memory", "curve", "--regions", "4K,8K"}, 2, "the task curve takes no --regions"},
-      {{"memory", "clock", "--preset", "lens-small"}, 2, "the task clock takes no --regions"},
+      {{"memory", "curve", "--regions", "4K,8K"}, 2, "the task curve cannot be used with --regions"},
+      {{"memory", "clock", "--preset", "lens-small"}, 2, "the task clock cannot be used with --regions"},
       {{"memory", "clock", "--pages", "2m"}, 2, "the task clock measures no memory"},
-      {{"memory", "clock", "--mappings", "3"}, 2, "the task clock measures in one place"},
-      {{"memory", "line", "--batches", "30"}, 2, "the task line measures in one place"},
-      {{"memory", "curve", "--store", "nt32"}, 2, "the task curve takes no --store"},
-      {{"memory", "levels", "--fence", "sfence"}, 2, "the task levels takes no --fence"},
+      {{"memory", "clock", "--mappings", "3"}, 2, "the task clock has a fixed number of measurements"},
+      {{"memory", "line", "--batches", "30"}, 2, "the task line has a fixed number of measurements"},
+      {{"memory", "curve", "--store", "nt32"}, 2, "the task curve cannot be used with --store"},
+      {{"memory", "levels", "--fence", "sfence"}, 2, "the task levels cannot be used with --fence"},
       {{"memory", "--seed", "-1"}, 2, "--seed"},
-      {{"memory", "tlb", "--blocks", "128"}, 2, "the task tlb takes no --blocks"},
-      {{"memory", "mlp", "--stride", "128"}, 2, "the task mlp takes no --stride"},
+      {{"memory", "tlb", "--blocks", "128"}, 2, "the task tlb cannot be used with --blocks"},
+      {{"memory", "mlp", "--stride", "128"}, 2, "the task mlp cannot be used with --stride"},
       {{"memory", "lap", "--to", "4K"}, 2, "these do: levels, curve"},
       {{"memory", "lap", "--regions", "100"}, 2, "--regions 100 is not a multiple of 64 bytes"},
       {{"memory", "curve", "--node", "77"}, 2, "there is no memory node 77 here"},
-      {{"memory", "nodes", "--node", "0"}, 2, "leave --node out"},
-      {{"memory", "curve", "--node", "0", "--file", "/dev/null"}, 2, "--node and --file do not go together"},
+      {{"memory", "nodes", "--node", "0"}, 2, "omit --node"},
+      {{"memory", "curve", "--node", "0", "--file", "/dev/null"}, 2, "--node and --file cannot be used together"},
       {{"memory", "curve", "--to", "8K", "--file", "/nowhere/file"}, 125, "No such file or directory"},
   };
   for (const auto& one : cases) {
@@ -298,7 +298,7 @@ TEST(Memory, an_interrupt_keeps_what_was_measured) {
   EXPECT_EQ(finished.code(), -SIGINT);
   const Json json = Json::parse(finished.out);
   EXPECT_FALSE(json["complete"].get<bool>());
-  EXPECT_EQ(json["notices"][0], "interrupted: what was measured until then");
+  EXPECT_EQ(json["notices"][0], "interrupted: results so far");
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ TEST(NativeWindows, a_process_that_runs_already_is_followed_until_it_ends) {
 }
 
 TEST(NativeWindows, what_makes_no_sense_is_refused_with_a_reason) {
-  EXPECT_NE(sample({"--every", "1us"}).err.find("10us is the least"), std::string::npos);
+  EXPECT_NE(sample({"--every", "1us"}).err.find("the minimum is 10us"), std::string::npos);
   EXPECT_NE(sample({"--every", "1ms", "--by", "page-faults"}).err.find("is a time"), std::string::npos);
   EXPECT_NE(
       sample({"--every", "5", "--by", "page-faults", "--backend", "engine"}).err.find("the engine cannot end windows"),
@@ -143,7 +143,7 @@ TEST(NativeWindows, what_makes_no_sense_is_refused_with_a_reason) {
   EXPECT_NE(sample({"--every", "5", "--every", "6", "--by", "page-faults", "--by", "context-switches"})
                 .err.find("under the engine only"),
             std::string::npos);
-  EXPECT_NE(tally({"sample", "--every", "5", "--by", "page-faults", "-p", "x"}).err.find("is no number of a process"),
+  EXPECT_NE(tally({"sample", "--every", "5", "--by", "page-faults", "-p", "x"}).err.find("is not a process ID"),
             std::string::npos);
 }
 

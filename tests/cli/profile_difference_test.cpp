@@ -76,13 +76,13 @@ TEST_F(ProfileDifference, refuses_what_is_no_difference) {
     std::string said;
   } cases[] = {
       {{before.path(), after.path()}, "no event in common"},
-      {{before.path(), before.path(), before.path()}, "one by one, or as the difference of two"},
-      {{before.path(), "--by", "thread"}, "--by thread is not known of stored profiles"},
+      {{before.path(), before.path(), before.path()}, "one profile to show, or two to compare"},
+      {{before.path(), "--by", "thread"}, "--by thread: stored profiles do not contain it"},
       {{before.path(), before.path(), "--format", "csv"},
        "unknown format 'csv'\n       the formats are: table, html, json"},
       {{before.path(), before.path(), "-o", before.path()}, "its results would be lost"},
       {{damaged.path()}, "/command"},
-      {{std::string(TALLY_GOLDEN) + "/memory.json", "--by", "line"}, "are for profiles"},
+      {{std::string(TALLY_GOLDEN) + "/memory.json", "--by", "line"}, "can only be used with profiles"},
   };
   for (const auto& one : cases) {
     Words words{"report"};

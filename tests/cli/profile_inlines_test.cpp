@@ -114,7 +114,7 @@ TEST_F(ProfileInlines, are_lines_in_valgrinds_forms) {
   for (const char* format : {"callgrind", "cachegrind"}) {
     const Finished refused = tally({"profile", "--inlines", "--format", format, "--", INLINED});
     EXPECT_EQ(refused.code(), 2);
-    EXPECT_NE(refused.err.find("tells inlined code by its lines"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("shows inlined code by its lines"), std::string::npos) << refused.err;
   }
   EXPECT_EQ(tally({"profile", "--inlines", "--annotate", "both", "--asm", "--", INLINED}).code(), 2);
 }

@@ -397,26 +397,26 @@ TEST_F(Profile, takes_the_form_from_the_name_of_the_output) {
   }
   const Finished picture = tally({"profile", "-q", "-o", "x.svg", "--", PROFILED});
   EXPECT_EQ(picture.code(), 2);
-  EXPECT_NE(picture.err.find("no form of a profile is a picture"), std::string::npos) << picture.err;
+  EXPECT_NE(picture.err.find("cannot write a profile as a picture"), std::string::npos) << picture.err;
 }
 
 TEST_F(Profile, refuses_what_it_cannot_do) {
   const std::pair<Words, std::string> wrong[] = {
-      {{"profile"}, "no program to run"},
+      {{"profile"}, "missing PROGRAM"},
       {{"profile", "--by", "colour", "--", "true"}, "--by colour"},
       {{"profile", "--format", "xml", "--", "true"}, "unknown format"},
       {{"profile", "--top", "-1", "--", "true"}, "--top"},
-      {{"profile", "--backend", "engine", "-e", "page-faults", "--", "true"}, "page-faults is not known by place"},
-      {{"profile", "--backend", "engine", "--calls", "-e", "cycles", "--", "true"}, "--calls has no room for cycles"},
+      {{"profile", "--backend", "engine", "-e", "page-faults", "--", "true"}, "page-faults cannot be profiled"},
+      {{"profile", "--backend", "engine", "--calls", "-e", "cycles", "--", "true"}, "--calls cannot record cycles"},
       {{"profile", "--model", "no-such-machine", "-e", "cycles", "--", "true"}, "no-such-machine"},
       {{"profile", "--backend", "engine", "--calls", "-e", "instructions,loads,stores,calls,returns", "--", "true"},
        "more than 4 events"},
-      {{"profile", "--asm", "--", "true"}, "--asm goes with --annotate"},
-      {{"profile", "--sort", "name", "--", "true"}, "--sort name is no order"},
-      {{"profile", "--sort", "callees", "--", "true"}, "--sort callees goes with --calls"},
-      {{"profile", "--calls", "--by", "thread", "--", "true"}, "--calls goes with a row for each function"},
-      {{"profile", "--format", "folded", "-e", "loads,stores", "--", "true"}, "has room for one event"},
-      {{"profile", "--annotate", "main", "--format", "json", "--", "true"}, "--annotate goes with the table"},
+      {{"profile", "--asm", "--", "true"}, "--asm needs --annotate"},
+      {{"profile", "--sort", "name", "--", "true"}, "--sort name: unknown order"},
+      {{"profile", "--sort", "callees", "--", "true"}, "--sort callees needs --calls"},
+      {{"profile", "--calls", "--by", "thread", "--", "true"}, "--calls needs one row per function"},
+      {{"profile", "--format", "folded", "-e", "loads,stores", "--", "true"}, "can hold only one event"},
+      {{"profile", "--annotate", "main", "--format", "json", "--", "true"}, "--annotate needs the table format"},
   };
   for (const auto& [words, said] : wrong) {
     const Finished finished = tally(words);

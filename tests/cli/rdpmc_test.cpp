@@ -49,7 +49,7 @@ TEST(Rdpmc, status_answers_by_its_exit_code_too) {
   EXPECT_EQ(finished.code(), 1) << finished.err;
   EXPECT_EQ(finished.out,
             "tally holds no counters for rdpmc.\n"
-            " cpu: the switch is 1, who has opened a counter may execute rdpmc (the kernel's default)\n");
+            " cpu: the setting is 1, only programs that opened a counter can execute rdpmc (the kernel's default)\n");
   EXPECT_EQ(desktop.rdpmc({"off"}).code(), 0) << "it is off";
   EXPECT_EQ(desktop.switch_now(), "1\n");
 }
@@ -81,15 +81,15 @@ TEST(Rdpmc, status_tells_which_ecx_reads_which_event) {
   const Finished finished = desktop.rdpmc({"status"});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   const std::string table = "Process " + std::to_string(own.number) +
-                            " holds the counters: `tally rdpmc off` ends that.\n\n" +
+                            " holds the counters; `tally rdpmc off` ends it.\n\n" +
                             " ECX         event     bits  processors\n"
                             " 0x40000001  cycles:u    48  0-3\n"
                             " none now    cycles:u     -  4\n";
-  EXPECT_EQ(finished.out, "Every program may execute rdpmc. " + table);
+  EXPECT_EQ(finished.out, "Every program can execute rdpmc. " + table);
   desktop.write("sys/bus/event_source/devices/cpu/rdpmc", "0");
   EXPECT_EQ(desktop.rdpmc({"status"}).out,
-            "Somebody else has set the switch to what it is now:\n"
-            " cpu: the switch is 0, no program may execute rdpmc\n" +
+            "The current setting was not made by tally:\n"
+            " cpu: the setting is 0, no program can execute rdpmc\n" +
                 table);
   EXPECT_EQ(desktop.rdpmc({"on"}).code(), 125) << "it is on already";
 }

@@ -128,7 +128,7 @@ TEST(Register, mistakes_end_with_2_and_a_way_out) {
     Words words;
     std::string said;
   } cases[] = {
-      {{}, "there is no register to explain"},
+      {{}, "missing REQUEST"},
       {{"0x186=0x4100C4", "IA32_PERFEVTSLE0"}, "did you mean IA32_PERFEVTSEL0"},
       {{"186=5"}, "did you mean 186H (IA32_PERFEVTSEL0)?"},
       {{"LVT=0x100000000"}, "does not fit LVT_PERFMON, which has 32 bits"},

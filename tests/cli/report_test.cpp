@@ -24,10 +24,10 @@ TEST(Report, usage) {
     int code;
     std::string said;
   } cases[] = {
-      {{"report"}, 2, "there is no file to read"},
+      {{"report"}, 2, "missing FILE"},
       {{"report", "/nowhere/at/all", "-o", "-"}, 2, "/nowhere/at/all"},
-      {{"report", not_json.path(), "-o", "-"}, 2, "it is of no kind that is known here"},
-      {{"report", page.path(), "-o", "-"}, 2, "it is a page already"},
+      {{"report", not_json.path(), "-o", "-"}, 2, "not a file format that tally reads"},
+      {{"report", page.path(), "-o", "-"}, 2, "it is already a page"},
       {{"report", golden_memory, "-o", golden_memory}, 2, "its results would be lost"},
       {{"report", broken.path(), "-o", "-"}, 2, "is no result of `tally memory`: "},
       {{"report", golden_memory, "-o", "/nowhere/page.html"}, 125, "/nowhere/page.html"},

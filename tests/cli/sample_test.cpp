@@ -129,14 +129,14 @@ TEST_F(Sample, refuses_what_it_cannot_do) {
       {{"sample", "--every", "0", "--", "true"}, "--every 0"},
       {{"sample", "--every", "5x", "--", "true"}, "--every 5x"},
       {{"sample", "--every", "5", "--by", "loads,stores", "--", "true"}, "more than one event"},
-      {{"sample", "--every", "5"}, "no program to run"},
+      {{"sample", "--every", "5"}, "missing PROGRAM"},
       {{"sample", "--every", "5", "--backend", "engine", "--by", "cycles", "--", "true"}, "no window ends by cycles"},
       {{"sample", "--every", "5", "--backend", "engine", "--format", "hpctool", "-e",
         "instructions,cycles,ref-cycles,branches:k,loads,stores,calls", "--", "true"},
-       "no way to say that branches:k is absent"},
+       "cannot represent that branches:k is absent"},
       {{"sample", "--every", "5", "--format", "xml", "--", "true"}, "unknown format"},
       {{"sample", "--every", "5", "--only", "/bin/true", "--", "true"}, "it is a path"},
-      {{"sample", "--every", "5", "--start-at", "", "--", "true"}, "it is no place"},
+      {{"sample", "--every", "5", "--start-at", "", "--", "true"}, "not a function or an address"},
   };
   for (const auto& [words, said] : wrong) {
     const Finished finished = tally(words);

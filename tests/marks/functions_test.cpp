@@ -250,7 +250,7 @@ TEST(Marks, WhoCannotCountThemSaysSo) {
   EXPECT_NE(none.err.find("under the engine only"), std::string::npos) << none.err;
   const Finished half = tally({"stat", "--from", "main", "--", "true"});
   EXPECT_EQ(half.code(), 2);
-  EXPECT_NE(half.err.find("one is missing"), std::string::npos) << half.err;
+  EXPECT_NE(half.err.find("must be used together"), std::string::npos) << half.err;
   EXPECT_EQ(tally({"stat", "--function", ":f", "--", "true"}).code(), 2);
 }
 

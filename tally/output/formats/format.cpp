@@ -102,7 +102,7 @@ std::string format_help(const std::vector<const Format*>& formats, std::string_v
   }
   const std::vector<std::string> endings = endings_of(formats);
   std::string text = join(names, ", ");
-  if (!endings.empty()) text += "; without --format the name of the output chooses: " + join(endings, ", ");
+  if (!endings.empty()) text += "; the suffix of the -o file selects one: " + join(endings, ", ");
   return text;
 }
 

@@ -71,11 +71,10 @@ TEST(Registry, takes_the_longest_ending_and_beginnings) {
 
 TEST(Registry, tells_what_there_is) {
   EXPECT_EQ(format_help(formats_of(Kind::stat), "table"),
-            "table (default), csv, json, hpctool; without --format the name of the output chooses: .csv, .json, "
-            ".jsonl");
+            "table (default), csv, json, hpctool; the suffix of the -o file selects one: .csv, .json, .jsonl");
   EXPECT_EQ(format_help(formats_of(Kind::windows), "table", "csv"),
-            "table (default without -o), csv (default with -o), jsonl, hpctool, binary, chrome-trace; without "
-            "--format the name of the output chooses: .csv, .jsonl, .bin, .json");
+            "table (default without -o), csv (default with -o), jsonl, hpctool, binary, chrome-trace; the suffix of "
+            "the -o file selects one: .csv, .jsonl, .bin, .json");
   EXPECT_EQ(format_lines(formats_of(Kind::verify)),
             "Formats:\n  table         for people\n  json   .json  one JSON object\n");
   const Kind kinds[] = {Kind::verify, Kind::memory};

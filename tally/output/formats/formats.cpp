@@ -38,20 +38,20 @@ std::unique_ptr<WindowWriter> anywhere(std::size_t /*terminal*/) {
 
 constexpr StatFormat stat_rows[] = {
     {{Kind::stat, "table", "", "for people"}, table, nullptr, append_anything, nullptr, interval_lines},
-    {{Kind::stat, "csv", ".csv", "RFC 4180, one row for each count", nullptr, is_stat_csv},
+    {{Kind::stat, "csv", ".csv", "RFC 4180, one row per count", nullptr, is_stat_csv},
      csv,
      nullptr,
      append_csv,
      nullptr,
      interval_csv,
      true},
-    {{Kind::stat, "json", ".json .jsonl", "one object with everything", read_stat_json, is_stat_json},
+    {{Kind::stat, "json", ".json .jsonl", "one object with all data", read_stat_json, is_stat_json},
      json,
      nullptr,
      append_json,
      nullptr,
      nullptr},
-    {{Kind::stat, "hpctool", "", "instructions, cycles, ref-cycles and four more, as HPCTool writes them",
+    {{Kind::stat, "hpctool", "", "HPCTool's seven columns: instructions, cycles, ref-cycles and four more",
       read_stat_hpctool, is_stat_hpctool},
      hpctool,
      hpctool_columns,
@@ -62,7 +62,7 @@ constexpr StatFormat stat_rows[] = {
      false},
 };
 
-constexpr StatFormat perf_fields{{Kind::stat, "fields", "", "as perf stat -x"},
+constexpr StatFormat perf_fields{{Kind::stat, "fields", "", "the fields of perf stat -x"},
                                  fields,
                                  nullptr,
                                  append_anything,
@@ -73,40 +73,39 @@ constexpr StatFormat perf_fields{{Kind::stat, "fields", "", "as perf stat -x"},
 
 constexpr SnippetFormat snippet_rows[] = {
     {{Kind::assembly, "table", "", "for people"}, snippet_table},
-    {{Kind::assembly, "csv", ".csv", "a row for each event and chain"}, whole<snippet_csv>},
+    {{Kind::assembly, "csv", ".csv", "one row per event and chain"}, whole<snippet_csv>},
     {{Kind::assembly, "json", ".json", "one JSON object"}, whole<snippet_json>},
 };
 
 constexpr MemoryFormat memory_rows[] = {
     {{Kind::memory, "table", "", "for people"}, memory_table},
-    {{Kind::memory, "csv", ".csv", "RFC 4180, one row for each point"}, whole<memory_csv>},
-    {{Kind::memory, "json", ".json", "one object with everything", read_memory_json, is_memory_json},
-     whole<memory_json>},
-    {{Kind::memory, "html", ".html", "a page with the curves"}, whole<memory_html>},
-    {{Kind::memory, "lens-csv", ".lens-csv", "of chase-read: the columns of LENS"},
+    {{Kind::memory, "csv", ".csv", "RFC 4180, one row per measured point"}, whole<memory_csv>},
+    {{Kind::memory, "json", ".json", "one object with all data", read_memory_json, is_memory_json}, whole<memory_json>},
+    {{Kind::memory, "html", ".html", "a page with curves"}, whole<memory_html>},
+    {{Kind::memory, "lens-csv", ".lens-csv", "the columns of LENS, for the task chase-read"},
      whole<memory_lens_csv>,
      "chase-read"},
 };
 
 constexpr ProfileFormat profile_rows[] = {
-    {{Kind::profile, "table", "", "a table for people"},
+    {{Kind::profile, "table", "", "for people"},
      in_line<profile_table>,
      false,
      false,
      InlinedCodeIs::functions,
      false,
      true},
-    {{Kind::profile, "callgrind", "callgrind.out*", "callgrind's out-file: KCachegrind, callgrind_annotate"},
+    {{Kind::profile, "callgrind", "callgrind.out*", "callgrind's file format, for KCachegrind and callgrind_annotate"},
      in_line<profile_callgrind>,
      true,
      false,
      InlinedCodeIs::lines},
-    {{Kind::profile, "cachegrind", "cachegrind.out*", "cachegrind's out-file: cg_annotate, cg_diff"},
+    {{Kind::profile, "cachegrind", "cachegrind.out*", "cachegrind's file format, for cg_annotate and cg_diff"},
      in_line<profile_cachegrind>,
      true,
      false,
      InlinedCodeIs::lines},
-    {{Kind::profile, "folded", ".folded .collapsed", "a line for each stack, for flame graphs"},
+    {{Kind::profile, "folded", ".folded .collapsed", "one line per stack, for flamegraph.pl"},
      in_line<profile_folded>,
      false,
      true},
@@ -123,7 +122,7 @@ constexpr ProfileFormat profile_rows[] = {
      false,
      InlinedCodeIs::frames,
      true},
-    {{Kind::profile, "html", ".html", "a page: stacks, functions, their lines and callers"},
+    {{Kind::profile, "html", ".html", "a page with flame graph, functions, source lines and callers"},
      in_line<profile_html>,
      true,
      false,
@@ -135,7 +134,7 @@ constexpr ProfileFormat profile_rows[] = {
 
 constexpr DifferenceFormat difference_rows[] = {
     {{Kind::profile_difference, "table", "", "for people"}, in_line<difference_table>},
-    {{Kind::profile_difference, "html", ".html", "a page: both flame graphs, and what changed"},
+    {{Kind::profile_difference, "html", ".html", "a page with both flame graphs and the differences"},
      in_line<difference_html>},
     {{Kind::profile_difference, "json", ".json", "one JSON object"}, difference_json},
 };
@@ -147,7 +146,7 @@ constexpr WindowFormat window_rows[] = {
      nullptr,
      windows_description,
      true},
-    {{Kind::windows, "jsonl", ".jsonl", "one JSON object a line, the first one says what was measured", read_windows,
+    {{Kind::windows, "jsonl", ".jsonl", "one JSON object per line; the first describes the measurement", read_windows,
       are_windows_lines},
      anywhere<make_window_lines>,
      nullptr,
@@ -157,7 +156,7 @@ constexpr WindowFormat window_rows[] = {
      anywhere<make_window_hpctool>,
      fits_hpctool,
      hpctool_windows_description},
-    {{Kind::windows, "binary", ".bin", "compact, for long runs: tally export and report read it", read_windows,
+    {{Kind::windows, "binary", ".bin", "compact, for long runs; read by tally export and report", read_windows,
       are_windows_binary, true},
      anywhere<make_window_binary>,
      nullptr,
@@ -178,7 +177,7 @@ std::string discovery_object(const result::Discovery& discovery, bool, std::size
 
 constexpr DiscoveryFormat discovery_rows[] = {
     {{Kind::discovery, "table", "", "for people"}, discover_text},
-    {{Kind::discovery, "json", ".json", "one JSON object in one line"}, discovery_object},
+    {{Kind::discovery, "json", ".json", "one JSON object on one line"}, discovery_object},
 };
 
 std::string watch_rows_text(const result::WatchTable& table, const WatchStyle& style) {
@@ -188,8 +187,8 @@ std::string watch_line(const result::WatchTable& table, const WatchStyle&) { ret
 
 constexpr WatchFormat watch_rows[] = {
     {{Kind::watch, "table", "", "for people"}, watch_paragraph, watch_page},
-    {{Kind::watch, "csv", ".csv", "RFC 4180, a line for each row of a table"}, nullptr, watch_rows_text},
-    {{Kind::watch, "json", ".json .jsonl", "a JSON object for each table, one a line"}, watch_header_json, watch_line},
+    {{Kind::watch, "csv", ".csv", "RFC 4180, one line per row of a table"}, nullptr, watch_rows_text},
+    {{Kind::watch, "json", ".json .jsonl", "one JSON object per table and line"}, watch_header_json, watch_line},
 };
 
 // What `tally lab` writes is read here; the program that writes it is another one.

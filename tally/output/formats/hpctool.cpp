@@ -74,9 +74,9 @@ Result<std::string> hpctool(const result::Stat& stat, const Style& style) {
       const result::EventCount& one = run.counts[place];
       if (!one.count.value) {
         return fail(Code::bad_usage,
-                    fmt::format("the format hpctool has no way to say that {} is absent ({})", one.name.text(),
+                    fmt::format("the format hpctool cannot represent that {} is absent ({})", one.name.text(),
                                 one.count.reason),
-                    "its rows are integers only; the other formats say why there is no number");
+                    "it holds only integers; the other formats give the reason");
       }
       cells.push_back(std::to_string(*one.count.value));
     }

@@ -18,48 +18,45 @@ constexpr unsigned swept = Takes::regions | Takes::blocks | Takes::stride;
 constexpr unsigned writes = Takes::store | Takes::fence;
 
 constexpr std::array all{
-    Task{"levels", "the report: levels, translation buffers, controls, verdict", run_levels, 0u | Takes::ends},
-    Task{"curve", "latency against size", run_curve, Takes::ends | Takes::order},
-    Task{"assoc", "lines that hit against stride: ways and sets of the first level", run_assoc},
-    Task{"tlb", "pages that hit against pitch: translation buffers, and what pages the host gives", run_tlb},
-    Task{"line", "pairs of words against distance: the line", run_line, 0, 1},
-    Task{"ladder", "cold single touches against stride: what prefetchers do", run_ladder},
-    Task{"clock", "core cycles in a nanosecond, and the first level beside them", run_clock, 0, 1, false},
-    Task{"chase-write", "writes of regions, one fence each", run_chase_write, swept | writes},
-    Task{"chase-read", "the same, and cold reads of what was written", run_chase_read, swept | writes | Takes::load},
-    Task{"chase-raw", "each region written, then read at once", run_chase_raw, swept | writes | Takes::load},
-    Task{"forward", "reads after writes against both alone: what is forwarded", run_forward,
-         swept | writes | Takes::load},
-    Task{"fence-fit", "writes of small regions: the fence, a line, the bandwidth behind them", run_fence_fit,
-         writes | Takes::stride},
-    Task{"amplify", "cold reads over region and block sizes: entries", run_amplify, swept | writes | Takes::load},
-    Task{"overwrite", "one block written again and again: slow writes and their period", run_overwrite,
-         writes | Takes::blocks},
-    Task{"basic", "every operation by itself, 64 to 256 bytes, forward and random", run_basic, 0u | Takes::fence},
-    Task{"flush-first", "writes and reads of regions after the first level was emptied", run_flush_first,
+    Task{"levels", "the full report: cache levels, TLBs, controls, verdict", run_levels, 0u | Takes::ends},
+    Task{"curve", "latency by region size", run_curve, Takes::ends | Takes::order},
+    Task{"assoc", "ways and sets of the first-level cache", run_assoc},
+    Task{"tlb", "TLBs, and the pages that the host uses", run_tlb},
+    Task{"line", "cache line size", run_line, 0, 1},
+    Task{"ladder", "prefetchers: latency of single cold accesses by stride", run_ladder},
+    Task{"clock", "core cycles per nanosecond, and first-level latency", run_clock, 0, 1, false},
+    Task{"chase-write", "write regions, one fence per region", run_chase_write, swept | writes},
+    Task{"chase-read", "write regions, then read them cold", run_chase_read, swept | writes | Takes::load},
+    Task{"chase-raw", "write each region, then read it at once", run_chase_raw, swept | writes | Takes::load},
+    Task{"forward", "store-to-load forwarding of regions", run_forward, swept | writes | Takes::load},
+    Task{"fence-fit", "write small regions: cost of fence and line, bandwidth", run_fence_fit, writes | Takes::stride},
+    Task{"amplify", "cold reads by region and block size", run_amplify, swept | writes | Takes::load},
+    Task{"overwrite", "overwrite one block: slow writes and their period", run_overwrite, writes | Takes::blocks},
+    Task{"basic", "each operation alone, 64 to 256 bytes, forward and random", run_basic, 0u | Takes::fence},
+    Task{"flush-first", "write and read regions after emptying the first-level cache", run_flush_first,
          writes | Takes::regions | Takes::load},
-    Task{"wear", "one place written in seven ways: slow writes, their period, what puts them off", run_wear,
+    Task{"wear", "write one address in seven ways: slow writes and their period", run_wear,
          Takes::blocks | Takes::stride | Takes::fence},
-    Task{"stride-lat", "accesses against distance, a fence behind each", run_stride_lat,
+    Task{"stride-lat", "latency by stride, one fence per access", run_stride_lat,
          Takes::blocks | Takes::stride | Takes::fence},
-    Task{"seq-bw", "bandwidth of contiguous accesses, by operation and number of threads", run_seq_bw,
+    Task{"seq-bw", "sequential bandwidth by operation and number of threads", run_seq_bw,
          Takes::regions | Takes::blocks},
-    Task{"stride-bw", "bandwidth against distance, by operation", run_stride_bw, swept},
-    Task{"random-bw", "bandwidth of random accesses, by operation and number of threads", run_random_bw, swept},
-    Task{"lap", "loads of n lines that lie a stride apart, again and again: the n x S map", run_lap,
+    Task{"stride-bw", "bandwidth by stride and operation", run_stride_bw, swept},
+    Task{"random-bw", "random-access bandwidth by operation and number of threads", run_random_bw, swept},
+    Task{"lap", "load n lines at stride S repeatedly: the n x S map", run_lap,
          Takes::regions | Takes::stride | Takes::order, 2},
-    Task{"mlp", "1 to 16 rings walked together: how many loads are under way at once", run_mlp, 0u | Takes::regions},
-    Task{"stlf", "a load behind a store, by their places: what is forwarded", run_stlf},
-    Task{"loaded", "latency while other processors move bytes", run_loaded, 0u | Takes::regions},
-    Task{"c2c", "one line between two processors", run_c2c, 0, 5, false},
-    Task{"nodes", "latency and bandwidth of each memory node from each other", run_nodes, 0u | Takes::regions, 2},
+    Task{"mlp", "memory-level parallelism: 1 to 16 chains of loads at once", run_mlp, 0u | Takes::regions},
+    Task{"stlf", "store-to-load forwarding by relative address", run_stlf},
+    Task{"loaded", "latency while other CPUs use the memory bandwidth", run_loaded, 0u | Takes::regions},
+    Task{"c2c", "transfer of a cache line between two CPUs", run_c2c, 0, 5, false},
+    Task{"nodes", "latency and bandwidth between NUMA nodes", run_nodes, 0u | Takes::regions, 2},
 };
 
 Error unknown_task(std::string_view word) {
   std::vector<std::string> names;
   for (const Task& task : all) names.emplace_back(task.name);
   const auto near = nearest(word, names, 1);
-  return {Code::bad_usage, fmt::format("there is no task '{}'", printable(word)),
+  return {Code::bad_usage, fmt::format("unknown task '{}'", printable(word)),
           near.empty() ? "the tasks are: " + join(names, ", ") : fmt::format("did you mean {}?", near.front()), 0};
 }
 
@@ -91,26 +88,27 @@ Result<void> check_plan(const Task& task, const Plan& plan) {
   };
   for (const auto& one : options) {
     if (!one.asked || task.does_take(one.what)) continue;
-    return fail(Code::bad_usage, fmt::format("the task {} takes no {}", task.name, one.option),
+    return fail(Code::bad_usage, fmt::format("the task {} cannot be used with {}", task.name, one.option),
                 "these do: " + tasks_that_take(one.what));
   }
   if (!task.maps && (plan.pages != usual.pages || plan.node || !plan.file.empty())) {
-    return fail(Code::bad_usage,
-                fmt::format("the task {} measures no memory: it takes no --pages, --node or --file", task.name),
-                "leave it out");
+    return fail(
+        Code::bad_usage,
+        fmt::format("the task {} measures no memory: it cannot be used with --pages, --node or --file", task.name),
+        "omit it");
   }
   if (task.mappings == 1 && (plan.mappings > 1 || plan.batches != usual.batches)) {
-    return fail(Code::bad_usage,
-                fmt::format("the task {} measures in one place, a fixed number of times: it takes no --mappings or "
-                            "--batches",
-                            task.name),
-                "leave them out");
+    return fail(
+        Code::bad_usage,
+        fmt::format("the task {} has a fixed number of measurements: it cannot be used with --mappings or --batches",
+                    task.name),
+        "omit them");
   }
   if (!plan.node) return {};
-  if (task.run == run_nodes) return fail(Code::bad_usage, "the task nodes takes all nodes", "leave --node out");
+  if (task.run == run_nodes) return fail(Code::bad_usage, "the task nodes measures all nodes", "omit --node");
   if (!plan.file.empty()) {
-    return fail(Code::bad_usage, "a file's memory lies where the file has it",
-                "--node and --file do not go together; a device of that node can be the file");
+    return fail(Code::bad_usage, "--node and --file cannot be used together: the file determines its memory",
+                "use a device on that node as the file");
   }
   return linux::check_node(*plan.node, linux::memory_nodes());
 }
@@ -124,7 +122,7 @@ std::string mappings_text(int asked, const std::vector<result::MemoryPoint>& poi
     least = std::min(least, point.mappings);
     most = std::max(most, point.mappings);
   }
-  return least == most ? std::to_string(asked) : fmt::format("{} ({} to {} of a size)", asked, least, most);
+  return least == most ? std::to_string(asked) : fmt::format("{} ({} to {} per size)", asked, least, most);
 }
 
 void add_settings(const Task& task, const Runner& runner, result::Memory& result) {
@@ -152,7 +150,7 @@ void add_counters(const Runner& runner, result::Memory& result) {
   if (!runner.counters().any()) {
     result.counters_reason = runner.counters().why();
   } else if (std::none_of(result.points.begin(), result.points.end(), counted)) {
-    result.counters_reason = "this task does more between its time stamps than its loads and stores";
+    result.counters_reason = "this task does more than loads and stores between its time stamps";
   } else {
     result.counters = runner.counters().rows();
   }
@@ -212,10 +210,10 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
   add_counters(*runner, result);
   if (runner->plan().stop()) {
     result.complete = false;
-    result.notices.emplace_back("interrupted: what was measured until then");
+    result.notices.emplace_back("interrupted: results so far");
   } else if (runner->seconds_left() <= 0) {
     result.complete = false;
-    result.notices.emplace_back("the time ran out before all was measured: --time-budget gives more");
+    result.notices.emplace_back("the time limit was reached before everything was measured: increase --time-budget");
   }
   return result;
 }

@@ -85,9 +85,8 @@ std::string cut_stacks(const result::Profile& profile) {
   for (std::size_t i = 0; i < std::min(most.size(), shown); ++i) names.push_back(most[i].second);
   if (most.size() > shown) names.emplace_back("others");
   return fmt::format(
-      "stacks of {:.1f} % are cut: they end in {} and not where a thread begins, for code without frame pointers tells "
-      "no caller (gcc's -fno-omit-frame-pointer keeps them; --backend engine needs none), and of more calls than "
-      "kernel.perf_event_max_stack the kernel tells the innermost",
+      "{:.1f} % of call stacks are incomplete: they end in {}; build with -fno-omit-frame-pointer, use --backend "
+      "engine, or raise kernel.perf_event_max_stack",
       100.0 * static_cast<double>(cut) / static_cast<double>(all), join(names, ", "));
 }
 

@@ -78,7 +78,7 @@ TEST(ProfileOfSamples, has_none_where_every_event_is_one) {
 
 TEST(ProfileOfSamples, says_where_stacks_are_cut) {
   const std::string table = profile_table(sampled(250, "without_frame"), {});
-  EXPECT_NE(table.find("stacks of 100.0 % are cut: they end in prog"), std::string::npos) << table;
+  EXPECT_NE(table.find("100.0 % of call stacks are incomplete: they end in prog"), std::string::npos) << table;
 }
 
 TEST(ProfileOfSamples, says_how_near_an_instruction_is) {

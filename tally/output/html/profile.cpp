@@ -165,11 +165,10 @@ std::string profile_html(const result::Profile& profile, const ProfileStyle& sty
   }
   for (const std::string& line : sampling_lines(profile)) page.lines.emplace_back(line, "");
   page.has_stacks = !profile.calls.empty();
-  page.about_stacks =
-      page.has_stacks
-          ? "A box is a function, as wide as what was counted from its calls to their returns; below it is what it "
-            "called. A click looks closer."
-          : "Calls were not followed: tally profile --calls --format html draws who called whom.";
+  page.about_stacks = page.has_stacks
+                          ? "A box is a function, as wide as what was counted from its calls to their returns; below "
+                            "it is what it called. Click to zoom."
+                          : "Calls were not followed: tally profile --calls --format html draws who called whom.";
   page.data = page_data(profile, style);
   return profile_page(page);
 }

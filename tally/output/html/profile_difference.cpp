@@ -157,9 +157,9 @@ std::string difference_html(const ProfileDifference& difference, const ProfileSt
   const bool before = !difference.before->calls.empty(), after = !difference.after->calls.empty();
   page.has_stacks = before && after;
   page.about_stacks =
-      page.has_stacks   ? "A box is a function, as wide as the larger of what it counted before and after, with its "
-                          "callees; below it "
-                          "is what it called. Red counts more now, blue less, grey the same. A click looks closer."
+      page.has_stacks
+          ? "A box is a function, as wide as the larger of what it counted before and after, with its callees; below "
+            "it is what it called. Red counts more now, blue less, grey the same. Click to zoom."
       : before || after ? "Calls were followed in one of the two profiles only: take both with --calls."
                         : "Calls were not followed: with tally profile --calls the stacks are drawn, too.";
   page.data["functions"] = functions_json(difference, style);

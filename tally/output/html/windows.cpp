@@ -112,7 +112,7 @@ std::string events_table(const Windows& windows) {
                at(values.empty() ? 0 : values.size() - 1), trust, remark});
   }
   return element("h3", "Events in a window") +
-         element("p", "Least, median and most are of full windows, which no thread's end cut.", "soft") + table.html();
+         element("p", "Minimum, median and maximum of complete windows.", "soft") + table.html();
 }
 
 std::string threads_table(const Windows& windows) {

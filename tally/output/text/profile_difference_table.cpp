@@ -98,7 +98,7 @@ class Table {
       }
     }
     if (more_rows > 0) add_row(grid, more, {fmt::format("{} more (--top 0 shows all)", thousands(more_rows))});
-    if (same_rows > 0) add_row(grid, same, {fmt::format("{} as before", thousands(same_rows))});
+    if (same_rows > 0) add_row(grid, same, {fmt::format("{} unchanged", thousands(same_rows))});
     add_rest(grid, difference_.before->repeated, difference_.after->repeated, "[elements of string instructions]");
     add_rest(grid, difference_.before->unplaced, difference_.after->unplaced, "[not at any place]");
     Change total = none();

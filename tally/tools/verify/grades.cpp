@@ -139,8 +139,7 @@ GradedEvent speculative_grade(const Ledger& ledger, std::size_t place) {
   graded.grade = EventGrade::speculative;
   graded.spread_percent = widest;
   graded.why = fmt::format("no program has a known answer; the same program varied by {:.2g} %", widest);
-  if (!model.empty())
-    graded.why = fmt::format("the word of a model ({}); the same program varied by {:.2g} %", model, widest);
+  if (!model.empty()) graded.why = fmt::format("from a model ({}); varied by {:.2g} % between runs", model, widest);
   return graded;
 }
 

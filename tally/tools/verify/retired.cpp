@@ -25,8 +25,8 @@ Result<Check> counted_as_instructions(const Scene& scene, Id id, const Trial& tr
   check.reason = loads ? "loads were seen to vary so" : "stores were not seen to vary";
   const backend::Outlook outlook = scene.bench.backend().outlook(event);
   if (outlook.trust != Trust::counted) {
-    const std::string why = outlook.trust == Trust::absent ? "not counted: " + outlook.reason
-                                                           : "no PMU counts it here, but a model its accesses";
+    const std::string why =
+        outlook.trust == Trust::absent ? "not counted: " + outlook.reason : "counted by a model here, not by a PMU";
     return concluded(check, Verdict::inconclusive, why);
   }
   const auto ran = scene.bench.run(trial, {event});

@@ -163,7 +163,7 @@ std::string made_of(const channel::CoreValues& core, const Simulation& simulatio
                             : "misses of caches, and wrong predictions (misses of TLBs with --precision full)");
   if (core.unknown == 0) return parts + "; its table has a timing for every instruction that ran";
   const double share = 100.0 * static_cast<double>(core.unknown) / static_cast<double>(core.instructions);
-  return fmt::format("{}; its table has no timing for {} of the instructions that ran", parts,
+  return fmt::format("{}; {} of executed instructions have no timing data", parts,
                      share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
 }
 

@@ -140,7 +140,7 @@ class InheritedWindows final : public WindowSource {
   std::vector<std::string> notices() const override {
     std::vector<std::string> said;
     said.emplace_back(
-        "windows are a thread's on one processor: after a move the window there goes on later. The program is not "
+        "each window counts one thread on one CPU; it resumes when the thread returns to that CPU. The program is not "
         "traced.");
     if (maker_->lost() > 0)
       said.push_back(

@@ -1,4 +1,5 @@
 #include "tally/engine/instrument/core_code.hpp"
+
 #include "tally/engine/channel/hash.hpp"
 
 namespace tally::engine::instrument {
@@ -92,8 +93,8 @@ Operation kind_of(const Details& details, const models::Form& form) {
   const u64 key = u64{details.raw.mnemonic} << 32 | u64{form.bits} << 16 | u64{form.operands} << 8 |
                   u64{form.address_parts} << 4 | u64{form.immediate} << 3 | u64{form.memory} << 2 |
                   u64{form.locked} << 1 | u64{form.same_register} | u64{1} << 63;
-  Known& place = known[channel::hash_bits(key, 10)];
-  if (place.key != key) {
+  CachedKind& entry = cache[channel::hash_bits(key, 10)];
+  if (entry.key != key) {
     const char* name = ZydisMnemonicGetString(details.raw.mnemonic);
     entry = {key, name == nullptr ? Operation::unknown : models::operation_of(name, form)};
   }

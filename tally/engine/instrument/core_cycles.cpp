@@ -86,7 +86,7 @@ class Steps {
   /// Neighbouring instructions have neighbouring slots, because they are used one after the other.
   u32 slot_of(u64 pc) const {
     u32 i = (channel::hash32(pc >> 6) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_;
-    while (places_[i] != 0 && steps_[places_[i] - 1].pc != pc) i = (i + 1) & mask_;
+    while (slots_[i] != 0 && steps_[slots_[i] - 1].pc != pc) i = (i + 1) & mask_;
     return i;
   }
 

@@ -57,7 +57,7 @@ class Parser {
     return fail(Code::bad_usage, fmt::format("{}: {}", where, printable(what)), std::move(hint));
   }
 
-  Done take(const std::string& line) {
+  Status take(const std::string& line) {
     std::vector<std::string> words = split_words(line);
     const std::string head = words.front();
     const std::string rest = trimmed(line.substr(head.size()));

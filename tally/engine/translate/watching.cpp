@@ -28,7 +28,7 @@ PageRange compared[compared_limit];
 u32 compared_count;
 bool nothing_is_watched;
 
-Watched& place_of(u64 page) {
+Watched& slot_of(u64 page) {
   u32 i = channel::hash32(page) & watched.mask;
   while (watched.entry[i].page != 0 && watched.entry[i].page != page) i = (i + 1) & watched.mask;
   return watched.entry[i];

@@ -1,6 +1,5 @@
 // What records say, with what reading cost taken off.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -150,7 +149,8 @@ std::vector<RegionResult> Counters::regions() const { return detail::results_of(
 
 void print(const RegionResult& result, std::FILE* to) {
   const int stream = fileno(to);
-  const bool is_standard = stream == STDOUT_FILENO || stream == STDERR_FILENO;
+  const bool is_standard =
+      stream == static_cast<int>(linux::Stream::output) || stream == static_cast<int>(linux::Stream::error);
   const std::string text = report::region_text(
       result, is_standard ? linux::terminal_columns(static_cast<linux::Stream>(stream)) : std::size_t{0});
   (void)std::fwrite(text.data(), 1, text.size(), to);

@@ -142,6 +142,7 @@ class Random {
 };
 
 // A damaged text is an error that names the file, or a result that every format writes and that is read back the same.
+// Threads of a process without values of its own are stored without it; the first reading may change their order.
 void expect_error_or_result(const std::string& text) {
   const auto stats = result::read_stats(text, "damaged");
   if (!stats) {
@@ -155,7 +156,11 @@ void expect_error_or_result(const std::string& text) {
   ASSERT_TRUE(written) << text;
   const auto again = result::read_stats(*written, "again");
   ASSERT_TRUE(again) << again.error().message << " in " << *written;
-  EXPECT_EQ(*json(again->front(), {true, true}), *written);
+  const std::string second = *json(again->front(), {true, true});
+  EXPECT_EQ(second.size(), written->size());
+  const auto third = result::read_stats(second, "third");
+  ASSERT_TRUE(third) << third.error().message;
+  EXPECT_TRUE(*json(third->front(), {true, true}) == second) << second;
 }
 
 TEST(Stored, with_damaged_letters_is_an_error_or_a_result) {

@@ -142,9 +142,10 @@ void add_processes(Json& json, const result::Stat& stat, const Style& style) {
   Json threads = Json::array();
   for (std::size_t i = 0; i < stat.runs.size(); ++i) {
     for (const result::Process& process : stat.runs[i].processes) {
-      if (!has_only_threads(process))
+      if (!has_only_threads(process)) {
         processes.push_back(with_engine(process_json(process, i + 1), process.single_stepped));
-      if (process.native_from) processes.back()["native_from_ns"] = process.native_from->count();
+        if (process.native_from) processes.back()["native_from_ns"] = process.native_from->count();
+      }
       for (const result::Thread& thread : process.threads) {
         threads.push_back({{"run", i + 1},
                            {"pid", process.pid},

@@ -7,7 +7,7 @@
 namespace tally::memory {
 
 std::string suggested_options(const Circumstances& run) {
-  // Twice the mappings, some of them several times, in whole minutes.
+  // Twice the mappings, some of them repeated, in whole minutes.
   return fmt::format("--mappings {} --time-budget {}", 2 * run.mappings, (3 * run.budget_seconds + 59) / 60 * 60);
 }
 

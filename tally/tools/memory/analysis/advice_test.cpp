@@ -1,4 +1,4 @@
-// What a user is told to do next.
+// Tests of the advice after a contended run.
 #include "tally/tools/memory/analysis/advice.hpp"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 namespace tally::memory {
 
 bool is_of_prefetchers(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes) {
-  // Two levels of the same heights differ from that by more than a tenth.
+  // Two levels of the same heights differ from the shape by more than a tenth.
   constexpr double unexplained = 0.05;
   const Fit fit = fit_rise(curve, below, above, page_bytes);
   return brings_neighbours(fit.shape) && fit.error < unexplained;

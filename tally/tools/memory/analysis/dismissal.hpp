@@ -1,26 +1,25 @@
-// Which steps of a curve are no levels.
+// Recognizes steps of a curve that are not the end of a cache level.
 #pragma once
 
 #include "tally/tools/memory/analysis/levels.hpp"
 
 namespace tally::memory {
 
-/// ns per load on both sides of a step, in one order of the lines.
+/// ns per load on both sides of a step, for one order of the lines.
 struct StepWalk {
   double below_ns = 0;
   double above_ns = 0;
 };
 
-/// Whether the plateau in the middle of three is no level: where each miss brings a second line, one of both
-/// hits in rings somewhat larger than the cache, and the curve stands half-way for half an octave and more.
+/// Whether the middle one of three plateaus is caused by prefetchers. If each miss also fetches a second line, one of
+/// the two hits in rings somewhat larger than the cache, and the curve stays half-way up for half an octave or more.
 bool is_of_prefetchers(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes);
 
-/// Whether there is a step in that order: by a tenth, which is more than two walks of the same differ by.
+/// Whether the latency rises by a tenth, which is more than repeated walks differ.
 bool rises(const StepWalk& walk);
 
-/// Whether a step from a plateau of `plateau_ns` (at random) is gone when each page is finished before the next one
-/// begins, as those of translation buffers are. It is not where both sides are slow: then something else took the
-/// level away while they were walked.
+/// Whether a step from a plateau of `plateau_ns` (random order) vanishes when each page is finished before the next one
+/// begins; steps of translation buffers do. False if both sides are slow: then something else used the level meanwhile.
 bool goes_away_by_page(const StepWalk& by_page, double plateau_ns);
 
 }  // namespace tally::memory

@@ -12,7 +12,7 @@ TEST(Dismissal, a_step_of_translations_goes_away_by_page) {
   EXPECT_TRUE(goes_away_by_page({4.01, 4.11}, 4.06));
 }
 
-// A cache of 64 K after which 4 ns become 20 and 36, at 64 K and 160 K; or where pairs of lines are fetched.
+// A cache of 64 K, with 4 ns that become 20 and 36 at 64 K and 160 K; or one for which pairs of lines are fetched.
 Curve curve_by(double (*misses)(double x)) {
   Curve curve;
   for (const std::uint64_t size : size_grid(4096, 2 << 20, 8, 64)) {
@@ -35,16 +35,16 @@ TEST(Dismissal, pairs_of_lines_are_no_level_and_two_levels_are_two) {
 
 TEST(Dismissal, a_step_of_a_cache_does_not) {
   EXPECT_FALSE(goes_away_by_page({1.08, 2.4}, 1.08));
-  // Prefetchers flatter both sides of a later one.
+  // Prefetchers make both sides of a later step faster.
   EXPECT_FALSE(goes_away_by_page({7, 16}, 14.4));
 }
 
-// As seen on a virtual machine: for a moment others had the whole last level, so that memory was on both sides.
+// As seen on a virtual machine: for a moment others used the whole last level, so both sides were in memory.
 TEST(Dismissal, a_level_that_is_away_for_a_moment_is_no_step_of_translations) {
   EXPECT_FALSE(goes_away_by_page({62, 65}, 15.5));
 }
 
-// A neighbour in the core has a part of the first level: the last size of its plateau is walked as slowly as the next.
+// Another thread of the core uses a part of the first level: the last size of its plateau is as slow as the next one.
 TEST(Dismissal, plateaus_are_walked_in_their_middle) {
   const Curve curve{{4096, 1, false}, {8192, 1, false}, {16384, 1, false}, {65536, 1, false}};
   EXPECT_DOUBLE_EQ(middle_bytes(curve, {0, 3, 1}), 16384);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double line_bytes = 64;
 
-// Whether what a straight line leaves over falls into two halves that differ by more than the noise of each. Each side
-// keeps its own slope, so that a bend alone is no step.
+// Whether the residuals of a straight line split into two halves that differ by more than the noise of each. Each side
+// has a slope of its own, so a bend alone is not a step.
 bool has_step(const std::vector<double>& lines, const std::vector<double>& ns) {
   constexpr std::size_t least = 3;
   for (std::size_t cut = least; cut + least <= lines.size(); ++cut) {
@@ -27,7 +27,7 @@ bool has_step(const std::vector<double>& lines, const std::vector<double>& ns) {
     }
     const double at = (lines[cut - 1] + lines[cut]) / 2;
     const double step = behind.intercept + behind.slope * at - before.intercept - before.slope * at;
-    // A step smaller than a few lines' issue is a matter of rounding.
+    // A step smaller than the issue time of a few lines is rounding.
     const double noise = std::max(3 * 1.4826 * median(std::move(left)), 0.02 * ns.back());
     if (step > noise + 2 * std::abs(before.slope)) return true;
   }

@@ -21,7 +21,7 @@ namespace {
 using result::Grade;
 using result::MemoryLevel;
 
-// One step of the grid, 8 to an octave: 2^(1/8).
+// One step of the grid: 8 per octave, so 2^(1/8).
 constexpr double grid_step = 1.0905;
 
 std::vector<double> batches_of(const Curve& curve, const Plateau& plateau) {
@@ -50,7 +50,7 @@ void set_latency(MemoryLevel& level, const Curve& curve, const Plateau& plateau,
   }
 }
 
-// Two measurements of one size.
+// Whether two measurements are of one size.
 bool are_near(double one_bytes, double other_bytes) { return std::abs(one_bytes / other_bytes - 1) <= 0.15; }
 
 void set_capacity(MemoryLevel& level, const Capacity& capacity, const KnownCache* known) {
@@ -70,10 +70,10 @@ void set_capacity(MemoryLevel& level, const Capacity& capacity, const KnownCache
   level.effective = !level.snapped;
 }
 
-// Everything against a better grade, or for this one.
+// The reasons for a grade.
 struct Reasons {
   bool sound = true;
-  bool noisy = false;  // one grade less
+  bool noisy = false;  // lowers the grade by one
   std::vector<std::string> words;
 
   void against(std::string word) {
@@ -82,7 +82,7 @@ struct Reasons {
   }
 };
 
-// What speaks against anything that rests on few of the timings.
+// Adds the reasons that follow from few or disturbed timings.
 void add_noise(Reasons& reasons, const Stretch& stretch, double waited_share) {
   if (waited_share > waited_too_long) {
     reasons.words.push_back(fmt::format("{} ({:.0f} % of the time)", processor_shared, waited_share * 100));
@@ -99,7 +99,7 @@ void add_noise(Reasons& reasons, const Stretch& stretch, double waited_share) {
 Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& next, const MemoryLevel& level,
                    double waited_share) {
   Reasons reasons;
-  // Both halves of the interval within a step of the grid.
+  // Both halves of the interval are within a step of the grid.
   const bool narrow = *level.capacity_high <= *level.capacity_bytes * grid_step &&
                       *level.capacity_low >= *level.capacity_bytes / grid_step;
   if (!narrow) {
@@ -114,20 +114,20 @@ Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& n
   return reasons;
 }
 
-// The map of lines × stride beside the first level.
+// Whether the geometry from hit counts by stride confirms the capacity of the first level.
 bool agrees(const Witnesses& witnesses, const MemoryLevel& level) {
   if (!witnesses.first_level || witnesses.first_level->capacity_bytes == 0) return false;
   return are_near(static_cast<double>(witnesses.first_level->capacity_bytes), *level.capacity_bytes);
 }
 
-// `witness`: another measurement gives the same.
+// `witness`: another measurement confirms the capacity.
 void grade_capacity(MemoryLevel& level, Reasons reasons, bool witness, const KnownCache* known) {
   if (known != nullptr && known->shared) reasons.against("shared: one thread's part of it, which others change");
   level.grade = Grade::low;
   if (reasons.sound && (witness || !reasons.noisy)) level.grade = Grade::medium;
   if (reasons.sound && witness && !reasons.noisy) level.grade = Grade::high;
   if (!reasons.sound) {
-    // Then the interval decides whether it is the reported one.
+    // The interval decides whether the level is the reported cache.
     level.snapped = level.snapped && known != nullptr && static_cast<double>(known->bytes) >= *level.capacity_low &&
                     static_cast<double>(known->bytes) <= *level.capacity_high;
     level.effective = !level.snapped;
@@ -154,7 +154,7 @@ std::string name_of(std::size_t index, const KnownCache* known, const std::vecto
   return known == &reported.back() && known->level > 2 ? "LLC" : fmt::format("L{}", known->level);
 }
 
-// The reported cache that a capacity belongs to: its neighbour in size, and none twice. A shared one may give less.
+// The reported cache, from index `from` on, that a capacity belongs to. A shared cache may show a smaller capacity.
 const KnownCache* match(const std::vector<KnownCache>& reported, std::size_t from, double bytes) {
   for (std::size_t i = from; i < reported.size(); ++i) {
     const auto size = static_cast<double>(reported[i].bytes);
@@ -164,7 +164,7 @@ const KnownCache* match(const std::vector<KnownCache>& reported, std::size_t fro
   return nullptr;
 }
 
-// The last plateau, after which nothing rises any more. `all_seen`: no reported cache is left that it may be.
+// The row of the last plateau. `all_seen`: every reported cache is already assigned to an earlier one.
 MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesses& witnesses, bool all_seen) {
   MemoryLevel level;
   const double octaves = std::log2(curve[span.last.last].size_bytes / curve[span.first.first].size_bytes);
@@ -204,7 +204,7 @@ MemoryLevel hidden_memory() {
   return level;
 }
 
-// A level of which the latency may be known, and the size is not.
+// A contended level: its size is unknown, its latency may be known.
 MemoryLevel busy_level(const Curve& curve, const LevelSpan& span, std::string name, const KnownCache* known,
                        const std::string& why, const Witnesses& witnesses) {
   MemoryLevel level;
@@ -216,7 +216,7 @@ MemoryLevel busy_level(const Curve& curve, const LevelSpan& span, std::string na
   return level;
 }
 
-// A cache that the system reports where the curve cannot be believed, or does not show it.
+// A reported cache whose part of the curve is contended, or that the curve does not show.
 MemoryLevel missed_level(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& known,
                          bool contended, const Witnesses& witnesses) {
   MemoryLevel level;
@@ -238,7 +238,7 @@ MemoryLevel memory_not_reached(const Curve& curve, const Witnesses& witnesses) {
   return level;
 }
 
-// The latency of a plateau that lies inside a cache whose end was not seen is that cache's, with its counts.
+// Moves the latency and counts of a plateau to the row of the cache that it belongs to, whose end was not seen.
 void move_latency(MemoryLevel& from, MemoryLevel& to) {
   to.ns = std::exchange(from.ns, 0);
   to.ns_low = std::exchange(from.ns_low, std::nullopt);
@@ -247,13 +247,13 @@ void move_latency(MemoryLevel& from, MemoryLevel& to) {
   to.counts = std::exchange(from.counts, {});
 }
 
-// Goes up the curve, beside the caches that the system reports, and writes a row for each level and each of them.
+// Walks up the curve and the reported caches together, and writes a row for each level and each cache.
 class LevelFinder {
  public:
   LevelFinder(const Curve& curve, const std::vector<LevelSpan>& spans, const Witnesses& witnesses)
       : curve_(curve), spans_(spans), witnesses_(witnesses), hiding_(spans.empty()) {}
 
-  // A span whose end somebody else disturbed. It is taken for the next reported cache, of those before `until`.
+  // A span whose end is disturbed. Assigns it to the next reported cache before `until`.
   void add_busy(const LevelSpan& span, const std::string& why, std::size_t until) {
     const KnownCache* known = next_ < until ? &reported()[next_++] : nullptr;
     levels_.push_back(busy_level(curve_, span, name_of(levels_.size(), known, reported()), known, why, witnesses_));
@@ -262,8 +262,8 @@ class LevelFinder {
 
   void add_seen(const LevelSpan& span, const LevelSpan& next) { add(span, next, capacity_of(span, next)); }
 
-  // A span after which the curve is not to be believed, where the next reported cache is one core's own and lines that
-  // lie anywhere measured it; nothing and false where they did not.
+  // A span after which the curve is unreliable: uses the capacity from scattered rings if the next reported cache is
+  // private and they measured it; otherwise adds nothing and returns false.
   bool add_scattered(const LevelSpan& span, const LevelSpan& next) {
     if (next_ == reported().size() || reported()[next_].shared) return false;
     const Capacity* const one = scattered_near(static_cast<double>(reported()[next_].bytes));
@@ -275,7 +275,7 @@ class LevelFinder {
     return true;
   }
 
-  // What the curve ends in.
+  // The end of the curve.
   void add_end() {
     const std::size_t until = shown_until();
     const std::string busy = spans_.empty() ? "" : contention_above(curve_, spans_.back(), reported());
@@ -298,7 +298,7 @@ class LevelFinder {
   std::vector<MemoryLevel> take() { return std::move(levels_); }
 
  private:
-  // What lines that lie anywhere say of a cache of about this size; null where they say nothing.
+  // The capacity from scattered rings that is near this size; null if there is none.
   const Capacity* scattered_near(double bytes) const {
     for (const Capacity& one : witnesses_.scattered) {
       if (one.bytes >= bytes / 1.6 && one.bytes <= bytes * 1.6) return &one;
@@ -338,8 +338,8 @@ class LevelFinder {
     levels_.push_back(std::move(level));
   }
 
-  // Where the rise slopes, rings whose lines lie anywhere say how far it goes: neither the frames nor missed
-  // translations are in their rise.
+  // If the rise slopes, scattered rings measure the capacity better: neither frames nor missed translations affect
+  // them.
   Capacity capacity_of(const LevelSpan& span, const LevelSpan& next) const {
     Capacity capacity = capacity_of_curve(span, next);
     if (capacity.shape != Shape::page_colours && capacity.shape != Shape::random_replacement) return capacity;
@@ -353,7 +353,8 @@ class LevelFinder {
     return capacity;
   }
 
-  // A fit of page colours has missed translations in it, so it begins before them. Else the plateau after them counts.
+  // A fit of page colours models missed translations, so it starts before them. Otherwise it starts at the plateau
+  // after them.
   Capacity capacity_of_curve(const LevelSpan& span, const LevelSpan& next) const {
     const FirstTranslations& known = witnesses_.translations;
     if (span.first == span.last) return find_capacity(curve_, span.last, next.first, witnesses_.page_bytes, known);
@@ -366,7 +367,7 @@ class LevelFinder {
 
   const std::vector<KnownCache>& reported() const { return witnesses_.reported; }
 
-  // Of the reported caches: a cache shows from where the one before it ends.
+  // Index after the last reported cache that the curve reaches: a cache shows from the end of the one before it.
   std::size_t shown_until() const {
     const double end = curve_.empty() ? 0 : curve_.back().size_bytes;
     std::size_t until = next_;
@@ -374,8 +375,8 @@ class LevelFinder {
     return until;
   }
 
-  // Rows of those between the last one that was found and the next: contended where the curve is hidden, else not
-  // seen. Returns the row of the one that the plateau's latency belongs to; none where that is the next one's own.
+  // Adds rows for the reported caches before `until` that were not found: contended if the curve hides them, otherwise
+  // unseen. Returns the row that the plateau's latency belongs to; null if it belongs to the next cache.
   MemoryLevel* pass_by(std::size_t until, const Plateau* plateau) {
     const KnownCache* holder =
         hiding_ || plateau == nullptr ? nullptr : holder_of(curve_, *plateau, reported(), next_, until);
@@ -391,8 +392,8 @@ class LevelFinder {
   const std::vector<LevelSpan>& spans_;
   const Witnesses& witnesses_;
   std::vector<MemoryLevel> levels_;
-  std::size_t next_ = 0;  // of the reported caches
-  bool hiding_ = false;   // from here on some could lie where the curve is not to be believed
+  std::size_t next_ = 0;  // index of the next reported cache
+  bool hiding_ = false;   // later caches may be hidden in an unreliable part of the curve
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// From plateaus and rises to the levels of a report.
+// Converts plateaus and rises of a curve to the levels of a report.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace tally::memory {
 
-/// What is known beside the curve.
+/// Other measurements and facts that the findings use.
 struct Witnesses {
   std::vector<KnownCache> reported;
-  std::optional<Geometry> first_level;      ///< from the map of lines × stride
+  std::optional<Geometry> first_level;      ///< from hit counts by stride
   std::optional<std::uint64_t> line_bytes;  ///< from pairs of words
   std::optional<double> ghz;
   double page_bytes = 4096;
   FirstTranslations translations{};
-  std::vector<Capacity> scattered{};  ///< of rings whose lines lie anywhere, where a rise of the curve slopes
-  double waited_share = 0;            ///< of the time, for the processor
-  std::string suggested_options{};    ///< options that would show more, as suggested_options() has them
-  std::string cut_short{};            ///< why the curve ends before it should; empty where it does not
+  std::vector<Capacity> scattered{};  ///< of scattered rings, for rises of the curve that slope
+  double waited_share = 0;            ///< share of the time that the thread waited for its processor
+  std::string suggested_options{};    ///< options for a more thorough run, from suggested_options()
+  std::string cut_short{};            ///< why the curve ends early; empty if it does not
 };
 
-/// What a curve of rings says whose lines lie anywhere in a larger region: the capacity at its first rise that is more
-/// than a slope, and calm. Nothing where it has none.
+/// The capacity from a curve of scattered rings (lines spread over a larger region): that of its first uncontended rise
+/// that is steeper than a slope. Empty if there is none.
 std::optional<Capacity> find_scattered(const Curve& curve);
 
-/// The levels of a curve, with capacity, latency, grade and the reason for it. What the machine was too busy for is
-/// left out of a level, which is contended then; so is a cache that the system reports and that may lie where the curve
-/// is not to be believed. A reported cache whose end the curve does not show has a row that says so.
+/// The levels of a curve, with capacity, latency, grade and the reason for the grade. A level that the machine was too
+/// busy for is marked contended and lacks the affected values. A reported cache is contended if its end may be in a
+/// flagged part of the curve, and otherwise has a row that says why its end is not seen.
 std::vector<result::MemoryLevel> find_levels(const Curve& curve, const std::vector<LevelSpan>& spans,
                                              const Witnesses& witnesses);
 
-/// Whether the machine was too busy for a report: for some level, or for more than half of the points, or others had
-/// the processor for too long. `why` names what is contended and what is calm.
+/// Whether the machine was too busy for a report: a level is contended, more than half of the points are flagged, or
+/// the thread waited for its processor too long. `why` names the contended and the calm levels.
 struct LevelsVerdict {
   bool contended = false;
   std::string why;

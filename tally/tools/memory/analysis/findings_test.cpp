@@ -1,4 +1,4 @@
-// From curves to what is claimed of them.
+// Tests of the levels that are derived from curves.
 #include "tally/tools/memory/analysis/findings.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr double kib = 1024;
 constexpr double mib = 1024 * kib;
 
-// Three levels of 48 K, 2 M and 32 M, and translations of 96 pages: 384 K. Two percent of noise.
+// Three levels of 48 K, 2 M and 32 M, and translations of 96 pages (384 K), with two percent of noise.
 Curve machine(Random& random) {
   Curve curve;
   for (const std::uint64_t bytes : size_grid(4096, 256 << 20, 8, 64)) {
@@ -46,9 +46,8 @@ Witnesses known() {
   return witnesses;
 }
 
-// The law of SlopingRise for a level of 1 M in 8 ways, much as a translation buffer of 72 pages and a shared level
-// after it make it on a virtual machine (AMD EPYC, Zen 4; a missed translation costs 2 ns there), and memory from 16 M
-// on.
+// SlopingRise for a level of 1 M in 8 ways, similar to a virtual machine (AMD EPYC, Zen 4; a missed translation costs 2
+// ns there) with a translation buffer of 72 pages and a shared level after it, and memory from 16 M on.
 Curve sloping_machine() {
   Curve curve;
   for (const std::uint64_t bytes : size_grid(64 << 10, 128 << 20, 8, 64)) {
@@ -81,7 +80,7 @@ TEST(Levels, between_slopes_are_as_large_as_they_are) {
   EXPECT_TRUE(blind[0].because.starts_with("missed translations are not taken into account")) << blind[0].because;
 }
 
-// As where a missed translation makes a plateau of its own before the cache ends.
+// A missed translation makes a plateau of its own before the cache ends.
 TEST(Levels, between_slopes_begin_before_missed_translations) {
   const Curve curve = sloping_machine();
   const auto plateaus = find_plateaus(curve);
@@ -158,7 +157,7 @@ TEST(Levels, have_the_counts_of_their_own_plateau_without_disturbed_points) {
   ASSERT_EQ(levels.size(), 4u);
   EXPECT_EQ(levels[0].counts, (std::vector<double>{16, 0})) << "the middle of 0 and 5 to 28";
   for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(levels[i].counts[1], 1) << i;
-  curve[16].counts.clear();  // in none of its batches all counters ran
+  curve[16].counts.clear();  // in no batch did all counters run
   levels = levels_of(curve, {true, false, true, true});
   EXPECT_EQ(levels[0].counts, (std::vector<double>{16, 0})) << "between 15 and 17";
   levels = levels_of(machine(random), {true, false, true, true});
@@ -208,7 +207,7 @@ TEST(Levels, where_the_machine_was_busy_have_no_number_and_the_others_have) {
 TEST(Levels, behind_a_calm_rise_are_contended_alone) {
   Random random(1);
   Curve curve = machine(random);
-  // What is left of the last level is a plateau, of which the most was busy.
+  // The rest of the last level is a plateau, most of which was contended.
   flag(curve, 3.3 * mib, 12 * mib);
   const auto levels = levels_of(curve, {true, false, true, true});
   EXPECT_EQ(judge_levels(curve, levels).why, "LLC; calm: L1d, L2, memory");
@@ -217,7 +216,7 @@ TEST(Levels, behind_a_calm_rise_are_contended_alone) {
   EXPECT_EQ(levels[2].ns, 0);
 }
 
-// The curve of the test above, and rings beside it that stay below what others fill.
+// The curve of the test above, and scattered rings that stay below the sizes that others fill.
 TEST(Levels, whose_end_the_curve_hides_have_that_of_lines_that_lie_anywhere) {
   Random random(1);
   Curve curve = machine(random);
@@ -298,7 +297,7 @@ TEST(Levels, a_capacity_far_from_what_is_reported_is_not_that) {
   EXPECT_EQ(levels[1].name, "level 2");
 }
 
-// The rise from the second level to memory in one slope, as where others have the whole last level.
+// The rise from the second level to memory in one slope, as if others used the whole last level.
 TEST(Levels, reported_and_not_seen_have_a_row_that_says_why) {
   Random random(1);
   Curve curve = machine(random);
@@ -353,7 +352,7 @@ TEST(Levels, behind_which_the_curve_ends_on_a_rise_want_a_longer_one) {
   EXPECT_TRUE(cut_short.back().because.ends_with("; it was interrupted there")) << cut_short.back().because;
 }
 
-// What the curve's own frames say of a rise that slopes is chance; a step is a step.
+// For a sloping rise the frames of the curve are chance; a step does not depend on them.
 TEST(Levels, that_slope_have_the_capacity_of_lines_that_lie_anywhere) {
   const Curve curve = sloping_machine();
   const auto plateaus = find_plateaus(curve);
@@ -383,7 +382,7 @@ TEST(Levels, that_slope_have_the_capacity_of_lines_that_lie_anywhere) {
   EXPECT_EQ(found[1].capacity_bytes, usual[1].capacity_bytes) << "a step is one";
 }
 
-// The first level's points are gone: what is left of the curve begins with the second one.
+// The points of the first level are removed, so the curve begins with the second one.
 TEST(Levels, whose_plateau_was_disturbed_are_not_passed_by_in_silence) {
   Random random(1);
   Curve curve = machine(random);
@@ -397,7 +396,7 @@ TEST(Levels, whose_plateau_was_disturbed_are_not_passed_by_in_silence) {
   EXPECT_NEAR(levels[1].ns, 4, 0.08);
 }
 
-// Others have the processor half of the time: only rings that are walked whole between two of their turns are believed.
+// Others use the processor half of the time: only rings that fit whole laps between two time slices are used.
 Curve shared_machine(Random& random, double believed) {
   Curve curve = machine(random);
   for (CurvePoint& point : curve) {
@@ -456,7 +455,7 @@ TEST(SharedLevels, that_end_where_the_curve_is_not_believed_have_a_latency_only)
   EXPECT_TRUE(levels[3].contended);
 }
 
-// What rises after the last plateau is calm for longer than what follows is disturbed.
+// The calm rise after the last plateau is longer than the disturbed part after it.
 TEST(SharedLevels, behind_a_calm_rise_are_contended_and_neither_unseen_nor_calm) {
   Random random(1);
   Curve curve = machine(random);

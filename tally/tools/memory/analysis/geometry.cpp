@@ -23,7 +23,7 @@ std::vector<HitCount> powers_of_two(std::span<const HitCount> hits) {
   return some;
 }
 
-// The first place from which on doubling the stride no longer halves the lines; nothing where it always does.
+// The first index from which doubling the stride no longer halves the lines; empty if it always does.
 std::optional<std::size_t> saturation(const std::vector<HitCount>& hits) {
   for (std::size_t i = 0; i + 1 < hits.size(); ++i) {
     if (4 * hits[i + 1].lines > 3 * hits[i].lines) return i;
@@ -31,8 +31,7 @@ std::optional<std::size_t> saturation(const std::vector<HitCount>& hits) {
   return std::nullopt;
 }
 
-// Where the longest run of strides at which the same number of lines hit begins: those are the ways. Fewer than three
-// are chance.
+// The start of the longest run of strides with the same number of lines: the ways. Fewer than three are chance.
 std::optional<std::size_t> same_lines(const std::vector<HitCount>& hits) {
   constexpr std::size_t enough = 3;
   std::optional<std::size_t> best;
@@ -80,8 +79,8 @@ Geometry cache_geometry(std::span<const HitCount> hits, std::uint64_t line_bytes
   }
   const HitCount& first = powers[*place];
   Geometry geometry{first.lines, first.stride_bytes / line_bytes, first.lines * first.stride_bytes, ""};
-  // The three distances before it need a few lines each, of which a neighbour seldom takes one. Of the hundreds that
-  // shorter ones need it does, and it never brings any.
+  // The three strides before it need a few lines each, of which another thread of the core seldom evicts one. Smaller
+  // strides need hundreds of lines: some may be evicted, but none is added.
   constexpr std::size_t near = 3;
   for (std::size_t i = 0; i < *place; ++i) {
     const std::uint64_t expected = lines_held(geometry, powers[i].stride_bytes);
@@ -121,16 +120,16 @@ TlbGeometry tlb_geometry(std::span<const HitCount> hits, std::span<const HitCoun
                          std::uint64_t huge_bytes) {
   TlbGeometry result;
   if (hits.empty()) return {0, {}, {}, 0, "nothing was measured"};
-  // A huge page holds hundreds of the lines; a neighbour in the core makes less of a difference than four.
+  // A huge page holds hundreds of the lines; other threads of the core change the count by less than a factor of four.
   const bool as_base = base.empty() || (base.front().lines > 0 && hits.front().lines < 4 * base.front().lines);
   result.granule_bytes = as_base ? page_bytes : huge_bytes;
   const auto pitch_pages = [&](const HitCount& one) { return one.stride_bytes / result.granule_bytes; };
-  std::vector<HitCount> whole;  // at least one entry for each line
+  std::vector<HitCount> whole;  // strides with at least one entry per line
   for (const HitCount& one : hits) {
     if (pitch_pages(one) >= 1) whole.push_back(one);
   }
   if (whole.empty()) {
-    // Several lines share an entry: reach is all there is.
+    // Several lines share an entry, so only the reach is known.
     result.entries = hits.back().lines * hits.back().stride_bytes / result.granule_bytes;
     result.reason = "no pitch was as wide as the pages";
     return result;

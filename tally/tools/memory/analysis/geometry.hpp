@@ -1,4 +1,4 @@
-// Ways, sets, lines and pages from the number of lines at one distance that still hit.
+// Ways, sets, line size and page size, from the number of lines at one stride that still hit.
 #pragma once
 
 #include <cstdint>
@@ -11,86 +11,86 @@
 
 namespace tally::memory {
 
-/// How many lines, `stride_bytes` from one to the next, still hit when they are walked in laps.
+/// How many lines, `stride_bytes` apart, still hit when they are walked lap after lap.
 struct HitCount {
   std::uint64_t stride_bytes = 0;
   std::uint64_t lines = 0;
 };
 
-/// What a level looks like; or why that cannot be told.
+/// The geometry of a level, or the reason why it is not determined.
 struct Geometry {
   std::optional<std::uint64_t> ways, sets;
-  std::uint64_t capacity_bytes = 0;  ///< ways × sets × line; 0 where they are not known
-  std::string reason;                ///< empty where ways and sets are known
+  std::uint64_t capacity_bytes = 0;  ///< ways × sets × line; 0 if unknown
+  std::string reason;                ///< empty if ways and sets are known
 };
 
-/// Geometry of a cache. For strides that are powers of two, lines × stride is the capacity up to stride = sets × line,
-/// and lines are the ways from there on, at three strides at least. Up to three strides before that must say the same;
-/// at narrower ones, where hundreds of lines are needed, there may be fewer, for what a neighbour has in the cache, and
-/// not more. Odd multiples of the first of those strides must say the same, or the sets are no power of two; `hits`
-/// hold the powers of two ascending, and any others after them.
+/// Geometry of a cache. For strides that are powers of two, lines × stride is the capacity up to stride = sets × line;
+/// from that stride on, at least three strides must give the same number of lines: the ways. Up to three smaller
+/// strides must agree too. Still smaller strides need hundreds of lines: they may give fewer, because other threads of
+/// the core evict some, but not more. The odd multiples of the first stride that gives the ways must agree, or the
+/// number of sets is not a power of two. `hits`: the powers of two ascending, then any others.
 Geometry cache_geometry(std::span<const HitCount> hits, std::uint64_t line_bytes);
 
-/// Strides that make cache_geometry() sure of what the powers of two say: 3, 5 and 7 times the saturating one.
+/// 3, 5 and 7 times the first stride that gives the ways; cache_geometry() needs their hit counts as confirmation.
 std::vector<std::uint64_t> witness_strides(std::span<const HitCount> hits);
 
-/// Lines of a stride, a power of two, that a cache of known ways and sets holds.
+/// The number of lines at this power-of-two stride that a cache of known ways and sets holds.
 std::uint64_t lines_held(const Geometry& geometry, std::uint64_t stride_bytes);
 
-/// Strides whose number of lines is not the one that the geometry wants; all of them where that is not known.
+/// Strides whose hit count contradicts the geometry; all strides if the geometry is unknown.
 std::vector<std::uint64_t> disturbed_strides(std::span<const HitCount> hits, std::uint64_t line_bytes);
 
-/// Of several counts of the same the largest that another one confirms within 2 %: what else runs takes entries away.
-/// The middle one where none does; 0 of none.
+/// The largest of several counts of one thing that another count confirms within 2 %; larger is better because other
+/// programs evict entries. The middle one if none is confirmed; 0 if `counts` is empty.
 std::uint64_t found_again(std::vector<std::uint64_t> counts);
 
-/// What is known of the first translation buffer.
+/// Reach and miss cost of the first translation buffer.
 struct FirstTranslations {
-  double reach_bytes = 0;  ///< 0: not known
-  double miss_ns = 0;      ///< what a translation adds that it does not hold; 0: not known
+  double reach_bytes = 0;  ///< 0: unknown
+  double miss_ns = 0;      ///< what a missed translation adds; 0: unknown
   bool operator==(const FirstTranslations&) const = default;
 };
 
-/// What the first translation buffer holds, and what a miss in it costs.
+/// Hit counts and miss costs of translation buffers.
 struct TlbHits {
   std::vector<HitCount> hits;  ///< pages that hit, at pitches of page × 2^k + line
-  bool again = true;           ///< each of these numbers in two mappings at least
+  bool again = true;           ///< each number was found in at least two mappings
   double penalty_ns = 0;
-  std::optional<std::uint64_t> second_entries;  ///< of the second level, at the narrowest pitch
-  double second_penalty_ns = 0;                 ///< of a miss in that
+  std::optional<std::uint64_t> second_entries;  ///< of the second buffer, at the smallest pitch
+  double second_penalty_ns = 0;                 ///< of a miss in the second buffer
   std::string pages_got;
 };
 
-/// Geometry of a translation buffer: pages at pitches of page × 2^k + line. Pitches ascend.
+/// Geometry of a translation buffer, from pages at pitches of page × 2^k + line. Pitches ascend.
 struct TlbGeometry {
   std::uint64_t entries = 0;
   std::optional<std::uint64_t> ways, sets;
-  std::uint64_t granule_bytes = 0;  ///< what an entry translates
-  std::string reason;               ///< why ways and sets are not known
+  std::uint64_t granule_bytes = 0;  ///< bytes that one entry translates
+  std::string reason;               ///< why ways and sets are unknown
 };
 
-/// `base`: the same pitches over base pages, empty where `hits` are those. `huge_bytes`: the size of the pages that
-/// were asked for; where both sides see the same steps, translations are base pages whatever was asked.
+/// `base`: the same pitches over base pages; empty if `hits` are base pages. `huge_bytes`: the requested page size. If
+/// both see the same steps, translations are of base pages whatever was requested.
 TlbGeometry tlb_geometry(std::span<const HitCount> hits, std::span<const HitCount> base, std::uint64_t page_bytes,
                          std::uint64_t huge_bytes);
 
-/// How far the geometry of a translation buffer can be believed, and what that rests on.
+/// The grade of a translation buffer's geometry, and the reason.
 struct TlbTrust {
   result::Grade grade = result::Grade::low;
   std::string because;
 };
 
-/// High: each of the pitches gives the number that ways and sets want, within 2 %, in two mappings at least, and huge
-/// pages reach as far or farther. Medium: without the huge pages. Low: else.
+/// High: each pitch gives the number that ways and sets predict, within 2 %, in at least two mappings, and huge pages
+/// reach at least as far. Medium: the same without the huge pages. Low: otherwise.
 TlbTrust trust_in(const TlbGeometry& geometry, std::span<const HitCount> hits, bool found_again, bool huge_agree);
 
-/// One distance of two words that are visited one right after the other, and ns per step.
+/// Distance of two words that are loaded one right after the other, and ns per step.
 struct PairTime {
   std::uint64_t distance_bytes = 0;
   double ns = 0;
 };
 
-/// The line: the smallest distance at which the second word is as slow as the first one. Nothing where no distance is.
+/// The line size: the smallest distance at which the second word is as slow as the first. Empty if there is none.
 std::optional<std::uint64_t> line_size(std::span<const PairTime> pairs);
 
 }  // namespace tally::memory

@@ -1,4 +1,4 @@
-// Ways, sets, lines and pages from maps whose answer is known.
+// Tests of ways, sets, lines and pages from hit counts with a known answer.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 
 using Hits = std::vector<HitCount>;
 
-// Lines of `line` bytes at a stride that still hit sets × ways, found by filling sets until one overflows.
+// Lines of `line` bytes at a stride that hit sets × ways, found by filling sets until one overflows.
 std::uint64_t hits_of(std::uint64_t stride, std::uint64_t sets, std::uint64_t ways, std::uint64_t line, bool hashed) {
   std::vector<std::uint64_t> filled(sets);
   for (std::uint64_t n = 0;; ++n) {
@@ -59,7 +59,7 @@ TEST(CacheGeometry, as_measured_beside_a_translation_buffer) {
   EXPECT_EQ(geometry.sets, 64u);
 }
 
-// As measured on a virtual machine (AMD EPYC, Zen 4: 8 ways of 64 sets) with a neighbour in the core.
+// Measured on a virtual machine (AMD EPYC, Zen 4: 8 ways of 64 sets) with another thread on the core.
 const Hits next_to_a_neighbour{{64, 396},  {128, 224},  {256, 129}, {512, 61},  {1024, 32},
                                {2048, 16}, {4096, 8},   {8192, 8},  {16384, 8}, {32768, 8},
                                {65536, 8}, {131072, 8}, {12288, 8}, {20480, 8}, {28672, 8}};

@@ -1,4 +1,4 @@
-// How often each duration, or each gap, came.
+// Histograms of durations and of gaps.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace tally::memory {
 
-/// The values in bins of an eighth of an octave; bins without a value are left out, and values that are not above 0.
-/// `group` names what it is drawn with.
+/// Counts the values in bins of an eighth of an octave. Skips empty bins and values ≤ 0. Histograms of one `group` are
+/// drawn together.
 result::MemoryHistogram histogram_of(std::span<const double> values, std::string name, std::string group,
                                      std::string unit);
 

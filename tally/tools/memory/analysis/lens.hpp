@@ -1,15 +1,15 @@
-// LENS's terms: how many regions a row stands for, and what its stamps mean.
+// LENS's number of regions, and the meaning of its stamps.
 #pragma once
 
 #include <cstdint>
 
 namespace tally::memory {
 
-/// How often LENS visits regions of this size: min(64 G/R, 2^20), 8 times that up to 512 bytes, halved for each of
-/// R ≥ 16 K, 32 K, 64 K, 128 K, 512 K; at least 1.
+/// How often LENS visits regions of R bytes: min(64 G/R, 2^20), times 8 up to 512 bytes, halved for each of R ≥ 16 K,
+/// 32 K, 64 K, 128 K, 512 K; at least 1.
 std::uint64_t lens_regions(std::uint64_t region_bytes);
 
-/// A row as LENS and VANS write it: stamps a before the writes, b after them, c after the reads.
+/// A row that LENS and VANS write: stamps a before the writes, b after them, c after the reads.
 struct LensRow {
   double region_bytes = 0;
   double regions = 0;   ///< "count"
@@ -25,7 +25,7 @@ struct LensTimes {
   double read_ns = 0;
 };
 
-/// The share of the total that each pass took, by the stamps: the denominator is c − a for both.
+/// Splits the total by the stamps: each pass's share of c − a.
 LensTimes lens_times(const LensRow& row);
 
 }  // namespace tally::memory

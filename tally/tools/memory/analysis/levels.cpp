@@ -12,7 +12,7 @@
 namespace tally::memory {
 namespace {
 
-// The points that count, and where each of them stands in the curve.
+// The unflagged points, and their indices in the curve.
 struct Sound {
   std::vector<double> log_ns;
   std::vector<std::size_t> at;
@@ -28,26 +28,26 @@ Sound sound_points(const Curve& curve) {
   return sound;
 }
 
-// The noise from one point to the next: most neighbours lie on one plateau. 0.954 = 0.6745·√2 makes it that of a
-// normal distribution; the floor is the half percent that no timing gets below.
+// The noise from one point to the next, assuming that most neighbours are on one plateau. 0.954 = 0.6745·√2 converts
+// the median to the standard deviation of a normal distribution; no timing has less noise than half a percent.
 double noise_of(const std::vector<double>& y) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < y.size(); ++i) steps.push_back(std::abs(y[i] - y[i - 1]));
   return std::max(0.007, median(std::move(steps)) / 0.954);
 }
 
-// The same of three neighbours, so that a slope is no noise. 1.652 = 0.6745·√6.
+// The same from three neighbours each, so that a slope does not count as noise. 1.652 = 0.6745·√6.
 double roughness_of(const std::vector<double>& y) {
   std::vector<double> bends;
   for (std::size_t i = 2; i < y.size(); ++i) bends.push_back(std::abs(y[i] - 2 * y[i - 1] + y[i - 2]));
   return median(std::move(bends)) / 1.652;
 }
 
-// Ends (exclusive) of the pieces into which the series falls.
+// The ends (exclusive) of the ranges that optimal partitioning cuts the series into.
 std::vector<std::size_t> partition(const std::vector<double>& y) {
   const std::size_t n = y.size();
   const double sigma = noise_of(y);
-  // The constant keeps very clean curves from falling into crumbs.
+  // The constant keeps very clean curves in few ranges.
   const double penalty = 3 * sigma * sigma * std::log(static_cast<double>(n)) + 0.01;
   std::vector<double> sum(n + 1);
   std::vector<double> squares(n + 1);
@@ -87,7 +87,7 @@ double level_of(const std::vector<double>& y, std::size_t from, std::size_t to) 
   return median({y.begin() + static_cast<std::ptrdiff_t>(from), y.begin() + static_cast<std::ptrdiff_t>(to)});
 }
 
-// Joins neighbours that differ by less than 10 %, the closest first, so that a long slope is not eaten from one end.
+// Joins neighbours that differ by less than 10 %, the closest first, so that a long slope is not absorbed from one end.
 std::vector<Piece> joined(std::vector<Piece> pieces, const std::vector<double>& y) {
   const double limit = std::log2(1.10);
   while (pieces.size() > 1) {
@@ -109,8 +109,8 @@ std::vector<Piece> joined(std::vector<Piece> pieces, const std::vector<double>& 
   return pieces;
 }
 
-// The widest part of a piece that is flat: its ends may belong to the rises beside it. On a noisy machine flat is
-// rougher: of some ten points the extremes lie three standard deviations apart.
+// Shrinks a range until it is flat, because its ends may belong to the rises around it. The limit grows with the noise:
+// among some ten points the extremes are three standard deviations apart.
 Piece flat_part(Piece piece, const std::vector<double>& y, double roughness) {
   const double limit = std::log2(1.15) + 3 * roughness;
   while (piece.to - piece.from > 2) {
@@ -127,16 +127,15 @@ Piece flat_part(Piece piece, const std::vector<double>& y, double roughness) {
   return piece;
 }
 
-// Each value as the middle one of itself and its neighbours: one size that was disturbed is no rise.
+// The median of each value and its neighbours, so that one disturbed size is not a rise.
 std::vector<double> smoothed(const std::vector<double>& y) {
   std::vector<double> smooth = y;
   for (std::size_t i = 1; i + 1 < y.size(); ++i) smooth[i] = median({y[i - 1], y[i], y[i + 1]});
   return smooth;
 }
 
-// The widest stretch of [from, to) that rises by less than others do: caches after which translations are missed slope
-// by some 0.2 (log2 of latency) an octave, the rise between two levels by 1 and more. Empty where none is an octave
-// wide.
+// The widest part of [from, to) with a gentle slope. Caches after which translations miss slope by some 0.2 (log2 of
+// latency) per octave, the rise between two levels by 1 and more. Empty if none is an octave wide.
 Piece gentle_part(std::size_t from, std::size_t to, const std::vector<double>& y, const std::vector<double>& octaves,
                   double roughness) {
   constexpr double gentlest = 0.3;
@@ -157,7 +156,7 @@ Piece gentle_part(std::size_t from, std::size_t to, const std::vector<double>& y
   return widest;
 }
 
-// Whether a stretch is neither the end of the plateau below nor the beginning of the one above.
+// Whether a range is neither the end of the plateau below nor the beginning of the one above.
 bool is_distinct(const Piece& piece, const Piece& below, const Piece& above, const std::vector<double>& y) {
   if (piece.from == piece.to) return false;
   const double level = level_of(y, piece.from, piece.to);
@@ -167,7 +166,7 @@ bool is_distinct(const Piece& piece, const Piece& below, const Piece& above, con
 
 double value_at(const Curve& curve, std::size_t i) { return curve[i].ns; }
 
-// Latency of a plateau, as the median of what `value` says its points have.
+// Latency of a plateau: the median of `value` over its unflagged points.
 template <class Value>
 double level_by(const Curve& curve, const Plateau& plateau, Value value) {
   std::vector<double> values;
@@ -177,7 +176,7 @@ double level_by(const Curve& curve, const Plateau& plateau, Value value) {
   return median(std::move(values));
 }
 
-// How far each point between the middles of two plateaus has risen.
+// The share of the rise that each point from the plateau below to the one above has reached.
 template <class Value>
 std::vector<Share> shares_of(const Curve& curve, const Plateau& below, const Plateau& above, Value value) {
   const double low = level_by(curve, below, value);
@@ -189,7 +188,7 @@ std::vector<Share> shares_of(const Curve& curve, const Plateau& below, const Pla
   return shares;
 }
 
-// The latency of a point in a world whose mappings and batches are drawn from those that were seen.
+// The latency of a point in one bootstrap sample: mappings and batches are drawn from the measured ones.
 double drawn_again(const CurvePoint& point, Random& random) {
   if (point.mappings.empty()) return point.ns;
   std::vector<double> medians;
@@ -208,7 +207,7 @@ bool has_batches(const Curve& curve) {
   return std::any_of(curve.begin(), curve.end(), [](const CurvePoint& point) { return !point.mappings.empty(); });
 }
 
-// The capacities that `capacity_of` finds in many such worlds around one that was found.
+// The capacities that `capacity_of` finds in `draws` bootstrap samples around a known capacity.
 std::vector<double> bootstrap(const Curve& curve, double around_bytes, int draws,
                               const std::function<std::optional<double>(const std::vector<double>& ns)>& capacity_of) {
   Random random(1);
@@ -217,7 +216,7 @@ std::vector<double> bootstrap(const Curve& curve, double around_bytes, int draws
     std::vector<double> ns;
     ns.reserve(curve.size());
     for (const CurvePoint& point : curve) {
-      // Two octaves beyond the rise nothing that is drawn changes it.
+      // More than two octaves away from the rise, points do not affect it.
       const double distance = point.size_bytes / around_bytes;
       ns.push_back(distance > 0.25 && distance < 4 ? drawn_again(point, random) : point.ns);
     }
@@ -232,20 +231,20 @@ void widen(Capacity& capacity, const std::vector<double>& drawn) {
   capacity.high_bytes = std::max(capacity.high_bytes, quantile(drawn, 0.975));
 }
 
-// What a model leaves unexplained, in size: where they are steep, curves rise by about the share by which the ring
-// grows.
+// Converts the error of a model to an uncertainty in size: where curves are steep, they rise by about the share by
+// which the ring grows.
 void state_unexplained(Capacity& capacity, double error) {
   const double unsure = std::clamp(1.5 * error, 0.05, 0.11);
   capacity.low_bytes = capacity.bytes / (1 + unsure);
   capacity.high_bytes = capacity.bytes * (1 + unsure);
 }
 
-// A fit of a smooth shape costs some milliseconds.
+// Fitting a smooth shape takes some milliseconds.
 constexpr int draws_of_smooth = 50;
 constexpr int draws_of_steps = 1000;
 
-// The timings from a plateau to the next that lie within two octaves of the half-way one, and after it as long as they
-// rise no more than a slope: a plateau that others disturb is found to end early, and what they take shows late.
+// The timings from a plateau to the next within two octaves of the half-way size, and after it while they rise no more
+// than a slope: a disturbed plateau ends early, and evictions by other cores show late.
 std::vector<Timing> timings_of(const Curve& curve, const Plateau& below, const Plateau& above, double half_bytes,
                                const std::vector<double>& ns) {
   std::vector<Timing> timings;
@@ -260,8 +259,8 @@ std::vector<Timing> timings_of(const Curve& curve, const Plateau& below, const P
   return timings;
 }
 
-// The capacity of page colours among slopes; nothing where the fit finds none, or a rise without slopes explains the
-// timings nearly as well (`unsloped_ns`: its error).
+// The capacity of page colours among slopes. Empty if the fit fails, or if a rise without slopes explains the timings
+// nearly as well (`unsloped_ns`: its error).
 std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& below, const Plateau& above,
                                          const RiseSurroundings& around, Capacity capacity, double unsloped_ns) {
   const auto fit = [&](const std::vector<double>& ns, const std::optional<Mixture>& mixture) {
@@ -286,7 +285,7 @@ std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& belo
     const auto again = fit(ns, found->mixture);
     return again ? std::optional(again->capacity_bytes) : std::nullopt;
   });
-  // A capacity that hardly more timings like these would give has no interval.
+  // If many bootstrap samples have no capacity, the interval is unknown.
   if (drawn.size() < draws_of_smooth * 9 / 10) return std::nullopt;
   widen(capacity, drawn);
   return capacity;
@@ -325,7 +324,7 @@ std::vector<Plateau> find_plateaus(const Curve& curve) {
         {sound.at[piece.from], sound.at[piece.to - 1], std::exp2(level_of(sound.log_ns, piece.from, piece.to))});
   };
   for (std::size_t i = 0; i < flat.size(); ++i) {
-    // Before the first and after the last there is no rise to be told from a slope.
+    // Only between two flat ranges can a slope be distinguished from a rise.
     if (i > 0) {
       const Piece gentle = gentle_part(flat[i - 1].to, flat[i].from, smooth, octaves, roughness);
       if (is_distinct(gentle, flat[i - 1], flat[i], sound.log_ns)) add(gentle);

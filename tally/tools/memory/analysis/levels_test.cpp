@@ -1,4 +1,4 @@
-// The detector on curves whose answer is known.
+// Tests of the level detector on curves with a known answer.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,16 +17,16 @@ using Misses = std::function<double(double size_bytes, Random& random)>;
 
 constexpr double kib = 1024;
 constexpr double mib = 1024 * kib;
-// Eight to an octave, 1.0905, and what rounding to whole lines adds.
+// 8 per octave (1.0905), plus rounding to whole lines.
 constexpr double grid_step = 1.092;
 
-// What a level adds where it is missed.
+// What a miss in a level adds.
 struct SimulatedLevel {
   Misses misses;
   double ns;
 };
 
-// Five mappings of ten batches over the grid of the product; `levels` add to the first level's latency.
+// Five mappings of ten batches over the product's grid; `levels` add to the latency of the first level.
 Curve curve_of(const std::vector<std::uint64_t>& sizes, double first_ns, const std::vector<SimulatedLevel>& levels,
                double deviation, Random& random) {
   Curve curve;
@@ -53,7 +53,7 @@ Misses lru(double capacity) {
   return [capacity](double size, Random&) { return size > capacity ? 1.0 : 0.0; };
 }
 
-// Access by access, in a buffer of 128 entries: what counts is the ratio of the sizes.
+// Simulates every access to a buffer of 128 entries; only the ratio of the sizes matters.
 Misses random_replacement(double capacity) {
   return [capacity](double size, Random& random) {
     constexpr std::size_t entries = 128;
@@ -70,7 +70,7 @@ Misses colours(double capacity, int ways) {
   };
 }
 
-// Sets whose victims are not the least recently used ones.
+// Sets without LRU replacement.
 Misses colours_by(Victim victim, double capacity, int ways) {
   Random random(1);
   std::vector<double> of_set;
@@ -83,10 +83,10 @@ Misses colours_by(Victim victim, double capacity, int ways) {
   };
 }
 
-// Least recently used, with a prefetcher that brings other lines where one is missed.
+// LRU, with a prefetcher that fetches other lines on a miss.
 Misses prefetched(double capacity, Prefetcher prefetcher) {
   return [capacity, prefetcher](double size, Random& random) {
-    // Few lines: what counts is the ratio of the sizes.
+    // Few lines suffice: only the ratio of the sizes matters.
     constexpr std::size_t entries = 64;
     const auto blocks = static_cast<std::uint64_t>(std::max(1.0, std::ceil(size / capacity * entries)));
     PrefetchedBuffer buffer(entries, prefetcher, blocks);
@@ -127,7 +127,7 @@ TEST(Plateaus, bursts_flag_one_octave_and_change_nothing) {
   EXPECT_NEAR(capacity.bytes, 48 * kib, 0.09 * 48 * kib);
 }
 
-// As measured on a virtual machine (AMD EPYC, Zen 4): a last level after which translations are missed more and more.
+// Measured on a virtual machine (AMD EPYC, Zen 4): after the last level more and more translations miss.
 Curve sloping_machine() {
   const std::vector<std::pair<double, double>> measured{
       {34, 3.73},    {38, 3.85},    {45, 3.83},    {64, 3.81},    {83, 3.83},    {107, 3.82},   {128, 3.8},
@@ -154,8 +154,8 @@ TEST(Plateaus, a_level_that_slopes_is_one_between_two_that_do_not) {
   EXPECT_GE(curve[plateaus[1].last].size_bytes, 3158 * kib);
 }
 
-// As measured there in frames that differ from mapping to mapping: lines, and ns a load. Its second level has 1 M; 72
-// translations are held.
+// Measured there with frames that differ between mappings: lines, and ns per load. Its second level has 1 M; the buffer
+// holds 72 translations.
 TEST(Capacity, of_a_measured_level_among_slopes_is_within_a_step) {
   const std::vector<std::pair<double, double>> measured{
       {664, 3.799},    {678, 3.804},    {693, 3.8},      {724, 3.795},    {790, 3.803},    {861, 3.822},
@@ -179,7 +179,7 @@ TEST(Capacity, of_a_measured_level_among_slopes_is_within_a_step) {
   for (const auto& [lines, ns] : measured) curve.push_back({lines * 64, ns, false, {}});
   const auto plateaus = find_plateaus(curve);
   ASSERT_EQ(plateaus.size(), 3u);
-  // What a missed translation costs was measured beside it.
+  // The cost of a missed translation was measured in the same run.
   for (const double miss_ns : {0.0, 1.9}) {
     const Capacity capacity = find_capacity(curve, plateaus[0], plateaus[1], 4096, {72 * 4096, miss_ns});
     EXPECT_NEAR(capacity.bytes, mib, (grid_step - 1) * mib);
@@ -209,16 +209,16 @@ TEST(Plateaus, a_slope_and_too_few_points_have_none) {
   EXPECT_TRUE(find_plateaus({}).empty());
 }
 
-// How often the capacity lies in the interval stated, and how wide that is.
+// How often the capacity is inside its interval, and how wide the interval is.
 struct Coverage {
   int cases = 0;
   int covered = 0;
   double widest = 0;
-  int narrow = 0;             // how many are no wider than a quarter
-  std::vector<double> found;  // relative to the capacity
+  int narrow = 0;             // intervals that are no wider than a quarter
+  std::vector<double> found;  // relative to the true capacity
 };
 
-// `curve_with` is given a capacity from 1 to 16 MiB.
+// `curve_with` gets capacities from 1 to 16 MiB.
 Coverage coverage_of_curves(const std::function<Curve(double capacity, Random& random)>& curve_with, double reach_share,
                             double translation_ns, std::uint64_t seed, int cases = 100) {
   Coverage coverage;
@@ -256,8 +256,8 @@ Coverage coverage_of(const std::function<Misses(double)>& level, double step_sha
   return coverage_of_curves(curve_with, 0, 0, seed, cases);
 }
 
-// A level of page colours among slopes, as SlopingRise has them: a translation buffer that reaches a quarter of it, and
-// after it a level whose lines neighbours take, so that it costs half as much again at twice the capacity.
+// A level of page colours between slopes, as in SlopingRise: a translation buffer that reaches a quarter of it, and a
+// level after it whose lines other cores evict, so that it costs half as much again at twice the capacity.
 Curve sloping_curve(double capacity, const Misses& misses, double deviation, Random& random) {
   const double first_ns = 3.8;
   const double miss_ns = 6;
@@ -285,7 +285,7 @@ Curve sloping_curve(double capacity, const Misses& misses, double deviation, Ran
 TEST(Capacity, of_page_colours_among_slopes_is_in_its_interval) {
   struct Case {
     int ways;
-    double translation_ns;  // as known: 0 is not
+    double translation_ns;  // the known value; 0: unknown
   };
   for (const auto& [ways, translation_ns] : {Case{8, 2}, Case{16, 0}}) {
     const auto curve_with = [ways = ways](double capacity, Random& random) {
@@ -293,14 +293,14 @@ TEST(Capacity, of_page_colours_among_slopes_is_in_its_interval) {
     };
     const Coverage coverage = coverage_of_curves(curve_with, 0.25, translation_ns, 5);
     EXPECT_GE(coverage.covered, 95) << ways;
-    // Where timings scatter, other victims than the oldest may explain a rise a little better: it says so by its width.
+    // With scattered timings, other replacement policies may fit a little better; then the interval is wider.
     EXPECT_GE(coverage.narrow, 85) << ways;
     EXPECT_LE(coverage.widest, 0.55) << ways;
   }
 }
 
-// Which victims a level takes is not seen in one curve: these seem up to a quarter larger or a tenth smaller than they
-// are, with least recently used lines alone up to two fifths.
+// One curve does not show the replacement policy: these levels seem up to a quarter larger or a tenth smaller than they
+// are; with an LRU model only, up to two fifths.
 TEST(Capacity, of_page_colours_with_other_victims_is_near) {
   for (const Victim victim : {Victim::any, Victim::not_recent}) {
     for (const int ways : {8, 16}) {
@@ -314,7 +314,7 @@ TEST(Capacity, of_page_colours_with_other_victims_is_near) {
   }
 }
 
-// Misses of rings whose lines are any of a pool, set by set: frames of it are contiguous, or of random colours.
+// Misses of rings whose lines are spread over a pool, set by set; its frames are contiguous or have random colours.
 Misses scattered(const std::vector<double>& of_set, double capacity, int ways, double pool_bytes, bool contiguous) {
   return [=](double size, Random& random) {
     const auto lines_of = [](double bytes) { return static_cast<std::size_t>(bytes / 64); };
@@ -346,7 +346,7 @@ std::vector<double> misses_by_lines(std::optional<Victim> victim, int ways) {
   return of_set;
 }
 
-// As a report measures them: any lines of a region four times as large.
+// As in a report: any lines of a region four times as large.
 Coverage coverage_of_scattered(std::optional<Victim> victim, int ways, bool contiguous) {
   const auto of_set = misses_by_lines(victim, ways);
   Coverage coverage;
@@ -380,7 +380,7 @@ TEST(Capacity, of_scattered_lines_is_in_its_interval_whatever_the_frames) {
   }
 }
 
-// Where any line may go, four times the capacity show no plateau after it in many cases: none is told then.
+// With random replacement, four times the capacity often shows no plateau after it: then no capacity is reported.
 TEST(Capacity, of_scattered_lines_with_other_victims_is_near) {
   for (const Victim victim : {Victim::any, Victim::not_recent}) {
     for (const int ways : {8, 16}) {

@@ -13,7 +13,7 @@
 namespace tally::memory {
 namespace {
 
-// All orders of what stands after the first element are equally likely (Fisher and Yates); the first stays.
+// Shuffles all elements but the first; all orders are equally likely (Fisher and Yates).
 void shuffle_after_first(std::span<std::uint32_t> indices, Random& random) {
   for (std::size_t i = indices.size(); i-- > 2;) std::swap(indices[i], indices[random.uniform(1, i)]);
 }
@@ -117,7 +117,7 @@ Order page_local_ring(std::uint64_t n, std::uint64_t group_blocks, Random& rando
   for (const std::uint32_t group : random_ring(groups, random)) {
     const std::uint64_t first = group * group_blocks;
     Order inside = random_ring(std::min(group_blocks, n - first), random);
-    // Where a group begins must not be the same place in all of them: those lines would share a few sets of the cache.
+    // Groups must not all begin at the same offset: those lines would share a few sets of the cache.
     if (group != 0) std::swap(inside.front(), inside[random.uniform(0, inside.size() - 1)]);
     for (const std::uint32_t block : inside) order.push_back(static_cast<std::uint32_t>(first + block));
   }

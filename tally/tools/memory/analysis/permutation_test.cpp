@@ -1,4 +1,4 @@
-// Rings are single cycles, and every single cycle is equally likely.
+// Tests that rings are single cycles, and that every single cycle is equally likely.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -47,8 +47,8 @@ TEST(Ring, of_scattered_blocks_has_each_once) {
   }
 }
 
-// Of 5 blocks 0 and two others in turn can be chosen in 12 ways: χ² of 11 degrees of freedom, 31.3 is its 99.9 %
-// quantile.
+// From 5 blocks, block 0 and an ordered pair of others can be chosen in 12 ways: χ² with 11 degrees of freedom, 99.9 %
+// quantile 31.3.
 TEST(Ring, every_scattered_cycle_is_equally_likely) {
   std::map<Order, int> seen;
   Random random(7);
@@ -59,8 +59,7 @@ TEST(Ring, every_scattered_cycle_is_equally_likely) {
   EXPECT_LT(chi_squared, 31.3);
 }
 
-// Of 5 blocks there are 24 cycles; 24 000 draws of each give a χ² of 23 degrees of freedom, 49.7 is its 99.9 %
-// quantile.
+// 5 blocks have 24 cycles; 24 000 draws give a χ² with 23 degrees of freedom, 99.9 % quantile 49.7.
 TEST(Ring, every_cycle_is_equally_likely) {
   constexpr int draws = 24 * 1000;
   std::map<std::vector<std::uint32_t>, int> seen;
@@ -72,7 +71,7 @@ TEST(Ring, every_cycle_is_equally_likely) {
   EXPECT_LT(chi_squared, 49.7);
 }
 
-// LENS drew again whatever was used already: 130 million draws for this ring.
+// LENS drew again when a block was already used: 130 million draws for this ring.
 TEST(B3, eight_million_blocks_take_as_many_draws) {
   Random random(3);
   const std::uint64_t n = 1 << 23;
@@ -101,8 +100,8 @@ TEST(Ring, page_local_finishes_a_group_before_the_next) {
   }
 }
 
-// A generator that never marks index 0 as used draws it again midway: the chase walks a part of the region for ever.
-// B14: regions one after the other in memory were read in that order, and prefetchers had the next one there already.
+// A generator that never marks index 0 as used draws it again midway, and the chase walks a part of the region forever.
+// B14: adjacent regions were read in the order of memory, so prefetchers had fetched the next one already.
 TEST(B14, regions_are_visited_in_no_order_of_memory) {
   Random random(1);
   std::set<std::uint32_t> firsts;

@@ -31,7 +31,7 @@ std::vector<double> resampled_medians(const Batches& mappings) {
   return results;
 }
 
-// Of several reasons the one that is there most often.
+// The reason that occurs most often.
 std::string most_frequent(const std::vector<std::string>& reasons) {
   std::map<std::string, int> counts;
   for (const std::string& reason : reasons) ++counts[reason];
@@ -45,7 +45,7 @@ std::string most_frequent(const std::vector<std::string>& reasons) {
 std::string disturbance_of(const MappingSample& mapping, const Surroundings& run) {
   const auto batches = static_cast<std::int64_t>(mapping.ns.size());
   if (run.waited_share > waited_too_long && !mapping.settled) return std::string(processor_shared);
-  // What was interrupted says nothing of a settled batch after it, unless hardly any is left.
+  // Interruptions do not affect a settled batch, unless hardly any batch is left.
   const int quarters = mapping.settled ? 3 : 1;
   if (batches == 0 || mapping.rejected * 4 > (batches + mapping.rejected) * quarters) return "batches rejected";
   if (run.best_reference_cycles > 0 && mapping.reference_cycles > 1.04 * run.best_reference_cycles) {

@@ -1,4 +1,4 @@
-// Which timings count, and which points a busy machine made.
+// Tests of which timings count, and which points a busy machine disturbed.
 #include <gtest/gtest.h>
 
 #include "tally/core/stats/statistics.hpp"
@@ -66,7 +66,7 @@ TEST(Point, is_flagged_where_its_mappings_were_disturbed) {
             Words{"1 of 1 mappings disturbed: a neighbour in the core"});
 }
 
-// Somebody else makes a load slower, never faster.
+// Other programs make a load slower, never faster.
 TEST(Point, rests_on_the_mappings_that_agree_on_the_least_latency) {
   const PointSummary point = summarize_point({steady(16), steady(150), steady(15), steady(120), steady(15.5)});
   EXPECT_TRUE(point.flags.empty());
@@ -117,7 +117,7 @@ TEST(Point, with_its_shared_cache_rests_on_the_mappings_that_had_it) {
   EXPECT_NEAR(point.ns, 15, 1e-9);
 }
 
-// What a public tool printed as it stood, while somebody else used the processor.
+// The output of a public tool, while another program used the processor.
 TEST(Point, that_exceeds_both_neighbours_is_flagged) {
   EXPECT_EQ(neighbour_flag(218.9, 657.6, 194.2), "657.6 ns between 218.9 and 194.2");
   EXPECT_EQ(neighbour_flag(36, 163, 170), "");
@@ -134,11 +134,11 @@ TEST(Run, is_contended_from_a_tenth_of_flagged_points_on) {
   EXPECT_TRUE(judge_run(0, 0, {}).contended);
 }
 
-// A processor that others have half of the time: what comes after a lap of its own is the machine's, the rest theirs.
+// Others use the processor half of the time: batches after a settling lap measure the machine, the rest do not.
 TEST(SharedPoint, rests_on_its_settled_mappings_alone) {
   MappingSample settled = steady(4);
   settled.settled = true;
-  const MappingSample other = steady(3);  // quicker than it may be believed
+  const MappingSample other = steady(3);  // too fast to be plausible
   const Surroundings shared{0, 0.5};
   EXPECT_EQ(summarize_point({other, other, other}, shared).flags,
             Words{"3 of 3 mappings disturbed: the processor was shared"});

@@ -20,8 +20,8 @@ double misses(Shape shape, double size, double capacity, double ways, double pag
   return 0;
 }
 
-// Where each miss brings a neighbour some of all loads hit however large the ring is, and the plateau above is lower
-// than it would be: what the shares are relative to is fitted too.
+// If each miss fetches a neighbour, some loads hit however large the ring is, and the plateau above is lower than with
+// misses only. So the scale of the shares is fitted too.
 double scale_of(std::span<const Share> shares, const std::vector<double>& modelled) {
   double both = 0;
   double squares = 0;
@@ -44,7 +44,7 @@ double error_of(Shape shape, std::span<const Share> shares, double capacity, dou
   return std::sqrt(sum / static_cast<double>(shares.size()));
 }
 
-// Sizes that lie within two octaves of the half-way one: the plateaus beyond them say nothing about the shape.
+// Sizes within two octaves of the half-way one; the plateaus beyond them do not depend on the shape.
 std::span<const Share> around_half(std::span<const Share> shares) {
   std::size_t half = 0;
   while (half + 1 < shares.size() && shares[half].missed < 0.5) ++half;
@@ -55,7 +55,7 @@ std::span<const Share> around_half(std::span<const Share> shares) {
   return shares.subspan(first, last - first + 1);
 }
 
-// The capacity between all sizes and the next one, in the middle, whose step differs least.
+// Tries the capacity half-way between each size and the next, and takes the step with the smallest error.
 Fit fit_step(std::span<const Share> all) {
   const auto shares = around_half(all);
   Fit best{Shape::step, shares.front().size_bytes, INFINITY, 1};
@@ -67,7 +67,7 @@ Fit fit_step(std::span<const Share> all) {
   return best;
 }
 
-// All capacities from `low` to `high`, in steps: the error has several minima, so none is walked down to.
+// Tries all capacities from `low` to `high`, in steps, because the error has several minima.
 Fit best_between(Shape shape, std::span<const Share> shares, double ways, double page_bytes, double low, double high,
                  double step) {
   Fit best{shape, low, INFINITY, ways};
@@ -88,7 +88,7 @@ Fit fit_smooth(Shape shape, std::span<const Share> all, double ways, double page
   return best_between(shape, shares, ways, page_bytes, rough.capacity_bytes / 1.05, rough.capacity_bytes * 1.05, 1.005);
 }
 
-// Misses of the loads of a set, by how many lines it has, up to eight times its ways.
+// The share of loads of a set that miss, by its number of lines, up to eight times its ways.
 std::vector<double> find_misses_of_sets(double ways) {
   std::vector<double> missed(static_cast<std::size_t>(8 * ways) + 1, 0.0);
   for (std::size_t lines = static_cast<std::size_t>(ways) + 1; lines < missed.size(); ++lines) {
@@ -104,7 +104,7 @@ std::vector<double> find_misses_of_sets(double ways) {
   return missed;
 }
 
-// The same, found once for each number of ways.
+// The same, computed once for each number of ways.
 const std::vector<double>& misses_of_sets(double ways) {
   thread_local std::map<double, std::vector<double>> found;
   std::vector<double>& one = found[ways];
@@ -138,7 +138,7 @@ double misses_random(double x) {
 }
 
 double misses_contiguous(double x, double ways) {
-  const double beyond = (x - 1) * ways;  // the share of sets that have one line too many
+  const double beyond = (x - 1) * ways;  // the share of sets with one line too many
   if (beyond <= 0) return 0;
   return beyond >= 1 ? 1 : beyond * (1 + 1 / ways) / x;
 }
@@ -147,7 +147,7 @@ double misses_colours(double pages, double colours, double ways) {
   const double others = pages - 1;
   if (others < ways || colours < 1) return 0;
   if (colours == 1) return 1;
-  // P(Bin(others, 1/colours) < ways), term by term; the number of others may be any, as the size of a ring is.
+  // P(Bin(others, 1/colours) < ways), term by term; `others` need not be a whole number, as the size of a ring is not.
   const double odds = 1 / (colours - 1);
   double term = std::exp(others * std::log1p(-1 / colours));
   double below = 0;
@@ -172,7 +172,7 @@ double misses_colours_random(double pages, double colours, double ways) {
     rest -= term;
     term *= (others - static_cast<double>(k)) / static_cast<double>(k + 1) * odds;
   }
-  // Sets with more lines than that miss nearly always.
+  // Sets with more lines than that nearly always miss.
   return std::clamp(missed + std::max(rest, 0.0) * of_set.back(), 0.0, 1.0);
 }
 
@@ -180,7 +180,7 @@ double misses_next_line(double x) { return x <= 1 ? 0 : 1 - 1 / (2 * x); }
 
 double misses_line_pair(double x) {
   if (x <= 1) return 0;
-  // Accesses within reach, as a share of the lap: they and what they bring fill the level.
+  // The accesses within reach, as a share of the lap: they and the lines that they fetch fill the level.
   double low = 0;
   double high = 1;
   for (int i = 0; i < 40; ++i) {
@@ -210,7 +210,7 @@ Fit fit_again(const Fit& fit, std::span<const Share> shares, double page_bytes) 
 
 Fit fit_shape(std::span<const Share> shares, double page_bytes) {
   Fit best = fit_step(shares);
-  // A step with noise on it is followed a little better by the others as well: they have more freedom.
+  // The other shapes follow a noisy step a little better, because they have more parameters.
   constexpr double clearly = 0.6;
   constexpr double good_enough = 0.03;
   if (best.error < good_enough) return best;

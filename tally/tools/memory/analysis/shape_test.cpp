@@ -1,4 +1,4 @@
-// The models of how misses rise, against caches that are simulated access by access.
+// Tests of the miss models against caches that are simulated access by access.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ TEST(Shape, lap_through_random_replacement_is_the_root) {
   EXPECT_EQ(misses_random(0.5), 0);
 }
 
-// 2048 sets × 16 ways × 64 B is 2 MiB: 32 colours of pages.
+// 2048 sets × 16 ways × 64 B is 2 MiB: 32 page colours.
 TEST(Shape, lap_through_page_colours_is_binomial) {
   const struct {
     double x, misses;
@@ -54,7 +54,7 @@ TEST(Shape, lap_through_page_colours_is_binomial) {
   EXPECT_EQ(misses_colours(18, 1, 16), 1);
 }
 
-// The law of a set against its loads one by one: within what neglects that misses follow each other.
+// The model of a set against its simulated loads: it neglects correlations between misses.
 TEST(Shape, lap_through_page_colours_without_order_is_that_of_its_sets) {
   Random random(1);
   std::vector<double> of_set;
@@ -70,7 +70,6 @@ TEST(Shape, lap_through_page_colours_without_order_is_that_of_its_sets) {
   EXPECT_GT(misses_colours_random(4096, 1, 16), .99) << "more lines than the table has";
 }
 
-// A region that is read through once shows the entries, not the laps: 64 entries of 256 B under blocks of 64 B.
 TEST(Shape, lap_beside_prefetchers_is_the_law) {
   Random random(1);
   constexpr std::size_t entries = 256;
@@ -85,6 +84,7 @@ TEST(Shape, lap_beside_prefetchers_is_the_law) {
   }
 }
 
+// One pass through a region of 64-byte blocks, with 64 entries of 256 bytes.
 TEST(Shape, cold_single_touch_is_the_law) {
   const struct {
     double region, hits, hits_random;

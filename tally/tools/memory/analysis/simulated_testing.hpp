@@ -1,4 +1,4 @@
-// Buffers with known answers, walked access by access.
+// Simulated buffers with known answers, accessed line by line.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace tally::memory {
 
-/// Fully associative, least recently used.
+/// Fully associative, LRU.
 class LruBuffer {
  public:
   explicit LruBuffer(std::size_t entries) : entries_(entries) {}
@@ -37,7 +37,7 @@ class LruBuffer {
   std::unordered_map<std::uint64_t, std::list<std::uint64_t>::iterator> places_;
 };
 
-/// Fully associative, any entry may have to go.
+/// Fully associative, random replacement.
 class RandomBuffer {
  public:
   RandomBuffer(std::size_t entries, Random& random) : entries_(entries), random_(&random) {}
@@ -63,14 +63,14 @@ class RandomBuffer {
   std::unordered_map<std::uint64_t, std::size_t> places_;
 };
 
-/// What is fetched ahead where a line is missed.
+/// Which lines a miss fetches ahead.
 enum class Prefetcher {
-  pair,       ///< the other line of its 128 bytes
-  next_line,  ///< the line after it
-  streamer,   ///< the two lines after it, once two neighbours of a page were missed in ascending order
+  pair,       ///< the other line of the 128-byte pair
+  next_line,  ///< the next line
+  streamer,   ///< the next two lines, after two neighbours of a page missed in ascending order
 };
 
-/// Least recently used, with a prefetcher; `blocks` lines are there to be fetched.
+/// LRU with a prefetcher; only lines below `blocks` can be fetched.
 class PrefetchedBuffer {
  public:
   PrefetchedBuffer(std::size_t entries, Prefetcher prefetcher, std::uint64_t blocks)
@@ -105,7 +105,7 @@ class PrefetchedBuffer {
   std::unordered_map<std::uint64_t, std::uint64_t> last_missed_;
 };
 
-/// Misses per access of `laps` laps, after `before` that are not counted.
+/// Misses per access in `laps` laps, after `before` laps that are not counted.
 template <class Buffer>
 double lap_misses(Buffer& buffer, const Order& order, int before = 2, int laps = 4) {
   double misses = 0;
@@ -118,7 +118,7 @@ double lap_misses(Buffer& buffer, const Order& order, int before = 2, int laps =
   return misses / static_cast<double>(order.size()) / laps;
 }
 
-/// Hits per access of one touch of each block, `blocks_of_entry` of which share an entry.
+/// Hits per access when each block is touched once; `blocks_of_entry` blocks share an entry.
 template <class Buffer>
 double cold_hits(Buffer& buffer, const Order& order, std::uint32_t blocks_of_entry) {
   double hits = 0;
@@ -126,7 +126,7 @@ double cold_hits(Buffer& buffer, const Order& order, std::uint32_t blocks_of_ent
   return hits / static_cast<double>(order.size());
 }
 
-/// The share of `pages` pages in random frames whose colour has more pages than ways: those miss in every lap.
+/// The share of `pages` pages in random frames whose colour has more pages than ways; those miss in every lap.
 inline double colour_misses(int pages, int colours, int ways, Random& random) {
   std::vector<int> of_colour(static_cast<std::size_t>(colours));
   for (int page = 0; page < pages; ++page) {
@@ -137,13 +137,13 @@ inline double colour_misses(int pages, int colours, int ways, Random& random) {
   return static_cast<double>(missing) / pages;
 }
 
-/// What a set gives up when it is full.
+/// Which line a full set evicts.
 enum class Victim {
-  any,         ///< any line
-  not_recent,  ///< any that was not used since all others were: one bit a line
+  any,         ///< a random line
+  not_recent,  ///< a random line that was not used recently (one bit per line)
 };
 
-/// Misses per load of a set of `ways` ways whose `lines` lines are loaded in turns.
+/// Misses per load of a set of `ways` ways whose `lines` lines are loaded in turn.
 inline double set_misses(Victim victim, std::size_t ways, std::size_t lines, Random& random) {
   if (lines <= ways) return 0;
   constexpr int before = 20;
@@ -174,7 +174,7 @@ inline double set_misses(Victim victim, std::size_t ways, std::size_t lines, Ran
   return static_cast<double>(missed) / laps / static_cast<double>(lines);
 }
 
-/// The same as colour_misses, where `of_set` has the misses of a set by how many lines it has, more after its end 1.
+/// As colour_misses(), but a set of k lines misses `of_set[k]` of its loads; 1 beyond the end.
 inline double colour_misses_of(const std::vector<double>& of_set, int pages, int colours, Random& random) {
   std::vector<std::size_t> of_colour(static_cast<std::size_t>(colours));
   for (int page = 0; page < pages; ++page) {
@@ -187,7 +187,7 @@ inline double colour_misses_of(const std::vector<double>& of_set, int pages, int
   return missing / pages;
 }
 
-/// A factor around 1 with a relative standard deviation: the mean of twelve uniform numbers is nearly normal.
+/// A factor around 1 with a relative standard deviation: the sum of twelve uniform numbers is nearly normal.
 inline double noise(Random& random, double deviation) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += random.unit();

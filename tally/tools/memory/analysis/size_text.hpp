@@ -1,4 +1,4 @@
-// Sizes of levels and regions in findings.
+// Text of sizes in findings.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace tally::memory {
 
-/// A size that was computed or measured, as bytes_text() writes it.
+/// Formats a computed or measured size, as bytes_text() does.
 inline std::string size_text(double bytes) { return bytes_text(static_cast<std::int64_t>(std::llround(bytes))); }
 inline std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
 

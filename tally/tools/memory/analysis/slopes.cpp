@@ -11,21 +11,21 @@
 namespace tally::memory {
 namespace {
 
-// What a timing is made of: missed translations, misses, and what neighbours take.
+// Terms of a timing: missed translations, misses, and evictions by other cores.
 constexpr std::size_t translation = 0;
 constexpr std::size_t miss = 1;
 constexpr std::size_t drain = 2;
 constexpr std::size_t terms = 3;
 using Row = std::array<double, terms>;
 
-// A ring: what its terms are multiplied with (the drain's with its time as well), and what it takes without them.
+// A ring: the factors of its terms (the drain is also multiplied by the ring's time), and its time without them.
 struct Ring {
   Row factors{};
   double base_ns = 0;
-  double ns = 0;  // as timed
+  double ns = 0;  // measured
 };
 
-// What is looked for.
+// A level to try.
 struct Candidate {
   double capacity = 0;
   double ways = 0;
@@ -46,14 +46,14 @@ std::vector<Ring> rings(std::span<const Timing> timings, const RiseSurroundings&
   return all;
 }
 
-// A line of the linear problem.
+// One equation of the linear problem.
 struct Equation {
   Row factors{};
   double value = 0;
 };
 
-// The least squares of the terms that are in use, by the normal equations and Gauss's elimination, without pivots: they
-// are positive definite. A term that changes nothing is 0.
+// Least squares of the terms in use: normal equations and Gaussian elimination without pivoting, because they are
+// positive definite. A term without effect is 0.
 Row least_squares(const std::vector<Equation>& equations, const std::array<bool, terms>& used) {
   std::array<std::array<double, terms + 1>, terms> normal{};
   for (const Equation& one : equations) {
@@ -77,12 +77,12 @@ Row least_squares(const std::vector<Equation>& equations, const std::array<bool,
   return solution;
 }
 
-// The same without negative ones: the one that is most so is left out, until none is.
+// Least squares without negative terms: drops the most negative term until there is none.
 Row positive_least_squares(const std::vector<Equation>& equations) {
   std::array<bool, terms> used{true, true, true};
   for (;;) {
     const Row solution = least_squares(equations, used);
-    // Relative to what they add: the drain is a small number.
+    // Relative to its contribution to the time, because the drain is a small number.
     std::size_t worst = terms;
     double least = 0;
     for (std::size_t i = 0; i < terms; ++i) {
@@ -97,10 +97,10 @@ Row positive_least_squares(const std::vector<Equation>& equations) {
   }
 }
 
-// With all lines taken before they are loaded again a lap would take any time.
+// If all lines are evicted before the next lap, the lap time diverges.
 constexpr double least_kept = 0.05;
 
-// The law solved for t, which is on both sides.
+// The formula of SlopingRise, solved for t, which is on both sides.
 struct Solved {
   double kept = 0;  // 1 - m·drain·R
   double ns = 0;
@@ -113,9 +113,8 @@ std::optional<Solved> solved(const Ring& ring, const Row& solution) {
   return Solved{kept, (ring.base_ns + solution[translation] * u + solution[miss] * m) / kept};
 }
 
-// Gauss-Newton, with weights that make squares of differences their absolute values: page colours scatter where the
-// rise is steep, whatever a load takes there, and now and then far. The first round takes t as it was timed on both
-// sides, which favours large drains.
+// Gauss-Newton with weights that turn squared differences into absolute ones: page colours scatter where the rise is
+// steep, sometimes far. The first round uses the measured t on both sides, which favours large drains.
 std::optional<Row> solve(const std::vector<Ring>& all) {
   constexpr int rounds = 10;
   constexpr double least_difference_ns = 0.02;
@@ -138,7 +137,7 @@ std::optional<Row> solve(const std::vector<Ring>& all) {
   return solution;
 }
 
-// In ns.
+// Mean absolute error in ns.
 std::optional<double> error_of(const std::vector<Ring>& all, const Row& solution) {
   double sum = 0;
   for (const Ring& ring : all) {
@@ -171,15 +170,15 @@ constexpr double coarse = 1.04;
 
 struct Candidates {
   Mixture mixture;
-  double clearly = 1;  // the part of the best error before it that its own has to stay below
+  double clearly = 1;  // its error must be below this share of the best error so far
 };
 
-// The ones after explain timings that scatter a little better than what these were made of; with any line that may
-// have to go everywhere a level seems a fifth smaller than with a half of that.
+// Later mixtures explain scattered timings a little better than the mixture that produced them. With random replacement
+// in all sets a level seems a fifth smaller than with half of that.
 constexpr std::array mixtures{Candidates{{0, 0}}, Candidates{{0.5, 0}}, Candidates{{1, 0}}, Candidates{{0, 0.5}, 0.86},
                               Candidates{{0, 1}, 0.86}};
 
-// All capacities from `low` to `high`, in steps: the error may have several minima.
+// Tries all capacities from `low` to `high`, in steps, because the error may have several minima.
 void keep_best(std::optional<SlopingRise>& best, std::span<const Timing> timings, const RiseSurroundings& around,
                Candidate level, double low, double high, double step) {
   const int steps = static_cast<int>(std::log(high / low) / std::log(step));
@@ -220,7 +219,7 @@ std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const Ris
     }
     if (!of_one) continue;
     found.push_back(*of_one);
-    // Where no frames are mixed with it, what goes is told by the rise alone.
+    // Without contiguous frames the rise alone shows the replacement policy.
     if (!best || of_one->error < (around.contiguous ? clearly : 1) * best->error) best = of_one;
   }
   if (!best) return best;
@@ -234,10 +233,10 @@ std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const Ris
     best->least_bytes = std::min(best->least_bytes, other.capacity_bytes);
     best->most_bytes = std::max(best->most_bytes, other.capacity_bytes);
   }
-  // The best at an end of what was tried: what fits lies beyond.
+  // If the best capacity is the first or last that was tried, the real one is outside.
   const bool inside = best->capacity_bytes > timings.front().size_bytes * coarse &&
                       best->capacity_bytes < timings.back().size_bytes / coarse;
-  // Misses must be seen: beside them anything fits.
+  // Misses must be visible; otherwise any capacity fits.
   const bool rises = timings.back().ns > 1.1 * (around.below_ns + best->translation_ns);
   return inside && rises ? best : std::nullopt;
 }

@@ -1,4 +1,4 @@
-// Rises made from their own law: what they were made of comes out again.
+// Tests that the fit of a rise recovers the parameters that the rise was generated from.
 #include "tally/tools/memory/analysis/slopes.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(Slopes, that_are_not_there_are_none) {
   EXPECT_NEAR(found->drain * mib, 0, 0.005);
 }
 
-// A curve that falls after its rise, as one that was disturbed on the way: no neighbour gives lines back.
+// A curve that falls after its rise because it was disturbed: other cores never add lines.
 TEST(Slopes, are_never_negative) {
   auto timings = made_of({mib, 8, 0, 6, 0, {}, 0});
   for (Timing& one : timings) {
@@ -65,7 +65,7 @@ TEST(Slopes, are_never_negative) {
   EXPECT_EQ(found->drain, 0);
 }
 
-// Half an octave after the cache, what neighbours take and a smaller cache with more of it look nearly the same.
+// Half an octave after the cache, evictions by other cores look nearly like a smaller cache with more of them.
 TEST(Slopes, that_scatter_and_end_early_hardly_bias_the_capacity) {
   Random random(1);
   double sum = 0;
@@ -116,7 +116,7 @@ TEST(Slopes, are_of_lines_that_go_at_random_where_these_explain_more) {
   }
 }
 
-// What a missed translation costs is taken as known, though the timings would like another.
+// The known cost of a missed translation is used, although another would fit better.
 TEST(Slopes, keep_to_what_is_known_of_translations) {
   const auto timings = made_of({mib, 8, 2.2, 6, 0.05 / mib, {}, 0});
   const auto right = fit_slopes(timings, {3.8, 4096, {72 * 4096, 2.2}});
@@ -131,7 +131,7 @@ TEST(Slopes, keep_to_what_is_known_of_translations) {
   EXPECT_GT(wrong->error, 0.01);
 }
 
-// As where something else ran for the while.
+// As if something else ran for a while.
 TEST(Slopes, are_not_moved_by_a_disturbed_size) {
   const auto timings = made_of({mib, 8, 2.2, 6, 0.05 / mib, {}, 0});
   for (std::size_t i = 0; i < timings.size(); ++i) {

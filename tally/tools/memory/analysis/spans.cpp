@@ -71,13 +71,13 @@ std::string contention_of(const Curve& curve, const LevelSpan& span) {
 }
 
 std::string contention_between(const Curve& curve, const LevelSpan& span, const LevelSpan& next) {
-  // A plateau is at least as long.
+  // The minimum length of a plateau.
   constexpr double hiding_octaves = 0.75;
   const std::size_t first = span.last.last;
   const std::size_t last = next.first.first;
   const Stretch stretch = measure_range(curve, first, last);
   const bool hole = stretch.flagged > 0 && stretch.hole_octaves >= hiding_octaves;
-  // Within less than that the interval of the capacity says all.
+  // In a shorter range the interval of the capacity covers the uncertainty.
   const bool rough = std::log2(curve[last].size_bytes / curve[first].size_bytes) >= hiding_octaves &&
                      stretch.flagged * 2 > stretch.points;
   return hole || rough ? contended_text(curve, stretch, first, last) : std::string();

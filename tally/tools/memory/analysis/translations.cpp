@@ -53,7 +53,7 @@ FirstTranslations first_translations(const TlbHits& base, const std::optional<Tl
   const bool own = asked && !asked->hits.empty();
   const TlbGeometry geometry = own ? tlb_geometry(asked->hits, base.hits, how.page_bytes, how.huge_bytes)
                                    : tlb_geometry(base.hits, {}, how.page_bytes, 0);
-  // What a miss costs was measured with base pages: one of a huge page is another.
+  // The cost of a miss was measured with base pages; with huge pages it differs.
   const bool is_base = geometry.granule_bytes <= how.page_bytes;
   return {static_cast<double>(geometry.entries * geometry.granule_bytes), is_base ? base.penalty_ns : 0};
 }

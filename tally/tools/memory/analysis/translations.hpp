@@ -12,21 +12,20 @@
 
 namespace tally::memory {
 
-/// What is known beside the counts.
+/// Page sizes, and options to suggest.
 struct TranslationWitness {
   std::uint64_t page_bytes = 4096;
   std::uint64_t huge_bytes = 2 << 20;
-  std::string suggested_options{};  ///< options that would show more, as suggested_options() has them
+  std::string suggested_options{};  ///< options for a more thorough run, from suggested_options()
 };
 
-/// The first translation buffer with pages of the kind that was asked for; nothing known where it was not seen.
+/// The first translation buffer with pages of the requested kind; default values if it was not seen.
 FirstTranslations first_translations(const TlbHits& base, const std::optional<TlbHits>& asked,
                                      const TranslationWitness& how);
 
-/// A row for the first translation buffer, unseen where no number of pages is slower than as many lines side by side,
-/// and one for the second, where it showed. A row has ways and sets only where its grade is better than low; its reason
-/// says by what pages of the kind that was asked for (`asked`, `asked_name`) are translated. None where nothing was
-/// measured.
+/// A row for the first translation buffer, marked unseen if no number of pages is slower than as many adjacent lines,
+/// and one for the second if it showed. A row has ways and sets only if its grade is above low; its reason says which
+/// page size translates pages of the requested kind (`asked`, `asked_name`). Empty if nothing was measured.
 std::vector<result::MemoryTlb> translation_rows(const TlbHits& base, const std::optional<TlbHits>& asked,
                                                 std::string_view asked_name, const TranslationWitness& how);
 

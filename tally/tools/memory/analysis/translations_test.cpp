@@ -1,4 +1,4 @@
-// What is told of translation buffers, by what was counted.
+// Tests of the report on translation buffers, from hit counts.
 #include "tally/tools/memory/analysis/translations.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using result::Grade;
 
 const TranslationWitness how{4096, 2 << 20, "--mappings 10"};
 
-// What a buffer of 72 entries, each for any page, shows at six pitches.
+// Hit counts of a fully associative buffer with 72 entries at six pitches.
 TlbHits any_of_72(std::uint64_t granule = 4096) {
   TlbHits all;
   for (unsigned k = 0; k < 6; ++k) {

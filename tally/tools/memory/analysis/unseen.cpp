@@ -10,7 +10,7 @@
 namespace tally::memory {
 namespace {
 
-// A capacity belongs to a reported cache within this factor of it, as in find_levels().
+// A capacity belongs to a reported cache within this factor, as in find_levels().
 constexpr double nearby = 1.6;
 
 struct Around {
@@ -28,7 +28,7 @@ Around points_around(const Curve& curve, double bytes) {
   return around;
 }
 
-// Plateaus on both sides of a size; the last one twice where nothing flat follows.
+// Describes the plateaus on both sides of a size, or the last one if nothing flat follows.
 std::string between_plateaus(const Curve& curve, const std::vector<LevelSpan>& spans, double bytes) {
   const auto end_of = [&](const LevelSpan& span) { return curve[span.last.last].size_bytes; };
   const auto start_of = [&](const LevelSpan& span) { return curve[span.first.first].size_bytes; };
@@ -69,7 +69,7 @@ std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, 
   std::string why = between_plateaus(curve, spans, bytes);
   const Around around = points_around(curve, bytes);
   if (around.flagged > 0) why += fmt::format("; {} of {} sizes around it disturbed", around.flagged, around.points);
-  // What ends shortly after a level has no room for the flat stretch that would follow.
+  // A curve that ends shortly after a level is too short for the plateau that would follow.
   const bool is_last = spans.empty() || bytes >= curve[spans.back().last.last].size_bytes;
   if (is_last && curve.back().size_bytes < 4 * bytes) return why + "; " + what_takes_it_further(witnesses);
   return witnesses.suggested_options.empty() ? why : why + "; " + witnesses.suggested_options + " looks more closely";

@@ -1,4 +1,4 @@
-// Published rows of the Optane measurements that the VANS simulator ships (MIT licence), and what follows from them.
+// Published rows of Optane measurements that the VANS simulator ships (MIT licence), and the conclusions from them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -62,7 +62,7 @@ TEST(Vectors, raw_rows_are_ns_per_line) {
   }
 }
 
-// B9: a parser that divides by the read cycles instead of the total agrees only where both passes take as long.
+// B9: a parser that divides by the read cycles instead of the total is right only if both passes take equally long.
 TEST(B9, the_denominator_is_the_total) {
   const LensTimes times = lens_times({64, 1, 100, 1000, 1250, 2000});
   EXPECT_EQ(times.write_ns, 25);
@@ -125,7 +125,7 @@ TEST(Forwarding, without_intervals_is_not_decided) {
   EXPECT_EQ(name(one.forwarded), "undecided");
 }
 
-// B11: 256/4096 as the share of the media, and 40 ns on top, give 129.6, 176.0 and 112.2.
+// B11: 256/4096 as the share of the media, plus 40 ns, give 129.6, 176.0 and 112.2.
 TEST(B11, latency_of_each_level) {
   const std::vector<double> plateaus{180.62, 312.59, 377.80};
   const auto added = split_latency(plateaus, std::vector<double>{256, 4096}, 64);
@@ -223,7 +223,7 @@ TEST(Fence, parameters_come_back_and_only_a_queue_is_one) {
     std::vector<SizeTime> small;
     std::vector<SizeTime> large;
     for (int lines = 1; lines <= 16; ++lines) {
-      // After eight lines a queue is full, and each further region waits for it to drain once.
+      // After eight lines the queue is full, and each further region waits until it has drained once.
       const double ns = 200 + 3 * lines + (queue && lines > 8 ? 120 : 0);
       small.push_back({64.0 * lines, ns / lines * noise(random, 0.003)});
     }
@@ -254,7 +254,7 @@ TEST(Cold, capacity_of_a_simulated_buffer) {
   EXPECT_FALSE(fit_cold(std::vector<SizeTime>{{1024, 5}, {2048, 4}}, 3)) << "it falls";
 }
 
-// B2: four gibibytes were halved to no region at all, and then divided by.
+// B2: 4 GiB was halved to zero regions, and then used as a divisor.
 TEST(B2, there_is_always_a_region) {
   for (std::uint64_t size = 64; size <= std::uint64_t{64} << 30; size *= 2) EXPECT_GE(lens_regions(size), 1u) << size;
   EXPECT_EQ(lens_regions(64) * 64, std::uint64_t{512} << 20);

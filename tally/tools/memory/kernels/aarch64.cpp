@@ -1,5 +1,5 @@
-// Arm ARM (DDI 0487), D11.2: reads of CNTVCT_EL0 may be executed early, so that an ISB stands on both sides; DSB waits
-// for the accesses before it.
+// Arm ARM (DDI 0487), D11.2: reads of CNTVCT_EL0 may execute early, so each has an ISB before and after it; DSB waits
+// for earlier accesses.
 #include "tally/tools/memory/kernels/flavours.hpp"
 #include "tally/tools/memory/kernels/together.hpp"
 

@@ -11,7 +11,7 @@ struct NoEnd {
   static void done() {}
 };
 
-// The two forms of an instruction are chosen by the assembler, so that what surrounds them is written once.
+// The assembler chooses between the two forms of an instruction, so that the surrounding code exists once.
 template <bool non_temporal>
 struct Pairs : NoEnd {
   static void store(std::byte* line, std::uint64_t next) {
@@ -25,7 +25,7 @@ struct Pairs : NoEnd {
   }
 };
 
-// A plain store, and then what is done with the line.
+// A plain store, followed by an operation on the line.
 template <void (*after)(std::byte*)>
 struct Followed : NoEnd {
   static void store(std::byte* line, std::uint64_t next) {
@@ -54,7 +54,7 @@ struct PairLoads : NoEnd {
         : [line] "r"(line), [nt] "i"(non_temporal)
         : "memory", "v1", "v2", "v3", "v4");
   }
-  // The load that names the next block is never LDNP, whose address dependencies are ordered less strictly.
+  // The load that yields the next block is never LDNP, because its address dependencies are ordered less strictly.
   static std::uint64_t load_next(const std::byte* line) {
     std::uint64_t next = 0;
     asm volatile("ldp q3, q4, [%[line], #32]\n\tldp q0, q1, [%[line]]\n\tfmov %[next], d0"

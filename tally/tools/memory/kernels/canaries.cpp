@@ -1,10 +1,10 @@
-// B7: what a program holds in registers and in memory while a kernel runs is its own. Built at several levels of
-// optimisation, so that the kernels become part of it: what their assembly does not tell the compiler is lost here.
-// Exit 0: everything was kept, and memory holds what the kernels wrote.
+// B7: checks that kernels preserve the registers and memory of the program around them. Compiled at several
+// optimization levels, so that the kernels are inlined and a clobber missing from their assembly shows. Exit code 0:
+// everything was preserved, and memory holds what the kernels wrote.
 #include <cstdio>
 #include <cstring>
 
-// Not their declarations: only what the compiler sees can become part of the program.
+// Includes definitions, not declarations, so that the compiler can inline them.
 #include "tally/tools/memory/kernels/x86_64.cpp"           // NOLINT(bugprone-suspicious-include)
 #include "tally/tools/memory/kernels/x86_64_flavours.cpp"  // NOLINT(bugprone-suspicious-include)
 
@@ -20,7 +20,7 @@ using Wide = double __attribute__((vector_size(wide_bytes)));
 constexpr int wides = 12;
 constexpr int words = 5;
 
-// Volatile: what is read once cannot be read again instead of being held.
+// Volatile, so that the compiler holds values in registers instead of reading them again.
 volatile Wide wide_source[wides];
 volatile Wide wide_seen[wides];
 volatile std::uint64_t word_source[words];
@@ -95,7 +95,7 @@ bool loads_keep(bool present) {
   });
 }
 
-// Twice in one function: labels of the assembly are its own.
+// Two chases in one function, because labels in the assembly must be local.
 bool chases_keep() {
   return keeps([] {
     write_blocks<Nt64>(chain);
@@ -111,7 +111,7 @@ bool chases_keep() {
 }
 
 int run() {
-  for (int i = 0; i < wides; ++i) wide_source[i] = Wide{} + (i + 0.5);  // in all parts of it
+  for (int i = 0; i < wides; ++i) wide_source[i] = Wide{} + (i + 0.5);  // in all elements
   for (int i = 0; i < words; ++i) word_source[i] = 0x1234'5678u * static_cast<std::uint64_t>(i + 1);
   const struct {
     const char* name;
@@ -144,7 +144,7 @@ int run() {
 
 int main() {
 #if defined(__AVX__)
-  if (__builtin_cpu_supports("avx2") == 0) return 77;  // skipped: built for AVX2
+  if (__builtin_cpu_supports("avx2") == 0) return 77;  // skipped: compiled for AVX2
 #endif
   return tally::memory::run();
 }

@@ -1,4 +1,4 @@
-// The ways to store and to load a line: one row each in the tables of the architecture, and each its own kernel.
+// The kinds of stores, loads and fences: rows of a table per architecture, each with a kernel of its own.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tally::memory {
 
-/// Numbers of different things have different types: a count of blocks given for a distance measured nothing at all.
+/// Distinct types, because a count of blocks passed as a distance once measured nothing at all.
 enum class Blocks : std::uint64_t {};
 enum class Bytes : std::uint64_t {};
 enum class Lines : std::uint64_t {};
@@ -18,32 +18,32 @@ enum class Lines : std::uint64_t {};
 /// A part of a region, in the order of its visits.
 struct Chain {
   std::byte* base = nullptr;
-  const std::uint32_t* order = nullptr;  ///< `blocks` + 1 entries: the last names what follows the part
+  const std::uint32_t* order = nullptr;  ///< `blocks` + 1 entries: the last is the block after the part
   Blocks blocks{};
   Bytes stride{};  ///< from one block to the next in memory
-  Lines lines{1};  ///< of 64 bytes in a block
+  Lines lines{1};  ///< lines of 64 bytes per block
 };
 
-/// A way to store. Every line of a block gets, as its first word, the offset of the block that follows.
+/// A kind of store. Writes the offset of the next block into the first word of every line of a block.
 struct Store {
   std::string_view name;
-  std::string_view needs;  ///< of the processor, in words
+  std::string_view needs;  ///< processor features, in words
   bool (*present)();
   void (*write)(const Chain& chain);
 };
 
-/// A way to load. All lines of a block are loaded; the last one's first word names the next block. Returns the offset
-/// of the block that follows.
+/// A kind of load. read() loads all lines of each block, takes the next block from the first word of the last line, and
+/// returns the offset of the block after the last.
 struct Load {
   std::string_view name;
   std::string_view needs;
   bool (*present)();
   std::uint64_t (*read)(const Chain& chain, std::uint64_t offset);
-  /// The same lines in the chain's order, none waiting for another: what they hold does not matter.
+  /// Loads the same lines in the chain's order, without dependencies between them and whatever they contain.
   void (*touch)(const Chain& chain);
 };
 
-/// A way to wait until stores are done.
+/// A kind of wait for stores to complete.
 struct Fence {
   std::string_view name;
   std::string_view needs;
@@ -51,17 +51,17 @@ struct Fence {
   void (*wait)();
 };
 
-/// Those of this architecture, the plainest first. Not all are present on every processor.
+/// The kinds of this architecture, the plainest first. A processor may lack some.
 std::span<const Store> stores();
 std::span<const Load> loads();
 std::span<const Fence> fences();
 
-/// What is taken where nobody names one: the widest non-temporal store, the widest plain load, the full fence.
+/// Defaults: the widest non-temporal store, the widest plain load, the full fence.
 const Store& usual_store();
 const Load& usual_load();
 const Fence& usual_fence();
 
-/// Readings of the counter before and after what is timed.
+/// Read the time-stamp counter before and after the timed code.
 Stamp begin_stamp();
 Stamp end_stamp();
 

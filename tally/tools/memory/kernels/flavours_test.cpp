@@ -1,4 +1,4 @@
-// Each flavour does what its name says: which lines it touches, what it leaves in them, and nothing else.
+// Tests that each flavour touches exactly the lines that its name promises, and leaves the right values in them.
 #include "tally/tools/memory/kernels/flavours.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ Chain chain_of(Region& region, const Case& one) {
   return {region.bytes, one.order.data(), Blocks{one.order.size() - 1}, Bytes{one.stride}, Lines{one.lines}};
 }
 
-// What each word of the region is after a write: the next offset in the first word of each line of a block.
+// The expected words of the region after a write: the first word of each line of a block is the next offset.
 void expect_written(const Region& region, const Case& one, std::string_view name) {
   std::set<std::uint64_t> touched;
   for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
@@ -57,7 +57,7 @@ void expect_written(const Region& region, const Case& one, std::string_view name
   }
 }
 
-// Each flavour is a test of its own, which is skipped where the processor lacks its instructions.
+// Each flavour is a test of its own, and is skipped if the processor lacks its instructions.
 template <class Flavour>
 class OfFlavour : public testing::TestWithParam<Flavour> {
  protected:
@@ -88,8 +88,8 @@ TEST_P(Stores, write_every_line_of_each_block_and_no_other) {
   }
 }
 
-// A chain whose order lies on two pages, the second of which cannot be read until it is asked for: then the blocks are
-// counted that were written before.
+// A chain whose order spans two pages. The second page is unreadable at first; its fault handler counts the blocks that
+// were already written.
 struct WatchedOrder {
   static constexpr std::size_t page = 4096;
   static constexpr std::size_t entries = 2 * page / sizeof(std::uint32_t);
@@ -108,8 +108,8 @@ struct WatchedOrder {
 };
 WatchedOrder* WatchedOrder::current = nullptr;
 
-// B13: the order of the stores came from an array of eight bytes for each block, in the order of the blocks: what was
-// timed were its misses.
+// B13: stores took their order from an array of eight bytes per block, in the order of the blocks, so its misses were
+// timed.
 TEST_P(Stores, B13_read_only_the_order_entry_after_entry) {
   static_assert(sizeof(*Chain{}.order) == 4);
   const Store& store = GetParam();
@@ -130,7 +130,7 @@ TEST_P(Stores, B13_read_only_the_order_entry_after_entry) {
   sigaction(SIGSEGV, &asked, &before);
   store.write(watched.chain);
   sigaction(SIGSEGV, &before, nullptr);
-  // The last block of the first page names what follows it, which is the first entry of the second page.
+  // The last block of the first page is followed by the first entry of the second page.
   EXPECT_EQ(watched.written_before, WatchedOrder::entries / 2 - 1);
   munmap(watched.pages, 2 * WatchedOrder::page);
   std::free(memory);
@@ -142,7 +142,7 @@ TEST_P(Loads, B1_visit_exactly_the_blocks_and_change_nothing) {
     const auto region = std::make_unique<Region>();
     std::memset(region->bytes, 0xAA, sizeof region->bytes);
     stores().front().write(chain_of(*region, one));
-    // The last line of a block names the next one; the others may hold anything.
+    // The last line of a block contains the next offset; the others may contain anything.
     for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
       for (std::uint64_t line = 0; line + 1 < one.lines; ++line)
         region->bytes[one.order[k] * one.stride + 64 * line] ^= std::byte{64};
@@ -150,7 +150,7 @@ TEST_P(Loads, B1_visit_exactly_the_blocks_and_change_nothing) {
     const auto before = std::make_unique<Region>(*region);
     Chain chain = chain_of(*region, one);
     EXPECT_EQ(load.read(chain, 0), 0u) << "once around";
-    // Step by step it sees each block once, in the order.
+    // Single steps visit each block once, in order.
     chain.blocks = Blocks{1};
     std::uint64_t offset = 0;
     for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
@@ -162,7 +162,7 @@ TEST_P(Loads, B1_visit_exactly_the_blocks_and_change_nothing) {
   }
 }
 
-// Pages that cannot be read until they are asked for, and the order in which they were.
+// Pages that are unreadable until their first access, and the order of these accesses.
 struct WatchedPages {
   static constexpr std::size_t page = 4096, count = 16;
   std::byte* pages = nullptr;
@@ -179,8 +179,8 @@ struct WatchedPages {
 };
 WatchedPages* WatchedPages::current = nullptr;
 
-// Blocks of 65 lines reach into a second page. Their loads are done from the end of a block to its beginning or the
-// other way, so a block's two pages have no order.
+// Blocks of 65 lines reach into a second page. A block is loaded from its end or from its beginning, so the order of
+// its two pages is not fixed.
 TEST_P(Loads, touch_every_block_in_the_order_of_the_chain) {
   WatchedPages watched;
   WatchedPages::current = &watched;
@@ -207,7 +207,7 @@ TEST_P(Loads, touch_changes_nothing) {
     const auto region = std::make_unique<Region>();
     std::memset(region->bytes, 0xAA, sizeof region->bytes);
     const auto before = std::make_unique<Region>(*region);
-    // What the lines hold names no place: a walk by it would end outside.
+    // The lines contain no valid offset: a walk that used them would leave the region.
     GetParam().touch(chain_of(*region, one));
     EXPECT_EQ(std::memcmp(region->bytes, before->bytes, sizeof region->bytes), 0);
   }

@@ -1,5 +1,5 @@
-// Several chains at once: one instantiation for each number of rings, so that all offsets stay in registers where there
-// are enough.
+// Walks several chains at once: one instantiation for each number of rings, so that all offsets stay in registers if
+// there are enough.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The loops around the lines of a chain, the same for every flavour.
+// The loops over the lines of a chain, shared by all flavours.
 #pragma once
 
 #include "tally/tools/memory/kernels/flavours.hpp"
@@ -7,7 +7,7 @@ namespace tally::memory {
 
 constexpr std::uint64_t kernel_line_bytes = 64;
 
-/// Only the order is read, one entry after the other: an index that had to be fetched would be timed as well.
+/// Reads only the order, sequentially: the misses of a random index would be timed too.
 template <class Line>
 void write_blocks(const Chain& chain) {
   const auto stride = static_cast<std::uint64_t>(chain.stride);
@@ -20,7 +20,7 @@ void write_blocks(const Chain& chain) {
   Line::done();
 }
 
-/// The order is not read: each block names the next one.
+/// Does not read the order: each block points to the next one.
 template <class Line>
 std::uint64_t read_blocks(const Chain& chain, std::uint64_t offset) {
   const auto bytes = static_cast<std::uint64_t>(chain.lines) * kernel_line_bytes;
@@ -34,7 +34,7 @@ std::uint64_t read_blocks(const Chain& chain, std::uint64_t offset) {
   return offset;
 }
 
-/// The order alone says where the next block is, so that as many are under way as the processor can have.
+/// Takes addresses only from the order, so that as many loads overlap as the processor supports.
 template <class Line>
 void touch_blocks(const Chain& chain) {
   const auto stride = static_cast<std::uint64_t>(chain.stride);

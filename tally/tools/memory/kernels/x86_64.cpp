@@ -1,5 +1,5 @@
-// Intel SDM vol. 2: RDTSCP waits until everything before it has been executed and LFENCE keeps what follows from
-// beginning; MFENCE before the first stamp makes earlier stores visible, so that none is paid for in the timed part.
+// Intel SDM vol. 2: RDTSCP waits until everything before it has executed, and LFENCE delays what follows; MFENCE before
+// the first stamp makes earlier stores visible, so that the timed part does not wait for them.
 #include "tally/tools/memory/kernels/flavours.hpp"
 #include "tally/tools/memory/kernels/together.hpp"
 

@@ -1,5 +1,5 @@
 // Store and load flavours of x86-64. Features: Intel SDM vol. 2A, CPUID, and vol. 1, 13.3 and 14.3: a vector register
-// may be used where the system saves it (OSXSAVE, then XCR0).
+// may be used if the system saves it (OSXSAVE, then XCR0).
 #include <cpuid.h>
 
 #include <array>
@@ -52,10 +52,10 @@ const Features& features() {
 struct NoEnd {
   static void done() {}
 };
-// What used the upper halves of vector registers must clear them, or legacy SSE code after it becomes slow.
+// After use, the upper halves of vector registers must be cleared, or later legacy SSE code is slow.
 struct ClearUpper {
   static void done() {
-    // The compiler has no name for the upper halves alone: it keeps nothing in these registers over it.
+    // The compiler has no name for the upper halves alone, so whole registers are clobbered.
     asm volatile("vzeroupper"
                  :
                  :
@@ -64,8 +64,8 @@ struct ClearUpper {
   }
 };
 
-// One form of instruction for lines that stay in the caches and one for those that do not: the assembler chooses, so
-// that what surrounds them is written once.
+// Each instruction has a temporal and a non-temporal form; the assembler chooses, so that the surrounding code exists
+// once.
 
 // ---- stores ----
 
@@ -134,7 +134,7 @@ struct Direct64 : NoEnd {
   }
 };
 
-// A plain store, and then what is done with the line.
+// A plain store, followed by an operation on the line.
 template <void (*after)(std::byte*)>
 struct Followed : NoEnd {
   static void store(std::byte* line, std::uint64_t next) {
@@ -158,7 +158,7 @@ struct Scalar : NoEnd {
   }
 };
 
-// The parts of a line are loaded from its end to its first word. That names the next block, where it is asked for.
+// Loads the parts of a line from its end to its first word, and returns that word (the next block) if `named`.
 template <bool non_temporal>
 struct Load128 : NoEnd {
   template <bool named>

@@ -22,7 +22,7 @@ constexpr std::array all{
     ForeignFormat{"rows of LENS and VANS", looks_like_lens_csv, read_lens_csv},
 };
 
-// The levels that our own detector finds in a curve of theirs.
+// Adds the levels that tally finds in the other tool's curve.
 void add_levels(result::Memory& memory) {
   Curve curve;
   for (const result::MemoryPoint& point : memory.points) {
@@ -32,7 +32,7 @@ void add_levels(result::Memory& memory) {
   }
   std::sort(curve.begin(), curve.end(),
             [](const CurvePoint& one, const CurvePoint& other) { return one.size_bytes < other.size_bytes; });
-  // Of several strides or runs none is the curve.
+  // A size that occurs twice belongs to several strides or runs, which are not one curve.
   const auto again = std::adjacent_find(curve.begin(), curve.end(), [](const CurvePoint& one, const CurvePoint& other) {
     return one.size_bytes == other.size_bytes;
   });
@@ -41,7 +41,7 @@ void add_levels(result::Memory& memory) {
   if (plateaus.size() < 2) return;
   memory.levels = find_levels(curve, join_spans(plateaus, std::vector<bool>(plateaus.size() - 1, true)), {});
   for (result::MemoryLevel& level : memory.levels) {
-    // Neither batches nor controls are known of it.
+    // Its batches and controls are unknown.
     level.grade = result::Grade::low;
     level.because += "; found in another tool's curve, which says nothing of its noise";
   }

@@ -1,4 +1,4 @@
-// Results of other tools, as they print them: for pictures beside ours. Pure.
+// Reads the output of other tools, for pictures next to tally's own results. Pure.
 #pragma once
 
 #include <span>
@@ -11,26 +11,26 @@
 
 namespace tally::memory {
 
-/// A tool whose output is understood.
+/// A tool whose output can be read.
 struct ForeignFormat {
   std::string_view name;  ///< "lat_mem_rd"
   bool (*looks)(std::string_view text);
-  /// Errors: bad_usage, with the line that is none of the tool's.
+  /// Errors: bad_usage, with the line that is not the tool's.
   Result<result::Memory> (*read)(std::string_view text);
 };
 
-/// All of them.
+/// All formats.
 std::span<const ForeignFormat> foreign_formats();
 
-/// Whether a text is one of these tools' output.
+/// Whether a text is the output of one of these tools.
 bool is_foreign(std::string_view text);
 
-/// What it says: curves as those of the task `curve`, cold reads and writes as those of `chase-read`, latencies under
-/// load as those of `loaded`, nodes as maps. A curve gets the levels that our detector finds in it. Errors: bad_usage,
-/// with the file's name and what is wrong.
+/// Parses a text: curves become the task `curve`, cold reads and writes `chase-read`, latencies under load `loaded`,
+/// and nodes become maps. A curve gets the levels that tally finds in it. Errors: bad_usage, with the file's name and
+/// the reason.
 Result<result::Memory> read_foreign(std::string_view text, const std::string& name);
 
-// One line each in foreign.cpp, one file each beside it.
+// One pair per format in foreign.cpp; each is implemented in a file of its own.
 bool looks_like_lat_mem_rd(std::string_view text);
 Result<result::Memory> read_lat_mem_rd(std::string_view text);
 bool looks_like_multichase(std::string_view text);

@@ -1,4 +1,4 @@
-// What other tools print, as texts of our own making in their form.
+// Tests with texts of our own in the format of other tools.
 #include "tally/tools/memory/foreign/foreign.hpp"
 
 #include <fmt/format.h>
@@ -75,7 +75,7 @@ TEST(Foreign, matrices_and_loads_of_mlc) {
   EXPECT_EQ(memory.points[0].mb_per_second, 98655.9);
 }
 
-// The rows that VANS ships of an Optane module (MIT), and what they mean.
+// The rows that VANS ships of an Optane module (MIT licence), and their meaning.
 constexpr const char* vans_rows[] = {"64,1048576,408239767,0,429340470,896016162",
                                      "16384,524288,32321724095,0,17733369070,70941126534"};
 

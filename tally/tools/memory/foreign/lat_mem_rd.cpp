@@ -1,4 +1,4 @@
-// lmbench's lat_mem_rd: "stride=64 after a quotation mark, then lines of a size in MiB and the ns of a load.
+// Reads lmbench's lat_mem_rd: "stride=64 after a quotation mark, then lines with a size in MiB and the ns of a load.
 #include <cmath>
 #include <optional>
 
@@ -26,12 +26,12 @@ Result<result::Memory> read_lat_mem_rd(std::string_view text) {
       continue;
     }
     const auto words = split_words(lines[i]);
-    // What a shell or the tool said before.
+    // Output of a shell or of the tool before the title.
     if (words.empty() || !stride) continue;
     const auto mib = words.size() == 2 ? number_of(words[0]) : std::nullopt;
     const auto ns = words.size() == 2 ? number_of(words[1]) : std::nullopt;
     if (!mib || !ns || *mib <= 0) return fail(wrong_line(i + 1, lines[i], "a size and a time"));
-    // It prints five places: 0.00049 is 512 bytes.
+    // Sizes are printed with five decimals: 0.00049 is 512 bytes.
     const double words_of_8 = std::round(*mib * 1024 * 1024 / 8);
     auto point = foreign_point("curve", "load", 8 * words_of_8, ns);
     point.stride_bytes = static_cast<std::uint64_t>(*stride);

@@ -1,4 +1,4 @@
-// LENS's lines in the kernel's log, and rows of the same as LENS's scripts and the VANS simulator have them.
+// Reads LENS's lines from the kernel's log, and the CSV rows of LENS's scripts and the VANS simulator.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -20,7 +20,7 @@ std::optional<double> value(const Row& row, std::string_view key) {
   return found == row.end() ? std::nullopt : number_of(found->second);
 }
 
-// The first of these keys that a row has: the tools give one thing several names.
+// The value of the first of these keys that a row has, because the tools use several names for one thing.
 std::optional<double> any(const Row& row, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     if (const auto found = value(row, key)) return found;
@@ -28,7 +28,7 @@ std::optional<double> any(const Row& row, std::initializer_list<std::string_view
   return std::nullopt;
 }
 
-// "raw-chasing-separate-128", "pointer-chasing-4096": the block stands last.
+// The block size comes last in "raw-chasing-separate-128" and "pointer-chasing-4096".
 std::optional<double> block_of(const Row& row) {
   if (const auto block = value(row, "block_size")) return block;
   for (const std::string_view key : {"raw_type", "task_name"}) {
@@ -40,7 +40,7 @@ std::optional<double> block_of(const Row& row) {
   return std::nullopt;
 }
 
-// A write and a read of a region; false where the row has no stamps or they do not ascend.
+// Adds a write and a read of a region; false if the row has no stamps or they do not ascend.
 bool add_row(const Row& row, result::Memory& memory) {
   const auto region = any(row, {"region_size", "access_size"});
   const auto block = block_of(row);
@@ -66,7 +66,8 @@ bool add_row(const Row& row, result::Memory& memory) {
   return true;
 }
 
-// "[ 98.2] {0}[pointer-chasing-64] region_size 4096, block_size 64, count 9, total 8, average 7, cycle 1 - 2 - 3."
+// Parses "[ 98.2] {0}[pointer-chasing-64] region_size 4096, block_size 64, count 9, total 8, average 7, cycle 1 - 2 -
+// 3."
 Row row_of_log(std::string_view line) {
   Row row;
   const std::size_t task = line.find("}[");
@@ -103,7 +104,7 @@ Result<result::Memory> read_lens_log(std::string_view text) {
   result::Memory memory;
   const auto lines = lines_of(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    // The kernel's log has other lines as well.
+    // The kernel's log contains other lines too.
     if (is_log_line(lines[i]) && !add_row(row_of_log(lines[i]), memory)) {
       return fail(wrong_line(i + 1, lines[i], "a row of LENS with its count, total and three ascending stamps"));
     }

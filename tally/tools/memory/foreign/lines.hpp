@@ -1,4 +1,4 @@
-// Lines and numbers of other tools' texts.
+// Helpers to parse lines and numbers of other tools' output.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace tally::memory {
 
-/// The lines of a text without their ends.
+/// The lines of a text without their line ends.
 std::vector<std::string> lines_of(std::string_view text);
 
-/// The number that a word is, all of it; nothing for other words, and for what is not finite.
+/// The finite number that a whole word spells; empty for other words.
 std::optional<double> number_of(std::string_view word);
 
-/// The error of a line, counted from 1.
+/// The error for a line, counted from 1.
 Error wrong_line(std::size_t line, std::string_view text, std::string_view wanted);
 
-/// A load of a chase over `bytes`.
+/// A point for a load of a chase over `bytes`.
 result::MemoryPoint foreign_point(std::string task, std::string quantity, double bytes, std::optional<double> ns);
 
 }  // namespace tally::memory

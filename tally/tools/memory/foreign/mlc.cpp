@@ -1,4 +1,4 @@
-// Intel's Memory Latency Checker: matrices of nodes, and latency beside load by injected delay.
+// Reads Intel's Memory Latency Checker: matrices of nodes, and latency and bandwidth by injected delay.
 #include <optional>
 
 #include "tally/core/base/parse_text.hpp"
@@ -13,11 +13,11 @@ using Words = std::vector<std::string>;
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// All numbers of a line; none where a word is another thing.
+// All numbers of a line; empty if a word is not a number.
 std::vector<double> numbers_of(const Words& words) {
   std::vector<double> numbers;
   for (const std::string& word : words) {
-    // A pair that was not measured is a dash.
+    // A dash is a pair that was not measured.
     const auto number = word == "-" ? std::optional(-1.0) : number_of(word);
     if (!number) return {};
     numbers.push_back(*number);
@@ -25,14 +25,14 @@ std::vector<double> numbers_of(const Words& words) {
   return numbers;
 }
 
-// What the lines that follow are.
+// The table that the following lines belong to.
 enum class Part { none, latencies, bandwidths, loaded };
 
 Part part_of(const std::string& line, Part now) {
   if (holds(line, "idle latencies")) return Part::latencies;
   if (holds(line, "Bandwidths between nodes")) return Part::bandwidths;
   if (holds(line, "Loaded Latencies")) return Part::loaded;
-  // Other parts begin with what is measured.
+  // Other tables begin with a line that starts with "Measuring".
   return line.starts_with("Measuring") ? Part::none : now;
 }
 
@@ -50,7 +50,7 @@ Result<result::Memory> read_mlc(std::string_view text) {
   Part part = Part::none;
   for (const std::string& line : lines_of(text)) {
     part = part_of(line, part);
-    // "Inject  Latency Bandwidth": also where only this table was kept.
+    // "Inject Latency Bandwidth", even if the file contains only this table.
     if (holds(line, "Inject") && holds(line, "Bandwidth")) part = Part::loaded;
     const auto numbers = numbers_of(split_words(line));
     if (part == Part::loaded && numbers.size() == 3) {

@@ -1,5 +1,5 @@
-// multichase -v, runs of several sizes one after the other: "total_memory = BYTES (…)", and at the end of each run a
-// line that is one number, the ns of a load. Without -v it says no size.
+// Reads multichase -v, runs of several sizes one after the other: "total_memory = BYTES (…)", and at the end of each
+// run a line with one number, the ns of a load. Without -v the output contains no size.
 #include <optional>
 
 #include "tally/core/base/parse_text.hpp"
@@ -9,7 +9,7 @@
 namespace tally::memory {
 namespace {
 
-// "stride = 64" → 64.
+// The value of a setting: "stride = 64" → 64.
 std::optional<double> setting(const std::vector<std::string>& words, std::string_view name) {
   return words.size() >= 3 && words[0] == name && words[1] == "=" ? number_of(words[2]) : std::nullopt;
 }
@@ -38,7 +38,7 @@ Result<result::Memory> read_multichase(std::string_view text) {
       run->stride_bytes = static_cast<std::uint64_t>(*stride);
       run->count = run->region_bytes / run->stride_bytes;
     } else if (words.size() == 1) {
-      if (const auto ns = number_of(words[0])) run->ns = ns;  // the last one is the run's
+      if (const auto ns = number_of(words[0])) run->ns = ns;  // the last number of a run is its result
     }
   }
   finish();

@@ -1,4 +1,4 @@
-// Every operation by itself: how long one takes, and how that is distributed.
+// Times single operations, and shows the distribution of each.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ constexpr std::uint64_t widest = 256;
 constexpr std::size_t samples = 1 << 13;
 const std::vector<std::uint32_t> once{0, 0};
 
-// The operations of every task, and stores after which something is done with the line.
+// The operations of all tasks, and stores that are followed by an operation on the line.
 std::vector<Operation> all_operations() {
   std::vector<Operation> all = operations();
   for (const Store& store : stores()) {
@@ -32,7 +32,7 @@ std::vector<Operation> all_operations() {
   return all;
 }
 
-// Stores that go through the caches begin with the line in them, everything else with the line in memory.
+// Cached stores begin with the line in the caches, all other operations with the line in memory.
 bool begins_cached(const Operation& operation) {
   return operation.store != nullptr && operation.name != "nt-store" && !operation.store->name.starts_with("nt");
 }
@@ -87,7 +87,7 @@ void add_row(const Runner& runner, const Series& series, const std::string& name
   row.mappings = 1;
   row.batches = static_cast<std::int64_t>(series.ns.size());
   if (!series.ns.empty()) {
-    // Two sums of the same ticks differ by what doubles leave: that is no time, and not "-0.00".
+    // Sums of the same ticks differ by rounding of doubles; print that as 0, not as "-0.00".
     const auto beyond = [&](double ns) { return std::abs(ns - empty_ns) < 0.005 ? 0.0 : ns - empty_ns; };
     row.ns = beyond(median(series.ns));
     row.ns_low = beyond(quantile(series.ns, 0.025));

@@ -1,4 +1,4 @@
-// Writes, cold reads and reads after writes over region and block sizes, and what is concluded from them.
+// Writes, cold reads and reads after writes, by region and block size, and the conclusions from them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ Pass pass_of(const Runner& runner, std::uint64_t region, std::uint64_t block) {
   return {region, block, std::max(block, plan.stride_bytes), plan.store, plan.load, plan.fence};
 }
 
-// All mappings of one region and block; rows of the passes that were wanted.
+// Measures one region and block in all mappings; adds the rows of the requested passes.
 Result<void> measure_one(Runner& runner, const Pass& pass, const Wanted& wanted, result::Memory& result,
                          std::vector<double>& references, Sweep& sweep) {
   std::vector<MappingSample> write;
@@ -66,12 +66,13 @@ Result<void> measure_one(Runner& runner, const Pass& pass, const Wanted& wanted,
     const result::MemoryPoint& row = result.points.back();
     if (!row.ns) return;
     TimeInterval time{*row.ns, row.ns_low, row.ns_high};
-    if (!row.flags.empty()) time.low_ns = time.high_ns = std::nullopt;  // it may be anything
+    if (!row.flags.empty()) time.low_ns = time.high_ns = std::nullopt;  // unknown
     times[{pass.block_bytes, pass.region_bytes}] = time;
   };
   add("write", write, sweep.write);
   if (any.loop_ns > 0) {
-    // What the order costs is in each time of a write; a region whose order no longer fits a cache shows it here.
+    // Each write includes the cost of reading the order; this control shows when a region's order no longer fits a
+    // cache.
     result.controls.push_back(
         {fmt::format("loop alone, {} in blocks of {}", size_text(pass.region_bytes), size_text(pass.block_bytes)),
          fmt::format("{:.2f} ns", any.loop_ns), any.loop_ns, "ns"});
@@ -104,7 +105,7 @@ Result<Sweep> sweep_over(Runner& runner, const std::vector<std::uint64_t>& regio
 }
 
 Result<void> chase(Runner& runner, const Wanted& wanted, result::Memory& result) {
-  // A region that is written and read at once is one batch, and no batch may be long.
+  // Writing and reading a region is one batch, and batches must be short.
   const auto regions = or_else(runner.plan().regions, doubling(64, wanted.raw ? largest_raw : 64 * mib));
   const auto sweep = sweep_over(runner, regions, or_else(runner.plan().blocks, {64}), wanted, result);
   if (!sweep) return fail(sweep.error());

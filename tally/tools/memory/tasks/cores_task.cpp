@@ -1,4 +1,4 @@
-// One line that two processors write in turn.
+// Times one line that two processors write in turn.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -19,13 +19,13 @@ struct alignas(256) Line {
   std::atomic<std::uint64_t> turn{0};
 };
 
-// Where a line lies decides which part of a last level, or which memory, its owner is found at.
+// Several lines, because the address of a line selects the part of a last level, or the memory, that it belongs to.
 struct Page {
   static constexpr std::uint64_t count = 16;
   Line line[count];
 };
 
-// The partner: answers every odd number with the next one.
+// The partner thread: answers every odd number with the next one.
 void answer(Line& line, std::uint64_t last) {
   for (std::uint64_t turn = 1; turn < last; turn += 2) {
     while (line.turn.load(std::memory_order_acquire) != turn) {
@@ -34,7 +34,7 @@ void answer(Line& line, std::uint64_t last) {
   }
 }
 
-// ns from one processor to the other, batch by batch; a batch in which this thread was disturbed is left out.
+// ns from one processor to the other, for each batch in which this thread was not disturbed.
 MappingSample ping_pong(Runner& runner, int partner, Line& line) {
   const int batches = 1 + runner.plan().batches;
   const std::uint64_t last = 2 * turns * static_cast<std::uint64_t>(batches);
@@ -57,7 +57,7 @@ MappingSample ping_pong(Runner& runner, int partner, Line& line) {
       return Timed{start, end_stamp(), 0};
     };
     const auto one = runner.batch(body, 2 * turns);
-    if (i == 0) continue;  // the partner had to start
+    if (i == 0) continue;  // the partner was still starting
     if (one) {
       sample.ns.push_back(one->ns);
     } else {
@@ -84,7 +84,7 @@ Result<void> run_c2c(Runner& runner, result::Memory& result) {
                              "lines between processors");
       runner.calibrate();
       std::vector<MappingSample> samples;
-      std::vector<std::unique_ptr<Page>> all;  // kept, so that each has other frames
+      std::vector<std::unique_ptr<Page>> all;  // kept mapped, so that each page has different frames
       for (int i = 0; i < runner.plan().mappings && !runner.must_stop(); ++i) {
         all.push_back(std::make_unique<Page>());
         samples.push_back(

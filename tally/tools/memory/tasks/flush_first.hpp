@@ -1,4 +1,4 @@
-// One region, and the memory that empties a level before it.
+// A region to time, and the memory that empties a level before each timing.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace tally::memory {
 
-/// What of a region is timed.
+/// Which accesses to the region are timed.
 enum class TimedPart { store, load, both };
 
-/// A region of lines that are planted, and a mapping of its own through which everything goes that empties the level:
-/// no place in it follows from where the region is.
+/// A planted region, and a separate mapping whose accesses empty the level; its addresses do not depend on the
+/// region's.
 struct Ground {
   linux::Area region;
   linux::Area scratch;
@@ -20,10 +20,10 @@ struct Ground {
   Order scratch_order;  ///< closed
 };
 
-/// Fresh memory for both, the region planted. Errors: as Runner::fresh().
+/// Maps both and plants the region. Errors: those of Runner::fresh().
 Result<Ground> make_ground(Runner& runner, std::uint64_t region_bytes, std::uint64_t scratch_bytes);
 
-/// Empties the level, then times the part of the region once.
+/// Empties the level, then times one pass over the region.
 Timed time_once(const Plan& plan, Ground& ground, TimedPart part);
 
 }  // namespace tally::memory

@@ -1,4 +1,4 @@
-// Regions after another area went through the smaller levels: latency with those emptied.
+// Times regions after accesses to another area emptied the smaller levels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ Timed time_once(const Plan& plan, Ground& ground, TimedPart part) {
 Result<void> run_flush_first(Runner& runner, result::Memory& result) {
   const Plan& plan = runner.plan();
   const auto caches = reported_caches(runner.processor());
-  // Four times the level that is to be emptied: the first one.
+  // Four times the level to empty, which is the first one.
   const std::uint64_t scratch_bytes =
       4 * (caches.empty() ? 32 << 10 : static_cast<std::uint64_t>(caches.front().bytes));
   std::vector<std::uint64_t> regions = plan.regions;

@@ -1,4 +1,4 @@
-// A store and a load of what it stored: which distances are forwarded.
+// Times a store followed by a load, to show which distances are forwarded.
 #include <fmt/format.h>
 
 #include "tally/core/stats/statistics.hpp"
@@ -9,7 +9,7 @@ namespace tally::memory {
 
 Result<void> run_stlf(Runner& runner, result::Memory& result) {
   constexpr std::uint64_t word = 8;
-  constexpr std::uint64_t last = 64;  // beyond it a word lies in two lines
+  constexpr std::uint64_t last = 64;  // from here on a word crosses into the next line
   constexpr std::uint64_t grid = 4;
   constexpr std::uint64_t steps = 4096;
   auto area = runner.fresh(4096);

@@ -1,4 +1,4 @@
-// The measurements of geometry and the controls, each alone.
+// Tasks for each measurement of geometry and each control.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t line_bytes = 64;
 
-// The latencies inside the first level and after it, by what the system reports of its size.
+// The latencies inside the first level and beyond it, by its reported size.
 Result<std::pair<double, double>> first_latencies(Runner& runner, std::uint64_t first_bytes) {
   const auto inside = runner.visit({.blocks = first_bytes / 4 / line_bytes});
   if (!inside) return fail(inside.error());

@@ -1,4 +1,4 @@
-// Laps over few lines at many distances: which of them hit.
+// Times laps over few lines at many strides, to show which lines hit.
 #include <algorithm>
 
 #include "tally/tools/memory/analysis/permutation.hpp"
@@ -43,7 +43,7 @@ Result<void> run_lap(Runner& runner, result::Memory& result) {
       result::MemoryPoint row = lap_row(runner, result, n, stride);
       row.quantity = "load";
       row.order = name(runner.plan().order);
-      // Usually two, which are enough to see that they differ: the map has hundreds of points.
+      // Two by default, which suffice to see whether they differ: the map has hundreds of points.
       for (int i = 0; i < runner.plan().mappings; ++i) {
         auto visit = runner.visit({.blocks = n,
                                    .stride_bytes = stride,

@@ -1,4 +1,4 @@
-// The report: a curve, what geometry says beside it, and the controls that may contradict both.
+// The report: a curve, geometry, and the controls that may contradict them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,14 +28,14 @@ namespace {
 
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t mib = 1 << 20;
-// Sizes above this one get fewer points and mappings: planting and walking them takes the time of all others.
+// Larger sizes get fewer points and mappings: planting and walking them takes as long as all others.
 constexpr std::uint64_t costly_bytes = 64 * mib;
 constexpr int costly_mappings = 2;
-// And above this one fewer mappings: as many as agree by more than chance.
+// Larger sizes get fewer mappings: as many as need to agree by more than chance.
 constexpr std::uint64_t dear_bytes = 16 * mib;
 constexpr int dear_mappings = 3;
 
-// Shares of the progress bar: about what each part takes.
+// Shares of the progress bar: about the time that each part takes.
 constexpr double curve_done = 0.55;
 constexpr double rises_done = 0.75;
 constexpr double controls_done = 0.95;
@@ -47,7 +47,7 @@ Result<void> first_curve(Runner& runner, CurveRun& run, std::uint64_t last) {
   for (const std::uint64_t size : size_grid(runner.plan().from_bytes, last, 8, line_bytes)) {
     (size <= dear_bytes ? usual : size <= costly_bytes ? dear : costly).push_back(size);
   }
-  // Every fourth and the last: two to an octave.
+  // Every fourth size and the last: two per octave.
   std::vector<std::uint64_t> thinned;
   for (std::size_t i = costly.size(); i-- > 0;) {
     if ((costly.size() - 1 - i) % 4 == 0) thinned.push_back(costly[i]);
@@ -61,7 +61,7 @@ Result<void> first_curve(Runner& runner, CurveRun& run, std::uint64_t last) {
   return run.measure(thinned, std::min(costly_mappings, mappings), 0.8 * curve_done, curve_done);
 }
 
-// Rises above this one are not looked at more closely: a shared last level moves by more than that while it is.
+// Larger rises are not refined: a shared last level changes by more than that meanwhile.
 double finest_bytes(const Runner& runner) {
   double last_own = 0;
   for (const ReportedCache& one : reported_caches(runner.processor())) {
@@ -70,7 +70,7 @@ double finest_bytes(const Runner& runner) {
   return last_own > 0 ? 2 * last_own : 8.0 * mib;
 }
 
-// More points around each rise, two rounds of halving: 32 to an octave.
+// Measures more points around each rise, in two rounds of halving: up to 32 per octave.
 Result<void> refine(Runner& runner, CurveRun& run, double start) {
   const double finest = finest_bytes(runner);
   for (int round = 0; round < 2; ++round) {
@@ -90,8 +90,8 @@ Result<void> refine(Runner& runner, CurveRun& run, double start) {
   return {};
 }
 
-// The capacity of a level around whose end the curve slopes, by rings of lines that lie anywhere in a region four times
-// as large; nothing where that shows no rise.
+// The capacity of a level around whose end the curve slopes, from rings whose lines are spread over a region four times
+// as large. Empty if they show no rise.
 Result<std::optional<Capacity>> scattered_capacity(Runner& runner, double half_bytes, double seconds,
                                                    result::Memory& result) {
   const auto whole = [](double bytes) { return static_cast<std::uint64_t>(bytes) / line_bytes * line_bytes; };
@@ -106,8 +106,8 @@ Result<std::optional<Capacity>> scattered_capacity(Runner& runner, double half_b
   return find_scattered(run.curve());
 }
 
-// Where the curve slopes to the end of one core's own cache, as sets are chosen by frames, which lie anywhere; and
-// where it shows nothing of one that is reported.
+// Capacities to measure with scattered rings: private caches at whose end the curve slopes, because frames select their
+// sets, and reported private caches that the curve does not show.
 std::vector<double> sizes_to_scatter(const Runner& runner, const Curve& curve) {
   const double finest = finest_bytes(runner);
   const auto plateaus = find_plateaus(curve);
@@ -138,7 +138,7 @@ std::vector<Capacity> scattered_capacities(Runner& runner, const Curve& curve, d
     if (left <= 0 || runner.must_stop()) break;
     const auto one = scattered_capacity(runner, bytes, left, result);
     if (!one) {
-      // The curve has a capacity as well.
+      // The curve itself has a capacity too.
       result.notices.push_back("no rings of lines that lie anywhere: " + one.error().message);
       break;
     }
@@ -147,7 +147,7 @@ std::vector<Capacity> scattered_capacities(Runner& runner, const Curve& curve, d
   return found;
 }
 
-// ns per load of a size in an order: the least of three mappings. Whatever else the machine does makes it slower.
+// ns per load of a size in this order: the minimum of three mappings. Other work on the machine only makes it slower.
 Result<double> least_ns(Runner& runner, double bytes, OrderKind order) {
   double least = INFINITY;
   for (int i = 0; i < 3 && !runner.must_stop(); ++i) {
@@ -161,10 +161,11 @@ Result<double> least_ns(Runner& runner, double bytes, OrderKind order) {
   return least;
 }
 
-// A step that goes away when a page is finished before the next one begins is one of translation buffers, if it is
-// there otherwise at that moment: what others leave of a shared cache changes. Beyond the second level that order lets
-// prefetchers in, which flatter both sides, but leave a rise. Just above it some of the misses are left, and just below
-// it a neighbour's lines make some: both sides are walked in the middle of their plateaus.
+// Whether a step is the end of a cache. It belongs to translation buffers if it vanishes when each page is finished
+// before the next one begins, but is present in random order at the same time: the usable part of a shared cache
+// changes. Beyond the second level that order helps prefetchers, which make both sides faster but keep the rise. Both
+// sides are walked in the middle of their plateaus: just above a step only some loads miss, just below it other
+// programs cause misses.
 Result<bool> is_cache_rise(Runner& runner, const Curve& curve, const Plateau& below, const Plateau& above) {
   const auto walk = [&](OrderKind order) -> Result<StepWalk> {
     const auto low = least_ns(runner, middle_bytes(curve, below), order);
@@ -208,7 +209,7 @@ Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const 
   return are;
 }
 
-// Ways, sets and line of the first level.
+// Measures ways, sets and line size of the first level.
 Result<void> measure_geometry(Runner& runner, const std::vector<Plateau>& plateaus, Witnesses& witnesses,
                               const Curve& curve) {
   if (plateaus.size() < 2) return {};
@@ -228,7 +229,7 @@ Result<void> measure_ladder(Runner& runner, result::Memory& result) {
     double near_ns = 0;
     double far_ns = 0;
   };
-  // Lines of small pages that are far apart wait for translations as well: eight of a page share one.
+  // With small pages, lines that are far apart also wait for translations; at 512 bytes, eight lines share a page.
   Pair small{512};
   Pair huge{4096};
   for (const auto pages : {linux::PageKind::small, linux::PageKind::transparent}) {
@@ -248,7 +249,7 @@ Result<void> measure_ladder(Runner& runner, result::Memory& result) {
   }
   const Pair& pair = huge.near_ns > 0 && huge.far_ns > 0 ? huge : small;
   if (pair.near_ns <= 0 || pair.far_ns <= 0) return {};
-  // Below that the two are the same within what one run differs from the next.
+  // A smaller ratio is within the differences between runs.
   const bool visible = pair.far_ns > 1.15 * pair.near_ns;
   result.findings.push_back(fmt::format("prefetch: {} (cold, lines 64 bytes apart {:.0f} ns, {} apart {:.0f} ns{}){}",
                                         visible ? "visible" : "not visible", pair.near_ns, pair.far_bytes, pair.far_ns,
@@ -261,7 +262,7 @@ void add_curve(Runner& runner, const CurveRun& run, result::Memory& result) {
   result.points = run.rows();
   const auto held = run.held_sizes();
   const auto known = known_caches(reported_caches(runner.processor()));
-  // No finding: what is concluded from numbers of a busy machine is dropped, and this is why it is.
+  // A notice, not a finding: conclusions from a contended run are dropped, and this is the reason.
   if (std::any_of(held.begin(), held.end(), is_held)) {
     if (auto words = held_finding(held, known, runner.memory_load_ns().value_or(0))) {
       result.notices.push_back(*std::move(words));
@@ -275,7 +276,7 @@ void add_curve(Runner& runner, const CurveRun& run, result::Memory& result) {
   const RunVerdict verdict = run.verdict();
   result.verdict.contended = verdict.contended;
   result.verdict.text = verdict.why;
-  // Settled points bear no flag for it.
+  // Settled points have no flag for a shared processor.
   result.verdict.cause = run.waited_share() > waited_too_long ? std::string(processor_shared) : cause_of(run.curve());
   if (result.verdict.cause.empty()) result.verdict.cause = verdict.cause;
   result.verdict.points = static_cast<std::int64_t>(result.points.size());
@@ -305,7 +306,7 @@ Result<std::uint64_t> wanted_last_size(const Runner& runner) {
 Result<std::uint64_t> last_size(const Runner& runner) {
   auto last = wanted_last_size(runner);
   if (!last || runner.plan().file.empty()) return last;
-  // A file that is too small is told before anything is measured.
+  // Reports a file that is too small before anything is measured.
   const auto area = linux::Area::map_file(runner.plan().file, *last);
   if (!area) return fail(area.error());
   return last;
@@ -323,7 +324,7 @@ Result<void> run_curve(Runner& runner, result::Memory& result) {
 
 namespace {
 
-// What the controls say of a curve, and which levels they leave.
+// Evaluates the controls, and derives the levels of a curve.
 Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity> scattered, result::Memory& result) {
   const Curve curve = run.curve();
   const auto plateaus = find_plateaus(curve);
@@ -380,11 +381,11 @@ Result<void> run_levels(Runner& runner, result::Memory& result) {
   CurveRun run(runner);
   auto measured = first_curve(runner, run, *last);
   if (measured) measured = refine(runner, run, curve_done);
-  // Flagged points get another chance while there is time; the controls after them take about this long.
+  // Measures flagged points again while there is time; the controls that follow take about this long.
   constexpr double controls_seconds = 15;
   const auto spare_seconds = [&] { return runner.seconds_left() - controls_seconds; };
   if (measured) measured = run.again(curve_done + 0.1, rises_done - 0.15, spare_seconds());
-  // A rise may have shown only then.
+  // A rise may be visible only now.
   if (measured && spare_seconds() > 0) measured = refine(runner, run, rises_done - 0.15);
   if (measured) measured = run.again(rises_done - 0.1, rises_done - 0.1, spare_seconds());
   add_curve(runner, run, result);

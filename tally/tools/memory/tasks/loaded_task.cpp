@@ -1,4 +1,4 @@
-// The latency of one thread while others move bytes.
+// Measures the latency of one thread while other threads move bytes.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -18,10 +18,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t usual_region = 64 << 20;
 constexpr std::uint64_t stream_window = 64 << 20;
 constexpr std::uint64_t stream_access = 4096;
-// Additions after each 64 KiB that are moved: from hardly anything to all that there is.
+// Additions after each 64 KiB that are moved: from hardly any load to full load.
 constexpr std::uint64_t pauses[] = {1 << 20, 1 << 18, 1 << 16, 1 << 14, 0};
 
-// The chase beside streams on all other processors.
+// Walks the chase while streams run on all other processors.
 Result<result::MemoryPoint> beside(Runner& runner, const Stream& stream, std::vector<linux::Area>& areas,
                                    std::uint64_t pause, std::uint64_t region, std::vector<double>& references) {
   const auto& processors = runner.processors();

@@ -53,7 +53,7 @@ Result<result::MemoryPoint> bandwidth(Runner& runner, std::uint64_t region, int 
 
 struct Pair {
   int processor = 0;
-  int from = 0;  // its node
+  int from = 0;  // the processor's node
   int memory = 0;
 };
 

@@ -1,4 +1,4 @@
-// Several rings walked together: how many loads are under way at once.
+// Walks several rings together, to show how many loads overlap.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t usual_region = 64 << 20;
 
-// One ring through the whole region; each walker begins at another place of it.
+// Walks one ring through the whole region; each walker starts at a different block.
 Result<Visit> visit_together(Runner& runner, std::uint64_t lines, int rings) {
   auto area = runner.fresh(lines * line_bytes);
   if (!area) return fail(area.error());

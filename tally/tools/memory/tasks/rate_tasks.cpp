@@ -1,4 +1,4 @@
-// Bandwidth: contiguous, strided, random.
+// Bandwidth of contiguous, strided and random accesses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Order closed(Order order) {
   return order;
 }
 
-// Every operation of one kind of stream, with these numbers of threads.
+// Measures every operation with one stream pattern and these numbers of threads.
 Result<void> measure_all(Runner& runner, Stream stream, const std::vector<int>& threads, double from, double to,
                          result::Memory& result) {
   const auto all = operations();
@@ -56,7 +56,7 @@ std::vector<int> thread_counts(const Runner& runner) {
   return counts;
 }
 
-// The places of LENS's random accesses: a Galois register of 64 bits (taps 64, 63, 61, 60).
+// The order of LENS's random accesses: a Galois shift register of 64 bits (taps 64, 63, 61, 60).
 Order shift_register_order(std::uint64_t places, std::uint64_t seed) {
   std::uint64_t state = seed == 0 ? 1 : seed;
   Order order(std::min<std::uint64_t>(places, 1 << 20));
@@ -114,7 +114,7 @@ Result<void> run_stride_bw(Runner& runner, result::Memory& result) {
 Result<void> run_random_bw(Runner& runner, result::Memory& result) {
   Stream stream;
   stream.access_bytes = access_of(runner);
-  // Places begin at multiples of the access, and their number is a power of two.
+  // Accesses begin at multiples of their size, and their number is a power of two.
   stream.stride_bytes = std::max(std::bit_ceil(stream.access_bytes), runner.plan().stride_bytes);
   const std::uint64_t places = std::bit_floor(std::max<std::uint64_t>(1, window_of(runner) / stream.stride_bytes));
   stream.window_bytes = places * stream.stride_bytes;

@@ -1,4 +1,4 @@
-// One access and one fence at a time, at a distance.
+// Times one access and one fence at a time, by stride.
 #include <algorithm>
 
 #include "tally/tools/memory/operations.hpp"
@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t most_window = 256 << 20;
 constexpr std::uint64_t steps = 512;
 
-// All mappings of one operation at one stride.
+// Measures one operation at one stride in all mappings.
 Result<void> measure_stride(Runner& runner, const Operation& operation, std::uint64_t access, std::uint64_t stride,
                             std::vector<double>& references, result::Memory& result) {
   const Fence& fence = *runner.plan().fence;

@@ -1,4 +1,4 @@
-// The tasks of `tally memory`: one line each in tasks.cpp, one file each beside it.
+// The tasks of `tally memory`: listed in tasks.cpp, one source file for each group.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace tally::memory {
 
-/// The options that only some tasks take.
+/// Options that only some tasks accept.
 enum class Takes : unsigned {
   ends = 1,
   regions = 2,
@@ -29,48 +29,48 @@ constexpr unsigned operator|(unsigned a, Takes b) { return a | static_cast<unsig
 struct Task {
   std::string_view name;
   std::string_view summary;
-  /// Measures, and adds what it found to the result. What was measured before an error, Ctrl-C or the end of the time
-  /// stays in it.
+  /// Measures and adds the findings to the result. On an error, on Ctrl-C or when the time is over, the result keeps
+  /// what was measured until then.
   Result<void> (*run)(Runner& runner, result::Memory& result);
-  unsigned takes = 0;  ///< of Takes
-  int mappings = 5;    ///< of each point, where nobody says how many; 1: it never has more
-  bool maps = true;    ///< memory of the kind, node or file that the plan names
+  unsigned takes = 0;  ///< accepted options (Takes)
+  int mappings = 5;    ///< default per point; 1: fixed
+  bool maps = true;    ///< accepts --pages, --node and --file
 
   bool does_take(Takes what) const { return (takes & static_cast<unsigned>(what)) != 0; }
 };
 
-/// All of them, the default first.
+/// All tasks, the default first.
 std::span<const Task> tasks();
 
-/// Runs a task: the runner is started, the result gets its settings and its verdict. Errors: bad_usage for an unknown
-/// task; cannot_measure.
+/// Runs a task: starts the runner, and adds settings and verdict to the result. Errors: bad_usage for an unknown task;
+/// cannot_measure.
 Result<result::Memory> run_task(std::string_view name, Plan plan);
 
 /// `levels`: the report.
 Result<void> run_levels(Runner& runner, result::Memory& result);
 
-/// `curve`: latency against size alone.
+/// `curve`: latency against size only.
 Result<void> run_curve(Runner& runner, result::Memory& result);
 
-/// Passes over regions: writes; writes and cold reads; writes with a read after each.
+/// Passes over regions: writes; writes and cold reads; writes, each followed by a read.
 Result<void> run_chase_write(Runner& runner, result::Memory& result);
 Result<void> run_chase_read(Runner& runner, result::Memory& result);
 Result<void> run_chase_raw(Runner& runner, result::Memory& result);
 
-/// What follows from them: forwarding, the fence, entries.
+/// Conclusions from these passes: forwarding, fence cost, entry sizes.
 Result<void> run_forward(Runner& runner, result::Memory& result);
 Result<void> run_fence_fit(Runner& runner, result::Memory& result);
 Result<void> run_amplify(Runner& runner, result::Memory& result);
 
-/// One block again and again.
+/// Slow writes to a small region.
 Result<void> run_overwrite(Runner& runner, result::Memory& result);
 
-/// Each operation by itself; regions after a smaller level was emptied; ways of wearing one place.
+/// Single operations; regions after a smaller level was emptied; ways to wear out one address.
 Result<void> run_basic(Runner& runner, result::Memory& result);
 Result<void> run_flush_first(Runner& runner, result::Memory& result);
 Result<void> run_wear(Runner& runner, result::Memory& result);
 
-/// Bandwidth, and accesses one at a time.
+/// Bandwidth, and latency of single accesses.
 Result<void> run_seq_bw(Runner& runner, result::Memory& result);
 Result<void> run_stride_bw(Runner& runner, result::Memory& result);
 Result<void> run_random_bw(Runner& runner, result::Memory& result);
@@ -81,7 +81,7 @@ Result<void> run_lap(Runner& runner, result::Memory& result);
 Result<void> run_mlp(Runner& runner, result::Memory& result);
 Result<void> run_stlf(Runner& runner, result::Memory& result);
 
-/// With threads on other processors.
+/// Tasks with threads on other processors.
 Result<void> run_loaded(Runner& runner, result::Memory& result);
 Result<void> run_c2c(Runner& runner, result::Memory& result);
 
@@ -95,8 +95,8 @@ Result<void> run_tlb(Runner& runner, result::Memory& result);
 Result<void> run_line(Runner& runner, result::Memory& result);
 Result<void> run_clock(Runner& runner, result::Memory& result);
 
-/// The size at which a curve ends: as far as asked, else 4 × the last level that the system reports, at most a quarter
-/// of the memory that is left and 1 GiB. Errors: bad_usage where so much memory is not there.
+/// The last size of a curve: --to, otherwise 4 × the reported last level, at most a quarter of the available memory and
+/// 1 GiB. Errors: bad_usage if there is not enough memory.
 Result<std::uint64_t> last_size(const Runner& runner);
 
 }  // namespace tally::memory

@@ -68,10 +68,10 @@ std::string tasks_that_take(Takes what) {
   return join(names, ", ");
 }
 
-// What a task cannot do is refused: its rows would name what was not done.
+// Refuses options that a task does not support, because its rows would claim them.
 Result<void> check_plan(const Task& task, const Plan& plan) {
   const Plan usual;
-  const std::vector<std::uint64_t> one_line{64};  // as most presets have them
+  const std::vector<std::uint64_t> one_line{64};  // as in most presets
   const struct {
     Takes what;
     bool asked;
@@ -113,7 +113,7 @@ Result<void> check_plan(const Task& task, const Plan& plan) {
   return linux::check_node(*plan.node, linux::memory_nodes());
 }
 
-// "5", or "5 (2 to 15 of a size)" where sizes had others: dear ones have fewer, disturbed ones more.
+// "5", or "5 (2 to 15 of a size)" if sizes differ: large sizes have fewer mappings, disturbed ones more.
 std::string mappings_text(int asked, const std::vector<result::MemoryPoint>& points) {
   std::int64_t least = asked;
   std::int64_t most = asked;
@@ -139,12 +139,12 @@ void add_settings(const Task& task, const Runner& runner, result::Memory& result
     add("mappings", mappings_text(plan.mappings, result.points));
     add("batches", std::to_string(plan.batches));
   }
-  // The task clock has taken it down already.
+  // The task clock reports it itself.
   if (task.run != run_clock) add("core clock", fmt::format("{:.3f} GHz", runner.core_ghz()));
   add("time-stamp counter", fmt::format("{:.4f} GHz", 1 / runner.ns(1)));
 }
 
-// A task that does other work beside its loads has no counts of them, though they were read.
+// Without counts for a task that does other work between the stamps, although counters were read.
 void add_counters(const Runner& runner, result::Memory& result) {
   const auto counted = [](const result::MemoryPoint& point) { return !point.counts.empty(); };
   if (!runner.counters().any()) {
@@ -193,11 +193,11 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
     result.broken_off = true;
     result.complete = false;
   }
-  // Nobody's fault: there is nothing to be judged.
+  // Without points there is nothing to judge.
   if (result.points.empty() && runner->plan().stop()) result.verdict = {};
   add_advice(*runner, result);
   if (result.verdict.contended && result.levels.empty()) {
-    // What is concluded from numbers that a busy machine made is no better than they are. Levels are judged one by one.
+    // Conclusions from a contended run are unreliable. Levels are judged one by one.
     result.findings.clear();
     result.statistics.clear();
     result.tlbs.clear();

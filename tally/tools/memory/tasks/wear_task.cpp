@@ -1,4 +1,4 @@
-// One place written again and again, in several ways: when the device moves it, and what puts that off.
+// Writes one address again and again, in several ways: when the device moves the data, and what delays that.
 #include <fmt/format.h>
 
 #include <array>
@@ -17,14 +17,15 @@ constexpr std::uint64_t usual_bytes = 256;
 constexpr std::uint64_t usual_distance = 4096;
 constexpr std::size_t writes = 1 << 18;
 constexpr std::size_t every = 32;             // writes between two short delays
-constexpr std::uint64_t short_adds = 1 << 9;  // additions: a core cycle each
+constexpr std::uint64_t short_adds = 1 << 9;  // additions of one core cycle each
 constexpr std::uint64_t long_adds = 1 << 25;
-constexpr double threshold_ns = 20'000;  // a write this slow is one in which the device moved data, or a disturbance
+constexpr double threshold_ns = 20'000;  // a slower write means that the device moved data, or that something disturbed
+                                         // the thread
 
-// One way to write; `before` is not timed.
+// One way to write; its delays are not timed.
 struct Way {
   const char* name;
-  bool plain = false;  // a store and a write-back instead of a store past the caches
+  bool plain = false;  // a store and a write-back instead of a non-temporal store
   bool alternates = false;
   std::size_t delay_every = 0;
   bool rests_half_way = false;

@@ -1,4 +1,4 @@
-// One block, written again and again: how long each write takes, and whether the slow ones come in time.
+// Writes the blocks of a small region again and again: the time of each write, and whether slow writes are periodic.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -17,8 +17,8 @@ struct Wanted {
   std::string_view event;
 };
 
-// The first ones go first where there are fewer counters. What Linux calls dTLB-load-misses are, on Intel's
-// processors, page walks of loads. The kernel has no name for misses of the second level; Intel has, since Skylake.
+// In order of priority, for processors with few counters. On Intel processors, Linux's dTLB-load-misses are page walks
+// of loads. The kernel has no name for misses of the second level; Intel has one since Skylake.
 constexpr std::array wanted{
     Wanted{"instructions", "instructions"},        Wanted{"cycles_counted", "cycles"},
     Wanted{"l1d_misses", "L1-dcache-load-misses"}, Wanted{"dtlb_misses", "dTLB-load-misses"},
@@ -53,7 +53,7 @@ void BatchCounters::add(std::string_view name, std::string_view text) {
   result::MemoryCounter& row = rows_.emplace_back();
   row.name = name;
   row.event = text;
-  // Names of other processors are not what is meant here, and looking for them takes long.
+  // Names of other processors would be wrong here, and searching them takes long.
   event::Sources sources;
   sources.others = sources.suggest_others = false;
   const auto event = event::parse(text, sources);
@@ -76,12 +76,12 @@ void BatchCounters::add(std::string_view name, std::string_view text) {
   if (!counter) {
     row.reason = backend::why_refused(counter.os_errno, *event);
     if (why_.empty()) why_ = fmt::format("cannot count {}: {}", text, row.reason);
-    // Which may be for want of a counter: EINVAL says no more.
+    // EINVAL may mean that no counter is left.
     if (!leads && counter.os_errno == EINVAL) row.reason += "; those before it are counted together";
     return;
   }
   open_.push_back(std::move(counter));
-  // A counter that something else holds, as the kernel's watchdog does, shows in the group's not running any more.
+  // If something else holds the counter, such as the kernel's watchdog, the group stops running.
   const std::vector<linux::PerfValue> before = read();
   if (!counts_per_step(before, read(), 1).empty()) return;
   open_.pop_back();

@@ -1,4 +1,4 @@
-// Counts of a PMU beside the timings: what a batch did, for each of its steps.
+// PMU counts per step of each timed batch.
 #pragma once
 
 #include <cstdint>
@@ -11,36 +11,37 @@
 
 namespace tally::memory {
 
-/// What was counted between two readings of a group of counters, for each of `steps`. Empty where the kernel lent the
-/// counters to somebody else for a part of that time: what is left would have to be estimated.
+/// The difference between two readings of a group of counters, divided by `steps`. Empty if the kernel multiplexed the
+/// group during that time, because the counts would then be estimates.
 std::vector<double> counts_per_step(std::span<const linux::PerfValue> before, std::span<const linux::PerfValue> after,
                                     std::uint64_t steps);
 
-/// The counters of the calling thread, in user mode: instructions, cycles, and misses of each level as far as its
-/// processor counts them at once. Neither more than fit together nor in turns.
+/// The PMU counters of the calling thread, in user mode: instructions, cycles and the misses of each level, as far as
+/// the processor can count them at the same time. Never multiplexed.
 class BatchCounters {
  public:
-  /// None are open.
+  /// Opens no counter.
   BatchCounters() = default;
 
-  /// Opens what can be opened; where that is nothing, why() says why. Cost: some milliseconds, for the names.
+  /// Opens as many counters as possible; if it opens none, why() returns the reason. Takes some milliseconds to resolve
+  /// the names.
   static BatchCounters open();
 
   bool any() const { return !open_.empty(); }
 
-  /// What they hold now; empty where none is open or the kernel gives nothing. Cost: one system call.
+  /// Reads the counters; empty if none is open or the read fails. One system call.
   std::vector<linux::PerfValue> read() const;
 
-  /// Every count that was wanted, with its source, or why there is none; empty where none is open.
+  /// Every requested count, with its source or the reason why it is missing; empty if no counter is open.
   const std::vector<result::MemoryCounter>& rows() const { return rows_; }
 
-  /// Why none is open; empty where one is.
+  /// Why no counter is open; empty if one is.
   const std::string& why() const { return why_; }
 
  private:
   void add(std::string_view name, std::string_view text);
 
-  std::vector<linux::PerfCounter> open_;  ///< one group; the first leads it
+  std::vector<linux::PerfCounter> open_;  ///< one group, leader first
   std::vector<result::MemoryCounter> rows_;
   std::string why_;
 };

@@ -1,4 +1,4 @@
-// Counts for each step, by what counters hold before and after a batch.
+// Tests of counts per step, from the counters before and after a batch.
 #include "tally/tools/memory/batch_counters.hpp"
 
 #include <gtest/gtest.h>

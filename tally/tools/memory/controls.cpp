@@ -10,11 +10,11 @@ namespace tally::memory {
 namespace {
 
 constexpr std::uint64_t line_bytes = 64;
-// Enough for a decision between two latencies; some 100 of them are made for a map.
+// Enough to decide between two latencies; a map needs some 100 walks.
 constexpr Walk short_walk{5, 50'000};
 
-// ns per step of `n` lines at a stride, in random order: the least of some walks, as soon as two agree. Whatever else
-// the machine does makes one slower.
+// ns per step of `n` lines at a stride, in random order: the minimum of several walks, as soon as two agree. Other work
+// on the machine only makes walks slower.
 double time_lines(Runner& runner, std::byte* base, std::uint64_t n, std::uint64_t stride) {
   constexpr int most_walks = 6;
   double least = 0;
@@ -28,7 +28,7 @@ double time_lines(Runner& runner, std::byte* base, std::uint64_t n, std::uint64_
   return least;
 }
 
-// The largest n ≤ `most` for which fits(n) holds; it holds for small ones. 0 where it does not hold for 1.
+// The largest n ≤ `most` for which fits(n), assuming that it is true for smaller ones; 0 if fits(1) is false.
 template <class Fits>
 std::uint64_t largest(std::uint64_t most, Fits fits) {
   std::uint64_t good = 0;
@@ -75,13 +75,13 @@ Result<std::vector<Rung>> ladder(Runner& runner, linux::PageKind pages, int mapp
 Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double miss_ns, std::uint64_t widest,
                                          int mappings) {
   constexpr std::uint64_t room = 32 << 20;
-  // Strides that say another thing than the rest get as many more chances: with a neighbour in the core they come out
-  // too small for seconds.
+  // Strides that disagree with the others are measured up to this many times as often: another thread of the core can
+  // make them too small for seconds.
   constexpr int chances = 4;
   const double limit = hit_ns + 0.1 * (miss_ns - hit_ns);
   std::vector<HitCount> hits;
   for (std::uint64_t stride = line_bytes; stride <= widest; stride *= 2) hits.push_back({stride, 0});
-  // A neighbour in the core takes lines away, and brings none: the most of all mappings.
+  // Keeps the maximum of all mappings: another thread of the core evicts lines, and adds none.
   const auto count = [&](const std::vector<std::uint64_t>& strides) -> Result<void> {
     auto area = runner.fresh(room);
     if (!area) return fail(area.error());
@@ -122,7 +122,7 @@ Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings) {
     auto area = runner.fresh(room, pages);
     if (!area) return fail(area.error());
     result.pages_got = area->got();
-    // A miss costs some cycles at least; the clock of the two walks differs by less than one.
+    // A miss costs some cycles; the clocks of the two walks differ by less than one.
     const double margin = 1.5 / runner.core_ghz();
     const auto extra = [&](std::uint64_t n, std::uint64_t pitch) {
       const double spread = time_lines(runner, area->data(), n, pitch);
@@ -166,16 +166,16 @@ Result<std::vector<PairTime>> pair_times(Runner& runner, std::uint64_t region_by
   if (!area) return fail(area.error());
   std::vector<PairTime> pairs;
   for (const std::uint64_t distance : {8, 16, 32, 64, 128, 256}) pairs.push_back({distance, 0});
-  // A neighbour in the core makes some longer, and none shorter: the least of three rounds.
+  // The minimum of three rounds: another thread of the core only makes them slower.
   for (int round = 0; round < 3; ++round) {
     for (PairTime& pair : pairs) {
       std::vector<std::uint64_t> chain;
       for (const std::uint32_t group : random_ring(region_bytes / group_bytes, runner.random())) {
-        // Backwards: the next line is what prefetchers fetch.
+        // Backwards, because prefetchers fetch the next line.
         chain.push_back(group * group_bytes + pair.distance_bytes);
         chain.push_back(group * group_bytes);
       }
-      // The chain is walked from offset 0, which has to be in it: it is the second word of group 0.
+      // walk() starts at offset 0, which the chain contains: it is the second word of group 0.
       plant_chain(area->data(), chain);
       const auto walked = runner.walk(area->data(), chain.size(), short_walk).ns;
       if (walked.empty()) continue;

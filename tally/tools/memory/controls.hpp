@@ -1,4 +1,4 @@
-// Measurements of geometry, and those that a claim about levels has to agree with.
+// Measurements of cache geometry, and control measurements that the claims about levels must agree with.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tally::memory {
 
-/// One rung of the ladder: single touches of cold lines at this distance.
+/// One stride of the ladder: cold lines at this distance, each touched once.
 struct Rung {
   std::uint64_t stride_bytes = 0;
   double ns = 0;
@@ -19,20 +19,21 @@ struct Rung {
   std::string pages_got;
 };
 
-/// Lines, one touch each, cold, in random order: 16 384 of them, 64 to 4096 bytes from one to the next. A rise from 64
-/// to 4096 is what prefetchers do. Errors: as Runner::visit_once().
+/// Touches 16,384 cold lines once each, in random order, at strides from 64 to 4096 bytes. A latency that rises from 64
+/// to 4096 shows prefetchers. Errors: those of Runner::visit_once().
 Result<std::vector<Rung>> ladder(Runner& runner, linux::PageKind pages, int mappings);
 
-/// How many lines at each stride still hit a level that takes `hit_ns` (the level below it: `miss_ns`), by bisection,
-/// the most of `mappings` mappings, and of up to three times as many more where the strides contradict each other.
-/// Powers of two from 64 to `widest`, then their witnesses. Errors: no memory.
+/// Finds by bisection how many lines at each stride still hit a level with latency `hit_ns` (`miss_ns` in the level
+/// below): the maximum over `mappings` mappings, or up to four times as many if the strides contradict each other.
+/// Measures the powers of two from 64 to `widest`, then their witness strides. Errors: no memory.
 Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double miss_ns, std::uint64_t widest,
                                          int mappings);
 
-/// One line in each page, against as many lines side by side. Errors: no memory.
+/// Compares loads of one line per page with loads of as many adjacent lines. Errors: no memory.
 Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings);
 
-/// Two words at each distance from 8 to 256, the higher one first, in a ring of `region_bytes`. Errors: no memory.
+/// Times pairs of words at each distance from 8 to 256 bytes, the higher word first, in a ring of `region_bytes`.
+/// Errors: no memory.
 Result<std::vector<PairTime>> pair_times(Runner& runner, std::uint64_t region_bytes);
 
 }  // namespace tally::memory

@@ -14,10 +14,10 @@ namespace tally::memory {
 namespace {
 
 constexpr std::uint64_t line_bytes = 64;
-// Where others have the processor in turns only whole laps can be believed. A lap that settles and one that is timed
-// have to fit into one turn, which is 3 ms and more.
+// With a shared processor only whole laps are reliable. A settling lap and a timed lap must fit into one time slice,
+// which is 3 ms or more.
 constexpr double longest_settled_lap_ns = 1.2e6;
-// Planting larger rings takes the time of many others.
+// Planting larger rings takes as long as many smaller points.
 constexpr std::uint64_t dear_bytes = 16 << 20;
 
 }  // namespace
@@ -32,7 +32,7 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
   const double end = runner_->seconds_left() - seconds;
   std::vector<std::uint64_t> visits;
   for (int i = 0; i < mappings; ++i) visits.insert(visits.end(), sizes.begin(), sizes.end());
-  // Interleaved, so that a slow drift of the machine is not read as a slope of the curve.
+  // Random order, so that a slow drift of the machine does not look like a slope of the curve.
   for (std::size_t i = visits.size(); i-- > 1;) std::swap(visits[i], visits[runner_->random().uniform(0, i)]);
   double done = 0;
   for (const std::uint64_t size : visits) {
@@ -78,7 +78,7 @@ Result<void> CurveRun::again(double from, double to, double seconds) {
 
 std::map<std::uint64_t, PointSummary> CurveRun::summaries() const {
   std::map<std::uint64_t, PointSummary> all;
-  // The least of all is where the clock moved between the two timings that it is made of.
+  // Not the minimum: it occurs when the clock changed between the two timings that it combines.
   std::vector<double> references;
   for (const auto& [size, samples] : samples_) {
     for (const MappingSample& one : samples.mappings) references.push_back(one.reference_cycles);
@@ -147,7 +147,7 @@ RunVerdict CurveRun::verdict() const {
   for (const auto& [size, samples] : samples_) {
     for (const MappingSample& one : samples.mappings) references.push_back(one.reference_ns);
   }
-  // Of sizes that had every chance.
+  // Only sizes that again() measures repeatedly.
   auto sizes = held_sizes();
   std::erase_if(sizes, [](const HeldSize& one) { return one.bytes > dear_bytes; });
   return judge_held(judge_run(samples_.size(), flagged(), references, waited_share_), sizes, samples_.size());

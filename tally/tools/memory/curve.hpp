@@ -1,4 +1,4 @@
-// Latency against size: measuring a curve point by point, in random order, over fresh mappings.
+// Measures latency against size: one point at a time, in random order, over fresh mappings.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace tally::memory {
 /// The timings of a curve, by size.
 class CurveRun {
  public:
-  /// `pool_bytes`: the lines of each ring lie anywhere in so much memory, and are its points' task "scattered"; 0: they
-  /// are all lines of a region.
+  /// `pool_bytes`: the lines of each ring are spread over this much memory, and the points belong to the task
+  /// "scattered". 0: a ring consists of all lines of a region.
   explicit CurveRun(Runner& runner, std::uint64_t pool_bytes = 0);
 
-  /// Measures these sizes, `mappings` times each, in random order. Stops early where the runner must, and after
-  /// `seconds`. `from` and `to` are where the task's progress stands before and after. Errors: cannot_measure.
+  /// Measures each size in `mappings` mappings, in random order. Stops early after `seconds`, or when
+  /// Runner::must_stop(). `from` and `to` are the task's progress before and after. Errors: cannot_measure.
   Result<void> measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to,
                        double seconds = std::numeric_limits<double>::infinity());
 
-  /// Measures flagged points, and those up to 16 M whose loads memory served for a shared cache, in more mappings, one
-  /// each and round after round, until none is flagged, each has three times as many as the plan says, or the time is
-  /// over. What was quiet before stays.
+  /// Measures flagged points again, and points up to 16 MiB if memory served loads that a shared cache should serve.
+  /// Each round adds one mapping per point; rounds end when no point is flagged, when each has three times the planned
+  /// mappings, or after `seconds`. Mappings that were quiet before are kept.
   Result<void> again(double from, double to, double seconds);
 
   /// All points, with their flags.
@@ -36,15 +36,16 @@ class CurveRun {
   std::vector<result::MemoryPoint> rows() const;
   RunVerdict verdict() const;
   std::size_t flagged() const;
-  /// Of the sizes that a shared last level alone holds, how many of their loads came from memory: the median of the
-  /// mappings that count. Without those that this machine's own programs disturbed. Empty where that is not known.
+  /// For each size that only the shared last level can hold: the share of its loads that memory served, as the median
+  /// of the quiet mappings. Mappings that other programs of this machine disturbed are left out. Empty if unknown.
   std::vector<HeldSize> held_sizes() const;
   std::int64_t batches() const;
   std::int64_t rejected() const;
   double ghz() const;
-  /// Of the time until the last point was measured, for the processor: what is concluded goes by one number.
+  /// The share of time that the thread waited for its processor, up to the last point. Fixed then, so that all
+  /// conclusions use the same value.
   double waited_share() const { return waited_share_; }
-  /// "thp", or what most mappings got.
+  /// "thp", or the kind of pages that most mappings got.
   std::string pages_got() const;
 
  private:

@@ -5,7 +5,7 @@
 namespace tally::memory {
 namespace {
 
-// Tables go from the plainest to the widest.
+// The last supported flavour whose name begins with `begins`; tables are sorted from the plainest to the widest.
 template <class Flavour>
 const Flavour* widest(std::span<const Flavour> all, std::string_view begins) {
   const Flavour* found = nullptr;

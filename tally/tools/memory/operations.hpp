@@ -1,4 +1,4 @@
-// Operations by name: the same name is the same kernel in every task.
+// Operations by name, so that a name means the same kernel in every task.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace tally::memory {
 
-/// One: either a store or a load.
+/// A store or a load.
 struct Operation {
   std::string_view name;
   const Store* store = nullptr;
@@ -17,7 +17,8 @@ struct Operation {
   void run(const Chain& chain) const { store != nullptr ? store->write(chain) : load->touch(chain); }
 };
 
-/// load, nt-load, store, store-clwb (on aarch64 with `dc cvac`), nt-store: the widest of each that this processor has.
+/// load, nt-load, store, store-clwb (`dc cvac` on aarch64) and nt-store, each in the widest form that this processor
+/// supports.
 std::vector<Operation> operations();
 
 }  // namespace tally::memory

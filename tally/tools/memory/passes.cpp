@@ -14,13 +14,13 @@ namespace tally::memory {
 namespace {
 
 constexpr std::uint64_t line_bytes = 64;
-// What a line takes at most, for the length of batches: a read from memory, alone.
+// The time of a line for the length of batches: at most that of a single read from memory.
 constexpr double line_ns = 150;
 constexpr double batch_ns = 400'000;
 constexpr double pass_ns = 30e6;
 constexpr std::uint64_t most_bytes = 256 << 20;
 
-// One mapping with its regions, and the batches that a pass over them falls into.
+// One mapping with its regions, and the timed passes over them.
 class Field {
  public:
   Field(Runner& runner, const Pass& pass, linux::Area area, std::uint64_t regions)
@@ -55,7 +55,7 @@ class Field {
     return sample.ns.empty() ? 0 : *std::min_element(sample.ns.begin(), sample.ns.end());
   }
 
-  // Both, region by region: a region cannot be cut.
+  // Writes and reads each region; a batch contains whole regions only.
   MappingSample raw() {
     whole_regions_ = true;
     return run([this](std::byte* region, std::uint64_t first, std::uint64_t blocks) {
@@ -66,7 +66,7 @@ class Field {
     });
   }
 
-  // Whether a block of the last region still names the one after it.
+  // Whether the blocks of the last region still hold the offset of their successor.
   bool holds_chain() const {
     const std::byte* const region = area_.data() + visits_.back() * pass_->pitch_bytes();
     for (std::size_t k = 0; k < pass_->blocks(); k += std::max<std::size_t>(1, pass_->blocks() / 1024)) {
@@ -85,7 +85,7 @@ class Field {
             Lines{pass_->block_bytes / line_bytes}};
   }
 
-  // Batches of whole regions where several take less than a batch, else of parts of one.
+  // Runs `body` over all regions. A batch is several whole regions if they are short, otherwise a part of one.
   template <class Body>
   MappingSample run(Body body) {
     MappingSample sample;
@@ -132,7 +132,7 @@ class Field {
   const Pass* pass_;
   linux::Area area_;
   Order order_;   // one entry more than there are blocks
-  Order visits_;  // of regions
+  Order visits_;  // order of the regions
   std::uint64_t offset_ = 0;
   bool whole_regions_ = false;
 };

@@ -18,10 +18,10 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr std::chrono::milliseconds slice_time(1);
-// Long against a look at the clock, short against a slice.
+// Long compared to reading the clock, short compared to a slice.
 constexpr std::uint64_t chunk_bytes = 64 << 10;
 
-// The part of the order that the next piece is; the last entry of the order closes it.
+// The next chunk of the order, starting at index `at`; the last entry of the order closes it.
 Chain part_size(const Stream& stream, std::byte* base, std::size_t& at) {
   const std::size_t last = stream.order.size() - 1;
   const std::size_t wanted = std::max<std::uint64_t>(1, chunk_bytes / stream.access_bytes);
@@ -32,7 +32,7 @@ Chain part_size(const Stream& stream, std::byte* base, std::size_t& at) {
   return chain;
 }
 
-// Bytes in a second of each slice; nothing for a slice in which the thread lost its processor.
+// Bytes per second of each slice; empty for a slice in which the thread lost its processor.
 std::vector<std::optional<double>> slices_of(const Stream& stream, std::byte* base, int slices) {
   const linux::Watch watch;
   std::vector<std::optional<double>> rates;

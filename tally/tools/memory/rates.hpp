@@ -1,4 +1,4 @@
-// How many bytes in a second one or more threads move.
+// Bandwidth of one or more threads.
 #pragma once
 
 #include <atomic>
@@ -14,25 +14,25 @@
 
 namespace tally::memory {
 
-/// What each thread does, each in memory of its own.
+/// What each thread does in memory of its own.
 struct Stream {
   Operation operation;
-  Order order;                      ///< of the accesses, around and around
+  Order order;                      ///< of the accesses, repeated
   std::string order_name;           ///< "forward", "random"
-  std::uint64_t stride_bytes = 64;  ///< between places
-  std::uint64_t access_bytes = 64;  ///< at each place
-  std::uint64_t window_bytes = 0;   ///< that the places lie in
+  std::uint64_t stride_bytes = 64;  ///< from one access to the next
+  std::uint64_t access_bytes = 64;  ///< per access
+  std::uint64_t window_bytes = 0;   ///< the memory that a thread works in
   int threads = 1;
-  std::optional<int> node{};  ///< of the memory; none: the plan's
+  std::optional<int> node{};  ///< of the memory; empty: the plan's
 };
 
-/// Moves until it is told to stop, on the processor it is bound to. `moved` counts bytes as they are moved, in pieces
-/// of some KiB; `pause_adds` additions lie after each piece.
+/// Moves bytes until `stop`, on the processor that the thread is bound to. Adds them to `moved` after each chunk of a
+/// few KiB, then executes `pause_adds` additions.
 void stream_until(const Stream& stream, std::byte* base, const std::atomic<bool>& stop,
                   std::atomic<std::uint64_t>& moved, std::uint64_t pause_adds);
 
-/// A row with its rate: the median over slices of 1 ms. Slices in which a thread lost its processor are thrown away.
-/// Errors: no memory.
+/// Measures a row with its rate: the median over slices of 1 ms. Slices in which a thread lost its processor are
+/// discarded. Errors: no memory.
 Result<result::MemoryPoint> measure_rate(Runner& runner, const Stream& stream, const std::string& task);
 
 }  // namespace tally::memory

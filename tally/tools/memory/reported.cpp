@@ -13,7 +13,7 @@ namespace {
 
 std::int64_t number_in(const std::filesystem::path& file) { return parse_integer(linux::content(file)).value_or(0); }
 
-// "32K", "480M" (Documentation/ABI/testing/sysfs-devices-system-cpu).
+// Parses "32K" or "480M" (Documentation/ABI/testing/sysfs-devices-system-cpu).
 std::int64_t size_in(const std::filesystem::path& file) {
   std::string text = linux::content(file);
   if (text.empty()) return 0;

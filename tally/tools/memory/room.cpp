@@ -15,7 +15,7 @@ std::uint64_t most_aside_bytes(std::uint64_t available_bytes) {
 
 Result<void> fits(std::uint64_t region_bytes, const std::string& option) {
   const auto size = [](std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); };
-  // The chain's order and its check take 9 bytes for each line.
+  // The chain's order and its check need 9 bytes per line.
   const std::uint64_t of_region = region_bytes + region_bytes / 64 * 9;
   const auto available = linux::available_bytes();
   if (!available) return {};

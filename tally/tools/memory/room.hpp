@@ -1,4 +1,4 @@
-// Whether what was asked for fits into this machine.
+// Checks that a requested measurement fits into the memory of this machine.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace tally::memory {
 
-/// So much memory stays mapped after it was walked, where `available_bytes` are left: so many huge pages that the
-/// mappings of a size differ in theirs, and little beside the largest rings.
+/// The most memory that stays mapped after it was walked, if `available_bytes` are available: enough huge pages to give
+/// successive mappings of a size different ones, but little compared to the largest rings.
 std::uint64_t most_aside_bytes(std::uint64_t available_bytes);
 
-/// Whether a region of that size, the order of its lines and what stays mapped fit into what memory is left. Errors:
-/// bad_usage; `option` is the one that takes a smaller size.
+/// Checks that a region of this size, the order of its lines and the retained mappings fit into the available memory.
+/// Errors: bad_usage; `option` is the option that sets a smaller size.
 Result<void> fits(std::uint64_t region_bytes, const std::string& option);
 
 }  // namespace tally::memory

@@ -1,4 +1,4 @@
-// From timings to the rows and the verdict of a result.
+// Converts timings to the rows and the verdict of a result.
 #pragma once
 
 #include <vector>
@@ -10,23 +10,23 @@
 
 namespace tally::memory {
 
-/// Fills in what these mappings say of a row's time.
+/// Sets the time columns of a row from these mappings.
 void set_timing(result::MemoryPoint& row, const std::vector<MappingSample>& mappings);
 
-/// The same of a point that was looked at before; the mappings are the caller's to say.
+/// Sets the same columns from an existing summary; the caller sets the number of mappings.
 void set_timing(result::MemoryPoint& row, const PointSummary& summary);
 
-/// The same of single operations, one after the other, in nanoseconds.
+/// Sets the same columns from the ns of successive single operations.
 void set_timing(result::MemoryPoint& row, const std::vector<double>& ns);
 
-/// A row of laps over `n` lines, `stride_bytes` apart, in random order: all but what was found.
+/// A row of laps over `n` lines in random order, `stride_bytes` apart, without its timings.
 result::MemoryPoint lap_row(const Runner& runner, const result::Memory& result, std::uint64_t n,
                             std::uint64_t stride_bytes);
 
-/// How the run was started, for what is advised about it.
+/// How the run was started; the advice depends on it.
 Circumstances circumstances(const Runner& runner);
 
-/// The verdict that follows from a result's points, and from the reference ring beside them.
+/// Sets the verdict of a result from its points and from the timings of the reference ring.
 void judge(result::Memory& result, const std::vector<double>& references);
 
 }  // namespace tally::memory

@@ -22,7 +22,7 @@ using Seconds = std::chrono::duration<double>;
 constexpr int usual_mappings = 5;
 constexpr std::uint64_t reference_lines = 8;
 constexpr std::uint64_t line_bytes = 64;
-// A ring whose lap takes longer is not walked once before it is timed: planting it was the lap before.
+// A ring with a longer lap is not walked before it is timed: planting it was the warm-up lap.
 constexpr double longest_warm_lap_ns = 100e6;
 constexpr std::size_t huge_page_bytes = 2 << 20;
 
@@ -31,7 +31,7 @@ void keep_busy_for(std::chrono::milliseconds time) {
   while (std::chrono::steady_clock::now() < end) (void)adds(1 << 14);
 }
 
-// Steps of a batch: whole laps where one fits or takes no longer than `longest_lap_ns`, else a power of two.
+// Steps of a batch: whole laps if one fits or takes no longer than `longest_lap_ns`, otherwise a power of two.
 std::uint64_t batch_steps(double step_ns, std::uint64_t lap_steps, double batch_ns, double longest_lap_ns = 0) {
   const double fits = std::max(1.0, batch_ns / step_ns);
   const double laps = std::floor(fits / static_cast<double>(lap_steps));
@@ -42,7 +42,7 @@ std::uint64_t batch_steps(double step_ns, std::uint64_t lap_steps, double batch_
 
 Order order_of(const Lap& lap, Random& random) { return ring_of(lap.order, lap.blocks, lap.group_blocks, random); }
 
-// What two stamps take by themselves.
+// Ticks between two stamps with nothing in between.
 std::uint64_t ticks_of_stamps() {
   std::uint64_t least = ~std::uint64_t{0};
   for (int i = 0; i < 16; ++i) least = std::min(least, nothing().ticks());
@@ -87,7 +87,7 @@ Result<Runner> Runner::start(Plan plan) {
     if (!there) return fail(there.error());
   }
   runner.processor_ = runner.plan_.processor.value_or(linux::quietest_processor());
-  // Asked before the thread is bound: afterwards it may run on one only.
+  // Before the thread is bound: afterwards it may run on one processor only.
   runner.processors_ = {runner.processor_};
   if (const auto there = linux::processors("")) {
     for (const int one : *there) {
@@ -114,7 +114,7 @@ Result<void> Runner::make_reference() {
   return {};
 }
 
-// Some cores take their time to reach the full clock.
+// Some cores take some time to reach the full clock.
 void Runner::warm_up() {
   first_time_ = linux::raw_time();
   first_ticks_ = nothing().end.ticks;
@@ -126,7 +126,7 @@ void Runner::calibrate() {
   const Nanoseconds before = linux::raw_time();
   const std::uint64_t ticks = nothing().end.ticks;
   const Nanoseconds after = linux::raw_time();
-  // Between the two readings the thread may have lost its processor: then the older factor is the better one.
+  // The thread may have lost its processor between the two readings; then the previous factor is better.
   if (after - before > std::chrono::microseconds(20) && ns_per_tick_ != 1) return;
   const auto passed = static_cast<double>(((before - first_time_) + (after - first_time_)).count()) / 2;
   ns_per_tick_ = passed / static_cast<double>(ticks - first_ticks_);
@@ -158,7 +158,7 @@ double Runner::reference_ns() {
 Result<linux::Area> Runner::fresh(std::uint64_t bytes, std::optional<linux::PageKind> pages,
                                   std::optional<int> node) const {
   if (!plan_.file.empty()) return linux::Area::map_file(plan_.file, bytes);
-  // The kernel gives more than there is, and kills who touches it.
+  // The kernel promises more memory than it has, and kills the process that touches it.
   constexpr std::uint64_t worth_reading = 16 << 20;
   if (bytes >= worth_reading) {
     const auto left = linux::available_bytes();
@@ -171,7 +171,7 @@ Result<linux::Area> Runner::fresh(std::uint64_t bytes, std::optional<linux::Page
     }
   }
   const linux::PageKind kind = pages.value_or(plan_.pages);
-  // Transparent huge pages come to whole ones only.
+  // Transparent huge pages require whole huge pages.
   const bool transparent = kind == linux::PageKind::transparent;
   const std::uint64_t whole = (bytes + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
   return linux::Area::map(transparent ? whole : bytes, kind, node ? node : plan_.node);
@@ -209,7 +209,7 @@ void Runner::collect(Visit& visit, const std::function<Timed()>& body, std::uint
         ++visit.rejected;
       }
     }
-    // The kernel counts stolen time by ticks of 10 ms: which batch it was is not known.
+    // The kernel counts stolen time in ticks of 10 ms, so the affected batch is unknown.
     if (watch_.stolen_ticks(processor_) != stolen) {
       visit.rejected += static_cast<std::int64_t>(window.size());
       continue;
@@ -240,7 +240,7 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
   double step_ns = std::max(0.1, ns(trial.ticks()) / few);
   const std::uint64_t warm = std::max(steps_of_lap, few);
   if (step_ns * static_cast<double>(warm) < longest_warm_lap_ns) {
-    // One during which something else had the processor tells nothing of the lap's length.
+    // If something else had the processor, the lap's length is unknown.
     constexpr int trials = 3;
     linux::Disturbance before;
     for (int i = 0; i == 0 || (i < trials && watch_.now() != before); ++i) {
@@ -252,7 +252,7 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
   std::uint64_t offset = trial.offset;
   const std::uint64_t steps = batch_steps(step_ns, steps_of_lap, how.batch_ns, how.longest_lap_ns);
   visit.whole_laps = steps % steps_of_lap == 0;
-  // The chase goes on where it stands: a lap that began again would overlap with the one before, out of order.
+  // Continues at the current offset: a lap from the beginning would overlap with the previous one, out of order.
   const auto body = [&] {
     const Timed timed = chase(base, offset, steps);
     offset = timed.offset;
@@ -288,13 +288,13 @@ std::optional<double> Runner::memory_load_ns() {
     cold.push_back(ns(one.ticks()) - stamps_ns_);
   }
   const double limit = 0.6 * median(std::move(cold));
-  // A counter of 25 MHz, as some arm64 processors have, tells no load of a cache from one of memory.
+  // A counter of 25 MHz, as on some arm64 processors, cannot distinguish a cache hit from a load from memory.
   constexpr double ticks_in_a_load = 10;
   if (limit >= ticks_in_a_load * ns(1)) *memory_load_ns_ = limit;
   return *memory_load_ns_;
 }
 
-// Goes on through the ring that was walked just now: what is not in a cache was pushed out of it.
+// Continues through the ring that was just walked, so that each line was either kept in a cache or evicted.
 std::optional<double> Runner::share_from_memory(const std::byte* base, std::uint64_t offset, std::uint64_t blocks) {
   const auto limit = memory_load_ns();
   if (!limit) return std::nullopt;
@@ -313,7 +313,7 @@ Result<Visit> Runner::visit(const Lap& lap) {
     return fail(Code::bad_usage, fmt::format("a ring of {} blocks cannot be walked", lap.blocks),
                 "a region holds at least one block and fewer than 2^32");
   }
-  // Before the ring is there: of a file both have the same bytes.
+  // Before the ring is planted: both use the same bytes of a file.
   if (lap.count_from_memory) (void)memory_load_ns();
   auto area = fresh(lap.span_bytes(), lap.pages, lap.node);
   if (!area) return fail(area.error());
@@ -334,10 +334,10 @@ Result<Visit> Runner::visit(const Lap& lap) {
 }
 
 void Runner::put_aside(linux::Area area, linux::PageKind kind) {
-  // A file has the frames that it has, and reserved pages are few.
+  // A file always has the same frames, and reserved pages are few.
   const bool kernel_chooses = kind == linux::PageKind::small || kind == linux::PageKind::transparent;
   if (!plan_.file.empty() || !kernel_chooses) return;
-  if (area.size() > most_aside_bytes_) return;  // and let the others stay
+  if (area.size() > most_aside_bytes_) return;  // keeps the retained areas
   aside_.push_back(std::move(area));
   std::size_t sum = 0;
   for (const linux::Area& one : aside_) sum += one.size();
@@ -357,9 +357,9 @@ Result<Visit> Runner::visit_words(const Lap& lap, const linux::Area& area) {
   return visit;
 }
 
-// A batch is laps, each planted again before its start, or a part of one that takes longer.
+// A batch is one or more laps, each planted again before it starts, or a part of a long lap.
 Result<Visit> Runner::visit_fresh_laps(const Lap& lap, const linux::Area& area) {
-  // Below that what two stamps cost, which is taken off, is most of what was timed.
+  // In a shorter time, the stamps, which are subtracted, would take most of it.
   constexpr double least_timed_ns = 20'000;
   Order order;
   const auto plant_again = [&] {
@@ -397,7 +397,7 @@ Result<Visit> Runner::visit_fresh_laps(const Lap& lap, const linux::Area& area) 
     return sum;
   };
   collect(visit, body, steps * parts, plan_.batches);
-  visit.counts.clear();  // the planting between the parts was counted with them
+  visit.counts.clear();  // the counts include the planting between the parts
   visit.whole_laps = steps == lap.blocks;
   visit.reference_ns = std::max(visit.reference_ns, reference_ns());
   visit.pages_got = area.got();
@@ -426,7 +426,7 @@ Result<Visit> Runner::visit_once(const Lap& lap) {
     offset = timed.offset;
     return timed;
   };
-  // Each line is touched once: a batch that is thrown away is lost.
+  // Each line is touched once, so a rejected batch is lost.
   for (std::uint64_t done = 0; done + steps <= lap.blocks; done += steps) {
     if (auto one = batch(body, steps)) {
       visit.ns.push_back(one->ns);

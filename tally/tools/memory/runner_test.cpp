@@ -1,4 +1,4 @@
-// What is planted and walked, on the machine that the tests run on: no timing is asserted.
+// Tests of planted chains and walks on the machine that runs the tests; no timing is asserted.
 #include "tally/tools/memory/runner.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace tally::memory {
 namespace {
 
-// Each step of a chase sees the block that the order names next: n blocks, each once, and then the first again.
+// Each step of a chase reaches the next block of the order: n blocks, each once, then the first again.
 TEST(Plant, a_walk_touches_each_block_once) {
   Random random(1);
   for (const std::uint64_t stride : {64, 128, 4096 + 64}) {
@@ -40,7 +40,7 @@ TEST(Plant, a_walk_touches_each_block_once) {
   }
 }
 
-// The hardware walks what was planned: from word to word, and back to the first.
+// The hardware follows the planned chain, from word to word and back to the first.
 TEST(Plant, a_walk_over_words_is_their_chain) {
   Random random(1);
   for (const OrderKind kind : {OrderKind::back_and_forth, OrderKind::interleaved}) {
@@ -62,15 +62,15 @@ std::int64_t resident_bytes() {
   return pages * static_cast<std::int64_t>(linux::page_bytes());
 }
 
-// How much more is resident after `times` visits of `bytes`.
+// How much more memory is resident after `times` visits of `bytes`.
 std::int64_t growth_by_visits(Runner& runner, std::int64_t bytes, int times) {
   const std::int64_t before = resident_bytes();
   for (int i = 0; i < times; ++i) EXPECT_TRUE(runner.visit({.blocks = static_cast<std::uint64_t>(bytes) / 64}));
   return resident_bytes() - before;
 }
 
-// Frames that are given back come again at once: of mappings made one after the other none may have those of another.
-// As many as are kept are resident together, and no more than a limit.
+// The kernel reuses freed frames at once, so successive mappings must not be freed in between. The retained mappings
+// are resident together, up to a limit.
 TEST(Visit, does_not_come_back_to_the_frames_of_the_ones_before) {
   Plan plan;
   plan.batches = 1;
@@ -82,8 +82,8 @@ TEST(Visit, does_not_come_back_to_the_frames_of_the_ones_before) {
   EXPECT_LE(growth_by_visits(*runner, bytes, 80), 62 * bytes);
 }
 
-// What lies in the first level came from there, whatever others do to the shared one; what nobody asked for is not
-// known.
+// Data in the first level is not loaded from memory, whatever others do to the shared level; without the request the
+// share is unknown.
 TEST(Visit, tells_how_many_loads_came_from_memory) {
   auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
@@ -93,7 +93,7 @@ TEST(Visit, tells_how_many_loads_came_from_memory) {
   EXPECT_GT(*limit, 0);
   const auto small = runner->visit({.blocks = 64, .count_from_memory = true})->from_memory;
   ASSERT_TRUE(small);
-  // An interrupt, or a neighbour of a virtual machine, may hold single loads up.
+  // An interrupt, or another virtual machine, may delay single loads.
   EXPECT_LT(*small, 0.4);
   const auto caches = reported_caches(runner->processor());
   if (caches.empty() || caches.back().bytes > 64 << 20) GTEST_SKIP() << "a last level of unknown or unusual size";
@@ -102,7 +102,7 @@ TEST(Visit, tells_how_many_loads_came_from_memory) {
   EXPECT_GT(*large, 0.5);
 }
 
-// Side by side 1,000 lines end at 64,000; of those that lie anywhere in 16 M one of 260 lies below that.
+// 1,000 adjacent lines end at 64,000; of lines that are spread over 16 M, one of 260 is below that.
 TEST(Visit, of_scattered_lines_is_spread_over_the_pool) {
   auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
@@ -130,11 +130,11 @@ TEST(Visit, of_a_file_keeps_no_mapping) {
   std::remove(plan.file.c_str());
 }
 
-// A page fault stands for whatever else happens to a batch; others may come on top of it.
+// A page fault represents any disturbance of a batch; others may come in addition.
 TEST(Settle, is_done_before_the_batch_behind_a_disturbed_one) {
   auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
-  constexpr std::size_t far = 4 << 20;  // no huge page holds two
+  constexpr std::size_t far = 4 << 20;  // farther apart than a huge page
   constexpr int most_batches = 30;
   const auto untouched = std::make_unique_for_overwrite<std::byte[]>((most_batches + 1) * far);
   std::string events;
@@ -172,7 +172,7 @@ TEST(B12, no_more_memory_is_asked_for_than_is_left) {
   EXPECT_TRUE(area.error().message.starts_with("1024 TiB of memory are needed at once, and ")) << area.error().message;
 }
 
-// B8: the memory that empties a level lay at a multiple of the access after the region, and regions grew into it.
+// B8: the memory that empties a level was at a multiple of the access size after the region, and regions grew into it.
 TEST(B8, what_empties_a_level_is_memory_of_its_own) {
   auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
@@ -208,12 +208,12 @@ TEST(Reported, caches_of_a_described_machine) {
 }
 
 TEST(Room, is_wanted_for_what_stays_mapped_too) {
-  // Others may give memory back in between.
+  // Other programs may free memory in between.
   bool refused = false;
   for (int i = 0; i < 10 && !refused; ++i) {
     const std::uint64_t left = linux::available_bytes().value_or(0);
     ASSERT_GT(left, 0u);
-    // Alone it would fit, with its order, by half of what stays mapped.
+    // Without the retained mappings it would fit, with its order, by half of their size.
     const std::uint64_t region = (left - most_aside_bytes(left) / 2) / (64 + 9) * 64;
     refused = !fits(region, "--to");
     EXPECT_TRUE(fits(region / 2, "--to"));

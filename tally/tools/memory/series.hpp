@@ -1,4 +1,4 @@
-// Tasks that time every operation.
+// Times every operation of a task.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,13 @@
 
 namespace tally::memory {
 
-/// What each operation took, one after the other.
+/// The time of each operation, in order.
 struct Series {
   std::vector<double> ns;
   double seconds = 0;
 };
 
-/// `count` operations of `body`, each between two stamps, which are recorded and looked at later. `before(i)` is not
-/// timed.
+/// Runs `body` `count` times, each between two stamps, which are converted afterwards. `before(i)` is not timed.
 template <class Before, class Body>
 Series time_each(Runner& runner, std::size_t count, Before before, Body body) {
   std::vector<std::uint32_t> ticks(count);
@@ -38,10 +37,10 @@ Series time_each(Runner& runner, std::size_t count, Before before, Body body) {
   return series;
 }
 
-/// For series that need no preparation.
+/// The `before` of series that need no preparation.
 inline void nothing_before(std::size_t) {}
 
-/// How many operations lie between one slow one and the next.
+/// The number of operations from each slow one to the next.
 inline std::vector<double> gaps_of(const std::vector<Outlier>& slow) {
   std::vector<double> gaps;
   for (std::size_t i = 1; i < slow.size(); ++i) gaps.push_back(static_cast<double>(slow[i].write - slow[i - 1].write));

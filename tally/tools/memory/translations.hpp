@@ -1,4 +1,4 @@
-// Measuring translation buffers: for the report, and alone.
+// Measures translation buffers, for the report and for a task of its own.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 
 namespace tally::memory {
 
-/// What pages showed of translation buffers: base pages, and those of the plan where they are others.
+/// Measurements with base pages, and with the plan's pages if they differ.
 struct Translations {
   TlbHits base;
   std::optional<TlbHits> asked;
 };
 
-/// As many mappings of each as the plan says. Errors: no memory.
+/// Measures each kind in as many mappings as the plan says. Errors: no memory.
 Result<Translations> measure_translations(Runner& runner);
 
-/// The first translation buffer with pages of the plan's kind; nothing known where it was not seen.
+/// The first translation buffer with pages of the plan's kind; default values if it was not seen.
 FirstTranslations first_translations(const Translations& translations, const Runner& runner);
 
-/// Their rows, with their grades.
+/// The result rows, with their grades.
 std::vector<result::MemoryTlb> rows_of(const Translations& translations, const Runner& runner);
 
 }  // namespace tally::memory

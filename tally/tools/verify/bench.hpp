@@ -1,4 +1,4 @@
-// Programs with known answers, executed and counted.
+// Runs programs with known answers and counts their events.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace tally::verify {
 
-/// A program, and what it is assembled with.
+/// A program and its parameters.
 struct Trial {
   const workload::Workload* workload = nullptr;
   workload::Parameters parameters;
@@ -23,26 +23,26 @@ struct Trial {
   bool operator==(const Trial&) const = default;
 };
 
-/// The trial of that name with the usual parameters. Without a program where there is none of that name.
+/// The program with this name and its default parameters; `workload` is null if there is none.
 Trial usual(std::string_view name);
 
 /// Whether this architecture has the program.
 bool has(std::string_view name);
 
-/// One execution, or one for each pass where the events do not fit together.
+/// The result of one execution, or of one per pass if the events do not fit together on the counters.
 struct Ran {
   std::vector<Count> counts;  ///< one for each event
   std::vector<result::Interval> intervals;
-  int exit_code = 0;          ///< as a shell has it
-  std::int64_t switches = 0;  ///< to other threads, as the kernel says
+  int exit_code = 0;          ///< as reported by a shell
+  std::int64_t switches = 0;  ///< context switches, from the kernel
   Nanoseconds duration{0};
-  std::vector<std::int64_t> window_lengths = {};  ///< of the full windows
-  std::int64_t cut_length = 0;                    ///< of what the end cut
-  std::int64_t lost_windows = 0;                  ///< that got no row
-  bool windows_are_exact = false;                 ///< as who made them says
+  std::vector<std::int64_t> window_lengths = {};  ///< of full windows
+  std::int64_t cut_length = 0;                    ///< of the window that the end of the program cut
+  std::int64_t lost_windows = 0;                  ///< windows without a row
+  bool windows_are_exact = false;                 ///< as the backend graded them
 };
 
-/// A program of the file name that Bench gave it; nothing for another file.
+/// The program and parameters of a file name that Bench made; empty for other files.
 std::optional<Trial> trial_of(const std::string& path);
 
 /// Executes programs with a backend.
@@ -52,15 +52,15 @@ class Bench {
   struct Setup {
     std::optional<int> processor = {};
     bool rdpmc = false;
-    bool multiplex = false;  ///< counters are lent in turns; without it there are as many executions as need be
+    bool multiplex = false;  ///< time-share the counters; otherwise run as many passes as necessary
     std::optional<Nanoseconds> interval = {};
-    std::optional<backend::WindowTrigger> window = {};  ///< rows are wanted
+    std::optional<backend::WindowTrigger> window = {};  ///< record windows
   };
 
-  /// Backend and signals must live as long. Errors: cannot_measure.
+  /// The backend and the signals must outlive the Bench. Errors: cannot_measure.
   static Result<Bench> open(backend::Backend& backend, linux::Signals& signals);
 
-  /// Errors: those of Backend::run(); cannot_write.
+  /// Runs the program and counts these events. Errors: those of Backend::run(); cannot_write.
   Result<Ran> run(const Trial& trial, const std::vector<event::Event>& events, const Setup& setup);
   Result<Ran> run(const Trial& trial, const std::vector<event::Event>& events) { return run(trial, events, Setup{}); }
 

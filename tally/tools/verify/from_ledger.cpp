@@ -1,4 +1,4 @@
-// Goals that compare counts of whole programs with what these do.
+// Goals that compare counts of whole programs with their known answers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool is_rep(const Trial& trial) { return begins(trial, "rep_") && !is_warm(trial
 bool is_named(const Trial& trial, std::string_view name) { return trial.workload->name == name; }
 bool is_factorial(const Trial& trial) { return begins(trial, "fact"); }
 
-// Loops over memory where the architecture has those of strings, and loops of registers alone elsewhere.
+// Loops over memory if the architecture has string instructions, otherwise loops that use registers only.
 bool is_loop(const Trial& trial) {
   if (begins(trial, "loop_")) return !is_warm(trial);
   return !has("loop_lodsb") && (is_factorial(trial) || is_named(trial, "countdown"));
@@ -59,8 +59,8 @@ constexpr Id kinds[] = {Id::branches,       Id::conditional_branches, Id::condit
                         Id::calls,          Id::direct_calls,         Id::indirect_calls,    Id::returns,
                         Id::far_branches};
 
-// All but far branches are exact on processors where all branches are not (G. Zhou and P. Irelan of Intel, note on
-// deterministic branches): the returns of the kernel are far.
+// All branches except far ones are exact on processors where all branches are not (G. Zhou and P. Irelan of Intel, note
+// on deterministic branches), because the kernel's returns are far.
 Check near_branches(const Ledger& ledger) {
   const auto all = ledger.place(Id::branches);
   const auto far = ledger.place(Id::far_branches);
@@ -88,7 +88,7 @@ Check near_branches(const Ledger& ledger) {
     }
   }
   if (check.runs == 0) {
-    // Without far branches the count of all must do.
+    // Without a count of far branches, judge all branches.
     Check other = judge(ledger, "G3", "all branches, corrected", Id::branches, is_cold, Allowance::corrected);
     if (other.why.empty() && other.verdict == Verdict::inconclusive) other.why = unjudged;
     return other;
@@ -118,7 +118,7 @@ std::vector<Check> inheritance(const Scene& scene) {
     const auto which = [program](const Trial& trial) { return is_named(trial, program); };
     const std::string what = std::string(program) + " are counted with the program";
     Check check = judge(scene.ledger, "G23", what, Id::conditional_branches, which, Allowance::none);
-    // A PMU without such an event: instructions, with what each start may add.
+    // If a PMU lacks the event, compare instructions, with what each start may add.
     if (check.runs == 0) check = judge(scene.ledger, "G23", what, Id::instructions, which, Allowance::corrected);
     checks.push_back(check);
   }

@@ -1,4 +1,4 @@
-// The questions that are asked (docs/guides/verify.md lists them), and who answers.
+// The goals (docs/guides/verify.md lists them), and the functions that check them.
 #pragma once
 
 #include <vector>
@@ -7,23 +7,23 @@
 
 namespace tally::verify {
 
-/// What goals look at.
+/// The input of all goals.
 struct Scene {
   Bench& bench;
   const Ledger& ledger;
   bool quick = false;
 };
 
-/// Whether the counters count at all (G0). Answered before anything else.
+/// G0: whether the counters count at all. Checked before anything else.
 Result<std::vector<result::Check>> alive(Bench& bench, const std::vector<event::Event>& events);
 
-/// What the programs of the ledger say: G1 to G7, G10, G12, G14, T1, T2.
+/// Checks the counts of the ledger's programs: G1 to G7, G10, G12, G14, T1, T2.
 std::vector<result::Check> from_ledger(const Scene& scene);
 
-/// Of repeated runs: G20, G21.
+/// Checks repeated runs: G20, G21.
 std::vector<result::Check> repeated(const Scene& scene);
 
-/// What needs executions of its own. Each is inconclusive, with the reason, where something is missing for it.
+/// Goals with executions of their own. Each is inconclusive, with the reason, if something that it needs is missing.
 Result<std::vector<result::Check>> region_by_reads(const Scene& scene);   // G11
 Result<std::vector<result::Check>> slopes(const Scene& scene);            // G12, G13
 Result<std::vector<result::Check>> strides(const Scene& scene);           // G15

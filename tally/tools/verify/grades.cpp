@@ -1,4 +1,4 @@
-// From what was counted and checked to a grade for each event.
+// Derives a grade for each event from counts and checks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,13 +16,13 @@ using result::EventGrade;
 using result::GradedEvent;
 using result::Verdict;
 
-// How far raw and corrected counts are off, over everything.
+// The largest deviations of raw and corrected counts, over all runs.
 struct Distances {
   int runs = 0;
   std::int64_t raw = 0, corrected = 0;
-  std::int64_t beyond = 0;  // what no allowance explains
-  std::string program;      // that was the furthest beyond it
-  bool only_more = true;    // no count was below what the program did
+  std::int64_t beyond = 0;  // largest excess over the allowance
+  std::string program;      // program with that excess
+  bool only_more = true;    // no count was too low
   std::optional<std::int64_t> each;
   std::string unjudged;
   std::string source;
@@ -74,7 +74,7 @@ GradedEvent known_grade(const Scene& scene, const std::vector<Check>& checks, st
   graded.runs = all.runs;
   if (all.runs == 0) {
     graded.why = all.unjudged.starts_with("not counted: ") ? all.unjudged.substr(13) : all.unjudged;
-    // A count that is there and cannot be judged is no exact one.
+    // An event that is counted, but cannot be judged, is not exact.
     if (!all.unjudged.starts_with("not counted: ")) graded.grade = EventGrade::unusable;
     return graded;
   }
@@ -127,7 +127,7 @@ GradedEvent speculative_grade(const Ledger& ledger, std::size_t place) {
     if (values.empty()) continue;
     std::sort(values.begin(), values.end());
     const std::int64_t median = values[values.size() / 2];
-    // A hundred events more or less are no spread that says something.
+    // Below 1000 events the spread is not meaningful.
     if (median < 1000) continue;
     widest =
         std::max(widest, 100.0 * static_cast<double>(values.back() - values.front()) / static_cast<double>(median));
@@ -143,7 +143,7 @@ GradedEvent speculative_grade(const Ledger& ledger, std::size_t place) {
   return graded;
 }
 
-// The best that counts nearly the same.
+// The best event that counts nearly the same.
 std::string instead_of(Id id, const std::vector<GradedEvent>& all) {
   static constexpr std::pair<Id, Id> others[] = {{Id::instructions, Id::conditional_branches},
                                                  {Id::branches, Id::conditional_branches},

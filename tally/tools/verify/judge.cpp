@@ -13,7 +13,7 @@ namespace {
 using result::Check;
 using result::Verdict;
 
-constexpr std::int64_t timer_interrupts_per_second = 1000;  // the most that CONFIG_HZ offers
+constexpr std::int64_t timer_interrupts_per_second = 1000;  // the maximum of CONFIG_HZ
 
 struct Bounds {
   std::int64_t below, above;
@@ -56,7 +56,7 @@ Explained explained(const Count& count, const Trial& trial, Nature nature, Nanos
     }
     return told;
   }
-  // Nobody said what a fault adds: one each, by the formula, at most.
+  // Without a known correction: at most one per fault, by the formula.
   const auto faults = trial.workload->page_faults ? trial.workload->page_faults(trial.parameters) : 0;
   return {0, 0, static_cast<std::int64_t>(faults) + by_time};
 }
@@ -131,7 +131,7 @@ Check judge(const Ledger& ledger, const std::string& goal, const std::string& wh
       ++check.runs;
       const std::int64_t beyond = found.is_within() ? 0 : std::max(found.low - found.off, found.off - found.high);
       if (beyond > 0) ++check.off;
-      // Of those that are within, the furthest from what the program did.
+      // Among the runs within the range, report the one with the largest deviation.
       const std::int64_t distance = beyond > 0 ? (std::int64_t{1} << 40) + beyond : std::abs(found.off);
       if (distance <= furthest) continue;
       furthest = distance;

@@ -1,4 +1,4 @@
-// A count beside what the program did: how far it is off, and how far it may be.
+// Compares a count with what the program did: the deviation, and how large it may be.
 #pragma once
 
 #include <functional>
@@ -17,36 +17,36 @@ struct Series {
   std::vector<Ran> runs;
 };
 
-/// Everything that was counted to be judged.
+/// All counts to judge.
 struct Ledger {
   std::vector<event::Event> events;
   std::vector<Series> series;
 
-  /// The event's place; nothing where it was not counted.
+  /// The event's index; empty if it was not counted.
   std::optional<std::size_t> place(event::Id id) const;
 };
 
-/// How a count of a PMU may differ. Counts that are exact by construction may not.
+/// How far a PMU count may deviate. Counts that are exact by construction may not deviate.
 enum class Allowance {
   none,       ///< ±0
-  raw,        ///< what faults and interrupts add, and what starting and stopping does: upward
-  corrected,  ///< what starting and stopping does, once the others are taken off
-  warm,       ///< a quarter of it: there are no faults
+  raw,        ///< added by faults and interrupts, and by starting and stopping: upward
+  corrected,  ///< added by starting and stopping, after faults and interrupts are subtracted
+  warm,       ///< a quarter of that, because there are no faults
 };
 
-/// The most that starting and stopping has been seen to add to a count of instructions: −13 to +56, over nine machines
-/// (Weaver's published runs of 2021); rounded up.
+/// The most instructions that starting and stopping was seen to add: −13 to +56, over nine machines (Weaver's published
+/// runs of 2021); rounded up.
 inline constexpr std::int64_t start_and_stop = 64;
 
-/// What page faults and interrupts added to a count, as far as the backend says.
+/// What page faults and interrupts added to a count, if the backend reports it.
 struct Explained {
   std::int64_t by_faults = 0;
   std::int64_t by_interrupts = 0;
-  std::int64_t unknown_interrupts = 0;  ///< that nobody counted: at most so many
+  std::int64_t unknown_interrupts = 0;  ///< upper bound for interrupts that were not counted
 };
 Explained explained(const Count& count, const Trial& trial, Nature nature, Nanoseconds duration);
 
-/// How far a count is off, and the range in which that is allowed.
+/// The deviation of a count, and the range in which it is allowed.
 struct Deviation {
   std::int64_t off = 0;
   std::int64_t low = 0, high = 0;
@@ -55,24 +55,24 @@ struct Deviation {
 Deviation deviation(const Count& count, const Trial& trial, const Known& known, Allowance allowance,
                     Nanoseconds duration);
 
-/// Which programs a question is about.
+/// Selects the programs that a goal applies to.
 using Which = std::function<bool(const Trial&)>;
 
-/// The answer over all runs of these programs. Inconclusive where there are none, and where a count is absent, partial
-/// or scaled.
+/// Judges an event over all runs of the selected programs. Inconclusive without runs, and for absent, partial or scaled
+/// counts.
 result::Check judge(const Ledger& ledger, const std::string& goal, const std::string& what, event::Id id,
                     const Which& which, Allowance allowance);
 
-/// A check that has nothing to be said of it yet.
+/// A check without a verdict.
 result::Check check_of(const std::string& goal, const std::string& what, const std::string& event);
 
-/// The same with its verdict, and why.
+/// Returns the check with its verdict and the reason.
 result::Check concluded(result::Check check, result::Verdict verdict, const std::string& why);
 
-/// Why a count is nothing to judge by; empty where it is.
+/// Why a count cannot be judged; empty if it can.
 std::string why_not_judged(const Count& count);
 
-/// Names for reports: "instructions:u".
+/// Event names for reports, such as "instructions:u".
 EventName event_name_of(event::Id id);
 std::string name_of(event::Id id);
 

@@ -1,4 +1,4 @@
-// Events whose count follows from the program.
+// Events whose counts follow from the program.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace tally::verify {
 
-/// What a PMU does to a count. Source: Weaver, Terpstra, Moore, "Non-determinism and overcount on modern hardware
+/// How a PMU counts an event. Source: Weaver, Terpstra, Moore, "Non-determinism and overcount on modern hardware
 /// performance counter implementations" (ISPASS 2013, extended in 2021).
 enum class Nature {
   immune,    ///< neither page faults nor interrupts add to it
-  additive,  ///< the return from each of them is an instruction, and a branch, of the program's
-  accesses,  ///< some processors count instructions, others micro-operations: no expectation but an engine's
+  additive,  ///< each fault and interrupt adds one: its return counts as an instruction and a branch of the program
+  accesses,  ///< processors count instructions or micro-operations: only the engine has an expected value
 };
 
 struct Known {
@@ -24,13 +24,13 @@ struct Known {
   std::int64_t (*value)(const workload::Counts& counts);
 };
 
-/// In the order in which counters are given to them: those first that are compared with each other in one run.
+/// In the order in which they get counters: first the events that are compared with each other in one run.
 std::span<const Known> known_events();
 
-/// Nothing where the program does not determine the count.
+/// The entry of an event; null if the program does not determine its count.
 const Known* known(event::Id id);
 
-/// What there is no answer for, but a PMU or a model counts.
+/// Events without a known answer that PMUs or models count.
 std::span<const event::Id> speculative_events();
 
 }  // namespace tally::verify

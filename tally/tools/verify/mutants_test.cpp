@@ -1,5 +1,5 @@
-// Wrong backends are caught: each mutant is one way in which counters have been wrong, or could be, and the goal that
-// must name it.
+// Tests that wrong backends are detected: each mutant is one way in which counters were or could be wrong, with the
+// goal that must fail.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -23,7 +23,7 @@ bool begins(const Look& at, std::string_view with) { return at.program().starts_
 bool is_warm(const Look& at) { return at.program().ends_with("_warm"); }
 std::int64_t n(const Look& at) { return static_cast<std::int64_t>(at.trial.parameters.n); }
 
-// Every lambda spoils one thing; what it does not touch stays right.
+// Each lambda changes one thing and leaves the rest right.
 #define SPOILS_VALUE(...) [](Scripted& b) { b.value = []([[maybe_unused]] const Look& at, V v) { __VA_ARGS__; }; }
 
 const Mutant mutants[] = {

@@ -30,7 +30,7 @@ class Chance {
     return sum;
   }
 
-  // How many events come where `mean` do on average: Knuth's way for few, the normal distribution for many.
+  // A Poisson number with this mean: Knuth's method for small means, the normal distribution for large ones.
   std::int64_t events(double mean) {
     if (mean > 30) return std::max<std::int64_t>(0, std::llround(mean + std::sqrt(mean) * normal()));
     const double least = std::exp(-mean);
@@ -53,7 +53,7 @@ void disturb(Count& count, const event::Event& event, const Disturbance& by, con
   if (!count.value) return;
   const Known* its = known(event.id);
   if (!its) {
-    // What the kernel keeps books of is not the processor's.
+    // Events that the kernel counts do not come from the processor.
     if (event::definition(event.id).kind == event::Kind::software || count.trust == Trust::partial) return;
     const double factor = 1 + 0.001 * chance.normal();
     count.value = std::llround(static_cast<double>(*count.value) * factor);
@@ -69,9 +69,9 @@ void disturb(Count& count, const event::Event& event, const Disturbance& by, con
   count.correction = Correction{*count.value - added, noise.each, by.page_faults, by.interrupts};
 }
 
-// Windows that end late. A counter is set anew when its interrupt has come, so that each window has its own delay. The
-// HPCTool document's rows at 50,000 are 5 to 205 too long, in the middle by 77, on average by 85.5: 5 + 200 u^1.474 of
-// a uniform u has that middle, and 85.8 on average.
+// Windows that end late. The counter is set again after its interrupt, so each window has a delay of its own. In the
+// HPCTool document, rows at 50,000 are 5 to 205 too long, with median 77 and mean 85.5: 5 + 200 u^1.474 of a uniform u
+// has that median, and mean 85.8.
 class Late {
  public:
   Late(const backend::WindowOrder& asked, std::uint64_t seed) : asked_(asked), chance_(seed) { draw(); }
@@ -201,7 +201,7 @@ void Noisy::disturb_all(backend::Outcome& outcome, const backend::Order& order,
   for (std::size_t i = 0; i < outcome.counts.size() && i < order.events.size(); ++i) {
     const std::optional<std::int64_t> before = outcome.counts[i].count.value;
     disturb(outcome.counts[i].count, order.events[i], by, noise_, chance);
-    // What came in the whole came in an interval of it.
+    // Adds the noise of the total to the last interval, so that the sum still matches.
     if (intervals == nullptr || intervals->empty() || !before) continue;
     auto& last = intervals->back().counts;
     if (i < last.size() && last[i].count.value) {

@@ -1,4 +1,4 @@
-// Noise laid over the counts of programs with known answers: what a processor's counters add, with a seed.
+// Adds reproducible noise to the counts of programs with known answers, as a processor's counters do.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,30 @@
 
 namespace tally::verify {
 
-/// How much of it.
+/// Parameters of the noise.
 struct Noise {
   std::uint64_t seed = 1;
-  double interrupts = 0.25;  ///< in a million instructions, on average: 250 in a second of 1,000 million
-  std::int64_t each = 1;     ///< what a page fault or an interrupt adds to instructions and to branches
-  bool skid = false;         ///< windows are too long, as HPCTool's are: by 5 to 205, in the middle by 77
+  double interrupts = 0.25;  ///< per million instructions, on average: 250 per second at 1,000 million instructions per
+                             ///< second
+  std::int64_t each = 1;     ///< added to instructions and to branches by each page fault or interrupt
+  bool skid = false;         ///< windows are too long, as HPCTool's are: by 5 to 205, median 77
   bool operator==(const Noise&) const = default;
 };
 
-/// "seed=7,irq=0.5,fault=2,skid=hpctool": each may be left out. Errors: bad_usage.
+/// Parses "seed=7,irq=0.5,fault=2,skid=hpctool"; each part is optional. Errors: bad_usage.
 Result<Noise> parse_noise(const std::string& text);
 
-/// The same text, in full.
+/// The same text with all parameters.
 std::string name(const Noise& noise);
 
-/// A backend whose counts are another's with noise: instructions and branches get `each` for every page fault that the
-/// program takes by its formula, and for interrupts that come by chance (of a program without a formula these alone);
-/// some of these cost a REP one instruction; modelled counts vary by a tenth of a percent. Such a count is the word of
-/// a model, and says what was added. The same seed and the same executions give the same counts. Windows with skid have
-/// lengths alone, and no counts.
+/// A backend that adds noise to another backend's counts. Instructions and branches get `each` for every page fault
+/// that the program's formula predicts, and for random interrupts (only these for a program without a formula); some
+/// interrupts cost a REP one instruction; modelled counts vary by a tenth of a percent. Such counts are graded as
+/// modelled, and record what was added. The same seed and executions give the same counts. Windows with skid have
+/// lengths but no counts.
 class Noisy final : public backend::Backend {
  public:
-  /// The backend must live as long.
+  /// The inner backend must outlive this one.
   Noisy(backend::Backend& inner, const Noise& noise) : inner_(inner), noise_(noise) {}
 
   backend::Traits traits() const override { return inner_.traits(); }

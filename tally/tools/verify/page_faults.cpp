@@ -1,4 +1,4 @@
-// The kernel's own count of page faults, beside what programs touch.
+// Compares the kernel's count of page faults with the pages that programs touch.
 #include <fmt/format.h>
 
 #include "tally/core/base/text.hpp"

@@ -16,7 +16,7 @@ namespace {
 using result::Compared;
 using result::Verdict;
 
-// All runs of one way: of each event, its counts.
+// All runs with one backend: the counts of each event.
 struct Counted {
   std::vector<std::vector<Count>> events;
   std::vector<Nanoseconds> durations;
@@ -40,7 +40,7 @@ Result<Counted> count(backend::Backend& backend, const ProgramOptions& options, 
       auto outcome = backend.run(order);
       if (!outcome) return fail(outcome.error());
       ++result.runs;
-      // The run that an interrupt ended is no whole one.
+      // An interrupted run is incomplete.
       if (signals.interrupted_by()) break;
       for (std::size_t i = 0; i < pass.size() && i < outcome->counts.size(); ++i) {
         counted.events[pass[i]].push_back(std::move(outcome->counts[i].count));
@@ -84,7 +84,7 @@ Compared compared(const event::Event& event, const std::vector<Count>& exact, co
   one.other = stats::whole_median(values_of(other));
   const Nature nature = known(event.id)->nature;
   const bool other_is_exact = other.front().trust == Trust::exact;
-  // What is left of each run, and the middle one of them.
+  // The deviation of each run that remains, and the median of them.
   std::vector<std::int64_t> left, faults, interrupts;
   std::int64_t unknown = 0;
   for (const Count& count : other) {
@@ -92,7 +92,7 @@ Compared compared(const event::Event& event, const std::vector<Count>& exact, co
     if (count.correction && !other_is_exact) {
       told = explained(count, {}, nature, longest);
     } else if (!other_is_exact && nature == Nature::additive) {
-      // Nobody said what faults add, or counted interrupts: at most those of the clock.
+      // Without a known correction: at most the interrupts of the clock.
       told.unknown_interrupts = 1 + longest.count() / 1'000'000;
     }
     faults.push_back(told.by_faults);

@@ -1,4 +1,4 @@
-// A program of the user's own, counted in two ways that should agree.
+// Compares two backends on a program of the user's own.
 #pragma once
 
 #include <functional>
@@ -13,18 +13,18 @@ namespace tally::verify {
 
 struct ProgramOptions {
   std::vector<std::string> command;
-  std::vector<event::Event> events;  ///< those with known answers: see is_known()
-  int runs = 3;                      ///< by who counts by construction
-  int other_runs = 3;                ///< by the other way; one is enough where that is exact, too
-  linux::Input input = {};           ///< standard input, as the first run finds it
+  std::vector<event::Event> events;  ///< events with known answers: see is_known()
+  int runs = 3;                      ///< with the exact backend
+  int other_runs = 3;                ///< with the other backend; one suffices if it is exact too
+  linux::Input input = {};           ///< standard input, rewound before each run
 };
 
-/// Whether the count of an event follows from the program, so that two ways must agree.
+/// Whether the count of an event follows from the program, so that both backends must agree.
 bool is_known(const event::Event& event);
 
-/// Executes the command with `exact`, which counts by construction, and with `other`; compares the medians of each
-/// event, once what page faults and interrupts add to the other's is taken off. How far the exact counts differ from
-/// run to run is the program's own, and allowed to the other. Errors: those of Backend::run().
+/// Runs the command with `exact`, which counts by construction, and with `other`. Compares the median of each event,
+/// after subtracting what page faults and interrupts add to the other count. The spread of the exact counts is a
+/// property of the program, and is allowed to the other too. Errors: those of Backend::run().
 Result<result::Verify> compare_program(backend::Backend& exact, backend::Backend& other, const ProgramOptions& options,
                                        linux::Signals& signals);
 

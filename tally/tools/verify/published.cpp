@@ -15,7 +15,7 @@ constexpr std::string_view weaver =
     "(ISPASS 2013, extended 2021)";
 constexpr std::string_view raw_runs = "the runs published with Weaver, Terpstra, Moore (2021), computed again";
 
-// "hp" there is correctable here, "U" micro-op, "D" and "M" (some count double, or are missed) unusable.
+// The source's "hp" is correctable here, "U" micro-op, "D" and "M" (some count double, or are missed) unusable.
 constexpr Published table[] = {
     {"Core 2", " core ", correctable, unusable, correctable, unusable, exact, weaver},
     {"Nehalem", " nhm nhm_ex ", correctable, correctable, unusable, unusable, unusable, weaver},
@@ -58,7 +58,7 @@ void compare(std::vector<result::GradedEvent>& events, const Published& publishe
   for (result::GradedEvent& one : events) {
     const auto id = event::find(one.event.base);
     const auto grade = id ? grade_of(published, *id) : none;
-    // Grades of what has no known answer, or is not there, are no better or worse.
+    // Events without a known answer, or that are missing, cannot be compared.
     if (!grade || one.grade == absent || one.grade == speculative) continue;
     if (one.grade == *grade) {
       one.published = fmt::format("as published of {}", published.name);

@@ -1,4 +1,4 @@
-// What has been published of how the counters of processors repeat.
+// Published grades of the counters of processors.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,20 @@
 
 namespace tally::verify {
 
-/// A processor, and the grades that its events had when they were studied. Nothing: not studied, or not comparable.
+/// A processor and the published grades of its events. Empty: not studied, or not comparable.
 struct Published {
   std::string_view name;  ///< "Haswell"
-  std::string_view pmus;  ///< libpfm4's names of its PMUs, with spaces between and around
+  std::string_view pmus;  ///< libpfm4's names of its PMUs, separated and enclosed by spaces
   std::optional<result::EventGrade> instructions, branches, conditional, loads, stores;
   std::string_view source;
 };
 
 std::span<const Published> published();
 
-/// What is published of the processor whose PMU libpfm4 calls so; nothing where it was not studied.
+/// The published grades for a PMU by libpfm4's name; null if it was not studied.
 const Published* published_of(std::string_view pmu);
 
-/// Fills in GradedEvent::published of the events that were studied. Counts of a processor only.
+/// Sets GradedEvent::published of the events that were studied. Only for counts of a processor.
 void compare(std::vector<result::GradedEvent>& events, const Published& published);
 
 }  // namespace tally::verify

@@ -18,7 +18,7 @@ const GradedEvent* found_in(const result::Verify& verify, const EventName& event
   return found == verify.events.end() ? nullptr : &*found;
 }
 
-// Page faults that were counted beside the event; 0 where none were.
+// The count of page faults in the same result; 0 if they were not counted.
 std::int64_t faults_in(const result::Stat& stat) {
   for (const EventName& name : {EventName{"page-faults", Mode::user}, EventName{"page-faults"}}) {
     for (const result::Event& row : stat.events) {
@@ -28,7 +28,7 @@ std::int64_t faults_in(const result::Stat& stat) {
   return 0;
 }
 
-// Below a hundredth of a percent nobody is misled.
+// Less than a hundredth of a percent misleads nobody.
 bool matters(std::int64_t added, std::int64_t value) { return added > value / 10'000; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What an earlier verification of this machine says about a count of today.
+// Remarks on counts, from an earlier verification of this machine.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace tally::verify {
 
-/// Whether it was made by the same way to count, on this processor with this microcode.
+/// Whether the verification used this backend, on this processor with this microcode.
 bool is_of(const result::Verify& verify, const std::string& backend, const result::Environment& environment);
 
-/// What a user of these counts should know: events that were found unusable, and how many of a count the page faults
-/// and interrupts of that run are. Empty where there is nothing to say.
+/// Notes for the user of these counts: unusable events, and how much of a count comes from the page faults and
+/// interrupts of that run. Empty if there is nothing to report.
 std::vector<std::string> remarks(const result::Verify& verify, const result::Stat& stat);
 
 }  // namespace tally::verify

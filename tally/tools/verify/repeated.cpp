@@ -1,4 +1,4 @@
-// Goals about counts that should repeat, and about counts that belong together.
+// Goals about counts that should repeat, and about counts that must fit together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using event::Id;
 using result::Check;
 using result::Verdict;
 
-// The program that does nothing: what is counted beyond its three instructions came from starting and stopping.
+// Runs a program that does nothing: starting and stopping cause everything beyond its three instructions.
 Check overhead(const Scene& scene) {
   Check check = check_of("G21", "what starting and stopping adds repeats", name_of(Id::instructions));
   check.tolerance = "2";
@@ -31,7 +31,7 @@ Check overhead(const Scene& scene) {
         return concluded(check, Verdict::inconclusive, why);
       }
       const Explained told = explained(count, series.trial, Nature::additive, ran.duration);
-      // An interrupt that nobody counts is no overhead: such a run says nothing.
+      // An interrupt that was not counted is not overhead, so such a run is skipped.
       if (told.unknown_interrupts > 0 && *count.value != *check.expected && most && *count.value > *most) continue;
       const std::int64_t value = *count.value - told.by_faults - told.by_interrupts;
       least = std::min(least.value_or(value), value);
@@ -49,7 +49,7 @@ Check overhead(const Scene& scene) {
   return concluded(check, Verdict::fail, fmt::format("{} to {} instructions", *least, *most));
 }
 
-// The same program, time and again: counts that follow from the program have no spread once corrected.
+// Repeats the same program: after correction, counts that follow from the program have no spread.
 Check determinism(const Scene& scene, const Known& event) {
   Check check = check_of("G20", "the same in every run", name_of(event.id));
   const auto place = scene.ledger.place(event.id);
@@ -90,7 +90,7 @@ Check determinism(const Scene& scene, const Known& event) {
       fmt::format("{} differs by {} from run to run", check.program, thousands(*check.measured - *check.expected)));
 }
 
-// Counts of one run that must fit together.
+// Two counts of one run that must fit together.
 struct Rule {
   const char* what;
   Id smaller;
@@ -121,7 +121,7 @@ Check answered(const Scene& scene, const Rule& rule, std::size_t smaller, std::s
   return concluded(check, Verdict::fail, fmt::format("{} of {} runs are impossible", check.off, check.runs));
 }
 
-// A counter that holds the same whatever runs, or nothing, is no counter.
+// A counter that always has the same value, or 0, does not count.
 Check moves(const Scene& scene, const Known& event) {
   Check check = check_of("T5", "the counter moves", name_of(event.id));
   const auto place = scene.ledger.place(event.id);

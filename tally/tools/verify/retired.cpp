@@ -1,4 +1,4 @@
-// Loads and stores as a processor counts them: instructions of some, pieces of instructions of others.
+// Loads and stores as processors count them: instructions on some, micro-operations on others.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -13,8 +13,8 @@ using event::Id;
 using result::Check;
 using result::Verdict;
 
-// A loop of single accesses: what counts instructions counts n, and a spread of 1 % was seen of loads (9,874 of 8e7 on
-// a Skylake, in Weaver's published runs).
+// A loop of n single accesses: a processor that counts instructions counts n. Loads were seen to vary within 1 % (9,874
+// of 8e7 on a Skylake, in Weaver's published runs).
 Result<Check> counted_as_instructions(const Scene& scene, Id id, const Trial& trial, std::int64_t accesses) {
   event::Event event;
   event.id = id;

@@ -28,7 +28,7 @@ bool is_counted(const Bench& bench, Id id) { return bench.backend().outlook(even
 
 Checks one(Check check, Verdict verdict, const std::string& why) { return {concluded(std::move(check), verdict, why)}; }
 
-// The best event there is for what a filter or a counter's width may do to a count.
+// The best available event to test a filter or the width of a counter.
 std::optional<Id> branches_or_instructions(const Bench& bench) {
   for (const Id id : {Id::conditional_branches, Id::instructions}) {
     if (is_counted(bench, id)) return id;
@@ -36,7 +36,7 @@ std::optional<Id> branches_or_instructions(const Bench& bench) {
   return std::nullopt;
 }
 
-// One program, once, compared as `allowance` says.
+// Runs one program once, and judges it with `allowance`.
 Result<Check> judged_run(const Scene& scene, Check check, const Trial& trial, Id id, Allowance allowance,
                          const Bench::Setup& setup, Ran* kept = nullptr) {
   const auto ran = scene.bench.run(trial, {event_of(id)}, setup);
@@ -48,7 +48,7 @@ Result<Check> judged_run(const Scene& scene, Check check, const Trial& trial, Id
   return found;
 }
 
-// Twice the iterations: what starting and stopping adds is in both, and falls out.
+// Compares runs with n and 2n iterations: what starting and stopping adds is in both, and cancels out.
 Check slope_of_instructions(Check check, const Trial& once, const Trial& twice, const Ran& first, const Ran& second) {
   const Count& a = first.counts.front();
   const Count& b = second.counts.front();
@@ -71,7 +71,7 @@ Check slope_of_instructions(Check check, const Trial& once, const Trial& twice, 
   return concluded(check, Verdict::fail, fmt::format("the difference is off by {}", off));
 }
 
-// Each multiplication waits for the one before, which takes three cycles (Intel and AMD since 2008).
+// Each multiplication depends on the previous one, which takes three cycles (Intel and AMD since 2008).
 Check slope_of_cycles(const Scene& scene, Check check, const Trial& once, const Ran& first, const Ran& second) {
   const Count& a = first.counts.front();
   const Count& b = second.counts.front();
@@ -86,7 +86,7 @@ Check slope_of_cycles(const Scene& scene, Check check, const Trial& once, const 
   check.reason = "each multiplication needs the one before, which takes three cycles";
   const double ratio = static_cast<double>(*b.value) / static_cast<double>(*a.value);
   const bool linear = std::abs(ratio - 2) <= 0.02;
-  // Of a processor that nobody knows nothing is claimed but that twice is twice.
+  // For a processor with unknown latencies, only the ratio of 2 is checked.
   const bool known_latency = scene.bench.backend().outlook(event_of(Id::cycles)).trust == Trust::modelled;
   if (linear && (*a.value >= 3 * n * 99 / 100 || !known_latency)) return concluded(check, Verdict::pass, "");
   return concluded(check, Verdict::inconclusive,
@@ -197,8 +197,8 @@ Result<Checks> strides(const Scene& scene) {
     if (!ran) return fail(ran.error());
     const Count& count = ran->counts.front();
     if (const std::string why = why_not_judged(count); !why.empty()) return one(check, Verdict::inconclusive, why);
-    // A pass over all lines for each byte of one, and no line lives that long; larger strides make more passes over
-    // fewer lines.
+    // A pass over all lines for each byte of a line, and no line stays in the cache that long; larger strides make more
+    // passes over fewer lines.
     const auto expected = static_cast<std::int64_t>(trial.parameters.bytes * std::min<std::uint64_t>(stride, 64) / 64);
     exact = exact && *count.value == expected;
     if (stride <= 64 && *count.value < before - before / 10) ++check.off;
@@ -287,7 +287,7 @@ Result<Checks> widths(const Scene& scene) {
     const char* what;
     std::uint64_t n;
   };
-  // Twice as many instructions: between 2^31 and 2^32, and beyond it.
+  // The number of instructions is twice that: between 2^31 and 2^32, and above 2^32.
   for (const Width& width :
        {Width{"a count with bit 31 set", 1'200'000'000}, Width{"a count beyond 32 bits", 0x7fffffff}}) {
     const Check check = check_of("G22", width.what, name_of(Id::instructions));

@@ -1,4 +1,4 @@
-// Goals about windows: rows for every so many events (docs/guides/verify.md, G17 and G18).
+// Goals about windows: one row every N events (docs/guides/verify.md, G17 and G18).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using event::Id;
 using result::Check;
 using result::Verdict;
 
-constexpr std::uint64_t period = 10'007;  // a prime: in step with no loop
+constexpr std::uint64_t period = 10'007;  // a prime, so that no loop is in step with it
 
 event::Event instructions() {
   event::Event event;
@@ -23,7 +23,7 @@ event::Event instructions() {
   return event;
 }
 
-// Rows that are full, against the whole divided by the period.
+// Compares the number of full rows with the total divided by the period.
 Check row_count(Check check, const Ran& ran, std::int64_t counted, bool is_exact) {
   const auto rows = static_cast<std::int64_t>(ran.window_lengths.size());
   const std::int64_t lengths = std::accumulate(ran.window_lengths.begin(), ran.window_lengths.end(), ran.cut_length);
@@ -40,7 +40,7 @@ Check row_count(Check check, const Ran& ran, std::int64_t counted, bool is_exact
     return concluded(check, Verdict::fail, fmt::format("rows and their rest have {}", thousands(lengths)));
   }
   check.off = 1;
-  // Rows that come late are longer, and fewer: with what they hold nothing is missing.
+  // Late rows are longer and fewer, but together they contain everything.
   const bool is_late = !is_exact && *check.measured < *check.expected && std::abs(lengths - counted) <= counted / 1000;
   if (is_late) {
     return concluded(check, Verdict::inconclusive,
@@ -51,7 +51,7 @@ Check row_count(Check check, const Ran& ran, std::int64_t counted, bool is_exact
                                thousands(lengths), thousands(counted)));
 }
 
-// By how much rows are too long.
+// How much too long the rows are.
 Check skid(Check check, const Ran& ran, bool is_exact) {
   std::vector<std::int64_t> late;
   for (const std::int64_t length : ran.window_lengths) late.push_back(length - static_cast<std::int64_t>(period));

@@ -1,5 +1,4 @@
-// A backend for tests: it executes nothing, and says of each program what its formula says, or what a mutant makes of
-// it.
+// A backend for tests that executes nothing: its counts are those of each program's formula, modified by a mutant.
 #pragma once
 
 #include <functional>
@@ -12,13 +11,13 @@
 
 namespace tally::verify {
 
-/// What a mutant sees of a count.
+/// What a mutant knows about a count.
 struct Look {
   event::Id id;
   const Trial& trial;
   const backend::Order& order;
   workload::Counts known;
-  int run;  ///< executions before this one
+  int run;  ///< number of earlier executions
 
   std::string_view program() const { return trial.workload->name; }
   bool is(event::Id other) const { return id == other; }
@@ -32,7 +31,7 @@ class Scripted final : public backend::Backend {
   std::function<void(std::vector<std::int64_t>& full, std::int64_t& rest)> windows = [](auto&, auto&) {};
   std::function<bool(event::Id)> has = [](event::Id) { return true; };
   std::size_t counters = 64;   ///< that count at the same time
-  Trust trust = Trust::exact;  ///< of what is known
+  Trust trust = Trust::exact;  ///< of known events
   std::int64_t switches = 20;
 
   backend::Traits traits() const override { return {.name = "scripted"}; }
@@ -91,7 +90,7 @@ class Scripted final : public backend::Backend {
     return result;
   }
 
-  // All of the first event, in windows of the period.
+  // Splits all of the first event into windows of the period.
   void make_windows(const backend::WindowOrder& order, const backend::Outcome& result) const {
     result::WindowsHead head;
     head.events = result.counts;
@@ -144,7 +143,7 @@ class Scripted final : public backend::Backend {
     Count made = exact(number, CountSource::pmu("scripted"));
     made.trust = its ? trust : Trust::counted;
     if (multiplex && order.events.size() > counters) {
-      // A counter for some of the time counts some of the events.
+      // A counter that runs part of the time counts part of the events.
       const Reading reading{number / 4, std::chrono::milliseconds(400), std::chrono::milliseconds(100)};
       made = from_reading(reading, CountSource::pmu("scripted"));
     }

@@ -13,7 +13,7 @@
 namespace tally::verify {
 namespace {
 
-// The number behind a name in what the stepper writes: {"instructions": 42, …}.
+// The number after a key in the stepper's output: {"instructions": 42, …}.
 std::optional<std::uint64_t> number_of(const std::string& text, const char* key) {
   const std::string name = fmt::format("\"{}\": ", key);
   const std::size_t at = text.find(name);

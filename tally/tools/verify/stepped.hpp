@@ -1,4 +1,4 @@
-// The single-stepper as a way to count: 20 µs for each instruction, and nothing in common with the engine.
+// The single-stepper as a backend: 20 µs per instruction, and independent of the engine.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace tally::verify {
 
-/// Runs `tally-stepper`, which executes a program one instruction at a time and counts by itself. Another backend
-/// starts it, natively.
+/// Runs `tally-stepper`, which executes a program one instruction at a time and counts itself. A native backend starts
+/// it.
 class Stepped final : public backend::Backend {
  public:
-  /// `program` is the stepper; the backend must live as long.
+  /// `program` is the path of the stepper; the native backend must outlive this one.
   Stepped(backend::Backend& native, std::string program) : native_(native), program_(std::move(program)) {}
 
   backend::Traits traits() const override { return {.name = "stepper"}; }
@@ -25,10 +25,11 @@ class Stepped final : public backend::Backend {
   std::string program_;
 };
 
-/// Where it lies. Errors: cannot_measure where there is no tally-stepper beside the command, or in ../libexec/tally.
+/// The path of tally-stepper. Errors: cannot_measure if it is neither in the directory of tally nor in
+/// ../libexec/tally.
 Result<std::string> find_stepper();
 
-/// What stepping through so many instructions takes; more where a REP has many iterations, for it stops at each.
+/// How long it takes to step through N instructions; longer if a REP has many iterations, because each one stops.
 Nanoseconds stepping_time(std::int64_t instructions);
 
 }  // namespace tally::verify

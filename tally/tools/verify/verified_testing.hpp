@@ -1,4 +1,4 @@
-// What the tests of this directory share: a verification of a backend, and how it came out.
+// Helpers for tests: runs a verification of a backend, and reads its result.
 #pragma once
 
 #include <gtest/gtest.h>

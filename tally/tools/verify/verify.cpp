@@ -17,7 +17,7 @@ std::vector<Trial> trials(bool quick) {
   std::vector<Trial> list;
   for (const workload::Workload& workload : workload::all()) {
     Trial trial{&workload, workload.usual};
-    // Its exit code is its answer, and it needs an instruction that must be allowed.
+    // Its answer is its exit code, and its instruction needs permission.
     if (workload.name == "region") continue;
     if (quick && trial.parameters.n == 1'000'000) trial.parameters.n = 100'000;
     list.push_back(trial);
@@ -31,7 +31,7 @@ class Verification {
  public:
   Verification(Bench& bench, const Options& options) : bench_(bench), options_(options) {
     for (const event::Event& event : options.events) {
-      if (event.id == event::Id::user_page_faults) continue;  // a goal of its own
+      if (event.id == event::Id::user_page_faults) continue;  // has a goal of its own
       (known(event.id) ? ledger_.events : speculative_.events).push_back(event);
     }
   }
@@ -40,7 +40,7 @@ class Verification {
     auto first = alive(bench_, options_.events);
     if (!first) return fail(first.error());
     add(*std::move(first), result);
-    // A counter that does not count says nothing about anything else.
+    // If a counter does not count, no other check is meaningful.
     if (result.checks.front().verdict == Verdict::fail) return {};
     const std::vector<Trial> list = trials(options_.quick);
     const int repeats = options_.quick ? 2 : 3;
@@ -74,7 +74,7 @@ class Verification {
     if (options_.progress) options_.progress(what, share);
   }
 
-  // Checks of events that were asked for; those of an event that was not are of no interest.
+  // Adds the checks of requested events; the others are dropped.
   void add(std::vector<Check> checks, result::Verify& result) {
     for (Check& check : checks) {
       const bool asked = check.event.empty() || check.goal == "G0" ||
@@ -92,7 +92,7 @@ class Verification {
       for (int run = 0; run < repeats && !bench_.interrupted(); ++run) {
         auto ran = bench_.run(list[i], ledger.events);
         if (!ran) return fail(ran.error());
-        // The run that an interrupt ended is no whole one.
+        // An interrupted run is incomplete.
         if (!bench_.interrupted()) series.runs.push_back(*std::move(ran));
       }
       ledger.series.push_back(std::move(series));
@@ -101,7 +101,7 @@ class Verification {
     return {};
   }
 
-  // Their grade is their goal's verdict.
+  // The grade of page faults follows from the verdict of their goal.
   static void add_page_faults(result::Verify& result) {
     for (const Check& check : result.checks) {
       if (check.goal != "T6") continue;
@@ -179,7 +179,7 @@ Result<result::Verify> verify(backend::Backend& backend, const Options& options,
   result::Verify result;
   result.backend = backend.name();
   result.quick = options.quick;
-  const linux::SmallPages small_pages;  // how many faults a program takes must be known
+  const linux::SmallPages small_pages;  // makes the number of page faults predictable
   const Nanoseconds start = linux::now();
   Verification verification(*bench, options);
   if (const auto ran = verification.run(result); !ran) return fail(ran.error());

@@ -1,4 +1,4 @@
-// Whether the counts of a backend can be trusted: programs with known answers are counted and the counts are graded.
+// Grades how reliable a backend's counts are, by counting programs with known answers.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 namespace tally::verify {
 
 struct Options {
-  bool quick = false;                ///< shorter programs, each once; what takes long is left out
-  std::vector<event::Event> events;  ///< those to be graded; see all_events()
+  bool quick = false;                ///< shorter programs with fewer runs; long checks are left out
+  std::vector<event::Event> events;  ///< events to grade; see all_events()
   std::function<void(const std::string& what, double share)> progress = {};  ///< may be empty
 };
 
@@ -21,8 +21,8 @@ std::vector<event::Event> all_events();
 /// Whether an event can be graded.
 bool is_graded(const event::Event& event);
 
-/// Counts, compares and grades. Ends early, with what it has, where the user interrupts. Errors: those of
-/// Backend::run(). Cost: some hundred executions, seconds.
+/// Counts, compares and grades. Stops early if the user interrupts, and returns what it has. Errors: those of
+/// Backend::run(). Takes seconds, for some hundred executions.
 Result<result::Verify> verify(backend::Backend& backend, const Options& options, linux::Signals& signals);
 
 }  // namespace tally::verify

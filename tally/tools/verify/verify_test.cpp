@@ -1,4 +1,4 @@
-// Right backends pass, with and without noise; programs of the user's own; what is kept and what is published. Wrong
+// Tests of right backends with and without noise, of programs of the user's own, of remarks and published grades. Wrong
 // backends are in mutants_test.cpp.
 #include "tally/tools/verify/verify.hpp"
 
@@ -54,7 +54,7 @@ TEST(Noise, is_the_same_for_the_same_seed) {
   EXPECT_NE(measured(7), measured(8));
 }
 
-// Kolmogorov and Smirnov: the largest distance of the distributions, below what 1 of 100 samples would have.
+// Kolmogorov-Smirnov: the largest distance between the distributions is below the 1 % critical value.
 TEST(Noise, its_skid_is_distributed_as_it_says) {
   Scripted backend;
   Noisy noisy(backend, {.seed = 3, .skid = true});
@@ -102,7 +102,7 @@ TEST(Noise, reads_its_parameters) {
   EXPECT_FALSE(parse_noise("weather=bad"));
 }
 
-// The guest's emulated processor has these two events and nothing else that is known.
+// The guest's emulated processor has only these two known events.
 TEST(RightBackend, with_instructions_and_cycles_alone_passes_with_reasons) {
   Scripted backend;
   backend.has = [](Id id) { return id == Id::instructions || id == Id::cycles; };
@@ -197,7 +197,7 @@ TEST(Published, grades_are_compared) {
   EXPECT_EQ(events[2].published, "");
 }
 
-// A program of the user's own, by the engine and by a PMU: both are scripted.
+// A program of the user's own, counted by the engine and by a PMU, both scripted.
 result::Verify compared_by(Scripted& pmu, const std::string& program = "/x/countdown-1000000") {
   auto signals = linux::Signals::watch();
   EXPECT_TRUE(signals);

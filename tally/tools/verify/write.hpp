@@ -1,4 +1,4 @@
-// The programs as files, for other tools to count.
+// Writes the programs to files, for other tools to count.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,20 @@
 
 namespace tally::verify {
 
-/// What programs are written out with, where that is not their usual.
+/// The programs to write, and their parameters if not the defaults.
 struct Wanted {
   std::vector<std::string> programs;  ///< names; empty: all
-  workload::Parameters parameters;    ///< 0: the program's usual
+  workload::Parameters parameters;    ///< 0: the program's default
 };
 
-/// These programs with these parameters. Errors: bad_usage for an unknown name, and, for programs that were named, for
-/// parameters that they cannot have; of all programs those that can have them are meant.
+/// The requested programs with their parameters. Without names: all programs that support the parameters. Errors:
+/// bad_usage for an unknown name, and if a named program does not support the parameters.
 Result<std::vector<Trial>> chosen(const Wanted& wanted);
 
-/// Writes each as an ELF file with its counts beside it, README.md. Errors: cannot_write.
+/// Writes each program as an ELF file, and their counts to README.md. Errors: cannot_write.
 Result<void> write_programs(const std::string& folder, const std::vector<Trial>& trials);
 
-/// That README.
+/// The text of that README.
 std::string expected_counts(const std::vector<Trial>& trials);
 
 }  // namespace tally::verify

@@ -12,17 +12,17 @@
 namespace tally::memory {
 namespace {
 
-struct Wanted {
+struct CounterRequest {
   std::string_view name;
   std::string_view event;
 };
 
 // In order of priority, for processors with few counters. On Intel processors, Linux's dTLB-load-misses are page walks
 // of loads. The kernel has no name for misses of the second level; Intel has one since Skylake.
-constexpr std::array wanted{
-    Wanted{"instructions", "instructions"},        Wanted{"cycles_counted", "cycles"},
-    Wanted{"l1d_misses", "L1-dcache-load-misses"}, Wanted{"dtlb_misses", "dTLB-load-misses"},
-    Wanted{"llc_misses", "LLC-load-misses"},       Wanted{"l2_misses", "mem_load_retired.l2_miss"}};
+constexpr std::array requests{
+    CounterRequest{"instructions", "instructions"},        CounterRequest{"cycles_counted", "cycles"},
+    CounterRequest{"l1d_misses", "L1-dcache-load-misses"}, CounterRequest{"dtlb_misses", "dTLB-load-misses"},
+    CounterRequest{"llc_misses", "LLC-load-misses"},       CounterRequest{"l2_misses", "mem_load_retired.l2_miss"}};
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::vector<double> counts_per_step(std::span<const linux::PerfValue> before, st
 
 BatchCounters BatchCounters::open() {
   BatchCounters counters;
-  for (const Wanted& one : wanted) counters.add(one.name, one.event);
+  for (const CounterRequest& one : requests) counters.add(one.name, one.event);
   if (counters.any()) {
     counters.why_.clear();
   } else {

@@ -74,7 +74,7 @@ Result<std::vector<Rung>> ladder(Runner& runner, linux::PageKind pages, int mapp
 
 Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double miss_ns, std::uint64_t widest,
                                          int mappings) {
-  constexpr std::uint64_t room = 32 << 20;
+  constexpr std::uint64_t area_bytes = 32 << 20;
   // Strides that disagree with the others are measured up to this many times as often: another thread of the core can
   // make them too small for seconds.
   constexpr int chances = 4;
@@ -83,12 +83,12 @@ Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double m
   for (std::uint64_t stride = line_bytes; stride <= widest; stride *= 2) hits.push_back({stride, 0});
   // Keeps the maximum of all mappings: another thread of the core evicts lines, and adds none.
   const auto count = [&](const std::vector<std::uint64_t>& strides) -> Result<void> {
-    auto area = runner.fresh(room);
+    auto area = runner.fresh(area_bytes);
     if (!area) return fail(area.error());
     for (HitCount& one : hits) {
       if (runner.must_stop()) break;
       if (std::find(strides.begin(), strides.end(), one.stride_bytes) == strides.end()) continue;
-      const std::uint64_t most = std::min<std::uint64_t>(room / one.stride_bytes, 1 << 14);
+      const std::uint64_t most = std::min<std::uint64_t>(area_bytes / one.stride_bytes, 1 << 14);
       const std::uint64_t lines = largest(
           most, [&](std::uint64_t n) { return time_lines(runner, area->data(), n, one.stride_bytes) <= limit; });
       one.lines = std::max(one.lines, lines);
@@ -110,7 +110,7 @@ Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double m
 }
 
 Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings) {
-  constexpr std::uint64_t room = 48 << 20;
+  constexpr std::uint64_t area_bytes = 48 << 20;
   constexpr int doublings = 6;
   const std::uint64_t page = linux::page_bytes();
   std::vector<std::vector<std::uint64_t>> counts(doublings);
@@ -119,7 +119,7 @@ Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings) {
   std::vector<double> second_penalties;
   TlbHits result;
   for (int i = 0; i < mappings && !runner.must_stop(); ++i) {
-    auto area = runner.fresh(room, pages);
+    auto area = runner.fresh(area_bytes, pages);
     if (!area) return fail(area.error());
     result.pages_got = area->got();
     // A miss costs some cycles; the clocks of the two walks differ by less than one.
@@ -130,13 +130,13 @@ Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings) {
     };
     for (int k = 0; k < doublings && !runner.must_stop(); ++k) {
       const std::uint64_t pitch = (page << k) + line_bytes;
-      const std::uint64_t most = std::min<std::uint64_t>(room / pitch, 2048);
+      const std::uint64_t most = std::min<std::uint64_t>(area_bytes / pitch, 2048);
       const std::uint64_t n = largest(most, [&](std::uint64_t lines) { return extra(lines, pitch) <= margin; });
       counts[static_cast<std::size_t>(k)].push_back(n);
       if (k > 0 || n >= most) continue;
       const double penalty = extra(2 * n, pitch);
       penalties.push_back(penalty);
-      const std::uint64_t farthest = room / pitch;
+      const std::uint64_t farthest = area_bytes / pitch;
       const std::uint64_t second =
           largest(farthest, [&](std::uint64_t lines) { return extra(lines, pitch) <= 2 * penalty + 2 * margin; });
       if (second <= 2 * n || second >= farthest) continue;
@@ -145,12 +145,12 @@ Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings) {
     }
   }
   for (int k = 0; k < doublings; ++k) {
-    const auto& some = counts[static_cast<std::size_t>(k)];
-    if (some.empty()) continue;
-    const std::uint64_t lines = found_again(some);
+    const auto& found_counts = counts[static_cast<std::size_t>(k)];
+    if (found_counts.empty()) continue;
+    const std::uint64_t lines = found_again(found_counts);
     result.hits.push_back({(page << k) + line_bytes, lines});
     const auto as_many = [&](std::uint64_t one) { return one >= lines && one * 50 <= lines * 51; };
-    result.again = result.again && std::count_if(some.begin(), some.end(), as_many) > 1;
+    result.again = result.again && std::count_if(found_counts.begin(), found_counts.end(), as_many) > 1;
   }
   result.penalty_ns = median(penalties);
   if (second_counts.size() * 2 > static_cast<std::size_t>(mappings)) {

@@ -18,7 +18,7 @@ constexpr std::uint64_t line_bytes = 64;
 // which is 3 ms or more.
 constexpr double longest_settled_lap_ns = 1.2e6;
 // Planting larger rings takes as long as many smaller points.
-constexpr std::uint64_t dear_bytes = 16 << 20;
+constexpr std::uint64_t costly_bytes = 16 << 20;
 
 }  // namespace
 
@@ -65,9 +65,10 @@ Result<void> CurveRun::again(double from, double to, double seconds) {
   while (!runner_->must_stop() && runner_->seconds_left() > end) {
     std::vector<std::uint64_t> sizes;
     for (const auto& [size, summary] : summaries()) {
-      const bool tired = samples_[size].mappings.size() >= chances * static_cast<std::size_t>(runner_->plan().mappings);
-      const bool held = size <= dear_bytes && is_held({size, summary.from_memory.value_or(0)});
-      if ((held || !summary.flags.empty()) && !tired) sizes.push_back(size);
+      const bool exhausted =
+          samples_[size].mappings.size() >= chances * static_cast<std::size_t>(runner_->plan().mappings);
+      const bool held = size <= costly_bytes && is_held({size, summary.from_memory.value_or(0)});
+      if ((held || !summary.flags.empty()) && !exhausted) sizes.push_back(size);
     }
     if (sizes.empty()) return {};
     auto measured = measure(sizes, 1, from, to, runner_->seconds_left() - end);
@@ -108,9 +109,9 @@ Curve CurveRun::curve() const {
     point.quiet_share = static_cast<double>(summary.quiet.size()) / static_cast<double>(mappings.size());
     point.counts = summary.counts;
     double rejected = 0;
-    for (const std::size_t place : summary.quiet) {
-      point.mappings.push_back(mappings[place].ns);
-      rejected += static_cast<double>(mappings[place].rejected);
+    for (const std::size_t index : summary.quiet) {
+      point.mappings.push_back(mappings[index].ns);
+      rejected += static_cast<double>(mappings[index].rejected);
     }
     if (summary.batches > 0) point.rejected_share = rejected / (rejected + static_cast<double>(summary.batches));
     curve.push_back(std::move(point));
@@ -149,7 +150,7 @@ RunVerdict CurveRun::verdict() const {
   }
   // Only sizes that again() measures repeatedly.
   auto sizes = held_sizes();
-  std::erase_if(sizes, [](const HeldSize& one) { return one.bytes > dear_bytes; });
+  std::erase_if(sizes, [](const HeldSize& one) { return one.bytes > costly_bytes; });
   return judge_held(judge_run(samples_.size(), flagged(), references, waited_share_), sizes, samples_.size());
 }
 

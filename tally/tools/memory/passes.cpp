@@ -21,9 +21,9 @@ constexpr double pass_ns = 30e6;
 constexpr std::uint64_t most_bytes = 256 << 20;
 
 // One mapping with its regions, and the timed passes over them.
-class Field {
+class MappedRegions {
  public:
-  Field(Runner& runner, const Pass& pass, linux::Area area, std::uint64_t regions)
+  MappedRegions(Runner& runner, const Pass& pass, linux::Area area, std::uint64_t regions)
       : runner_(&runner), pass_(&pass), area_(std::move(area)), order_(random_ring(pass.blocks(), runner.random())) {
     order_.push_back(order_.front());
     visits_ = random_visits(regions, runner.random());
@@ -155,28 +155,28 @@ Result<PassSample> run_passes(Runner& runner, const Pass& pass, const Wanted& wa
   }
   PassSample sample;
   sample.regions = regions_of(pass);
-  const auto fields = [&]() -> Result<Field> {
+  const auto map_regions = [&]() -> Result<MappedRegions> {
     auto area = runner.fresh(sample.regions * pass.pitch_bytes());
     if (!area) return fail(area.error());
-    Field field(runner, pass, *std::move(area), sample.regions);
-    if (auto checked = field.check(); !checked) return fail(checked.error());
-    return field;
+    MappedRegions mapped(runner, pass, *std::move(area), sample.regions);
+    if (auto checked = mapped.check(); !checked) return fail(checked.error());
+    return mapped;
   };
-  auto field = fields();
-  if (!field) return fail(field.error());
-  sample.pages_got = field->pages_got();
-  field->flush_all();
-  sample.loop_ns = field->loop();
-  sample.write = field->write();
+  auto mapped = map_regions();
+  if (!mapped) return fail(mapped.error());
+  sample.pages_got = mapped->pages_got();
+  mapped->flush_all();
+  sample.loop_ns = mapped->loop();
+  sample.write = mapped->write();
   if (wanted.read) {
-    field->flush_all();
-    sample.read = field->read();
+    mapped->flush_all();
+    sample.read = mapped->read();
   }
   if (wanted.raw) {
-    field->flush_all();
-    sample.raw = field->raw();
+    mapped->flush_all();
+    sample.raw = mapped->raw();
   }
-  if (!runner.plan().stop() && !field->holds_chain()) {
+  if (!runner.plan().stop() && !mapped->holds_chain()) {
     return fail(Code::cannot_measure, fmt::format("what {} wrote is not in memory", pass.store->name),
                 "this is a fault of the memory or of tally");
   }

@@ -22,10 +22,10 @@ constexpr std::chrono::milliseconds slice_time(1);
 constexpr std::uint64_t chunk_bytes = 64 << 10;
 
 // The next chunk of the order, starting at index `at`; the last entry of the order closes it.
-Chain part_size(const Stream& stream, std::byte* base, std::size_t& at) {
+Chain next_chunk(const Stream& stream, std::byte* base, std::size_t& at) {
   const std::size_t last = stream.order.size() - 1;
-  const std::size_t wanted = std::max<std::uint64_t>(1, chunk_bytes / stream.access_bytes);
-  const std::size_t blocks = std::min(wanted, last - at);
+  const std::size_t chunk_blocks = std::max<std::uint64_t>(1, chunk_bytes / stream.access_bytes);
+  const std::size_t blocks = std::min(chunk_blocks, last - at);
   const Chain chain{base, stream.order.data() + at, Blocks{blocks}, Bytes{stream.stride_bytes},
                     Lines{stream.access_bytes / 64}};
   at = at + blocks == last ? 0 : at + blocks;
@@ -43,7 +43,7 @@ std::vector<std::optional<double>> slices_of(const Stream& stream, std::byte* ba
     std::uint64_t bytes = 0;
     Clock::duration passed{};
     do {
-      const Chain chain = part_size(stream, base, at);
+      const Chain chain = next_chunk(stream, base, at);
       stream.operation.run(chain);
       bytes += static_cast<std::uint64_t>(chain.blocks) * stream.access_bytes;
       passed = Clock::now() - start;
@@ -60,7 +60,7 @@ void stream_until(const Stream& stream, std::byte* base, const std::atomic<bool>
                   std::atomic<std::uint64_t>& moved, std::uint64_t pause_adds) {
   std::size_t at = 0;
   while (!stop.load(std::memory_order_relaxed)) {
-    const Chain chain = part_size(stream, base, at);
+    const Chain chain = next_chunk(stream, base, at);
     stream.operation.run(chain);
     moved.fetch_add(static_cast<std::uint64_t>(chain.blocks) * stream.access_bytes, std::memory_order_relaxed);
     if (pause_adds > 0) (void)adds(pause_adds);
@@ -78,9 +78,9 @@ Result<result::MemoryPoint> measure_rate(Runner& runner, const Stream& stream, c
   }
   const int slices = std::max(1, runner.plan().mappings * runner.plan().batches);
   std::vector<std::vector<std::optional<double>>> rates(threads);
-  std::barrier together(stream.threads);
+  std::barrier start_barrier(stream.threads);
   const auto work = [&](std::size_t i) {
-    together.arrive_and_wait();
+    start_barrier.arrive_and_wait();
     rates[i] = slices_of(stream, areas[i].data(), slices);
   };
   std::vector<std::jthread> others;

@@ -83,14 +83,14 @@ Result<Runner> Runner::start(Plan plan) {
   if (plan.mappings == 0) plan.mappings = usual_mappings;
   Runner runner(std::move(plan));
   if (runner.plan_.processor) {
-    const auto there = linux::check_processor(*runner.plan_.processor);
-    if (!there) return fail(there.error());
+    const auto found = linux::check_processor(*runner.plan_.processor);
+    if (!found) return fail(found.error());
   }
   runner.processor_ = runner.plan_.processor.value_or(linux::quietest_processor());
   // Before the thread is bound: afterwards it may run on one processor only.
   runner.processors_ = {runner.processor_};
-  if (const auto there = linux::processors("")) {
-    for (const int one : *there) {
+  if (const auto found = linux::processors("")) {
+    for (const int one : *found) {
       if (one != runner.processor_ && linux::check_processor(one)) runner.processors_.push_back(one);
     }
   }
@@ -218,9 +218,9 @@ void Runner::collect(Visit& visit, const std::function<Timed()>& body, std::uint
   }
   std::vector<double> times;
   for (const Batch& one : sound) times.push_back(one.ns);
-  const std::vector<bool> out = outliers(times);
+  const std::vector<bool> is_outlier = outliers(times);
   for (std::size_t i = 0; i < sound.size(); ++i) {
-    if (out[i]) {
+    if (is_outlier[i]) {
       ++visit.rejected;
     } else {
       visit.ns.push_back(sound[i].ns);
@@ -229,7 +229,7 @@ void Runner::collect(Visit& visit, const std::function<Timed()>& body, std::uint
   }
 }
 
-Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk& how) {
+Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk& options) {
   Visit visit;
   calibrate();
   visit.ghz = core_ghz();
@@ -250,7 +250,7 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
     step_ns = std::max(0.1, ns(trial.ticks()) / static_cast<double>(warm));
   }
   std::uint64_t offset = trial.offset;
-  const std::uint64_t steps = batch_steps(step_ns, steps_of_lap, how.batch_ns, how.longest_lap_ns);
+  const std::uint64_t steps = batch_steps(step_ns, steps_of_lap, options.batch_ns, options.longest_lap_ns);
   visit.whole_laps = steps % steps_of_lap == 0;
   // Continues at the current offset: a lap from the beginning would overlap with the previous one, out of order.
   const auto body = [&] {
@@ -260,7 +260,7 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
   };
   visit.settled = visit.whole_laps;
   const std::function<void()> lap = [&] { (void)body(); };
-  collect(visit, body, steps, how.batches > 0 ? how.batches : plan_.batches,
+  collect(visit, body, steps, options.batches > 0 ? options.batches : plan_.batches,
           visit.settled ? lap : std::function<void()>());
   const double ghz = core_ghz();
   const double reference = reference_ns();

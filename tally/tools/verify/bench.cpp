@@ -94,7 +94,7 @@ Result<Ran> Bench::run(const Trial& trial, const std::vector<event::Event>& even
     common.target.command = {*path};
     common.conditions.signals = signals_;
     common.conditions.processor = setup.processor;
-    for (const std::size_t place : pass) common.events.push_back(events[place]);
+    for (const std::size_t index : pass) common.events.push_back(events[index]);
     auto outcome =
         setup.window ? run_windows(*backend_, common, *setup.window, ran) : run_counts(*backend_, common, setup);
     if (!outcome) {

@@ -20,7 +20,7 @@ using result::Verdict;
 struct Distances {
   int runs = 0;
   std::int64_t raw = 0, corrected = 0;
-  std::int64_t beyond = 0;  // largest excess over the allowance
+  std::int64_t excess = 0;  // largest excess over the allowance
   std::string program;      // program with that excess
   bool only_more = true;    // no count was too low
   std::optional<std::int64_t> each;
@@ -47,10 +47,10 @@ Distances distances(const Ledger& ledger, std::size_t place, const Known& event)
       all.raw = std::max(all.raw, std::abs(raw));
       all.corrected = std::max(all.corrected, std::abs(corrected.off));
       all.only_more = all.only_more && raw >= 0;
-      const std::int64_t beyond =
+      const std::int64_t excess =
           corrected.is_within() ? 0 : std::max(corrected.low - corrected.off, corrected.off - corrected.high);
-      if (beyond > all.beyond) {
-        all.beyond = beyond;
+      if (excess > all.excess) {
+        all.excess = excess;
         all.program = series.trial.label();
       }
     }
@@ -91,9 +91,9 @@ GradedEvent known_grade(const Scene& scene, const std::vector<Check>& checks, st
   if (failure) {
     graded.grade = EventGrade::unusable;
     graded.why = fmt::format("{}, {}: {}", failure->goal, failure->what, failure->why);
-  } else if (all.beyond > 0) {
+  } else if (all.excess > 0) {
     graded.grade = EventGrade::unusable;
-    graded.why = fmt::format("{}: {} more or less than it may be off", all.program, thousands(all.beyond));
+    graded.why = fmt::format("{}: {} more or less than it may be off", all.program, thousands(all.excess));
   } else if (all.raw == 0) {
     graded.grade = EventGrade::exact;
     graded.why = "equal to " + programs;

@@ -48,13 +48,13 @@ Explained explained(const Count& count, const Trial& trial, Nature nature, Nanos
   const std::int64_t by_time = 1 + duration.count() * timer_interrupts_per_second / 1'000'000'000;
   if (count.correction) {
     const std::int64_t each = count.correction->each;
-    Explained told{each * count.correction->page_faults, 0, 0};
+    Explained explanation{each * count.correction->page_faults, 0, 0};
     if (count.correction->interrupts) {
-      told.by_interrupts = each * *count.correction->interrupts;
+      explanation.by_interrupts = each * *count.correction->interrupts;
     } else {
-      told.unknown_interrupts = each * by_time;
+      explanation.unknown_interrupts = each * by_time;
     }
-    return told;
+    return explanation;
   }
   // Without a known correction: at most one per fault, by the formula.
   const auto faults = trial.workload->page_faults ? trial.workload->page_faults(trial.parameters) : 0;
@@ -63,13 +63,14 @@ Explained explained(const Count& count, const Trial& trial, Nature nature, Nanos
 
 Deviation deviation(const Count& count, const Trial& trial, const Known& known, Allowance allowance,
                     Nanoseconds duration) {
-  const Explained told = explained(count, trial, known.nature, duration);
+  const Explained explanation = explained(count, trial, known.nature, duration);
   const Bounds within = bounds(allowance, count, known.nature);
-  Deviation deviation{*count.value - known.value(trial.known()), -within.below, within.above + told.unknown_interrupts};
+  Deviation deviation{*count.value - known.value(trial.known()), -within.below,
+                      within.above + explanation.unknown_interrupts};
   if (allowance == Allowance::raw) {
-    deviation.high += told.by_faults + told.by_interrupts;
+    deviation.high += explanation.by_faults + explanation.by_interrupts;
   } else {
-    deviation.off -= told.by_faults + told.by_interrupts;
+    deviation.off -= explanation.by_faults + explanation.by_interrupts;
   }
   return deviation;
 }
@@ -109,15 +110,15 @@ std::string why_not_judged(const Count& count) {
 Check judge(const Ledger& ledger, const std::string& goal, const std::string& what, event::Id id, const Which& which,
             Allowance allowance) {
   Check check = check_of(goal, what, name_of(id));
-  const auto place = ledger.place(id);
-  if (!place) return concluded(check, Verdict::inconclusive, "it was not asked for");
+  const auto index = ledger.place(id);
+  if (!index) return concluded(check, Verdict::inconclusive, "it was not asked for");
   const Known& event = *known(id);
   std::int64_t furthest = -1;
   std::string unjudged;
   for (const Series& series : ledger.series) {
     if (!which(series.trial)) continue;
     for (const Ran& ran : series.runs) {
-      const Count& count = ran.counts[*place];
+      const Count& count = ran.counts[*index];
       if (const std::string why = why_not_judged(count); !why.empty()) {
         unjudged = why;
         continue;

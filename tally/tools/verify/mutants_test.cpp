@@ -19,12 +19,13 @@ struct Mutant {
 std::ostream& operator<<(std::ostream& stream, const Mutant& mutant) { return stream << mutant.name; }
 
 using V = std::int64_t&;
-bool begins(const Look& at, std::string_view with) { return at.program().starts_with(with); }
-bool is_warm(const Look& at) { return at.program().ends_with("_warm"); }
-std::int64_t n(const Look& at) { return static_cast<std::int64_t>(at.trial.parameters.n); }
+bool begins(const MutantInput& at, std::string_view with) { return at.program().starts_with(with); }
+bool is_warm(const MutantInput& at) { return at.program().ends_with("_warm"); }
+std::int64_t n(const MutantInput& at) { return static_cast<std::int64_t>(at.trial.parameters.n); }
 
 // Each lambda changes one thing and leaves the rest right.
-#define SPOILS_VALUE(...) [](Scripted& b) { b.value = []([[maybe_unused]] const Look& at, V v) { __VA_ARGS__; }; }
+#define SPOILS_VALUE(...) \
+  [](Scripted& b) { b.value = []([[maybe_unused]] const MutantInput& at, V v) { __VA_ARGS__; }; }
 
 const Mutant mutants[] = {
     {"rep_is_counted_per_iteration", "G6",
@@ -35,7 +36,7 @@ const Mutant mutants[] = {
      [](Scripted& b) {
        b.counters = 4;
        b.trust = Trust::counted;
-       b.count = [](const Look&, Count& count) {
+       b.count = [](const MutantInput&, Count& count) {
          if (count.reading) count.value = count.reading->raw;
        };
      }},
@@ -85,7 +86,7 @@ const Mutant mutants[] = {
     {"a_fault_adds_twice_what_is_said", "G5",
      [](Scripted& b) {
        b.trust = Trust::counted;
-       b.count = [](const Look& at, Count& count) {
+       b.count = [](const MutantInput& at, Count& count) {
          const auto faults = at.trial.workload->page_faults;
          if (!at.is(Id::instructions) || !faults) return;
          const auto taken = static_cast<std::int64_t>(faults(at.trial.parameters));
@@ -112,18 +113,18 @@ const Mutant mutants[] = {
      SPOILS_VALUE(if (at.is(Id::indirect_jumps)) v += static_cast<std::int64_t>(at.known.returns))},
     {"a_tenth_of_a_percent_too_many", "G5", [](Scripted& b) {
        b.trust = Trust::counted;
-       b.value = [](const Look& at, V v) {
+       b.value = [](const MutantInput& at, V v) {
          if (at.is(Id::instructions)) v += v / 1000;
        };
      }},
     {"branches_vary", "G20", [](Scripted& b) {
        b.trust = Trust::counted;
-       b.value = [](const Look& at, V v) {
+       b.value = [](const MutantInput& at, V v) {
          if (at.is(Id::conditional_branches) && v > 1000) v += at.run % 3;
        };
      }},
     {"the_value_is_that_of_the_last_program", "G5", [](Scripted& b) {
-       b.value = [before = std::int64_t{505}](const Look& at, V v) mutable {
+       b.value = [before = std::int64_t{505}](const MutantInput& at, V v) mutable {
          if (!at.is(Id::instructions)) return;
          const std::int64_t now = v;
          v = std::exchange(before, now);
@@ -138,7 +139,7 @@ const Mutant mutants[] = {
      }},
     {"counting_begins_late", "G5", [](Scripted& b) {
        b.trust = Trust::counted;
-       b.value = [](const Look& at, V v) {
+       b.value = [](const MutantInput& at, V v) {
          if (at.is(Id::instructions) && v > 1000) v -= 1000;
        };
      }},
@@ -149,7 +150,7 @@ const Mutant mutants[] = {
      SPOILS_VALUE(if (at.is(Id::instructions) && begins(at, "matmul")) v += n(at) * n(at) * n(at))},
     {"the_first_run_is_not_as_the_others", "G20",
      [](Scripted& b) {
-       b.value = [seen = std::set<std::string>{}](const Look& at, V v) mutable {
+       b.value = [seen = std::set<std::string>{}](const MutantInput& at, V v) mutable {
          if (at.is(Id::stores) && seen.insert(at.trial.label()).second) v += 1;
        };
      }},

@@ -72,9 +72,9 @@ void disturb(Count& count, const event::Event& event, const Disturbance& by, con
 // Windows that end late. The counter is set again after its interrupt, so each window has a delay of its own. In the
 // HPCTool document, rows at 50,000 are 5 to 205 too long, with median 77 and mean 85.5: 5 + 200 u^1.474 of a uniform u
 // has that median, and mean 85.8.
-class Late {
+class LateWindows {
  public:
-  Late(const backend::WindowOrder& asked, std::uint64_t seed) : asked_(asked), chance_(seed) { draw(); }
+  LateWindows(const backend::WindowOrder& asked, std::uint64_t seed) : asked_(asked), chance_(seed) { draw(); }
 
   void begin(result::WindowsHead head) const {
     for (auto& event : head.events) event.count.trust = worst(event.count.trust, Trust::modelled);
@@ -82,31 +82,31 @@ class Late {
   }
 
   void add(const result::Window& window) {
-    has_ += window.length;
-    for (; has_ >= wanted_; draw()) {
-      has_ -= wanted_;
+    length_ += window.length;
+    for (; length_ >= next_length_; draw()) {
+      length_ -= next_length_;
       result::Window full = window;
-      full.length = wanted_;
+      full.length = next_length_;
       full.counts = {};
       if (!full.trigger) full.trigger = 0;
       if (asked_.sink.on_window) asked_.sink.on_window(full);
     }
     if (window.trigger) return;
     result::Window cut = window;
-    cut.length = std::exchange(has_, 0);
+    cut.length = std::exchange(length_, 0);
     cut.counts = {};
     if (asked_.sink.on_window) asked_.sink.on_window(cut);
   }
 
  private:
   void draw() {
-    wanted_ = static_cast<std::int64_t>(asked_.triggers.front().every) +
-              std::llround(5 + 200 * std::pow(chance_.uniform(), 1.474));
+    next_length_ = static_cast<std::int64_t>(asked_.triggers.front().every) +
+                   std::llround(5 + 200 * std::pow(chance_.uniform(), 1.474));
   }
 
   const backend::WindowOrder& asked_;
   Chance chance_;
-  std::int64_t has_ = 0, wanted_ = 0;
+  std::int64_t length_ = 0, next_length_ = 0;
 };
 
 Result<double> number_of(const std::string& key, const std::string& word, double most) {
@@ -163,11 +163,11 @@ Result<backend::Regions> Noisy::run(const backend::RegionOrder& order) {
 
 Result<backend::WindowTotals> Noisy::run(const backend::WindowOrder& order) {
   backend::WindowOrder own = order;
-  std::optional<Late> late;
+  std::optional<LateWindows> late_windows;
   if (noise_.skid) {
-    late.emplace(order, noise_.seed ^ fnv_hash64(order.target.command.front()));
-    own.sink.on_begin = [&late](const result::WindowsHead& head) { late->begin(head); };
-    own.sink.on_window = [&late](const result::Window& window) { late->add(window); };
+    late_windows.emplace(order, noise_.seed ^ fnv_hash64(order.target.command.front()));
+    own.sink.on_begin = [&late_windows](const result::WindowsHead& head) { late_windows->begin(head); };
+    own.sink.on_window = [&late_windows](const result::Window& window) { late_windows->add(window); };
   }
   auto totals = inner_.run(own);
   if (totals) disturb_all(*totals, order, nullptr);

@@ -35,7 +35,7 @@ Result<Counted> count(backend::Backend& backend, const ProgramOptions& options, 
   for (int run = 0; run < runs && !signals.interrupted_by(); ++run) {
     for (const event::Pass& pass : passes) {
       order.events.clear();
-      for (const std::size_t place : pass) order.events.push_back(options.events[place]);
+      for (const std::size_t index : pass) order.events.push_back(options.events[index]);
       options.input.rewind();
       auto outcome = backend.run(order);
       if (!outcome) return fail(outcome.error());
@@ -88,17 +88,17 @@ Compared compared(const event::Event& event, const std::vector<Count>& exact, co
   std::vector<std::int64_t> left, faults, interrupts;
   std::int64_t unknown = 0;
   for (const Count& count : other) {
-    Explained told;
+    Explained explanation;
     if (count.correction && !other_is_exact) {
-      told = explained(count, {}, nature, longest);
+      explanation = explained(count, {}, nature, longest);
     } else if (!other_is_exact && nature == Nature::additive) {
       // Without a known correction: at most the interrupts of the clock.
-      told.unknown_interrupts = 1 + longest.count() / 1'000'000;
+      explanation.unknown_interrupts = 1 + longest.count() / 1'000'000;
     }
-    faults.push_back(told.by_faults);
-    interrupts.push_back(told.by_interrupts);
-    unknown = std::max(unknown, told.unknown_interrupts);
-    left.push_back(*count.value - told.by_faults - told.by_interrupts - *one.exact);
+    faults.push_back(explanation.by_faults);
+    interrupts.push_back(explanation.by_interrupts);
+    unknown = std::max(unknown, explanation.unknown_interrupts);
+    left.push_back(*count.value - explanation.by_faults - explanation.by_interrupts - *one.exact);
   }
   one.by_faults = stats::whole_median(faults);
   one.by_interrupts = stats::whole_median(interrupts);

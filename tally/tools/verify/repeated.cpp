@@ -30,10 +30,11 @@ Check overhead(const Scene& scene) {
       if (const std::string why = why_not_judged(count); !why.empty()) {
         return concluded(check, Verdict::inconclusive, why);
       }
-      const Explained told = explained(count, series.trial, Nature::additive, ran.duration);
+      const Explained explanation = explained(count, series.trial, Nature::additive, ran.duration);
       // An interrupt that was not counted is not overhead, so such a run is skipped.
-      if (told.unknown_interrupts > 0 && *count.value != *check.expected && most && *count.value > *most) continue;
-      const std::int64_t value = *count.value - told.by_faults - told.by_interrupts;
+      if (explanation.unknown_interrupts > 0 && *count.value != *check.expected && most && *count.value > *most)
+        continue;
+      const std::int64_t value = *count.value - explanation.by_faults - explanation.by_interrupts;
       least = std::min(least.value_or(value), value);
       most = std::max(most.value_or(value), value);
       ++check.runs;

@@ -12,7 +12,7 @@
 namespace tally::verify {
 
 /// What a mutant knows about a count.
-struct Look {
+struct MutantInput {
   event::Id id;
   const Trial& trial;
   const backend::Order& order;
@@ -25,8 +25,8 @@ struct Look {
 
 class Scripted final : public backend::Backend {
  public:
-  std::function<void(const Look&, std::int64_t&)> value = [](const Look&, std::int64_t&) {};
-  std::function<void(const Look&, Count&)> count = [](const Look&, Count&) {};
+  std::function<void(const MutantInput&, std::int64_t&)> value = [](const MutantInput&, std::int64_t&) {};
+  std::function<void(const MutantInput&, Count&)> count = [](const MutantInput&, Count&) {};
   std::function<void(const Trial&, backend::Counts&)> outcome = [](const Trial&, backend::Counts&) {};
   std::function<void(std::vector<std::int64_t>& full, std::int64_t& rest)> windows = [](auto&, auto&) {};
   std::function<bool(event::Id)> has = [](event::Id) { return true; };
@@ -137,7 +137,7 @@ class Scripted final : public backend::Backend {
   Count counted_of(const event::Event& event, const Trial& trial, const backend::Order& order, bool multiplex) {
     if (!has(event.id)) return absent("scripted: not here");
     const Known* its = known(event.id);
-    const Look look{event.id, trial, order, trial.known(), runs_};
+    const MutantInput look{event.id, trial, order, trial.known(), runs_};
     std::int64_t number = its ? its->value(look.known) : speculative(event.id, trial);
     value(look, number);
     Count made = exact(number, CountSource::pmu("scripted"));

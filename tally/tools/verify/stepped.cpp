@@ -24,7 +24,7 @@ std::optional<std::uint64_t> number_of(const std::string& text, const char* key)
 std::optional<workload::Counts> counts_of(const std::string& text) {
   struct Field {
     const char* key;
-    std::uint64_t workload::Counts::*place;
+    std::uint64_t workload::Counts::*member;
   };
   static constexpr Field fields[] = {{"instructions", &workload::Counts::instructions},
                                      {"conditional", &workload::Counts::conditional},
@@ -41,7 +41,7 @@ std::optional<workload::Counts> counts_of(const std::string& text) {
   for (const Field& field : fields) {
     const auto number = number_of(text, field.key);
     if (!number) return std::nullopt;
-    counts.*field.place = *number;
+    counts.*field.member = *number;
   }
   return counts;
 }
@@ -55,8 +55,8 @@ Nanoseconds stepping_time(std::int64_t instructions) {
 
 Result<std::string> find_stepper() {
   const std::string folder = linux::own_folder();
-  for (const char* place : {"/tally-stepper", "/../libexec/tally/tally-stepper"}) {
-    if (linux::exists(folder + place)) return folder + place;
+  for (const char* relative_path : {"/tally-stepper", "/../libexec/tally/tally-stepper"}) {
+    if (linux::exists(folder + relative_path)) return folder + relative_path;
   }
   return fail(Code::cannot_measure, "the single-stepper is missing: no 'tally-stepper' in " + printable(folder),
               "build or install tally again");

@@ -47,12 +47,12 @@ class Verification {
     if (!ledger_.events.empty()) {
       if (const auto counted = count(list, repeats, ledger_, 0, 0.6); !counted) return fail(counted.error());
     }
-    std::vector<Trial> few;
+    std::vector<Trial> speculative_trials;
     for (const char* name : speculative_programs) {
-      if (has(name)) few.push_back(usual(name));
+      if (has(name)) speculative_trials.push_back(usual(name));
     }
     if (!speculative_.events.empty() && !bench_.interrupted()) {
-      if (const auto counted = count(few, options_.quick ? 2 : 6, speculative_, 0.6, 0.7); !counted) {
+      if (const auto counted = count(speculative_trials, options_.quick ? 2 : 6, speculative_, 0.6, 0.7); !counted) {
         return fail(counted.error());
       }
     }
@@ -70,7 +70,7 @@ class Verification {
   }
 
  private:
-  void tell(const std::string& what, double share) const {
+  void report_progress(const std::string& what, double share) const {
     if (options_.progress) options_.progress(what, share);
   }
 
@@ -87,7 +87,7 @@ class Verification {
 
   Result<void> count(const std::vector<Trial>& list, int repeats, Ledger& ledger, double from, double to) {
     for (std::size_t i = 0; i < list.size(); ++i) {
-      tell(list[i].label(), from + (to - from) * static_cast<double>(i) / static_cast<double>(list.size()));
+      report_progress(list[i].label(), from + (to - from) * static_cast<double>(i) / static_cast<double>(list.size()));
       Series series{list[i], {}};
       for (int run = 0; run < repeats && !bench_.interrupted(); ++run) {
         auto ran = bench_.run(list[i], ledger.events);
@@ -136,7 +136,7 @@ class Verification {
     double share = 0.7;
     for (const Step& step : steps) {
       if (bench_.interrupted()) break;
-      tell(step.what, share);
+      report_progress(step.what, share);
       share += 0.03;
       auto checks = step.answer(scene);
       if (!checks) return fail(checks.error());

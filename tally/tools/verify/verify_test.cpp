@@ -220,7 +220,7 @@ const result::Compared& row(const result::Verify& result, const std::string& eve
 TEST(Program, a_right_pmu_agrees_once_faults_and_interrupts_are_taken_off) {
   Scripted pmu;
   pmu.trust = Trust::counted;
-  pmu.count = [](const Look& at, Count& count) {
+  pmu.count = [](const MutantInput& at, Count& count) {
     if (!at.is(Id::instructions)) return;
     *count.value += 979 + 3 + 20;
     count.correction = Correction{*count.value - 982, 1, 979, 3};
@@ -239,7 +239,7 @@ TEST(Program, a_right_pmu_agrees_once_faults_and_interrupts_are_taken_off) {
 TEST(Program, a_lying_pmu_shows_itself) {
   Scripted pmu;
   pmu.trust = Trust::counted;
-  pmu.value = [](const Look& at, std::int64_t& value) {
+  pmu.value = [](const MutantInput& at, std::int64_t& value) {
     if (at.is(Id::instructions)) value += 2000;
     if (at.is(Id::conditional_branches)) value += 1;
   };

@@ -19,16 +19,16 @@ bool has_step(const std::vector<double>& lines, const std::vector<double>& ns) {
     const std::span<const double> x(lines);
     const std::span<const double> y(ns);
     const Line before = fit_line(x.first(cut), y.first(cut));
-    const Line behind = fit_line(x.subspan(cut), y.subspan(cut));
-    std::vector<double> left;
+    const Line after = fit_line(x.subspan(cut), y.subspan(cut));
+    std::vector<double> residuals;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      const Line& side = i < cut ? before : behind;
-      left.push_back(std::abs(ns[i] - side.intercept - side.slope * lines[i]));
+      const Line& side = i < cut ? before : after;
+      residuals.push_back(std::abs(ns[i] - side.intercept - side.slope * lines[i]));
     }
     const double at = (lines[cut - 1] + lines[cut]) / 2;
-    const double step = behind.intercept + behind.slope * at - before.intercept - before.slope * at;
+    const double step = after.intercept + after.slope * at - before.intercept - before.slope * at;
     // A step smaller than the issue time of a few lines is rounding.
-    const double noise = std::max(3 * 1.4826 * median(std::move(left)), 0.02 * ns.back());
+    const double noise = std::max(3 * 1.4826 * median(std::move(residuals)), 0.02 * ns.back());
     if (step > noise + 2 * std::abs(before.slope)) return true;
   }
   return false;

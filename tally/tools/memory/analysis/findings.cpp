@@ -51,7 +51,7 @@ void set_latency(MemoryLevel& level, const Curve& curve, const Plateau& plateau,
 }
 
 // Whether two measurements are of one size.
-bool are_near(double one_bytes, double other_bytes) { return std::abs(one_bytes / other_bytes - 1) <= 0.15; }
+bool is_same_size(double one_bytes, double other_bytes) { return std::abs(one_bytes / other_bytes - 1) <= 0.15; }
 
 void set_capacity(MemoryLevel& level, const Capacity& capacity, const KnownCache* known) {
   level.capacity_bytes = capacity.bytes;
@@ -66,7 +66,7 @@ void set_capacity(MemoryLevel& level, const Capacity& capacity, const KnownCache
   }
   level.reported_bytes = known->bytes;
   const auto reported = static_cast<double>(known->bytes);
-  level.snapped = !known->shared && are_near(capacity.bytes, reported);
+  level.snapped = !known->shared && is_same_size(capacity.bytes, reported);
   level.effective = !level.snapped;
 }
 
@@ -83,17 +83,17 @@ struct Reasons {
 };
 
 // Adds the reasons that follow from few or disturbed timings.
-void add_noise(Reasons& reasons, const Stretch& stretch, double waited_share) {
+void add_noise_reasons(Reasons& reasons, const Stretch& range, double waited_share) {
   if (waited_share > waited_too_long) {
     reasons.words.push_back(fmt::format("{} ({:.0f} % of the time)", processor_shared, waited_share * 100));
   }
-  if (stretch.rejected_share >= 0.10) {
-    reasons.words.push_back(fmt::format("{:.0f} % of the batches rejected", stretch.rejected_share * 100));
+  if (range.rejected_share >= 0.10) {
+    reasons.words.push_back(fmt::format("{:.0f} % of the batches rejected", range.rejected_share * 100));
   }
-  if (stretch.quiet_share < 0.5) {
-    reasons.words.push_back(fmt::format("quiet in {:.0f} % of its mappings only", stretch.quiet_share * 100));
+  if (range.quiet_share < 0.5) {
+    reasons.words.push_back(fmt::format("quiet in {:.0f} % of its mappings only", range.quiet_share * 100));
   }
-  reasons.noisy = stretch.rejected_share >= 0.10 || stretch.quiet_share < 0.5 || waited_share > waited_too_long;
+  reasons.noisy = range.rejected_share >= 0.10 || range.quiet_share < 0.5 || waited_share > waited_too_long;
 }
 
 Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& next, const MemoryLevel& level,
@@ -110,14 +110,14 @@ Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& n
   if (!low.empty() && !high.empty() && kolmogorov_smirnov(low, high) >= 0.001) {
     reasons.against("the latencies of both sides overlap");
   }
-  add_noise(reasons, measure_range(curve, span.first.first, next.first.first), waited_share);
+  add_noise_reasons(reasons, measure_range(curve, span.first.first, next.first.first), waited_share);
   return reasons;
 }
 
 // Whether the geometry from hit counts by stride confirms the capacity of the first level.
 bool agrees(const Witnesses& witnesses, const MemoryLevel& level) {
   if (!witnesses.first_level || witnesses.first_level->capacity_bytes == 0) return false;
-  return are_near(static_cast<double>(witnesses.first_level->capacity_bytes), *level.capacity_bytes);
+  return is_same_size(static_cast<double>(witnesses.first_level->capacity_bytes), *level.capacity_bytes);
 }
 
 // `witness`: another measurement confirms the capacity.
@@ -179,7 +179,7 @@ MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesse
   }
   set_latency(level, curve, span.first, witnesses);
   Reasons reasons;
-  add_noise(reasons, measure_range(curve, span.first.first, span.last.last), witnesses.waited_share);
+  add_noise_reasons(reasons, measure_range(curve, span.first.first, span.last.last), witnesses.waited_share);
   if (octaves < 2) {
     reasons.against(
         "memory latency not reached: the plateau is shorter than two octaves; --to takes the curve further");
@@ -319,7 +319,7 @@ class LevelFinder {
     level.name = name_of(levels_.size(), known, reported());
     set_capacity(level, capacity, known);
     Reasons reasons = reasons_of(curve_, span, next, level, witnesses_.waited_share);
-    const bool twice = capacity.scattered && are_near(capacity.of_curve_bytes, capacity.bytes);
+    const bool twice = capacity.scattered && is_same_size(capacity.of_curve_bytes, capacity.bytes);
     if (capacity.scattered) {
       const std::string curve_says = capacity.of_curve_bytes == 0
                                          ? "is contended there"
@@ -415,11 +415,11 @@ std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<Level
   LevelFinder finder(curve, spans, witnesses);
   for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
     const std::string busy = contention_of(curve, spans[i]);
-    const std::string behind = contention_between(curve, spans[i], spans[i + 1]);
-    if (busy.empty() && behind.empty()) {
+    const std::string contention_after = contention_between(curve, spans[i], spans[i + 1]);
+    if (busy.empty() && contention_after.empty()) {
       finder.add_seen(spans[i], spans[i + 1]);
     } else if (!busy.empty() || !finder.add_scattered(spans[i], spans[i + 1])) {
-      finder.add_busy(spans[i], busy.empty() ? behind : busy, witnesses.reported.size());
+      finder.add_busy(spans[i], busy.empty() ? contention_after : busy, witnesses.reported.size());
     }
   }
   finder.add_end();

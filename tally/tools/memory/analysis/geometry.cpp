@@ -56,10 +56,10 @@ Geometry unknown(std::string reason) { return {std::nullopt, std::nullopt, 0, st
 
 std::vector<std::uint64_t> witness_strides(std::span<const HitCount> hits) {
   const auto powers = powers_of_two(hits);
-  const auto place = same_lines(powers);
-  if (!place) return {};
+  const auto start = same_lines(powers);
+  if (!start) return {};
   std::vector<std::uint64_t> strides;
-  for (const std::uint64_t odd : {3, 5, 7}) strides.push_back(odd * powers[*place].stride_bytes);
+  for (const std::uint64_t odd : {3, 5, 7}) strides.push_back(odd * powers[*start].stride_bytes);
   return strides;
 }
 
@@ -70,23 +70,23 @@ std::uint64_t lines_held(const Geometry& geometry, std::uint64_t stride_bytes) {
 Geometry cache_geometry(std::span<const HitCount> hits, std::uint64_t line_bytes) {
   const auto powers = powers_of_two(hits);
   if (powers.size() < 3) return unknown("too few distances were walked");
-  const auto place = same_lines(powers);
-  if (!place) {
+  const auto start = same_lines(powers);
+  if (!start) {
     return unknown(
         "how many lines hit goes on changing with the distance between them, as where sets are "
         "chosen "
         "by a hash, or something else used the cache meanwhile");
   }
-  const HitCount& first = powers[*place];
+  const HitCount& first = powers[*start];
   Geometry geometry{first.lines, first.stride_bytes / line_bytes, first.lines * first.stride_bytes, ""};
   // The three strides before it need a few lines each, of which another thread of the core seldom evicts one. Smaller
   // strides need hundreds of lines: some may be evicted, but none is added.
   constexpr std::size_t near = 3;
-  for (std::size_t i = 0; i < *place; ++i) {
+  for (std::size_t i = 0; i < *start; ++i) {
     const std::uint64_t expected = lines_held(geometry, powers[i].stride_bytes);
     const bool more = static_cast<double>(powers[i].lines) > 1.15 * static_cast<double>(expected);
     const bool fewer =
-        i + near >= *place && !is_near(static_cast<double>(powers[i].lines), static_cast<double>(expected), 0.15);
+        i + near >= *start && !is_near(static_cast<double>(powers[i].lines), static_cast<double>(expected), 0.15);
     if (more || fewer) return unknown(counted(powers[i], expected, geometry));
   }
   for (const HitCount& one : hits) {
@@ -135,20 +135,20 @@ TlbGeometry tlb_geometry(std::span<const HitCount> hits, std::span<const HitCoun
     return result;
   }
   result.entries = whole.front().lines;
-  const auto place = saturation(whole);
-  if (!place) {
+  const auto start = saturation(whole);
+  if (!start) {
     result.reason = "they halve with every distance";
     return result;
   }
-  const std::uint64_t ways = whole[*place].lines;
-  for (std::size_t i = *place; i < whole.size(); ++i) {
+  const std::uint64_t ways = whole[*start].lines;
+  for (std::size_t i = *start; i < whole.size(); ++i) {
     if (!is_near(static_cast<double>(whole[i].lines), static_cast<double>(ways), 0.15)) {
       result.reason = "ways want the same number at all wide ones";
       return result;
     }
   }
   result.ways = ways;
-  result.sets = std::uint64_t{1} << *place;
+  result.sets = std::uint64_t{1} << *start;
   result.entries = ways * *result.sets;
   return result;
 }

@@ -13,13 +13,13 @@ namespace tally::memory {
 namespace {
 
 // The unflagged points, and their indices in the curve.
-struct Sound {
+struct SoundPoints {
   std::vector<double> log_ns;
   std::vector<std::size_t> at;
 };
 
-Sound sound_points(const Curve& curve) {
-  Sound sound;
+SoundPoints sound_points(const Curve& curve) {
+  SoundPoints sound;
   for (std::size_t i = 0; i < curve.size(); ++i) {
     if (curve[i].flagged || curve[i].ns <= 0) continue;
     sound.log_ns.push_back(std::log2(curve[i].ns));
@@ -77,7 +77,7 @@ std::vector<std::size_t> partition(const std::vector<double>& y) {
   return ends;
 }
 
-struct Piece {
+struct PointRange {
   std::size_t from = 0;
   std::size_t to = 0;  // exclusive
   double level = 0;    // log2
@@ -88,43 +88,43 @@ double level_of(const std::vector<double>& y, std::size_t from, std::size_t to) 
 }
 
 // Joins neighbours that differ by less than 10 %, the closest first, so that a long slope is not absorbed from one end.
-std::vector<Piece> joined(std::vector<Piece> pieces, const std::vector<double>& y) {
+std::vector<PointRange> joined(std::vector<PointRange> ranges, const std::vector<double>& y) {
   const double limit = std::log2(1.10);
-  while (pieces.size() > 1) {
+  while (ranges.size() > 1) {
     std::size_t closest = 0;
     double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
-      const double distance = std::abs(pieces[i + 1].level - pieces[i].level);
+    for (std::size_t i = 0; i + 1 < ranges.size(); ++i) {
+      const double distance = std::abs(ranges[i + 1].level - ranges[i].level);
       if (distance < least) {
         least = distance;
         closest = i;
       }
     }
     if (least >= limit) break;
-    Piece& one = pieces[closest];
-    one.to = pieces[closest + 1].to;
+    PointRange& one = ranges[closest];
+    one.to = ranges[closest + 1].to;
     one.level = level_of(y, one.from, one.to);
-    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(closest) + 1);
+    ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(closest) + 1);
   }
-  return pieces;
+  return ranges;
 }
 
 // Shrinks a range until it is flat, because its ends may belong to the rises around it. The limit grows with the noise:
 // among some ten points the extremes are three standard deviations apart.
-Piece flat_part(Piece piece, const std::vector<double>& y, double roughness) {
+PointRange flat_part(PointRange range, const std::vector<double>& y, double roughness) {
   const double limit = std::log2(1.15) + 3 * roughness;
-  while (piece.to - piece.from > 2) {
-    const auto [low, high] = std::minmax_element(y.begin() + static_cast<std::ptrdiff_t>(piece.from),
-                                                 y.begin() + static_cast<std::ptrdiff_t>(piece.to));
+  while (range.to - range.from > 2) {
+    const auto [low, high] = std::minmax_element(y.begin() + static_cast<std::ptrdiff_t>(range.from),
+                                                 y.begin() + static_cast<std::ptrdiff_t>(range.to));
     if (*high - *low < limit) break;
-    const double level = level_of(y, piece.from, piece.to);
-    if (std::abs(y[piece.from] - level) > std::abs(y[piece.to - 1] - level)) {
-      ++piece.from;
+    const double level = level_of(y, range.from, range.to);
+    if (std::abs(y[range.from] - level) > std::abs(y[range.to - 1] - level)) {
+      ++range.from;
     } else {
-      --piece.to;
+      --range.to;
     }
   }
-  return piece;
+  return range;
 }
 
 // The median of each value and its neighbours, so that one disturbed size is not a rise.
@@ -136,10 +136,10 @@ std::vector<double> smoothed(const std::vector<double>& y) {
 
 // The widest part of [from, to) with a gentle slope. Caches after which translations miss slope by some 0.2 (log2 of
 // latency) per octave, the rise between two levels by 1 and more. Empty if none is an octave wide.
-Piece gentle_part(std::size_t from, std::size_t to, const std::vector<double>& y, const std::vector<double>& octaves,
-                  double roughness) {
+PointRange gentle_part(std::size_t from, std::size_t to, const std::vector<double>& y,
+                       const std::vector<double>& octaves, double roughness) {
   constexpr double gentlest = 0.3;
-  Piece widest;
+  PointRange widest;
   double width = 1;
   for (std::size_t first = from; first < to; ++first) {
     double low = y[first];
@@ -157,9 +157,10 @@ Piece gentle_part(std::size_t from, std::size_t to, const std::vector<double>& y
 }
 
 // Whether a range is neither the end of the plateau below nor the beginning of the one above.
-bool is_distinct(const Piece& piece, const Piece& below, const Piece& above, const std::vector<double>& y) {
-  if (piece.from == piece.to) return false;
-  const double level = level_of(y, piece.from, piece.to);
+bool is_distinct(const PointRange& range, const PointRange& below, const PointRange& above,
+                 const std::vector<double>& y) {
+  if (range.from == range.to) return false;
+  const double level = level_of(y, range.from, range.to);
   const double least = std::log2(1.5);
   return level - level_of(y, below.from, below.to) >= least && level_of(y, above.from, above.to) - level >= least;
 }
@@ -189,7 +190,7 @@ std::vector<Share> shares_of(const Curve& curve, const Plateau& below, const Pla
 }
 
 // The latency of a point in one bootstrap sample: mappings and batches are drawn from the measured ones.
-double drawn_again(const CurvePoint& point, Random& random) {
+double resampled_ns(const CurvePoint& point, Random& random) {
   if (point.mappings.empty()) return point.ns;
   std::vector<double> medians;
   for (std::size_t i = 0; i < point.mappings.size(); ++i) {
@@ -218,7 +219,7 @@ std::vector<double> bootstrap(const Curve& curve, double around_bytes, int draws
     for (const CurvePoint& point : curve) {
       // More than two octaves away from the rise, points do not affect it.
       const double distance = point.size_bytes / around_bytes;
-      ns.push_back(distance > 0.25 && distance < 4 ? drawn_again(point, random) : point.ns);
+      ns.push_back(distance > 0.25 && distance < 4 ? resampled_ns(point, random) : point.ns);
     }
     if (const auto capacity = capacity_of(ns)) capacities.push_back(*capacity);
   }
@@ -298,35 +299,35 @@ double middle_bytes(const Curve& curve, const Plateau& plateau) {
 }
 
 std::vector<Plateau> find_plateaus(const Curve& curve) {
-  const Sound sound = sound_points(curve);
+  const SoundPoints sound = sound_points(curve);
   if (sound.at.size() < 4) return {};
-  std::vector<Piece> pieces;
+  std::vector<PointRange> ranges;
   std::size_t from = 0;
   for (const std::size_t end : partition(sound.log_ns)) {
-    pieces.push_back({from, end, level_of(sound.log_ns, from, end)});
+    ranges.push_back({from, end, level_of(sound.log_ns, from, end)});
     from = end;
   }
   const double roughness = roughness_of(sound.log_ns);
-  const auto octaves_of = [&](const Piece& piece) {
-    return std::log2(curve[sound.at[piece.to - 1]].size_bytes / curve[sound.at[piece.from]].size_bytes);
+  const auto octaves_of = [&](const PointRange& range) {
+    return std::log2(curve[sound.at[range.to - 1]].size_bytes / curve[sound.at[range.from]].size_bytes);
   };
-  std::vector<Piece> flat;
-  for (const Piece& piece : joined(std::move(pieces), sound.log_ns)) {
-    const Piece part = flat_part(piece, sound.log_ns, roughness);
+  std::vector<PointRange> flat;
+  for (const PointRange& range : joined(std::move(ranges), sound.log_ns)) {
+    const PointRange part = flat_part(range, sound.log_ns, roughness);
     if (octaves_of(part) >= 0.75) flat.push_back(part);
   }
   std::vector<double> octaves;
   for (const std::size_t at : sound.at) octaves.push_back(std::log2(curve[at].size_bytes));
   const std::vector<double> smooth = smoothed(sound.log_ns);
   std::vector<Plateau> plateaus;
-  const auto add = [&](const Piece& piece) {
+  const auto add = [&](const PointRange& range) {
     plateaus.push_back(
-        {sound.at[piece.from], sound.at[piece.to - 1], std::exp2(level_of(sound.log_ns, piece.from, piece.to))});
+        {sound.at[range.from], sound.at[range.to - 1], std::exp2(level_of(sound.log_ns, range.from, range.to))});
   };
   for (std::size_t i = 0; i < flat.size(); ++i) {
     // Only between two flat ranges can a slope be distinguished from a rise.
     if (i > 0) {
-      const Piece gentle = gentle_part(flat[i - 1].to, flat[i].from, smooth, octaves, roughness);
+      const PointRange gentle = gentle_part(flat[i - 1].to, flat[i].from, smooth, octaves, roughness);
       if (is_distinct(gentle, flat[i - 1], flat[i], sound.log_ns)) add(gentle);
     }
     add(flat[i]);

@@ -67,12 +67,12 @@ QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, const S
       sound.emplace_back(median(mappings[i].ns), i);
     }
   }
-  const auto had_the_cache = [&](const auto& one) {
+  const auto used_the_cache = [&](const auto& one) {
     return mappings[one.second].from_memory.value_or(0) <= little_from_memory;
   };
-  if (std::any_of(sound.begin(), sound.end(), had_the_cache)) {
-    const auto gone = std::erase_if(sound, [&](const auto& one) { return !had_the_cache(one); });
-    reasons.insert(reasons.end(), gone, std::string(cache_shared));
+  if (std::any_of(sound.begin(), sound.end(), used_the_cache)) {
+    const auto removed = std::erase_if(sound, [&](const auto& one) { return !used_the_cache(one); });
+    reasons.insert(reasons.end(), removed, std::string(cache_shared));
   }
   std::sort(sound.begin(), sound.end());
   const std::size_t enough = std::min<std::size_t>(3, mappings.size());
@@ -81,8 +81,8 @@ QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, const S
     quiet.detail = fmt::format("{} of {} mappings disturbed: {}", reasons.size(), mappings.size(), quiet.why);
     return quiet;
   }
-  for (const auto& [ns, place] : sound) {
-    if (ns <= 1.2 * sound.front().first) quiet.which.push_back(place);
+  for (const auto& [ns, index] : sound) {
+    if (ns <= 1.2 * sound.front().first) quiet.which.push_back(index);
   }
   if (quiet.which.size() >= enough && quiet.which.size() * 3 >= sound.size()) return quiet;
   quiet.which.clear();
@@ -116,10 +116,10 @@ PointSummary summarize_point(const std::vector<MappingSample>& mappings, const S
     accepted += static_cast<std::int64_t>(mapping.ns.size());
     point.rejected += mapping.rejected;
   }
-  for (const std::size_t place : quiet.which) {
-    const MappingSample& mapping = mappings[place];
+  for (const std::size_t index : quiet.which) {
+    const MappingSample& mapping = mappings[index];
     if (mapping.ns.empty()) continue;
-    point.quiet.push_back(place);
+    point.quiet.push_back(index);
     point.batches += static_cast<std::int64_t>(mapping.ns.size());
     sound.push_back(&mapping.ns);
     medians.push_back(median(mapping.ns));

@@ -14,10 +14,10 @@
 namespace tally::memory {
 namespace {
 
-std::string contended_text(const Curve& curve, const Stretch& stretch, std::size_t first, std::size_t last) {
-  return fmt::format("{} of {} sizes from {} to {}{}{}", stretch.flagged, stretch.points,
+std::string contended_text(const Curve& curve, const Stretch& range, std::size_t first, std::size_t last) {
+  return fmt::format("{} of {} sizes from {} to {}{}{}", range.flagged, range.points,
                      size_text(curve[first].size_bytes), size_text(curve[last].size_bytes),
-                     stretch.why.empty() ? "" : ": ", stretch.why);
+                     range.why.empty() ? "" : ": ", range.why);
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ std::vector<LevelSpan> join_spans(const std::vector<Plateau>& plateaus, const st
 }
 
 Stretch measure_range(const Curve& curve, std::size_t first, std::size_t last) {
-  Stretch stretch;
+  Stretch range;
   std::map<std::string, int> reasons;
   int most = 0;
   std::vector<double> quiet;
@@ -43,31 +43,31 @@ Stretch measure_range(const Curve& curve, std::size_t first, std::size_t last) {
   double sound_bytes = curve[first].size_bytes;
   for (std::size_t i = first; i <= last; ++i) {
     const CurvePoint& point = curve[i];
-    ++stretch.points;
+    ++range.points;
     if (point.flagged) {
-      ++stretch.flagged;
+      ++range.flagged;
       const int times = ++reasons[point.why];
       if (times > most) {
         most = times;
-        stretch.why = point.why;
+        range.why = point.why;
       }
       continue;
     }
-    stretch.hole_octaves = std::max(stretch.hole_octaves, std::log2(point.size_bytes / sound_bytes));
+    range.hole_octaves = std::max(range.hole_octaves, std::log2(point.size_bytes / sound_bytes));
     sound_bytes = point.size_bytes;
     quiet.push_back(point.quiet_share);
     rejected.push_back(point.rejected_share);
   }
-  if (!quiet.empty()) stretch.quiet_share = median(std::move(quiet));
-  stretch.rejected_share = median(std::move(rejected));
-  return stretch;
+  if (!quiet.empty()) range.quiet_share = median(std::move(quiet));
+  range.rejected_share = median(std::move(rejected));
+  return range;
 }
 
 std::string contention_of(const Curve& curve, const LevelSpan& span) {
   const std::size_t first = span.first.first;
   const std::size_t last = span.last.last;
-  const Stretch stretch = measure_range(curve, first, last);
-  return stretch.flagged * 4 > stretch.points ? contended_text(curve, stretch, first, last) : std::string();
+  const Stretch range = measure_range(curve, first, last);
+  return range.flagged * 4 > range.points ? contended_text(curve, range, first, last) : std::string();
 }
 
 std::string contention_between(const Curve& curve, const LevelSpan& span, const LevelSpan& next) {
@@ -75,12 +75,12 @@ std::string contention_between(const Curve& curve, const LevelSpan& span, const 
   constexpr double hiding_octaves = 0.75;
   const std::size_t first = span.last.last;
   const std::size_t last = next.first.first;
-  const Stretch stretch = measure_range(curve, first, last);
-  const bool hole = stretch.flagged > 0 && stretch.hole_octaves >= hiding_octaves;
+  const Stretch range = measure_range(curve, first, last);
+  const bool hole = range.flagged > 0 && range.hole_octaves >= hiding_octaves;
   // In a shorter range the interval of the capacity covers the uncertainty.
-  const bool rough = std::log2(curve[last].size_bytes / curve[first].size_bytes) >= hiding_octaves &&
-                     stretch.flagged * 2 > stretch.points;
-  return hole || rough ? contended_text(curve, stretch, first, last) : std::string();
+  const bool rough =
+      std::log2(curve[last].size_bytes / curve[first].size_bytes) >= hiding_octaves && range.flagged * 2 > range.points;
+  return hole || rough ? contended_text(curve, range, first, last) : std::string();
 }
 
 std::string contention_above(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported) {

@@ -13,13 +13,13 @@ namespace {
 // A capacity belongs to a reported cache within this factor, as in find_levels().
 constexpr double nearby = 1.6;
 
-struct Around {
+struct NearbyPoints {
   int points = 0;
   int flagged = 0;
 };
 
-Around points_around(const Curve& curve, double bytes) {
-  Around around;
+NearbyPoints points_near(const Curve& curve, double bytes) {
+  NearbyPoints around;
   for (const CurvePoint& point : curve) {
     if (point.size_bytes < bytes / nearby || point.size_bytes > bytes * nearby) continue;
     ++around.points;
@@ -67,7 +67,7 @@ std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, 
                        size_text(curve.front().size_bytes));
   }
   std::string why = between_plateaus(curve, spans, bytes);
-  const Around around = points_around(curve, bytes);
+  const NearbyPoints around = points_near(curve, bytes);
   if (around.flagged > 0) why += fmt::format("; {} of {} sizes around it disturbed", around.flagged, around.points);
   // A curve that ends shortly after a level is too short for the plateau that would follow.
   const bool is_last = spans.empty() || bytes >= curve[spans.back().last.last].size_bytes;

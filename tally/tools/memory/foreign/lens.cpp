@@ -21,7 +21,7 @@ std::optional<double> value(const Row& row, std::string_view key) {
 }
 
 // The value of the first of these keys that a row has, because the tools use several names for one thing.
-std::optional<double> any(const Row& row, std::initializer_list<std::string_view> keys) {
+std::optional<double> first_value(const Row& row, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     if (const auto found = value(row, key)) return found;
   }
@@ -42,12 +42,12 @@ std::optional<double> block_of(const Row& row) {
 
 // Adds a write and a read of a region; false if the row has no stamps or they do not ascend.
 bool add_row(const Row& row, result::Memory& memory) {
-  const auto region = any(row, {"region_size", "access_size"});
+  const auto region = first_value(row, {"region_size", "access_size"});
   const auto block = block_of(row);
   const auto count = value(row, "count");
   const auto total = value(row, "total");
-  const auto start = any(row, {"cycle_write_start", "cycle_start"});
-  const auto middle = any(row, {"cycle_read_start", "cycle_write_end"});
+  const auto start = first_value(row, {"cycle_write_start", "cycle_start"});
+  const auto middle = first_value(row, {"cycle_read_start", "cycle_write_end"});
   const auto end = value(row, "cycle_read_end");
   if (!region || !block || !count || !total || !start || !middle || !end) return false;
   if (*region < 64 || *block < 64 || *count < 1 || *total <= 0 || *middle < *start || *end < *middle ||

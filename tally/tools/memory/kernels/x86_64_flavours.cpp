@@ -21,7 +21,7 @@ std::uint64_t saved_state() {
   return std::uint64_t{high} << 32 | low;
 }
 
-Features look() {
+Features read_features() {
   Features features;
   std::uint32_t a = 0;
   std::uint32_t b = 0;
@@ -45,8 +45,8 @@ Features look() {
 }
 
 const Features& features() {
-  static const Features seen = look();
-  return seen;
+  static const Features detected = read_features();
+  return detected;
 }
 
 struct NoEnd {

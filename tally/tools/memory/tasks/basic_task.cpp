@@ -37,14 +37,14 @@ bool begins_cached(const Operation& operation) {
   return operation.store != nullptr && operation.name != "nt-store" && !operation.store->name.starts_with("nt");
 }
 
-struct Places {
+struct AccessOrder {
   const char* name;
   std::vector<std::uint64_t> offsets;
 };
 
-std::vector<Places> both_orders(Runner& runner) {
-  Places forward{"forward", {}};
-  Places random{"random", {}};
+std::vector<AccessOrder> both_orders(Runner& runner) {
+  AccessOrder forward{"forward", {}};
+  AccessOrder random{"random", {}};
   for (std::size_t i = 0; i < samples; ++i) {
     forward.offsets.push_back(i * widest % window);
     random.offsets.push_back(runner.random().uniform(0, window / widest - 1) * widest);
@@ -52,11 +52,11 @@ std::vector<Places> both_orders(Runner& runner) {
   return {forward, random};
 }
 
-Series time_operation(Runner& runner, std::byte* base, const Places& places, const Operation* operation,
+Series time_operation(Runner& runner, std::byte* base, const AccessOrder& order, const Operation* operation,
                       std::uint64_t bytes) {
   const Fence& fence = *runner.plan().fence;
   const auto prepare = [&](std::size_t i) {
-    std::byte* const at = base + places.offsets[i];
+    std::byte* const at = base + order.offsets[i];
     if (operation != nullptr && begins_cached(*operation)) {
       for (std::uint64_t k = 0; k < bytes; k += 64) at[k] = std::byte{1};
     } else {
@@ -65,19 +65,19 @@ Series time_operation(Runner& runner, std::byte* base, const Places& places, con
   };
   const auto body = [&](std::size_t i) {
     if (operation != nullptr)
-      operation->run({base + places.offsets[i], once.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
+      operation->run({base + order.offsets[i], once.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
     fence.wait();
   };
   return time_each(runner, samples, prepare, body);
 }
 
-void add_row(const Runner& runner, const Series& series, const std::string& name, const Places& places,
+void add_row(const Runner& runner, const Series& series, const std::string& name, const AccessOrder& order,
              std::uint64_t bytes, double empty_ns, result::Memory& result) {
   result::MemoryPoint row;
   row.task = result.task;
   row.quantity = name;
   row.mode = "single";
-  row.order = places.name;
+  row.order = order.name;
   row.region_bytes = window;
   row.block_bytes = row.stride_bytes = bytes;
   row.count = 1;
@@ -103,18 +103,18 @@ Result<void> run_basic(Runner& runner, result::Memory& result) {
   if (!area) return fail(area.error());
   const auto all = all_operations();
   double done = 0;
-  for (const Places& places : both_orders(runner)) {
-    const Series empty = time_operation(runner, area->data(), places, nullptr, 64);
+  for (const AccessOrder& order : both_orders(runner)) {
+    const Series empty = time_operation(runner, area->data(), order, nullptr, 64);
     const double empty_ns = median(empty.ns);
     result.controls.push_back(
-        {fmt::format("nothing but the fence, {}", places.name), fmt::format("{:.1f} ns", empty_ns), empty_ns, "ns"});
+        {fmt::format("nothing but the fence, {}", order.name), fmt::format("{:.1f} ns", empty_ns), empty_ns, "ns"});
     for (const std::uint64_t bytes : {64, 128, 256}) {
-      const std::string group = fmt::format("{} bytes, {}", bytes, places.name);
+      const std::string group = fmt::format("{} bytes, {}", bytes, order.name);
       for (const Operation& operation : all) {
         if (runner.must_stop()) break;
         runner.plan().progress(done++ / static_cast<double>(6 * all.size()), std::string(operation.name));
-        const Series series = time_operation(runner, area->data(), places, &operation, bytes);
-        add_row(runner, series, std::string(operation.name), places, bytes, empty_ns, result);
+        const Series series = time_operation(runner, area->data(), order, &operation, bytes);
+        add_row(runner, series, std::string(operation.name), order, bytes, empty_ns, result);
         result.histograms.push_back(histogram_of(series.ns, std::string(operation.name), group, "ns"));
       }
       result.histograms.push_back(histogram_of(empty.ns, "nothing but the fence", group, "ns"));

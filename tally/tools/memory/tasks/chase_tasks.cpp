@@ -45,8 +45,8 @@ Pass pass_of(const Runner& runner, std::uint64_t region, std::uint64_t block) {
 }
 
 // Measures one region and block in all mappings; adds the rows of the requested passes.
-Result<void> measure_one(Runner& runner, const Pass& pass, const Wanted& wanted, result::Memory& result,
-                         std::vector<double>& references, Sweep& sweep) {
+Result<void> measure_size(Runner& runner, const Pass& pass, const Wanted& wanted, result::Memory& result,
+                          std::vector<double>& references, Sweep& sweep) {
   std::vector<MappingSample> write;
   std::vector<MappingSample> read;
   std::vector<MappingSample> raw;
@@ -98,7 +98,8 @@ Result<Sweep> sweep_over(Runner& runner, const std::vector<std::uint64_t>& regio
   for (std::size_t i = 0; i < passes.size() && !runner.must_stop(); ++i) {
     runner.plan().progress(static_cast<double>(i) / static_cast<double>(passes.size()),
                            "regions of " + size_text(passes[i].region_bytes));
-    if (auto done = measure_one(runner, passes[i], wanted, result, references, sweep); !done) return fail(done.error());
+    if (auto done = measure_size(runner, passes[i], wanted, result, references, sweep); !done)
+      return fail(done.error());
   }
   judge(result, references);
   return sweep;
@@ -122,7 +123,7 @@ Result<void> run_chase_raw(Runner& runner, result::Memory& result) { return chas
 
 namespace {
 
-std::string words_of(Forwarded forwarded) {
+std::string forwarding_text(Forwarded forwarded) {
   switch (forwarded) {
     case Forwarded::yes:
       return "raw / (write + read) lies below 0.9, and data written just now is served above the level that the cold "
@@ -153,7 +154,7 @@ Result<void> run_forward(Runner& runner, result::Memory& result) {
         blocks.size() == 1 ? size_text(key.second)
                            : fmt::format("{} in blocks of {}", size_text(key.second), size_text(key.first)));
   }
-  for (const auto& [forwarded, of] : sizes) result.findings.push_back(words_of(forwarded) + join(of, ", "));
+  for (const auto& [forwarded, of] : sizes) result.findings.push_back(forwarding_text(forwarded) + join(of, ", "));
   return {};
 }
 

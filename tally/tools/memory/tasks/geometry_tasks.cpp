@@ -21,9 +21,9 @@ constexpr std::uint64_t line_bytes = 64;
 Result<std::pair<double, double>> first_latencies(Runner& runner, std::uint64_t first_bytes) {
   const auto inside = runner.visit({.blocks = first_bytes / 4 / line_bytes});
   if (!inside) return fail(inside.error());
-  const auto behind = runner.visit({.blocks = first_bytes * 4 / line_bytes});
-  if (!behind) return fail(behind.error());
-  return std::pair{median(inside->ns), median(behind->ns)};
+  const auto beyond = runner.visit({.blocks = first_bytes * 4 / line_bytes});
+  if (!beyond) return fail(beyond.error());
+  return std::pair{median(inside->ns), median(beyond->ns)};
 }
 
 std::uint64_t first_level_bytes(const Runner& runner) {

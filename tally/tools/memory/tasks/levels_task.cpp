@@ -32,8 +32,8 @@ constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t costly_bytes = 64 * mib;
 constexpr int costly_mappings = 2;
 // Larger sizes get fewer mappings: as many as need to agree by more than chance.
-constexpr std::uint64_t dear_bytes = 16 * mib;
-constexpr int dear_mappings = 3;
+constexpr std::uint64_t large_bytes = 16 * mib;
+constexpr int large_mappings = 3;
 
 // Shares of the progress bar: about the time that each part takes.
 constexpr double curve_done = 0.55;
@@ -42,10 +42,10 @@ constexpr double controls_done = 0.95;
 
 Result<void> first_curve(Runner& runner, CurveRun& run, std::uint64_t last) {
   std::vector<std::uint64_t> usual;
-  std::vector<std::uint64_t> dear;
+  std::vector<std::uint64_t> large;
   std::vector<std::uint64_t> costly;
   for (const std::uint64_t size : size_grid(runner.plan().from_bytes, last, 8, line_bytes)) {
-    (size <= dear_bytes ? usual : size <= costly_bytes ? dear : costly).push_back(size);
+    (size <= large_bytes ? usual : size <= costly_bytes ? large : costly).push_back(size);
   }
   // Every fourth size and the last: two per octave.
   std::vector<std::uint64_t> thinned;
@@ -54,7 +54,7 @@ Result<void> first_curve(Runner& runner, CurveRun& run, std::uint64_t last) {
   }
   const int mappings = runner.plan().mappings;
   if (auto measured = run.measure(usual, mappings, 0, 0.5 * curve_done); !measured) return measured;
-  if (auto measured = run.measure(dear, std::min(dear_mappings, mappings), 0.5 * curve_done, 0.8 * curve_done);
+  if (auto measured = run.measure(large, std::min(large_mappings, mappings), 0.5 * curve_done, 0.8 * curve_done);
       !measured) {
     return measured;
   }
@@ -80,9 +80,9 @@ Result<void> refine(Runner& runner, CurveRun& run, double start) {
     for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
       const Rise rise = find_rise(curve, plateaus[i], plateaus[i + 1]);
       if (rise.half_bytes > finest) continue;
-      const auto some =
+      const auto added =
           sizes_between(curve, rise.below_bytes / 1.2, rise.beyond_bytes * 1.2, std::exp2(1.1 / 32), line_bytes);
-      sizes.insert(sizes.end(), some.begin(), some.end());
+      sizes.insert(sizes.end(), added.begin(), added.end());
     }
     const double from = start + 0.05 * round;
     if (auto measured = run.measure(sizes, runner.plan().mappings, from, from + 0.05); !measured) return measured;
@@ -184,29 +184,29 @@ Result<bool> is_cache_rise(Runner& runner, const Curve& curve, const Plateau& be
 
 Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const std::vector<Plateau>& plateaus,
                                       result::Memory& result) {
-  std::vector<bool> are;
+  std::vector<bool> rises_of_caches;
   for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
     if (is_slope(plateaus[i].ns, plateaus[i + 1].ns)) {
-      are.push_back(false);
+      rises_of_caches.push_back(false);
       continue;
     }
-    if (i > 0 && are[i - 1] &&
+    if (i > 0 && rises_of_caches[i - 1] &&
         is_of_prefetchers(curve, plateaus[i - 1], plateaus[i + 1], static_cast<double>(linux::page_bytes()))) {
-      are.push_back(false);
+      rises_of_caches.push_back(false);
       result.findings.push_back(fmt::format("{:.2f} ns at {} is no level: each miss brings a neighbouring line",
                                             plateaus[i].ns, size_text(middle_bytes(curve, plateaus[i]))));
       continue;
     }
-    const auto is = is_cache_rise(runner, curve, plateaus[i], plateaus[i + 1]);
-    if (!is) return fail(is.error());
-    are.push_back(*is);
-    if (!*is) {
+    const auto is_cache = is_cache_rise(runner, curve, plateaus[i], plateaus[i + 1]);
+    if (!is_cache) return fail(is_cache.error());
+    rises_of_caches.push_back(*is_cache);
+    if (!*is_cache) {
       result.findings.push_back(fmt::format(
           "the step from {:.2f} to {:.2f} ns at {} is one of translation buffers: it goes away page by page",
           plateaus[i].ns, plateaus[i + 1].ns, size_text(curve[plateaus[i].last].size_bytes)));
     }
   }
-  return are;
+  return rises_of_caches;
 }
 
 // Measures ways, sets and line size of the first level.
@@ -286,7 +286,7 @@ void add_curve(Runner& runner, const CurveRun& run, result::Memory& result) {
   result.verdict.rejected_percent = tried > 0 ? 100 * static_cast<double>(run.rejected()) / tried : 0;
 }
 
-Result<std::uint64_t> wanted_last_size(const Runner& runner) {
+Result<std::uint64_t> requested_last_size(const Runner& runner) {
   const auto available = linux::available_bytes();
   const std::uint64_t asked = runner.plan().to_bytes;
   if (asked > 0) {
@@ -304,7 +304,7 @@ Result<std::uint64_t> wanted_last_size(const Runner& runner) {
 }  // namespace
 
 Result<std::uint64_t> last_size(const Runner& runner) {
-  auto last = wanted_last_size(runner);
+  auto last = requested_last_size(runner);
   if (!last || runner.plan().file.empty()) return last;
   // Reports a file that is too small before anything is measured.
   const auto area = linux::Area::map_file(runner.plan().file, *last);

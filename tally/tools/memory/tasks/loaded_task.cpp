@@ -22,8 +22,9 @@ constexpr std::uint64_t stream_access = 4096;
 constexpr std::uint64_t pauses[] = {1 << 20, 1 << 18, 1 << 16, 1 << 14, 0};
 
 // Walks the chase while streams run on all other processors.
-Result<result::MemoryPoint> beside(Runner& runner, const Stream& stream, std::vector<linux::Area>& areas,
-                                   std::uint64_t pause, std::uint64_t region, std::vector<double>& references) {
+Result<result::MemoryPoint> latency_under_load(Runner& runner, const Stream& stream, std::vector<linux::Area>& areas,
+                                               std::uint64_t pause, std::uint64_t region,
+                                               std::vector<double>& references) {
   const auto& processors = runner.processors();
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> moved = 0;
@@ -95,7 +96,7 @@ Result<void> run_loaded(Runner& runner, result::Memory& result) {
       if (runner.must_stop()) break;
       runner.plan().progress(static_cast<double>(result.points.size()) / 10,
                              "latency beside " + std::string(operation.name));
-      auto row = beside(runner, stream, areas, pause, region, references);
+      auto row = latency_under_load(runner, stream, areas, pause, region, references);
       if (!row) return fail(row.error());
       row->task = result.task;
       result.points.push_back(*std::move(row));

@@ -57,17 +57,17 @@ std::vector<int> thread_counts(const Runner& runner) {
 }
 
 // The order of LENS's random accesses: a Galois shift register of 64 bits (taps 64, 63, 61, 60).
-Order shift_register_order(std::uint64_t places, std::uint64_t seed) {
+Order shift_register_order(std::uint64_t positions, std::uint64_t seed) {
   std::uint64_t state = seed == 0 ? 1 : seed;
-  Order order(std::min<std::uint64_t>(places, 1 << 20));
-  for (std::uint32_t& place : order) {
+  Order order(std::min<std::uint64_t>(positions, 1 << 20));
+  for (std::uint32_t& position : order) {
     state = state >> 1 ^ ((state & 1) != 0 ? 0xD800'0000'0000'0000 : 0);
-    place = static_cast<std::uint32_t>(state & (places - 1));
+    position = static_cast<std::uint32_t>(state & (positions - 1));
   }
   return order;
 }
 
-void say_best(result::Memory& result) {
+void add_best_finding(result::Memory& result) {
   const result::MemoryPoint* best = nullptr;
   for (const auto& point : result.points) {
     if (point.mb_per_second && (best == nullptr || *point.mb_per_second > *best->mb_per_second)) best = &point;
@@ -87,7 +87,7 @@ Result<void> run_seq_bw(Runner& runner, result::Memory& result) {
   stream.order_name = "forward";
   if (auto done = measure_all(runner, stream, thread_counts(runner), 0, 1, result); !done) return done;
   judge(result, {runner.reference_ns()});
-  say_best(result);
+  add_best_finding(result);
   return {};
 }
 
@@ -116,13 +116,13 @@ Result<void> run_random_bw(Runner& runner, result::Memory& result) {
   stream.access_bytes = access_of(runner);
   // Accesses begin at multiples of their size, and their number is a power of two.
   stream.stride_bytes = std::max(std::bit_ceil(stream.access_bytes), runner.plan().stride_bytes);
-  const std::uint64_t places = std::bit_floor(std::max<std::uint64_t>(1, window_of(runner) / stream.stride_bytes));
-  stream.window_bytes = places * stream.stride_bytes;
-  stream.order = closed(shift_register_order(places, runner.plan().seed));
+  const std::uint64_t positions = std::bit_floor(std::max<std::uint64_t>(1, window_of(runner) / stream.stride_bytes));
+  stream.window_bytes = positions * stream.stride_bytes;
+  stream.order = closed(shift_register_order(positions, runner.plan().seed));
   stream.order_name = "random";
   if (auto done = measure_all(runner, stream, thread_counts(runner), 0, 1, result); !done) return done;
   judge(result, {runner.reference_ns()});
-  say_best(result);
+  add_best_finding(result);
   return {};
 }
 

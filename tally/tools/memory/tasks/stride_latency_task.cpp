@@ -15,23 +15,23 @@ constexpr std::uint64_t steps = 512;
 Result<void> measure_stride(Runner& runner, const Operation& operation, std::uint64_t access, std::uint64_t stride,
                             std::vector<double>& references, result::Memory& result) {
   const Fence& fence = *runner.plan().fence;
-  const std::uint64_t places = std::clamp<std::uint64_t>(most_window / stride, 1, 1 << 16);
-  Order order = forward_ring(places);
+  const std::uint64_t positions = std::clamp<std::uint64_t>(most_window / stride, 1, 1 << 16);
+  Order order = forward_ring(positions);
   order.push_back(0);
   std::vector<MappingSample> samples;
   result::MemoryPoint row;
   for (int i = 0; i < runner.plan().mappings && !runner.must_stop(); ++i) {
-    auto area = runner.fresh(places * stride);
+    auto area = runner.fresh(positions * stride);
     if (!area) return fail(area.error());
     row.pages_got = area->got();
-    flush(area->data(), places * stride, 64);
+    flush(area->data(), positions * stride, 64);
     std::size_t at = 0;
     const auto body = [&] {
       const Stamp start = begin_stamp();
       for (std::uint64_t k = 0; k < steps; ++k) {
         operation.run({area->data(), order.data() + at, Blocks{1}, Bytes{stride}, Lines{access / 64}});
         fence.wait();
-        at = at + 1 == places ? 0 : at + 1;
+        at = at + 1 == positions ? 0 : at + 1;
       }
       return Timed{start, end_stamp(), 0};
     };
@@ -46,10 +46,10 @@ Result<void> measure_stride(Runner& runner, const Operation& operation, std::uin
   row.quantity = operation.name;
   row.mode = "access and fence";
   row.order = name(OrderKind::forward);
-  row.region_bytes = places * access;
+  row.region_bytes = positions * access;
   row.block_bytes = access;
   row.stride_bytes = stride;
-  row.count = places;
+  row.count = positions;
   row.pages_asked = name(runner.plan().pages);
   if (operation.store != nullptr) row.store = operation.store->name;
   if (operation.load != nullptr) row.load = operation.load->name;

@@ -23,7 +23,7 @@ constexpr double threshold_ns = 20'000;  // a slower write means that the device
                                          // the thread
 
 // One way to write; its delays are not timed.
-struct Way {
+struct WriteMethod {
   const char* name;
   bool plain = false;  // a store and a write-back instead of a non-temporal store
   bool alternates = false;
@@ -32,32 +32,32 @@ struct Way {
   bool until_slow = false;
 };
 
-constexpr std::array ways{
-    Way{.name = "nt-store"},
-    Way{.name = "store-clwb", .plain = true},
-    Way{.name = "delay behind each", .delay_every = 1},
-    Way{.name = "two places in turn", .alternates = true},
-    Way{.name = "one rest half-way", .rests_half_way = true},
-    Way{.name = "delay behind each 32", .delay_every = every},
-    Way{.name = "until one is slow", .until_slow = true},
+constexpr std::array methods{
+    WriteMethod{.name = "nt-store"},
+    WriteMethod{.name = "store-clwb", .plain = true},
+    WriteMethod{.name = "delay behind each", .delay_every = 1},
+    WriteMethod{.name = "two places in turn", .alternates = true},
+    WriteMethod{.name = "one rest half-way", .rests_half_way = true},
+    WriteMethod{.name = "delay behind each 32", .delay_every = every},
+    WriteMethod{.name = "until one is slow", .until_slow = true},
 };
 
-const Store* store_of(const Way& way) {
+const Store* store_of(const WriteMethod& method) {
   for (const Operation& one : operations()) {
-    if (one.name == (way.plain ? "store-clwb" : "nt-store")) return one.store;
+    if (one.name == (method.plain ? "store-clwb" : "nt-store")) return one.store;
   }
   return nullptr;
 }
 
-Series write_so(Runner& runner, std::byte* base, const Store& store, const Way& way, std::uint64_t bytes,
-                std::uint64_t distance) {
+Series write_repeatedly(Runner& runner, std::byte* base, const Store& store, const WriteMethod& method,
+                        std::uint64_t bytes, std::uint64_t distance) {
   static const std::vector<std::uint32_t> once{0, 0};
   const auto before = [&](std::size_t i) {
-    if (way.delay_every > 0 && i % way.delay_every == 0) (void)adds(short_adds);
-    if (way.rests_half_way && i == writes / 2) (void)adds(long_adds);
+    if (method.delay_every > 0 && i % method.delay_every == 0) (void)adds(short_adds);
+    if (method.rests_half_way && i == writes / 2) (void)adds(long_adds);
   };
   const auto body = [&](std::size_t i) {
-    std::byte* const at = base + (way.alternates && i % 2 == 1 ? distance : 0);
+    std::byte* const at = base + (method.alternates && i % 2 == 1 ? distance : 0);
     store.write({at, once.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
     runner.plan().fence->wait();
   };
@@ -74,35 +74,35 @@ Result<void> run_wear(Runner& runner, result::Memory& result) {
   if (!area) return fail(area.error());
   const Series control = time_each(runner, writes, nothing_before, [&](std::size_t) { plan.fence->wait(); });
   const auto slow_control = outlying(control.ns);
-  for (const Way& way : ways) {
-    const Store* const store = store_of(way);
+  for (const WriteMethod& method : methods) {
+    const Store* const store = store_of(method);
     if (store == nullptr || runner.must_stop()) continue;
-    plan.progress(static_cast<double>(&way - ways.data()) / ways.size(), way.name);
-    const Series series = write_so(runner, area->data(), *store, way, bytes, distance);
+    plan.progress(static_cast<double>(&method - methods.data()) / methods.size(), method.name);
+    const Series series = write_repeatedly(runner, area->data(), *store, method, bytes, distance);
     const auto slow = outlying(series.ns);
     const Tails tails = judge_tails(slow, series.seconds, slow_control.size(), control.seconds);
     result::MemoryPoint row;
     row.task = result.task;
-    row.quantity = way.name;
+    row.quantity = method.name;
     row.mode = "wear";
     row.order = "one place";
     row.region_bytes = row.block_bytes = bytes;
-    row.stride_bytes = way.alternates ? distance : bytes;
-    row.count = way.alternates ? 2 : 1;
+    row.stride_bytes = method.alternates ? distance : bytes;
+    row.count = method.alternates ? 2 : 1;
     row.pages_asked = name(plan.pages);
     row.store = store->name;
     row.fence = plan.fence->name;
     row.seed = plan.seed;
     set_timing(row, series.ns);
     result.points.push_back(std::move(row));
-    result.histograms.push_back(histogram_of(series.ns, way.name, "Duration of a write", "ns"));
-    result.statistics.emplace_back(fmt::format("{}, slow_writes", way.name), static_cast<double>(slow.size()));
-    result.statistics.emplace_back(fmt::format("{}, gap_variation", way.name), tails.variation);
+    result.histograms.push_back(histogram_of(series.ns, method.name, "Duration of a write", "ns"));
+    result.statistics.emplace_back(fmt::format("{}, slow_writes", method.name), static_cast<double>(slow.size()));
+    result.statistics.emplace_back(fmt::format("{}, gap_variation", method.name), tails.variation);
     if (tails.periodic) {
-      result.findings.push_back(
-          fmt::format("{}: a slow write every {:.0f}, {:.1f} us each", way.name, tails.mean_gap, tails.median / 1000));
+      result.findings.push_back(fmt::format("{}: a slow write every {:.0f}, {:.1f} us each", method.name,
+                                            tails.mean_gap, tails.median / 1000));
     }
-    if (!way.until_slow) continue;
+    if (!method.until_slow) continue;
     const auto first = std::find_if(series.ns.begin(), series.ns.end(), [](double ns) { return ns > threshold_ns; });
     if (first != series.ns.end()) {
       result.statistics.emplace_back("writes_until_one_over_20_us", static_cast<double>(first - series.ns.begin() + 1));

@@ -44,9 +44,10 @@ Result<void> run_overwrite(Runner& runner, result::Memory& result) {
   if (!area) return fail(area.error());
   const std::vector<std::uint32_t> order{0, 0};
   const Plan& plan = runner.plan();
-  const std::uint64_t places = area->size() / bytes;
+  const std::uint64_t block_count = area->size() / bytes;
   const auto write = time_each(runner, writes, nothing_before, [&](std::size_t i) {
-    plan.store->write({area->data() + i % places * bytes, order.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
+    plan.store->write(
+        {area->data() + i % block_count * bytes, order.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
     plan.fence->wait();
   });
   const auto control = time_each(runner, writes, nothing_before, [&](std::size_t) { plan.fence->wait(); });

@@ -12,13 +12,13 @@ using Values = std::vector<linux::PerfValue>;
 
 constexpr Nanoseconds ms{1'000'000};
 
-TEST(BatchCounters, are_divided_by_the_steps_of_the_batch) {
+TEST(BatchCounters, are_divided_by_the_steps) {
   const Values before{{1000, 5 * ms, 5 * ms}, {70, 5 * ms, 5 * ms}};
   const Values after{{4000, 6 * ms, 6 * ms}, {320, 6 * ms, 6 * ms}};
   EXPECT_EQ(counts_per_step(before, after, 1000), (std::vector<double>{3, 0.25}));
 }
 
-TEST(BatchCounters, lent_to_others_meanwhile_say_nothing) {
+TEST(BatchCounters, are_empty_if_multiplexed) {
   const Values before{{1000, 5 * ms, 5 * ms}};
   EXPECT_TRUE(counts_per_step(before, {{{4000, 7 * ms, 6 * ms}}}, 1000).empty()) << "a part of the time";
   EXPECT_TRUE(counts_per_step(before, {{{1000, 6 * ms, 5 * ms}}}, 1000).empty()) << "all of it: no false 0";
@@ -32,7 +32,7 @@ MappingSample mapping(double ns, std::vector<std::vector<double>> counts) {
   return {std::vector<double>(counts.size(), ns), true, 0, 1, 1, 0, std::move(counts)};
 }
 
-TEST(BatchCounters, of_a_point_are_the_median_of_its_quiet_mappings_medians) {
+TEST(BatchCounters, of_a_point_are_the_median_of_quiet_mappings) {
   const PointSummary point =
       summarize_point({mapping(10, {{3, 0.5}, {3, 0.7}, {9, 0.6}}), mapping(10, {{3, 0.8}, {}, {3, 0.8}}),
                        mapping(10, {{4, 0.7}, {4, 0.7}, {4, 0.7}}), mapping(30, {{50, 50}, {50, 50}, {50, 50}})});

@@ -41,7 +41,7 @@ TEST(Plant, a_walk_touches_each_block_once) {
 }
 
 // The hardware follows the planned chain, from word to word and back to the first.
-TEST(Plant, a_walk_over_words_is_their_chain) {
+TEST(Plant, a_walk_over_words_follows_the_chain) {
   Random random(1);
   for (const OrderKind kind : {OrderKind::back_and_forth, OrderKind::interleaved}) {
     const auto chain = word_chain(kind, 50, 192, random);
@@ -71,7 +71,7 @@ std::int64_t growth_by_visits(Runner& runner, std::int64_t bytes, int times) {
 
 // The kernel reuses freed frames at once, so successive mappings must not be freed in between. The retained mappings
 // are resident together, up to a limit.
-TEST(Visit, does_not_come_back_to_the_frames_of_the_ones_before) {
+TEST(Visit, does_not_reuse_the_frames_of_recent_visits) {
   Plan plan;
   plan.batches = 1;
   auto runner = Runner::start(plan);
@@ -84,7 +84,7 @@ TEST(Visit, does_not_come_back_to_the_frames_of_the_ones_before) {
 
 // Data in the first level is not loaded from memory, whatever others do to the shared level; without the request the
 // share is unknown.
-TEST(Visit, tells_how_many_loads_came_from_memory) {
+TEST(Visit, reports_the_share_of_loads_from_memory) {
   auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
   EXPECT_FALSE(runner->visit({.blocks = 64})->from_memory);
@@ -103,7 +103,7 @@ TEST(Visit, tells_how_many_loads_came_from_memory) {
 }
 
 // 1,000 adjacent lines end at 64,000; of lines that are spread over 16 M, one of 260 is below that.
-TEST(Visit, of_scattered_lines_is_spread_over_the_pool) {
+TEST(Visit, of_scattered_lines_covers_the_pool) {
   auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
   const Lap lap{.blocks = 1000, .pool_blocks = (16 << 20) / 64};
@@ -116,7 +116,7 @@ TEST(Visit, of_scattered_lines_is_spread_over_the_pool) {
   EXPECT_FALSE(runner->visit({.blocks = 1000, .pool_blocks = most_blocks + 1}));
 }
 
-TEST(Visit, of_a_file_keeps_no_mapping) {
+TEST(Visit, of_a_file_retains_no_mapping) {
   constexpr std::int64_t bytes = 2 << 20;
   Plan plan;
   plan.batches = 1;
@@ -131,7 +131,7 @@ TEST(Visit, of_a_file_keeps_no_mapping) {
 }
 
 // A page fault represents any disturbance of a batch; others may come in addition.
-TEST(Settle, is_done_before_the_batch_behind_a_disturbed_one) {
+TEST(Settle, runs_before_the_batch_after_a_disturbed_one) {
   auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
   constexpr std::size_t far = 4 << 20;  // farther apart than a huge page
@@ -154,7 +154,7 @@ TEST(Settle, is_done_before_the_batch_behind_a_disturbed_one) {
   EXPECT_NE(events.find("fsb"), std::string::npos) << events;
 }
 
-TEST(Kernels, stamps_ascend_and_flushing_changes_nothing) {
+TEST(Kernels, stamps_ascend_and_flush_preserves_memory) {
   const Timed empty = nothing();
   const Timed sum = adds(1 << 16);
   EXPECT_GT(empty.end.ticks, empty.start.ticks);
@@ -164,7 +164,7 @@ TEST(Kernels, stamps_ascend_and_flushing_changes_nothing) {
   EXPECT_EQ(memory, std::vector<std::byte>(4096, std::byte{7}));
 }
 
-TEST(B12, no_more_memory_is_asked_for_than_is_left) {
+TEST(B12, requests_only_available_memory) {
   const auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
   const auto area = runner->fresh(std::uint64_t{1} << 50);
@@ -173,7 +173,7 @@ TEST(B12, no_more_memory_is_asked_for_than_is_left) {
 }
 
 // B8: the memory that empties a level was at a multiple of the access size after the region, and regions grew into it.
-TEST(B8, what_empties_a_level_is_memory_of_its_own) {
+TEST(B8, memory_that_empties_a_level_is_separate) {
   auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
   for (const std::uint64_t region : {64, 4096, 65536, 1 << 20}) {
@@ -191,7 +191,7 @@ TEST(B8, what_empties_a_level_is_memory_of_its_own) {
   }
 }
 
-TEST(Area, has_the_pages_that_were_asked_for) {
+TEST(Area, has_the_requested_pages) {
   const auto small = linux::Area::map(4 << 20, linux::PageKind::small);
   ASSERT_TRUE(small) << small.error().message;
   EXPECT_EQ(small->got(), std::to_string(linux::page_bytes() / 1024) + "k");
@@ -207,7 +207,7 @@ TEST(Reported, caches_of_a_described_machine) {
   for (std::size_t i = 1; i < caches.size(); ++i) EXPECT_GT(caches[i].level, caches[i - 1].level);
 }
 
-TEST(Room, is_wanted_for_what_stays_mapped_too) {
+TEST(Room, includes_retained_mappings) {
   // Other programs may free memory in between.
   bool refused = false;
   for (int i = 0; i < 10 && !refused; ++i) {

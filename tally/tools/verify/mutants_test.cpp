@@ -162,7 +162,7 @@ const Mutant mutants[] = {
 
 class MutantTest : public testing::TestWithParam<Mutant> {};
 
-TEST_P(MutantTest, is_caught_by_its_name) {
+TEST_P(MutantTest, fails_its_goal) {
   Scripted backend;
   GetParam().spoil(backend);
   const result::Verify result = verified(backend, false);

@@ -137,9 +137,9 @@ class Scripted final : public backend::Backend {
   Count counted_of(const event::Event& event, const Trial& trial, const backend::Order& order, bool multiplex) {
     if (!has(event.id)) return absent("scripted: not here");
     const Known* its = known(event.id);
-    const MutantInput look{event.id, trial, order, trial.known(), runs_};
-    std::int64_t number = its ? its->value(look.known) : speculative(event.id, trial);
-    value(look, number);
+    const MutantInput input{event.id, trial, order, trial.known(), runs_};
+    std::int64_t number = its ? its->value(input.known) : speculative(event.id, trial);
+    value(input, number);
     Count made = exact(number, CountSource::pmu("scripted"));
     made.trust = its ? trust : Trust::counted;
     if (multiplex && order.events.size() > counters) {
@@ -147,7 +147,7 @@ class Scripted final : public backend::Backend {
       const Reading reading{number / 4, std::chrono::milliseconds(400), std::chrono::milliseconds(100)};
       made = from_reading(reading, CountSource::pmu("scripted"));
     }
-    count(look, made);
+    count(input, made);
     return made;
   }
 

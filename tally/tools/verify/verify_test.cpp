@@ -30,7 +30,7 @@ TEST(RightBackend, is_exact) {
   EXPECT_EQ(grade(result, "cycles:u"), result::EventGrade::speculative);
 }
 
-TEST(RightBackend, passes_with_the_noise_of_100_seeds) {
+TEST(RightBackend, passes_with_noise_of_100_seeds) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Scripted backend;
     Noisy noisy(backend,
@@ -55,7 +55,7 @@ TEST(Noise, is_the_same_for_the_same_seed) {
 }
 
 // Kolmogorov-Smirnov: the largest distance between the distributions is below the 1 % critical value.
-TEST(Noise, its_skid_is_distributed_as_it_says) {
+TEST(Noise, skid_has_the_documented_distribution) {
   Scripted backend;
   Noisy noisy(backend, {.seed = 3, .skid = true});
   auto signals = linux::Signals::watch();
@@ -92,7 +92,7 @@ TEST(Noise, its_skid_is_distributed_as_it_says) {
   }
 }
 
-TEST(Noise, reads_its_parameters) {
+TEST(Noise, parses_its_parameters) {
   EXPECT_EQ(*parse_noise("skid=hpctool"), (Noise{.skid = true}));
   EXPECT_FALSE(parse_noise("skid=5"));
   EXPECT_EQ(*parse_noise("seed=9,irq=1.5,fault=2"), (Noise{9, 1.5, 2}));
@@ -103,7 +103,7 @@ TEST(Noise, reads_its_parameters) {
 }
 
 // The guest's emulated processor has only these two known events.
-TEST(RightBackend, with_instructions_and_cycles_alone_passes_with_reasons) {
+TEST(RightBackend, with_instructions_and_cycles_only_passes_with_reasons) {
   Scripted backend;
   backend.has = [](Id id) { return id == Id::instructions || id == Id::cycles; };
   backend.trust = Trust::counted;
@@ -116,7 +116,7 @@ TEST(RightBackend, with_instructions_and_cycles_alone_passes_with_reasons) {
   }
 }
 
-TEST(RightBackend, is_not_believed_where_no_switch_happened) {
+TEST(RightBackend, is_inconclusive_without_context_switches) {
   Scripted backend;
   backend.switches = 3;
   const result::Verify result = verified(backend);
@@ -126,7 +126,7 @@ TEST(RightBackend, is_not_believed_where_no_switch_happened) {
   EXPECT_EQ(filter->verdict, Verdict::inconclusive);
 }
 
-TEST(RightBackend, that_multiplexes_and_scales_is_within_its_tolerance) {
+TEST(RightBackend, that_multiplexes_is_within_tolerance) {
   Scripted backend;
   backend.counters = 4;
   backend.trust = Trust::counted;
@@ -145,7 +145,7 @@ result::Stat counted(const std::string& event, const Count& count) {
   return stat;
 }
 
-TEST(Remarks, tell_what_faults_added_where_that_matters) {
+TEST(Remarks, report_what_faults_added_if_significant) {
   result::Verify verify;
   verify.backend = "perf";
   verify.events = {{{"branches", Mode::user}, result::EventGrade::correctable, "", "cpu", 1, 0, std::nullopt, 9, ""}};
@@ -168,7 +168,7 @@ TEST(Remarks, tell_what_faults_added_where_that_matters) {
   EXPECT_TRUE(remarks(verify, counted("stores:u", count)).empty());
 }
 
-TEST(Remarks, are_of_the_same_processor_with_the_same_microcode) {
+TEST(Remarks, require_the_same_processor_and_microcode) {
   result::Verify verify;
   verify.backend = "perf";
   verify.environment.cpu = "A";
@@ -217,7 +217,7 @@ const result::Compared& row(const result::Verify& result, const std::string& eve
                        [&event](const result::Compared& one) { return one.event == event; });
 }
 
-TEST(Program, a_right_pmu_agrees_once_faults_and_interrupts_are_taken_off) {
+TEST(Program, a_right_pmu_agrees_after_correction) {
   Scripted pmu;
   pmu.trust = Trust::counted;
   pmu.count = [](const MutantInput& at, Count& count) {
@@ -236,7 +236,7 @@ TEST(Program, a_right_pmu_agrees_once_faults_and_interrupts_are_taken_off) {
   EXPECT_EQ(row(result, "loads:u").verdict, Verdict::inconclusive);
 }
 
-TEST(Program, a_lying_pmu_shows_itself) {
+TEST(Program, a_wrong_pmu_is_detected) {
   Scripted pmu;
   pmu.trust = Trust::counted;
   pmu.value = [](const MutantInput& at, std::int64_t& value) {
@@ -251,7 +251,7 @@ TEST(Program, a_lying_pmu_shows_itself) {
   EXPECT_EQ(row(result, "returns:u").verdict, Verdict::pass);
 }
 
-TEST(Program, what_the_pmu_has_not_is_inconclusive_with_the_reason) {
+TEST(Program, events_missing_on_the_pmu_are_inconclusive) {
   Scripted pmu;
   pmu.has = [](Id id) { return id == Id::instructions; };
   const result::Verify result = compared_by(pmu);

@@ -10,12 +10,12 @@ namespace {
 
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-TEST(Advice, asks_for_more_than_the_run_had) {
+TEST(Advice, suggests_larger_options) {
   EXPECT_EQ(suggested_options({}), "--mappings 10 --time-budget 180");
   EXPECT_EQ(suggested_options({.mappings = 10, .budget_seconds = 180}), "--mappings 20 --time-budget 540");
 }
 
-TEST(Advice, is_about_the_cause) {
+TEST(Advice, matches_the_cause) {
   const Circumstances two{.processors = 2};
   EXPECT_TRUE(says(advice("mappings differ", two), "or with --mappings 10 --time-budget 180"));
   EXPECT_FALSE(says(advice("", two), "--")) << "of a task that does not look again";
@@ -23,7 +23,7 @@ TEST(Advice, is_about_the_cause) {
   EXPECT_TRUE(says(advice(cache_shared, two), "who shares the cache"));
 }
 
-TEST(Advice, names_no_option_that_cannot_help) {
+TEST(Advice, omits_useless_options) {
   EXPECT_TRUE(says(advice(processor_shared, {.processor_named = true, .processors = 2}), "leave --cpu out"));
   EXPECT_FALSE(says(advice(processor_shared, {.processors = 2}), "--cpu")) << "the idlest one was taken";
   EXPECT_FALSE(says(advice(processor_shared, {.processor_named = true}), "--cpu")) << "there is no other";

@@ -7,7 +7,7 @@
 namespace tally::memory {
 namespace {
 
-TEST(Dismissal, a_step_of_translations_goes_away_by_page) {
+TEST(Dismissal, a_translation_step_vanishes_by_page) {
   EXPECT_TRUE(rises({4.06, 5.32}));
   EXPECT_TRUE(goes_away_by_page({4.01, 4.11}, 4.06));
 }
@@ -22,7 +22,7 @@ Curve curve_by(double (*misses)(double x)) {
   return curve;
 }
 
-TEST(Dismissal, pairs_of_lines_are_no_level_and_two_levels_are_two) {
+TEST(Dismissal, line_pairs_are_not_a_level) {
   const auto judged = [](double (*misses)(double)) {
     const Curve curve = curve_by(misses);
     const auto plateaus = find_plateaus(curve);
@@ -33,19 +33,17 @@ TEST(Dismissal, pairs_of_lines_are_no_level_and_two_levels_are_two) {
   EXPECT_FALSE(judged([](double x) { return x <= 1 ? 0.0 : 1.0; }));
 }
 
-TEST(Dismissal, a_step_of_a_cache_does_not) {
+TEST(Dismissal, a_cache_step_remains) {
   EXPECT_FALSE(goes_away_by_page({1.08, 2.4}, 1.08));
   // Prefetchers make both sides of a later step faster.
   EXPECT_FALSE(goes_away_by_page({7, 16}, 14.4));
 }
 
 // As seen on a virtual machine: for a moment others used the whole last level, so both sides were in memory.
-TEST(Dismissal, a_level_that_is_away_for_a_moment_is_no_step_of_translations) {
-  EXPECT_FALSE(goes_away_by_page({62, 65}, 15.5));
-}
+TEST(Dismissal, a_level_used_by_others_is_not_a_translation_step) { EXPECT_FALSE(goes_away_by_page({62, 65}, 15.5)); }
 
 // Another thread of the core uses a part of the first level: the last size of its plateau is as slow as the next one.
-TEST(Dismissal, plateaus_are_walked_in_their_middle) {
+TEST(Dismissal, plateaus_are_walked_in_the_middle) {
   const Curve curve{{4096, 1, false}, {8192, 1, false}, {16384, 1, false}, {65536, 1, false}};
   EXPECT_DOUBLE_EQ(middle_bytes(curve, {0, 3, 1}), 16384);
   EXPECT_DOUBLE_EQ(middle_bytes(curve, {0, 2, 1}), 8192);

@@ -60,7 +60,7 @@ Curve sloping_machine() {
   return curve;
 }
 
-TEST(Levels, between_slopes_are_as_large_as_they_are) {
+TEST(Levels, between_slopes_have_the_right_size) {
   const Curve curve = sloping_machine();
   const auto plateaus = find_plateaus(curve);
   ASSERT_GE(plateaus.size(), 3u);
@@ -81,7 +81,7 @@ TEST(Levels, between_slopes_are_as_large_as_they_are) {
 }
 
 // A missed translation makes a plateau of its own before the cache ends.
-TEST(Levels, between_slopes_begin_before_missed_translations) {
+TEST(Levels, between_slopes_start_before_missed_translations) {
   const Curve curve = sloping_machine();
   const auto plateaus = find_plateaus(curve);
   ASSERT_GE(plateaus.size(), 3u);
@@ -103,7 +103,7 @@ TEST(Levels, between_slopes_begin_before_missed_translations) {
   }
 }
 
-TEST(Levels, of_a_machine_with_a_step_that_is_none) {
+TEST(Levels, skip_steps_that_are_not_levels) {
   Random random(1);
   const Curve curve = machine(random);
   const auto plateaus = find_plateaus(curve);
@@ -146,7 +146,7 @@ void flag(Curve& curve, double from, double to) {
   }
 }
 
-TEST(Levels, have_the_counts_of_their_own_plateau_without_disturbed_points) {
+TEST(Levels, have_counts_of_undisturbed_points) {
   Random random(1);
   Curve curve = machine(random);
   for (std::size_t i = 0; i < curve.size(); ++i) {
@@ -164,7 +164,7 @@ TEST(Levels, have_the_counts_of_their_own_plateau_without_disturbed_points) {
   EXPECT_TRUE(levels[0].counts.empty()) << "nothing was counted";
 }
 
-TEST(Levels, are_disturbed_for_the_most_frequent_cause) {
+TEST(Levels, report_the_most_frequent_cause) {
   Random random(1);
   Curve curve = machine(random);
   EXPECT_EQ(cause_of(curve), "");
@@ -180,7 +180,7 @@ TEST(Levels, of_a_calm_machine_are_not_contended) {
   EXPECT_FALSE(judge_levels(curve, levels_of(curve, {true, false, true, true})).contended);
 }
 
-TEST(Levels, where_the_machine_was_busy_have_no_number_and_the_others_have) {
+TEST(Levels, without_number_only_if_contended) {
   Random random(1);
   Curve curve = machine(random);
   flag(curve, 2.1 * mib, 31 * mib);
@@ -204,7 +204,7 @@ TEST(Levels, where_the_machine_was_busy_have_no_number_and_the_others_have) {
   EXPECT_EQ(verdict.why, "L2, LLC; calm: L1d, memory");
 }
 
-TEST(Levels, behind_a_calm_rise_are_contended_alone) {
+TEST(Levels, after_a_calm_rise_are_contended_separately) {
   Random random(1);
   Curve curve = machine(random);
   // The rest of the last level is a plateau, most of which was contended.
@@ -217,7 +217,7 @@ TEST(Levels, behind_a_calm_rise_are_contended_alone) {
 }
 
 // The curve of the test above, and scattered rings that stay below the sizes that others fill.
-TEST(Levels, whose_end_the_curve_hides_have_that_of_lines_that_lie_anywhere) {
+TEST(Levels, with_hidden_end_use_scattered_rings) {
   Random random(1);
   Curve curve = machine(random);
   flag(curve, 2.1 * mib, 31 * mib);
@@ -241,7 +241,7 @@ TEST(Levels, whose_end_the_curve_hides_have_that_of_lines_that_lie_anywhere) {
   EXPECT_TRUE(find_levels(curve, spans, witnesses)[1].contended) << "others may fill it as well";
 }
 
-TEST(Levels, may_hide_in_a_hole_of_a_curve_that_is_calm_elsewhere) {
+TEST(Levels, may_hide_in_a_gap_of_a_calm_curve) {
   Random random(1);
   Curve curve = machine(random);
   flag(curve, 2.1 * mib, 4 * mib);
@@ -254,7 +254,7 @@ TEST(Levels, may_hide_in_a_hole_of_a_curve_that_is_calm_elsewhere) {
   EXPECT_EQ(levels[2].name, "LLC");
 }
 
-TEST(Levels, of_a_machine_that_was_busy_throughout_are_none) {
+TEST(Levels, of_a_busy_machine_are_none) {
   Random random(1);
   Curve curve = machine(random);
   flag(curve, 0, 1e12);
@@ -285,7 +285,7 @@ TEST(Levels, noise_lowers_the_grade) {
   EXPECT_TRUE(levels[0].snapped) << "few timings were thrown away, and none was wrong";
 }
 
-TEST(Levels, a_capacity_far_from_what_is_reported_is_not_that) {
+TEST(Levels, a_capacity_far_from_the_reported_size_does_not_match) {
   Random random(1);
   const Curve curve = machine(random);
   Witnesses witnesses = known();
@@ -298,7 +298,7 @@ TEST(Levels, a_capacity_far_from_what_is_reported_is_not_that) {
 }
 
 // The rise from the second level to memory in one slope, as if others used the whole last level.
-TEST(Levels, reported_and_not_seen_have_a_row_that_says_why) {
+TEST(Levels, reported_but_unseen_have_a_row_with_the_reason) {
   Random random(1);
   Curve curve = machine(random);
   for (CurvePoint& point : curve) {
@@ -337,7 +337,7 @@ TEST(Levels, of_a_curve_that_ends_early_are_not_memory) {
   EXPECT_EQ(levels[2].ns, 0);
 }
 
-TEST(Levels, behind_which_the_curve_ends_on_a_rise_want_a_longer_one) {
+TEST(Levels, before_a_final_rise_suggest_a_longer_curve) {
   Random random(1);
   Curve curve = machine(random);
   std::erase_if(curve, [](const CurvePoint& point) { return point.size_bytes > 2.7 * mib; });
@@ -353,7 +353,7 @@ TEST(Levels, behind_which_the_curve_ends_on_a_rise_want_a_longer_one) {
 }
 
 // For a sloping rise the frames of the curve are chance; a step does not depend on them.
-TEST(Levels, that_slope_have_the_capacity_of_lines_that_lie_anywhere) {
+TEST(Levels, that_slope_use_scattered_rings) {
   const Curve curve = sloping_machine();
   const auto plateaus = find_plateaus(curve);
   const auto levels_with = [&](std::vector<Capacity> scattered) {
@@ -383,7 +383,7 @@ TEST(Levels, that_slope_have_the_capacity_of_lines_that_lie_anywhere) {
 }
 
 // The points of the first level are removed, so the curve begins with the second one.
-TEST(Levels, whose_plateau_was_disturbed_are_not_passed_by_in_silence) {
+TEST(Levels, with_disturbed_plateau_are_reported) {
   Random random(1);
   Curve curve = machine(random);
   flag(curve, 0, 47 * kib);
@@ -414,7 +414,7 @@ Witnesses half_waited() {
   return witnesses;
 }
 
-TEST(SharedLevels, of_one_core_are_given_and_the_others_are_contended) {
+TEST(SharedLevels, private_are_measured_and_shared_are_contended) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
     const Curve curve = shared_machine(random, 5 * mib);
@@ -441,7 +441,7 @@ TEST(SharedLevels, of_one_core_are_given_and_the_others_are_contended) {
   }
 }
 
-TEST(SharedLevels, that_end_where_the_curve_is_not_believed_have_a_latency_only) {
+TEST(SharedLevels, with_unreliable_end_have_only_a_latency) {
   Random random(1);
   const Curve curve = shared_machine(random, 1.5 * mib);
   const auto levels = find_levels(curve, join_spans(find_plateaus(curve), {true, false}), half_waited());
@@ -456,7 +456,7 @@ TEST(SharedLevels, that_end_where_the_curve_is_not_believed_have_a_latency_only)
 }
 
 // The calm rise after the last plateau is longer than the disturbed part after it.
-TEST(SharedLevels, behind_a_calm_rise_are_contended_and_neither_unseen_nor_calm) {
+TEST(SharedLevels, after_a_calm_rise_are_contended) {
   Random random(1);
   Curve curve = machine(random);
   for (CurvePoint& point : curve) {
@@ -479,7 +479,7 @@ TEST(SharedLevels, behind_a_calm_rise_are_contended_and_neither_unseen_nor_calm)
                   .why.starts_with("the processor was shared, 50 % of the time was spent waiting for it: "));
 }
 
-TEST(SharedLevels, are_a_contended_report_though_each_is_calm) {
+TEST(SharedLevels, make_a_contended_report_even_if_calm) {
   Random random(1);
   const Curve curve = machine(random);
   const auto levels = levels_of(curve, {true, false, true, true});

@@ -50,7 +50,7 @@ TEST(CacheGeometry, other_sets_and_hashes_are_not_determinable) {
   EXPECT_NE(hashed.reason, "");
 }
 
-TEST(CacheGeometry, as_measured_beside_a_translation_buffer) {
+TEST(CacheGeometry, as_measured_with_a_translation_buffer) {
   // 12 lines at 4 and 8 K, fewer from 64 K on.
   const Hits hits{{64, 768},  {128, 384}, {256, 192},  {512, 96},   {1024, 48}, {2048, 24},
                   {4096, 12}, {8192, 12}, {16384, 12}, {32768, 12}, {65536, 8}, {131072, 8}};
@@ -64,7 +64,7 @@ const Hits next_to_a_neighbour{{64, 396},  {128, 224},  {256, 129}, {512, 61},  
                                {2048, 16}, {4096, 8},   {8192, 8},  {16384, 8}, {32768, 8},
                                {65536, 8}, {131072, 8}, {12288, 8}, {20480, 8}, {28672, 8}};
 
-TEST(CacheGeometry, a_neighbour_takes_lines_of_narrow_strides_and_none_of_the_ways) {
+TEST(CacheGeometry, a_busy_core_reduces_narrow_strides_only) {
   const Geometry geometry = cache_geometry(next_to_a_neighbour, 64);
   EXPECT_EQ(geometry.ways, 8u) << geometry.reason;
   EXPECT_EQ(geometry.sets, 64u);
@@ -72,7 +72,7 @@ TEST(CacheGeometry, a_neighbour_takes_lines_of_narrow_strides_and_none_of_the_wa
   EXPECT_EQ(disturbed_strides(next_to_a_neighbour, 64), (std::vector<std::uint64_t>{64, 128}));
 }
 
-TEST(CacheGeometry, contradictions_are_told_in_lines) {
+TEST(CacheGeometry, contradictions_are_reported_in_lines) {
   Hits hits = next_to_a_neighbour;
   hits[12].lines = 7;
   EXPECT_EQ(
@@ -90,7 +90,7 @@ TEST(CacheGeometry, contradictions_are_told_in_lines) {
   EXPECT_FALSE(cache_geometry(hits, 64).ways) << "two strides with the same number are chance";
 }
 
-TEST(Counts, the_largest_that_was_found_again) {
+TEST(Counts, largest_confirmed_count) {
   EXPECT_EQ(found_again({63, 72, 64, 72, 71}), 72u);
   EXPECT_EQ(found_again({71, 72}), 71u);
   EXPECT_EQ(found_again({56, 72, 67}), 67u);
@@ -130,7 +130,7 @@ TEST(TlbGeometry, one_set_holds_all) {
   EXPECT_EQ(tlb.sets, 1u);
 }
 
-TEST(TlbGeometry, huge_pages_are_huge_only_where_they_reach_farther) {
+TEST(TlbGeometry, huge_pages_must_reach_farther) {
   constexpr std::uint64_t huge = 2 << 20;
   const Hits base = tlb_of(16, 6, 4096);
   EXPECT_EQ(tlb_geometry(tlb_of(16, 6, huge), base, 4096, huge).granule_bytes, huge);
@@ -140,7 +140,7 @@ TEST(TlbGeometry, huge_pages_are_huge_only_where_they_reach_farther) {
   EXPECT_EQ(tlb_geometry(base, disturbed, 4096, huge).granule_bytes, 4096u) << "a neighbour is no huge page";
 }
 
-TEST(TlbTrust, is_high_only_for_what_was_found_again_everywhere) {
+TEST(TlbTrust, is_high_only_if_confirmed_everywhere) {
   using result::Grade;
   const Hits full = tlb_of(1, 72, 4096);
   const TlbGeometry geometry = tlb_geometry(full, {}, 4096, 0);
@@ -161,7 +161,7 @@ TEST(TlbTrust, is_high_only_for_what_was_found_again_everywhere) {
   EXPECT_EQ(trust_in(tlb_geometry(sets, {}, 4096, 0), sets, true, true).grade, Grade::high);
 }
 
-TEST(LineSize, is_where_the_second_word_is_as_slow_as_the_first) {
+TEST(LineSize, is_the_first_distance_with_a_slow_second_word) {
   const std::vector<PairTime> pairs{{8, 2.5}, {16, 2.5}, {32, 2.6}, {64, 3.9}, {128, 4.0}, {256, 4.0}};
   EXPECT_EQ(line_size(pairs), 64u);
   const std::vector<PairTime> wide{{8, 2.5}, {16, 2.5}, {32, 2.6}, {64, 2.6}, {128, 4.0}, {256, 4.0}};

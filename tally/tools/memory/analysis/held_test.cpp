@@ -10,7 +10,7 @@ constexpr std::int64_t mib = 1024 * kib;
 
 const std::vector<KnownCache> desktop{{1, 48 * kib, false}, {2, mib, false}, {3, 32 * mib, true}};
 
-TEST(Held, only_sizes_that_the_shared_level_alone_holds_are_looked_at) {
+TEST(Held, only_sizes_of_the_shared_level_are_checked) {
   const HeldRange range = held_range(desktop);
   EXPECT_FALSE(range.holds(2 * mib));
   EXPECT_TRUE(range.holds(2 * mib + 64));
@@ -18,14 +18,14 @@ TEST(Held, only_sizes_that_the_shared_level_alone_holds_are_looked_at) {
   EXPECT_FALSE(range.holds(16 * mib + 64));
 }
 
-TEST(Held, without_a_shared_level_there_is_none) {
+TEST(Held, requires_a_shared_level) {
   for (const auto& reported : {std::vector<KnownCache>{}, {{1, 32 * kib, false}, {2, mib, false}}, {{3, mib, true}}}) {
     EXPECT_FALSE(held_range(reported).holds(mib / 4));
     EXPECT_FALSE(held_range(reported).holds(8 * mib));
   }
 }
 
-TEST(Held, stray_loads_from_memory_are_nobodys) {
+TEST(Held, few_loads_from_memory_are_ignored) {
   EXPECT_FALSE(held_finding({{8 << 20, 0.03}, {4 << 20, 0.0}}, desktop, 140));
   EXPECT_FALSE(held_finding({}, desktop, 140));
 }
@@ -41,14 +41,14 @@ TEST(Held, more_than_a_tenth_of_the_sizes_make_a_run_contended) {
   EXPECT_EQ(judge_held({true, 2.5, "3 of 19 points flagged"}, sizes, 19).why, "3 of 19 points flagged");
 }
 
-TEST(Held, one_size_and_many_are_told) {
+TEST(Held, one_size_and_many_are_reported) {
   EXPECT_EQ(held_finding({{8 << 20, 0.43}}, desktop, 84).value_or("").substr(0, 64),
             "at 8.000 MiB 43 % of the loads came from memory (84 ns and more)");
   EXPECT_EQ(held_finding({{8 << 20, 0.43}, {4 << 20, 0.2}, {16 << 20, 0.02}}, desktop, 84).value_or("").substr(0, 76),
             "between 4.000 MiB and 8.000 MiB up to 43 % of the loads came from memory (84");
 }
 
-TEST(Held, a_capacity_beyond_them_is_low_and_says_so) {
+TEST(Held, a_larger_capacity_is_graded_low) {
   std::vector<result::MemoryLevel> levels(3);
   levels[0].capacity_bytes = 1 << 20;
   levels[1].capacity_bytes = 14 << 20;

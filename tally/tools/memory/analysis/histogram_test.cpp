@@ -8,7 +8,7 @@
 namespace tally::memory {
 namespace {
 
-TEST(Histogram, counts_every_value_in_the_bin_that_holds_it) {
+TEST(Histogram, counts_every_value_in_its_bin) {
   const std::vector<double> values{1, 1, 2, 1000, 1001, 0, -1};
   const auto histogram = histogram_of(values, "write", "tails", "ns");
   ASSERT_EQ(histogram.bins.size(), 3u);

@@ -111,7 +111,7 @@ TEST(Plateaus, three_levels_and_memory_with_noise) {
   }
 }
 
-TEST(Plateaus, bursts_flag_one_octave_and_change_nothing) {
+TEST(Plateaus, a_disturbed_octave_changes_nothing) {
   Random random(1);
   auto curve =
       curve_of(size_grid(4096, 64 << 20, 8, 64), 1.2, {{lru(48 * kib), 2.8}, {lru(2 * mib), 32}}, 0.01, random);
@@ -144,7 +144,7 @@ Curve sloping_machine() {
   return curve;
 }
 
-TEST(Plateaus, a_level_that_slopes_is_one_between_two_that_do_not) {
+TEST(Plateaus, a_sloping_level_between_flat_ones_is_found) {
   const Curve curve = sloping_machine();
   const auto plateaus = find_plateaus(curve);
   ASSERT_EQ(plateaus.size(), 3u);
@@ -156,7 +156,7 @@ TEST(Plateaus, a_level_that_slopes_is_one_between_two_that_do_not) {
 
 // Measured there with frames that differ between mappings: lines, and ns per load. Its second level has 1 M; the buffer
 // holds 72 translations.
-TEST(Capacity, of_a_measured_level_among_slopes_is_within_a_step) {
+TEST(Capacity, of_a_measured_level_between_slopes_is_within_a_step) {
   const std::vector<std::pair<double, double>> measured{
       {664, 3.799},    {678, 3.804},    {693, 3.8},      {724, 3.795},    {790, 3.803},    {861, 3.822},
       {939, 3.798},    {1024, 3.83},    {1117, 3.799},   {1218, 3.824},   {1328, 3.8},     {1448, 3.797},
@@ -188,7 +188,7 @@ TEST(Capacity, of_a_measured_level_among_slopes_is_within_a_step) {
   }
 }
 
-TEST(Plateaus, a_level_that_slopes_is_one_with_a_size_in_it_that_was_disturbed) {
+TEST(Plateaus, a_sloping_level_may_have_a_disturbed_size) {
   Curve curve = sloping_machine();
   for (CurvePoint& point : curve) {
     if (point.size_bytes == 2896 * kib) point.ns *= 1.5;
@@ -282,7 +282,7 @@ Curve sloping_curve(double capacity, const Misses& misses, double deviation, Ran
   return curve;
 }
 
-TEST(Capacity, of_page_colours_among_slopes_is_in_its_interval) {
+TEST(Capacity, of_page_colours_between_slopes_is_in_its_interval) {
   struct Case {
     int ways;
     double translation_ns;  // the known value; 0: unknown
@@ -301,7 +301,7 @@ TEST(Capacity, of_page_colours_among_slopes_is_in_its_interval) {
 
 // One curve does not show the replacement policy: these levels seem up to a quarter larger or a tenth smaller than they
 // are; with an LRU model only, up to two fifths.
-TEST(Capacity, of_page_colours_with_other_victims_is_near) {
+TEST(Capacity, of_page_colours_with_other_replacement_is_near) {
   for (const Victim victim : {Victim::any, Victim::not_recent}) {
     for (const int ways : {8, 16}) {
       const Coverage coverage =
@@ -369,7 +369,7 @@ Coverage coverage_of_scattered(std::optional<Victim> victim, int ways, bool cont
   return coverage;
 }
 
-TEST(Capacity, of_scattered_lines_is_in_its_interval_whatever_the_frames) {
+TEST(Capacity, of_scattered_lines_does_not_depend_on_frames) {
   for (const int ways : {8, 16}) {
     for (const bool contiguous : {false, true}) {
       const Coverage coverage = coverage_of_scattered({}, ways, contiguous);
@@ -381,7 +381,7 @@ TEST(Capacity, of_scattered_lines_is_in_its_interval_whatever_the_frames) {
 }
 
 // With random replacement, four times the capacity often shows no plateau after it: then no capacity is reported.
-TEST(Capacity, of_scattered_lines_with_other_victims_is_near) {
+TEST(Capacity, of_scattered_lines_with_other_replacement_is_near) {
   for (const Victim victim : {Victim::any, Victim::not_recent}) {
     for (const int ways : {8, 16}) {
       const Coverage coverage = coverage_of_scattered(victim, ways, false);
@@ -394,7 +394,7 @@ TEST(Capacity, of_scattered_lines_with_other_victims_is_near) {
   }
 }
 
-TEST(Capacity, of_least_recently_used_levels_is_in_its_interval) {
+TEST(Capacity, of_lru_levels_is_in_its_interval) {
   const Coverage coverage = coverage_of(lru, 0.02, 1);
   EXPECT_GE(coverage.covered, 95);
   EXPECT_LE(coverage.widest, grid_step - 1);
@@ -414,7 +414,7 @@ TEST(Capacity, of_page_colours_is_in_its_interval) {
   }
 }
 
-TEST(Capacity, beside_prefetchers_is_in_its_interval) {
+TEST(Capacity, with_prefetchers_is_in_its_interval) {
   for (const Prefetcher prefetcher : {Prefetcher::pair, Prefetcher::next_line, Prefetcher::streamer}) {
     const Coverage coverage = coverage_of([&](double capacity) { return prefetched(capacity, prefetcher); }, 0.02, 4);
     EXPECT_GE(coverage.covered, 95) << static_cast<int>(prefetcher);
@@ -432,7 +432,7 @@ TEST(Rise, half_way_is_interpolated_in_log_size) {
   EXPECT_EQ(rise.beyond_bytes, 4096);
 }
 
-TEST(Grid, eight_to_an_octave_in_whole_lines) {
+TEST(Grid, eight_per_octave_in_whole_lines) {
   const auto sizes = size_grid(4096, 16384, 8, 64);
   EXPECT_EQ(sizes.size(), 17u);
   EXPECT_EQ(sizes.front(), 4096u);
@@ -442,7 +442,7 @@ TEST(Grid, eight_to_an_octave_in_whole_lines) {
   EXPECT_EQ(size_grid(64, 64, 8, 64), (std::vector<std::uint64_t>{64}));
 }
 
-TEST(Grid, gaps_at_a_rise_are_halved_until_they_are_small) {
+TEST(Grid, halves_gaps_at_a_rise) {
   const Curve curve{{4096, 1, false, {}}, {8192, 1, false, {}}, {16384, 2, false, {}}};
   EXPECT_EQ(sizes_between(curve, 8000, 17000, 1.1, 64), (std::vector<std::uint64_t>{5824, 11584}));
   EXPECT_TRUE(sizes_between(curve, 8000, 17000, 2.1, 64).empty());

@@ -34,7 +34,7 @@ TEST(Ring, every_order_is_one_cycle_from_block_0) {
   }
 }
 
-TEST(Ring, of_scattered_blocks_has_each_once) {
+TEST(Ring, of_scattered_blocks_visits_each_once) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
     const std::uint64_t pool = random.uniform(1, 3000);
@@ -72,7 +72,7 @@ TEST(Ring, every_cycle_is_equally_likely) {
 }
 
 // LENS drew again when a block was already used: 130 million draws for this ring.
-TEST(B3, eight_million_blocks_take_as_many_draws) {
+TEST(B3, eight_million_blocks_need_as_many_draws) {
   Random random(3);
   const std::uint64_t n = 1 << 23;
   const Order order = random_ring(n, random);
@@ -102,7 +102,7 @@ TEST(Ring, page_local_finishes_a_group_before_the_next) {
 
 // A generator that never marks index 0 as used draws it again midway, and the chase walks a part of the region forever.
 // B14: adjacent regions were read in the order of memory, so prefetchers had fetched the next one already.
-TEST(B14, regions_are_visited_in_no_order_of_memory) {
+TEST(B14, regions_are_visited_in_random_order) {
   Random random(1);
   std::set<std::uint32_t> firsts;
   for (int draw = 0; draw < 20; ++draw) {
@@ -117,7 +117,7 @@ TEST(B14, regions_are_visited_in_no_order_of_memory) {
   EXPECT_EQ(random_visits(1, random), Order{0});
 }
 
-TEST(B15, a_broken_generator_is_caught) {
+TEST(B15, a_broken_generator_is_detected) {
   Random random(1);
   int caught = 0;
   for (int i = 0; i < 100; ++i) {
@@ -142,20 +142,20 @@ TEST(B15, a_broken_generator_is_caught) {
   }
 }
 
-TEST(Random, ends_of_a_range_are_in_it_and_nothing_else) {
+TEST(Random, includes_both_ends_of_a_range) {
   Random random(1);
   std::array<int, 7> seen{};
   for (int i = 0; i < 7000; ++i) ++seen.at(random.uniform(10, 16) - 10);
   for (const int times : seen) EXPECT_NEAR(times, 1000, 150);
 }
 
-TEST(Orders, have_names_that_are_read_back) {
+TEST(Orders, have_names_that_parse) {
   for (const OrderKind kind : order_kinds()) EXPECT_EQ(order_of(name(kind)), kind) << name(kind);
   EXPECT_EQ(order_kinds().size(), 7u);
   EXPECT_FALSE(order_of("lru"));
 }
 
-TEST(Orders, back_and_forth_comes_the_same_way_back) {
+TEST(Orders, back_and_forth_reverses_the_order) {
   Random random(3);
   const auto chain = word_chain(OrderKind::back_and_forth, 9, 128, random);
   ASSERT_EQ(chain.size(), 18u);
@@ -169,7 +169,7 @@ TEST(Orders, back_and_forth_comes_the_same_way_back) {
   EXPECT_EQ(word_chain(OrderKind::back_and_forth, 1, 64, random), (std::vector<std::uint64_t>{0, 8}));
 }
 
-TEST(Orders, interleaved_is_eight_laps_of_which_none_is_like_another) {
+TEST(Orders, interleaved_is_eight_different_laps) {
   Random random(3);
   constexpr std::uint64_t n = 64;
   const auto chain = word_chain(OrderKind::interleaved, n, 64, random);

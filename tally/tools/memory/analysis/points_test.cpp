@@ -50,7 +50,7 @@ TEST(Point, median_of_medians_with_a_bootstrap_interval) {
 
 using Words = std::vector<std::string>;
 
-TEST(Point, is_flagged_where_its_mappings_were_disturbed) {
+TEST(Point, is_flagged_if_mappings_were_disturbed) {
   EXPECT_EQ(summarize_point({steady(4, 2), steady(4, 2)}).flags, Words{"2 of 2 mappings disturbed: batches rejected"});
   EXPECT_EQ(summarize_point({{{}, true, 30, 1.2, 3}}).flags, Words{"1 of 1 mappings disturbed: batches rejected"});
   MappingSample rough = steady(4);
@@ -58,16 +58,16 @@ TEST(Point, is_flagged_where_its_mappings_were_disturbed) {
   EXPECT_EQ(summarize_point({rough}).flags, Words{"1 of 1 mappings disturbed: laps differ"});
   rough.whole_laps = false;
   EXPECT_TRUE(summarize_point({rough}).flags.empty()) << "an arc of the ring may be lucky";
-  MappingSample beside = steady(4);
-  beside.reference_cycles = 4.2;
-  EXPECT_TRUE(summarize_point({beside}, Surroundings{4.1}).flags.empty());
-  EXPECT_TRUE(summarize_point({beside}, Surroundings{0}).flags.empty());
-  EXPECT_EQ(summarize_point({beside}, Surroundings{4.0}).flags,
+  MappingSample with_neighbour = steady(4);
+  with_neighbour.reference_cycles = 4.2;
+  EXPECT_TRUE(summarize_point({with_neighbour}, Surroundings{4.1}).flags.empty());
+  EXPECT_TRUE(summarize_point({with_neighbour}, Surroundings{0}).flags.empty());
+  EXPECT_EQ(summarize_point({with_neighbour}, Surroundings{4.0}).flags,
             Words{"1 of 1 mappings disturbed: a neighbour in the core"});
 }
 
 // Other programs make a load slower, never faster.
-TEST(Point, rests_on_the_mappings_that_agree_on_the_least_latency) {
+TEST(Point, uses_mappings_that_agree_on_the_lowest_latency) {
   const PointSummary point = summarize_point({steady(16), steady(150), steady(15), steady(120), steady(15.5)});
   EXPECT_TRUE(point.flags.empty());
   EXPECT_NEAR(point.ns, 15.5, 1e-9);
@@ -86,19 +86,19 @@ TEST(Point, rests_on_the_mappings_that_agree_on_the_least_latency) {
 }
 
 TEST(Point, disturbed_mappings_do_not_spoil_the_others) {
-  MappingSample beside = steady(9);
-  beside.reference_cycles = 5;
+  MappingSample with_neighbour = steady(9);
+  with_neighbour.reference_cycles = 5;
   MappingSample quiet = steady(4);
   quiet.reference_cycles = 4;
-  const PointSummary point = summarize_point({beside, quiet, quiet, beside, quiet}, Surroundings{4});
+  const PointSummary point = summarize_point({with_neighbour, quiet, quiet, with_neighbour, quiet}, Surroundings{4});
   EXPECT_TRUE(point.flags.empty());
   EXPECT_NEAR(point.ns, 4, 1e-9);
-  EXPECT_EQ(summarize_point({beside, quiet, quiet, beside}, Surroundings{4}).flags,
+  EXPECT_EQ(summarize_point({with_neighbour, quiet, quiet, with_neighbour}, Surroundings{4}).flags,
             Words{"2 of 4 mappings disturbed: a neighbour in the core"})
       << "two are not enough";
 }
 
-TEST(Point, with_its_shared_cache_rests_on_the_mappings_that_had_it) {
+TEST(Point, with_a_shared_cache_uses_mappings_that_had_it) {
   const auto served = [](double ns, double from_memory) {
     MappingSample mapping = steady(ns);
     mapping.from_memory = from_memory;
@@ -124,7 +124,7 @@ TEST(Point, that_exceeds_both_neighbours_is_flagged) {
   EXPECT_EQ(neighbour_flag(36, 50, 20), "");
 }
 
-TEST(Run, is_contended_from_a_tenth_of_flagged_points_on) {
+TEST(Run, is_contended_above_a_tenth_of_flagged_points) {
   EXPECT_FALSE(judge_run(100, 10, {1.2, 1.2}).contended);
   const RunVerdict verdict = judge_run(100, 11, {1.2, 1.2});
   EXPECT_TRUE(verdict.contended);
@@ -135,7 +135,7 @@ TEST(Run, is_contended_from_a_tenth_of_flagged_points_on) {
 }
 
 // Others use the processor half of the time: batches after a settling lap measure the machine, the rest do not.
-TEST(SharedPoint, rests_on_its_settled_mappings_alone) {
+TEST(SharedPoint, uses_settled_mappings_only) {
   MappingSample settled = steady(4);
   settled.settled = true;
   const MappingSample other = steady(3);  // too fast to be plausible
@@ -150,7 +150,7 @@ TEST(SharedPoint, rests_on_its_settled_mappings_alone) {
   EXPECT_TRUE(summarize_point({other, other, other}, Surroundings{0, 0.3}).flags.empty()) << "nearly always its own";
 }
 
-TEST(SharedPoint, may_lose_more_batches_where_they_are_settled_and_must_agree) {
+TEST(SharedPoint, settled_may_lose_more_batches_and_must_agree) {
   MappingSample settled = steady(4, 14);
   EXPECT_EQ(disturbance_of(settled, {}), "batches rejected");
   settled.settled = true;
@@ -163,7 +163,7 @@ TEST(SharedPoint, may_lose_more_batches_where_they_are_settled_and_must_agree) {
   EXPECT_EQ(disturbance_of(settled, {0, 0.5}), "laps differ");
 }
 
-TEST(SharedPoint, makes_a_contended_run_without_a_flag) {
+TEST(SharedPoint, makes_the_run_contended_without_flags) {
   EXPECT_FALSE(judge_run(20, 1, {1, 1}, 0.3).contended);
   const RunVerdict verdict = judge_run(20, 1, {1, 1}, 0.5);
   EXPECT_TRUE(verdict.contended);

@@ -10,7 +10,7 @@
 namespace tally::memory {
 namespace {
 
-TEST(Shape, lap_through_least_recently_used_misses_all_or_nothing) {
+TEST(Shape, lap_through_lru_misses_all_or_nothing) {
   Random random(1);
   LruBuffer buffer(512);
   EXPECT_EQ(lap_misses(buffer, random_ring(512, random)), 0);
@@ -18,7 +18,7 @@ TEST(Shape, lap_through_least_recently_used_misses_all_or_nothing) {
   EXPECT_EQ(lap_misses(larger, random_ring(538, random)), 1);
 }
 
-TEST(Shape, lap_through_random_replacement_is_the_root) {
+TEST(Shape, lap_through_random_replacement_matches_the_model) {
   const struct {
     double x, misses;
   } expected[] = {{1.05, .092}, {1.1, .175}, {1.2, .316}, {1.3, .421}, {1.4, .511}, {1.5, .585}, {2, .800}, {3, .941}};
@@ -37,7 +37,7 @@ TEST(Shape, lap_through_random_replacement_is_the_root) {
 }
 
 // 2048 sets × 16 ways × 64 B is 2 MiB: 32 page colours.
-TEST(Shape, lap_through_page_colours_is_binomial) {
+TEST(Shape, lap_through_page_colours_matches_the_model) {
   const struct {
     double x, misses;
   } expected[] = {{.5, .010}, {.625, .044},  {.75, .160},  {.875, .315},
@@ -55,7 +55,7 @@ TEST(Shape, lap_through_page_colours_is_binomial) {
 }
 
 // The model of a set against its simulated loads: it neglects correlations between misses.
-TEST(Shape, lap_through_page_colours_without_order_is_that_of_its_sets) {
+TEST(Shape, lap_through_page_colours_with_random_replacement_matches) {
   Random random(1);
   std::vector<double> of_set;
   for (std::size_t lines = 0; lines < 96; ++lines) of_set.push_back(set_misses(Victim::any, 16, lines, random));
@@ -70,7 +70,7 @@ TEST(Shape, lap_through_page_colours_without_order_is_that_of_its_sets) {
   EXPECT_GT(misses_colours_random(4096, 1, 16), .99) << "more lines than the table has";
 }
 
-TEST(Shape, lap_beside_prefetchers_is_the_law) {
+TEST(Shape, lap_with_prefetchers_matches_the_model) {
   Random random(1);
   constexpr std::size_t entries = 256;
   const auto simulated = [&](Prefetcher prefetcher, double x) {
@@ -85,7 +85,7 @@ TEST(Shape, lap_beside_prefetchers_is_the_law) {
 }
 
 // One pass through a region of 64-byte blocks, with 64 entries of 256 bytes.
-TEST(Shape, cold_single_touch_is_the_law) {
+TEST(Shape, cold_single_touch_matches_the_model) {
   const struct {
     double region, hits, hits_random;
   } expected[] = {{16, .750, .750}, {20, .600, .628}, {24, .502, .529}, {32, .379, .394},

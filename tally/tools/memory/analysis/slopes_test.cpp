@@ -31,7 +31,7 @@ std::vector<Timing> made_of(const SlopingRise& rise, int per_octave = 8) {
   return timings;
 }
 
-TEST(Slopes, give_back_what_a_rise_was_made_of) {
+TEST(Slopes, recover_the_parameters_of_a_rise) {
   const SlopingRise made{mib, 8, 2.2, 6, 0.05 / mib, {}, 0};
   const auto found = fit_slopes(made_of(made), around);
   ASSERT_TRUE(found);
@@ -43,7 +43,7 @@ TEST(Slopes, give_back_what_a_rise_was_made_of) {
   EXPECT_LT(found->error, 0.01);
 }
 
-TEST(Slopes, that_are_not_there_are_none) {
+TEST(Slopes, are_empty_without_slopes) {
   const auto found = fit_slopes(made_of({mib, 16, 0, 30, 0, {}, 0}), around);
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->capacity_bytes, mib, 0.01 * mib);
@@ -66,7 +66,7 @@ TEST(Slopes, are_never_negative) {
 }
 
 // Half an octave after the cache, evictions by other cores look nearly like a smaller cache with more of them.
-TEST(Slopes, that_scatter_and_end_early_hardly_bias_the_capacity) {
+TEST(Slopes, with_scatter_and_early_end_hardly_bias_the_capacity) {
   Random random(1);
   double sum = 0;
   constexpr int cases = 40;
@@ -85,7 +85,7 @@ TEST(Slopes, that_scatter_and_end_early_hardly_bias_the_capacity) {
   EXPECT_NEAR(sum / cases, 1, 0.04);
 }
 
-TEST(Slopes, are_of_contiguous_frames_where_these_explain_more) {
+TEST(Slopes, use_contiguous_frames_if_these_fit_better) {
   for (const double contiguous : {0.5, 1.0}) {
     const auto timings = made_of({mib, 8, 1.9, 6, 0.05 / mib, {contiguous, 0}, 0}, 32);
     const auto found = fit_slopes(timings, {3.8, 4096, {72 * 4096, 1.9}});
@@ -95,7 +95,7 @@ TEST(Slopes, are_of_contiguous_frames_where_these_explain_more) {
   }
 }
 
-TEST(Slopes, are_of_no_contiguous_frames_where_there_are_none) {
+TEST(Slopes, use_no_contiguous_frames_if_there_are_none) {
   const auto timings = made_of({mib, 8, 0, 6, 0, {1, 0}, 0});
   ASSERT_EQ(fit_slopes(timings, around)->mixture.contiguous, 1);
   RiseSurroundings scattered = around;
@@ -105,7 +105,7 @@ TEST(Slopes, are_of_no_contiguous_frames_where_there_are_none) {
   EXPECT_EQ(found->mixture.contiguous, 0);
 }
 
-TEST(Slopes, are_of_lines_that_go_at_random_where_these_explain_more) {
+TEST(Slopes, use_random_replacement_if_it_fits_better) {
   for (const double random : {0.5, 1.0}) {
     const auto timings = made_of({mib, 16, 1.9, 6, 0.01 / mib, {0, random}, 0}, 32);
     const auto found = fit_slopes(timings, {3.8, 4096, {72 * 4096, 1.9}});
@@ -117,7 +117,7 @@ TEST(Slopes, are_of_lines_that_go_at_random_where_these_explain_more) {
 }
 
 // The known cost of a missed translation is used, although another would fit better.
-TEST(Slopes, keep_to_what_is_known_of_translations) {
+TEST(Slopes, use_the_known_cost_of_translations) {
   const auto timings = made_of({mib, 8, 2.2, 6, 0.05 / mib, {}, 0});
   const auto right = fit_slopes(timings, {3.8, 4096, {72 * 4096, 2.2}});
   ASSERT_TRUE(right);
@@ -132,7 +132,7 @@ TEST(Slopes, keep_to_what_is_known_of_translations) {
 }
 
 // As if something else ran for a while.
-TEST(Slopes, are_not_moved_by_a_disturbed_size) {
+TEST(Slopes, ignore_a_disturbed_size) {
   const auto timings = made_of({mib, 8, 2.2, 6, 0.05 / mib, {}, 0});
   for (std::size_t i = 0; i < timings.size(); ++i) {
     auto disturbed = timings;
@@ -144,14 +144,14 @@ TEST(Slopes, are_not_moved_by_a_disturbed_size) {
 }
 
 // All sizes are larger than the cache, or all are smaller.
-TEST(Slopes, whose_cache_is_not_among_the_sizes_are_not_told) {
+TEST(Slopes, are_empty_if_the_cache_is_not_among_the_sizes) {
   auto beyond = made_of({mib / 8, 8, 0, 6, 0.02 / mib, {}, 0});
   EXPECT_FALSE(fit_slopes(beyond, around));
   auto before = made_of({32 * mib, 8, 0, 6, 0, {}, 0});
   EXPECT_FALSE(fit_slopes(before, around));
 }
 
-TEST(Slopes, of_too_few_timings_and_of_none_that_rise_are_not_told) {
+TEST(Slopes, are_empty_for_few_or_flat_timings) {
   EXPECT_FALSE(fit_slopes({}, around));
   const auto enough = made_of({mib, 8, 2.2, 6, 0, {}, 0});
   EXPECT_TRUE(fit_slopes(std::span(enough).subspan(14, 6), around));

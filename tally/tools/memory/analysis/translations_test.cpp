@@ -24,7 +24,7 @@ TlbHits any_of_72(std::uint64_t granule = 4096) {
   return all;
 }
 
-TEST(Translations, that_agree_everywhere_are_graded_high_with_their_ways) {
+TEST(Translations, that_agree_everywhere_are_graded_high) {
   const auto rows = translation_rows(any_of_72(), any_of_72(), "thp", how);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].grade, Grade::high);
@@ -35,7 +35,7 @@ TEST(Translations, that_agree_everywhere_are_graded_high_with_their_ways) {
   EXPECT_EQ(translation_rows(any_of_72(), {}, "4k", how)[0].grade, Grade::medium) << "huge pages were not looked at";
 }
 
-TEST(Translations, reach_as_far_as_their_pages) {
+TEST(Translations, have_the_reach_of_their_pages) {
   EXPECT_EQ(first_translations(any_of_72(), {}, how), (FirstTranslations{72 * 4096, 1.9}));
   EXPECT_EQ(first_translations(any_of_72(), any_of_72(), how), (FirstTranslations{72 * 4096, 1.9}))
       << "huge pages that a host splits";
@@ -47,7 +47,7 @@ TEST(Translations, reach_as_far_as_their_pages) {
   EXPECT_EQ(first_translations({}, {}, how), FirstTranslations{});
 }
 
-TEST(Translations, that_are_doubted_have_no_ways) {
+TEST(Translations, with_low_grade_have_no_ways) {
   TlbHits once = any_of_72();
   once.again = false;
   const auto rows = translation_rows(once, once, "thp", how);
@@ -61,7 +61,7 @@ TEST(Translations, that_are_doubted_have_no_ways) {
       << rows[0].because;
 }
 
-TEST(Translations, that_cost_nothing_are_not_seen) {
+TEST(Translations, without_cost_are_unseen) {
   TlbHits flat = any_of_72();
   for (HitCount& one : flat.hits) one.lines = 2048;
   flat.penalty_ns = 0;
@@ -77,7 +77,7 @@ TEST(Translations, that_cost_nothing_are_not_seen) {
   EXPECT_TRUE(translation_rows({}, {}, "thp", how).empty()) << "nothing was measured";
 }
 
-TEST(Translations, of_huge_pages_that_are_translated_as_such_are_told) {
+TEST(Translations, of_huge_pages_are_reported) {
   const auto rows = translation_rows(any_of_72(), any_of_72(2 << 20), "2m", how);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].granule_bytes, 4096);
@@ -85,7 +85,7 @@ TEST(Translations, of_huge_pages_that_are_translated_as_such_are_told) {
   EXPECT_TRUE(rows[0].because.ends_with("; 2m pages (thp) are translated by 2.000 MiB")) << rows[0].because;
 }
 
-TEST(Translations, of_the_second_buffer_are_low) {
+TEST(Translations, of_the_second_buffer_are_graded_low) {
   TlbHits both = any_of_72();
   both.second_entries = 2048;
   both.second_penalty_ns = 11;

@@ -104,7 +104,7 @@ TEST(Vectors, write_queue_ratios) {
   for (const auto& row : rows) EXPECT_NEAR(row.at_block / row.at_512, row.ratio, 0.002);
 }
 
-TEST(Forwarding, is_decided_where_the_interval_lies_on_one_side) {
+TEST(Forwarding, is_decided_if_the_interval_is_on_one_side) {
   const TimeInterval write{1.0, 0.98, 1.02}, read{4.0, 3.9, 4.1};
   const auto of = [&](double raw, double width) { return forwarding({raw, raw - width, raw + width}, write, read); };
   EXPECT_EQ(of(3, 0.1).forwarded, Forwarded::yes);
@@ -118,7 +118,7 @@ TEST(Forwarding, is_decided_where_the_interval_lies_on_one_side) {
   EXPECT_NEAR(*one.high, 3.1 / 4.88, 1e-9);
 }
 
-TEST(Forwarding, without_intervals_is_not_decided) {
+TEST(Forwarding, without_intervals_is_undecided) {
   const Forwarding one = forwarding({1, {}, {}}, {1, 1, 1}, {4, 4, 4});
   EXPECT_EQ(one.forwarded, Forwarded::undecided);
   EXPECT_FALSE(one.low);
@@ -185,7 +185,7 @@ TEST(Vectors, the_fence_of_small_writes) {
   EXPECT_FALSE(fit.queue);
 }
 
-TEST(Vectors, long_writes_come_in_time_with_the_writes) {
+TEST(Vectors, long_writes_are_periodic) {
   const std::int64_t writes[] = {10731,  25132,  39262,  53624,  69200,  84641,  100713, 115841,
                                  129216, 146608, 163878, 179860, 197708, 215969, 232367, 251088};
   std::vector<Outlier> outliers;
@@ -200,7 +200,7 @@ TEST(Vectors, long_writes_come_in_time_with_the_writes) {
   EXPECT_TRUE(judge_tails(outliers, 1, 1, 1).periodic);
 }
 
-TEST(Tails, a_period_is_found_and_a_background_is_none) {
+TEST(Tails, distinguish_a_period_from_a_background) {
   Random random(1);
   std::vector<Outlier> periodic;
   std::vector<Outlier> background;
@@ -217,7 +217,7 @@ TEST(Tails, a_period_is_found_and_a_background_is_none) {
   EXPECT_EQ(outlying(std::vector<double>{1, 1, 1, 10.5, 1}).size(), 1u);
 }
 
-TEST(Fence, parameters_come_back_and_only_a_queue_is_one) {
+TEST(Fence, recovers_parameters_and_detects_only_queues) {
   Random random(1);
   for (const bool queue : {false, true}) {
     std::vector<SizeTime> small;
@@ -255,7 +255,7 @@ TEST(Cold, capacity_of_a_simulated_buffer) {
 }
 
 // B2: 4 GiB was halved to zero regions, and then used as a divisor.
-TEST(B2, there_is_always_a_region) {
+TEST(B2, at_least_one_region) {
   for (std::uint64_t size = 64; size <= std::uint64_t{64} << 30; size *= 2) EXPECT_GE(lens_regions(size), 1u) << size;
   EXPECT_EQ(lens_regions(64) * 64, std::uint64_t{512} << 20);
   EXPECT_EQ(lens_regions(512) * 512, std::uint64_t{4} << 30);

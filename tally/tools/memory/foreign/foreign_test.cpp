@@ -36,7 +36,7 @@ TEST(Foreign, latencies_of_lat_mem_rd) {
   EXPECT_NE(why_not("\"stride=64\n").find("it has no row with a number"), std::string::npos);
 }
 
-TEST(Foreign, runs_of_multichase_one_behind_the_other) {
+TEST(Foreign, consecutive_runs_of_multichase) {
   const auto memory = read(
       "nr_threads = 1\ntotal_memory = 65536 (0.1 MiB)\nstride = 64\ntlb_locality = 65536\nchase = simple\n"
       " 4.9\n 4.5\n"
@@ -93,7 +93,7 @@ void expect_times(const result::Memory& memory) {
   EXPECT_EQ(memory.points[3].region_bytes, 16384u);
 }
 
-TEST(Foreign, rows_of_lens_and_of_vans_and_the_log_are_the_same) {
+TEST(Foreign, rows_of_lens_vans_and_the_log_are_equal) {
   std::string vans = "task,access_size,raw_type,count,total,cycle_start,cycle_write_end,cycle_read_end\n";
   std::string lens = "region_size,block_size,count,total,cycle_write_start,cycle_read_start,cycle_read_end\r\n";
   std::string log = "[ 12.000000] another module said something\n";
@@ -137,7 +137,7 @@ TEST(Foreign, curves_get_their_levels) {
   EXPECT_TRUE(read(text + text).levels.empty()) << "of two curves none is the one";
 }
 
-TEST(Foreign, other_texts_are_none) {
+TEST(Foreign, rejects_other_texts) {
   for (const char* text : {"", "some words\n", "{\"schema\": \"tally-memory/1\"}", "ins,l_cycle\n1,2\n"}) {
     EXPECT_FALSE(is_foreign(text)) << text;
     EXPECT_NE(why_not(text).find("no output of a tool that is known"), std::string::npos);

@@ -77,7 +77,7 @@ class Loads : public OfFlavour<Load> {};
 INSTANTIATE_TEST_SUITE_P(Each, Stores, testing::ValuesIn(stores().begin(), stores().end()), name_of<Store>);
 INSTANTIATE_TEST_SUITE_P(Each, Loads, testing::ValuesIn(loads().begin(), loads().end()), name_of<Load>);
 
-TEST_P(Stores, write_every_line_of_each_block_and_no_other) {
+TEST_P(Stores, write_every_line_of_each_block_and_no_others) {
   const Store& store = GetParam();
   for (const Case& one : cases) {
     const auto region = std::make_unique<Region>();
@@ -110,7 +110,7 @@ WatchedOrder* WatchedOrder::current = nullptr;
 
 // B13: stores took their order from an array of eight bytes per block, in the order of the blocks, so its misses were
 // timed.
-TEST_P(Stores, B13_read_only_the_order_entry_after_entry) {
+TEST_P(Stores, B13_read_only_the_order_sequentially) {
   static_assert(sizeof(*Chain{}.order) == 4);
   const Store& store = GetParam();
   WatchedOrder watched;
@@ -136,7 +136,7 @@ TEST_P(Stores, B13_read_only_the_order_entry_after_entry) {
   std::free(memory);
 }
 
-TEST_P(Loads, B1_visit_exactly_the_blocks_and_change_nothing) {
+TEST_P(Loads, B1_visit_exactly_the_blocks_and_preserve_memory) {
   const Load& load = GetParam();
   for (const Case& one : cases) {
     const auto region = std::make_unique<Region>();
@@ -181,7 +181,7 @@ WatchedPages* WatchedPages::current = nullptr;
 
 // Blocks of 65 lines reach into a second page. A block is loaded from its end or from its beginning, so the order of
 // its two pages is not fixed.
-TEST_P(Loads, touch_every_block_in_the_order_of_the_chain) {
+TEST_P(Loads, touch_every_block_in_chain_order) {
   WatchedPages watched;
   WatchedPages::current = &watched;
   watched.asked_for.reserve(WatchedPages::count);
@@ -213,7 +213,7 @@ TEST_P(Loads, touch_changes_nothing) {
   }
 }
 
-TEST(Rings, each_is_followed_by_itself) {
+TEST(Rings, each_is_followed_separately) {
   Region region;
   // 0 → 64 → 128 → 192 → 0
   for (std::uint64_t at = 0; at < 256; at += 64) {
@@ -230,7 +230,7 @@ TEST(Rings, each_is_followed_by_itself) {
   }
 }
 
-TEST(StoreAndLoad, loads_what_was_stored_where_both_are_the_same_place) {
+TEST(StoreAndLoad, loads_what_was_stored_at_the_same_address) {
   Region region;
   std::memset(region.bytes, 0xAA, sizeof region.bytes);
   EXPECT_EQ(store_and_load(region.bytes, 8, 8, 3).offset, 0u);
@@ -239,7 +239,7 @@ TEST(StoreAndLoad, loads_what_was_stored_where_both_are_the_same_place) {
 }
 
 // Two names for one kernel would be compared as if they differed.
-TEST(B5, no_two_names_share_a_kernel) {
+TEST(B5, every_name_has_its_own_kernel) {
   std::set<std::string_view> names;
   std::set<const void*> kernels;
   for (const Store& one : stores()) {
@@ -255,7 +255,7 @@ TEST(B5, no_two_names_share_a_kernel) {
     EXPECT_TRUE(kernels.insert(reinterpret_cast<const void*>(one.wait)).second) << one.name;
 }
 
-TEST(Flavours, the_usual_ones_are_there) {
+TEST(Flavours, the_defaults_are_present) {
   EXPECT_TRUE(usual_store().present());
   EXPECT_TRUE(usual_load().present());
   EXPECT_TRUE(usual_fence().present());

@@ -45,7 +45,7 @@ class CurveRun {
   /// The share of time that the thread waited for its processor, up to the last point. Fixed then, so that all
   /// conclusions use the same value.
   double waited_share() const { return waited_share_; }
-  /// "thp", or the kind of pages that most mappings got.
+  /// The kind of pages of the smallest size's last mapping, such as "thp".
   std::string pages_got() const;
 
  private:

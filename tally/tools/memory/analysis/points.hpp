@@ -19,7 +19,7 @@ inline constexpr std::string_view cache_shared = "others fill the shared cache";
 /// available to this ring.
 inline constexpr double little_from_memory = 0.01;
 inline constexpr double too_much_from_memory = 0.03;
-/// The processor counts as shared if the thread waited for it for at least this share of the time.
+/// The processor counts as shared if the thread waited for it for more than this share of the time.
 inline constexpr double waited_too_long = 1.0 / 3;
 
 /// The batches of one mapping.
@@ -47,7 +47,7 @@ struct Surroundings {
 
 /// What disturbed a mapping, in a few words; empty if nothing did. Causes: a shared processor (unless the mapping is
 /// settled), more than a quarter of its batches rejected (three quarters if settled), a reference ring more than 4 %
-/// slower in cycles than the best, or a median above 1.25 times its fastest lap.
+/// slower in cycles than the best, or, for whole laps, a median above 1.25 times the fastest batch.
 std::string disturbance_of(const MappingSample& mapping, const Surroundings& run);
 
 /// The mappings of a point that count.

@@ -1,4 +1,4 @@
-"""Prints docs/reference/library.md: what the public headers declare, with the comments that stand there."""
+"""Prints docs/reference/library.md: what the public headers declare, with the their comments."""
 import os
 import re
 
@@ -6,17 +6,17 @@ import columns
 
 HEADERS = [
     ("tally/tally.hpp", "C++: counters and regions"),
-    ("tally/count/region.hpp", "C++: what regions hold"),
-    ("tally/count/event_name.hpp", "C++: names of events"),
+    ("tally/count/region.hpp", "C++: results of regions"),
+    ("tally/count/event_name.hpp", "C++: event names"),
     ("tally/count/count.hpp", "C++: counts and their arithmetic"),
-    ("tally/count/source.hpp", "C++: who counted"),
-    ("tally/count/trust.hpp", "C++: how far a count can be believed"),
+    ("tally/count/source.hpp", "C++: sources of counts"),
+    ("tally/count/trust.hpp", "C++: trust in counts"),
     ("tally/base/expected.hpp", "C++: a value or an error"),
     ("tally/base/error.hpp", "C++: errors"),
     ("tally/base/units.hpp", "C++: units"),
     ("tally/tally.h", "C"),
 ]
-# Where the source tree has what is installed as tally/….
+# Where the source tree has the headers that are installed as tally/….
 SOURCES = ("tally/core/", "tally/library/")
 MARKS = re.compile(r"\b(TALLY_API|TALLY_CALL|TALLY_C_API|\[\[nodiscard\]\]) *")
 
@@ -27,19 +27,19 @@ def source_of(header):
 
 
 def without_private(text):
-    """The header without what is not the user's: details, private parts, bodies of a line."""
+    """Returns the header without internal parts: namespace detail and private members."""
     text = re.sub(r"namespace detail \{.*?\}  // namespace detail\n", "", text, flags=re.S)
     return re.sub(r"\n private:\n.*?(?=\n\};)", "", text, flags=re.S)
 
 
 def comment_of_c(text):
-    """/** … */ as /// lines."""
+    """Converts /** … */ to /// lines."""
     lines = lambda match: "".join("/// " + line.strip(" *") + "\n" for line in match.group(1).strip().split("\n"))
     return re.sub(r"/\*\*(.*?)\*/\n", lines, text, flags=re.S)
 
 
 def declaration(lines, at):
-    """The declaration that begins in line `at`, on one line, and the comment behind it; and where it ends."""
+    """Returns the declaration that begins in line `at`, on one line; the comment after it; and the line where it ends."""
     words, notes = [], []
     while at < len(lines):
         line, _, note = lines[at].partition("///<")
@@ -51,10 +51,10 @@ def declaration(lines, at):
         is_template_alone = re.fullmatch(r"(template <.*>|requires.*)( requires.*)?", joined)
         if not is_template_alone and re.search(r"[;{,]$|\}$|;\s*//.*$|\{.*\}$", joined):
             break
-        # The last of an enum has no comma.
+        # The last enumerator has no comma.
         if note and at < len(lines) and re.match(r"\s+///<|\s*\};", lines[at]):
             break
-    # A comment that goes on stands alone in the lines behind.
+    # A comment may continue alone on the lines after it.
     while at < len(lines) and re.match(r"^\s+///<", lines[at]):
         notes.append(lines[at].partition("///<")[2].strip())
         at += 1
@@ -65,7 +65,7 @@ def declaration(lines, at):
 
 
 def macros_as_functions(text):
-    """What C's comment stands above, where that are macros: those of the first branch, each as a declaration."""
+    """Turns macros under a C comment into declarations: those of the first branch."""
     def declared(match):
         return match.group(1) + "".join(f"{name};\n" for name in re.findall(r"#define (\w+\([^)]*\))", match.group(2)))
 
@@ -74,7 +74,7 @@ def macros_as_functions(text):
 
 
 def entries(text):
-    """(indent, declaration, comment) of everything that has a comment, or stands in a type that has one."""
+    """Yields (indent, declaration, comment) of everything with a comment, or in a type with one."""
     lines = comment_of_c(macros_as_functions(without_private(text))).split("\n")
     at, comment = 0, []
     while at < len(lines):
@@ -88,7 +88,7 @@ def entries(text):
         elif comment or "///<" in line or re.match(r"^  [\w:<>]+ \w+( = [^;]*)?;", line):
             inside = line.startswith(" ")
             said, note, at = declaration(lines, at)
-            # What stands directly below a function, without a comment, has the same one.
+            # A declaration directly below a function, without a comment, shares the function's comment.
             while not inside and said.endswith(")") and at < len(lines) and lines[at].endswith(");"):
                 another, _, at = declaration(lines, at)
                 said += f"`, `{another}"
@@ -100,7 +100,8 @@ def entries(text):
 
 def page():
     yield "# The library, header by header\n"
-    yield "Made of the comments in the headers by `./dev reference`; [the guide](../guides/regions.md) says how it is used.\n"
+    yield "`./dev reference` generates this page from the comments in the headers."
+    yield "[The guide](../guides/regions.md) shows how to use the library.\n"
     for header, title in HEADERS:
         yield f"## {title}: `{header}`\n"
         with open(source_of(header), encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-// tally.h: one Counters for all of the program, and for each thread the regions that it has begun and not ended.
+// Implements tally.h: one Counters for the process, and a list of open regions for each thread.
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -21,10 +21,10 @@ int fail_with(std::string why) {
   return failed;
 }
 
-// The counters of all marks, once this thread has asked for them.
+// The counters of all C regions; null until this thread first uses them.
 thread_local constinit Shared* known __attribute__((tls_model("initial-exec"))) = nullptr;
 
-// As a caller has them: the fence keeps the last call from becoming a jump.
+// Calls as a program does: the fence keeps the last call from becoming a jump.
 [[gnu::noinline]] void empty(Counters&) {
   tally_literal_begin(TALLY_NOTHING);
   tally_literal_end(TALLY_NOTHING);
@@ -39,7 +39,7 @@ thread_local constinit Shared* known __attribute__((tls_model("initial-exec"))) 
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Never closed: threads may be in regions to the program's last instruction.
+// Never closed: threads may be in regions until the program's last instruction.
 Expected<Counters>* open_counters_for_marks() {
   auto* const opened = new Expected<Counters>(Counters::open());
   if (*opened) {
@@ -49,7 +49,8 @@ Expected<Counters>* open_counters_for_marks() {
   return opened;
 }
 
-// Opened by the first thread that asks, the others wait; a handler of a signal that interrupts that goes without.
+// The first thread opens the counters and the others wait. Returns null to a signal handler that interrupts the
+// opening.
 [[gnu::noinline]] Shared* ask_for_counters() {
   static thread_local bool opening = false;
   if (opening) return nullptr;
@@ -66,7 +67,7 @@ inline Thread* marking_thread() {
   return shared == nullptr ? nullptr : this_thread(*shared);
 }
 
-// The mark that a begin may use: the one above the innermost.
+// Returns the mark after the innermost one, for a begin to use. Null without memory.
 Mark* next_mark(Thread& thread) {
   Mark& top = *thread.top;
   if (top.above == nullptr) {
@@ -79,7 +80,7 @@ Mark* next_mark(Thread& thread) {
 Record& by_place(Thread& thread, const char* name) { return find_record(thread, Access::in_place(name)); }
 Record& by_letters(Thread& thread, const char* name) { return find_record(thread, std::string_view(name)); }
 
-// One function for both kinds of names: what stands after the reading is the same.
+// One function for both kinds of names, so that the code after the read is the same.
 [[gnu::noinline]] int begin_mark(const char* name, Record& (*find)(Thread&, const char*)) {
   Thread* const thread = marking_thread();
   if (thread == nullptr) return failed;
@@ -94,11 +95,11 @@ Record& by_letters(Thread& thread, const char* name) { return find_record(thread
 
 bool is_named(const Mark& mark, const char* name, bool is_literal) {
   const Record* const record = mark.open.record;
-  // Nobody knows the name of what has no record.
+  // An entry without a record has no name to compare, so any name ends it.
   return (is_literal && mark.name == name) || record->text == name || record == &mark.open.thread->unnamed;
 }
 
-// What is read first is what stood there at the end: it takes its time to find out whose end that was.
+// Reads the counters first: the search for the region that ends is not counted.
 [[gnu::noinline]] int end_mark(const char* name, bool is_literal) {
   Thread* const thread = marking_thread();
   if (thread == nullptr) return failed;

@@ -1,4 +1,4 @@
-// Counters as a program has them.
+// Opens and reads Counters.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -35,7 +35,7 @@ Result<std::vector<event::Event>> events_asked(std::vector<std::string> names) {
   const char* chosen = secure_getenv("TALLY_EVENTS");
   const bool is_chosen = names.empty() && chosen != nullptr && *chosen != '\0';
   if (names.empty()) names.emplace_back(is_chosen ? chosen : "instructions,cycles");
-  // The program is being counted: it does not search what all processors have for what may have been meant.
+  // The program is being counted: an unknown event does not start a search of all processors' tables for suggestions.
   event::Sources sources;
   sources.suggest_others = false;
   auto events = event::parse_lists(names, sources);
@@ -63,7 +63,7 @@ void add_from_environment(const char* variable, std::vector<std::string>& to) {
   }
 }
 
-// What the command asks for that runs this program under the engine: all of that counts at once there.
+// What the tally command requests when it runs this program under the engine, which counts all of it at once.
 struct AskedByCommand {
   std::vector<std::string> events, metrics;
 };
@@ -116,8 +116,7 @@ Expected<Counters> opened(const std::vector<std::string>& names, Options options
   return counters;
 }
 
-// Who leaves it open what is counted gets what the command asks for; where none of that is counted in regions it is as
-// if nobody had asked.
+// Without events, counts what the command requests. If none of that can be counted in regions, uses the defaults.
 Expected<Counters> opened_as_asked(const std::vector<std::string>& events, Options options) {
   AskedByCommand asked;
   if (events.empty()) asked = asked_by_command();

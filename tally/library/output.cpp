@@ -19,16 +19,16 @@ namespace {
 
 struct Kept {
   std::mutex lock;
-  std::string place;                              // what TALLY_OUTPUT says
-  std::optional<std::filesystem::path> gathered;  // where a command that runs this program takes them
-  bool watched = false;                           // the end of this process
-  bool is_child = false;                          // its parent's file is not its own
-  bool any_opened = false;                        // some counters were
-  std::optional<Error> why_none;                  // the first reason where others were not
-  std::vector<RegionResult> results;              // of counters that have ended
+  std::string place;                              // value of TALLY_OUTPUT
+  std::optional<std::filesystem::path> gathered;  // where a command that runs this program collects them
+  bool watched = false;                           // the exit handler is registered
+  bool is_child = false;                          // a forked child: its parent's file is not its own
+  bool any_opened = false;                        // at least one Counters was opened
+  std::optional<Error> why_none;                  // the first reason why a Counters was not opened
+  std::vector<RegionResult> results;              // of Counters that were destroyed
 };
 Kept& kept() {
-  static Kept* const one = new Kept;  // what ends after everything else keeps, too
+  static Kept* const one = new Kept;  // never destroyed: Counters that are destroyed later still use it
   return *one;
 }
 
@@ -46,11 +46,11 @@ result::ProgramRegions all_regions() {
   return program;
 }
 
-void tell(const std::string& text) { (void)linux::Output::standard_error().write(text); }
+void print_to_stderr(const std::string& text) { (void)linux::Output::standard_error().write(text); }
 
-void tell(const Error& error) {
-  tell(fmt::format("tally: {}\n{}", printable(error.message),
-                   error.hint.empty() ? "" : fmt::format("       {}\n", printable(error.hint))));
+void print_to_stderr(const Error& error) {
+  print_to_stderr(fmt::format("tally: {}\n{}", printable(error.message),
+                              error.hint.empty() ? "" : fmt::format("       {}\n", printable(error.hint))));
 }
 
 std::string file_name(std::string place, std::int64_t pid) {
@@ -60,7 +60,7 @@ std::string file_name(std::string place, std::int64_t pid) {
   return place;
 }
 
-// A child whose name would be its parent's: FILE.123.json.
+// Adds the process ID to the name if a child would use its parent's file: FILE.123.json.
 std::string of_child(std::string place) {
   if (place.find("%p") == std::string::npos && place != "table") place.insert(place.rfind('.'), ".%p");
   return place;
@@ -86,17 +86,17 @@ void report_end(const Kept& known, const result::ProgramRegions& program) {
   if (!known.any_opened) {
     Error why = *known.why_none;
     why.message = "no regions: " + why.message;
-    return tell(why);
+    return print_to_stderr(why);
   }
   if (known.is_child && program.regions.empty()) return;
   const auto written = write(program, known.is_child ? of_child(known.place) : known.place);
   if (written) return;
-  tell(written.error());
-  // What was measured is not lost.
-  if (known.place != "table") tell("tally: " + report::regions_table(program));
+  print_to_stderr(written.error());
+  // The results are not lost.
+  if (known.place != "table") print_to_stderr("tally: " + report::regions_table(program));
 }
 
-// Whether a command that runs this program shows them. Where that has ended before, nobody does.
+// Passes the regions to the command that runs this program. Returns whether it shows them: not if it has already ended.
 bool handed_over(const Kept& known, result::ProgramRegions program) {
   if (!known.gathered) return false;
   if (!known.any_opened && !known.is_child) {
@@ -111,7 +111,7 @@ void at_end() {
   const Kept& known = kept();
   const result::ProgramRegions program = known.any_opened ? all_regions() : this_program();
   const bool are_shown = handed_over(known, program);
-  // A table stands under that command's own then.
+  // The command prints the table itself.
   if (!known.place.empty() && !(are_shown && known.place == "table")) report_end(known, program);
 }
 

@@ -1,4 +1,4 @@
-// Where a program's regions go by themselves, and when it says so.
+// Writes the regions of a process, at its end or on request.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace tally::detail {
 
-/// From the first call on, this process's regions are written when it ends, where the environment asks for it.
-/// `failed`: why counters were not opened, told in their place where no others were; may be null.
+/// After the first call, this process's regions are written at its end if the environment requests it. `failed`: why
+/// counters were not opened, or null; reported instead of the regions if none were opened.
 void watch_end(const Error* failed);
 
-/// Keeps the results of a Counters that ends before the program does, where they are to be written.
+/// Keeps the results of a Counters that is destroyed before the program ends, if they will be written.
 void keep(Shared& shared);
 
-/// Around a fork(2): what its parent kept is not the child's.
+/// Call these around fork(2). The child drops what its parent kept.
 void lock_kept();
 void unlock_kept(bool in_child);
 
-/// Writes the regions of this process: `table` is standard error, else a file by the end of its name, .json or .csv;
-/// %p in it stands for the process's number. Errors: bad_usage for another name, cannot_write.
+/// Writes the regions of this process: `table` to standard error, any other name to a file, which must end in .json or
+/// .csv; %p in it becomes the process ID. Errors: bad_usage for another name, cannot_write.
 Result<void> write_regions(const std::string& place);
 
 }  // namespace tally::detail

@@ -1,4 +1,4 @@
-// What reading costs, measured with regions that hold nothing.
+// Measures the overhead of reading counters, with empty regions.
 #include <algorithm>
 #include <vector>
 
@@ -10,8 +10,8 @@ namespace {
 constexpr int warm_up = 5;
 constexpr int measurements = 31;
 
-// A read that an interrupt falls into is made again: an entry that cost more than all others, which cost the same,
-// tells when the interrupt came, and nothing of what reading costs.
+// A measurement that an interrupt disturbed is repeated. If one entry cost more than all others, and these cost the
+// same, the difference is the interrupt's and not the cost of reading.
 constexpr int tries = 3;
 
 struct Middle {
@@ -26,7 +26,7 @@ Middle middle(std::vector<std::int64_t>& all) {
   return {all[all.size() / 2], spread, spread > 0 && all.size() > 2 && all.front() == all[all.size() - 2]};
 }
 
-// As a caller has it: the same instructions stand around it.
+// Enters a region as a caller does, with the same instructions around it.
 [[gnu::noinline]] void empty_region(Counters& counters) {
   const Region region{counters, TALLY_NOTHING};
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -38,7 +38,7 @@ Middle middle(std::vector<std::int64_t>& all) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Values of one entry after another, of the record's totals.
+// Calls `enter` repeatedly. Returns the counts of each entry, by event, from the record's totals.
 template <class Enter>
 std::vector<std::vector<std::int64_t>> entries(Thread& thread, const Record& record, Enter enter) {
   std::vector<std::vector<std::int64_t>> values(thread.events);
@@ -53,7 +53,7 @@ std::vector<std::vector<std::int64_t>> entries(Thread& thread, const Record& rec
   return values;
 }
 
-// What comes between two readings beside what `between` does.
+// Calls `between` repeatedly. Returns the differences of the two readings in it, by event.
 template <class Between>
 std::vector<std::vector<std::int64_t>> readings(Counters& counters, const Thread& thread, Between between) {
   std::vector<std::vector<std::int64_t>> values(thread.events);
@@ -82,14 +82,15 @@ std::vector<std::vector<std::int64_t>> readings(Counters& counters, const Thread
   return counters.read() - before;
 }
 
-// A literal that was never entered before, though its letters may have been: it is looked for by its place.
+// Enters a literal for the first time. It is found by its address, so its characters may be known.
 [[gnu::noinline]] void around_a_new_one(Counters& counters, Literal name) {
   const Region region{counters, TALLY_NOTHING};
   const Region inner{counters, name};
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// What readings and new records cost is looked at each time, but for what lies around the two looks.
+// Readings and new records measure their own cost each time, except what is outside of their two counter reads.
+// Measures that part.
 void calibrate_readings(Counters& counters, Thread& thread) {
   Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
   const auto take = [&](Numbers& to, std::vector<std::vector<std::int64_t>> values) {
@@ -112,7 +113,7 @@ void calibrate_readings(Counters& counters, Thread& thread) {
   for (std::uint32_t i = 0; i < events; ++i) counters[i].seen = 0;
 }
 
-// What the first of two readings, one after the other, leaves out where the pages have changed in between.
+// Measures which part of its cost a read leaves out when the pages have changed: Shared::around_again.
 void calibrate_again(Thread& thread) {
   linux::UserCounter others[most_events];
   std::copy_n(thread.user, most_events, others);
@@ -133,7 +134,7 @@ void calibrate_again(Thread& thread) {
   for (std::uint32_t e = 0; e < thread.events; ++e) thread.shared->around_again[e] = middle(more[e]).value;
 }
 
-// Whether an interrupt was in it.
+// Returns whether an interrupt disturbed it.
 bool calibrate_once(Counters& counters, Thread& thread, Enter empty, Enter around) {
   Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
   const Path path = thread.path;
@@ -167,7 +168,7 @@ void calibrate(Counters& counters, Enter empty, Enter around) {
   Thread* const thread = this_thread(Access::shared(counters));
   if (thread == nullptr) return;
   const Path own = thread->path;
-  // A thread that cannot read in user mode any more asks the kernel: what that costs is known then.
+  // A thread that can no longer read in user mode uses system calls: their cost is then known.
   if (own == Path::user) {
     take_path(*thread, Path::group);
     calibrate_path(counters, *thread, empty, around);

@@ -1,4 +1,4 @@
-// Where a region begins and ends: what every entry executes.
+// Begins and ends regions: the code that every entry executes.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace tally::detail {
 
 namespace {
 
-// What the kernel gives for a whole group.
+// Reads the whole group with a system call.
 bool read_group(Thread& thread, std::int64_t* to) noexcept {
   std::array<linux::PerfValue, most_events> values;
   if (thread.counters.front().read_group({values.data(), thread.events}) != 0) return false;
@@ -19,7 +19,7 @@ bool read_group(Thread& thread, std::int64_t* to) noexcept {
   return true;
 }
 
-// What the engine that the program runs under has counted of this thread.
+// Reads what the engine that runs this program has counted for this thread.
 bool read_engine(Thread& thread, std::int64_t* to) noexcept {
   channel::AskedValues values;
   const bool models = thread.shared->asks_models;
@@ -32,7 +32,7 @@ bool read_engine(Thread& thread, std::int64_t* to) noexcept {
   return true;
 }
 
-// A counter was put elsewhere, and its offset is another: entries that are open are to be as if they had begun there.
+// A counter has moved to another register, with another offset. Changes open entries as if they had begun there.
 void move_open(Thread& thread, std::size_t event) noexcept {
   const std::int64_t offset = thread.user[event].offset;
   const std::int64_t by = std::exchange(thread.base[event], offset) - offset;
@@ -40,7 +40,7 @@ void move_open(Thread& thread, std::size_t event) noexcept {
   for (Open* open = thread.innermost; open != nullptr; open = open->outer) open->start[event] += by;
 }
 
-// Copies every page again, and reads. `held` is what counters hold, `to` what their registers say.
+// Copies every page again, and reads. `held`: the values of the counters; `to`: those of their registers.
 [[gnu::noinline]] bool read_again(Thread& thread, std::int64_t* to, std::int64_t* held) noexcept {
   for (int tries = 0; tries < 16; ++tries) {
     bool whole = true;
@@ -51,7 +51,7 @@ void move_open(Thread& thread, std::size_t event) noexcept {
       to[i] = held[i] - counter.offset;
       move_open(thread, i);
       ++moves;
-      // A signal's handler has moved what was read before.
+      // A signal handler has moved counters that were read before.
       whole = thread.moves == moves;
     }
     if (whole) return true;
@@ -59,7 +59,7 @@ void move_open(Thread& thread, std::size_t event) noexcept {
   return false;
 }
 
-// Done twice: what the second time costs is what the first one did, and that is not the program's.
+// Reads twice: the second time costs what the first did, and that is not the program's.
 [[gnu::noinline]] bool read_moved(Thread& thread, std::int64_t* to) noexcept {
   std::int64_t first[most_events] = {};
   std::int64_t second[most_events] = {};
@@ -75,7 +75,7 @@ void move_open(Thread& thread, std::size_t event) noexcept {
   return true;
 }
 
-// Where it can be read no more: what is open was begun another way, and what has ended cost what it did by this one.
+// Takes another path after a failed read. Open entries began on the old path; ended ones keep its overhead.
 std::uint64_t fail_over(Thread& thread, Path path) noexcept {
   ++thread.turns;
   Numbers cost{};
@@ -89,10 +89,9 @@ std::uint64_t fail_over(Thread& thread, Path path) noexcept {
   return read_moved(thread, to) ? thread.moves : fail_over(thread, Path::group);
 }
 
-// An entry keeps what registers say: the kernel's offset falls out where no page has changed. Where lock and index
-// stand as they stood when a page was copied they have never changed in between, for the lock only grows: one look at
-// each, after all reads, is enough. A signal's handler that copies pages again moves the entries that are open, and is
-// told by `moves`.
+// An entry stores register values: the kernel's offset cancels if no page has changed. The lock of a page only grows.
+// If lock and index are those of the copy, they never changed in between, so one check of each after all reads is
+// enough. A signal handler that copies pages again changes the open entries, and `moves`.
 template <Serialize how>
 inline void serialize() noexcept {
   if constexpr (how == Serialize::fence) linux::wait_for_instructions();
@@ -116,14 +115,14 @@ std::uint64_t read_user(Thread& thread, std::int64_t* to) noexcept {
   return read_words<how>(thread, to, std::make_index_sequence<events>());
 }
 
-// By system calls, and by the last way that is left.
+// Reads by system call or from the engine. If that fails, nothing can be read any more.
 std::uint64_t read_otherwise(Thread& thread, std::int64_t* to) noexcept {
   if (thread.path == Path::group && read_group(thread, to)) return thread.moves;
   if (thread.path == Path::engine && read_engine(thread, to)) return thread.moves;
   return fail_over(thread, Path::none);
 }
 
-// The last act of every begin: nothing of this code's own comes after the read.
+// The last step of every begin: no code of this library follows the read.
 inline void start(Open& open, Thread& thread, Record& record) noexcept {
   open.thread = &thread;
   open.record = &record;
@@ -132,7 +131,7 @@ inline void start(Open& open, Thread& thread, Record& record) noexcept {
   open.turns = thread.turns;
   thread.innermost = &open;
   ++record.depth;
-  // Where it fails the path is another one now, and this entry is dropped at its end.
+  // If it fails, the path has changed, and this entry is dropped at its end.
   (void)thread.read(thread, open.start);
 }
 
@@ -148,7 +147,7 @@ inline void start(Open& open, Thread& thread, Record& record) noexcept {
   }
 }
 
-// One entry that was counted.
+// Adds one counted entry.
 template <std::size_t events, bool extremes>
 void take(Record& record, const Open& open, const std::int64_t* now) noexcept {
   std::int64_t one[events + 1];
@@ -160,7 +159,7 @@ void take(Record& record, const Open& open, const std::int64_t* now) noexcept {
   }
 }
 
-// In its bucket goes what is left without the reading, of this entry and of those within it.
+// Also adds it to its bucket, without the overhead of this entry and of those within it.
 template <std::size_t events, bool extremes>
 void take_into_histogram(Record& record, const Open& open, const std::int64_t* now) noexcept {
   take<events, extremes>(record, open, now);
@@ -207,7 +206,7 @@ std::int64_t not_own(const Thread& thread, std::size_t event) noexcept {
 
 Excluded::Excluded(Thread& thread, Numbers Overhead::*around) noexcept : thread_(thread), around_(around) {
   if (thread.path == Path::none) return;
-  // Where it fails the thread has another path now.
+  // If the first read fails, the thread has another path for the second.
   known_ = read_now(thread, before_.data()) || read_now(thread, before_.data());
   for (std::uint32_t i = 0; i < thread.events; ++i) not_own_[i] = not_own(thread, i);
 }
@@ -217,7 +216,7 @@ Excluded::~Excluded() {
   if (!known_ || !read_now(thread_, after.data())) return;
   const Overhead& overhead = thread_.shared->overhead[static_cast<std::size_t>(thread_.path)];
   for (std::uint32_t i = 0; i < thread_.events; ++i) {
-    // Pages copied again and handlers of signals have been taken off already.
+    // The difference of not_own() contains copied pages and signal handlers already.
     std::int64_t cost = after[i] - before_[i] - (not_own(thread_, i) - not_own_[i]) + (overhead.*around_)[i];
     for (const Open* open = thread_.innermost; open != nullptr; open = open->outer) cost += overhead.per_open[i];
     thread_.aside[i] += cost;
@@ -249,7 +248,7 @@ void read_end(Thread& thread, Reached& reached) noexcept { reached.moves = threa
 inline void leave(Open& open, std::uint64_t moves, const std::int64_t* now) noexcept {
   Thread& thread = *open.thread;
   Record& record = *open.record;
-  // From here on nobody moves its beginning.
+  // From here on nothing changes its start values.
   thread.innermost = open.outer;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::uint64_t inner = thread.ended - open.ended;
@@ -266,7 +265,7 @@ inline void leave(Open& open, std::uint64_t moves, const std::int64_t* now) noex
   } else {
     record.dropped.add(1);
   }
-  // A signal's handler that enters the same region until now is within it.
+  // Until here, a signal handler that enters the same region is nested in it.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   record.depth = 0;
 }
@@ -298,7 +297,7 @@ Read read_of(Path path, std::uint32_t events, Serialize serialize) {
 
 Take take_of(std::uint32_t events, const Options& options) {
   constexpr auto each = std::make_index_sequence<most_events + 1>();
-  // All of them the same way: what an entry costs the region around it is one number.
+  // The same for all records: an entry then costs every outer region the same.
   const bool histogram = !options.histograms.empty();
   return options.extremes ? unrolled_take<true>(events, histogram, each)
                           : unrolled_take<false>(events, histogram, each);

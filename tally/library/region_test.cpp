@@ -1,4 +1,4 @@
-// Regions with the kernel's own events: no PMU is needed to count page faults.
+// Tests regions with software events: page faults need no PMU.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 
-// Fresh pages, each written once.
+// Writes to each of these fresh pages once.
 void touch(int pages) {
   const std::size_t bytes = static_cast<std::size_t>(pages) * page_bytes;
   auto* at =
@@ -33,7 +33,7 @@ class Regions : public testing::Test {
     auto opened = Counters::open({"page-faults"});
     if (!opened) GTEST_SKIP() << opened.error().message;
     counters.emplace(*std::move(opened));
-    // The first one of a kind touches pages of its own.
+    // The first region touches pages of the library.
     touch(4);
   }
 
@@ -66,7 +66,7 @@ TEST_F(Regions, entries_are_counted_each_and_together) {
   EXPECT_EQ(touched.all.events[0].most, 7);
 }
 
-TEST_F(Regions, what_lies_within_is_part_of_what_is_around) {
+TEST_F(Regions, nested_regions_count_in_the_outer_region) {
   for (int i = 0; i < 2; ++i) {
     const Region outer{*counters, "outer"};
     touch(2);
@@ -83,7 +83,7 @@ void descend(Counters& counters, int depth) {
   if (depth > 1) descend(counters, depth - 1);
 }
 
-TEST_F(Regions, one_that_enters_itself_is_counted_once) {
+TEST_F(Regions, a_recursive_region_is_counted_once) {
   descend(*counters, 10);
   const RegionResult descended = result("descend");
   EXPECT_EQ(descended.all.entries, 1u);
@@ -91,7 +91,7 @@ TEST_F(Regions, one_that_enters_itself_is_counted_once) {
   EXPECT_EQ(descended.all.events[0].total.value, 10);
 }
 
-TEST_F(Regions, names_made_at_run_time_are_told_by_their_letters) {
+TEST_F(Regions, names_made_at_run_time_are_compared_by_characters) {
   for (int i = 0; i < 6; ++i) {
     const std::string name = "made " + std::to_string(i % 2);
     const Region region{*counters, name};
@@ -101,7 +101,7 @@ TEST_F(Regions, names_made_at_run_time_are_told_by_their_letters) {
   EXPECT_EQ(total("made 1"), 6);
 }
 
-TEST_F(Regions, threads_are_told_apart_and_stay_when_they_have_ended) {
+TEST_F(Regions, threads_have_separate_counts_that_stay_after_they_end) {
   std::vector<std::thread> threads;
   for (int i = 1; i <= 4; ++i) {
     threads.emplace_back([this, i] {
@@ -114,7 +114,7 @@ TEST_F(Regions, threads_are_told_apart_and_stay_when_they_have_ended) {
   const RegionResult all = result("threads");
   EXPECT_EQ(all.all.entries, 4u);
   EXPECT_EQ(all.threads.size(), 4u);
-  // A new thread's own stack faults, too, now and then.
+  // A new thread's stack sometimes faults, too.
   EXPECT_GE(all.all.events[0].total.value, 10);
   EXPECT_LE(all.all.events[0].total.value, 14);
 }
@@ -169,7 +169,7 @@ TEST_F(Regions, teams_of_openmp_are_threads_as_others) {
 #endif
 }
 
-TEST_F(Regions, one_that_has_not_ended_is_told) {
+TEST_F(Regions, an_open_region_is_reported) {
   const Region open{*counters, "open"};
   EXPECT_EQ(result("open").all.entries, 0u);
   EXPECT_EQ(result("open").all.open, 1u);
@@ -185,7 +185,7 @@ TEST_F(Regions, many_names_have_a_record_each) {
   EXPECT_EQ(counters->regions().size(), static_cast<std::size_t>(names));
 }
 
-TEST_F(Regions, a_forked_child_begins_anew) {
+TEST_F(Regions, a_forked_child_starts_from_zero) {
   {
     const Region region{*counters, "before"};
     touch(1);
@@ -229,7 +229,7 @@ TEST_F(Regions, a_handler_of_a_signal_has_regions_of_its_own) {
 }
 
 TEST_F(Regions, readings_are_values) {
-  // What the first reading makes touches pages of its own.
+  // The first reading touches pages of the library.
   (void)(counters->read() - counters->read());
   const Values before = counters->read();
   touch(6);

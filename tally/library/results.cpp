@@ -1,4 +1,4 @@
-// What records say, with what reading cost taken off.
+// Computes results from records, and subtracts the overhead.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using detail::Overhead;
 using detail::Record;
 using detail::Shared;
 
-// So much of what was read may be the reading's own before a count is called too small, where that is no constant.
+// A count is too small if at least this part of what was read may be overhead, and the overhead is not constant.
 constexpr double too_much_percent = 10;
 
 struct Sum {
@@ -36,7 +36,7 @@ void add(Sum& sum, const std::array<detail::Number, histogram_buckets>& buckets)
   }
 }
 
-// `histograms`: those of the record, where they were asked for.
+// `histograms`: those of the record, or null if not requested.
 void add(Sums& sums, const Record& record, const Overhead& overhead, const detail::Histograms* histograms) {
   const std::int64_t entries = record.entries.get();
   const bool first = sums.entries == 0;
@@ -48,7 +48,7 @@ void add(Sums& sums, const Record& record, const Overhead& overhead, const detai
   for (std::size_t i = 0; i < sums.events.size(); ++i) {
     Sum& sum = sums.events[i];
     const std::int64_t nested = record.inner.get() * overhead.nested[i];
-    // Of single entries it is not known how many of the inner ones were theirs; where all had as many, it is.
+    // How many inner entries a single entry had is unknown: exact only if all had the same number.
     const std::int64_t nested_each = nested / entries;
     const std::int64_t taken_off = entries * overhead.own[i] + nested;
     const std::int64_t least = record.least[i].get() - overhead.own[i] - nested_each;

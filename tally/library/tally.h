@@ -1,19 +1,19 @@
-/* tally's front door for C, and for every language that calls C: counts of parts of a program, by the program itself.
+/* The C interface of libtally, for C and languages that can call it: a program counts events in parts of itself.
  *
  *     tally_region_begin("parse");
  *     parse(input);
  *     tally_region_end("parse");
  *     tally_dump("table");
  *
- * What is counted stands in the environment: TALLY_EVENTS=instructions,branches; instructions and cycles where it is
- * not set. With TALLY_OUTPUT=table, FILE.json or FILE.csv there, regions are told when the program ends, without
- * tally_dump(). Counters are opened by the first call of any thread. docs/guides/regions.md tells more.
+ * The environment selects the events: TALLY_EVENTS=instructions,branches; by default instructions and cycles. With
+ * TALLY_OUTPUT=table, FILE.json or FILE.csv, the regions are printed or written when the program ends, without
+ * tally_dump(). The first call of any thread opens the counters. See docs/guides/regions.md.
  *
- * Threads: each has regions of its own; all functions may be called by all. */
+ * Each thread has its own regions. All threads may call all functions. */
 #ifndef TALLY_H
 #define TALLY_H
 
-/* Called without a detour: what looks up a name at a first call would be counted. */
+/* Called directly: the dynamic linker would resolve the name at the first call, and that would be counted. */
 #ifdef __clang__
 #define TALLY_C_API __attribute__((visibility("default")))
 #else
@@ -24,29 +24,30 @@
 extern "C" {
 #endif
 
-/** A region of the calling thread begins. Its name is looked up by its letters, and copied at the first entry. Regions
- * lie within each other and call themselves. Returns 0, or -1 where nothing can be counted: tally_error() says why. */
+/** Begins a region of the calling thread. Compares the characters of the name, and copies it at the first entry.
+ * Regions can be nested and recursive. Returns 0, or -1 if nothing can be counted: see tally_error(). */
 TALLY_C_API int tally_region_begin(const char* name);
 
-/** The innermost open region of this name ends. Those that were begun within it and not ended are dropped: not counted,
- * and told. Returns 0, or -1 where none of this name is open. */
+/** Ends the innermost open region of this name. Open regions within it are dropped: they are not counted, and
+ * reported as dropped. Returns 0, or -1 if no region of this name is open. */
 TALLY_C_API int tally_region_end(const char* name);
 
-/** Writes what all regions of the process, those of C++ too, have counted so far. `place`: "table" for standard error,
- * or a file whose name ends with .json or .csv; %p in it is the number of the process. Returns 0, or -1 where it cannot
- * be written: tally_error() says why. */
+/** Writes the counts so far of all regions of the process, including those of C++. `place`: "table" for standard
+ * error, or a file whose name ends with .json or .csv; %p in it becomes the process ID. Returns 0, or -1 if it cannot
+ * be written: see tally_error(). */
 TALLY_C_API int tally_dump(const char* place);
 
-/** Why the calling thread's last call returned -1; "" where none did. Valid until its next call. */
+/** Returns why the calling thread's last failed call returned -1; "" if none did. Valid until its next call. */
 TALLY_C_API const char* tally_error(void);
 
-/** The same as tally_region_begin() and _end() for a name that stands in the program's text: it is looked up by its
- * place, without a look at its letters. The macros below call them. */
+/** The same as tally_region_begin() and tally_region_end() for a name that is a string literal: it is found by its
+ * address, without reading its characters. The macros below call them. */
 TALLY_C_API int tally_literal_begin(const char* literal);
 TALLY_C_API int tally_literal_end(const char* literal);
 
 #ifdef __clang__
-/* It has no noplt: these pointers are filled in when the program is loaded. Weak, so that every file may have them. */
+/* clang has no noplt: these pointers are filled in when the program is loaded. Weak, so that every file can define
+ * them. */
 #define TALLY_POINTER __attribute__((weak, visibility("hidden")))
 TALLY_POINTER int (*tally_region_begin_pointer)(const char*) = tally_region_begin;
 TALLY_POINTER int (*tally_region_end_pointer)(const char*) = tally_region_end;
@@ -63,8 +64,8 @@ TALLY_POINTER int (*tally_literal_end_pointer)(const char*) = tally_literal_end;
 }
 #endif
 
-/** For marks that stay in the source: they are nothing at all where TALLY_ENABLE is not defined, and then need no
- * library. Names are literals. */
+/** For regions that stay in the source: without TALLY_ENABLE the macros expand to nothing and need no library. Names
+ * are string literals. */
 #ifdef TALLY_ENABLE
 #define TALLY_BEGIN(name) ((void)tally_literal_begin("" name))
 #define TALLY_END(name) ((void)tally_literal_end("" name))

@@ -1,4 +1,4 @@
-/// tally's front door: counts of parts of a program, by the program itself.
+/// The C++ interface of libtally: a program counts events in parts of itself.
 ///
 ///     auto counters = tally::Counters::open({"instructions", "cycles"});
 ///     if (!counters) …  // counters.error(): what was tried, and what to do
@@ -8,7 +8,7 @@
 ///     }
 ///     for (const auto& result : counters->regions()) tally::print(result);
 ///
-/// Counters run all the time; a region reads them where it begins and where it ends. docs/guides/regions.md tells more.
+/// Counters run all the time; a region reads them at its begin and at its end. See docs/guides/regions.md.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -35,7 +35,7 @@
 
 namespace tally {
 
-/// How many events one Counters counts at most: more than processors count at once for a program.
+/// Maximum number of events of one Counters: more than processors count at once for a program.
 inline constexpr std::size_t most_events = 8;
 
 namespace detail {
@@ -44,7 +44,7 @@ struct Thread;
 struct Record;
 struct Access;
 
-// What a region that is open keeps: where the counters stood.
+// State of an open region: the counter values at its begin.
 struct Open {
   Thread* thread;
   Record* record;
@@ -56,14 +56,14 @@ struct Open {
 
 }  // namespace detail
 
-/// A region's name as it stands in the program's text: looked up by its place, without a look at its letters. The
-/// compiler hashes them, so that a name is not taken for another that lay at the same place: that of a plugin that was
-/// unloaded.
+/// A region name that is a string literal: found by its address, without reading its characters. The compiler
+/// hashes them, so that a name is not mistaken for another that was at the same address, such as that of an unloaded
+/// plugin.
 class Literal {
  public:
   template <std::size_t n>
   consteval Literal(const char (&text)[n]) : text_(text) {  // NOLINT(google-explicit-constructor)
-    hash_ = 2166136261u;                                    // FNV-1a, of 32 bits
+    hash_ = 2166136261u;                                    // FNV-1a, 32 bits
     for (std::size_t i = 0; i + 1 < n; ++i) hash_ = (hash_ ^ static_cast<unsigned char>(text[i])) * 16777619u;
   }
   constexpr const char* text() const { return text_; }
@@ -75,7 +75,7 @@ class Literal {
   std::uint32_t hash_ = 0;
 };
 
-// Called without a detour: what resolves names at a first call would be counted.
+// Called directly: the dynamic linker would resolve the name at the first call, and that would be counted.
 #ifdef __clang__
 #define TALLY_CALL TALLY_API
 #else
@@ -89,7 +89,7 @@ TALLY_CALL void begin_named(Open& open, Shared& shared, std::string_view name) n
 TALLY_CALL void end(Open& open) noexcept;
 
 #ifdef __clang__
-// It has no noplt: these pointers are filled in when the program is loaded.
+// clang has no noplt: these pointers are filled in when the program is loaded.
 #define TALLY_POINTER [[gnu::visibility("hidden")]] inline
 TALLY_POINTER void (*call_begin)(Open& open, Shared& shared, Literal name) noexcept = begin;
 TALLY_POINTER void (*call_begin_named)(Open& open, Shared& shared, std::string_view name) noexcept = begin_named;
@@ -102,73 +102,73 @@ inline constexpr auto& call_end = end;
 #endif
 }  // namespace detail
 
-/// One event's count.
+/// An event and its count.
 struct EventValue {
   EventName event;
   Count count;
   bool operator==(const EventValue&) const = default;
 };
 
-/// What the calling thread's counters held at a time, or what came between two times; in the order of the events.
+/// Counts of the calling thread at one time, or between two times; in the order of the events.
 struct Values {
   std::vector<EventValue> events;
 
-  /// The count of an event, by the name that was asked for or its full one; absent where there is none.
+  /// Returns the count of an event, by its requested or its full name; absent if it was not requested.
   TALLY_API Count operator[](std::string_view event) const;
   bool operator==(const Values&) const = default;
 };
 
-/// What came between two readings of one thread.
+/// Returns what one thread counted between two readings.
 TALLY_API Values operator-(const Values& later, const Values& earlier);
 
-/// Prints a result as a table to stderr, or where it is told.
+/// Prints a result as a table.
 TALLY_API void print(const RegionResult& result, std::FILE* to = stderr);
 
-/// What is to be executed before counters are read in user mode, and what only after it. Both ends do the same. It
-/// costs what the instructions cost, and is taken off as the reading is; system calls and the engine need nothing of
-/// it.
+/// Which instructions must have executed before counters are read in user mode, and which ones wait until after the
+/// read, at both ends of a region. The cost of waiting is subtracted with that of reading. System calls and the engine
+/// need no waiting.
 enum class Serialize : std::uint8_t {
-  none,   ///< the processor reads when it gets there: some instructions around an end may be on either side of it
-  fence,  ///< all instructions before have been executed, none after has begun: x86 `lfence`, arm64 `isb`
+  none,   ///< no waiting: some instructions near an end may be on either side of it
+  fence,  ///< all earlier instructions have executed, and no later one has begun: x86 `lfence`, arm64 `isb`
   cpuid   ///< what they wrote has arrived, too: x86 `cpuid` (some thousand cycles in a virtual machine), arm64 `dsb sy;
           ///< isb`
 };
 
 /// How counters are read, and what is kept of entries.
 struct Options {
-  bool extremes = true;  ///< the least and the most of an entry too: a few instructions more at each end
+  bool extremes = true;  ///< keep the minimum and maximum of entries: a few more instructions at each end
   Serialize serialize = Serialize::none;
-  /// Regions of which a histogram is kept: how many entries counted so much. "*": all of them. Each event of such a
-  /// region takes 8 KB in each thread, and each end of any region some twenty instructions more for each event.
+  /// Names of regions with a histogram: how many entries had which count. "*": all regions. Each event of such a region
+  /// takes 8 KB in each thread, and each end of any region executes some twenty more instructions for each event.
   std::vector<std::string> histograms = {};
-  /// Metrics besides those that stand beside events, as `tally stat --metrics` takes them: "IPC,CPI", "x=cycles /
-  /// loads". Of events that are counted: they are not added.
+  /// Metrics in addition to the default ones, as for `tally stat --metrics`: "IPC,CPI", "x=cycles / loads". They add no
+  /// events: those that they use must be counted.
   std::vector<std::string> metrics = {};
 };
 
-/// Counters of a program's own threads. Each thread that enters a region gets its own at its first entry. Moves, never
-/// copies; no region may be open when the last one is destroyed. Threads: all functions may be called by all.
+/// Counters of a program's own threads. Each thread gets its own at its first entry into a region. Can be moved, not
+/// copied. No region may be open when the last one is destroyed. All threads may call all functions.
 class Counters {
  public:
-  /// Counters for these events, or for those of the environment's TALLY_EVENTS, or for the first eight hardware events
-  /// that `tally stat -e` or `--metrics` asks for, with its metrics, where that runs the program under the engine, or
-  /// instructions and cycles. They are counted together, all the time. TALLY_HISTOGRAMS and TALLY_METRICS, separated by
-  /// commas, are added to `histograms` and `metrics`. Where the environment's TALLY_OUTPUT is `table`, FILE.json or
-  /// FILE.csv, all regions of the process are printed or written when it ends. Cost: some system calls; a few hundred
-  /// regions, to know what they cost. Errors: bad_usage for a name that is none, cannot_measure where they are not
-  /// counted here, or not at once.
+  /// Opens counters for these events. Without events, it uses TALLY_EVENTS; else the first eight hardware events and
+  /// the metrics of `tally stat -e` or `--metrics`, if that runs the program under the engine; else instructions and
+  /// cycles. They are counted together, all the time. TALLY_HISTOGRAMS and TALLY_METRICS, separated by commas, are
+  /// added to `histograms` and `metrics`. If TALLY_OUTPUT is `table`, FILE.json or FILE.csv, all regions of the process
+  /// are printed or written when it ends. Cost: some system calls, and a few hundred regions to measure the overhead.
+  /// Errors: bad_usage for an unknown event, cannot_measure if the events cannot be counted here, or not at the same
+  /// time.
   TALLY_API static Expected<Counters> open(const std::vector<std::string>& events = {}, Options options = {});
 
   Counters(Counters&&) noexcept = default;
   Counters& operator=(Counters&&) noexcept = default;
   ~Counters() = default;
 
-  /// What the calling thread did since its first region or reading, without what this library did in it: two readings,
-  /// one after the other, are the same. Cost: counters are read twice, in a few dozen instructions where they are read
-  /// in user mode, else by a system call each; memory for the names.
+  /// Returns what the calling thread counted since its first region or reading, without this library's own work: two
+  /// readings in a row are equal. Cost: two reads of the counters, each a few dozen instructions in user mode, else a
+  /// system call; memory for the names.
   TALLY_CALL Values read();
 
-  /// What the calling thread did within a function, as read() before and after it.
+  /// Returns what the calling thread counts in a function: the difference of read() before and after it.
   template <std::invocable Function>
   Values measure(Function&& function) {
     const Values before = read();
@@ -176,10 +176,10 @@ class Counters {
     return read() - before;
   }
 
-  /// What was counted in all regions that have ended so far.
+  /// Returns the counts of all regions, of entries that have ended so far.
   TALLY_API std::vector<RegionResult> regions() const;
 
-  /// How the calling thread reads: "user mode", "system call", "engine".
+  /// How the calling thread reads counters: "user mode", "system call", "engine", or "none" if it cannot.
   TALLY_API std::string_view path() const;
 
  private:
@@ -189,13 +189,13 @@ class Counters {
   std::shared_ptr<detail::Shared> shared_;
 };
 
-/// Marks a part of the program, from where it is made to where it ends; of the thread that makes it. Regions lie within
-/// each other and call themselves. Cost: no system call, lock or memory after a thread's first entry into a region.
+/// Counts a part of the program, from construction to destruction, in the thread that constructs it. Regions can be
+/// nested and recursive. Cost: no system call, lock or memory after a thread's first entry into a region.
 class [[nodiscard]] Region {
  public:
-  /// A name that stands in the program's text.
+  /// Takes a string literal as name.
   Region(Counters& counters, Literal name) noexcept { detail::call_begin(open_, *counters.shared_, name); }
-  /// A name that is made at run time: a look at its letters at each entry.
+  /// Takes a name made at run time: reads its characters at each entry.
   template <class Name>
     requires(std::convertible_to<const Name&, std::string_view> && !std::is_array_v<std::remove_cvref_t<Name>>)
   Region(Counters& counters, const Name& name) noexcept {

@@ -1,4 +1,4 @@
-// What happens once: a thread's counters, a name's record.
+// One-time work: opens a thread's counters, and creates the records of names.
 #include <algorithm>
 #include <cerrno>
 #include <limits>
@@ -15,29 +15,29 @@ thread_local constinit Here here;
 
 namespace {
 
-// The threads of this one, of each Counters that it uses; closes their counters when it ends.
-struct Own {
+// States of the calling thread, one for each Counters that it uses. Closes their counters when the thread ends.
+struct ThreadStates {
   std::vector<std::shared_ptr<Thread>> threads;
   bool busy = false;
-  ~Own();
+  ~ThreadStates();
 };
 thread_local constinit bool ended = false;
-thread_local Own own;
+thread_local ThreadStates own;
 
-Own::~Own() {
+ThreadStates::~ThreadStates() {
   ended = true;
   here = {};
   for (const auto& thread : threads) close_counters(*thread);
 }
 
-// Every Shared that there is. fork() finds none of their locks taken.
+// All Shared objects. fork() waits until none of their locks is taken.
 struct All {
   std::mutex lock;
   std::vector<std::weak_ptr<Shared>> shared;
-  std::vector<std::shared_ptr<Shared>> held;  // for the time of a fork
+  std::vector<std::shared_ptr<Shared>> held;  // during a fork
 };
 All& all() {
-  static All* const one = new All;  // the program's last threads may outlive what is destroyed at its end
+  static All* const one = new All;  // never destroyed: the program's last threads may outlive static objects
   return *one;
 }
 
@@ -55,15 +55,15 @@ void before_fork() {
 void let_go(bool in_child) {
   unlock_kept(in_child);
   for (const auto& shared : all().held) shared->lock.unlock();
-  // One of them may end here, and its end asks for locks.
+  // One of them may be destroyed here, and its destructor takes locks.
   const auto held = std::exchange(all().held, {});
   all().lock.unlock();
 }
 
 void in_parent() { let_go(false); }
 
-// The child has the descriptors of its parent's counters, and none of their pages: the kernel does not copy them. It
-// begins again, and knows nothing of what its parent counted. Entries that are open are dropped when they end.
+// The child inherits the descriptors of its parent's counters, but not their pages: the kernel does not copy them. It
+// starts again, without its parent's counts. Open entries are dropped when they end.
 void in_child() {
   here = {};
   for (const auto& shared : all().held) {
@@ -71,7 +71,7 @@ void in_child() {
       for (linux::UserCounter& one : thread->user) one.page = nullptr;
       close_counters(*thread);
       thread->innermost = nullptr;
-      new std::shared_ptr<Thread>(thread);  // who has entries open in it goes on using it
+      new std::shared_ptr<Thread>(thread);  // never freed: open entries still use it
     }
     shared->threads.clear();
     shared->names.clear();
@@ -86,13 +86,13 @@ bool keeps_histogram(const Options& options, std::string_view name) {
   return std::any_of(asked.begin(), asked.end(), [&](const std::string& one) { return one == "*" || one == name; });
 }
 
-// Entries may be added.
+// Prepares the record for entries.
 void ready(Thread& thread, Record& record) {
   record.take = take_of(thread.events, thread.shared->options);
   if (!thread.histograms.empty()) record.histograms = &thread.histograms.front();
 }
 
-// The record of a name by the thread's way of reading. Under the lock.
+// Returns the record of a name for the thread's path, and creates it at the first call. The caller holds the lock.
 Record& record_of(Thread& thread, std::string_view name) {
   auto& known = thread.by_name[static_cast<std::size_t>(thread.path)];
   if (const auto found = known.find(name); found != known.end()) return *found->second;
@@ -130,7 +130,7 @@ void keep_slot(Thread& thread, std::uint64_t key, Record& record) {
   thread.slots[at] = {key, &record};
 }
 
-// `name`: how long it is is found out in here, where nothing counts.
+// `name`: its length is computed in here, where nothing is counted.
 template <class Name>
 Record& make_record(Thread& thread, Name name, std::uint64_t key) noexcept {
   if (thread.busy) return thread.unnamed;
@@ -147,14 +147,14 @@ Record& make_record(Thread& thread, Name name, std::uint64_t key) noexcept {
   return *record;
 }
 
-// One group of the thread's events.
+// Opens the thread's events as one group.
 std::optional<NotOpened> open_group(Thread& thread, bool pinned) {
   const std::vector<backend::OwnEvent>& events = thread.shared->own;
   linux::PerfTarget target;
   target.whole_group = true;
   target.pinned = pinned;
   thread.counters.clear();
-  thread.counters.reserve(events.size());  // the leader stays where it is
+  thread.counters.reserve(events.size());  // the leader must not move
   for (std::size_t i = 0; i < events.size(); ++i) {
     const linux::PerfCounter* leader = i == 0 ? nullptr : &thread.counters.front();
     linux::PerfCounter counter = linux::open_readable(events[i].event, target, leader);
@@ -193,7 +193,7 @@ std::optional<NotOpened> open_counters(Thread& thread) {
     take_path(thread, Path::engine);
     return std::nullopt;
   }
-  // Pinned: a region's counters run all the time, and those of its surroundings take turns.
+  // Pinned: a region's counters run all the time, and the other counters of the program are multiplexed.
   auto failed = open_group(thread, true);
   if (!failed && !holds_numbers(thread)) failed = open_group(thread, false);
   if (failed) return failed;
@@ -226,7 +226,7 @@ Thread* find_thread(Shared& shared) noexcept {
   thread->slots.resize(64);
   thread->mask = 63;
   take_path(*thread, Path::none);
-  // A thread whose counters do not open drops its entries: that is told with the results.
+  // A thread whose counters do not open drops its entries, and the results report that.
   (void)open_counters(*thread);
   {
     const std::lock_guard guard(shared.lock);
@@ -275,8 +275,8 @@ std::vector<std::shared_ptr<Shared>> all_shared() {
 }
 
 void enlist(const std::shared_ptr<Shared>& shared) {
-  static std::once_flag told;
-  std::call_once(told, [] { linux::at_fork(before_fork, in_parent, in_child); });
+  static std::once_flag registered;
+  std::call_once(registered, [] { linux::at_fork(before_fork, in_parent, in_child); });
   const std::lock_guard guard(all().lock);
   std::erase_if(all().shared, [](const auto& one) { return one.expired(); });
   all().shared.push_back(shared);

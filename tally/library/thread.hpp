@@ -1,4 +1,4 @@
-// What a thread keeps of its regions. Only the thread itself writes here; others read the numbers of its records.
+// The state of a thread with its regions. Only the thread itself writes it; others read the numbers of its records.
 #pragma once
 
 #include <array>
@@ -25,15 +25,15 @@
 
 namespace tally::detail {
 
-/// By what way counters are read; the two ends of an entry are read by the same one.
+/// How counters are read. Both ends of an entry use the same path.
 enum class Path : std::uint8_t { none, user, group, engine };
 inline constexpr std::size_t path_count = 4;
 
 using Numbers = std::array<std::int64_t, most_events>;
 
-/// A number that its thread changes and others look at. It is written as any other: what is read of it elsewhere is
-/// never half of it, on a processor with registers of 64 bits; std::atomic would keep two of them from being added up
-/// at once, and take an instruction more for each on arm64.
+/// A number that its thread writes and others read. It is written like any other: on a 64-bit processor no reader sees
+/// half of it. std::atomic would keep compilers from adding two of them at once, and take one more instruction for each
+/// on arm64.
 class Number {
  public:
   std::int64_t get() const { return __atomic_load_n(&value_, __ATOMIC_RELAXED); }
@@ -49,77 +49,77 @@ using SharedNumbers = std::array<Number, most_events>;
 
 struct Record;
 
-/// Reads the counters. Returns Thread::moves as they were then, and not_read where that failed: then Thread::turns is
-/// another, and the thread may have another path. Unrolled for its events.
+/// Reads the counters. Returns Thread::moves at that time, or not_read on failure: then Thread::turns has changed, and
+/// the path may have. Unrolled for the number of events.
 using Read = std::uint64_t (*)(Thread&, std::int64_t*) noexcept;
 inline constexpr std::uint64_t not_read = 0;
 Read read_of(Path path, std::uint32_t events, Serialize serialize);
 
-/// Adds an entry that has ended, from what counters held then. Unrolled, too.
+/// Adds an ended entry, from the counter values at its end. Unrolled, too.
 using Take = void (*)(Record&, const Open&, const std::int64_t*) noexcept;
 Take take_of(std::uint32_t events, const Options& options);
 
-/// How many entries counted so much, of each event.
+/// How many entries had which count, for each event.
 using Histograms = std::array<std::array<Number, histogram_buckets>, most_events>;
 
-/// One region in one thread, by one way of reading.
+/// One region in one thread, read by one path.
 struct Record {
-  std::int64_t depth = 0;  ///< entries that have not ended; the outermost one's numbers are taken before it has
+  std::int64_t depth = 0;  ///< open entries; the outermost one still counts while it is added
   Number entries;
   Number inner;  ///< entries of regions within the counted ones
   Number recursive, dropped;
-  std::uint32_t name = 0;  ///< its number
+  std::uint32_t name = 0;  ///< index in Shared::names
   Path path = Path::none;
   Take take = nullptr;
-  Histograms* histograms = nullptr;  ///< of this region or, where it is not one of those asked for, of all others
-  std::string_view text;             ///< its letters
-  SharedNumbers total, least, most;  ///< what the events did
+  Histograms* histograms = nullptr;  ///< of this region or, if it was not requested for it, of all others
+  std::string_view text;             ///< its name
+  SharedNumbers total, least, most;  ///< counts of the entries
 };
 
-/// Where a name that stands in the program's text leads.
+/// Maps a literal to its record.
 struct Slot {
   std::uint64_t key = 0;
   Record* record = nullptr;
 };
 
-/// An entry that C has begun; those of a thread stand in a row, from the outermost one inwards, and stay to be used
-/// again.
+/// An entry that the C interface began. The marks of a thread form a list, from the outermost one inwards, and are
+/// reused.
 struct Mark {
   Open open{};
-  const char* name = nullptr;  ///< as it was given
+  const char* name = nullptr;  ///< as the caller passed it
   Mark* below = nullptr;
   Mark* above = nullptr;
 };
 
-/// A thread.
+/// The state of one thread for one Counters.
 struct Thread {
   Read read = nullptr;
-  std::uint64_t moves = not_read + 1;  ///< times that a counter's offset became another
+  std::uint64_t moves = not_read + 1;  ///< how often the offset of a counter changed
   Open* innermost = nullptr;
-  std::uint64_t ended = 0;  ///< entries that have ended so far
-  std::uint64_t turns = 0;  ///< times that what was open cannot be counted: counters were without the processor's
-                            ///< for a while, or are read another way
+  std::uint64_t ended = 0;  ///< entries ended so far
+  std::uint64_t turns = 0;  ///< changes after which open entries cannot be counted: counters lost the PMU for a while,
+                            ///< or are read by another path
   std::uint64_t mask = 0;   ///< of `slots`
-  std::vector<Slot> slots;  ///< by the place of the name; never more than half of them taken
-  linux::UserCounter user[most_events];  ///< compilers reach a plain array's members without an address of their own
+  std::vector<Slot> slots;  ///< by the address of the name; at most half full
+  linux::UserCounter user[most_events];  ///< a plain array: compilers address its elements directly
   std::uint64_t id = 0;                  ///< of its Counters
-  Shared* shared = nullptr;              ///< there as long as anybody may have a region open
+  Shared* shared = nullptr;              ///< exists as long as any region may be open
   std::int32_t number = 0;
   Path path = Path::none;
   std::uint32_t events = 0;
-  bool busy = false;          ///< something is made: a signal's handler that needs the same is not counted
+  bool busy = false;          ///< something is being created: a signal handler that needs the same is not counted
   bool has_readings = false;  ///< Counters::read() was called
-  std::uint64_t absent = 0;   ///< ns that a group was without the processor's counters, as the kernel says
-  Numbers base{};             ///< the offsets that the beginnings of open entries go with
-  Numbers again{};            ///< what it cost to copy all pages again, the last time
-  Numbers aside{};            ///< what counters hold and readings do not: what this library did itself. See not_own()
-  std::vector<linux::PerfCounter> counters;  ///< one group; the first leads it
-  std::atomic_flag closed;                   ///< the counters are, or are about to be
+  std::uint64_t absent = 0;   ///< ns that the group was not on the PMU, from the kernel
+  Numbers base{};             ///< the offsets that the start values of open entries refer to
+  Numbers again{};            ///< what the last copy of all pages cost
+  Numbers aside{};            ///< this library's own work: in the counters but not in readings. See not_own()
+  std::vector<linux::PerfCounter> counters;  ///< one group; the first is its leader
+  std::atomic_flag closed;                   ///< the counters are closed, or about to be
   std::deque<Record> records;
   std::array<std::map<std::string, Record*, std::less<>>, path_count> by_name;
-  std::deque<Histograms> histograms;  ///< nothing where none were asked for; else the first is that of all others
-  Record unnamed;                     ///< takes what has no record
-  Mark bottom;                        ///< below the outermost mark
+  std::deque<Histograms> histograms;  ///< empty if none were requested; else the first one is that of all other regions
+  Record unnamed;                     ///< for entries without a record
+  Mark bottom;                        ///< before the outermost mark
   Mark* top = &bottom;
 
   Thread() = default;
@@ -128,32 +128,32 @@ struct Thread {
   ~Thread();
 };
 
-/// What a begin and an end cost, by a way of reading: in an entry itself, and in the region around it.
+/// What a begin and an end cost on one path: in the entry itself (own), and in the region around it (nested).
 struct Overhead {
   Numbers own{}, own_spread{};
   Numbers nested{}, nested_spread{};
-  Numbers begun{};     ///< of `nested`, what comes before the entry has begun
-  Numbers reading{};   ///< of Counters::read(), what lies outside its own two looks at the counters
-  Numbers making{};    ///< the same of making a record
-  Numbers per_open{};  ///< of both, for each region that is open
+  Numbers begun{};     ///< part of `nested` before the entry has begun
+  Numbers reading{};   ///< what Counters::read() costs outside its own two reads of the counters
+  Numbers making{};    ///< the same for creating a record
+  Numbers per_open{};  ///< in both, for each open region
   bool known = false;
 };
 
-/// What all threads share.
+/// State that all threads share.
 struct Shared {
   std::uint64_t id = 0;
   Options options;
   std::vector<event::Event> events;
-  std::vector<MetricChoice> metrics;  ///< that were asked for
+  std::vector<MetricChoice> metrics;  ///< requested ones
   std::vector<backend::OwnEvent> own;
   bool by_engine = false;    ///< the program runs under the engine, which counts
-  bool asks_models = false;  ///< and simulates some of the events
-  std::mutex lock;           ///< of what follows
+  bool asks_models = false;  ///< models compute some of the events
+  std::mutex lock;           ///< protects all members below
   std::vector<std::string> names;
-  std::map<std::string, std::uint32_t, std::less<>> numbers;  ///< of the names
+  std::map<std::string, std::uint32_t, std::less<>> numbers;  ///< index of each name
   std::vector<std::shared_ptr<Thread>> threads;
   std::array<Overhead, path_count> overhead;
-  Numbers around_again{};  ///< what an end costs more that copies all pages again, besides that
+  Numbers around_again{};  ///< what an end that copies all pages again costs in addition to Thread::again
 
   Shared() = default;
   Shared(const Shared&) = delete;
@@ -161,59 +161,59 @@ struct Shared {
   ~Shared();
 };
 
-/// Makes a Counters of what is shared already.
+/// Gives the library access to private members of Counters and Literal.
 struct Access {
   static Counters counters(std::shared_ptr<Shared> shared) { return Counters(std::move(shared)); }
   static Shared& shared(const Counters& counters) { return *counters.shared_; }
-  /// A literal's place and letters in one number.
+  /// Combines a literal's address and hash in one number.
   static std::uint64_t key(Literal name) {
     const auto place = reinterpret_cast<std::uintptr_t>(name.text_);  // NOLINT(*-reinterpret-cast)
     return place ^ static_cast<std::uint64_t>(name.hash_) << 32;
   }
-  /// A name that C says is a literal: it is known by its place alone.
+  /// A name that a C program declares as a literal: only its address identifies it.
   static Literal in_place(const char* text) { return Literal(text, 0); }
 };
 
 // --- region.cpp
 
-/// The Counters and the thread that were last used by this one.
+/// The Counters and the state that the calling thread used last.
 struct Here {
   std::uint64_t id = 0;
   Thread* thread = nullptr;
 };
 extern thread_local constinit Here here __attribute__((tls_model("initial-exec")));
 
-/// The parts of begin() and end(): an entry into a record begins; what counters hold where it ends, and its end.
+/// The parts of begin() and end(): enter() begins an entry, read_end() reads the counters at its end, leave() ends it.
 void enter(Open& open, Thread& thread, Record& record) noexcept;
 struct Reached {
-  std::uint64_t moves;  ///< as Read returns them
+  std::uint64_t moves;  ///< as Read returns it
   std::int64_t now[most_events];
 };
 void read_end(Thread& thread, Reached& reached) noexcept;
 void leave(Open& open, const Reached& reached) noexcept;
 
-/// An entry that will not end: not counted, and told.
+/// Ends an entry without counting it, and reports it as dropped.
 void drop(Open& open) noexcept;
 
-/// Reads the counters of the calling thread by its path. False where that failed; then the thread has another path.
+/// Reads the counters of the calling thread by its path. Returns false on failure; the path has then changed.
 bool read_now(Thread& thread, std::int64_t* to) noexcept;
 
-/// What counters hold of an event that the program did not do: readings, records that were made, regions that ended,
-/// the beginnings of those that are open.
+/// Returns what the counters contain of an event that is not the program's: readings, creation of records, ended
+/// regions, begins of open ones.
 std::int64_t not_own(const Thread& thread, std::size_t event) noexcept;
 
-/// From its making to its end nothing counts: not for the regions that are open, and not between two readings.
+/// Excludes what is counted during its lifetime, from open regions and from the difference of two readings.
 class Excluded {
  public:
-  /// `around`: what lies outside the two looks at the counters.
+  /// `around`: the cost outside its own two reads of the counters.
   Excluded(Thread& thread, Numbers Overhead::*around) noexcept;
   ~Excluded();
   Excluded(const Excluded&) = delete;
   Excluded& operator=(const Excluded&) = delete;
 
-  /// False where the counters could not be read.
+  /// False if the counters could not be read.
   bool known() const { return known_; }
-  /// What the program itself had done of an event when this began.
+  /// Returns the program's own count of an event at construction.
   std::int64_t before(std::size_t event) const { return before_[event] - not_own_[event]; }
 
  private:
@@ -225,8 +225,8 @@ class Excluded {
 
 // --- thread.cpp
 
-/// The calling thread where it was last in another Counters, or never here. Nothing where no memory or no way is left:
-/// in a handler that interrupts the making of it, and at a thread's very end.
+/// Returns the state of the calling thread; creates it at first use. Null in a signal handler that interrupts the
+/// creation, and at the very end of a thread.
 Thread* find_thread(Shared& shared) noexcept;
 inline Thread* this_thread(Shared& shared) noexcept {
   if (here.id == shared.id) [[likely]]
@@ -234,17 +234,17 @@ inline Thread* this_thread(Shared& shared) noexcept {
   return find_thread(shared);
 }
 
-/// The record of a name. What it takes to make one is not counted in the regions around it.
+/// Returns the record of a name. The cost of creating one is not counted in the regions around it.
 Record& find_record(Thread& thread, Literal name) noexcept;
 Record& find_record(Thread& thread, std::string_view name) noexcept;
 
-/// Where the record of a literal is looked for first: literals lie side by side.
+/// Returns the slot to search first for a literal. Literals have neighbouring addresses.
 inline std::uint64_t place_of(std::uint64_t key, std::uint64_t mask) { return (key ^ key >> 7) & mask; }
 
-/// Another way of reading: names lead to other records.
+/// Changes the path. Names then lead to other records.
 void take_path(Thread& thread, Path path) noexcept;
 
-/// Opens the counters of the calling thread. What failed: the number of an event and an errno; nothing where all
+/// Opens the counters of the calling thread. Returns which event failed (index) and the errno, or nothing if all
 /// opened.
 struct NotOpened {
   std::size_t event;
@@ -253,28 +253,28 @@ struct NotOpened {
 std::optional<NotOpened> open_counters(Thread& thread);
 void close_counters(Thread& thread);
 
-/// A Shared is known to fork(2).
+/// Registers a Shared for fork(2).
 void enlist(const std::shared_ptr<Shared>& shared);
 
-/// Every Shared that there is now.
+/// Returns all Shared objects that exist.
 std::vector<std::shared_ptr<Shared>> all_shared();
 
 // --- results.cpp
 
-/// A count of that event that was read: who counted it, and how far it is to be trusted.
+/// Makes a Count of a value of an event, with its source and trust.
 Count count_of(const Shared& shared, std::size_t event, std::int64_t value);
 
-/// What was counted in all regions that have ended so far.
+/// Returns the counts of all regions, of entries that have ended so far.
 std::vector<RegionResult> results_of(Shared& shared);
 
 // --- overhead.cpp
 
-/// From now on readings begin at nothing.
+/// Makes readings begin at zero from now on.
 void begin_at_nothing(Thread& thread);
 
-/// Measures what entries cost the calling thread, by each way that it may come to read: an entry into a region that
-/// holds nothing, and one into another with such a one in it; and what readings cost. Their names are nobody else's,
-/// and what was counted until then is forgotten.
+/// Measures what entries and readings cost the calling thread, on each path that it may take: an entry into an empty
+/// region, and one into a region that contains an empty one. It uses names that no program uses, and discards all
+/// counts so far.
 #define TALLY_NOTHING "tally: nothing"
 #define TALLY_AROUND_NOTHING "tally: around nothing"
 using Enter = void (*)(Counters&);

@@ -1,4 +1,4 @@
-// Regions over event pages that no kernel wrote: what happens to a thread between the two ends of an entry.
+// Tests regions with event pages that no kernel wrote: what can happen to a thread between the ends of an entry.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,12 +10,12 @@
 namespace tally::detail {
 namespace {
 
-// Two counters of a thread: their registers, and the pages that the kernel would keep of them.
-struct Machine {
+// Two counters of a thread: their registers, and the pages that the kernel would maintain for them.
+struct FakePmu {
   std::array<std::int64_t, 2> registers{};
   std::array<linux::CounterPage, 2> pages{};
   int reads = 0;
-  void (*at_read)() = nullptr;  // as a signal that arrives between the reads of two registers
+  void (*at_read)() = nullptr;  // a signal that arrives between the reads of two registers
 } machine;
 
 template <std::size_t n>
@@ -26,7 +26,7 @@ constexpr auto read_fake = [](auto...) -> std::int64_t {
   return value;
 };
 
-// The kernel puts a counter on another register, which holds something else.
+// Moves a counter to another register, as the kernel does, which holds another value.
 void move(std::size_t n, std::int64_t to) {
   linux::CounterPage& page = machine.pages[n];
   page.offset += machine.registers[n] - to;
@@ -43,7 +43,7 @@ class UserReads : public testing::Test {
   void open(const Options& options) {
     let_go();
     machine = {};
-    // Real ones lie below: they are asked where user mode fails.
+    // Real counters exist, too: they are read when user mode fails.
     auto opened = Counters::open({"page-faults", "minor-faults"}, options);
     if (!opened) GTEST_SKIP() << opened.error().message;
     counters.emplace(*std::move(opened));
@@ -69,7 +69,7 @@ class UserReads : public testing::Test {
   void TearDown() override { let_go(); }
 
   void let_go() {
-    // They are not the kernel's, to be unmapped.
+    // They are not mapped by the kernel, so nothing must unmap them.
     if (thread == nullptr) return;
     for (linux::UserCounter& one : thread->user) one.page = nullptr;
   }
@@ -95,7 +95,7 @@ class UserReads : public testing::Test {
   Thread* thread = nullptr;
 };
 
-// What the program does: so much is counted.
+// The program's work: adds to the counters.
 void work(std::int64_t first, std::int64_t second) {
   machine.registers[0] += first;
   machine.registers[1] += second;
@@ -103,7 +103,7 @@ void work(std::int64_t first, std::int64_t second) {
 
 TEST_F(UserReads, what_registers_gain_between_the_ends_is_counted_by_one_read_of_each) {
   work(1000, 1000);
-  { const Region first{*counters, "region"}; }  // makes the record
+  { const Region first{*counters, "region"}; }  // creates the record
   machine.reads = 0;
   {
     const Region region{*counters, "region"};
@@ -127,7 +127,7 @@ TEST_F(UserReads, waiting_for_instructions_changes_no_count) {
   }
 }
 
-// What they wait for costs no count here: that each does is seen in the guest, by what it executes.
+// Waiting changes no count here. A test in the guest checks that each variant waits, by what it executes.
 TEST(Serialized, readings_are_others_for_every_number_of_events) {
   for (std::uint32_t events = 1; events <= most_events; ++events) {
     const Read none = read_of(Path::user, events, Serialize::none);
@@ -139,7 +139,7 @@ TEST(Serialized, readings_are_others_for_every_number_of_events) {
   }
 }
 
-// An interrupt between the two ends of the entry whose beginning is that read.
+// An interrupt between the ends of the entry that begins with that read.
 int reads_until_interrupt = 0;
 
 void interrupt_later() {
@@ -151,7 +151,7 @@ void interrupt_later() {
 }
 
 TEST_F(UserReads, an_interrupt_while_the_cost_of_reading_is_measured_is_no_uncertainty) {
-  reads_until_interrupt = 41;  // after those that warm up
+  reads_until_interrupt = 41;  // after those of the warm-up
   machine.at_read = interrupt_later;
   calibrate(*counters);
   EXPECT_EQ(reads_until_interrupt, 0);
@@ -167,7 +167,7 @@ TEST_F(UserReads, a_histogram_has_what_is_left_without_the_reading) {
   Overhead& overhead = Access::shared(*counters).overhead[static_cast<std::size_t>(Path::user)];
   overhead.own = {10, 0};
   overhead.nested = {0, 5};
-  { const Region first{*counters, "not kept"}; }  // makes the record
+  { const Region first{*counters, "not kept"}; }  // creates the record
   for (const std::int64_t own : {3, 3, 500, 0}) {
     const Region kept{*counters, "kept"};
     work(own + 10, 20);
@@ -215,7 +215,7 @@ TEST_F(UserReads, metrics_are_made_of_what_the_region_counted) {
   EXPECT_EQ(bad.error().code, Code::bad_usage);
 }
 
-TEST_F(UserReads, a_register_that_becomes_another_inside_takes_nothing_along) {
+TEST_F(UserReads, a_counter_that_moves_inside_a_region_adds_nothing) {
   {
     const Region outer{*counters, "outer"};
     work(10, 20);
@@ -270,7 +270,7 @@ TEST_F(UserReads, a_handler_that_finds_them_moved_moves_what_it_interrupts) {
   EXPECT_EQ(counted.events[1].total.value, 1008);
 }
 
-TEST_F(UserReads, an_entry_that_is_moved_behind_its_last_read_is_dropped) {
+TEST_F(UserReads, an_entry_that_is_moved_after_its_last_read_is_dropped) {
   Record& record = find_record(*thread, std::string_view("region"));
   Open open;
   enter(open, *thread, record);
@@ -292,7 +292,7 @@ TEST_F(UserReads, without_a_register_at_its_end_an_entry_is_dropped_and_the_kern
   {
     const Region region{*counters, "region"};
     work(3, 4);
-    machine.pages[1].sequence = 4;  // index 0: on no processor
+    machine.pages[1].sequence = 4;  // index 0: the counter has no register
   }
   const RegionCounts counted = result("region");
   EXPECT_EQ(counted.entries, 1u);

@@ -22,11 +22,11 @@
 namespace tally::linux {
 namespace {
 
-/// What a remark may take, and more than one does.
+/// Maximum size of a remark; more than any remark needs.
 constexpr std::size_t remark_bytes = 1000;
 constexpr const char *key_name = "key", *remark_name = "remark";
 
-/// The key file.
+/// Content of the key file.
 struct StoredKey {
   std::uint64_t magic, version, bytes;
   CacheKey key;
@@ -36,14 +36,14 @@ constexpr std::uint64_t key_magic = 0x79656b2d796c6174, key_version = 1;
 struct Kept {
   std::string name, owner;
   std::pair<std::int64_t, std::int64_t> used;  // seconds, nanoseconds
-  std::uint64_t bytes = 0;                     // of the disk
+  std::uint64_t bytes = 0;                     // on disk
 };
 
 constexpr std::size_t owner_digits = 16;
 
-/// Whether it is what name_cache_file links first, of a process that is gone.
-bool is_left_over(const std::string& behind_owner) {
-  const auto pid = behind_owner.starts_with('.') ? parse_integer(behind_owner.substr(1)) : std::nullopt;
+/// Whether the name ends like the first link of name_file(), of a process that no longer exists.
+bool is_left_over(const std::string& suffix) {
+  const auto pid = suffix.starts_with('.') ? parse_integer(suffix.substr(1)) : std::nullopt;
   return pid && *pid > 0 && kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
 }
 
@@ -65,14 +65,14 @@ std::vector<Kept> kept_files(int folder, const std::vector<std::string>& prefixe
       if (!name.starts_with(prefix) || name.size() < prefix.size() + owner_digits) continue;
       const std::string owner = name.substr(prefix.size(), owner_digits);
       if (owner.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
-      const std::string behind = name.substr(prefix.size() + owner_digits);
+      const std::string suffix = name.substr(prefix.size() + owner_digits);
       struct stat s {};
       if (fstatat(folder, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode)) continue;
-      // What describes the file takes space too, and is nobody's choice.
+      // Metadata of the file takes disk space too, which tally cannot control.
       const std::uint64_t bytes =
           std::min(static_cast<std::uint64_t>(s.st_blocks) * 512, static_cast<std::uint64_t>(s.st_size));
-      if (behind.empty()) kept.push_back({name, owner, {s.st_mtim.tv_sec, s.st_mtim.tv_nsec}, bytes});
-      if (is_left_over(behind)) unlinkat(folder, name.c_str(), 0);
+      if (suffix.empty()) kept.push_back({name, owner, {s.st_mtim.tv_sec, s.st_mtim.tv_nsec}, bytes});
+      if (is_left_over(suffix)) unlinkat(folder, name.c_str(), 0);
     }
   }
   return kept;
@@ -129,7 +129,7 @@ std::optional<CacheFile> CacheFolder::make_file(std::uint64_t bytes) const {
 }
 
 bool CacheFolder::name_file(const CacheFile& file, const std::string& name) const {
-  // A link does not replace a name: under another one first.
+  // linkat() cannot replace a name, so link a temporary name first and rename it.
   const std::string passing = fmt::format("{}.{}", name, getpid());
   const std::string from = fmt::format("/proc/self/fd/{}", file.file.get());
   const int folder = folder_.get();
@@ -158,7 +158,7 @@ bool CacheFolder::keep_key(const CacheKey& key) const {
   const auto file = make_file(0);
   const StoredKey stored{key_magic, key_version, sizeof stored, key};
   if (!file || pwrite(file->file.get(), &stored, sizeof stored, 0) != sizeof stored) return false;
-  // Of two that do this at once the first one has its way. What is there and no key goes.
+  // If two processes do this at once, the first one wins. A damaged key file is replaced.
   const std::string from = fmt::format("/proc/self/fd/{}", file->file.get());
   if (linkat(AT_FDCWD, from.c_str(), folder_.get(), key_name, AT_SYMLINK_FOLLOW) == 0) return true;
   if (const auto there = read_key()) return *there == key;
@@ -194,7 +194,7 @@ void note_cache_file_used(const CacheFile& file) { (void)futimens(file.file.get(
 void bound_cache_files(const CacheFolder& folder, const std::vector<std::string>& prefixes, const std::string& own,
                        std::uint64_t most_bytes) {
   std::vector<Kept> kept = kept_files(folder.folder_.get(), prefixes);
-  // The own ones first, then as they were used.
+  // Own files first, then by last use.
   std::stable_sort(kept.begin(), kept.end(), [&](const Kept& a, const Kept& b) {
     const bool a_is_own = a.owner == own, b_is_own = b.owner == own;
     return a_is_own != b_is_own ? a_is_own : a.used > b.used;

@@ -1,4 +1,4 @@
-// Files that tally keeps for itself from one run to the next. They only save time: whatever goes wrong, there are none.
+// Files that tally keeps from one run to the next. They only save time: after any error, tally works without them.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@
 
 namespace tally::linux {
 
-/// The folder of such files: $TALLY_CACHE_DIR, else `tally` in $XDG_CACHE_HOME or ~/.cache. Empty where there is none,
-/// or where $TALLY_CACHE_DIR is set to nothing.
+/// Returns the cache directory: $TALLY_CACHE_DIR, else `tally` in $XDG_CACHE_HOME or ~/.cache. Empty if there is none,
+/// or if $TALLY_CACHE_DIR is empty.
 std::string cache_folder();
 
-/// An open file of this user's that nobody else may write.
+/// An open file of this user that nobody else can write.
 struct CacheFile {
   Descriptor file;
   std::uint64_t bytes = 0;
@@ -26,36 +26,36 @@ struct CacheFile {
 /// Random bytes that only this user can read.
 using CacheKey = std::array<std::uint64_t, 2>;
 
-/// New random bytes; nothing where the kernel has none.
+/// Returns new random bytes, or nothing if the kernel has none.
 std::optional<CacheKey> make_cache_key();
 
-/// An open folder of such files, which only this user and root can change (trusted_folder.hpp). Names are those of
-/// files in it.
+/// An open cache directory, which only this user and root can change (trusted_folder.hpp). Names are those of files in
+/// it.
 class CacheFolder {
  public:
-  /// Errors: as of open_trusted_folder().
+  /// Opens the directory. Errors: those of open_trusted_folder().
   static Result<CacheFolder> open(const std::string& path, bool make);
 
-  /// Opens a file to read it, or to write too. Errors: not_found where there is none; cannot_measure where it is not to
-  /// be trusted, the message says why.
+  /// Opens a file to read it, or also to write it. Errors: not_found if it is missing; cannot_measure if it cannot be
+  /// trusted, with the reason.
   Result<CacheFile> open_file(const std::string& name, bool writes) const;
 
-  /// Makes an empty file of this size; nobody finds it before it is named.
+  /// Makes a file of this size, of zeros. It has no name, so nobody can find it before name_file().
   std::optional<CacheFile> make_file(std::uint64_t bytes) const;
 
-  /// Gives a file that make_file() made its name, in the place of another one of that name.
+  /// Names a file of make_file(), and replaces another file of that name. Returns false on failure.
   bool name_file(const CacheFile& file, const std::string& name) const;
 
-  /// The key of this user. Errors: as of open_file(), with those of a file that others may read.
+  /// Reads the key of this user. Errors: those of open_file(), also if others may read the file.
   Result<CacheKey> read_key() const;
 
-  /// Keeps this key unless there is one that can be read. False where the folder has another one afterwards, or none.
+  /// Stores this key unless a readable one exists. Returns false if the directory then has another key or none.
   bool keep_key(const CacheKey& key) const;
 
-  /// Keeps what was wrong with a file until take_remark(), unless there is something already.
+  /// Stores what was wrong with a file until take_remark(), unless a remark exists already.
   void keep_remark(const std::string& remark) const;
 
-  /// Returns the remark that was kept, and forgets it; empty where there is none.
+  /// Returns the stored remark and removes it; empty if there is none.
   std::string take_remark() const;
 
  private:
@@ -65,19 +65,19 @@ class CacheFolder {
   std::string path_;
 };
 
-/// Has disk space for a range of a file; false where the disk or a limit has none.
+/// Allocates disk space for a range of a file. Returns false if the disk is full or a limit forbids it.
 bool has_space(const CacheFile& file, std::uint64_t offset, std::uint64_t bytes);
 
-/// Takes the file for this process until it is closed; false where another one has it.
+/// Locks the file for this process until it is closed. Returns false if another process has locked it.
 bool take_cache_file(const CacheFile& file);
 
-/// Notes that the file is used now: what is used is the last to go.
+/// Notes that the file is in use: files used recently are removed last.
 void note_cache_file_used(const CacheFile& file);
 
-/// Of the files whose names are one of these prefixes and 16 hexadecimal digits, which say whose they are, removes
-/// those that are neither `own` (16 digits) nor of the other owner whose files were used last; then, until all of them
-/// take at most `most_bytes` of the disk, those that were used the longest ago, the own ones last. With them what a
-/// killed process did not come to name.
+/// Removes cache files whose names are one of these prefixes and 16 hexadecimal digits, which identify the owner. First
+/// those that belong neither to `own` (16 digits) nor to the other owner whose files were used last. Then the least
+/// recently used ones, `own` files last, until all take at most `most_bytes` of disk. Also removes files that killed
+/// processes had not renamed yet.
 void bound_cache_files(const CacheFolder& folder, const std::vector<std::string>& prefixes, const std::string& own,
                        std::uint64_t most_bytes);
 

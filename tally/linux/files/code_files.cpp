@@ -28,7 +28,7 @@ std::vector<CodeMapping> code_mappings(pid_t process) {
   std::vector<CodeMapping> found;
   std::ifstream file(fmt::format("/proc/{}/maps", process));
   for (std::string line; std::getline(file, line);) {
-    // "start-end rwxp offset device inode path"; the path may hold spaces.
+    // "start-end rwxp offset device inode path"; the path may contain spaces.
     std::istringstream fields(line);
     std::string range, permissions, offset, device, inode, path;
     fields >> range >> permissions >> offset >> device >> inode >> std::ws;
@@ -55,7 +55,7 @@ std::string listed_path(const std::string& listed, std::uint64_t inode) {
     path += is_break ? '\n' : listed[at];
     at += is_break ? line_break.size() : 1;
   }
-  // A backslash is listed as it is: a file may be called so.
+  // The kernel does not escape backslashes, so a name may really contain "\012".
   struct stat status {};
   return stat(path.c_str(), &status) == 0 && status.st_ino == inode ? path : listed;
 }
@@ -73,7 +73,7 @@ std::string whole_path(const std::string& path) {
 }
 
 Result<FileBytes> FileBytes::of(const std::string& path, pid_t process) {
-  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // a pipe of that name is not waited for
+  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // does not wait for the writer of a pipe
   Descriptor file;
   if (process != 0) file = Descriptor(open(fmt::format("/proc/{}/root{}", process, path).c_str(), flags));
   if (!file) file = Descriptor(open(path.c_str(), flags));

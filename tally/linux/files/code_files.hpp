@@ -1,4 +1,4 @@
-// The files whose code a process has mapped.
+// Reads which files a process has mapped as code.
 #pragma once
 
 #include <sys/types.h>
@@ -13,31 +13,31 @@
 
 namespace tally::linux {
 
-/// Memory that a process may execute.
+/// Executable memory of a process.
 struct CodeMapping {
   std::uint64_t start = 0, end = 0, offset = 0;
-  std::string path;         ///< of a file from the root on; what the kernel calls other memory: "[vdso]"; empty
-  std::uint64_t inode = 0;  ///< 0: it is no file
+  std::string path;         ///< absolute path of a file, or the kernel's name for other memory: "[vdso]"; may be empty
+  std::uint64_t inode = 0;  ///< 0: not a file
   std::uint32_t device_major = 0, device_minor = 0;
 };
 
-/// The path of a mapped file from the kernel's list of mappings (/proc/PID/maps), which has "\\012" for a line break
-/// and nothing for a backslash: whichever leads to the file with that number.
+/// Returns the path of a mapped file from its line in /proc/PID/maps. The kernel writes "\\012" for a line break but
+/// does not escape backslashes: of the two readings, takes the one that leads to a file with this inode number.
 std::string listed_path(const std::string& listed, std::uint64_t inode);
 
-/// Those of a process, by rising address; empty where it is gone or not to be seen.
+/// Returns the code mappings of a process, by rising address; empty if the process has ended or cannot be read.
 std::vector<CodeMapping> code_mappings(pid_t process);
 
-/// What a process was made of: the path of its program, empty where it is not to be seen.
+/// Returns the path of the program that a process executes; empty if it cannot be read.
 std::string program_of(pid_t process);
 
-/// The path without links in it, from the root on; as it is where it leads nowhere.
+/// Returns the absolute path without links, or `path` unchanged if it does not exist.
 std::string whole_path(const std::string& path);
 
-/// A file's bytes, mapped to be read. A file that somebody cuts off meanwhile ends who reads what is gone.
+/// Content of a file, mapped read-only. If the file is truncated meanwhile, reading the missing bytes raises SIGBUS.
 class FileBytes {
  public:
-  /// Of `path` as `process` sees it (0: as we do). Errors: cannot_measure.
+  /// Maps `path` as `process` sees it (0: as this process does). Errors: cannot_measure.
   static Result<FileBytes> of(const std::string& path, pid_t process = 0);
   std::string_view bytes() const { return {static_cast<const char*>(data_.get()), size_}; }
 
@@ -46,7 +46,7 @@ class FileBytes {
   std::size_t size_ = 0;
 };
 
-/// Writes to a file at an offset; false where not all of it could be.
+/// Writes to a file at an offset. Returns false unless all bytes were written.
 bool write_at(int fd, std::uint64_t offset, const void* from, std::size_t bytes);
 
 }  // namespace tally::linux

@@ -45,7 +45,7 @@ std::optional<FileState> file_state(const std::string& path) {
 
 std::optional<std::uint64_t> generation_of(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  // The kernel writes 32 bits, whatever the type of the request says.
+  // The kernel writes 32 bits, whatever the type in the request number is.
   std::uint32_t generation[2] = {};
   if (!file || ioctl(file.get(), FS_IOC_GETVERSION, generation) != 0) return std::nullopt;
   return generation[0];
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> mount_of(int fd) { return mount_of(fd, "", AT_EMPTY
 std::optional<std::uint64_t> mount_of(const std::string& path) { return mount_of(AT_FDCWD, path.c_str(), 0); }
 
 bool may_wait_for_others(int fd) {
-  // linux/magic.h, and fs/ of the kernel: FUSE, NFS, CIFS, SMB2, 9P, Ceph, AFS, Coda.
+  // Magic numbers in linux/magic.h and in fs/ of the kernel: FUSE, NFS, CIFS, SMB2, 9P, Ceph, AFS, Coda.
   constexpr std::array<std::uint32_t, 8> others{0x65735546, 0x6969,     0xff534d42, 0xfe534d42,
                                                 0x01021997, 0x00c36400, 0x5346414f, 0x73757245};
   struct statfs s {};

@@ -1,4 +1,4 @@
-// Which file an open descriptor or a path leads to, and what it holds: enough to notice that it is another one.
+// Identifies a file and its content, so that tally notices when it is replaced or changed.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@
 
 namespace tally::linux {
 
-/// A regular file, and its content by size and time of the last change (stat(2)).
+/// A regular file, with its content identified by size and modification time (stat(2)).
 struct FileState {
   std::uint64_t device = 0, inode = 0, bytes = 0;
   std::int64_t modified_s = 0;
@@ -18,31 +18,32 @@ struct FileState {
   auto operator<=>(const FileState&) const = default;
 };
 
-/// Nothing where it is no regular file.
+/// Nothing if it is not a regular file.
 std::optional<FileState> file_state(int fd);
-/// The same of what a path leads to; nothing where it leads nowhere.
+/// The same for a path; nothing if it leads nowhere.
 std::optional<FileState> file_state(const std::string& path);
 
-/// The number that an inode has got anew each time that another file was made of it, where its file system tells it.
+/// Returns the generation of an inode: a new number each time that the inode is reused for another file. Nothing if the
+/// file system has none.
 std::optional<std::uint64_t> generation_of(const std::string& path);
 
-/// The mount that a file was opened through (STATX_MNT_ID); nothing where the kernel does not say it.
+/// Returns the mount that a file was opened through (STATX_MNT_ID); nothing if the kernel does not report it.
 std::optional<std::uint64_t> mount_of(int fd);
 std::optional<std::uint64_t> mount_of(const std::string& path);
 
-/// Whether reading a file may wait for another computer, or for a program (FUSE), which may be one that is measured.
+/// Whether reading a file can wait for another computer or for a program (FUSE), which may be a measured one.
 bool may_wait_for_others(int fd);
 
-/// A copy of the first `bytes` of a file in memory; none where it cannot be read or is shorter.
+/// Copies the first `bytes` of a file into a memory file. No descriptor if it cannot be read or is shorter.
 Descriptor copy_to_memory(int fd, std::uint64_t bytes);
 
-/// A directory to open files below; none where it cannot be opened.
+/// Opens a directory, for opening files below it. No descriptor on failure.
 Descriptor open_directory(const std::string& path);
 
-/// The descriptors that this process may have at once.
+/// Returns how many descriptors this process can have open.
 std::uint64_t descriptor_limit();
 
-/// A path at which helper programs of this process can open what the descriptor leads to, while it is open.
+/// Returns a path at which helper programs of this process can open what the descriptor refers to, while it is open.
 std::string path_of_descriptor(int fd);
 
 }  // namespace tally::linux

@@ -16,7 +16,7 @@ namespace tally::linux {
 namespace fs = std::filesystem;
 
 std::string content(const fs::path& path, std::size_t limit) {
-  // What lies in a folder of others may be a pipe that nobody writes to.
+  // In a directory of others it may be a pipe without a writer.
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat s {};
   if (!file || fstat(file.get(), &s) != 0 || !S_ISREG(s.st_mode)) return {};

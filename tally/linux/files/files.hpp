@@ -1,4 +1,4 @@
-// Small files of /proc and /sys.
+// Reads and writes small files of /proc and /sys.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace tally::linux {
 
-/// What a regular file holds, at most `limit` bytes of it; without the white space around it where it is read whole.
-/// Empty where it cannot be read.
+/// Returns the content of a regular file, at most `limit` bytes. Without a limit, surrounding white space is removed.
+/// Empty if it cannot be read.
 std::string content(const std::filesystem::path& path, std::size_t limit = std::numeric_limits<std::size_t>::max());
 
-/// Writes a value to a file of the kernel's that exists. False where it is refused: see errno.
+/// Writes a value to an existing file of the kernel. Returns false on failure: see errno.
 bool write_kernel_file(const std::filesystem::path& path, std::string_view text);
 
-/// The names in a folder, sorted. Empty where it cannot be read.
+/// Returns the names in a directory, sorted. Empty if it cannot be read.
 std::vector<std::string> folder_entries(const std::filesystem::path& folder);
 
-/// The value in the first line "key : value" of a text like /proc/cpuinfo.
+/// Returns the value of the first line "key : value" of a text such as /proc/cpuinfo.
 std::string value_of(const std::string& text, std::string_view key);
 
 }  // namespace tally::linux

@@ -1,4 +1,4 @@
-// Who put a file there decides how it is opened: tally's own state, input of others, and output.
+// Tests how files are opened, depending on who made them: tally's own state, input of others, and output.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -220,7 +220,7 @@ TEST_F(OutputFiles, one_adds_at_a_time) {
 
 class PerfMaps : public testing::Test {
  protected:
-  // No process has this number: the kernel gives none above 4,194,304.
+  // No process has this ID: the kernel's maximum is 4,194,304.
   static constexpr std::int64_t nobody = 4'300'001;
   const std::string path_ = "/tmp/perf-4300001.map";
   void SetUp() override { std::ofstream(path_) << "1000 10 made\n"; }

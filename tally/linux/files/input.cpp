@@ -35,7 +35,7 @@ void Input::rewind() const {
 
 namespace {
 
-/// What a user may name. /dev/null holds nothing, and that is all of it.
+/// Whether reading ends: the kinds of files that a user may name. /dev/null is empty.
 bool has_an_end(const struct stat& s, int fd) {
   return S_ISREG(s.st_mode) || S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode) ||
          (S_ISCHR(s.st_mode) && (isatty(fd) == 1 || s.st_rdev == makedev(1, 3)));
@@ -58,7 +58,7 @@ Result<InputFile> InputFile::open_regular(const std::string& path) {
 }
 
 Result<InputFile> InputFile::open(const std::string& path) {
-  // A pipe that nobody writes yet is waited for in read().
+  // read() waits for the writer of a pipe.
   constexpr int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   Descriptor file(unless_interrupted([&] { return ::open(path.c_str(), flags); }));
   struct stat s {};
@@ -73,7 +73,7 @@ Result<InputFile> InputFile::open(const std::string& path) {
 }
 
 Result<std::size_t> InputFile::read(std::span<char> to) {
-  // A signal may come just before a call that would wait: none waits for long.
+  // A signal may come just before a call that waits, so no call waits long.
   constexpr int moment_ms = 100;
   pollfd waiting{file_.get(), POLLIN, 0};
   ssize_t size = -1;

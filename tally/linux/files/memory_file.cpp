@@ -38,7 +38,7 @@ Result<Descriptor> make_memory_file(const char* name, std::uint64_t bytes) {
   Descriptor file(memfd_create(name, MFD_CLOEXEC));
   if (!file)
     return system_failure(Code::cannot_measure, "cannot make the memory that the engine counts in (memfd_create)");
-  // A limit on the size of files holds for this one too, and would end tally by a signal.
+  // A limit on the size of files applies to this file too: without this, SIGXFSZ would end tally.
   struct sigaction ignore {};
   struct sigaction before {};
   ignore.sa_handler = SIG_IGN;
@@ -71,7 +71,7 @@ Result<Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges) {
     return system_failure(Code::cannot_measure, "cannot map memory (mmap)",
                           "a limit on address space (`ulimit -v`) may be too low");
   };
-  // A place for all of them, of which each takes its part.
+  // Reserves one address range; each file range is mapped into its part.
   void* const at = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return failed();
   Mapping mapping(static_cast<std::uint8_t*>(at), bytes);
@@ -167,7 +167,7 @@ Result<std::vector<Descriptor>> duplicate_high(const std::vector<int>& from) {
   const int count = static_cast<int>(from.size());
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
-  // Above the limit a descriptor can only be while the limit is raised; afterwards it stays.
+  // A descriptor above the limit can only be made while the limit is raised. It stays open afterwards.
   constexpr rlim_t most = 1 << 12;  // each fork copies a table as long as the highest number
   if (limit.rlim_cur < most && limit.rlim_max >= limit.rlim_cur + static_cast<rlim_t>(count)) {
     const rlimit raised{limit.rlim_cur + static_cast<rlim_t>(count), limit.rlim_max};
@@ -180,7 +180,7 @@ Result<std::vector<Descriptor>> duplicate_high(const std::vector<int>& from) {
   }
   for (int first = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, most)) - count; first > 2; --first) {
     if (!are_unused(first, count)) continue;
-    // Under another tally some look unused and are its own: then the next lower ones.
+    // Under another tally some look unused but belong to it: try the next lower ones.
     if (auto made = duplicate_at(from, first); made || errno != EBADF) return made;
   }
   return fail(Code::cannot_measure, "there are not enough unused file descriptors for the engine", "raise `ulimit -n`");
@@ -236,7 +236,7 @@ void keep_over_exec(int fd, bool keep) noexcept { fcntl(fd, F_SETFD, keep ? 0 : 
 
 void trap() noexcept {
 #if defined(__x86_64__)
-  asm volatile("int3");  // raise() could meet a mask that blocks it
+  asm volatile("int3");  // raise() fails if SIGTRAP is blocked
 #else
   raise(SIGTRAP);
 #endif

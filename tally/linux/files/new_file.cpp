@@ -14,18 +14,18 @@
 namespace tally::linux {
 namespace {
 
-constexpr int most_tries = 100;  // each is a name that another process has
+constexpr int most_tries = 100;  // each fails only if another process has that name
 
 std::string passing_name(const std::string& name) {
   static std::atomic<unsigned> last = 0;
   return fmt::format(".{}.{}-{}.part", name, getpid(), ++last);
 }
 
-/// A file without a name gets one through this folder, which may be missing, or closed to a process that has changed
-/// its user.
+/// Whether a file without a name can get one: that needs this directory, which may be missing, or closed to a process
+/// that has changed its user.
 bool can_be_named_later() { return faccessat(AT_FDCWD, "/proc/self/fd", X_OK, AT_EACCESS) == 0; }
 
-/// What file systems answer that know no files without a name.
+/// Errors of file systems without unnamed files (O_TMPFILE).
 bool needs_name(int os_errno) {
   return os_errno == EOPNOTSUPP || os_errno == EISDIR || os_errno == ENOENT || os_errno == EACCES;
 }
@@ -38,7 +38,7 @@ bool put_on_disk(int fd) {
 }
 
 Result<NewFile> NewFile::make(int folder, const std::string& name, mode_t mode) {
-  // "." too for a folder that was opened by its path alone.
+  // "." because the directory may have been opened with O_PATH.
   NewFile made(Descriptor(openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC)), name);
   if (!made.folder_) return system_failure(Code::cannot_write, "cannot make a new file");
   errno = EOPNOTSUPP;
@@ -59,7 +59,7 @@ NewFile::~NewFile() {
   if (file_ && !published_ && !passing_.empty()) unlinkat(folder_.get(), passing_.c_str(), 0);
 }
 
-// A link does not replace a name: the file gets another one first.
+// linkat() cannot replace a name, so the file gets a temporary name first.
 Result<void> NewFile::give_passing_name() {
   const std::string from = fmt::format("/proc/self/fd/{}", file_.get());
   for (int tries = 0; passing_.empty(); ++tries) {

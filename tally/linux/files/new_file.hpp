@@ -1,4 +1,4 @@
-// A file that takes the place of another one only when it is complete.
+// A file that replaces another one only when it is complete.
 #pragma once
 
 #include <sys/types.h>
@@ -10,26 +10,26 @@
 
 namespace tally::linux {
 
-/// A file without a name in a folder, until publish() gives it one. Moves, never copies.
+/// A file in a directory, without a name until publish(). Can be moved, not copied.
 class NewFile {
  public:
   NewFile() = default;
-  /// Makes the file in `folder` (a descriptor that is duplicated; it may be opened with O_PATH); `name` is what it will
-  /// be called there. `mode` is narrowed by the umask. Where the file system knows no files without a name, it has one
-  /// that ends with ".part" until then. Errors: cannot_write, with the errno.
+  /// Makes the file in `folder` (a descriptor, which is duplicated; O_PATH is enough). `name` is its later name, `mode`
+  /// is restricted by the umask. If the file system cannot make unnamed files, it has a name that ends with ".part"
+  /// until then. Errors: cannot_write, with the errno.
   static Result<NewFile> make(int folder, const std::string& name, mode_t mode);
 
   NewFile(NewFile&& other) noexcept = default;
   NewFile& operator=(NewFile&&) = delete;
-  /// Removes what was not published.
+  /// Removes the file if it was not published.
   ~NewFile();
 
   /// The descriptor to write to.
   int fd() const { return file_.get(); }
   bool is_published() const { return published_; }
 
-  /// Puts the content on the disk and gives the file its name, in place of another file of that name; who reads that
-  /// name sees the old file or the new one. The descriptor stays open. Errors: cannot_write, with the errno.
+  /// Syncs the file to disk and gives it its name, replacing another file of that name; readers of the name see either
+  /// the old file or the new one. The descriptor stays open. Errors: cannot_write, with the errno.
   Result<void> publish();
 
  private:
@@ -38,12 +38,11 @@ class NewFile {
 
   Descriptor folder_, file_;
   std::string name_;
-  std::string passing_;  // its name until it is published; empty: it has none
+  std::string passing_;  // temporary name until it is published; empty: no name
   bool published_ = false;
 };
 
-/// Puts what was written to a descriptor on the disk; what has no disk has nothing to do. False: it was not taken, see
-/// errno.
+/// Syncs what was written to a descriptor, if it has a disk. Returns false on failure: see errno.
 bool put_on_disk(int fd);
 
 }  // namespace tally::linux

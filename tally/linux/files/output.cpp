@@ -20,7 +20,7 @@ namespace tally::linux {
 void reserve_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (fcntl(fd, F_GETFD) != -1) continue;
-    // The lowest free number is this one. Read-only: a write to it must fail, not vanish.
+    // The lowest free number is this one. Read-only: a write must fail, not be lost.
     if (open("/dev/null", O_RDONLY | O_CLOEXEC) != fd) return;
   }
 }
@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 bool are_one(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// Whether a path names an open descriptor: what is written goes to that file and no other.
+/// Whether a path names an open descriptor: then tally writes to that file and does not replace it.
 bool names_a_descriptor(const std::string& path) {
   for (const char* begin : {"/dev/fd/", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/"})
     if (path.starts_with(begin)) return true;
@@ -46,7 +46,7 @@ bool is_standard_stream(const struct stat& file) {
   return false;
 }
 
-/// A new file where `target`, a path without links, is or will be; nothing where there can be none.
+/// Makes a new file for `target`, a path without links; nothing if that is impossible.
 std::optional<NewFile> new_file_at(const fs::path& target, mode_t mode) {
   if (target.filename().empty()) return std::nullopt;
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
@@ -57,7 +57,7 @@ std::optional<NewFile> new_file_at(const fs::path& target, mode_t mode) {
   return *std::move(made);
 }
 
-/// What takes the place of a regular file that is open as `fd`; nothing where it is to be overwritten.
+/// Makes the replacement of the regular file that is open as `fd`; nothing if that file must be overwritten.
 std::optional<NewFile> replacement_of(const std::string& path, int fd) {
   struct stat old {
   }, named{};
@@ -67,7 +67,7 @@ std::optional<NewFile> replacement_of(const std::string& path, int fd) {
   const fs::path target = fs::canonical(path, error);
   if (error || lstat(target.c_str(), &named) != 0 || !are_one(old, named)) return std::nullopt;
   auto made = new_file_at(target, 0600);
-  // Whoever may read and write the old one may the new one.
+  // The new file has the owner and mode of the old one.
   if (!made || (old.st_uid != geteuid() && fchown(made->fd(), old.st_uid, old.st_gid) != 0) ||
       (old.st_uid == geteuid() && old.st_gid != getegid() && fchown(made->fd(), -1, old.st_gid) != 0) ||
       fchmod(made->fd(), old.st_mode & 0777) != 0)
@@ -117,7 +117,7 @@ Result<Output> Output::open(const std::string& path, bool append) {
 }
 
 Result<Output> Output::open_in_place(const std::string& path, bool append) {
-  // To append, the file is read before: it must go on as it begins.
+  // When appending, tally reads the file first: the new rows must have the same format.
   const int flags = (append ? O_RDWR | O_APPEND : O_WRONLY) | O_CREAT | O_CLOEXEC | O_NOCTTY;
   constexpr mode_t mode = 0666;
   bool created = true;
@@ -205,7 +205,7 @@ Result<void> Output::show() {
   return failure();
 }
 
-// The folder was removed meanwhile, the measured program's doing perhaps, and one of its name is there now.
+// The file's directory was removed meanwhile, perhaps by the measured program, and one of that name exists again.
 Result<void> Output::make_again(std::string_view text) {
   auto made = new_file_at(path_, 0666);
   if (!made)
@@ -217,7 +217,7 @@ Result<void> Output::make_again(std::string_view text) {
   return show();
 }
 
-// Beyond the end of a file that is overwritten there must be room before anything of it is lost.
+// Before overwriting a file, reserves space beyond its end, so that nothing is lost if the disk is full.
 Result<void> Output::overwrite(std::string_view text) {
   const auto bytes = static_cast<off_t>(text.size());
   if (bytes > 0 && retry([&] { return fallocate(fd_, FALLOC_FL_KEEP_SIZE, 0, bytes); }) != 0 && errno != EOPNOTSUPP &&
@@ -240,12 +240,12 @@ Result<void> Output::write(std::string_view text) {
     return errno == ENOENT ? make_again(text) : Result<void>(failure());
   }
   if (is_regular && append_ && status.st_nlink == 0) {
-    // Rows that go on after others are nothing without them.
+    // Appended rows are useless without the earlier ones.
     return fail(Code::cannot_write, fmt::format("cannot write the results to {}, which was removed meanwhile", name_));
   }
   const auto written = is_regular && !append_ ? overwrite(text) : write_all(text);
   if (!written) {
-    // A half-written row would spoil the rows before it.
+    // Half a row would spoil the rows before it.
     if (is_regular && append_) (void)!ftruncate(fd_, status.st_size);
     return fail(written.error());
   }
@@ -255,7 +255,7 @@ Result<void> Output::write(std::string_view text) {
 
 Result<void> Output::close() {
   new_file_.reset();
-  // Some file systems tell of a full disk only here.
+  // Some file systems report a full disk only here.
   if (owned_ && ::close(owned_.release()) != 0) return failure();
   return {};
 }
@@ -290,7 +290,7 @@ Result<void> Output::write_all(std::string_view text) {
     if (size >= 0) {
       text.remove_prefix(static_cast<std::size_t>(size));
     } else if (errno == EAGAIN) {
-      // A program that shares the terminal or pipe may have left it non-blocking.
+      // A program that shares the terminal or pipe may have made it non-blocking.
       pollfd ready{fd_, POLLOUT, 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {

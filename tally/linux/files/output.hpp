@@ -1,4 +1,4 @@
-// Where results are written.
+// Writes results to a file or a standard stream.
 #pragma once
 
 #include <optional>
@@ -12,25 +12,25 @@
 
 namespace tally::linux {
 
-/// Takes descriptors 0 to 2 where tally was started without them, so that no file of tally's own becomes the program's
-/// (or tally's) standard output. The program still finds them closed, and writing to them still fails. Call first.
+/// Opens descriptors 0 to 2 if tally was started without them, so that no file of tally becomes standard output of the
+/// program (or of tally). The program still finds them closed, and writing to them still fails. Call this first.
 void reserve_standard_descriptors();
 
-/// Whether two paths lead to one ordinary file, or will where there is none yet: what is written to one takes the place
-/// of the other's.
+/// Whether two paths lead to one regular file, or will once it exists: writing to one replaces the content of the
+/// other.
 bool same_file(const std::string& one, const std::string& other);
 
-/// A file, standard output or standard error that takes one text. An ordinary file is replaced in one step when the
-/// text is complete and on the disk: until then, and where that fails, it is what it was. Where it cannot be replaced
-/// (its folder is not to be written, it has other names, it is a standard stream of this process) its space is reserved
-/// before it is overwritten. Moves, never copies.
+/// A file, standard output or standard error that takes one text. A regular file is replaced in one step when the text
+/// is complete and on disk; until then, and on failure, it keeps its content. If it cannot be replaced (its directory
+/// is not writable, it has other names, it is a standard stream of this process), its space is reserved before it is
+/// overwritten. Can be moved, not copied.
 class Output {
  public:
-  /// Opens `path` now, so that a wrong one is known before anything is measured. Errors: cannot_write.
+  /// Opens `path` now, so that an invalid one is reported before anything is measured. Errors: cannot_write.
   static Result<Output> open_file(const std::string& path);
 
-  /// The same, but write() adds to what the file holds; where that fails, the file is left as it was. A file that was
-  /// created for it and never written is removed again. Errors: cannot_write.
+  /// The same, but write() appends; on failure the file keeps its content. A file that this call created is removed if
+  /// nothing is written. Errors: cannot_write.
   static Result<Output> open_to_append(const std::string& path);
   static Output standard_output();
   static Output standard_error();
@@ -41,34 +41,35 @@ class Output {
 
   bool is_standard_error() const { return !owned_ && !new_file_ && fd_ == 2; }
 
-  /// Whether somebody sees it as it is written.
+  /// Whether it is a terminal, where a user sees text as it is written.
   bool is_terminal() const;
 
-  /// Whether it is an ordinary file, beside which another one can lie.
+  /// Whether it is a regular file, which can have another one next to it.
   bool is_file() const;
 
-  /// Waits until no other process adds to the file, and keeps others waiting until it is closed. Does nothing for what
-  /// is not an ordinary file. Errors: cannot_write, where a signal asks tally to end meanwhile.
+  /// Locks the file until it is closed; waits while another process has it locked. Does nothing unless it is a regular
+  /// file. Errors: cannot_write, if a signal asks tally to end meanwhile.
   Result<void> lock() const;
 
-  /// What the file to append to holds now; empty for everything that is not an ordinary file. Errors: cannot_write,
-  /// because it cannot be read: it is asked before something is added.
+  /// Reads the current content of the file to append to; empty unless it is a regular file. Call it before anything is
+  /// added. Errors: cannot_write, if it cannot be read.
   Result<std::string> existing() const;
 
-  /// Leaves this many bytes of the file to append to. Errors: cannot_write.
+  /// Truncates the file to append to. Errors: cannot_write.
   Result<void> cut(std::size_t bytes);
 
-  /// Writes the text, in place of what a regular file held, and closes the file. Blocks until everything is taken.
-  /// Errors: cannot_write (the disk is full, the reader is gone): the message names the place and what was answered.
+  /// Writes the text, replacing the content of a regular file, and closes it. Blocks until all of it is written.
+  /// Errors: cannot_write (the disk is full, the reader has closed its end); the message names the file and the
+  /// system's error.
   Result<void> write(std::string_view text);
 
-  /// Writes a part of a text that comes in parts. Where it takes the place of an earlier one nobody sees it before
-  /// finish() or publish(); else every part is seen as it is added. Errors: as write().
+  /// Writes part of a text. If the text replaces an earlier one, nobody sees it before finish() or publish(); otherwise
+  /// each part is visible at once. Errors: those of write().
   Result<void> add(std::string_view text);
-  /// Shows what was added so far in place of what a regular file held, and from now on every part as it is added.
-  /// Errors: as write().
+  /// Replaces the content of a regular file by what was added so far; from now on each part is visible at once. Errors:
+  /// those of write().
   Result<void> publish();
-  /// No part comes after this. Shows the text and closes the file. Errors: as write().
+  /// Ends the text: publishes it and closes the file. Errors: those of write().
   Result<void> finish();
 
  private:
@@ -83,13 +84,13 @@ class Output {
   Output(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
 
   Descriptor owned_;
-  std::optional<NewFile> new_file_;  // what takes the place of a regular file
+  std::optional<NewFile> new_file_;  // the replacement of a regular file
   int fd_ = -1;
   std::string name_;
   bool append_ = false;
   std::string path_;
   bool remove_unless_written_ = false;
-  bool is_first_ = false;  // there is no earlier text that could be lost
+  bool is_first_ = false;  // there is no earlier text to lose
   bool begun_ = false;
 };
 

@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
-// Times of files are those of the kernel's last tick, which may be 10 ms ago.
+// File times are those of the kernel's last tick, up to 10 ms ago.
 constexpr Nanoseconds tick = std::chrono::milliseconds(20);
 
 Nanoseconds time_of(const timespec& t) { return std::chrono::seconds(t.tv_sec) + Nanoseconds(t.tv_nsec); }
 
-/// A process that is alive.
+/// A running process.
 struct Living {
   uid_t user = 0;
   std::int64_t own_pid = 0;  // in its own PID namespace
@@ -78,7 +78,7 @@ Nanoseconds time_since_1970() {
 }
 
 std::optional<Nanoseconds> process_started(std::int64_t pid) {
-  // The 22nd field of proc_pid_stat(5), in ticks since the machine's start; the second one may hold anything.
+  // Field 22 of proc_pid_stat(5), in ticks since boot; field 2, the name, may contain anything.
   const std::string text = content(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos || name_end + 2 >= text.size()) return std::nullopt;
@@ -94,7 +94,7 @@ std::optional<Nanoseconds> process_started(std::int64_t pid) {
 PerfMap read_perf_map(const MapOf& of) {
   PerfMap map;
   const auto process = of.other_pids ? std::nullopt : living(of.pid);
-  // A container has a /tmp of its own, and other numbers.
+  // A container has its own /tmp and its own process IDs.
   const std::string folder = process ? fmt::format("/proc/{}/root/tmp", of.pid) : "/tmp";
   const std::string name = fmt::format("perf-{}.map", process ? process->own_pid : of.pid);
   const Descriptor opened(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -111,7 +111,7 @@ PerfMap read_perf_map(const MapOf& of) {
   map.refused = refusal_of(path, s, process, not_before);
   if (!map.refused.empty()) return map;
   const Descriptor file(openat(opened.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  // Another one may have that name by now.
+  // The name may lead to another file by now.
   if (!file || fstat(file.get(), &s) != 0) return map;
   map.refused = refusal_of(path, s, process, not_before);
   if (map.refused.empty()) map.text = read_whole(file.get());

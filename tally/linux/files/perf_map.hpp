@@ -1,4 +1,4 @@
-// Maps of the code that a process makes while it runs: /tmp/perf-PID.map, as compilers write them for perf.
+// Reads maps of the code that a process generates: /tmp/perf-PID.map, which JIT compilers write for perf.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,26 @@
 
 namespace tally::linux {
 
-/// What is known of the process whose map is wanted.
+/// The process whose map to read.
 struct MapOf {
   std::int64_t pid = 0;       ///< in its own PID namespace
-  bool other_pids = false;    ///< which is another one than ours
-  Nanoseconds not_before{0};  ///< since 1970: it has not started before
+  bool other_pids = false;    ///< that namespace is not this process's
+  Nanoseconds not_before{0};  ///< since 1970: it did not start earlier
 };
 
-/// A map. Everybody can write one into /tmp: it is believed where it is a regular file of this user's, of root's or of
-/// the user as whom the living process runs, that nobody else can write, and that was written after the process
-/// started.
+/// A map. Anybody can write one to /tmp, so tally only reads a regular file that belongs to this user, to root or to
+/// the user of the running process, that nobody else can write, and that was written after the process started.
 struct PerfMap {
-  std::string text;     ///< empty: there is none
-  std::string refused;  ///< why one that is there is not believed, with its path and owner; else empty
+  std::string text;     ///< empty: no map
+  std::string refused;  ///< why an existing map is not read, with its path and owner; else empty
 };
 
 PerfMap read_perf_map(const MapOf& of);
 
-/// Now, since 1970.
+/// Returns the current time since 1970.
 Nanoseconds time_since_1970();
 
-/// When a process started, since 1970; nothing where it is gone.
+/// Returns when a process started, since 1970; nothing if it has ended.
 std::optional<Nanoseconds> process_started(std::int64_t pid);
 
 }  // namespace tally::linux

@@ -1,4 +1,4 @@
-// Files for the user that nobody named.
+// Writes reports to files whose names tally chooses.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tally::linux {
 
-/// Writes a new file NAME-XXXXXX.txt into the folder of temporary files (TMPDIR, else /tmp), readable by its owner
-/// alone. Returns its path. Errors: cannot_write.
+/// Writes a new file NAME-XXXXXX.txt in the temporary directory (TMPDIR, else /tmp), readable by its owner alone.
+/// Returns its path. Errors: cannot_write.
 Result<std::string> write_report(std::string_view name, std::string_view text);
 
 }  // namespace tally::linux

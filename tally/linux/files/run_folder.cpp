@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* lock_name = "/lock";
 constexpr const char* note_name = "/note";
-constexpr int most_tries = 1000;  // each is another command that left at that moment
+constexpr int most_tries = 1000;  // each fails only if another command has just removed the directory
 
 }  // namespace
 
@@ -26,15 +26,15 @@ Result<RunFolder> RunFolder::enter(const std::string& path) {
     if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
       return system_failure(Code::cannot_measure, "cannot make the folder " + path);
     }
-    // Of root alone: others could hold it for ever.
+    // For root alone: others could hold the lock forever.
     Descriptor lock(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!lock && errno == ENOENT) continue;  // who had it has left just now
+    if (!lock && errno == ENOENT) continue;  // the previous owner has just removed it
     if (!lock || retry([&] { return flock(lock.get(), LOCK_EX); }) != 0) {
       return system_failure(Code::cannot_measure, "cannot lock " + lock_path);
     }
     struct stat file {};
     if (fstat(lock.get(), &file) != 0 || file.st_nlink == 0) continue;
-    // Whatever the umask says: everybody may read what is noted.
+    // Whatever the umask is: everybody may read the note.
     (void)chmod(path.c_str(), 0755);
     return RunFolder(path, std::move(lock));
   }

@@ -1,4 +1,4 @@
-// A folder of /run, in which what was changed on the machine is written down for as long as it is changed.
+// A directory in /run with a note of changes that tally made to the machine, for as long as they last.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace tally::linux {
 
-/// Such a folder, with one file in it that everybody may read. Who has it is the only one that changes anything; a
-/// process that is made meanwhile does not have it. Moves, never copies.
+/// Such a directory, locked. Only its owner changes the machine; child processes do not inherit the lock. It has one
+/// note, which everybody may read. Can be moved, not copied.
 class RunFolder {
  public:
-  /// Makes the folder if need be, and waits until nobody else has it. Errors: cannot_measure, with the errno: EACCES to
-  /// everybody but root.
+  /// Makes the directory if needed, and waits until nobody else has locked it. Errors: cannot_measure, with the errno:
+  /// EACCES unless root.
   static Result<RunFolder> enter(const std::string& path);
 
   RunFolder(RunFolder&&) = default;
   RunFolder& operator=(RunFolder&&) = delete;
-  /// Removes the folder, where nothing is written down in it any more.
+  /// Removes the directory if it contains no note.
   ~RunFolder();
 
  private:
@@ -28,13 +28,13 @@ class RunFolder {
   Descriptor lock_;
 };
 
-/// The file of such a folder: what it holds; empty where there is none.
+/// Returns the note; empty if there is none.
 std::string run_note(const std::string& folder);
 
-/// Writes it as a whole: who reads it at the same time sees it as it was, or as it is. Errors: cannot_measure.
+/// Writes the note in one step: readers see the old one or the new one. Errors: cannot_measure.
 Result<void> write_run_note(const std::string& folder, const std::string& text);
 
-/// Removes it.
+/// Removes the note.
 void remove_run_note(const std::string& folder);
 
 }  // namespace tally::linux

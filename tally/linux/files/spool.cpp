@@ -19,7 +19,7 @@ Descriptor open_nameless() {
   const std::string folder = named != nullptr && *named != '\0' ? named : "/tmp";
   Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (file) return file;
-  // Some file systems know no files without a name.
+  // Some file systems cannot make unnamed files.
   std::string path = folder + "/tally-XXXXXX";
   Descriptor named_file(mkostemp(path.data(), O_CLOEXEC));
   if (named_file) unlink(path.c_str());
@@ -37,7 +37,7 @@ void Spool::add(const void* bytes, std::size_t count) {
 
 void Spool::empty_into_file() {
   if (!file_ || full_) return;
-  // What was taken of a chunk that failed is not counted, and written to no more.
+  // If writing a chunk fails, its bytes in the file are ignored, and nothing more is written.
   if (write_at(file_.get(), in_file_, held_)) {
     in_file_ += held_.size();
     held_.clear();

@@ -9,7 +9,7 @@
 namespace tally::linux {
 namespace {
 
-// Pieces of many lengths, more than a chunk together; read in pieces of other lengths.
+// Adds blocks of many lengths, more than a chunk in total, and reads blocks of other lengths.
 void gives_back_what_it_took(std::uint32_t numbers) {
   Spool spool;
   std::vector<std::uint32_t> all(numbers);

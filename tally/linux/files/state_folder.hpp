@@ -1,4 +1,4 @@
-// The folder of tally's own state, and the files in it: opened only where nobody else could have put them there.
+// The directory of tally's own state, and its files: opened only if nobody else can have put them there.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,21 @@
 
 namespace tally::linux {
 
-/// A folder that belongs to this user and that, with every folder above it, nobody else but root can change. Links are
-/// followed only where this user or root made them, and never as the last name. Moves, never copies.
+/// A directory that belongs to this user and that, with every directory above it, only this user and root can change.
+/// Links are followed only if this user or root made them, and never as the last name. Can be moved, not copied.
 class StateFolder {
  public:
-  /// Opens the folder, a path from the root on, as open_trusted_folder() does. Errors: cannot_measure, with the reason
-  /// why it is not trusted.
+  /// Opens the directory with open_trusted_folder(); `path` is absolute. Errors: cannot_measure, with the reason.
   static Result<StateFolder> open(const std::string& path, bool make);
 
-  /// The descriptor of the folder, to be used with openat.
+  /// Returns the descriptor of the directory, for openat.
   int fd() const { return folder_.get(); }
 
-  /// The whole text of a regular file of this user's in the folder, of at most so many bytes. Never blocks. Nothing
-  /// where there is none that can be trusted.
+  /// Reads a whole regular file of this user in the directory, of at most `most_bytes`. Never blocks. Nothing if there
+  /// is none that can be trusted.
   std::optional<std::string> read(const std::string& name, std::uint64_t most_bytes) const;
 
-  /// Writes the file as a whole, in place of another one of that name. Errors: cannot_write.
+  /// Writes the file in one step, replacing another one of that name. Errors: cannot_write.
   Result<void> write(const std::string& name, std::string_view text) const;
 
  private:

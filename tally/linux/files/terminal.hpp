@@ -1,14 +1,14 @@
-// How wide the terminal is that shows what is printed.
+// Returns the width of the terminal that shows the output.
 #pragma once
 
 #include <cstddef>
 
 namespace tally::linux {
 
-/// A stream of this process.
+/// A standard stream of this process.
 enum class Stream { output = 1, error = 2 };
 
-/// Columns of the terminal that the stream is; 0 where it is none, or does not say.
+/// Returns the columns of the stream's terminal; 0 if it is not a terminal or has no known width.
 std::size_t terminal_columns(Stream stream);
 
 }  // namespace tally::linux

@@ -35,7 +35,7 @@ tl::unexpected<Error> refuse(const std::string& why) {
   return fail(why.empty() ? Code::not_found : Code::cannot_measure, why);
 }
 
-/// Goes from the root folder down.
+/// Opens one directory after the other, from the root down.
 class Walk {
  public:
   explicit Walk(const std::string& path, bool make) : path_(path), make_(make), left_(components_of(path)) {}
@@ -76,7 +76,7 @@ class Walk {
   Descriptor open_component(const std::string& name) const {
     constexpr int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
     Descriptor found(openat(at_.get(), name.c_str(), flags));
-    // The last two are made.
+    // Only the last two are created.
     if (found || errno != ENOENT || !make_ || left_.size() > 1) return found;
     if (mkdirat(at_.get(), name.c_str(), 0700) != 0 && errno != EEXIST) return found;
     return Descriptor(openat(at_.get(), name.c_str(), flags));
@@ -95,7 +95,7 @@ class Walk {
     return at_ ? Refused() : Refused("/: " + errno_text(errno));
   }
 
-  /// `is_last`: it is the folder itself.
+  /// Returns why the current directory cannot be trusted. `is_last`: it is the requested one.
   Refused check(bool is_last) const {
     const std::string name = reached_.empty() ? "/" : reached_;
     struct stat s {};

@@ -1,4 +1,4 @@
-// Folders that nobody but this user and root can change.
+// Opens directories that only this user and root can change.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace tally::linux {
 
-/// Opens the folder with this absolute path, if it belongs to this user, all folders above it belong to this user or
-/// to root, and others can write none of them. Others may write a folder above it only where they cannot rename what is
-/// in there, as in /tmp. A link above it is followed where it belongs to this user or to root; the folder itself is
-/// none. With `make` the folder, and the one above it, are made if need be. Errors: not_found where there is none;
-/// cannot_measure with what is wrong.
+/// Opens the directory with this absolute path, if it belongs to this user, all directories above it belong to this
+/// user or root, and others can write none of them. Exception: others may write a directory above it in which they
+/// cannot rename files of others, such as /tmp. A link above it is followed if it belongs to this user or root; the
+/// directory itself must not be a link. With `make`, creates the directory and the one above it if they are missing.
+/// Errors: not_found if it is missing; cannot_measure with the reason.
 Result<Descriptor> open_trusted_folder(const std::string& path, bool make);
 
 }  // namespace tally::linux

@@ -10,12 +10,11 @@ namespace {
 using What = CodeRecord::What;
 using Bytes = std::span<const std::byte>;
 
-// Behind every record that is no sample (sample_id_all): process and thread, time, identifier.
+// Follows every record except samples (sample_id_all): process and thread, time, identifier.
 constexpr std::size_t trailer_bytes = 24;
 
 CodeRecord sample_of(const RingRecord& record, bool calls, std::uint64_t period) {
-  // identifier, address, process and thread, time, period or what was accessed; with calls their number, and their
-  // addresses.
+  // identifier, address, process and thread, time, period or accessed address; with calls their number and addresses.
   constexpr std::size_t plain = 40;
   const Bytes body = record.body;
   if (body.size() < plain + (calls ? 8 : 0)) return {};
@@ -36,8 +35,8 @@ CodeRecord sample_of(const RingRecord& record, bool calls, std::uint64_t period)
   return made;
 }
 
-// process and thread, address, bytes, offset, device, inode and its generation, protection, flags, the name. In place
-// of the device, the inode and its generation, there may be a build id: its size, three bytes, at most twenty.
+// process and thread, address, bytes, offset, device, inode and its generation, protection, flags, name. Instead of
+// device, inode and generation there may be a build ID: its size, three bytes, at most twenty.
 void read_mapping(const RingRecord& record, std::size_t own, CodeRecord& made) {
   constexpr std::size_t before_name = 64;
   const Bytes body = record.body;

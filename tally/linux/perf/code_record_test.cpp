@@ -11,7 +11,7 @@ namespace {
 
 using What = CodeRecord::What;
 
-/// The body of a record, put together from its fields.
+/// Builds the body of a record from its fields.
 class Body {
  public:
   template <class T>
@@ -24,14 +24,14 @@ class Body {
     for (std::size_t i = 0; i < size; ++i) bytes_.push_back(static_cast<std::byte>(i < name.size() ? name[i] : 0));
     return *this;
   }
-  /// What stands behind all records but samples.
+  /// Follows all records except samples.
   Body& trailer(std::int32_t process, std::int32_t thread, std::int64_t time, std::uint64_t id) {
     return add(process).add(thread).add(time).add(id);
   }
   CodeRecord read(std::uint32_t type, std::uint16_t misc = 0, bool calls = false) const {
     return code_record({type, bytes_, misc}, calls);
   }
-  /// The same without its last bytes.
+  /// Reads it without its last bytes.
   CodeRecord cut(std::size_t by, std::uint32_t type, bool calls = false) const {
     return code_record({type, std::span(bytes_).first(bytes_.size() - by), 0}, calls);
   }

@@ -22,7 +22,7 @@
 namespace tally::linux {
 namespace {
 
-// Runs in a child: this process goes on without the filter.
+// Runs in a child: the filter does not apply to this process.
 template <class Body>
 int in_child(Body body) {
   const pid_t child = fork();
@@ -32,7 +32,7 @@ int in_child(Body body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// A filter as a container's: perf_event_open is answered with `answer`.
+// Installs a filter like a container's: perf_event_open fails with `answer`.
 bool refuse_perf(int answer) {
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -71,7 +71,7 @@ TEST(FaultLog, knows_where_every_fault_of_the_next_program_was) {
   const PerfCounter counter = open_for_next_program(KernelEvent::page_faults);
   auto log = FaultLog::open(KernelEvent::page_faults, false);
   if (!counter || !log) GTEST_SKIP() << "the kernel refuses perf_event_open here";
-  // A child that inherits it, too; of its variables the kernel copies a mebibyte and a half to the stack.
+  // A child that inherits it, too; the kernel copies 1.5 MiB of its variables to the stack.
   const std::string much(100'000, 'x');
   for (int i = 0; i < 15; ++i) setenv(("TALLY_MUCH_" + std::to_string(i)).c_str(), much.c_str(), 1);
   EXPECT_EQ(in_child([] { return execl("/bin/sh", "sh", "-c", "/bin/true; :", nullptr); }), 0);
@@ -80,7 +80,7 @@ TEST(FaultLog, knows_where_every_fault_of_the_next_program_was) {
   std::int64_t faults = 0, on_stacks = 0;
   for (const auto& [mebibyte, n] : places.in_mebibyte) {
     faults += n;
-    if (mebibyte >= 0x7ff000000000 >> 20) on_stacks += n;  // stacks of x86-64 and arm64 lie highest, of 47 and 48 bits
+    if (mebibyte >= 0x7ff000000000 >> 20) on_stacks += n;  // the highest addresses, of 47 bits (x86-64) or 48 (arm64)
   }
   EXPECT_EQ(places.lost, 0);
   EXPECT_EQ(faults, static_cast<std::int64_t>(counter.read()->value));
@@ -116,7 +116,7 @@ TEST(Probes, this_machine_answers_the_same_twice) {
   EXPECT_EQ(one.software.os_errno, two.software.os_errno);
   ASSERT_EQ(one.cores.size(), std::max<std::size_t>(survey.core_pmus.size(), 1));
   EXPECT_EQ(one.cores.front().os_errno, two.cores.front().os_errno);
-  // Not how close: others may hold the processor at any moment.
+  // The values may differ: other programs may use the processor at any moment.
   EXPECT_EQ(one.time_stamp_hertz.has_value(), two.time_stamp_hertz.has_value());
 }
 
@@ -172,18 +172,18 @@ TEST(PerfGroup, is_read_as_one_in_the_order_of_opening) {
   EXPECT_EQ(leader.read_group(absurd), E2BIG);
 }
 
-// Reads a group of which a child has inherited the leader alone; nothing where the kernel takes no member for it any
-// more: it lends a thread the counters of another one that has the same.
-std::optional<int> why_unreadable_beside_a_child() {
+// Reads a group of which a child has inherited only the leader. Nothing if the kernel
+// accepts no further member for it: it swaps the counters of two threads that have the same ones.
+std::optional<int> why_unreadable_with_child() {
   const PerfTarget target = this_thread_and_its_children();
   const PerfCounter leader = open_counter(switches, target);
   int ends[2];
   if (!leader || pipe(ends) != 0) return std::nullopt;
   const pid_t child = fork();
   if (child == 0) {
-    char told = 0;
+    char byte = 0;
     close(ends[1]);
-    [[maybe_unused]] const ssize_t size = read(ends[0], &told, 1);
+    [[maybe_unused]] const ssize_t size = read(ends[0], &byte, 1);
     _exit(0);
   }
   const PerfCounter member = open_counter(faults, target, &leader);
@@ -195,18 +195,18 @@ std::optional<int> why_unreadable_beside_a_child() {
   return member ? std::optional(why) : std::nullopt;
 }
 
-// Since Linux 6.6; before, the sums were nonsense.
-TEST(PerfGroup, that_a_child_has_not_got_whole_is_told) {
+// Since Linux 6.6; before, the sums were wrong.
+TEST(PerfGroup, reports_a_child_without_the_whole_group) {
   if (!open_counter(switches)) GTEST_SKIP() << "the kernel refuses perf_event_open here";
   std::optional<int> why;
-  for (int i = 0; i < 100 && !why; ++i) why = why_unreadable_beside_a_child();
+  for (int i = 0; i < 100 && !why; ++i) why = why_unreadable_with_child();
   if (!why || *why == 0) GTEST_SKIP() << "this kernel adds up what does not belong together";
   EXPECT_EQ(*why, ECHILD);
 }
 
 TEST(PerfGroup, has_a_leader_that_is_a_counter) {
   if (!open_counter(faults)) GTEST_SKIP() << "the kernel refuses perf_event_open here";
-  // A descriptor that nobody has open.
+  // A descriptor that is not open.
   const PerfCounter none{Descriptor(dup(0)), 0};
   close(none.fd.get());
   EXPECT_EQ(open_counter(faults, {}, &none).os_errno, EBADF);

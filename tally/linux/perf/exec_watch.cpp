@@ -23,7 +23,7 @@ struct ExecWatch::Rings {
   std::vector<PerfCounter> counters;
   std::vector<SampleRing> rings;
 
-  // False where the kernel refuses one.
+  // Returns false if the kernel refuses one.
   bool open() {
     const PerfEvent nothing{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY};
     PerfSampling sampling{1, sample_record_fields};
@@ -31,7 +31,7 @@ struct ExecWatch::Rings {
     sampling.wakeup_bytes = 1;
     for (int processor = 0; processor < configured_processors(); ++processor) {
       PerfCounter counter = open_sampled(nothing, {-1, processor}, sampling);
-      if (counter.os_errno == ENODEV) continue;  // it is switched off
+      if (counter.os_errno == ENODEV) continue;  // it is offline
       if (!counter) return false;
       auto ring = SampleRing::map(counter, ring_pages);
       if (!ring) return false;
@@ -44,7 +44,7 @@ struct ExecWatch::Rings {
 
 ExecWatch::ExecWatch(std::vector<std::string> names) : names_(std::move(names)), rings_(std::make_unique<Rings>()) {
   if (!rings_->open()) rings_.reset();
-  seen_ = look();
+  seen_ = named_processes();
 }
 
 ExecWatch::ExecWatch(ExecWatch&&) noexcept = default;
@@ -59,8 +59,8 @@ bool ExecWatch::is_named(std::string_view name) const {
   });
 }
 
-// All that have such a name now.
-std::vector<pid_t> ExecWatch::look() {
+// Returns all processes that have such a name now.
+std::vector<pid_t> ExecWatch::named_processes() {
   std::vector<pid_t> found;
   std::error_code error;
   for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
@@ -80,13 +80,14 @@ std::vector<pid_t> ExecWatch::take() {
         lost = lost || record.what == SampleRecord::What::lost;
         if (record.what == SampleRecord::What::executed && is_named(record.name)) fresh.push_back(record.process);
       });
-    // Those whose records were lost are found where they still run; who is counted already is known.
+    // If records were lost, finds their processes while they still run. The caller ignores those that it counts
+    // already.
     if (lost)
-      for (const pid_t one : look())
+      for (const pid_t one : named_processes())
         if (std::find(fresh.begin(), fresh.end(), one) == fresh.end()) fresh.push_back(one);
     return fresh;
   }
-  std::vector<pid_t> now = look();
+  std::vector<pid_t> now = named_processes();
   for (const pid_t one : now)
     if (std::find(seen_.begin(), seen_.end(), one) == seen_.end()) fresh.push_back(one);
   seen_ = std::move(now);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t pages = 64;
 
-// Fresh memory, in pages of the smallest kind.
+// Fresh memory in pages of the smallest size.
 class Pages {
  public:
   Pages() {
@@ -26,7 +26,7 @@ class Pages {
 
   explicit operator bool() const { return at_ != MAP_FAILED; }
 
-  // The same instructions, whether they fault or not.
+  // Executes the same instructions, whether they fault or not.
   [[gnu::noinline]] void touch() const {
     auto* bytes = static_cast<volatile char*>(at_);
     for (std::size_t i = 0; i < size_; i += size_ / pages) bytes[i] = 1;
@@ -53,7 +53,7 @@ std::optional<FaultCost> count_page_faults(const PerfEvent& event) {
   const auto after = counter.read();
   const auto faults_after = faults.read();
   if (!faults_before || !faults_after || !before || !between || !after) return std::nullopt;
-  // Lent to others meanwhile, or never its own.
+  // Multiplexed meanwhile, or never on a counter.
   if (after->running == Nanoseconds{0} || after->enabled != after->running) return std::nullopt;
   return FaultCost{static_cast<std::int64_t>(between->value - before->value),
                    static_cast<std::int64_t>(after->value - between->value),

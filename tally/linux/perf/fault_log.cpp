@@ -38,7 +38,7 @@ struct FaultLog::Reader {
     std::vector<pollfd> waited{{end.get(), POLLIN, 0}};
     for (const OneProcessor& one : processors) waited.push_back({one.counter.fd.get(), POLLIN, 0});
     while (poll(waited.data(), waited.size(), -1) >= 0 || errno == EINTR) {
-      // The kernel hangs up on a counter whose program has ended.
+      // The kernel reports POLLHUP for a counter whose program has ended.
       for (pollfd& one : waited)
         if (one.revents & (POLLHUP | POLLERR)) one.fd = -1;
       drain();
@@ -51,7 +51,7 @@ struct FaultLog::Reader {
       one.ring.drain([this](const RingRecord& record) {
         if (record.type == PERF_RECORD_SAMPLE && record.body.size() >= 8)
           ++places.in_mebibyte[number_at<std::uint64_t>(record.body, 0) >> 20];
-        if (record.type == PERF_RECORD_LOST && record.body.size() >= 16)  // the counter's number, then how many
+        if (record.type == PERF_RECORD_LOST && record.body.size() >= 16)  // ID of the counter, then the number
           places.lost += number_at<std::int64_t>(record.body, 8);
       });
     }

@@ -1,4 +1,4 @@
-// Where the page faults of a command were: each is sampled with its address.
+// Records where a command's page faults were: samples each one with its address.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,26 @@
 
 namespace tally::linux {
 
-/// Page faults by the mebibyte of address space that they were in.
+/// Page faults by the mebibyte of address space in which they were.
 struct FaultPlaces {
-  std::map<std::uint64_t, std::int64_t> in_mebibyte;  ///< its number: address >> 20
-  std::int64_t lost = 0;                              ///< for which the ring had no room: they were nowhere
+  std::map<std::uint64_t, std::int64_t> in_mebibyte;  ///< by address >> 20
+  std::int64_t lost = 0;                              ///< the ring had no room: their addresses are unknown
   bool operator==(const FaultPlaces&) const = default;
 };
 
-/// Follows the page faults of the next program that a child of the thread executes, and of all that it starts. A thread
-/// reads the rings, one for each processor, while it lives.
+/// Records the page faults of the next program that a child of the thread executes, and of all that it starts. A thread
+/// reads the rings, one for each CPU, during its lifetime.
 class FaultLog {
  public:
-  /// `event`: page faults of a kind; of the whole, or of user mode alone. Nothing where the kernel refuses; then
-  /// nobody can tell where they were. Cost: a counter, a descriptor and 128 KiB for each processor; and each fault
-  /// takes some 0.2 µs more.
+  /// `event`: a kind of page faults; all of them, or only those in user mode. Nothing if the kernel refuses: then their
+  /// addresses are unknown. Cost: a counter, a descriptor and 128 KiB for each CPU, and some 0.2 µs for each fault.
   static std::optional<FaultLog> open(KernelEvent event, bool user_only);
 
   FaultLog(FaultLog&&) noexcept;
   FaultLog& operator=(FaultLog&&) noexcept;
   ~FaultLog();
 
-  /// All that came until now, once; ends the reading.
+  /// Stops recording, and returns all faults so far once.
   FaultPlaces finish();
 
  private:

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t turns = 500;
 constexpr std::uint64_t instructions_per_turn = 2;
 
-// The system calls around it add some: those are executed in user mode up to the kernel's door.
+// The system calls around the loop add some, in user mode up to the entry into the kernel.
 constexpr std::uint64_t margin_branches = 50;
 constexpr std::uint64_t margin_instructions = 500;
 
@@ -29,7 +29,7 @@ void known_loop() {
 #endif
 }
 
-// PERF_TYPE_HARDWARE events go to the PMU whose type stands in the upper half (Linux 5.13, commit 55bcf6ef314a).
+// A PERF_TYPE_HARDWARE event goes to the PMU whose type is in the upper half (Linux 5.13, commit 55bcf6ef314a).
 KnownWork count(std::uint64_t config, std::optional<std::uint32_t> pmu) {
   KnownWork work;
   const bool branches = config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
@@ -59,7 +59,7 @@ KnownWork count_known_work(std::optional<std::uint32_t> pmu) {
 
 std::string why_not_trusted(const KnownWork& work) {
   if (work.os_errno != 0) {
-    // Not which event: one that is forbidden may not even exist.
+    // Does not name the event: one that is forbidden may not even exist.
     return fmt::format("the kernel does not let it count (perf_event_open: {})", errno_text(work.os_errno));
   }
   if (!work.value) return fmt::format("its counter of {} cannot be read", work.event);

@@ -56,7 +56,7 @@ perf_event_attr attributes_of(const PerfEvent& event, const PerfTarget& target, 
   attributes.exclude_hv = event.user_only || event.kernel_only ? 1 : 0;
   attributes.inherit = target.inherit ? 1 : 0;
   attributes.inherit_thread = target.threads_only ? 1 : 0;
-  // A member is on where its leader is.
+  // A member counts whenever its leader does.
   attributes.disabled = leads && target.start != PerfStart::at_once ? 1 : 0;
   attributes.pinned = leads && target.pinned ? 1 : 0;
   attributes.enable_on_exec = leads && target.start == PerfStart::at_exec ? 1 : 0;
@@ -97,7 +97,7 @@ PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const
     attributes.use_clockid = 1;
     attributes.clockid = CLOCK_MONOTONIC;
   }
-  // Linux before 5.12 does not know it.
+  // Unknown to Linux before 5.12.
   attributes.build_id = sampling.report_mappings ? 1 : 0;
   const int group = leader ? leader->fd.get() : -1;
   PerfCounter opened = open_with(attributes, target, group);
@@ -170,7 +170,7 @@ UserReads readable_in_user_mode(const PerfCounter& counter) {
   void* at = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, counter.fd.get(), 0);
   if (at == MAP_FAILED) return {errno, false};
   const auto* page = static_cast<const perf_event_mmap_page*>(at);
-  // arm64 sets the first whatever perf_user_access says, and then gives no place to read.
+  // arm64 always sets the first one, whatever perf_user_access is, and then provides no index to read.
   const bool readable = page->cap_user_rdpmc != 0 && page->index != 0;
   munmap(at, bytes);
   return {0, readable};

@@ -1,4 +1,4 @@
-// Counters of the kernel: perf_event_open(2).
+// Opens and reads counters of the kernel: perf_event_open(2).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace tally::linux {
 inline constexpr std::uint32_t perf_type_hardware = 0;
 inline constexpr std::uint32_t perf_type_software = 1;
 
-/// The kernel's own events: what PerfEvent::config is for perf_type_software (perf_sw_ids of linux/perf_event.h).
+/// Software events: values of PerfEvent::config for perf_type_software (perf_sw_ids of linux/perf_event.h).
 enum class KernelEvent : std::uint64_t {
   cpu_clock = 0,
   task_clock = 1,
@@ -27,135 +27,134 @@ enum class KernelEvent : std::uint64_t {
   major_faults = 6,
   alignment_faults = 7,
   emulation_faults = 8,
-  dummy = 9,             ///< counts nothing: it is opened for the records that tell what programs do
+  dummy = 9,             ///< counts nothing: opened for its records of what programs do
   cgroup_switches = 11,  ///< since Linux 5.13
 };
 
-/// Whether the kernel of this architecture counts an event at all: x86 has no place that adds to alignment_faults and
-/// emulation_faults, so their counters open and hold a false 0.
+/// Whether the kernel of this architecture counts an event at all. On x86 nothing adds to alignment_faults and
+/// emulation_faults: their counters open and read a false 0.
 bool kernel_counts(KernelEvent event);
 
-/// What to count.
+/// An event to count.
 struct PerfEvent {
   std::uint32_t type = perf_type_software;
   std::uint64_t config = 0;
-  bool user_only = false;    ///< not what happens in the kernel or in a hypervisor
-  bool kernel_only = false;  ///< not what happens in user mode or in a hypervisor
+  bool user_only = false;    ///< without the kernel and hypervisors
+  bool kernel_only = false;  ///< without user mode and hypervisors
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
   bool operator==(const PerfEvent&) const = default;
 };
 
-/// When a counter begins to count.
+/// When a counter starts.
 enum class PerfStart {
   at_once,
   at_exec,       ///< when the thread executes its next program
   when_enabled,  ///< PerfCounter::enable()
 };
 
-/// Whose events to count.
+/// Which threads a counter counts.
 struct PerfTarget {
-  std::int32_t thread = 0;      ///< its number; 0: the calling one; −1: whoever runs on the processor
-  std::int32_t processor = -1;  ///< −1: any
-  bool inherit = false;         ///< and those of threads and processes that it makes from now on, and of theirs
+  std::int32_t thread = 0;      ///< its ID; 0: the calling thread; −1: any that runs on the CPU
+  std::int32_t processor = -1;  ///< CPU; −1: any
+  bool inherit = false;         ///< also threads and processes that it creates from now on, and their descendants
   PerfStart start = PerfStart::at_once;
-  int cgroup = -1;           ///< descriptor of a control group: only what its tasks do, on `processor`; −1: none
-  bool whole_group = false;  ///< of a leader: it is read with all of its group, by PerfCounter::read_group()
-  bool pinned = false;  ///< of a leader: ahead of all that is not; where there is no room it is dead, and reads fail
-  bool threads_only = false;  ///< of what is inherited: threads, not processes (since Linux 5.13)
+  int cgroup = -1;           ///< descriptor of a cgroup: only its tasks, on `processor`; −1: none
+  bool whole_group = false;  ///< of a leader: PerfCounter::read_group() reads its group
+  bool pinned = false;  ///< of a leader: takes precedence over unpinned ones; if no counter is free, it is in error and
+                        ///< reads fail
+  bool threads_only = false;  ///< inherit to threads, not to processes (since Linux 5.13)
   bool operator==(const PerfTarget&) const = default;
 };
 
 /// The target of a command that a child of the calling thread is about to execute: all of it, from its execve on.
-/// Inherited counters count what is made after they were opened, and its execve starts them: they may be opened before
-/// the fork, and count nothing of this process.
+/// Inherited counters count tasks that are created after they were opened, and the execve starts them: they may be
+/// opened before the fork, and count nothing of this process.
 inline constexpr PerfTarget next_program{0, -1, true, PerfStart::at_exec};
 
-/// What a counter holds.
+/// Value of a counter.
 struct PerfValue {
   std::uint64_t value = 0;
-  Nanoseconds enabled{0};  ///< how long it was to count
-  Nanoseconds running{0};  ///< how long it did
+  Nanoseconds enabled{0};  ///< how long it was enabled
+  Nanoseconds running{0};  ///< how long it ran
   bool operator==(const PerfValue&) const = default;
 };
 
-/// The members of a group that PerfCounter::read_group() takes: more than any PMU counts at once.
+/// Maximum size of a group for PerfCounter::read_group(): more than any PMU counts at once.
 inline constexpr std::size_t largest_group_read = 32;
 
-/// An open counter, or why there is none.
+/// An open counter, or why it did not open.
 struct PerfCounter {
   Descriptor fd;
-  int os_errno = 0;  ///< of perf_event_open(2); 0 where it opened
+  int os_errno = 0;  ///< of perf_event_open(2); 0 if it opened
 
   explicit operator bool() const { return static_cast<bool>(fd); }
 
-  /// What it holds now, of all that it counts, living and ended. Nothing where the kernel gives nothing. Cost: one
-  /// system call, and an interrupt of each processor on which something counted runs.
+  /// Reads the current value, including that of tasks that have ended. Nothing if the kernel returns nothing. Cost: one
+  /// system call, and an interrupt of each CPU on which something counted runs.
   std::optional<PerfValue> read() const;
 
-  /// What it and the members of its group hold, in the order in which they were opened, of a leader that was opened so:
-  /// values that belong together. Returns 0, or the errno of the read: ECHILD where something that had inherited the
-  /// group before it was whole is alive (since Linux 6.6; the sums before were nonsense), EIO where the kernel
-  /// gives less than that many. At most largest_group_read values. Cost: one system call for all of them.
+  /// Reads this leader and its group, in the order in which they were opened, at one time; the leader must have been
+  /// opened with `whole_group`. Returns 0 or the errno of the read: ECHILD while a task exists that inherited the group
+  /// before it was complete (since Linux 6.6; before, the sums were wrong), EIO if the kernel returns fewer values. At
+  /// most largest_group_read values. Cost: one system call for all of them.
   int read_group(std::span<PerfValue> values) const;
 
-  /// Lets it count from now on, with all of its group. False where the kernel refuses.
+  /// Enables it and its group. Returns false if the kernel refuses.
   bool enable() const;
 
-  /// Ends that, for all that inherited it too.
+  /// Disables it, also for all that inherited it.
   bool disable() const;
 
-  /// The number by which records of a ring name it, and all that inherited it; 0 where the kernel gives none.
+  /// Returns the ID in the records of a ring, for it and all that inherited it; 0 if the kernel reports none.
   std::uint64_t id() const;
 
-  /// What it writes goes into the ring of another one, which counts on the same processor. False where the kernel
-  /// refuses.
+  /// Redirects its records to the ring of another counter on the same CPU. Returns false if the kernel refuses.
   bool write_into(const PerfCounter& other) const;
 };
 
 /// Opens a counter. With a `leader` it becomes a member of its group: they count at the same times or not at all, and
-/// start with it.
+/// start together.
 PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target = {}, const PerfCounter* leader = nullptr);
 
-/// What a counter that samples writes into its ring (SampleRing), and when.
+/// Which records a sampling counter writes into its ring (SampleRing), and when.
 struct PerfSampling {
-  std::uint64_t period = 1;        ///< events for each record; 0: of a member that has none of its own
-  std::uint64_t fields = 0;        ///< of a record: bits of PERF_SAMPLE_…
-  std::uint32_t wakeup_bytes = 0;  ///< the descriptor becomes readable when so many wait
-  bool by_frequency = false;       ///< `period` is how many records there are to be in a second
-  bool report_threads = false;     ///< beginnings, ends and new programs of threads are records, too
-  bool report_counts = false;      ///< of an inherited one: so is what it has of a thread when that ends
-  bool ordered = false;           ///< every record has thread, time and counter behind it (sample_id_all), and its time
-                                  ///< is that of linux::now()
-  bool report_mappings = false;   ///< code that is mapped is a record, with its file
-  bool users_calls_only = false;  ///< of chains of calls, those in the kernel are left out
-  int precise = 0;                ///< how near the instruction is to be to the one that counted: precise_ip, 0 to 3
+  std::uint64_t period = 1;        ///< events per record; 0: for a group member without its own records
+  std::uint64_t fields = 0;        ///< of a record: PERF_SAMPLE_… bits
+  std::uint32_t wakeup_bytes = 0;  ///< the descriptor becomes readable at this fill level
+  bool by_frequency = false;       ///< `period` is the number of records per second
+  bool report_threads = false;     ///< also record when threads begin, end and execute programs
+  bool report_counts = false;      ///< if inherited: also record its value for a thread when that ends
+  bool ordered = false;  ///< each record ends with thread, time and counter (sample_id_all); time as in linux::now()
+  bool report_mappings = false;   ///< also record code mappings with their files
+  bool users_calls_only = false;  ///< leave out the kernel's part of call chains
+  int precise = 0;  ///< how close the sampled address must be to the counted instruction: precise_ip, 0 to 3
   bool operator==(const PerfSampling&) const = default;
 };
 
-/// Opens a counter that samples. The kernel gives a ring to one that is inherited only where it counts on one
-/// processor. `leader`: as of open_counter().
+/// Opens a counter that samples. The kernel only provides a ring for an inherited counter if it counts on one CPU.
+/// `leader`: as for open_counter().
 PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const PerfSampling& sampling,
                          const PerfCounter* leader = nullptr);
 
-/// Opens a counter of the next program that a child of this thread executes, and of all that it starts. Where the
-/// kernel refuses its own part of the count (perf_event_paranoid 2) the clocks are opened without it, for they tell the
-/// same: the whole time on a processor. Nothing else is: context switches and migrations happen in the kernel, and
-/// would read a false 0; page faults would lack those of system calls, which is what `user_only` asks for.
+/// Opens a counter of the next program that a child of this thread executes, and of all that it starts. If the kernel
+/// refuses to count itself (perf_event_paranoid 2), clocks are opened for user mode only, because they count the same:
+/// all time on a CPU. Other events are not: context switches and migrations happen in the kernel and would read a false
+/// 0, and page faults would lack those of system calls; `user_only` requests that.
 PerfCounter open_for_next_program(KernelEvent event, bool user_only = false);
 
-/// Why a counter did not open with EMFILE, and what allows more: a counter is a file.
+/// Returns why a counter failed to open with EMFILE, and what allows more: a counter is a file.
 std::string why_no_more_files();
 
-/// The errno that a call of perf_event_open(2) with flags that no kernel knows ends with. EINVAL comes from the kernel:
-/// it looks at the flags before it asks who calls. Anything else means that the call never got there: ENOSYS where the
-/// kernel has no perf, or, as EPERM, where a filter of system calls (seccomp) answers.
+/// Calls perf_event_open(2) with flags that no kernel supports, and returns the errno. EINVAL comes from the kernel,
+/// which checks the flags before permissions. Anything else means that the call did not get that far: ENOSYS if the
+/// kernel has no perf, or if a system call filter (seccomp) answers, as with EPERM.
 int perf_gate_errno();
 
-/// Whether a program may read a counter itself.
+/// Whether a program may read a counter in user mode.
 struct UserReads {
-  int os_errno = 0;      ///< why the kernel maps no page of the counter; 0: it does. EPERM: too much is mapped already
-  bool allowed = false;  ///< the page says that it may (cap_user_rdpmc), and where
+  int os_errno = 0;      ///< why the kernel does not map the counter's page, or 0. EPERM: too much is mapped already
+  bool allowed = false;  ///< the page permits it (cap_user_rdpmc) and has an index
   bool operator==(const UserReads&) const = default;
 };
 UserReads readable_in_user_mode(const PerfCounter& counter);

@@ -9,7 +9,7 @@ namespace {
 
 using What = PerfRecord::What;
 
-/// What a record is called; `other` where its own bytes are too few for that.
+/// Returns the kind of a record; `other` if it is too short for its type.
 What what_of(const RingRecord& record, std::size_t own) {
   const auto at_least = [own](std::size_t bytes, What what) { return own >= bytes ? what : What::other; };
   switch (record.type) {
@@ -38,7 +38,7 @@ PerfRecord perf_record(const RingRecord& record, std::size_t trailer_bytes) {
   switch (made.what) {
     case What::begun:
     case What::ended:
-      // process, its parent, thread, its parent, time. The trailer has who wrote it.
+      // process, its parent, thread, its parent, time. The trailer contains the task that wrote it.
       made.process = number_at<std::int32_t>(body, 0);
       made.parent_process = number_at<std::int32_t>(body, 4);
       made.thread = number_at<std::int32_t>(body, 8);
@@ -46,7 +46,7 @@ PerfRecord perf_record(const RingRecord& record, std::size_t trailer_bytes) {
       break;
     case What::named:
     case What::executed:
-      // process and thread, the name with zeros after it.
+      // process and thread, the name padded with zeros.
       made.process = number_at<std::int32_t>(body, 0);
       made.thread = number_at<std::int32_t>(body, 4);
       made.name = text_at(body, 8, own);
@@ -57,7 +57,7 @@ PerfRecord perf_record(const RingRecord& record, std::size_t trailer_bytes) {
       made.thread = number_at<std::int32_t>(body, 4);
       made.value = number_at<std::int64_t>(body, 8);
       break;
-    // a counter's identifier, which may be that of one that inherited it, and how many.
+    // a counter's ID, which may be that of one that inherited it, and the number.
     case What::lost: made.value = number_at<std::int64_t>(body, 8); break;
     default: break;
   }

@@ -1,4 +1,4 @@
-// What the records of counters say that does not depend on who opened them (perf_event_open(2), PERF_RECORD_…).
+// Decodes the records of counters that are the same for every use (perf_event_open(2), PERF_RECORD_…).
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace tally::linux {
 
-/// A record of a counter that was opened `ordered`. sample_record() and code_record() read samples and mappings, too.
+/// A record of a counter that was opened `ordered`. sample_record() and code_record() also decode samples and mappings.
 struct PerfRecord {
   enum class What {
-    other,      ///< nothing that is needed
-    sample,     ///< a period is full
-    mapped,     ///< code of a file, or of none
-    begun,      ///< a thread, by `parent_thread` of `parent_process`
+    other,      ///< not needed
+    sample,     ///< a period is complete
+    mapped,     ///< code, of a file or not
+    begun,      ///< a thread, created by `parent_thread` of `parent_process`
     ended,      ///< a thread
-    named,      ///< a thread has another name
-    executed,   ///< a process has begun another program: what was mapped is gone
+    named,      ///< a thread changed its name
+    executed,   ///< a process executed another program: its mappings are removed
     end_count,  ///< `value` of one counter for a thread that has ended
-    lost,       ///< `value` records of this ring had no room
-    throttled,  ///< the kernel left out samples, lest they take too much time
+    lost,       ///< the ring had no room for `value` records
+    throttled,  ///< the kernel skipped samples, to limit their cost
   };
   What what = What::other;
   std::int32_t process = 0, thread = 0;
@@ -29,14 +29,14 @@ struct PerfRecord {
   std::int64_t time_ns = 0;                            ///< by linux::now()
   std::uint64_t id = 0;                                ///< PerfCounter::id() of the counter that wrote it
   std::int64_t value = 0;                              ///< of end_count and lost
-  std::string_view name = {};  ///< of mapped: the file, or what the kernel calls the memory; of others: 15 bytes
-  std::uint64_t address = 0;   ///< of sample: the instruction; of mapped: where it begins
-  bool in_kernel = false;      ///< of sample: it is one of the kernel's
+  std::string_view name = {};  ///< mapped: the file or the kernel's name for the memory; others: 15 bytes
+  std::uint64_t address = 0;   ///< sample: the instruction; mapped: start
+  bool in_kernel = false;      ///< sample: in kernel mode
 };
 
-/// Reads a record that is neither a sample nor a mapping; these, and one that is too short for what it is called, are
-/// `other`. `trailer_bytes`: what follows every such record (sample_id_all), with process and thread, time and
-/// identifier first. Pure.
+/// Decodes a record that is neither a sample nor a mapping; those, and records that are too short for their type, are
+/// `other`. `trailer_bytes`: size of what follows every such record (sample_id_all), which begins with process and
+/// thread, time and identifier. Pure.
 PerfRecord perf_record(const RingRecord& record, std::size_t trailer_bytes);
 
 }  // namespace tally::linux

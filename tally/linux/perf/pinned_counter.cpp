@@ -11,7 +11,7 @@ namespace tally::linux {
 
 std::optional<CounterPlace> PinnedCounter::place() const {
   const auto* page = reinterpret_cast<const volatile CounterPage*>(page_.data());
-  // Lock and index change together with the width, on another processor perhaps.
+  // Lock, index and width may change together, perhaps on another CPU.
   for (int tries = 0; tries < 16; ++tries) {
     const std::uint64_t before = page->sequence;
     const std::uint64_t capabilities = page->capabilities;
@@ -31,7 +31,7 @@ Result<PinnedCounter> pin_counter(const PerfEvent& event, int processor) {
   target.pinned = true;
   PerfCounter counter = open_counter(event, target);
   if (!counter) return fail(Code::cannot_measure, errno_text(counter.os_errno), "", counter.os_errno);
-  // perf_event_open(2): a pinned event that finds no counter goes into an error state, and reads give nothing.
+  // perf_event_open(2): a pinned event without a free counter is in an error state, and reads return nothing.
   if (!counter.read()) return fail(Code::cannot_measure, "all counters that can count it are taken");
   void* at = mmap(nullptr, page_bytes(), PROT_READ, MAP_SHARED, counter.fd.get(), 0);
   if (at == MAP_FAILED) return system_failure(Code::cannot_measure, "its page cannot be mapped");

@@ -1,4 +1,4 @@
-// Counters of a processor that stand ahead of all others, and where programs find them.
+// Counts an event on one CPU with priority, and finds the register that counts it.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@
 
 namespace tally::linux {
 
-/// A counter of the processor, as its instructions name it.
+/// A register that counts, as instructions address it.
 struct CounterPlace {
-  std::uint32_t selector = 0;  ///< what rdpmc takes in ECX; bit 30: a fixed counter
-  unsigned width = 0;          ///< bits that it has
+  std::uint32_t selector = 0;  ///< value of ECX for rdpmc; bit 30: a fixed counter
+  unsigned width = 0;          ///< in bits
   bool operator==(const CounterPlace&) const = default;
 };
 
-/// An event that is counted on one processor, whoever runs there, until this is destroyed. Moves, never copies.
+/// An event that is counted on one CPU, whatever runs there, during the lifetime of this object. Can be moved, not
+/// copied.
 class PinnedCounter {
  public:
-  /// `page`: what the kernel tells of it, a CounterPage; tests give their own, and no counter.
+  /// `page`: the kernel's CounterPage for it; tests pass their own, without a counter.
   PinnedCounter(PerfCounter counter, Mapping page) : counter_(std::move(counter)), page_(std::move(page)) {}
 
-  /// Where it is now: the kernel moves counters to make room for others'. Nothing while it is on no counter that may be
-  /// read. Cost: some reads of memory.
+  /// Returns its current register, which the kernel changes to make room for other counters. Nothing while no readable
+  /// register counts it. Cost: some reads of memory.
   std::optional<CounterPlace> place() const;
 
  private:
@@ -34,8 +35,8 @@ class PinnedCounter {
   Mapping page_;
 };
 
-/// Counts an event on a processor. Whether it may be read is decided as it opens: write_rdpmc_switch() first. Errors:
-/// cannot_measure with the errno of the call that failed; with 0 where other pinned events have left it no counter.
+/// Counts an event on a CPU. Whether it is readable is decided when it opens: call write_rdpmc_switch() first. Errors:
+/// cannot_measure with the errno of the call that failed; with 0 if other pinned events have taken all counters.
 Result<PinnedCounter> pin_counter(const PerfEvent& event, int processor);
 
 }  // namespace tally::linux

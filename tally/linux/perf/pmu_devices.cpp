@@ -23,7 +23,7 @@ std::map<std::string, std::string> texts(const fs::path& folder) {
   return all;
 }
 
-// Beside an event "x" lie "x.scale", "x.unit", "x.snapshot": what its counts are multiplied with, and in what they are.
+// Files "x.scale", "x.unit" and "x.snapshot" next to an event "x": the factor and unit of its counts.
 void drop_companions(std::map<std::string, std::string>& events) {
   std::erase_if(events, [](const auto& one) {
     const std::string& name = one.first;
@@ -44,7 +44,7 @@ bool is_core_pmu(std::string_view name) {
 }
 
 bool is_core_pmu(const std::string& root, const std::string& name) {
-  // A machine may have several kinds of cores, each with a PMU that has this file, whatever its name.
+  // A hybrid machine has a PMU with this file for each kind of core, whatever its name.
   return is_core_pmu(name) || !content(devices(root) / name / "cpus").empty();
 }
 

@@ -1,4 +1,4 @@
-// The counter units that the kernel offers, as sysfs describes them.
+// Lists the PMUs that the kernel supports, from sysfs.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,31 @@
 
 namespace tally::linux {
 
-/// One folder of /sys/bus/event_source/devices.
+/// One directory of /sys/bus/event_source/devices.
 struct PmuDevice {
   std::string name;
   std::optional<std::uint32_t> type;          ///< perf_event_attr.type
-  std::map<std::string, std::string> format;  ///< a field → its bits: "umask" → "config:8-15"
-  std::map<std::string, std::string> events;  ///< a name → its terms: "branch-misses" → "event=0xc5"
-  std::string cpus;                           ///< the processors it counts on, where it is not all: "0-7"
-  bool is_core = false;                       ///< counts what processors execute, not what happens around them
-  std::optional<int> rotation_ms = {};        ///< how long events that share counters run before others have their turn
+  std::map<std::string, std::string> format;  ///< field → its bits: "umask" → "config:8-15"
+  std::map<std::string, std::string> events;  ///< name → its terms: "branch-misses" → "event=0xc5"
+  std::string cpus;                           ///< CPUs that it counts on, if not all: "0-7"
+  bool is_core = false;                       ///< counts what cores execute, not what happens around them
+  std::optional<int> rotation_ms = {};  ///< multiplexing: how long events run before others take over the counters
   bool operator==(const PmuDevice&) const = default;
 };
 
 /// True for the kernel's names of core PMUs: cpu, cpu_core, cpu_atom, armv8_…, apple_….
 bool is_core_pmu(std::string_view name);
-/// The same of a PMU of this machine, whatever its name: hybrid processors have several. One file is read at most.
+/// The same for a PMU of this machine, whatever its name: hybrid processors have several. Reads at most one file.
 bool is_core_pmu(const std::string& root, const std::string& name);
 
-/// The names of all units, in order. `root` is where sys/ lies; empty where there is no such folder.
+/// Returns the names of all PMUs, sorted. `root`: the directory that contains sys/. Empty if sysfs lists none.
 std::vector<std::string> pmu_names(const std::string& root = "/");
 
-/// One unit; nothing where the kernel has none of this name, or where the name is no file name. Cost: some small files.
+/// Returns one PMU; nothing if the kernel has none of this name, or if it is not a valid file name. Cost: some small
+/// files.
 std::optional<PmuDevice> pmu_device(const std::string& root, const std::string& name);
 
-/// Whether the kernel has this tracepoint; false, too, where its folder cannot be read.
+/// Whether the kernel has this tracepoint; also false if its directory cannot be read.
 bool has_tracepoint(const std::string& root, const std::string& group, const std::string& name);
 
 }  // namespace tally::linux

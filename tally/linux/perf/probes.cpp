@@ -16,7 +16,7 @@
 namespace tally::linux {
 namespace {
 
-// PERF_TYPE_HARDWARE events go to the PMU whose type stands in the upper half (Linux 5.13, commit 55bcf6ef314a).
+// A PERF_TYPE_HARDWARE event goes to the PMU whose type is in the upper half (Linux 5.13, commit 55bcf6ef314a).
 PerfEvent instructions(std::optional<std::uint32_t> pmu, bool user_only) {
   PerfEvent event{perf_type_hardware, PERF_COUNT_HW_INSTRUCTIONS, user_only};
   if (pmu) event.config |= std::uint64_t{*pmu} << 32;
@@ -26,7 +26,7 @@ PerfEvent instructions(std::optional<std::uint32_t> pmu, bool user_only) {
 Attempt count_loop(const PerfCounter& counter) {
   if (!counter) return {counter.os_errno, std::nullopt};
   const auto before = counter.read();
-  volatile bool more = true;  // read in every turn, so that there are turns
+  volatile bool more = true;  // read in every iteration, so that the loop is not removed
   for (std::int64_t i = 0; i < trial_loop && more; ++i) {
   }
   const auto after = counter.read();
@@ -35,7 +35,7 @@ Attempt count_loop(const PerfCounter& counter) {
           PerfValue{after->value - before->value, after->enabled - before->enabled, after->running - before->running}};
 }
 
-// The calling thread on one processor, as long as this lives: a PMU of one kind of core counts only there.
+// Pins the calling thread to one CPU during its lifetime: the PMU of one kind of core counts only there.
 class Placed {
  public:
   explicit Placed(const std::string& cpus) {
@@ -53,7 +53,7 @@ class Placed {
   cpu_set_t before_{};
 };
 
-// arm64's PMU wants to be told that the program itself will read (Linux, arm64 perf.rst: config1, bit 1).
+// arm64 requires a request to read a counter in user mode (Linux, arm64 perf.rst: config1, bit 1).
 PerfEvent read_by_program(PerfEvent event) {
 #if defined(__aarch64__)
   constexpr std::uint64_t user_access = 2;

@@ -1,4 +1,4 @@
-// What lies in the body of a record of perf_event_open(2).
+// Reads fields of a perf_event_open(2) record.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tally::linux {
 
-/// The number that lies at this byte; there must be so many.
+/// Returns the number at this offset; the body must be long enough.
 template <class T>
 T number_at(std::span<const std::byte> body, std::size_t offset) {
   T value;
@@ -16,7 +16,7 @@ T number_at(std::span<const std::byte> body, std::size_t offset) {
   return value;
 }
 
-/// The name that lies between two bytes, with zeros behind it.
+/// Returns the name between two offsets, without the zeros after it.
 inline std::string_view text_at(std::span<const std::byte> body, std::size_t offset, std::size_t end) {
   const std::string_view text(reinterpret_cast<const char*>(body.data()) + offset, end - offset);
   return text.substr(0, text.find('\0'));

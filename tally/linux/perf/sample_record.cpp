@@ -11,11 +11,11 @@ const std::uint64_t sample_record_fields =
 
 namespace {
 
-// Behind every record that is no sample (sample_id_all): process and thread, time, id, processor.
+// Follows every record except samples (sample_id_all): process and thread, time, ID, CPU.
 constexpr std::size_t trailer_bytes = 32;
 
 SampleRecord sample_of(const RingRecord& record) {
-  // address, process and thread, time, id, processor; then how many counters, times, and their values.
+  // address, process and thread, time, ID, CPU; then the number of counters, times, and their values.
   constexpr std::size_t before = 40, head = before + 24;
   const std::span<const std::byte> body = record.body;
   if (body.size() < head) return {};

@@ -33,11 +33,11 @@ std::uint64_t SampleRing::written() const {
 std::optional<RingRecord> SampleRing::first(std::uint64_t end) {
   if (at_ >= end) return std::nullopt;
   const auto* records = reinterpret_cast<const std::byte*>(mapping_.data()) + page_bytes();
-  // Records begin at multiples of 8: the ring's end never cuts a header.
+  // Records begin at multiples of 8: the ring's end never splits a header.
   const std::size_t offset = at_ & (bytes_ - 1);
   perf_event_header header;
   std::memcpy(&header, records + offset, sizeof header);
-  if (header.size < sizeof header) {  // nothing that a kernel writes: what follows cannot be told apart
+  if (header.size < sizeof header) {  // no kernel writes that: the records after it cannot be found
     at_ = end;
     return std::nullopt;
   }

@@ -43,7 +43,7 @@ std::string acpi_oem(const fs::path& tables) {
   return {};
 }
 
-// Lists of texts that end with a zero byte each (Devicetree specification, "compatible").
+// Lists of strings, each ending with a zero byte (Devicetree specification, "compatible").
 std::string board(const fs::path& tree) {
   std::string names = content(tree / "compatible");
   for (const std::string& node : folder_entries(tree)) {
@@ -79,7 +79,7 @@ void detect_container(const fs::path& base, Survey& survey) {
   }
 }
 
-// "Max open files            1024                 1048576              files": the soft and the hard one.
+// "Max open files            1024                 1048576              files": the soft and the hard limit.
 std::vector<std::string> limit(const std::string& limits, std::string_view name) {
   for (const std::string& line : split(limits, '\n')) {
     if (!line.starts_with(name)) continue;

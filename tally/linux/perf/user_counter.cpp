@@ -28,8 +28,8 @@ constexpr std::uint64_t reports_reads = 1u << 1;
 constexpr std::uint64_t allows_reads = 1u << 2;
 
 #if defined(__aarch64__)
-// PMEVCNTR<n>_EL0 is op0 3, op1 3, CRn 14, CRm 8 + n / 8, op2 n % 8 (Arm Architecture Reference Manual, D24.5.9); made
-// of the number, so that none can stand in another's place.
+// PMEVCNTR<n>_EL0 is op0 3, op1 3, CRn 14, CRm 8 + n / 8, op2 n % 8 (Arm Architecture Reference Manual, D24.5.9).
+// Computed from the number, so that no register can be confused with another.
 template <std::uint32_t n, std::uint32_t width>
 std::int64_t read_register() {
   std::uint64_t value;
@@ -66,8 +66,8 @@ bool allows_user_reads(std::uint64_t capabilities) {
 
 ReadWord word_reader([[maybe_unused]] std::uint32_t index, [[maybe_unused]] std::uint32_t width) {
 #if defined(__aarch64__)
-  // The cycle counter is number 31 for the kernel's page, whatever the kernel's own number is; the kernel calls all of
-  // them 32 or 64 bits wide (arch_perf_update_userpage() of its arm64 driver).
+  // The kernel's page gives the cycle counter number 31, whatever number the kernel uses itself. All counters are 32 or
+  // 64 bits wide in it (arch_perf_update_userpage() of the arm64 driver).
   static constexpr auto narrow = readers<32>(std::make_integer_sequence<std::uint32_t, 32>());
   static constexpr auto wide = readers<64>(std::make_integer_sequence<std::uint32_t, 32>());
   if (index < 1 || index > wide.size()) return nullptr;
@@ -106,8 +106,8 @@ bool UserCounter::refresh() {
 
 PerfCounter open_readable(const PerfEvent& event, const PerfTarget& target, const PerfCounter* leader) {
 #if defined(__aarch64__)
-  // Bits of armv8_pmuv3's config1 (Documentation/arch/arm64/perf.rst): 0 long, 1 rdpmc. Kernels before 5.17 know
-  // neither, processors before Armv8.5 have no long counters. Other PMUs mean other things by it.
+  // Bits of config1 for armv8_pmuv3 (Documentation/arch/arm64/perf.rst): 0 long, 1 rdpmc. Kernels before 5.17 support
+  // neither, processors before Armv8.5 have no long counters. For other PMUs the bits mean something else.
   if (event.type != perf_type_software) {
     for (const std::uint64_t wish : {3u, 2u}) {
       PerfEvent readable = event;
@@ -125,7 +125,7 @@ const volatile CounterPage* map_page(const PerfCounter& counter) {
 }
 
 void unmap_page(const volatile CounterPage* page) {
-  // munmap takes no pointer to what is const or volatile.
+  // munmap takes no pointer to const or volatile data.
   if (page != nullptr)
     munmap(const_cast<CounterPage*>(page), static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));  // NOLINT(*-const-cast)
 }

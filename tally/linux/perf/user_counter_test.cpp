@@ -1,4 +1,4 @@
-// The read of a counter in user mode, over pages that no kernel wrote.
+// Tests reads of counters in user mode, with pages that no kernel wrote.
 #include "tally/linux/perf/user_counter.hpp"
 
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@ namespace {
 
 std::uint64_t raw_value;
 int raw_reads;
-CounterPage* moved;  // put on another counter while it is read
+CounterPage* moved;  // moves to another register during a read
 
-// As the kernel writes it.
+// In the kernel's layout.
 constexpr std::uint64_t place(std::uint64_t index, std::uint64_t lock) { return index << 32 | lock; }
 
 // Readers have an argument on some architectures.
@@ -22,13 +22,13 @@ constexpr auto fake_word = [](auto...) -> std::int64_t {
   return static_cast<std::int64_t>(raw_value);
 };
 
-// The thread is taken off the processor between the look at the page and the read of the register, and comes back.
+// The thread loses the CPU between the read of the page and that of the register, and comes back.
 constexpr auto moving_word = [](auto...) -> std::int64_t {
   if (moved == nullptr) return static_cast<std::int64_t>(raw_value);
   moved->sequence = place(3, 4);
   moved->offset = 5000;
   moved = nullptr;
-  return 77;  // somebody else's
+  return 77;  // the value of another counter
 };
 
 struct Fake {
@@ -117,7 +117,7 @@ TEST(UserCounter, a_turn_of_others_is_noticed_and_a_switch_of_threads_is_none) {
   EXPECT_EQ(turns, 1u);
 }
 
-TEST(UserCounter, a_page_that_never_stands_still_is_given_up) {
+TEST(UserCounter, gives_up_on_a_page_that_always_changes) {
   Fake fake;
   static CounterPage* page;
   page = &fake.page;
@@ -132,7 +132,7 @@ TEST(UserCounter, a_page_that_never_stands_still_is_given_up) {
   page = nullptr;
 }
 
-TEST(UserCounter, there_is_a_reader_for_each_number_but_0_and_each_width_that_kernels_tell) {
+TEST(UserCounter, has_a_reader_for_each_number_but_0_and_each_width_that_kernels_report) {
   EXPECT_EQ(word_reader(0, 64), nullptr);
   std::set<ReadWord> all;
 #if defined(__aarch64__)

@@ -45,7 +45,7 @@ std::string_view FolderFiles::read_from(const char* name, bool is_record) {
       os_errno_ = errno;
       return {};
     }
-    // Files of /proc give whole records: less than was asked for is not the end.
+    // Files of /proc return whole records: a short read is not the end.
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
     if (is_record && size < buffer_.size()) break;

@@ -1,4 +1,4 @@
-// Small files that are read again and again.
+// Reads small files repeatedly.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace tally::linux {
 
-/// Reads files below one folder into one buffer: no allocation and no path from the root for each.
+/// Reads files below one directory into one buffer, without allocation and without resolving the whole path each time.
 class FolderFiles {
  public:
   explicit FolderFiles(const std::string& folder);
 
-  /// What a file holds, until the next call; empty where it cannot be read, and os_errno() says why. Cost: four system
-  /// calls.
+  /// Returns the content of a file, valid until the next call; empty if it cannot be read: see os_errno(). Cost: four
+  /// system calls.
   std::string_view text(const char* name);
   int os_errno() const { return os_errno_; }
 
-  /// The same of a file that gives all it holds to one read, where that is less than a page: files of one number, and
-  /// /proc/PID/stat. Cost: three system calls.
+  /// The same for a file that returns all its content to one read, if that is less than a page: files with one number,
+  /// and /proc/PID/stat. Cost: three system calls.
   std::string_view record(const char* name);
 
-  /// The number that such a file begins with.
+  /// Returns the number at the beginning of such a file.
   std::optional<std::int64_t> number(const char* name);
 
-  /// The folder could be opened.
+  /// Whether the directory could be opened.
   explicit operator bool() const { return static_cast<bool>(folder_); }
 
  private:
@@ -39,25 +39,25 @@ class FolderFiles {
   int os_errno_ = 0;
 };
 
-/// Takes the words of a text one by one.
+/// Splits a text into words.
 class Words {
  public:
   explicit Words(std::string_view text) : rest_(text) {}
 
-  /// The next one; empty at the end. White space of all kinds separates.
+  /// Returns the next word; empty at the end. Any white space separates words.
   std::string_view next();
 
-  /// The next one as a number; nothing where it is none.
+  /// Returns the next word as a number; nothing if it is not one.
   std::optional<std::uint64_t> number();
 
  private:
   std::string_view rest_;
 };
 
-/// The number that a text begins with, after white space; nothing where there is none.
+/// Returns the number at the beginning of a text, after white space; nothing if there is none.
 std::optional<std::uint64_t> leading_number(std::string_view text);
 
-/// The number behind a word at the beginning of a line: "pgfault 123" of /proc/vmstat.
+/// Returns the number after a word at the beginning of a line: "pgfault 123" of /proc/vmstat.
 std::optional<std::uint64_t> number_after(std::string_view text, std::string_view word);
 
 }  // namespace tally::linux

@@ -41,7 +41,7 @@ FrequencySource frequency_source(const std::string& root, const std::vector<int>
   }
   const std::string cpuinfo = content(fs::path(root) / "proc/cpuinfo");
   if (value_of(cpuinfo, "cpu MHz").empty()) return FrequencySource::none;
-  // arch/x86/kernel/cpu/aperfmperf.c: without the two registers the number is that of the time-stamp counter.
+  // arch/x86/kernel/cpu/aperfmperf.c: without the two registers the value is the frequency of the time-stamp counter.
   const auto flags = split(value_of(cpuinfo, "flags"), ' ');
   return std::find(flags.begin(), flags.end(), "aperfmperf") != flags.end() ? FrequencySource::cpuinfo
                                                                             : FrequencySource::nominal;

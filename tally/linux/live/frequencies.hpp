@@ -1,4 +1,4 @@
-// At what frequency processors run, where the kernel tells it in files.
+// Reads the frequencies of CPUs from the kernel's files.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace tally::linux {
 
-/// Where the frequency of processors is told.
+/// The source of CPU frequencies.
 enum class FrequencySource {
-  none,     ///< nowhere
+  none,     ///< no source
   cpufreq,  ///< cpufreq/scaling_cur_freq: what the driver set, or measured over the last tick
-  cpuinfo,  ///< /proc/cpuinfo's "cpu MHz", which the kernel measures by APERF and MPERF
-  nominal,  ///< /proc/cpuinfo has a number, but nothing behind it measures: it never changes
+  cpuinfo,  ///< "cpu MHz" of /proc/cpuinfo, which the kernel measures with APERF and MPERF
+  nominal,  ///< /proc/cpuinfo has a value that nothing measures: it never changes
 };
 
-/// Looks which it is. `root` is where proc/ and sys/ lie.
+/// Finds the source. `root`: the directory that contains proc/ and sys/.
 FrequencySource frequency_source(const std::string& root, const std::vector<int>& processors);
 
-/// Hertz of each processor that tells them now, by that source; empty for `none` and `nominal`. `root` is open. Cost: a
-/// file each for cpufreq, one for all else.
+/// Returns the current frequency in hertz of each CPU that this source covers; empty for `none` and `nominal`. `root`
+/// is open. Cost: one file for each CPU with cpufreq, else one file.
 std::map<int, double> frequencies(FrequencySource source, FolderFiles& root, const std::vector<int>& processors);
 
-/// Hertz that the makers call base frequency: cpufreq/base_frequency; nothing where the driver has none.
+/// Returns the vendor's base frequency in hertz: cpufreq/base_frequency; nothing if the driver has none.
 std::optional<double> base_frequency(const std::string& root);
 
-/// Hertz of the uncore of each socket: intel_uncore_frequency/package_NN_die_NN/current_freq_khz, the highest of its
-/// dies. Empty where there is no such driver.
+/// Returns the uncore frequency in hertz of each socket: intel_uncore_frequency/package_NN_die_NN/current_freq_khz, the
+/// highest of its dies. Empty without that driver.
 std::map<int, double> uncore_frequencies(const std::string& root);
 
 }  // namespace tally::linux

@@ -17,10 +17,10 @@ bool is_file(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-// All folders below `base`, it itself as "/".
+// Returns all directories below `base`, which is "/" itself.
 std::vector<std::string> group_paths(const std::string& base, std::size_t most) {
   std::vector<std::string> all{"/"};
-  // One by one: a group that vanishes meanwhile ends the list of its own folder, not that of all.
+  // Not recursive_directory_iterator: a cgroup that vanishes meanwhile must only end the list of its own directory.
   for (std::size_t next = 0; next < all.size() && all.size() < most; ++next) {
     const std::string folder = base + (next == 0 ? "" : all[next]);
     std::error_code error;
@@ -49,7 +49,7 @@ CgroupStatistics unified_statistics(FolderFiles& files, const std::string& path)
   return group;
 }
 
-// The old hierarchies have trees of their own; a group has the same path in each where a manager made it so.
+// The cgroup v1 hierarchies are separate; whether a cgroup has the same path in each depends on its manager.
 void add_cgroup1_statistics(FolderFiles& cpuacct, FolderFiles& memory, CgroupStatistics& group) {
   const std::string below = group.path == "/" ? "" : group.path.substr(1) + "/";
   if (const auto ns = leading_number(cpuacct.text((below + "cpuacct.usage").c_str()))) group.used_us = *ns / 1000;
@@ -64,7 +64,7 @@ void add_cgroup1_statistics(FolderFiles& cpuacct, FolderFiles& memory, CgroupSta
 GroupHierarchy group_hierarchy(const std::string& root) {
   GroupHierarchy found;
   const fs::path base = fs::path(root) / "sys/fs/cgroup";
-  // Groups below the root show whether it accounts: the root itself has cpu.stat in either case.
+  // cgroups below the root show whether accounting is on: the root has cpu.stat in either case.
   if (is_file(base / "cgroup.controllers")) found.unified = base;
   if (!found.unified.empty()) return found;
   for (const char* name : {"cpuacct", "cpu,cpuacct"}) {

@@ -1,4 +1,4 @@
-// Control groups, and what each uses.
+// Reads what each cgroup uses.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace tally::linux {
 
-/// Figures of a control group since it was made. Nothing where its controller is not switched on.
+/// Statistics of a cgroup since its creation. Nothing if the controller is off.
 struct CgroupStatistics {
-  std::string path;                                   ///< below the hierarchy: "/system.slice/ssh.service"
-  std::optional<std::uint64_t> used_us;               ///< of processors: cpu.stat
+  std::string path;                                   ///< in the hierarchy: "/system.slice/ssh.service"
+  std::optional<std::uint64_t> used_us;               ///< CPU time: cpu.stat
   std::optional<std::uint64_t> throttled_us;          ///< by its own limit
   std::optional<std::uint64_t> memory_bytes;          ///< memory.current
   std::optional<std::uint64_t> faults, major_faults;  ///< memory.stat
@@ -19,15 +19,15 @@ struct CgroupStatistics {
   bool operator==(const CgroupStatistics&) const = default;
 };
 
-/// Where groups lie on this machine: the unified hierarchy, or the old ones of processor time and memory.
+/// Where the cgroups of this machine are: the unified hierarchy, or those of cgroup v1 for CPU time and memory.
 struct GroupHierarchy {
-  std::string unified;          ///< folder; empty where there is none, or where it has no groups that account
-  std::string cpuacct, memory;  ///< folders of the old ones
+  std::string unified;          ///< directory; empty if there is none, or if its cgroups do no accounting
+  std::string cpuacct, memory;  ///< directories of cgroup v1
   bool operator==(const GroupHierarchy&) const = default;
 };
 GroupHierarchy group_hierarchy(const std::string& root);
 
-/// All groups, by path, at most `most`; those beyond are left out. Cost: up to five files a group.
+/// Returns all cgroups, by path, but at most `most`. Cost: up to five files for each.
 std::vector<CgroupStatistics> read_groups(const GroupHierarchy& hierarchy, std::size_t most);
 
 }  // namespace tally::linux

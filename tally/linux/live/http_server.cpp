@@ -29,7 +29,8 @@ tl::unexpected<Error> cannot_listen(const std::string& where) {
   return system_failure(Code::cannot_measure, fmt::format("cannot listen on {}", printable(where)));
 }
 
-/// Whose limit a connection counts for: the address; of IPv6 the network of a host, which has as many as it likes.
+/// Returns the key for the limit on connections: the address, or with IPv6 the network, because a host has many
+/// addresses.
 std::string origin_of(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET)
     return {reinterpret_cast<const char*>(&reinterpret_cast<const sockaddr_in&>(address).sin_addr), 4};
@@ -103,7 +104,7 @@ Result<HttpServer> HttpServer::listen(const std::string& where) {
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> freed(found, freeaddrinfo);
   Descriptor made(socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
-  // What a client that is gone has not taken yet must not keep the port.
+  // A client that has left without taking all data must not block the port.
   if (!made || setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       bind(made.get(), found->ai_addr, found->ai_addrlen) != 0 || ::listen(made.get(), SOMAXCONN) != 0)
     return cannot_listen(where);
@@ -142,7 +143,7 @@ void HttpServer::serve(const std::function<HttpAnswer(const HttpRequest&)>& answ
 }
 
 void HttpServer::accept_all() {
-  constexpr int at_once = 256;  // then those that are connected have their turn
+  constexpr int at_once = 256;  // afterwards, existing connections are served
   for (int i = 0; i < at_once; ++i) {
     sockaddr_storage address{};
     socklen_t size = sizeof address;
@@ -163,7 +164,7 @@ void HttpServer::accept_all() {
   }
 }
 
-/// Closes the oldest connection of an address (of any, where it is empty) that is not being answered.
+/// Closes the oldest connection of an address (of any, if empty) that is not being answered.
 bool HttpServer::make_room(const std::string& from) {
   for (auto one = connections_.begin(); one != connections_.end(); ++one) {
     if ((!from.empty() && one->from != from) || one->state == Connection::State::is_answered) continue;
@@ -220,7 +221,7 @@ bool HttpServer::sends(Connection& one) {
     if (n < 0) return errno == EAGAIN;
     one.sent += static_cast<std::size_t>(n);
   }
-  // Closed with bytes that nobody read, a connection is reset, and the answer may be lost.
+  // Closing a connection with unread bytes resets it, and the answer may be lost.
   shutdown(one.socket.get(), SHUT_WR);
   one.body.reset();
   one.state = Connection::State::is_drained;

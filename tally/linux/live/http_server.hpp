@@ -1,4 +1,4 @@
-// A server for short answers over HTTP/1.1 that slow, idle and hostile clients cannot hold up.
+// An HTTP/1.1 server for short answers that slow, idle and hostile clients cannot block.
 #pragma once
 
 #include <cstdint>
@@ -17,41 +17,41 @@
 namespace tally::linux {
 
 struct HttpRequest {
-  std::string method, path;  ///< the path without what follows a question mark
+  std::string method, path;  ///< the path without the query string
   bool accepts_gzip = false;
 };
 
 struct HttpAnswer {
   int status = 200;
   std::string type = "text/plain; charset=utf-8";
-  std::shared_ptr<const std::string> body;  ///< null: there is none
+  std::shared_ptr<const std::string> body;  ///< null: no body
   bool is_gzip = false;
 };
 
-/// One thread serves all connections; each has one request, and none waits for another. A request has two seconds and 8
-/// KiB, an answer ten seconds. An address has at most 128 connections, all together 512: above that the oldest one that
-/// has not asked yet makes room, so that a client that asks at once is always answered.
+/// One thread serves all connections. Each has one request, and none waits for another. A request has two seconds and 8
+/// KiB, an answer ten seconds. An address may have 128 connections, all together 512; above that, the oldest one
+/// without a request is closed, so that a client with a request is always answered.
 class HttpServer {
  public:
-  /// Listens on "ADDRESS:PORT", "[ADDRESS]:PORT"; port 0 is one that is free. Errors: cannot_measure, with the system's
+  /// Listens on "ADDRESS:PORT", "[ADDRESS]:PORT"; port 0 is any free one. Errors: cannot_measure, with the system's
   /// words.
   static Result<HttpServer> listen(const std::string& where);
 
   std::uint16_t port() const { return port_; }
 
-  /// Serves until stop() is called from another thread.
+  /// Serves until another thread calls stop().
   void serve(const std::function<HttpAnswer(const HttpRequest&)>& answer);
   void stop() const;
 
  private:
   struct Connection {
     Descriptor socket;
-    std::string from;  // whose limit it counts for
-    std::string in;    // what was received of the request
+    std::string from;  // key for the limit on connections
+    std::string in;    // received part of the request
     std::string head;
     std::shared_ptr<const std::string> body;
     std::size_t sent = 0;
-    std::size_t drained = 0;  // bytes that came after the request
+    std::size_t drained = 0;  // bytes after the request
     Nanoseconds deadline{0};
     enum class State { asks, is_answered, is_drained } state = State::asks;
   };
@@ -71,12 +71,13 @@ class HttpServer {
 
   Descriptor socket_, events_, bell_;
   std::uint16_t port_ = 0;
-  std::list<Connection> connections_;  // the oldest first
+  std::list<Connection> connections_;  // oldest first
   std::map<int, Place> by_socket_;
   std::map<std::string, std::size_t> of_address_;
 };
 
-/// The request in the bytes up to an empty line; its status is that of the answer where it is none: 400, 405, 505.
+/// Parses the bytes up to the first empty line. If they are not a valid request, `refused` is the status of the answer:
+/// 400, 405 or 505.
 struct ParsedRequest {
   HttpRequest request;
   int refused = 0;

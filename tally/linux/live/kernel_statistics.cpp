@@ -4,7 +4,7 @@
 namespace tally::linux {
 namespace {
 
-// "cpu12" → 12; nothing for "cpu" and for other words.
+// "cpu12" → 12; no number for "cpu" and other words.
 std::optional<int> processor_of(std::string_view word) {
   if (!word.starts_with("cpu")) return std::nullopt;
   const auto number = parse_digits<int>(word.substr(3));
@@ -33,7 +33,7 @@ ProcessorTimes times_of(Words& words) {
 KernelTimes kernel_times(std::string_view text) {
   KernelTimes times;
   each_line(text, [&](std::string_view line) {
-    // The line of interrupts is long, and nothing here asks for it.
+    // The line of interrupts is long and not needed.
     if (line.starts_with("intr") || line.starts_with("softirq")) return;
     Words words(line);
     const std::string_view first = words.next();

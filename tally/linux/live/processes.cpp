@@ -29,7 +29,7 @@ std::vector<int> process_numbers(const std::string& proc) {
 }  // namespace
 
 std::optional<ProcessStatistics> process_statistics(int process, std::string_view text) {
-  // The name stands in parentheses and may hold any character, parentheses and blanks among them.
+  // The name is in parentheses and may contain any character, including parentheses and spaces.
   const std::size_t open = text.find('(');
   const std::size_t close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<ProcessStatistics> process_statistics(int process, std::string_vie
   const std::string_view state = words.next();
   if (state.size() != 1) return std::nullopt;
   statistics.state = state.front();
-  // Field 4 is the next; fields 10, 12, 14, 15, 20, 22 and 24 are what is wanted.
+  // The next field is 4; fields 10, 12, 14, 15, 20, 22 and 24 are needed.
   std::uint64_t fields[25] = {};
   for (int field = 4; field <= 24; ++field) fields[field] = words.number().value_or(0);
   statistics.minor_faults = fields[10];
@@ -74,7 +74,7 @@ ProcessDetails read_details(FolderFiles& proc, int process) {
   const auto voluntary = number_after(status, "voluntary_ctxt_switches:");
   const auto involuntary = number_after(status, "nonvoluntary_ctxt_switches:");
   if (voluntary && involuntary) details.switches = *voluntary + *involuntary;
-  // "time on a processor, time waited, timeslices"; all are 0 where the kernel keeps no such account.
+  // "time on a CPU, time waited, timeslices"; all are 0 if the kernel does not account for them.
   Words words(proc.text(fmt::format("{}/schedstat", process).c_str()));
   const auto ran = words.number();
   const auto waited = words.number();

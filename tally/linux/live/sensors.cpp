@@ -18,14 +18,14 @@ std::optional<int> input_number(const std::string& name) {
   return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
 }
 
-// The number that ends a text: "Core 12" → 12, "coretemp.1" → 1.
+// Returns the number at the end of a text: "Core 12" → 12, "coretemp.1" → 1.
 std::optional<int> last_number(const std::string& text) {
   const std::size_t end = text.find_last_not_of("0123456789");
   const auto number = parse_integer(end == std::string::npos ? text : text.substr(end + 1));
   return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
 }
 
-// Intel: Documentation/hwmon/coretemp.rst. One device a socket; "Package id 1" names it, too.
+// Intel: Documentation/hwmon/coretemp.rst. One device for each socket, which "Package id 1" identifies, too.
 void add_coretemp(const fs::path& folder, int socket, std::vector<TemperatureSensor>& all) {
   const std::vector<std::string> names = folder_entries(folder);
   for (const std::string& name : names) {
@@ -51,7 +51,8 @@ void add_coretemp(const fs::path& folder, int socket, std::vector<TemperatureSen
   }
 }
 
-// AMD: Documentation/hwmon/k10temp.rst. Tdie is the temperature, Tctl has an offset on some; newer ones have Tctl only.
+// AMD: Documentation/hwmon/k10temp.rst. Tdie is the temperature; Tctl has an offset on some processors; newer ones have
+// only Tctl.
 void add_k10temp(const fs::path& folder, int socket, std::vector<TemperatureSensor>& all) {
   std::optional<int> chosen;
   std::string chosen_label;
@@ -94,7 +95,7 @@ std::vector<TemperatureSensor> temperature_sensors(const std::string& root) {
   std::vector<TemperatureSensor> all;
   const fs::path base = fs::path(root) / "sys/class/hwmon";
   std::vector<std::string> devices = folder_entries(base);
-  // hwmon10 after hwmon9: AMD's sockets have no other order.
+  // hwmon10 after hwmon9: nothing else orders AMD's sockets.
   std::sort(devices.begin(), devices.end(),
             [](const std::string& a, const std::string& b) { return std::pair(a.size(), a) < std::pair(b.size(), b); });
   int intel = 0, amd = 0;
@@ -111,8 +112,8 @@ std::vector<EnergyCounter> energy_counters(const std::string& root) {
   std::vector<EnergyCounter> all;
   const fs::path base = fs::path(root) / "sys/class/powercap";
   for (const std::string& zone : folder_entries(base)) {
-    // "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it; AMD's have the same names. "intel-rapl-mmio:0" tells
-    // the same package again.
+    // "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it; AMD's have the same names. "intel-rapl-mmio:0" is the
+    // same package again.
     if (!zone.starts_with("intel-rapl:")) continue;
     const std::string name = content(base / zone / "name");
     const std::string whole = zone.substr(0, zone.find(':', zone.find(':') + 1));
@@ -138,7 +139,7 @@ PowerLimits power_limits(const std::string& root) {
     return microwatts && *microwatts > 0 ? std::optional<double>(static_cast<double>(*microwatts) / 1e6) : std::nullopt;
   };
   PowerLimits limits;
-  // The driver takes constraint 0's maximum from MSR_PKG_POWER_INFO's thermal spec power.
+  // The driver reads the maximum of constraint 0 from MSR_PKG_POWER_INFO (thermal spec power).
   limits.rated = watts(number_in(zone / "constraint_0_max_power_uw"));
   limits.most = watts(number_in(zone / "constraint_1_max_power_uw"));
   return limits;

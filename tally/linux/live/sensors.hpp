@@ -1,4 +1,4 @@
-// Temperatures, energies and frequencies that drivers tell in files of /sys.
+// Finds temperatures, energies and power limits in files of /sys.
 #pragma once
 
 #include <cstdint>
@@ -10,45 +10,45 @@
 
 namespace tally::linux {
 
-/// A temperature of processors.
+/// A temperature sensor of a processor.
 struct TemperatureSensor {
   enum class Of { core, socket, machine };
   Of of = Of::machine;
   int socket = 0;
-  int core = 0;                          ///< within the socket, as topology/core_id numbers it
+  int core = 0;                          ///< within the socket: topology/core_id
   std::string path;                      ///< of the file with thousandths of degrees
   std::optional<std::int64_t> critical;  ///< thousandths of degrees at which the processor throttles
   std::string driver;                    ///< "coretemp", "k10temp", "thermal zone cpu-thermal"
   bool operator==(const TemperatureSensor&) const = default;
 };
 
-/// Those of hwmon's processor drivers; where there are none, thermal zones whose type speaks of a processor. `root` is
-/// where sys/ lies. Cost: some files for each sensor of the machine.
+/// Returns the sensors of hwmon's processor drivers; if there are none, thermal zones whose type names a processor.
+/// `root`: the directory that contains sys/. Cost: some files for each sensor of the machine.
 std::vector<TemperatureSensor> temperature_sensors(const std::string& root);
 
-/// A counter of energy of powercap (Documentation/power/powercap/powercap.rst).
+/// An energy counter of powercap (Documentation/power/powercap/powercap.rst).
 struct EnergyCounter {
   enum class Of { processor, memory };
   Of of = Of::processor;
   int socket = 0;
   std::string path;            ///< of the file with microjoules
-  std::uint64_t range_uj = 0;  ///< it begins anew behind this
+  std::uint64_t range_uj = 0;  ///< it wraps to 0 after this value
   std::string zone;            ///< "intel-rapl:0"
   bool operator==(const EnergyCounter&) const = default;
 };
 std::vector<EnergyCounter> energy_counters(const std::string& root);
 
-/// What a processor package may use, in watts.
+/// Power limits of a processor package, in watts.
 struct PowerLimits {
-  std::optional<double> rated;  ///< the long-term constraint's maximum: TDP
+  std::optional<double> rated;  ///< maximum of the long-term constraint: TDP
   std::optional<double> least, most;
   bool operator==(const PowerLimits&) const = default;
 };
 
-/// Of socket 0, as powercap tells; it tells no least power: that stands in MSR_PKG_POWER_INFO alone.
+/// Reads those of socket 0 from powercap, which has no minimum: only MSR_PKG_POWER_INFO contains that.
 PowerLimits power_limits(const std::string& root);
 
-/// A number in a file; nothing where it cannot be read or is none.
+/// Returns the number in a file; nothing if it cannot be read or is not a number.
 std::optional<std::int64_t> number_in(const std::string& path);
 
 }  // namespace tally::linux

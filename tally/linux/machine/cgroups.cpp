@@ -13,7 +13,8 @@
 namespace tally::linux {
 namespace {
 
-// Where the hierarchy is mounted. The old one of perf_event goes first: where it exists, counting goes by it.
+// Returns the mount point of the hierarchy that perf uses: that of cgroup v1's perf_event controller if mounted, else
+// cgroup v2.
 std::string hierarchy() {
   std::string unified;
   std::ifstream mounts("/proc/self/mounts");

@@ -1,4 +1,4 @@
-// Control groups, as what is counted.
+// Opens cgroups to count their events.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace tally::linux {
 
-/// Opens a control group by which perf_event_open(2) can count: a folder below the mounted hierarchy that counting goes
-/// by (cgroup2, or the old one of perf_event), named from there as in /proc/PID/cgroup, or by its full path. Errors:
-/// cannot_measure where no such hierarchy is mounted, or where it has no such group.
+/// Opens a cgroup for perf_event_open(2): a directory in the mounted hierarchy that perf uses (cgroup2, or perf_event
+/// of cgroup v1). `path` is relative to that, as in /proc/PID/cgroup, or a full path. Errors: cannot_measure if no such
+/// hierarchy is mounted, or if it has no such cgroup.
 Result<Descriptor> open_cgroup(const std::string& path);
 
 }  // namespace tally::linux

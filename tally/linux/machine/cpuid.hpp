@@ -1,4 +1,4 @@
-// The CPUID instruction of x86 processors.
+// Executes the CPUID instruction of x86 processors.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace tally::linux {
 
-/// What CPUID leaves in its four registers.
+/// Results of CPUID.
 struct CpuidRegisters {
   std::uint32_t eax = 0;
   std::uint32_t ebx = 0;
@@ -14,10 +14,10 @@ struct CpuidRegisters {
   std::uint32_t edx = 0;
 };
 
-/// Executes CPUID for a leaf and sub-leaf; nothing on other architectures. A leaf above the highest gives what the
-/// processor gives for it, often that of the highest: leaves 0 and 80000000H name the highest ones. The answer is that
-/// of the processor the thread runs on; a hypervisor may have written it. Cost: no system call, some 100 ns; tens of
-/// microseconds in a virtual machine.
+/// Executes CPUID for a leaf and sub-leaf; nothing on other architectures. Leaves 0 and 80000000H report the highest
+/// leaves; above these the processor often returns the highest one's values. The result is that of the CPU the thread
+/// runs on; a hypervisor may have changed it. Cost: no system call, some 100 ns; tens of microseconds in a virtual
+/// machine.
 std::optional<CpuidRegisters> cpuid(std::uint32_t leaf, std::uint32_t subleaf = 0);
 
 }  // namespace tally::linux

@@ -37,7 +37,7 @@ Machine read_host_machine(const std::string& root) {
   const std::string flags = value_of(cpuinfo, "flags");
   Machine machine;
   machine.cpu = value_of(cpuinfo, "model name");
-  // The file exists since Linux 6.1.
+  // Exists since Linux 6.1.
   machine.architecture = content(base / "proc/sys/kernel/arch");
   if (machine.architecture.empty()) machine.architecture = architecture;
   machine.kernel = content(base / "proc/sys/kernel/osrelease");

@@ -1,4 +1,4 @@
-// What kind of machine this is.
+// Describes the machine that a measurement runs on.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace tally::linux {
 
-/// What a measurement depends on. Empty where the system does not say.
+/// Properties that a measurement depends on. Empty if the system does not report them.
 struct Machine {
   std::string cpu;           ///< model name
   std::string architecture;  ///< "x86_64", "aarch64"
   std::string kernel;        ///< release
   std::string microcode;
-  std::optional<bool> hypervisor;  ///< the processor says that it is a virtual one; x86 only
+  std::optional<bool> hypervisor;  ///< the processor reports that it is virtual; x86 only
   std::optional<std::int64_t> perf_event_paranoid;
-  std::string governor;           ///< of the first processor's frequency
-  std::vector<std::string> pmus;  ///< the processor's own counter units that the kernel offers, by name
+  std::string governor;           ///< frequency governor of CPU 0
+  std::vector<std::string> pmus;  ///< PMUs of the processor's cores that the kernel supports, by name
   bool operator==(const Machine&) const = default;
 };
 
-/// Looks at the files under `root` (tests give a tree of their own). Cost: six small files and a folder read.
+/// Reads files under `root` (tests use their own tree). Cost: six small files and a directory.
 Machine read_host_machine(const std::string& root = "/");
 
 }  // namespace tally::linux

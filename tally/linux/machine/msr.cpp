@@ -47,7 +47,7 @@ Result<std::uint64_t> read_msr(int processor, std::uint32_t number, const std::s
   auto file = open_registers(processor, O_RDONLY, root);
   if (!file) return fail(file.error());
   std::uint64_t value = 0;
-  // The place in the file is the register's number; eight bytes are its value (msr(4)).
+  // The file offset is the register's number, and eight bytes are its value (msr(4)).
   const auto size = retry([&] { return pread(file->get(), &value, sizeof value, number); });
   if (size == static_cast<ssize_t>(sizeof value)) return value;
   if (size >= 0) errno = EIO;

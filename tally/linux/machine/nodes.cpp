@@ -19,7 +19,7 @@ namespace tally::linux {
 namespace {
 
 constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
-// As many as kernels are built for (CONFIG_NODES_SHIFT is at most 10).
+// The maximum of kernels (CONFIG_NODES_SHIFT is at most 10).
 constexpr std::size_t most_nodes = 1024;
 
 // "0-3,8" → 0 1 2 3 8.
@@ -75,8 +75,8 @@ Result<void> bind_to_node(void* at, std::size_t bytes, int node) {
   const auto bit = static_cast<std::size_t>(node);
   if (node < 0 || bit >= most_nodes) return fail(Code::bad_usage, fmt::format("{} is no memory node", node));
   mask[bit / word_bits] = 1UL << (bit % word_bits);
-  // The C library has no function for it, and of libnuma this one call would be used. The kernel reads one bit less
-  // than it is told (mbind(2)).
+  // The C library has no function for it, and this is the only call of libnuma that tally needs. The kernel reads one
+  // bit fewer than the given number (mbind(2)).
   if (syscall(SYS_mbind, at, bytes, MPOL_BIND, mask.data(), most_nodes + 1, MPOL_MF_STRICT) == 0) return {};
   return system_failure(Code::cannot_measure, fmt::format("cannot bind memory to node {}", node),
                         "the node may be outside of what this control group may use (cpuset.mems)");

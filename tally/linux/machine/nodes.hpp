@@ -1,4 +1,4 @@
-// The parts that a machine's memory falls into, and memory of one of them.
+// Lists NUMA nodes, and binds memory to one of them.
 #pragma once
 
 #include <cstddef>
@@ -10,26 +10,26 @@
 
 namespace tally::linux {
 
-/// A NUMA node with memory: a socket, a part of one, or memory after CXL, which has no processors.
+/// A NUMA node with memory: a socket, part of one, or CXL memory without CPUs.
 struct Node {
   int id = 0;
-  std::vector<int> processors;  ///< empty: memory alone
+  std::vector<int> processors;  ///< empty: only memory
   std::uint64_t bytes = 0;
   bool operator==(const Node&) const = default;
 };
 
-/// Those that have memory, in ascending order; empty where the kernel lists none. `root` is where sys/ lies. Cost: two
-/// small files a node.
+/// Returns the nodes with memory, in ascending order; empty if the kernel lists none. `root`: the directory that
+/// contains sys/. Cost: two small files for each node.
 std::vector<Node> memory_nodes(const std::string& root = "/");
 
-/// Errors: bad_usage where there is no such node with memory here, with those that there are.
+/// Checks that a node with memory exists. Errors: bad_usage, with the existing nodes.
 Result<void> check_node(int node, const std::vector<Node>& all);
 
-/// Lets the pages of a range, none of which was touched, come from this node alone. Errors: cannot_measure, with what
-/// the kernel answered.
+/// Makes the kernel take pages of an untouched range only from this node. Errors: cannot_measure, with the kernel's
+/// error.
 Result<void> bind_to_node(void* at, std::size_t bytes, int node);
 
-/// The node that the page at an address, which was touched, lies on; −1 where the kernel does not say.
+/// Returns the node of the page at an address, which must have been touched; −1 if the kernel does not report it.
 int node_of(const void* at);
 
 }  // namespace tally::linux

@@ -22,7 +22,7 @@ constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = 1024 * kib;
 constexpr std::size_t gib = 1024 * mib;
 
-// MAP_HUGE_2MB and MAP_HUGE_1GB of linux/mman.h: log2 of the page above bit 26.
+// MAP_HUGE_2MB and MAP_HUGE_1GB of linux/mman.h: log2 of the page size above bit 26.
 constexpr int huge_2m_flag = 21 << 26;
 constexpr int huge_1g_flag = 30 << 26;
 
@@ -46,7 +46,7 @@ std::string how_to_reserve(PageKind kind, std::size_t bytes) {
       rounded_up(bytes, page) / page, page / kib);
 }
 
-// The lines of /proc/self/smaps from the mapping that holds the address on.
+// Returns the lines of /proc/self/smaps from the mapping with this address on.
 std::string_view part_of(std::string_view smaps, std::uintptr_t address) {
   while (!smaps.empty()) {
     const std::string_view line = smaps.substr(0, smaps.find('\n'));
@@ -69,8 +69,8 @@ std::uint64_t field(std::string_view lines, std::string_view key) {
   return std::strtoull(std::string(lines.substr(at + key.size(), 24)).c_str(), nullptr, 10) * kib;
 }
 
-// What the limits of a control group, and of all above it, leave; the most that there is where none has a limit. `own`
-// holds the group after `key`.
+// Returns the memory that the limits of a cgroup and all its ancestors leave; the maximum number if none has a limit.
+// `own` contains the cgroup's path after `key`.
 std::uint64_t left_of(const std::filesystem::path& hierarchy, const std::string& own, std::string_view key,
                       const char* limit_file, const char* used_file) {
   std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
@@ -113,7 +113,7 @@ Result<Area> Area::map(std::size_t bytes, PageKind kind, std::optional<int> node
   const std::size_t alignment = alignment_of(kind);
   const bool reserved = kind == PageKind::huge_2m || kind == PageKind::huge_1g;
   const std::size_t size = rounded_up(bytes, reserved ? alignment : page_bytes());
-  // An aligned part of a larger range: the kernel aligns mappings of hugetlb alone.
+  // Takes an aligned part of a larger range, because the kernel aligns only hugetlb mappings.
   const std::size_t range = reserved ? size : size + alignment;
   void* const at = mmap(nullptr, range, PROT_READ | PROT_WRITE, flags_of(kind), -1, 0);
   if (at == MAP_FAILED) {
@@ -129,7 +129,7 @@ Result<Area> Area::map(std::size_t bytes, PageKind kind, std::optional<int> node
   area.data_ = first + (rounded_up(reinterpret_cast<std::uintptr_t>(at), alignment) -  // NOLINT(*-reinterpret-cast)
                         reinterpret_cast<std::uintptr_t>(at));                         // NOLINT(*-reinterpret-cast)
   if (!reserved) {
-    // A kernel without transparent huge pages refuses, and got() says what came.
+    // A kernel without transparent huge pages refuses; got() reports the result.
     (void)madvise(first, range, kind == PageKind::transparent ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   }
   if (node) {
@@ -155,7 +155,7 @@ Result<Area> Area::map_file(const std::string& path, std::size_t bytes) {
                             bytes_text(static_cast<std::int64_t>(bytes))),
                 fmt::format("truncate -s {} makes it long enough; a smaller --to needs less", bytes));
   }
-  const std::size_t size = rounded_up(bytes, 2 * mib);  // devdax maps whole pages of its own, 2 MiB as a rule
+  const std::size_t size = rounded_up(bytes, 2 * mib);  // devdax maps its own whole pages, usually 2 MiB
   void* const at =
       mmap(nullptr, S_ISREG(status.st_mode) ? bytes : size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED) return system_failure(Code::cannot_measure, what);
@@ -193,7 +193,7 @@ std::optional<std::uint64_t> available_bytes(const std::string& root) {
   const std::string own = content(folder / "proc/self/cgroup");
   const std::filesystem::path groups = folder / "sys/fs/cgroup";
   available = std::min(available, left_of(groups, own, "0::/", "memory.max", "memory.current"));
-  // The old hierarchies have one for memory.
+  // cgroup v1 has a hierarchy for memory.
   available = std::min(available,
                        left_of(groups / "memory", own, ":memory:/", "memory.limit_in_bytes", "memory.usage_in_bytes"));
   if (available == std::numeric_limits<std::uint64_t>::max()) return std::nullopt;

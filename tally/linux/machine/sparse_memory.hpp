@@ -1,4 +1,4 @@
-// Zeroes that take no memory until they are written.
+// Zeroed memory that takes space only where it is written.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace tally::linux {
 
-/// A range of zeroed memory of this process alone. Moves, never copies by itself.
+/// A private range of zeroed memory. Can be moved; copied only by copy().
 class SparseMemory {
  public:
   SparseMemory() = default;
-  /// Nothing where there is no room for so many bytes.
+  /// Nothing if there is not enough address space.
   static std::optional<SparseMemory> make(std::size_t bytes);
 
-  /// The same contents. Cost: what was written is copied; a byte is looked at for each page.
+  /// Returns memory with the same content. Cost: copies the written pages, and checks one byte for each page.
   std::optional<SparseMemory> copy() const;
 
   std::uint64_t* words() const { return reinterpret_cast<std::uint64_t*>(mapping_.data()); }

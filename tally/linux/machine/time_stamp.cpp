@@ -14,7 +14,7 @@ namespace tally::linux {
 Moment this_moment() {
   Moment moment{now(), std::nullopt};
 #if defined(__x86_64__)
-  // RDTSC may be executed ahead of what stands before it; after LFENCE it is not (Intel SDM vol. 2B, RDTSC).
+  // RDTSC may execute before earlier instructions; LFENCE prevents that (Intel SDM vol. 2B, RDTSC).
   _mm_lfence();
   moment.ticks = __rdtsc();
 #endif
@@ -34,8 +34,8 @@ bool time_stamp_is_invariant() {
 }
 
 std::optional<std::uint64_t> measured_time_stamp_hertz() {
-  // Of some readings the one whose two clocks were read closest to each other: between the two the thread may have lost
-  // its processor.
+  // Of several readings, takes the one whose two clocks were read in the shortest time: the thread may have lost the
+  // CPU between them.
   const auto close_moment = [] {
     Moment best = this_moment();
     std::uint64_t narrowest = ~0ULL;

@@ -11,7 +11,7 @@ std::optional<Place> place_of(int processor, const std::string& root) {
   const auto socket = parse_integer(content(folder / "physical_package_id"));
   const auto core = parse_integer(content(folder / "core_id"));
   if (!socket || !core) return std::nullopt;
-  // A machine that does not tell its sockets apart says −1: it has one.
+  // −1 means that the machine does not distinguish sockets: it has one.
   return Place{*socket < 0 ? 0 : static_cast<int>(*socket), static_cast<int>(*core)};
 }
 

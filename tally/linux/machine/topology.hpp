@@ -1,4 +1,4 @@
-// Which processors are threads of one core, and which cores lie in one socket.
+// Finds out which CPUs share a core and which cores share a socket.
 #pragma once
 
 #include <optional>
@@ -6,14 +6,15 @@
 
 namespace tally::linux {
 
-/// Where a processor, as the kernel numbers them, lies.
+/// Position of a CPU, which the kernel's number identifies.
 struct Place {
   int socket = 0;  ///< physical_package_id
-  int core = 0;    ///< core_id: unique within the socket alone
+  int core = 0;    ///< core_id: unique within the socket only
   auto operator<=>(const Place&) const = default;
 };
 
-/// Where this processor lies; nothing where the kernel does not say. `root` is where sys/ lies. Cost: two small files.
+/// Returns the position of a CPU; nothing if the kernel does not report it. `root`: the directory that contains sys/.
+/// Cost: two small files.
 std::optional<Place> place_of(int processor, const std::string& root = "/");
 
 }  // namespace tally::linux

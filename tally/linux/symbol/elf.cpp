@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
 
-// Bytes that may be anything: whatever does not fit is not there.
+// Untrusted bytes: a read outside of them returns nothing.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
@@ -38,7 +38,7 @@ std::string_view text_at(std::string_view table, std::uint64_t offset) {
   return rest.substr(0, rest.find('\0'));
 }
 
-// Longer ones are cut: many symbols may have the same, and all are compared.
+// Longer names are cut: many symbols may have the same one, and all are compared.
 constexpr std::size_t most_name = 4096;
 
 void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view names, std::vector<Function>& to) {
@@ -83,11 +83,11 @@ Result<Elf> read_elf(std::string_view bytes) {
     const auto strings = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
     if (!strings) continue;
     if (section->sh_type == SHT_SYMTAB) elf.stripped = false;
-    // As many tables as it may claim to have, and all of them the same: no more symbols than there is room for.
+    // A file may claim to have many tables, all the same: reads no more symbols than the file has room for.
     if (elf.functions.size() <= bytes.size() / sizeof(Elf64_Sym))
       add_functions(file, *section, file.part(strings->sh_offset, strings->sh_size), elf.functions);
   }
-  // What is offered to others stands in both tables; a name that both have local and global is one.
+  // Exported functions are in both tables; a name that both contain, local and global, is one function.
   const auto key = [](const Function& f) { return std::tuple(f.address, f.name, f.local); };
   std::sort(elf.functions.begin(), elf.functions.end(),
             [&](const Function& a, const Function& b) { return key(a) < key(b); });

@@ -1,4 +1,4 @@
-// Executables and shared libraries (ELF, 64 bit): their functions, and where code of the file is in memory.
+// Reads the functions of executables and shared libraries (64-bit ELF), and where their code is in memory.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +12,34 @@ namespace tally::symbol {
 
 /// A function that the file defines.
 struct Function {
-  std::string_view name;      ///< as the file has it, without a version; into the bytes of the file
-  std::uint64_t address = 0;  ///< as the file counts addresses
-  bool chosen_late = false;   ///< STT_GNU_IFUNC: at the address stands what chooses the function
-  bool local = false;         ///< of one source file only
+  std::string_view name;      ///< as in the file, without a version; points into the file's bytes
+  std::uint64_t address = 0;  ///< as in the file
+  bool chosen_late = false;   ///< STT_GNU_IFUNC: the code at the address selects the function
+  bool local = false;         ///< visible in one source file only
   bool operator==(const Function&) const = default;
 };
 
-/// A part of the file that is mapped to be executed.
+/// A part of the file that is mapped as executable.
 struct Segment {
   std::uint64_t offset = 0, bytes = 0;  ///< in the file
   std::uint64_t address = 0;
   bool operator==(const Segment&) const = default;
 };
 
-/// What of a file is needed to find its functions in a process.
+/// The part of a file that is needed to find its functions in a process.
 struct Elf {
-  std::vector<Function> functions;  ///< each name at an address once
+  std::vector<Function> functions;  ///< each name once per address
   std::vector<Segment> executable;
-  bool stripped = false;  ///< without .symtab: only what it offers to others has a name
-  bool dynamic = false;   ///< it needs a dynamic linker, and may load more
+  bool stripped = false;  ///< no .symtab: only exported functions have a name
+  bool dynamic = false;   ///< it needs a dynamic linker, which may load more libraries
 };
 
-/// Reads the bytes of a file, which must outlive the result. Pure; 20 ns a symbol. Errors: bad_usage where it is no
-/// such file, or is damaged.
+/// Parses the bytes of a file, which must outlive the result. Pure; 20 ns per symbol. Errors: bad_usage if it is not
+/// such a file, or is damaged.
 Result<Elf> read_elf(std::string_view bytes);
 
-/// How far from the address that the file says its code lies, where `offset` of the file is mapped at `start`. Nothing
-/// where no executable segment holds that offset.
+/// Returns the difference between an address in memory and the address in the file, if `offset` of the file is mapped
+/// at `start`. Nothing if no executable segment contains that offset.
 std::optional<std::uint64_t> bias_of(const Elf& elf, std::uint64_t offset, std::uint64_t start);
 
 }  // namespace tally::symbol

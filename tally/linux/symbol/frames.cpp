@@ -11,10 +11,10 @@
 namespace tally::symbol {
 namespace {
 
-// Encodings of pointers: DWARF Exception Header Encoding, LSB Core 5.0, section 10.5.
+// Pointer encodings: DWARF Exception Header Encoding, LSB Core 5.0, section 10.5.
 constexpr std::uint8_t omitted = 0xff, of_form = 0x0f, of_base = 0x70, from_here = 0x10, from_table = 0x30;
 
-/// Reads on from a place in the file; whatever does not fit ends it.
+/// Reads the file from an offset on; a read outside of it makes good() false.
 class Cursor {
  public:
   Cursor(std::string_view file, std::uint64_t at) : file_(file), at_(at) {}
@@ -45,7 +45,7 @@ class Cursor {
     return value;
   }
 
-  /// A pointer in that form, without its base.
+  /// Reads a pointer in that encoding, without its base.
   std::uint64_t pointer(std::uint8_t encoding) {
     switch (encoding & of_form) {
       case 0x00:
@@ -66,7 +66,7 @@ class Cursor {
   bool good_ = true;
 };
 
-// Each entry is looked for in all of them: a file may claim 65,535, and no linker makes a hundred.
+// Each lookup of an entry searches all of them. A file may claim 65,535, but no linker makes a hundred.
 constexpr std::size_t most_parts = 1024;
 
 class Frames {
@@ -105,7 +105,7 @@ class Frames {
     const auto version = at.read<std::uint8_t>(), begin = at.read<std::uint8_t>(), number = at.read<std::uint8_t>(),
                encoding = at.read<std::uint8_t>();
     if (!at.good() || version != 1 || number == omitted || encoding == omitted) return;
-    // Rows of other forms cannot be searched; no linker writes them.
+    // Tables with other encodings cannot be searched; no linker writes them.
     if ((encoding & of_base) != from_table) return;
     if (begin != omitted) at.pointer(begin);
     const std::uint64_t rows = at.pointer(number);
@@ -116,7 +116,7 @@ class Frames {
     }
   }
 
-  /// One frame description entry (FDE).
+  /// Reads one frame description entry (FDE).
   void read_entry(std::uint64_t address, std::uint64_t offset) {
     Cursor at(file_, offset);
     if (at.read<std::uint32_t>() == 0xffffffff) return;  // longer than 4 GiB
@@ -133,7 +133,7 @@ class Frames {
     if (at.good() && frame.bytes > 0) frames_.push_back(frame);
   }
 
-  /// How the entries of a common part (CIE) write pointers to code.
+  /// Returns how entries of a common information entry (CIE) encode pointers to code.
   std::optional<std::uint8_t> encoding_in(std::uint64_t offset) {
     const auto [place, is_new] = encodings_.try_emplace(offset, std::nullopt);
     if (is_new) place->second = read_encoding(offset);
@@ -142,10 +142,10 @@ class Frames {
 
   std::optional<std::uint8_t> read_encoding(std::uint64_t offset) const {
     Cursor at(file_, offset);
-    at.skip(8);  // its length, and what says that it is a common part
+    at.skip(8);  // length and CIE ID
     const auto version = at.read<std::uint8_t>();
     std::string letters;
-    constexpr std::size_t most_letters = 16;  // there are seven
+    constexpr std::size_t most_letters = 16;  // seven exist
     for (char letter = at.read<char>(); letter != 0 && letters.size() < most_letters; letter = at.read<char>())
       letters += letter;
     at.uleb();

@@ -1,4 +1,4 @@
-// Functions of this very test, found without its symbols.
+// Finds functions of this test program without its symbols.
 #include "tally/linux/symbol/frames.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(Frames, begin_where_functions_do) {
   std::size_t found = 0;
   for (const Function& function : elf->functions)
     found += std::any_of(frames.begin(), frames.end(), [&](const Frame& f) { return f.address == function.address; });
-  // What is written in assembly may have none.
+  // Assembly functions may have no frame.
   EXPECT_GT(found, elf->functions.size() * 9 / 10);
   for (const Frame& frame : frames)
     EXPECT_TRUE(std::any_of(elf->executable.begin(), elf->executable.end(),
@@ -46,7 +46,7 @@ TEST(Frames, of_damaged_files_end) {
                         "ELF")
                   .empty());
   EXPECT_TRUE(frames_of(std::string_view(bytes).substr(0, 70)).empty());
-  // Every byte of the head and its rows once another one, and the file cut at many places.
+  // Changes each byte of the headers and the table once, and cuts the file at many offsets.
   for (std::size_t i = 0; i < 1024 && i < bytes.size(); ++i) {
     std::string damaged = bytes.substr(0, 1 << 16);
     damaged[i] = static_cast<char>(~damaged[i]);

@@ -16,15 +16,15 @@
 
 #include "tally/core/base/text.hpp"
 
-// What __cxa_demangle() calls: it hands its text on piece by piece. In the static libstdc++ only.
+// The callback form of __cxa_demangle(), which passes on its text in chunks. Only in the static libstdc++.
 extern "C" int __gcclibcxx_demangle_callback(const char* mangled, void (*take)(const char*, std::size_t, void*),
                                              void* context) __attribute__((weak));
 
 namespace tally::symbol {
 namespace {
 
-// A name of 300 letters may refer to itself so often that its text has gigabytes; the longest names of programs have
-// some ten thousand letters.
+// A mangled name of 300 characters may refer to itself so often that its text has gigabytes. The longest names in
+// programs have some ten thousand characters.
 constexpr std::size_t most_text = 1 << 16;
 
 struct Written {
@@ -33,7 +33,7 @@ struct Written {
   char text[most_text];
 };
 
-// Nothing but C is left behind by the jump, and it holds no memory.
+// The jump leaves only C code, which holds no memory.
 void take(const char* piece, std::size_t bytes, void* context) {
   Written& written = *static_cast<Written*>(context);
   if (bytes > most_text - written.bytes) std::longjmp(written.enough, 1);
@@ -56,7 +56,7 @@ std::string without_spaces(std::string_view text) {
   return made;
 }
 
-// Where the bracket is that the one at the end belongs to.
+// Returns the index of the bracket that matches the one at the end.
 std::size_t opening(std::string_view text) {
   int depth = 0;
   for (std::size_t i = text.size(); i-- > 0;) {
@@ -66,7 +66,7 @@ std::size_t opening(std::string_view text) {
   return std::string_view::npos;
 }
 
-// After the last space that no bracket holds, and that does not belong to an operator's name.
+// Returns the text after the last space outside of brackets that is not part of an operator's name.
 std::string_view without_result(std::string_view text) {
   const std::size_t operators = text.find("operator");
   int depth = 0;
@@ -80,7 +80,7 @@ std::string_view without_result(std::string_view text) {
   return text.substr(begin);
 }
 
-// A word that every mangled form of this name holds; empty where there is none.
+// Returns a word that every mangled form of this name contains; empty if there is none.
 std::string_view word_of(std::string_view symbol) {
   if (symbol.find("operator") != std::string_view::npos || symbol.find('{') != std::string_view::npos) return {};
   std::string_view name = symbol.substr(0, symbol.find_first_of("(<["));
@@ -90,7 +90,7 @@ std::string_view word_of(std::string_view symbol) {
   return begin == std::string_view::npos ? name : name.substr(begin + 1);
 }
 
-// A colon that is no part of a C++ name's "::".
+// Returns the index of a colon that is not part of "::".
 std::size_t single_colon(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != ':') continue;
@@ -127,7 +127,7 @@ std::string without_parameters(std::string_view text) {
   }
   if (text.ends_with(')')) {
     const std::size_t at = opening(text);
-    // "operator()" has brackets of its own.
+    // "operator()" has its own brackets.
     if (at != std::string_view::npos && !text.substr(0, at).ends_with("operator")) text = text.substr(0, at);
   }
   return std::string(without_result(text));
@@ -178,11 +178,11 @@ std::vector<Found> find(const Elf& elf, std::string_view symbol) {
     if (!as_it_is && (!is_mangled(function.name) || function.name.find(word) == std::string_view::npos)) continue;
     std::string name = demangled(function.name);
     if (!as_it_is) {
-      // Pieces that the compiler cut off are no functions of the source.
+      // Parts that the compiler split off are not functions of the source.
       if (name.find(" [clone") != std::string::npos) continue;
       if (without_spaces(name) != wanted && without_spaces(without_parameters(name)) != wanted) continue;
     }
-    // Other names of the same code: a constructor's two forms are often one.
+    // Aliases of the same code: the two forms of a constructor are often one.
     const bool known = std::any_of(found.begin(), found.end(), [&](const Found& one) {
       return one.address == function.address && one.name == name;
     });
@@ -194,7 +194,7 @@ std::vector<Found> find(const Elf& elf, std::string_view symbol) {
 
 std::optional<Error> ambiguity(const std::vector<Found>& found, std::string_view symbol, std::string_view file_name) {
   const auto is_other = [&](const Found& one) {
-    // Forms of a constructor or destructor differ in the compiler's name only; static functions do in neither.
+    // Forms of a constructor or destructor differ only in the mangled name; static functions differ in neither.
     return one.name != found.front().name || one.symbol == found.front().symbol;
   };
   if (found.size() < 2 || std::none_of(found.begin() + 1, found.end(), is_other)) return std::nullopt;

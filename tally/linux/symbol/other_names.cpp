@@ -10,13 +10,14 @@ bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Letters as Fortran and Ada write them, digits and underlines, beginning with a letter.
+/// Whether a text is an identifier as Fortran and Ada compilers write it: lower-case letters, digits and underscores,
+/// with a letter first.
 bool is_word(std::string_view text) {
   return !text.empty() && is_lower(text.front()) &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
 }
 
-/// Without `mark` and the digits behind it at the end, where there are any.
+/// Removes `mark` and the digits after it from the end, if present.
 std::string_view without_number(std::string_view text, std::string_view mark) {
   const std::size_t digits = text.find_last_not_of("0123456789") + 1;
   if (digits == text.size() || !text.substr(0, digits).ends_with(mark) || digits <= mark.size()) return text;
@@ -45,7 +46,7 @@ std::optional<std::string> fortran_name(std::string_view name) {
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view module = name.substr(0, at);
   std::string_view procedure = name.substr(at + mark.size());
-  // Of a copy that the compiler made for some arguments: ".constprop.0".
+  // Suffix of a copy that the compiler made for certain arguments: ".constprop.0".
   const std::string_view clone = procedure.substr(std::min(procedure.find('.'), procedure.size()));
   procedure.remove_suffix(clone.size());
   if (!is_word(module) || !is_word(procedure)) return std::nullopt;
@@ -60,7 +61,7 @@ std::optional<std::string> ocaml_name(std::string_view name) {
   name.remove_prefix(mark.size());
   if (name.find("__") == std::string_view::npos && name.find('.') == std::string_view::npos) return std::nullopt;
   std::string made = with_points(without_number(name, "_"));
-  // What is no letter is "$" and its number.
+  // Other characters are written as "$" and their hexadecimal code.
   for (std::size_t at = 0; (at = made.find('$', at)) != std::string::npos && at + 2 < made.size(); ++at) {
     const int high = hex_digit(made[at + 1]), low = hex_digit(made[at + 2]);
     if (high >= 2 && high < 8 && low >= 0) made.replace(at, 3, 1, static_cast<char>(high * 16 + low));
@@ -74,7 +75,7 @@ std::optional<std::string> ada_name(std::string_view name) {
   for (const auto& [end, what] : {std::pair{"___elabb", "'Elab_Body"}, std::pair{"___elabs", "'Elab_Spec"}})
     if (name.ends_with(end) && is_word(name.substr(0, name.size() - std::string_view(end).size())))
       return with_points(name.substr(0, name.size() - std::string_view(end).size())) + what;
-  // A subprogram within another one, one of several with a name, the body of a task, one that a body declares.
+  // Suffixes of a nested subprogram, an overload, a task body, and a subprogram declared in a body.
   name = without_number(name, ".");
   name = without_number(name, "__");
   if (name.ends_with("TKB")) name.remove_suffix(3);

@@ -1,4 +1,4 @@
-// Names of functions of languages that encode them in ways of their own: Fortran, OCaml, Ada.
+// Demangles function names of Fortran, OCaml and Ada.
 #pragma once
 
 #include <optional>
@@ -7,14 +7,14 @@
 
 namespace tally::symbol {
 
-/// Of a procedure in a module, as gfortran writes it: "__m_MOD_fib" → "m::fib". Nothing for any other. Pure.
+/// Demangles a procedure of a gfortran module: "__m_MOD_fib" → "m::fib". No name if it is not one. Pure.
 std::optional<std::string> fortran_name(std::string_view name);
 
-/// As ocamlopt writes it: "camlStdlib__List__map_12" → "Stdlib.List.map". Nothing for any other. Pure.
+/// Demangles a name of ocamlopt: "camlStdlib__List__map_12" → "Stdlib.List.map". No name if it is not one. Pure.
 std::optional<std::string> ocaml_name(std::string_view name);
 
-/// As GNAT writes it: "ada_t__work__2" → "ada_t.work". Names of C may look the same: ask only of programs that hold
-/// Ada. Nothing for any other. Pure.
+/// Demangles a name of GNAT: "ada_t__work__2" → "ada_t.work". Names of C may look the same, so call it only for
+/// programs that contain Ada. No name if it is not one. Pure.
 std::optional<std::string> ada_name(std::string_view name);
 
 }  // namespace tally::symbol

@@ -37,7 +37,7 @@ TEST(OtherNames, subprograms_of_ada_packages) {
   EXPECT_EQ(ada_name("pack___elabb"), "pack'Elab_Body");
   for (const char* const other : {"main", "__gnat_free", "Foo__bar", "work.5", "x___y", ""})
     EXPECT_FALSE(ada_name(other)) << other;
-  // Names of C are left alone where nothing says that a program holds Ada.
+  // Without a sign that the program contains Ada, names of C stay unchanged.
   EXPECT_EQ(demangled("ada_t__work__2"), "ada_t__work__2");
 }
 

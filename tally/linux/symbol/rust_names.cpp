@@ -1,4 +1,4 @@
-// The rules: RFC 2603 ("Rust Symbol Mangling v0"), and the older one, which is C++'s for a path that ends in a hash.
+// Follows RFC 2603 ("Rust Symbol Mangling v0"), and the older scheme: C++ mangling of a path that ends in a hash.
 #include "tally/linux/symbol/rust_names.hpp"
 
 #include <algorithm>
@@ -37,20 +37,20 @@ const char* basic_type(char letter) {
   }
 }
 
-/// Reads a name letter by letter and writes it out. Whatever does not fit ends it.
+/// Parses a name character by character and writes its text. Anything unexpected ends it.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
   std::optional<std::string> read() {
     path(true);
-    // What may follow is the crate that asked for the instance.
+    // The crate that requested the instance may follow.
     return good_ ? std::optional(std::move(out_)) : std::nullopt;
   }
 
  private:
   static constexpr int most_depth = 100;
-  static constexpr std::size_t most_bytes = 4000;  // a name may refer to itself over and over
+  static constexpr std::size_t most_bytes = 4000;  // a name may refer to itself repeatedly
 
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   char next() {
@@ -103,7 +103,7 @@ class Reader {
     return text_.substr(at_ - size, size);
   }
 
-  /// Goes on where something stood before, and comes back.
+  /// Parses again from an earlier position, then returns to the current one.
   template <class Read>
   void again(Read&& read) {
     const std::size_t here = at_ - 1;  // of the letter
@@ -120,7 +120,7 @@ class Reader {
     at_ = back;
   }
 
-  /// `open`: its generic arguments are left without the last bracket. Returns whether one is open.
+  /// `open`: omits the closing bracket of its generic arguments. Returns whether one is open.
   bool path(bool is_value, bool open = false) {
     bool is_open = false;
     if (++depth_ > most_depth) good_ = false;
@@ -316,7 +316,7 @@ class Reader {
   int depth_ = 0, is_silent_ = 0;
 };
 
-/// What stands for a letter that linkers do not take: "$LT$", "$u20$".
+/// Replaces escapes of characters that linkers do not accept: "$LT$", "$u20$".
 std::string unescaped(std::string_view part) {
   static constexpr std::pair<std::string_view, char> letters[] = {{"SP", '@'}, {"BP", '*'}, {"RF", '&'}, {"LT", '<'},
                                                                   {"GT", '>'}, {"LP", '('}, {"RP", ')'}, {"C", ','}};
@@ -347,7 +347,7 @@ std::string unescaped(std::string_view part) {
   return text;
 }
 
-/// "_ZN1a1f17h0123456789abcdefE": parts with their sizes before them.
+/// "_ZN1a1f17h0123456789abcdefE": parts, each after its size.
 std::optional<std::string> older_name(std::string_view name) {
   name = name.substr(0, name.find(".llvm."));
   if (!name.starts_with("_ZN") || !name.ends_with('E')) return std::nullopt;

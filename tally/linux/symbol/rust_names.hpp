@@ -1,4 +1,4 @@
-// Names of Rust's functions, as its source has them.
+// Demangles function names of Rust.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace tally::symbol {
 
-/// A name of either kind that rustc writes ("_RNvCs1_1a1f", "_ZN1a1f17h0123456789abcdefE") without the hash codes of
-/// crates and instances; nothing for any other. Pure; about 1 us. Names of other alphabets stay in Punycode.
+/// Demangles a name of either scheme of rustc ("_RNvCs1_1a1f", "_ZN1a1f17h0123456789abcdefE"), without the hashes of
+/// crates and instances. No name if it is not one. Pure; about 1 µs. Non-ASCII names stay in Punycode.
 std::optional<std::string> rust_name(std::string_view name);
 
 }  // namespace tally::symbol

@@ -45,7 +45,7 @@ TEST(RustNames, leave_others_alone) {
   EXPECT_EQ(demangled("_ZN1a1fEv"), "a::f()");
 }
 
-// A name that is cut is refused; a damaged one is refused or short.
+// A truncated name is refused; a damaged one is refused or short.
 TEST(RustNames, that_are_cut_or_damaged_are_refused_or_short) {
   const std::string whole =
       "RNvXNvNtCsjrHSEGnQ3l9_3std2io17default_write_fmtINtB2_7AdapterNtNtB4_5stdio10StdoutLockENtNtCsgE_4core3fmt5W";

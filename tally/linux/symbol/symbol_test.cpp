@@ -1,4 +1,4 @@
-// Names as people write them, and the functions of a real file: this very test.
+// Tests names that users type, and the functions of a real file: this test program.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -8,7 +8,7 @@
 
 namespace tally::symbol {
 
-// Seen by name from outside, so that they are in the table of symbols.
+// Not in an anonymous namespace, so that they are in the symbol table.
 struct Sample {
   [[gnu::noipa, gnu::used]] explicit Sample(int n) : value(n) {}
   [[gnu::noipa, gnu::used]] int twice(int n) const { return value + 2 * n; }

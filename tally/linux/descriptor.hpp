@@ -7,7 +7,7 @@
 
 namespace tally::linux {
 
-/// Owns a file descriptor. Moves, never copies.
+/// Owns a file descriptor. Can be moved, not copied.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -22,14 +22,14 @@ class Descriptor {
   }
   ~Descriptor() { reset(); }
 
-  /// The descriptor; −1 where it owns none.
+  /// Returns the descriptor; −1 if it owns none.
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
-  /// Gives it up without closing it.
+  /// Releases ownership without closing it.
   int release() { return std::exchange(fd_, -1); }
 
-  /// Closes it now.
+  /// Closes it.
   void reset() {
     if (fd_ >= 0) close(fd_);
     fd_ = -1;

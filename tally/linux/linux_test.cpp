@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of files that is gone at the end.
+// A temporary directory of files.
 class Tree : public testing::Test {
  protected:
   void SetUp() override {
@@ -60,7 +60,7 @@ TEST_F(FindProgram, takes_the_first_executable_file_of_the_path) {
   EXPECT_EQ(find_program("tool", path), right);
 }
 
-TEST_F(FindProgram, tells_a_missing_file_from_one_that_cannot_run) {
+TEST_F(FindProgram, distinguishes_a_missing_file_from_one_that_cannot_run) {
   const std::string plain = add("a/tool", "");
   EXPECT_EQ(find_program("tool", (root_ / "a").string()).error().code, Code::not_executable);
   EXPECT_EQ(find_program("tool", (root_ / "b").string()).error().code, Code::not_found);
@@ -70,9 +70,9 @@ TEST_F(FindProgram, tells_a_missing_file_from_one_that_cannot_run) {
   EXPECT_EQ(find_program("", "/bin").error().code, Code::not_found);
 }
 
-using Looking = Tree;
+using ReadHostMachine = Tree;
 
-TEST_F(Looking, a_virtual_machine_without_pmu) {
+TEST_F(ReadHostMachine, a_virtual_machine_without_pmu) {
   add("proc/cpuinfo",
       "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\nmicrocode\t: 0x42\nflags\t\t: fpu hypervisor sse\n\n"
       "processor\t: 1\nmodel name\t: Another\n");
@@ -90,7 +90,7 @@ TEST_F(Looking, a_virtual_machine_without_pmu) {
   EXPECT_TRUE(machine.pmus.empty());
 }
 
-TEST_F(Looking, a_hybrid_processor_with_a_governor) {
+TEST_F(ReadHostMachine, a_hybrid_processor_with_a_governor) {
   add("proc/cpuinfo", "flags\t\t: fpu nohypervisor\n");
   add("sys/bus/event_source/devices/cpu_core/type", "4\n");
   add("sys/bus/event_source/devices/cpu_atom/type", "10\n");
@@ -102,7 +102,7 @@ TEST_F(Looking, a_hybrid_processor_with_a_governor) {
   EXPECT_EQ(machine.governor, "performance");
 }
 
-TEST_F(Looking, an_empty_machine_claims_nothing) {
+TEST_F(ReadHostMachine, an_empty_machine_reports_nothing) {
   Machine nothing;
   nothing.architecture = read_host_machine().architecture;
   EXPECT_EQ(read_host_machine(root_.string()), nothing);
@@ -121,13 +121,13 @@ TEST_F(Writing, replaces_a_file_and_keeps_it_until_then) {
   EXPECT_EQ(content(path), "new");
 }
 
-TEST_F(Writing, leaves_no_empty_file_behind) {
+TEST_F(Writing, leaves_no_empty_file) {
   const std::string path = (root_ / "file").string();
   { ASSERT_TRUE(Output::open_file(path)); }
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST_F(Writing, a_file_that_was_removed_meanwhile_is_made_again) {
+TEST_F(Writing, a_file_that_was_removed_meanwhile_is_created_again) {
   const std::string path = add("folder/file", "an earlier text");
   auto output = Output::open_file(path);
   ASSERT_TRUE(output);
@@ -156,7 +156,7 @@ TEST_F(Writing, a_full_disk_is_an_error) {
   EXPECT_EQ(written.error().os_errno, ENOSPC);
 }
 
-// Each call of a hook appends a letter to a file, which parent and child share.
+// Each hook call appends a letter to a file that parent and child share.
 class Hooks : public Tree {
  protected:
   void SetUp() override {
@@ -194,8 +194,8 @@ TEST_F(Hooks, run_once_before_a_good_execve) {
   EXPECT_EQ(calls(), "b");
 }
 
-// As a terminal's Ctrl-C, which tally gets while there is no program yet: nobody else passes it on.
-TEST_F(Hooks, a_signal_that_came_before_the_program_reaches_it) {
+// Like Ctrl-C in a terminal before the program exists: only tally gets it, so tally must forward it.
+TEST_F(Hooks, forward_a_signal_that_came_before_the_program) {
   auto signals = Signals::watch();
   raise(SIGINT);
   auto program = Program::start({"sleep", "20"}, *signals, hooks());
@@ -217,7 +217,7 @@ TEST_F(Hooks, run_in_pairs_where_execve_fails) {
   EXPECT_EQ(calls(), "bnb");
 }
 
-TEST_F(Hooks, hear_of_the_last_failure_too) {
+TEST_F(Hooks, are_called_after_the_last_failure_too) {
   const std::string script = add("script", "#!/nowhere/interpreter\n", 0755);
   EXPECT_EQ(run({script}).error().code, Code::not_found);
   EXPECT_EQ(calls(), "bf");
@@ -252,7 +252,7 @@ TEST(RepeatableEnvironment, keeps_what_is_set_and_adds_to_lists) {
   EXPECT_EQ(repeatable_environment({"GLIBC_TUNABLES=glibc.pthread.rseq=1"})[0], "GLIBC_TUNABLES=glibc.pthread.rseq=1");
 }
 
-TEST(ExitOf, speaks_as_a_shell) {
+TEST(ExitOf, has_the_exit_codes_of_a_shell) {
   EXPECT_EQ(exit_of(3 << 8).code, 3);
   EXPECT_FALSE(exit_of(3 << 8).signal);
   EXPECT_EQ(exit_of(11).code, 139);
@@ -283,18 +283,18 @@ TEST(UsageOf, a_living_process_is_read_from_proc) {
   EXPECT_FALSE(usage_of_living(0));
 }
 
-TEST(Cpuid, is_executed_where_there_is_one) {
+TEST(Cpuid, is_executed_on_x86) {
   const auto registers = cpuid(0);
 #if defined(__x86_64__)
   ASSERT_TRUE(registers);
   EXPECT_GE(registers->eax, 1U);
-  EXPECT_NE(registers->ebx, 0U);  // the first letters of the vendor
+  EXPECT_NE(registers->ebx, 0U);  // first letters of the vendor
 #else
   EXPECT_FALSE(registers);
 #endif
 }
 
-TEST(Topology, threads_of_a_core_lie_in_one_place) {
+TEST(Topology, threads_of_a_core_have_the_same_position) {
   std::string root = (std::filesystem::temp_directory_path() / "tally-topology-XXXXXX").string();
   ASSERT_TRUE(mkdtemp(root.data()));
   const auto put = [&](int processor, const char* socket, const char* core) {
@@ -315,7 +315,7 @@ TEST(Topology, threads_of_a_core_lie_in_one_place) {
   std::filesystem::remove_all(root);
 }
 
-TEST_F(Tree, memory_that_is_left_is_what_control_groups_leave) {
+TEST_F(Tree, available_memory_respects_the_limits_of_cgroups) {
   add("proc/meminfo", "MemTotal: 4096 kB\nMemAvailable: 2048 kB\n");
   EXPECT_EQ(available_bytes(root_.string()), 2048u * 1024);
   add("proc/self/cgroup", "4:memory:/box/inner\n3:cpuset:/\n0::/new\n");
@@ -331,7 +331,7 @@ TEST_F(Tree, memory_that_is_left_is_what_control_groups_leave) {
   EXPECT_FALSE(available_bytes("/nowhere"));
 }
 
-// Two sockets, and memory after a link that has no processors; a node without memory is none to measure.
+// Two sockets and CXL memory without CPUs; a node without memory cannot be measured.
 TEST_F(Tree, memory_nodes_are_those_with_memory) {
   add("sys/devices/system/node/node0/cpulist", "0-2,8\n");
   add("sys/devices/system/node/node0/meminfo", "\nNode 0 MemTotal:       1024 kB\nNode 0 MemFree: 10 kB\n");

@@ -1,11 +1,11 @@
-// A limit on the size of files (`ulimit -f`) as an error instead of a signal.
+// Makes the limit on the size of files (`ulimit -f`) an error instead of a signal.
 #pragma once
 
 #include <signal.h>
 
 namespace tally::linux {
 
-/// While it lives, a file that grows beyond the limit ends its write with EFBIG.
+/// During its lifetime, a write beyond the limit fails with EFBIG.
 class WithoutSizeSignal {
  public:
   WithoutSizeSignal() {

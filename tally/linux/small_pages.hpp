@@ -1,10 +1,10 @@
-// Memory in pages of the smallest size, so that page faults can be predicted.
+// Disables transparent huge pages, so that page faults are predictable.
 #pragma once
 
 namespace tally::linux {
 
-/// While it lives, programs that this process starts get no transparent huge pages (prctl(2), PR_SET_THP_DISABLE: it is
-/// inherited, and kept by execve). Where the kernel refuses, nothing changes.
+/// During its lifetime, programs that this process starts get no transparent huge pages (prctl(2), PR_SET_THP_DISABLE:
+/// inherited and kept by execve). Has no effect if the kernel refuses.
 class SmallPages {
  public:
   SmallPages();

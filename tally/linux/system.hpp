@@ -1,4 +1,4 @@
-// Small things around system calls.
+// Helpers for system calls.
 #pragma once
 
 #include <cerrno>
@@ -10,10 +10,10 @@
 
 namespace tally::linux {
 
-/// What the system calls an errno: "No such file or directory".
+/// Returns the system's text for an errno: "No such file or directory".
 inline std::string errno_text(int os_errno) { return std::generic_category().message(os_errno); }
 
-/// An Error from errno as it stands: "WHAT: No such file or directory".
+/// Makes an Error from the current errno: "WHAT: No such file or directory".
 inline tl::unexpected<Error> system_failure(Code code, const std::string& what, std::string hint = {}) {
   const int os_errno = errno;
   return fail(code, what + ": " + errno_text(os_errno), std::move(hint), os_errno);

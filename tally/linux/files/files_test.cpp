@@ -82,7 +82,7 @@ TEST_F(State, a_pipe_is_not_waited_for) {
   EXPECT_EQ(folder->read("file", 100), std::nullopt);
 }
 
-TEST_F(State, what_others_may_write_is_none) {
+TEST_F(State, files_that_others_may_write_are_not_read) {
   const auto folder = StateFolder::open(path("own"), true);
   ASSERT_TRUE(folder->write("file", "text"));
   ASSERT_EQ(chmod(path("own/file").c_str(), 0622), 0);
@@ -132,7 +132,7 @@ TEST_F(InputFiles, content_of_a_pipe_is_not_waited_for) {
 
 using OutputFiles = Files;
 
-TEST_F(OutputFiles, nobody_sees_half_of_a_text) {
+TEST_F(OutputFiles, no_reader_sees_half_of_a_text) {
   const std::string file = add("file", "earlier");
   auto output = Output::open_file(file);
   ASSERT_TRUE(output);
@@ -144,14 +144,14 @@ TEST_F(OutputFiles, nobody_sees_half_of_a_text) {
   EXPECT_EQ(names(), 1u) << "nothing else is left there";
 }
 
-TEST_F(OutputFiles, parts_are_seen_where_there_was_nothing_before) {
+TEST_F(OutputFiles, parts_of_a_new_file_are_visible_at_once) {
   auto output = Output::open_file(path("file"));
   ASSERT_TRUE(output);
   ASSERT_TRUE(output->add("one "));
   EXPECT_EQ(text_of(path("file")), "one ");
 }
 
-TEST_F(OutputFiles, published_parts_are_seen_as_they_come) {
+TEST_F(OutputFiles, published_parts_are_visible_at_once) {
   auto output = Output::open_file(add("file", "earlier"));
   ASSERT_TRUE(output->add("one "));
   ASSERT_TRUE(output->publish());
@@ -232,7 +232,7 @@ class PerfMaps : public testing::Test {
   }
 };
 
-TEST_F(PerfMaps, of_this_user_are_believed) {
+TEST_F(PerfMaps, of_this_user_are_read) {
   const PerfMap map = read_perf_map({nobody, false, Nanoseconds{0}});
   EXPECT_EQ(map.text, "1000 10 made\n");
   EXPECT_EQ(map.refused, "");

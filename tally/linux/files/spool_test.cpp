@@ -10,7 +10,7 @@ namespace tally::linux {
 namespace {
 
 // Adds blocks of many lengths, more than a chunk in total, and reads blocks of other lengths.
-void gives_back_what_it_took(std::uint32_t numbers) {
+void returns_what_was_added(std::uint32_t numbers) {
   Spool spool;
   std::vector<std::uint32_t> all(numbers);
   std::iota(all.begin(), all.end(), 1u);
@@ -31,16 +31,16 @@ void gives_back_what_it_took(std::uint32_t numbers) {
   }
 }
 
-TEST(Spool, gives_back_what_it_took) {
-  gives_back_what_it_took(10);
-  gives_back_what_it_took(3'000'000);
+TEST(Spool, returns_what_was_added) {
+  returns_what_was_added(10);
+  returns_what_was_added(3'000'000);
 }
 
-TEST(Spool, holds_in_memory_what_no_file_takes) {
+TEST(Spool, keeps_in_memory_what_no_file_takes) {
   const char* const before = std::getenv("TMPDIR");
   const std::string kept = before != nullptr ? before : "";
   setenv("TMPDIR", "/proc/no/such/folder", 1);
-  gives_back_what_it_took(1'000'000);
+  returns_what_was_added(1'000'000);
   kept.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", kept.c_str(), 1);
 }
 

@@ -174,11 +174,11 @@ bool HttpServer::make_room(const std::string& from) {
   return false;
 }
 
-bool HttpServer::goes_on(Place place, const std::function<HttpAnswer(const HttpRequest&)>& answer) {
-  switch (place->state) {
-    case Connection::State::asks: return receives(*place, answer);
-    case Connection::State::is_answered: return sends(*place);
-    case Connection::State::is_drained: return drains(*place);
+bool HttpServer::goes_on(Position position, const std::function<HttpAnswer(const HttpRequest&)>& answer) {
+  switch (position->state) {
+    case Connection::State::asks: return receives(*position, answer);
+    case Connection::State::is_answered: return sends(*position);
+    case Connection::State::is_drained: return drains(*position);
   }
   return false;
 }
@@ -245,11 +245,11 @@ void HttpServer::watch(Connection& one, std::uint32_t events) {
   epoll_ctl(events_.get(), EPOLL_CTL_MOD, one.socket.get(), &event);
 }
 
-void HttpServer::close(Place place) {
-  by_socket_.erase(place->socket.get());
-  if (const auto of = of_address_.find(place->from); of != of_address_.end() && --of->second == 0)
+void HttpServer::close(Position position) {
+  by_socket_.erase(position->socket.get());
+  if (const auto of = of_address_.find(position->from); of != of_address_.end() && --of->second == 0)
     of_address_.erase(of);
-  connections_.erase(place);
+  connections_.erase(position);
 }
 
 void HttpServer::close_late() {

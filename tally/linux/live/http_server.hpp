@@ -29,8 +29,8 @@ struct HttpAnswer {
 };
 
 /// One thread serves all connections. Each has one request, and none waits for another. A request has two seconds and 8
-/// KiB, an answer ten seconds. An address may have 128 connections, all together 512; above that, the oldest one
-/// without a request is closed, so that a client with a request is always answered.
+/// KiB, an answer ten seconds. An address may have 128 connections, all together 512; above that, the oldest one that
+/// is not being answered is closed, so that a client with a request is always answered.
 class HttpServer {
  public:
   /// Listens on "ADDRESS:PORT", "[ADDRESS]:PORT"; port 0 is any free one. Errors: cannot_measure, with the system's
@@ -55,24 +55,24 @@ class HttpServer {
     Nanoseconds deadline{0};
     enum class State { asks, is_answered, is_drained } state = State::asks;
   };
-  using Place = std::list<Connection>::iterator;
+  using Position = std::list<Connection>::iterator;
 
   HttpServer(Descriptor socket, Descriptor events, Descriptor bell, std::uint16_t port)
       : socket_(std::move(socket)), events_(std::move(events)), bell_(std::move(bell)), port_(port) {}
   void accept_all();
   bool make_room(const std::string& from);
-  bool goes_on(Place place, const std::function<HttpAnswer(const HttpRequest&)>& answer);
+  bool goes_on(Position position, const std::function<HttpAnswer(const HttpRequest&)>& answer);
   bool receives(Connection& one, const std::function<HttpAnswer(const HttpRequest&)>& answer);
   bool sends(Connection& one);
   bool drains(Connection& one);
   void watch(Connection& one, std::uint32_t events);
-  void close(Place place);
+  void close(Position position);
   void close_late();
 
   Descriptor socket_, events_, bell_;
   std::uint16_t port_ = 0;
   std::list<Connection> connections_;  // oldest first
-  std::map<int, Place> by_socket_;
+  std::map<int, Position> by_socket_;
   std::map<std::string, std::size_t> of_address_;
 };
 

@@ -72,7 +72,7 @@ TEST_F(Serving, an_address_with_very_many_idle_connections_is_answered) {
   for (const int one : idle) close(one);
 }
 
-TEST(HttpServer, says_why_it_cannot_listen) {
+TEST(HttpServer, reports_why_it_cannot_listen) {
   const auto first = HttpServer::listen("127.0.0.1:0");
   ASSERT_TRUE(first);
   const auto second = HttpServer::listen("127.0.0.1:" + std::to_string(first->port()));

@@ -21,7 +21,7 @@ TEST(KernelTimes, each_processor_by_its_number) {
   EXPECT_EQ(times.running, 3u);
 }
 
-TEST(KernelTimes, what_is_not_there_is_nothing) {
+TEST(KernelTimes, a_missing_value_is_empty) {
   EXPECT_EQ(kernel_times(""), KernelTimes{});
   EXPECT_EQ(kernel_times("cpux 1 2 3\ncpu-1 1\n"), KernelTimes{});
   EXPECT_TRUE(waiting_times("").empty());
@@ -40,7 +40,7 @@ TEST(Pressure, the_total_of_some) {
             116687541u);
 }
 
-TEST(Processes, a_name_may_hold_anything) {
+TEST(Processes, a_name_may_contain_any_character) {
   const auto statistics = process_statistics(
       7, "7 (a) b) (c) S 1 7 7 0 -1 4194304 100 0 5 0 30 12 0 0 20 0 3 0 1299129 3133440 380 18446744073709551615");
   ASSERT_TRUE(statistics);
@@ -55,7 +55,7 @@ TEST(Processes, a_name_may_hold_anything) {
   EXPECT_EQ(process_statistics(7, ""), std::nullopt);
 }
 
-TEST(FolderFiles, says_why_there_is_nothing) {
+TEST(FolderFiles, reports_why_a_file_cannot_be_read) {
   FolderFiles none("/nowhere/at/all");
   EXPECT_TRUE(none.text("stat").empty());
   EXPECT_EQ(none.os_errno(), ENOENT);

@@ -46,8 +46,8 @@ std::uint64_t total_bytes(const std::string& meminfo) {
 
 std::vector<Node> memory_nodes(const std::string& root) {
   std::vector<Node> nodes;
-  std::error_code gone;
-  for (const auto& entry : std::filesystem::directory_iterator(root + "/sys/devices/system/node", gone)) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(root + "/sys/devices/system/node", ignored)) {
     const std::string folder = entry.path().string();
     const std::string name = entry.path().filename().string();
     const auto number = name.starts_with("node") ? numbers_of(name.substr(4)) : std::vector<int>();

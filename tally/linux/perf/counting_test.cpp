@@ -44,7 +44,7 @@ bool refuse_perf(int answer) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-TEST(PerfGate, the_kernel_answers_before_it_asks_for_rights) {
+TEST(PerfGate, the_kernel_checks_flags_before_permissions) {
   const Survey survey = read_counting();
   if (survey.seccomp != 0) GTEST_SKIP() << "a filter of system calls may answer here";
   if (!survey.machine.perf_event_paranoid) GTEST_SKIP() << "this kernel has no perf";
@@ -67,7 +67,7 @@ TEST(PerfCounter, of_the_next_program_counts_nothing_of_this_one) {
   EXPECT_GT(counter.read()->value, 0u);
 }
 
-TEST(FaultLog, knows_where_every_fault_of_the_next_program_was) {
+TEST(FaultLog, records_every_fault_of_the_next_program) {
   const PerfCounter counter = open_for_next_program(KernelEvent::page_faults);
   auto log = FaultLog::open(KernelEvent::page_faults, false);
   if (!counter || !log) GTEST_SKIP() << "the kernel refuses perf_event_open here";
@@ -87,13 +87,13 @@ TEST(FaultLog, knows_where_every_fault_of_the_next_program_was) {
   EXPECT_GT(on_stacks, 0);
 }
 
-TEST(PerfGate, a_filter_answers_in_its_stead) {
+TEST(PerfGate, a_seccomp_filter_answers_instead) {
   for (const int answer : {EPERM, ENOSYS}) {
     EXPECT_EQ(in_child([&] { return refuse_perf(answer) ? perf_gate_errno() : 200; }), answer);
   }
 }
 
-TEST(Probes, a_filter_shows_in_the_survey_and_in_every_attempt) {
+TEST(Probes, a_seccomp_filter_is_in_the_survey_and_in_every_attempt) {
   EXPECT_EQ(in_child([] {
               if (!refuse_perf(EPERM)) return 200;
               const Survey survey = read_counting();
@@ -120,7 +120,7 @@ TEST(Probes, this_machine_answers_the_same_twice) {
   EXPECT_EQ(one.time_stamp_hertz.has_value(), two.time_stamp_hertz.has_value());
 }
 
-TEST(KnownWork, what_does_not_count_truly_is_not_trusted) {
+TEST(KnownWork, a_pmu_that_counts_wrong_is_not_trusted) {
   const auto why = [](std::uint64_t value, std::int64_t running = 1) {
     return why_not_trusted({"branches", 0, PerfValue{value, Nanoseconds{1}, Nanoseconds{running}}, 500, 550});
   };

@@ -12,7 +12,7 @@
 
 namespace tally::linux {
 
-/// A register that counts, as instructions address it.
+/// A register of the PMU, as instructions address it.
 struct CounterPlace {
   std::uint32_t selector = 0;  ///< value of ECX for rdpmc; bit 30: a fixed counter
   unsigned width = 0;          ///< in bits

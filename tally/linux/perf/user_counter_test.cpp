@@ -56,7 +56,7 @@ TEST(UserCounter, a_counter_that_was_armed_below_zero_is_read_with_its_sign) {
   }
 }
 
-TEST(UserCounter, what_it_holds_is_the_kernels_offset_and_the_registers_word) {
+TEST(UserCounter, its_value_is_the_kernels_offset_plus_the_register) {
   Fake fake;
   fake.page.offset = 1 << 20;  // count 0 = offset + (−period)
   std::int64_t value = 0;
@@ -77,7 +77,7 @@ TEST(UserCounter, a_thread_that_moves_while_it_is_read_is_read_again) {
   EXPECT_EQ(value, 5010);
 }
 
-TEST(UserCounter, what_is_on_no_processor_is_not_read) {
+TEST(UserCounter, a_counter_without_a_register_is_not_read) {
   Fake fake;
   std::int64_t value = 0;
   ASSERT_TRUE(fake.counter.read(value));
@@ -96,7 +96,7 @@ TEST(UserCounter, a_page_that_allows_no_reads_is_not_read) {
   }
 }
 
-TEST(UserCounter, a_turn_of_others_is_noticed_and_a_switch_of_threads_is_none) {
+TEST(UserCounter, multiplexing_is_noticed_and_a_thread_switch_is_not_multiplexing) {
   Fake fake;
   std::uint64_t turns = 0;
   fake.counter.turns = &turns;

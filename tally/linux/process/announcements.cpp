@@ -32,7 +32,7 @@ Result<Announcements> Announcements::make() {
 
 namespace {
 
-/// What came with a message: who sent it, and the first of the descriptors. Others are closed.
+/// Reads the control data of a message: the sender, and the first descriptor. Closes any others.
 std::optional<pid_t> read_control(msghdr& header, Descriptor& file) {
   std::optional<pid_t> sender;
   for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {

@@ -8,7 +8,7 @@ namespace tally::linux {
 Antagonist::Antagonist(int processor)
     : thread_(worker_thread([this, processor] {
         if (!stay_on(processor)) return;
-        // Conditional branches, as many as it can: a count that takes them for the program's is far off.
+        // Executes conditional branches only: a count that includes them is far off.
         while (!ends_.load(std::memory_order_relaxed)) {
         }
       })) {}

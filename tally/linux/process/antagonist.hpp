@@ -1,4 +1,4 @@
-// Somebody else on the same processor, who must not be counted.
+// A competing thread on the same CPU, which must not be counted.
 #pragma once
 
 #include <atomic>
@@ -6,8 +6,8 @@
 
 namespace tally::linux {
 
-/// While it lives, a thread of this process runs on one processor without a pause, so that whoever runs there has to
-/// take turns with it. Create it after Signals. Never moves.
+/// During its lifetime, a thread of this process runs on one CPU without a pause, so that other threads there are
+/// preempted. Create it after Signals. Cannot be moved.
 class Antagonist {
  public:
   explicit Antagonist(int processor);

@@ -12,11 +12,11 @@
 namespace tally::linux {
 
 Result<void> keep_only_perfmon() {
-  constexpr int perfmon = 38;  // CAP_PERFMON, which older headers do not have
+  constexpr int perfmon = 38;  // CAP_PERFMON, missing in older headers
   constexpr int most = 64;
   (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  // Only who has CAP_SETPCAP may; others have nothing to lose here.
+  // Requires CAP_SETPCAP; without it, the process has nothing to drop here.
   for (int one = 0; one < most; ++one)
     if (one != perfmon) (void)prctl(PR_CAPBSET_DROP, one, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};

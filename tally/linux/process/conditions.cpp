@@ -22,18 +22,17 @@ constexpr unsigned long ask_only = 0xffffffff;
 struct Setting {
   std::string_view name;
   std::string_view value;
-  char separator;  ///< of a variable that is a list of settings "key=value"; 0 for a plain one
+  char separator;  ///< separator of a variable that is a list of "key=value" settings; 0 for a single value
 };
 
-// Each is documented by the program that reads it; one more is one line here and one in
-// docs/guides/repeatable-counts.md.
+// The program that reads each one documents it. To add one, add a line here and in docs/guides/repeatable-counts.md.
 constexpr Setting settings[] = {
-    // The kernel registers no restartable sequences, so the C library takes the same paths with every way of counting.
+    // The kernel registers no restartable sequences: the C library then takes the same paths with every backend.
     {"GLIBC_TUNABLES", "glibc.pthread.rseq=0", ':'},
     {"PYTHONHASHSEED", "0", 0},
     {"PERL_HASH_SEED", "0", 0},
     {"PERL_PERTURB_KEYS", "0", 0},
-    {"PERL_RAND_SEED", "0", 0},          // perl 5.38 and later
+    {"PERL_RAND_SEED", "0", 0},          // Perl 5.38 and later
     {"QT_HASH_SEED", "0", 0},            // Qt 5 and 6
     {"GODEBUG", "randautoseed=0", ','},  // Go 1.20 and later: the seed of math/rand
 };
@@ -52,11 +51,11 @@ void apply(const Setting& setting, std::vector<std::string>& environment) {
   *found += setting.value;
 }
 
-// Room for the most processors that a kernel can be built for.
+// Room for as many CPUs as a kernel can support.
 using ProcessorSet = std::array<cpu_set_t, 8>;
 constexpr std::size_t processor_limit = sizeof(ProcessorSet) * 8;
 
-// Whether a list as the kernel writes them, "0-3,8", holds a number.
+// Whether a list in the kernel's format, "0-3,8", contains a number.
 bool lists(const std::string& list, int number) {
   for (const std::string& range : split(list, ',')) {
     const auto ends = split(range, '-');

@@ -1,4 +1,4 @@
-// The conditions under which a program is started.
+// The conditions under which a program starts: repeatability and CPU.
 #pragma once
 
 #include <optional>
@@ -10,36 +10,34 @@
 namespace tally::linux {
 
 struct Conditions {
-  bool repeatable = false;       ///< addresses are not randomised, the environment is repeatable_environment()
-  std::optional<int> processor;  ///< the only one that the program may run on; see check_processor()
+  bool repeatable = false;       ///< no address randomization, and repeatable_environment()
+  std::optional<int> processor;  ///< the only CPU that the program may run on; see check_processor()
   bool operator==(const Conditions&) const = default;
 };
 
-/// Errors: bad_usage where there is no such processor (or it is switched off); cannot_measure where this process may
-/// not run on it.
+/// Checks that this process can run on a CPU. Errors: bad_usage if there is no such CPU or it is offline;
+/// cannot_measure if this process may not run on it.
 Result<void> check_processor(int processor);
 
-/// The processors of a list such as "0,2-3"; all that are switched on where it is empty. Errors: bad_usage for what is
-/// no such list, and for a processor that is not there.
+/// Returns the CPUs of a list such as "0,2-3"; all that are online if it is empty. Errors: bad_usage for an invalid
+/// list or a missing CPU.
 Result<std::vector<int>> processors(const std::string& list);
 
-/// The numbers of a list as the kernel writes them, "0,2-3", each once and in order; nothing where it is no such list.
-/// Pure.
+/// Returns the numbers of a list in the kernel's format, "0,2-3", sorted and each once; nothing if it is invalid. Pure.
 std::optional<std::vector<int>> listed_processors(const std::string& list);
 
-/// Lets the calling thread, and what it starts, run on this processor only. Async-signal-safe; false where the kernel
-/// refuses.
+/// Pins the calling thread, and what it starts, to this CPU. Returns false if the kernel refuses. Async-signal-safe.
 bool stay_on(int processor) noexcept;
 
-/// `environment` ("NAME=value") with what makes programs repeat themselves: fixed seeds where an interpreter or library
-/// takes one from there, and no restartable sequences in the GNU C library. What is set already stays as it is; a list
-/// of settings is added to. Pure.
+/// Adds settings to `environment` ("NAME=value") that make programs repeatable: fixed seeds for interpreters and
+/// libraries that read one, and no restartable sequences in the GNU C library. Existing values stay; lists of settings
+/// are extended. Pure.
 std::vector<std::string> repeatable_environment(std::vector<std::string> environment);
 
-/// While it lives, programs that this process and its children execute get addresses that are not randomised.
+/// During its lifetime, programs that this process and its children execute get no address randomization.
 class FixedAddresses {
  public:
-  /// Errors: cannot_measure where the kernel, or a filter of system calls, refuses.
+  /// Errors: cannot_measure if the kernel or a system call filter refuses.
   static Result<FixedAddresses> hold();
 
   FixedAddresses(FixedAddresses&& other) noexcept;
@@ -53,7 +51,7 @@ class FixedAddresses {
   bool held_ = true;
 };
 
-/// Processors that this machine may have, whether they are online or not.
+/// Returns the number of CPUs that this machine can have, online or not.
 long configured_processors();
 
 }  // namespace tally::linux

@@ -25,7 +25,7 @@
 namespace tally::linux {
 namespace {
 
-// What goes through the pipe: one of these letters, and for an error its two texts, each with a zero after it.
+// Content of the pipe: one of these letters, and for an error its two texts, each followed by a zero byte.
 constexpr char is_ready = 'r';
 constexpr char is_error = 'e';
 
@@ -40,11 +40,11 @@ void write_all(int fd, const std::string& text) {
 
 std::string read_all(int fd) {
   std::string text;
-  char piece[512];
+  char chunk[512];
   while (true) {
-    const auto size = retry([&] { return read(fd, piece, sizeof piece); });
+    const auto size = retry([&] { return read(fd, chunk, sizeof chunk); });
     if (size <= 0) return text;
-    text.append(piece, static_cast<std::size_t>(size));
+    text.append(chunk, static_cast<std::size_t>(size));
   }
 }
 
@@ -63,7 +63,7 @@ void turn_away_from_terminal(const char* name) {
   if (null > 2) close(null);
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_NAME, name);
-  // It may hold a file for every processor, many times over.
+  // It may open many files for each CPU.
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
     files.rlim_cur = files.rlim_max;
@@ -85,10 +85,10 @@ void wait_for_end(const ProcessMark& process) {
   while (living.any()) living.wait(-1, -1);
 }
 
-// Never back into the code of who made it, not by an exception either.
+// Never returns to the caller's code, not even by an exception.
 [[noreturn]] void live(const char* name, Descriptor report,
                        const std::function<Result<void>(Staying&)>& life) noexcept {
-  // Blocked before anybody can know of this process.
+  // Blocked before another process can know this one.
   Descriptor signals = signals_that_end();
   turn_away_from_terminal(name);
   const bool can_be_ended = static_cast<bool>(signals);
@@ -145,7 +145,7 @@ Result<pid_t> start_daemon(const char* name, const std::function<Result<void>(St
   const pid_t between = fork();
   if (between < 0) return system_failure(Code::cannot_measure, "cannot make a process");
   if (between == 0) {
-    // The parent of the one that stays ends at once: whoever takes in orphans waits for it.
+    // The daemon's parent ends at once, so the process that adopts orphans will reap the daemon.
     const pid_t staying = fork();
     if (staying != 0) _exit(staying > 0 ? 0 : 1);
     close_all_but(theirs.get());
@@ -159,11 +159,11 @@ Result<pid_t> start_daemon(const char* name, const std::function<Result<void>(St
   pid_t number = 0;
   if (retry([&] { return read(ours.get(), &number, sizeof number); }) == sizeof number) {
     const ProcessMark mark = mark_of(number);
-    const std::string told = read_all(ours.get());
-    if (!told.empty() && told[0] == is_ready) return number;
-    // Its files are closed a little before it is gone.
+    const std::string reported = read_all(ours.get());
+    if (!reported.empty() && reported[0] == is_ready) return number;
+    // Its files are closed shortly before it ends.
     wait_for_end(mark);
-    const auto texts = split(std::string_view(told).substr(std::min<std::size_t>(told.size(), 1)), '\0');
+    const auto texts = split(std::string_view(reported).substr(std::min<std::size_t>(reported.size(), 1)), '\0');
     if (texts.size() == 3) return fail(Code::cannot_measure, texts[0], texts[1]);
   }
   return fail(Code::cannot_measure, fmt::format("the process '{}' ended before it was ready", name));

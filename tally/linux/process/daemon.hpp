@@ -1,4 +1,4 @@
-// A process that stays when the command that made it has ended.
+// Starts a process that continues after the command that started it has ended.
 #pragma once
 
 #include <sys/types.h>
@@ -12,34 +12,35 @@
 
 namespace tally::linux {
 
-/// A process, told from a later one of the same number.
+/// Identifies a process, and distinguishes it from a later one with the same ID.
 struct ProcessMark {
   pid_t number = 0;
-  std::uint64_t started = 0;  ///< clock ticks since the start of the system (proc_pid_stat(5), field 22)
+  std::uint64_t started = 0;  ///< clock ticks since boot (proc_pid_stat(5), field 22)
   bool operator==(const ProcessMark&) const = default;
 };
 
-/// The mark of a process; started is 0 where it is gone.
+/// Returns the mark of a process; started is 0 if it has ended.
 ProcessMark mark_of(pid_t process);
 
-/// Whether this very process lives.
+/// Whether exactly this process is running.
 bool lives(const ProcessMark& process);
 
-/// Asks it to end by SIGTERM, and waits for that. Errors: cannot_measure where it may not be asked.
+/// Sends SIGTERM and waits until it ends. Errors: cannot_measure if this process may not send it.
 Result<void> end_and_wait(const ProcessMark& process);
 
-/// What the process that stays has in hand.
+/// The daemon's connection to its creator, and its signals.
 class Staying {
  public:
   Staying(Descriptor report, Descriptor signals) : report_(std::move(report)), signals_(std::move(signals)) {}
 
-  /// Tells who made it that all is done. False where that one has gone: nobody will know of this process.
+  /// Reports to the creator that the daemon is ready. Returns false if the creator has ended: then nobody will know the
+  /// daemon.
   bool ready();
 
-  /// Waits so many milliseconds at most; true where SIGTERM, SIGINT, SIGHUP or SIGQUIT has asked it to end.
+  /// Waits up to the timeout. Returns true if SIGTERM, SIGINT, SIGHUP or SIGQUIT asked the daemon to end.
   bool asked_to_end(int milliseconds) const;
 
-  /// Tells who made it why it ends, where that was not told that all is done.
+  /// Reports to the creator why the daemon ends, unless ready() was called.
   void failed(const Error& error);
 
  private:
@@ -47,10 +48,10 @@ class Staying {
   Descriptor signals_;
 };
 
-/// Makes a process of this name (15 letters at most) that lives through `life`: in a session of its own, in /, with no
-/// file of this one's open, nothing to write to, and as many files as it may have. Returns its number when it calls
-/// ready(). Errors: that with which life() returned before; cannot_measure where no process can be made, or it was
-/// killed before. The calling process has one thread.
+/// Starts a process with this name (at most 15 characters) that executes `life`: in its own session, in /, without open
+/// files of this process, with standard streams on /dev/null, and with the highest limit on open files. Returns its ID
+/// when it calls ready(). Errors: that of life() if it returns before; cannot_measure if no process can be created, or
+/// if it was killed before. The calling process must have only one thread.
 Result<pid_t> start_daemon(const char* name, const std::function<Result<void>(Staying&)>& life);
 
 }  // namespace tally::linux

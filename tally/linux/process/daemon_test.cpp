@@ -1,4 +1,4 @@
-// Processes that stay: told from others, ended, and how they tell what went wrong.
+// Tests daemons: how they are identified and ended, and how they report errors.
 #include "tally/linux/process/daemon.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace tally::linux {
 namespace {
 
-// Shared with the processes that are left behind.
+// A flag that is shared with the daemons.
 class Flag {
  public:
   Flag() : mapping_(map_shared(make_memory_file("flag", 4096).value().get(), 0, 4096).value()) {}
@@ -34,7 +34,7 @@ Result<void> until_asked(Staying& staying) {
   return {};
 }
 
-TEST(Staying, lives_by_itself_until_it_is_told_to_end) {
+TEST(Staying, runs_until_it_is_asked_to_end) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
     const Flag tidied_up;
     const auto number = start_daemon("tally-test", [&](Staying& staying) {
@@ -61,7 +61,7 @@ TEST(Staying, lives_by_itself_until_it_is_told_to_end) {
   }
 }
 
-TEST(Staying, has_no_file_of_who_made_it) {
+TEST(Staying, has_no_open_file_of_its_creator) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const auto number = start_daemon("tally-test", until_asked);
@@ -73,7 +73,7 @@ TEST(Staying, has_no_file_of_who_made_it) {
   EXPECT_TRUE(end_and_wait(mark_of(*number)));
 }
 
-TEST(Staying, tells_why_it_did_not_begin) {
+TEST(Staying, reports_why_it_did_not_begin) {
   const auto failed = start_daemon(
       "tally-test", [](Staying&) -> Result<void> { return fail(Code::cannot_measure, "no counter", "buy one"); });
   ASSERT_FALSE(failed);
@@ -87,7 +87,7 @@ TEST(Staying, tells_why_it_did_not_begin) {
   EXPECT_EQ(killed.error().message, "the process 'tally-test' ended before it was ready");
 }
 
-TEST(Staying, what_has_ended_is_no_longer_asked) {
+TEST(Staying, a_daemon_that_has_ended_is_not_signalled) {
   EXPECT_FALSE(lives({}));
   EXPECT_TRUE(end_and_wait({getpid(), 1})) << "another one of this number: nobody is sent a signal";
 }

@@ -17,7 +17,7 @@
 namespace tally::linux {
 namespace {
 
-// Of all threads: a child belongs to the one that forked it.
+// Returns the children of all threads: a child belongs to the thread that forked it.
 std::vector<pid_t> children() {
   std::vector<pid_t> found;
   std::error_code error;

@@ -1,4 +1,4 @@
-// Processes that a program leaves behind.
+// Finds processes that a program has started and not waited for.
 #pragma once
 
 #include <sys/types.h>
@@ -8,24 +8,24 @@
 
 namespace tally::linux {
 
-/// Makes this process the one that orphans of its descendants come to, instead of init.
+/// Makes this process adopt orphans among its descendants, instead of init.
 void adopt_orphans();
 
-/// Tells the descendants of programs that are started from now on from children that this process had before (a shell
-/// may have executed tally in a process that had some). Only after adopt_orphans() is no descendant missed.
+/// Distinguishes descendants of programs that start from now on from earlier children of this process (a shell with
+/// children may have executed tally). Misses none only after adopt_orphans().
 class Descendants {
  public:
   /// Cost: some system calls.
   Descendants();
 
-  /// Whether a process is one of them, and not one of those that were there before.
+  /// Whether a process is such a descendant, and not an earlier child.
   bool include(pid_t process) const;
 
-  /// Whether one is left, dead and not reaped or alive. As long as a descendant lives, so does a child: itself or one
-  /// that it descends from.
+  /// Whether one is left, running or not yet reaped. While a descendant runs, so does a child: the descendant or one of
+  /// its ancestors.
   bool any_left() const;
 
-  /// Those that are alive and whose parent this process is, as "NAME (PID)". Cost: some small files.
+  /// Returns the running ones whose parent is this process, as "NAME (PID)". Cost: some small files.
   std::vector<std::string> living() const;
 
  private:

@@ -18,12 +18,12 @@
 namespace tally::linux {
 namespace {
 
-// The columns of a processor's row in /proc/stat (proc(5)).
+// Columns of a CPU's row in /proc/stat (proc(5)).
 constexpr int idle_column = 3;
 constexpr int stolen_column = 7;
 constexpr int columns = 10;
 
-// A column of the row "cpu3 …"; "cpu …" for all of them. 0 where there is none.
+// Returns a column of the row "cpu3 …", or "cpu …" for all CPUs. 0 if it is missing.
 std::int64_t ticks(const std::string& stat, int processor, int column) {
   const std::string key = processor < 0 ? "cpu " : fmt::format("cpu{} ", processor);
   const auto at = stat.starts_with(key) ? 0 : stat.find("\n" + key);
@@ -52,7 +52,7 @@ Disturbance Watch::now() const {
   std::array<char, 96> text{};
   if (schedule_ && pread(schedule_.get(), text.data(), text.size() - 1, 0) > 0) {
     char* end = nullptr;
-    (void)std::strtoll(text.data(), &end, 10);  // time on the processor
+    (void)std::strtoll(text.data(), &end, 10);  // time on the CPU
     seen.waited_ns = std::strtoll(end, nullptr, 10);
   }
   return seen;

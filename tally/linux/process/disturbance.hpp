@@ -1,4 +1,4 @@
-// What else happened to a thread while it measured.
+// Measures what disturbed a thread during a measurement.
 #pragma once
 
 #include <cstdint>
@@ -7,35 +7,35 @@
 
 namespace tally::linux {
 
-/// Running totals of what makes a timing longer.
+/// Running totals of events that make a timing longer.
 struct Disturbance {
-  std::int64_t switches = 0;   ///< times that the thread lost its processor to another (getrusage)
+  std::int64_t switches = 0;   ///< times that the thread was preempted (getrusage)
   std::int64_t faults = 0;     ///< page faults of the thread
-  std::int64_t waited_ns = 0;  ///< in the run queue (/proc/thread-self/schedstat); 0 where the kernel keeps none
+  std::int64_t waited_ns = 0;  ///< in the run queue (/proc/thread-self/schedstat); 0 if the kernel does not report it
   bool operator==(const Disturbance&) const = default;
 };
 
-/// Watches the thread that creates it. Moves, never copies.
+/// Watches the thread that creates it. Can be moved, not copied.
 class Watch {
  public:
   Watch();
 
-  /// The totals of this moment. Cost: two system calls, some 2 µs.
+  /// Returns the current totals. Cost: two system calls, some 2 µs.
   Disturbance now() const;
 
-  /// Time that the hypervisor kept from one processor, or all where it is negative, in ticks of 10 ms (/proc/stat).
-  /// Cost: one file read.
+  /// Returns the time that the hypervisor took from a CPU, or from all if negative, in ticks of 10 ms (/proc/stat).
+  /// Cost: one file.
   std::int64_t stolen_ticks(int processor) const;
 
  private:
   Descriptor schedule_;
 };
 
-/// The processor, of those that this thread may run on, that was idle most of the time since its start; 100 ms are
-/// watched. Cost: that time.
+/// Returns the CPU that was idle most of the time during 100 ms, of those that this thread may run on. Cost: these 100
+/// ms.
 int quietest_processor();
 
-/// Processors that this thread may run on.
+/// Returns the number of CPUs that this thread may run on.
 int allowed_processors();
 
 }  // namespace tally::linux

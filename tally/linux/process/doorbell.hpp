@@ -1,4 +1,4 @@
-// Waiting for descriptors of which one ends the waiting.
+// Waits for descriptors until another thread ends the wait.
 #pragma once
 
 #include <span>
@@ -9,17 +9,17 @@
 
 namespace tally::linux {
 
-/// What ends another thread's waiting. Moves, never copies.
+/// Ends another thread's wait. Can be moved, not copied.
 class Doorbell {
  public:
   /// Errors: cannot_measure.
   static Result<Doorbell> make();
 
-  /// The waiting ends, and every later one.
+  /// Ends the current wait and every later one.
   void ring() const;
 
-  /// Waits until one of the descriptors is readable, the bell rings (false then), or so many milliseconds have passed.
-  /// One that is hung up is left out from then on.
+  /// Waits until one of the descriptors is readable, ring() is called (then returns false), or the timeout has passed.
+  /// A descriptor whose peer has closed becomes −1.
   bool wait(std::vector<int>& descriptors, int milliseconds) const;
 
  private:

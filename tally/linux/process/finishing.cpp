@@ -13,12 +13,12 @@
 namespace tally::linux {
 namespace {
 
-// Shared with the handler. Times are of CLOCK_MONOTONIC, in nanoseconds; 0: none.
-std::atomic<int> first_signal = 0;  // that came while something was being finished
+// Shared with the signal handler. Times are of CLOCK_MONOTONIC, in nanoseconds; 0: none.
+std::atomic<int> first_signal = 0;  // during a Finishing
 std::atomic<std::int64_t> last_signal_at = 0, give_up_at = 0;
 
 constexpr std::int64_t same_signal = 200'000'000;  // `timeout` sends one to the process, and one to its group
-constexpr std::int64_t patience = 700'000'000;     // what is known is written within a second
+constexpr std::int64_t patience = 700'000'000;     // results so far are written within a second
 
 std::atomic<bool> is_finishing = false;
 std::array<struct sigaction, ending_signals.size()> actions_before;
@@ -53,7 +53,7 @@ Finishing::Finishing(Signals& signals, Ends ends) : signals_(signals), is_outer_
     sigaddset(&delivered, ending_signals[i]);
   }
   struct sigaction action {};
-  action.sa_handler = on_signal;  // without SA_RESTART: a system call that waits ends
+  action.sa_handler = on_signal;  // without SA_RESTART: a blocked system call ends
   action.sa_mask = delivered;
   for (std::size_t i = 0; i < ending_signals.size(); ++i) {
     if (sigismember(&delivered, ending_signals[i]) == 1) sigaction(ending_signals[i], &action, &actions_before[i]);

@@ -1,5 +1,4 @@
-// What tally does after the program has ended: it collects counts, resolves names and writes, until a signal asks it to
-// end.
+// Handles signals while tally works on results after the program has ended: collects counts, resolves names and writes.
 #pragma once
 
 #include <cerrno>
@@ -9,22 +8,22 @@ namespace tally::linux {
 
 class Signals;
 
-/// While it lives, SIGINT, SIGQUIT, SIGTERM and SIGHUP are no longer queued for `signals`. The first one makes
-/// is_interrupted() true: loops stop, and what is known is written. The second one ends this process at once, as the
-/// first one does where measuring was interrupted before; what comes within a fifth of a second of the one before is
-/// the same signal. Those that were ignored when tally was started stay ignored. One may live within another.
+/// During its lifetime, SIGINT, SIGQUIT, SIGTERM and SIGHUP are not queued for `signals`. The first one makes
+/// is_interrupted() true: loops stop, and the results so far are written. The second one ends this process at once, as
+/// does the first if the measurement was interrupted before. Signals within a fifth of a second of the previous one
+/// count as the same. Signals that were ignored when tally started stay ignored. Objects may be nested.
 class Finishing {
  public:
-  /// How measuring ends when nothing goes wrong.
+  /// How the measurement normally ends.
   enum class Ends {
-    with_program,  ///< a signal cut it short: what follows may take most of a second
-    by_signal,     ///< as of a running process: what follows takes the time that it needs
+    with_program,  ///< a signal interrupted it: finishing may take most of a second
+    by_signal,     ///< as for a running process: finishing takes as long as it needs
   };
 
   explicit Finishing(Signals& signals, Ends ends = Ends::with_program);
   Finishing(const Finishing&) = delete;
   Finishing& operator=(const Finishing&) = delete;
-  /// Queues signals again; `signals` knows of the one that came meanwhile.
+  /// Queues signals again; `signals` gets the one that came meanwhile.
   ~Finishing();
 
  private:
@@ -32,15 +31,15 @@ class Finishing {
   bool is_outer_;
 };
 
-/// Whether work that is not done yet is to be left out. True after a signal came while something was being finished,
-/// and most of a second after that began where a signal had ended the measuring; also once noted_signal() has one.
-/// Cheap: ask in every round of a loop. From any thread.
+/// Whether to skip remaining work. True after a signal during a Finishing; most of a second after the begin of a
+/// Finishing if a signal had ended the measurement; and once noted_signal() is set. Cheap: call it in every iteration.
+/// Thread-safe.
 bool is_interrupted();
 
-/// The signal that came while something was being finished.
+/// Returns the signal that came during a Finishing.
 std::optional<int> finishing_interrupted_by();
 
-/// Repeats a system call that a signal interrupted, unless tally is to end: then it is -1, and errno is EINTR.
+/// Repeats a system call that a signal interrupted, unless tally must end: then returns -1 with errno EINTR.
 template <class Call>
 auto unless_interrupted(Call call) {
   auto result = call();

@@ -10,7 +10,8 @@
 namespace tally::linux {
 namespace {
 
-// In a process of its own: what a signal has said is said for good. The exit code, or minus the signal that ended it.
+// Runs in a child process, because the effect of a signal is permanent. Returns the exit code, or minus the signal that
+// ended it.
 int in_child(void (*work)()) {
   const pid_t child = fork();
   if (child == 0) {
@@ -26,7 +27,7 @@ void expect(bool condition, int number) {
   if (!condition) _exit(number);
 }
 
-TEST(Finishing, the_first_signal_says_stop_and_the_second_ends) {
+TEST(Finishing, the_first_signal_asks_to_stop_and_the_second_ends) {
   EXPECT_EQ(in_child([] {
               auto signals = Signals::watch();
               expect(signals.has_value(), 1);
@@ -36,7 +37,7 @@ TEST(Finishing, the_first_signal_says_stop_and_the_second_ends) {
                 expect(!is_interrupted(), 2);
                 raise(SIGTERM);
                 expect(is_interrupted(), 3);
-                raise(SIGTERM);  // the same one, as timeout(1) sends it twice
+                raise(SIGTERM);  // the same one: timeout(1) sends it twice
               }
               expect(is_interrupted() && finishing_interrupted_by() == SIGTERM, 4);
               expect(signals->interrupted_by() == SIGTERM, 5);
@@ -52,13 +53,13 @@ TEST(Finishing, the_first_signal_says_stop_and_the_second_ends) {
             -SIGTERM);
 }
 
-TEST(Finishing, a_system_call_that_waits_is_ended) {
+TEST(Finishing, a_blocked_system_call_is_ended) {
   EXPECT_EQ(in_child([] {
               auto signals = Signals::watch();
               const Finishing finishing(*signals);
               int ends[2];
               expect(pipe(ends) == 0, 1);
-              alarm(1);  // where it is not ended
+              alarm(1);  // in case it is not ended
               const pid_t parent = getpid();
               if (fork() == 0) {
                 usleep(50'000);

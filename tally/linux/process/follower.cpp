@@ -47,7 +47,7 @@ Sight look(const Change& change, bool known) {
     }
     case PTRACE_EVENT_EXIT: return described(thread, Sight::ends);
     case PTRACE_EVENT_STOP:
-      // A new one, or job control: stopped with the others of its process, or woken with them.
+      // A new thread, or job control: stopped or continued together with its process.
       if (!known) {
         Sight sight = described(thread, Sight::began);
         sight.is_orphan = signal == SIGTRAP && sight.parent == getpid();
@@ -66,7 +66,7 @@ Sight look(const Change& change, bool known) {
       cont(thread, 0);
       return sight;
     }
-    case 0: cont(thread, signal); return {};  // a signal of the program's own, on the way
+    case 0: cont(thread, signal); return {};  // a signal for the program: deliver it
     default: break;
   }
   cont(thread, 0);

@@ -1,4 +1,5 @@
-// Sees every thread of a command begin, every program that it executes, and every end: by ptrace(2), as strace does.
+// Reports the begin and end of every thread of a command, and every program that it executes: with ptrace(2), like
+// strace.
 #pragma once
 
 #include <sys/types.h>
@@ -10,42 +11,42 @@
 
 namespace tally::linux {
 
-/// What a stop of a followed thread means.
+/// Meaning of a stop of a followed thread.
 struct Sight {
   enum What {
-    nothing,   ///< it has gone on
-    forked,    ///< it has gone on, and begun `child`: a thread or a process
-    began,     ///< a thread waits in front of its first instruction
-    executed,  ///< a thread waits in front of the first instruction of another program
-    ends,      ///< a thread waits in front of its end; one that is killed is not seen so
+    nothing,   ///< it was continued
+    forked,    ///< it was continued, and created `child`: a thread or a process
+    began,     ///< a thread is stopped before its first instruction
+    executed,  ///< a thread is stopped before the first instruction of another program
+    ends,      ///< a thread is stopped before its end; a killed thread is not reported
   };
   What what = nothing;
   pid_t thread = 0;
   pid_t process = 0;
-  pid_t parent = 0;  ///< of `began`: the process that its own was begun by
+  pid_t parent = 0;  ///< of `began`: the process that created its process
   pid_t child = 0;   ///< of `forked`
-  pid_t former = 0;  ///< of `executed`: the number that the thread had before
-  std::string name;  ///< the thread's: 15 bytes at most
-  /// Of `began`: a new one whose parent is this process now. Who began it was killed before anybody could be told.
+  pid_t former = 0;  ///< of `executed`: ID of the thread before
+  std::string name;  ///< the thread's, at most 15 bytes
+  /// Of `began`: a new process, now with this process as parent: its creator was killed before it could be reported.
   bool is_orphan = false;
 };
 
-/// Follows a process and all that it starts. Signals, stops of job control and what it waits for are its own; who
-/// traces others itself, and who gets rights by its execve, notices: the kernel lets one trace a program at a time, and
-/// gives no rights to one that is traced by an ordinary user. What lives when this process ends goes on unfollowed.
+/// Follows a process and all that it starts. Signals, job control and waits work as without it. Programs that trace
+/// others, or that gain privileges by execve, notice it: the kernel permits one tracer for a program, and grants no
+/// privileges under an unprivileged tracer. Processes that still run when this one ends continue without it.
 namespace follower {
 
-/// Begins with a child that has executed nothing yet. 0, or the errno of the refusal.
+/// Begins with a child that has not executed a program yet. Returns 0, or the errno.
 int seize(pid_t child);
 
-/// What this stop means. The thread waits after it until go_on(), unless it has gone on. `known`: it was seen to
-/// begin. Cost: a system call or two; for a new one a small file.
+/// Returns what this stop means. The thread stays stopped until go_on(), unless it was continued. `known`: its begin
+/// was reported. Cost: a system call or two; for a new thread also a small file.
 Sight look(const Change& change, bool known);
 
-/// Lets a thread that waits go on.
+/// Continues a stopped thread.
 void go_on(pid_t thread);
 
-/// The same, and it is followed no longer.
+/// Continues it and stops following it.
 void let_go(pid_t thread);
 
 }  // namespace follower

@@ -17,17 +17,17 @@ ChildHooks Gate::hooks() { return {this, wait, nullptr}; }
 
 void Gate::open() {
   const char go = 1;
-  // A child that was killed meanwhile cannot be told; SIGPIPE is ignored while signals are watched.
+  // The child may have been killed; SIGPIPE is ignored while signals are watched.
   [[maybe_unused]] const ssize_t size = write(opened_.get(), &go, 1);
   opened_.reset();
   waited_.reset();
 }
 
-// In the child: only async-signal-safe calls.
+// Runs in the child: only async-signal-safe calls.
 void Gate::wait(void* self) {
   auto& gate = *static_cast<Gate*>(self);
-  if (!gate.waited_) return;  // the second try of a script without `#!`
-  gate.opened_.reset();       // else the end of tally would not be seen
+  if (!gate.waited_) return;  // second attempt, for a script without `#!`
+  gate.opened_.reset();       // otherwise the end of tally would go unnoticed
   char go = 0;
   if (retry([&] { return read(gate.waited_.get(), &go, 1); }) != 1) _exit(127);
   gate.waited_.reset();

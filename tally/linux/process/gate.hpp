@@ -1,4 +1,4 @@
-// Holds a started program back in front of its execve.
+// Stops a started program before its execve.
 #pragma once
 
 #include "tally/core/base/result.hpp"
@@ -7,17 +7,17 @@
 
 namespace tally::linux {
 
-/// The child of Program::start() waits after it, as a process of its own that has executed nothing yet, until it is
-/// opened. Where tally ends without having opened it, the child ends too.
+/// After Program::start(), the child waits until the gate is opened: a process that has not executed a program yet. If
+/// tally ends without opening the gate, the child ends, too.
 class Gate {
  public:
-  /// Errors: cannot_measure where the kernel refuses a pipe.
+  /// Errors: cannot_measure if the kernel refuses a pipe.
   static Result<Gate> make();
 
-  /// What Program::start() takes. This object must not be moved from then on.
+  /// Returns the hooks for Program::start(). This object must not be moved afterwards.
   ChildHooks hooks();
 
-  /// Lets the program go.
+  /// Lets the program execute.
   void open();
 
  private:

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t code_segment_64bit = 0x33;
 
-// Where in the vdso a `syscall` instruction stands; the same in every process of this kernel.
+// Offset of a `syscall` instruction in the vdso; the same in every process of this kernel.
 std::uint64_t syscall_in_vdso() {
   const auto* vdso = reinterpret_cast<const unsigned char*>(getauxval(AT_SYSINFO_EHDR));
   if (vdso == nullptr) return 0;
@@ -60,7 +60,7 @@ Injector::Seen Injector::refuse(pid_t process, std::string reason) {
 Injector::Seen Injector::stopped(pid_t process, int status) {
   const int signal = WSTOPSIG(status);
   if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) {
-    // Another thread than the leader may have called execve: it has the leader's number now, and was attached by its
+    // A thread other than the leader may have called execve: it now has the leader's ID, but was attached under its
     // own.
     unsigned long former = 0;
     int first = 0;
@@ -73,7 +73,7 @@ Injector::Seen Injector::stopped(pid_t process, int status) {
     }
     under_way_[process] = Exec{};
     under_way_[process].first = first;
-    // On to the end of execve: until then the kernel still writes the new program's registers.
+    // Continue to the end of execve: until then the kernel still writes the new program's registers.
     under_way_[process].stage = Exec::in_exec;
     if (ptrace(PTRACE_SYSCALL, process, nullptr, nullptr) != 0) return refuse(process, "it vanished");
     return {};
@@ -88,18 +88,18 @@ Injector::Seen Injector::stopped(pid_t process, int status) {
                       : exec.stage == Exec::mapping ? PTRACE_SINGLESTEP
                                                     : PTRACE_CONT;
   if (status >> 16 == PTRACE_EVENT_STOP) {
-    // Job control: stopped with the others, or woken with them.
+    // Job control: stopped or continued together with its process.
     ptrace(signal == SIGTRAP ? onward : PTRACE_LISTEN, process, nullptr, nullptr);
     return {};
   }
   if (signal != SIGTRAP) {
-    // A signal of the program's own, on the way: it is delivered as if nobody were here.
+    // A signal for the program: delivered as without a tracer.
     ptrace(onward, process, nullptr, signal);
     return {};
   }
   switch (exec.stage) {
     case Exec::attached:
-      // The trap by which a program says that its execve has failed.
+      // The trap with which a program reports that its execve has failed.
       under_way_.erase(found);
       ptrace(PTRACE_DETACH, process, nullptr, nullptr);
       return {Seen::failed_exec, {}};

@@ -1,4 +1,4 @@
-// Taking a program over at the end of its execve, by ptrace, and letting it go at once.
+// Injects code into a program at the end of its execve, with ptrace, and detaches at once.
 #pragma once
 
 #include <sys/types.h>
@@ -12,33 +12,33 @@
 
 namespace tally::linux {
 
-/// What a program is given before its first instruction runs: a file mapped at a fixed address, and where to go on.
+/// What is injected before a program's first instruction: a file mapped at a fixed address, and where to continue.
 struct Injection {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
-  int fd = 0;               ///< of the file: its place among the descriptors that the program inherits
-  std::uint64_t entry = 0;  ///< called with rdi = the program's first instruction, rsi = its stack pointer,
-                            ///< rdx = the first of those descriptors, rcx and r8 = the arguments
+  int fd = 0;               ///< of the file: its index among the descriptors that the program inherits
+  std::uint64_t entry = 0;  ///< called with rdi = the program's first instruction, rsi = its stack pointer, rdx = the
+                            ///< first of those descriptors, rcx and r8 = the arguments
   std::array<std::uint64_t, 2> arguments{};
 };
 
-/// Attaches to processes that are about to call execve, and lets the new program start in the injected code. A process
-/// is traced only while its execve runs: three stops, some 0.1 ms. One state per process, never a blocking wait.
+/// Attaches to processes that are about to call execve, and makes the new program start in the injected code. Traces a
+/// process only during its execve: three stops, some 0.1 ms. Keeps one state per process and never blocks.
 class Injector {
  public:
   explicit Injector(Injection injection) : injection_(injection) {}
 
-  /// Attaches to a thread that waits for it; `first` is the first descriptor that its program will inherit. False where
-  /// the kernel refuses (seccomp, another tracer, Yama, rights).
+  /// Attaches to a thread that waits for it. `first`: the first descriptor that its program will inherit. Returns false
+  /// if the kernel refuses (seccomp, another tracer, Yama, permissions).
   bool attach(pid_t thread, int first);
 
-  /// What a stop that wait4(2) reported meant.
+  /// Meaning of a stop that wait4(2) reported.
   struct Seen {
     enum What { nothing, injected, failed_exec, refused } what = nothing;
-    std::string reason;  ///< for refused: why the program runs natively
+    std::string reason;  ///< refused: why the program runs natively
   };
 
-  /// Goes one step on with a process that has stopped. `status` is wait4's.
+  /// Handles a stop of a process: the next step of the injection. `status`: from wait4.
   Seen stopped(pid_t process, int status);
 
   /// Forgets a process that has ended.
@@ -49,9 +49,9 @@ class Injector {
     enum Stage { attached, in_exec, mapping } stage = attached;
     int first = 0;  ///< inherited descriptor
     user_regs_struct registers{};
-    std::uint64_t blocked = 0;        ///< signals: a step's trap unblocks SIGTRAP
-    std::uint64_t instruction = 0;    ///< where the system call is executed
-    std::optional<long> word_before;  ///< what stood there, where it was not the vdso's own
+    std::uint64_t blocked = 0;        ///< blocked signals: the trap of a single step unblocks SIGTRAP
+    std::uint64_t instruction = 0;    ///< address of the system call instruction
+    std::optional<long> word_before;  ///< its original content, if it is not in the vdso
   };
 
   Seen begin_mapping(pid_t process, Exec& exec);

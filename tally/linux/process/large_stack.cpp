@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t stack_bytes = 8 << 20, guard_bytes = 1 << 16;
 
-// makecontext() hands on numbers only.
+// makecontext() passes only integers.
 const std::function<int()>* current_work = nullptr;
 int current_result = 0;
 
@@ -35,7 +35,7 @@ void enlarge_stacks_of_threads() {
 int on_large_stack(const std::function<int()>& work) {
   if (is_large_enough()) return work();
   enlarge_stacks_of_threads();
-  // Its pages take memory only where they are used; the first ones end who needs more than that.
+  // Pages take memory only once used. The guard pages end a program that needs more.
   void* const stack = mmap(nullptr, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return work();

@@ -19,7 +19,7 @@ void set_actions(int flags) {
   for (const int number : noted_signals) {
     struct sigaction action {};
     sigaction(number, nullptr, &action);
-    // One that was noted has its default action already.
+    // A signal that was noted already has its default action.
     if (action.sa_handler == SIG_IGN || noted == number) continue;
     action.sa_handler = note_signal;
     action.sa_flags = flags;

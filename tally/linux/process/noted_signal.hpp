@@ -1,17 +1,18 @@
-// SIGINT and SIGTERM for a program that works alone: the first is noted, and the work ends with what is known.
+// Records SIGINT and SIGTERM for a program without a child, which then ends with the results so far.
 #pragma once
 
 namespace tally::linux {
 
-/// From now on the first of them is noted, and the second one ends the program at once. One that is ignored stays so.
-/// The first one ends system calls that wait, makes is_interrupted() true, and stops a tool that runs (run_tool()).
+/// From now on the first of these signals is recorded, and the second one ends the program at once. An ignored signal
+/// stays ignored. The first one ends blocked system calls, makes is_interrupted() true, and stops a running tool
+/// (run_tool()).
 void note_ending_signals();
 
-/// After note_ending_signals(): from now on the kernel restarts system calls that one of them interrupts, so that no
-/// output is lost.
+/// After note_ending_signals(): makes the kernel restart system calls that these signals interrupt, so that no output
+/// is lost.
 void restart_calls();
 
-/// The signal that was noted; 0: none.
+/// Returns the recorded signal; 0: none.
 int noted_signal();
 
 }  // namespace tally::linux

@@ -44,7 +44,7 @@ bool process_is_alive(pid_t process) {
   return std::any_of(threads.begin(), threads.end(), is_alive);
 }
 
-// The ninth word of stat(5), the seventh after the name: PF_KTHREAD of include/linux/sched.h.
+// The ninth field of stat(5), the seventh after the name: PF_KTHREAD of include/linux/sched.h.
 bool is_kernel_thread(pid_t thread) {
   constexpr std::uint64_t kernel_thread = 0x200000;
   const std::string stat = content("/proc/" + std::to_string(thread) + "/stat");
@@ -64,8 +64,9 @@ void Living::add(pid_t process) {
 }
 
 bool Living::any() {
-  std::erase_if(
-      all_, [](const One& one) { return one.descriptor ? has_ended(one.descriptor.get()) : !is_alive(one.number); });
+  std::erase_if(all_, [](const Watched& one) {
+    return one.descriptor ? has_ended(one.descriptor.get()) : !is_alive(one.number);
+  });
   return !all_.empty();
 }
 
@@ -73,7 +74,7 @@ void Living::wait(const std::vector<int>& descriptors, int milliseconds) const {
   std::vector<pollfd> waited;
   for (const int one : descriptors) waited.push_back({one, POLLIN, 0});
   const std::size_t others = waited.size();
-  for (const One& one : all_) {
+  for (const Watched& one : all_) {
     if (one.descriptor) waited.push_back({one.descriptor.get(), POLLIN, 0});
   }
   const bool looks = waited.size() - others < all_.size();

@@ -1,4 +1,4 @@
-// Processes and threads that are none of ours, and their end.
+// Watches processes and threads that are not children of this one, until they end.
 #pragma once
 
 #include <sys/types.h>
@@ -9,39 +9,38 @@
 
 namespace tally::linux {
 
-/// The threads of a process, in the order of their numbers; empty where it is gone.
+/// Returns the threads of a process, by ID; empty if it has ended.
 std::vector<pid_t> threads_of(pid_t process);
 
-/// Whether one of its threads lives: the first may have ended before the others.
+/// Whether one of its threads runs: the first one may have ended before the others.
 bool process_is_alive(pid_t process);
 
-/// Whether a thread is one of the kernel's own, which executes nothing in user mode. False for what is not there.
+/// Whether a thread is a kernel thread, which executes nothing in user mode. False if it does not exist.
 bool is_kernel_thread(pid_t thread);
 
 /// Waits for the end of processes and threads that others started.
 class Living {
  public:
-  /// Cost: a system call for each process. Where the kernel has no descriptors of processes (before 5.3), and for
-  /// threads, they are looked at ten times a second.
+  /// Cost: a system call for each process. Threads, and processes on kernels without pidfds (before 5.3), are checked
+  /// ten times a second.
   Living(const std::vector<pid_t>& processes, const std::vector<pid_t>& threads);
 
-  /// Whether one of them lives.
+  /// Whether one of them is running.
   bool any();
 
-  /// One more process.
+  /// Adds a process.
   void add(pid_t process);
 
-  /// Blocks until one has ended, one of `descriptors` is readable, or so many milliseconds have passed (negative:
-  /// without end).
+  /// Blocks until one has ended, one of `descriptors` is readable, or the timeout has passed (negative: infinite).
   void wait(const std::vector<int>& descriptors, int milliseconds) const;
   void wait(int fd, int milliseconds) const { wait(std::vector<int>{fd}, milliseconds); }
 
  private:
-  struct One {
+  struct Watched {
     pid_t number;
-    Descriptor descriptor;  // none: looked at
+    Descriptor descriptor;  // none: polled
   };
-  std::vector<One> all_;
+  std::vector<Watched> all_;
 };
 
 }  // namespace tally::linux

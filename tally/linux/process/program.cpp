@@ -14,12 +14,12 @@
 namespace tally::linux {
 namespace {
 
-// 0 where the file may be executed, else the errno that execve would answer. The kernel has the last word.
+// Returns 0 if the file can be executed, else the errno that execve would return. The kernel decides in the end.
 int why_not_executable(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return errno;
   if (S_ISDIR(status.st_mode)) return EISDIR;
-  // AT_EACCESS: execve goes by the effective user.
+  // AT_EACCESS: execve checks the effective user.
   if (faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0) return errno;
   return 0;
 }
@@ -44,7 +44,7 @@ tl::unexpected<Error> refused(const std::string& path, int why) {
 
 std::string search_path() {
   if (const char* path = secure_getenv("PATH")) return path;
-  return "/bin:/usr/bin";  // confstr(_CS_PATH) of the GNU C library, which execvp falls back to
+  return "/bin:/usr/bin";  // confstr(_CS_PATH) of the GNU C library, which execvp uses without PATH
 }
 
 Result<std::string> find_program(const std::string& name, const std::string& search_path) {
@@ -58,7 +58,7 @@ Result<std::string> find_program(const std::string& name, const std::string& sea
     const std::string path = folder.empty() ? "./" + name : folder + "/" + name;
     const int why = why_not_executable(path);
     if (why == 0) return path;
-    // As execvp: a directory of that name, or a folder one may not enter, does not end the search.
+    // Like execvp: a directory of that name, or one that may not be searched, does not end the search.
     if ((why == EACCES || why == EISDIR) && !seen) seen = {path, why};
   }
   if (seen) return refused(seen->first, seen->second);

@@ -1,4 +1,4 @@
-// Which file a command's name stands for.
+// Finds the file of a command.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace tally::linux {
 
-/// The file that `name` stands for, as execvp would find it: itself where it has a slash, else the first executable
-/// file in the folders of `search_path` (an empty folder is the working directory).
-/// Errors: not_found where there is no such file; not_executable where there is one that may not be executed or is a
-/// directory. Cost: some system calls for each folder.
+/// Returns the file that execvp would execute for `name`: `name` itself if it contains a slash, else the first
+/// executable file in the directories of `search_path` (an empty one is the working directory). Errors: not_found if
+/// there is no such file; not_executable if it is not executable or is a directory. Cost: some system calls for each
+/// directory.
 Result<std::string> find_program(const std::string& name, const std::string& search_path);
 
-/// Replaces this program by another one: the file, and what follows its name. Returns only where that fails.
-/// Errors: as find_program().
+/// Replaces this program by another one. `arguments` follow its name. Returns only on failure. Errors: those of
+/// find_program().
 Error become(const std::string& path, const std::vector<std::string>& arguments);
 
-/// $PATH, or what the C library searches where that is not set.
+/// Returns $PATH, or what the C library searches if it is not set.
 std::string search_path();
 
 }  // namespace tally::linux

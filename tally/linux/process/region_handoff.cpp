@@ -21,22 +21,22 @@ namespace fs = std::filesystem;
 
 struct Ancestor {
   std::int64_t pid = 0, parent = 0;
-  std::string started;  // in ticks since the machine's start
+  std::string started;  // in ticks since boot
 };
 
-// Of proc_pid_stat(5); the second field may hold anything but its own closing bracket's last one.
+// Parses proc_pid_stat(5); the second field may contain any character, including ')'.
 std::optional<Ancestor> read_ancestor(const std::string& pid) {
   const std::string text = content("/proc/" + pid + "/stat");
-  const std::size_t behind = text.rfind(')');
-  if (behind == std::string::npos) return std::nullopt;
-  const auto fields = split(text.substr(behind + 2), ' ');
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  const auto fields = split(text.substr(name_end + 2), ' ');
   constexpr std::size_t parent = 4 - 3, started = 22 - 3;
   if (fields.size() <= started) return std::nullopt;
   return Ancestor{parse_integer(text.substr(0, text.find(' '))).value_or(0), parse_integer(fields[parent]).value_or(0),
                   fields[started]};
 }
 
-// Not TMPDIR: a program may have another one than the command. And not /tmp: programs look at what lies there.
+// Not TMPDIR: a program may have another one than the command. Not /tmp: programs read what is in it.
 constexpr const char* place = "/dev/shm";
 
 std::string prefix() { return fmt::format("tally-regions-{}-", geteuid()); }
@@ -51,14 +51,15 @@ bool is_ours_alone(const fs::path& folder) {
          (status.st_mode & 077) == 0;
 }
 
-/// Who has a folder holds it for as long as it lives. Nothing where somebody else does, or where it is none.
+/// Locks a directory; its owner holds the lock while it runs. Nothing if another process holds it, or if there is no
+/// directory.
 Descriptor hold(const fs::path& folder) {
   Descriptor held(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (held && flock(held.get(), LOCK_EX | LOCK_NB) != 0) return Descriptor();
   return held;
 }
 
-/// Whether the folder that is held is the one of that name.
+/// Whether the locked directory is still the one of that name.
 bool is_there(const Descriptor& held, const fs::path& folder) {
   struct stat one {
   }, other{};
@@ -66,7 +67,7 @@ bool is_there(const Descriptor& held, const fs::path& folder) {
          one.st_dev == other.st_dev;
 }
 
-/// Whether no process is the one that such a folder is named after: its number and when it started.
+/// Whether the process in the name of such a directory, by ID and start time, has ended.
 bool has_ended(std::string_view named) {
   const std::size_t dash = named.find('-');
   if (dash == std::string_view::npos || !parse_integer(named.substr(0, dash))) return false;
@@ -74,7 +75,8 @@ bool has_ended(std::string_view named) {
   return !one || one->started != named.substr(dash + 1);
 }
 
-/// Removes the folders of commands that were killed. A process of another pid namespace is not seen, but what it holds.
+/// Removes directories of commands that were killed. Processes of other PID namespaces are invisible, but their locks
+/// are not.
 void remove_left_over() {
   const std::string ours = prefix();
   for (const std::string& name : folder_entries(place)) {
@@ -85,7 +87,7 @@ void remove_left_over() {
   }
 }
 
-constexpr int most_tries = 100;  // each is another command that took this one for gone at that moment
+constexpr int most_tries = 100;  // each fails only if another command has just taken this one for ended
 
 }  // namespace
 
@@ -95,7 +97,7 @@ Result<Gathering> Gathering::open() {
   remove_left_over();
   const fs::path folder = folder_of(*self);
   for (int tries = 0; tries < most_tries; ++tries) {
-    // It is there where this process has become another program, by exec.
+    // The directory exists if this process has executed another program.
     if (mkdir(folder.c_str(), 0700) != 0 && !(errno == EEXIST && is_ours_alone(folder))) break;
     Descriptor held = hold(folder);
     if (held && is_there(held, folder)) return Gathering(folder, std::move(held));
@@ -131,7 +133,7 @@ std::vector<std::string> Gathering::take() {
 
 std::optional<fs::path> gathered_in() {
   auto one = read_ancestor("self");
-  // The kernel's own bound of processes ends the row, should it ever run in a circle.
+  // The kernel's limit on processes ends the loop, should the parents ever form a cycle.
   for (int tries = 0; one && one->parent > 0 && tries < 1 << 22; ++tries) {
     one = read_ancestor(std::to_string(one->parent));
     if (one && is_ours_alone(folder_of(*one))) return folder_of(*one);
@@ -142,7 +144,7 @@ std::optional<fs::path> gathered_in() {
 Result<void> hand_over(const fs::path& folder, std::string_view text) {
   const auto self = read_ancestor("self");
   if (!self) return fail(Code::cannot_write, "cannot hand regions over: /proc cannot be read");
-  // So that their order is that of the starts.
+  // Sorts by start time.
   const fs::path place = folder / fmt::format("{:0>20}-{:0>10}", self->started, self->pid);
   const fs::path part = place.string() + ".part";
   auto output = Output::open_file(part);

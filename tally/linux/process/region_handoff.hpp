@@ -1,8 +1,8 @@
-// What programs counted themselves, handed to the command that runs them.
+// Passes the counts that programs made themselves to the command that runs them.
 //
-// The command makes a folder whose name tells its process: its number, and when it started. A program that has
-// something to hand over looks for the folder of an ancestor when it ends. Neither its environment nor its descriptors
-// tell it, so a program that has nothing to hand over runs as it runs without.
+// The command creates a directory whose name contains its process ID and start time. A program with regions searches
+// for the directory of an ancestor when it ends. Neither its environment nor its descriptors change, so a program
+// without regions runs as it does without tally.
 #pragma once
 
 #include <filesystem>
@@ -16,37 +16,38 @@
 
 namespace tally::linux {
 
-/// The folder of this process, from its making to its end. Moves, never copies.
+/// The directory of this process, during the lifetime of this object. Can be moved, not copied.
 class Gathering {
  public:
-  /// Removes the folders of commands that were killed, too. Errors: cannot_measure where the folder cannot be made.
+  /// Creates the directory. Also removes those of commands that were killed. Errors: cannot_measure if it cannot be
+  /// created.
   static Result<Gathering> open();
 
   Gathering(Gathering&& other) noexcept;
   Gathering& operator=(Gathering&&) = delete;
-  /// Removes the folder and what is in it.
+  /// Removes the directory and its content.
   ~Gathering();
 
-  /// What programs find that ask what they are to count: see asked_in(). Errors: cannot_write.
+  /// Stores what programs should count, for asked_in(). Errors: cannot_write.
   Result<void> ask(std::string_view text) const;
 
-  /// What was handed over since the last time, in the order in which the programs started.
+  /// Returns what programs handed over since the last call, in the order of their starts.
   std::vector<std::string> take();
 
  private:
   Gathering(std::filesystem::path folder, Descriptor held) : folder_(std::move(folder)), held_(std::move(held)) {}
   std::filesystem::path folder_;
-  Descriptor held_;  ///< by it others see that the folder is in use
+  Descriptor held_;  ///< locks the directory, so that others see that it is in use
 };
 
-/// The folder of the nearest ancestor that has one, where it is this user's and nobody else's; nothing where there is
-/// none. Cost: two system calls or three for each ancestor.
+/// Returns the directory of the nearest ancestor that has one which only this user can access; nothing if there is
+/// none. Cost: two or three system calls for each ancestor.
 std::optional<std::filesystem::path> gathered_in();
 
-/// What the command asks programs for; empty where it does not.
+/// Returns what the command asks programs to count; empty if nothing.
 std::string asked_in(const std::filesystem::path& folder);
 
-/// Hands a text over, whole or not at all. Errors: cannot_write.
+/// Hands a text over, completely or not at all. Errors: cannot_write.
 Result<void> hand_over(const std::filesystem::path& folder, std::string_view text);
 
 }  // namespace tally::linux

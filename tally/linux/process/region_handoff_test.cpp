@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::string prefix_of(pid_t pid) { return fmt::format("tally-regions-{}-{}-", geteuid(), pid); }
 
-/// The folders of a process.
+/// Returns the directories of a process.
 std::vector<fs::path> folders_of(pid_t pid) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator("/dev/shm")) {
@@ -27,7 +27,7 @@ std::vector<fs::path> folders_of(pid_t pid) {
   return found;
 }
 
-/// A process that has a folder with something in it, until it is killed.
+/// A process that has a directory with content, until it is killed.
 class Owner {
  public:
   Owner() {
@@ -50,13 +50,13 @@ class Owner {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
-    gone_ = std::exchange(pid_, 0);
+    former_pid_ = std::exchange(pid_, 0);
   }
   bool is_ready() const { return is_ready_; }
-  pid_t pid() const { return pid_ > 0 ? pid_ : gone_; }
+  pid_t pid() const { return pid_ > 0 ? pid_ : former_pid_; }
 
  private:
-  pid_t pid_ = 0, gone_ = 0;
+  pid_t pid_ = 0, former_pid_ = 0;
   bool is_ready_ = false;
 };
 
@@ -79,36 +79,36 @@ TEST(Gathering, the_folder_of_a_living_command_stays) {
   EXPECT_FALSE(fs::is_empty(folders.front()));
 }
 
-/// A folder as one that a process of this number had that began with the machine: there is none.
-class Left {
+/// A directory as if stale by a process with this ID that started at boot, which does not exist.
+class StaleFolder {
  public:
-  explicit Left(mode_t mode) : path_(fs::path("/dev/shm") / (prefix_of(getpid()) + "1")) {
+  explicit StaleFolder(mode_t mode) : path_(fs::path("/dev/shm") / (prefix_of(getpid()) + "1")) {
     mkdir(path_.c_str(), 0700);
     chmod(path_.c_str(), mode);
   }
-  ~Left() { fs::remove_all(path_); }
+  ~StaleFolder() { fs::remove_all(path_); }
   const fs::path& path() const { return path_; }
 
  private:
   fs::path path_;
 };
 
-TEST(Gathering, a_folder_of_a_process_that_is_not_seen_stays_while_it_is_held) {
-  const Left left(0700);
-  const int held = open(left.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+TEST(Gathering, a_locked_folder_of_an_invisible_process_stays) {
+  const StaleFolder stale(0700);
+  const int held = open(stale.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   ASSERT_EQ(flock(held, LOCK_EX | LOCK_NB), 0);
   { ASSERT_TRUE(Gathering::open()); }
-  EXPECT_TRUE(fs::exists(left.path()));
+  EXPECT_TRUE(fs::exists(stale.path()));
   close(held);
   { ASSERT_TRUE(Gathering::open()); }
-  EXPECT_FALSE(fs::exists(left.path()));
+  EXPECT_FALSE(fs::exists(stale.path()));
 }
 
-TEST(Gathering, what_is_not_ours_alone_stays) {
+TEST(Gathering, directories_that_others_may_access_stay) {
   {
-    const Left left(0770);
+    const StaleFolder stale(0770);
     { ASSERT_TRUE(Gathering::open()); }
-    EXPECT_TRUE(fs::exists(left.path()));
+    EXPECT_TRUE(fs::exists(stale.path()));
   }
   const fs::path other = fs::path("/dev/shm") / (prefix_of(getpid()) + "1");
   std::ofstream(other) << "a file";

@@ -36,9 +36,9 @@ Result<void> make_folder(const std::string& path) {
 
 namespace {
 
-/// Never through a link, and never into a file of others.
+/// Never follows a link, and never writes to an existing file.
 Result<void> write_new(const std::string& path, std::string_view bytes, mode_t mode) {
-  (void)unlink(path.c_str());  // a program that is being executed cannot be written to
+  (void)unlink(path.c_str());  // a running program cannot be overwritten
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!file) return system_failure(Code::cannot_write, "cannot write " + path);
   while (!bytes.empty()) {

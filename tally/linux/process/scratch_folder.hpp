@@ -1,4 +1,4 @@
-// A folder for programs that are executed and then forgotten.
+// A temporary directory for generated programs.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tally::linux {
 
-/// A new folder in $TMPDIR, or /tmp, that only this user may enter; removed with what was written into it. Moves, never
-/// copies.
+/// A new directory in $TMPDIR, or /tmp, that only this user can access; removed with its content. Can be moved, not
+/// copied.
 class ScratchFolder {
  public:
   /// Errors: cannot_measure.
@@ -26,13 +26,13 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Writes a new file into such a folder. Errors: cannot_write.
+/// Writes a new file into such a directory. Errors: cannot_write.
 Result<void> write_scratch_file(const std::string& path, std::string_view text);
 
-/// Makes a folder, and those that it lies in, where they are not there yet. Errors: cannot_write.
+/// Creates a directory and its missing parents. Errors: cannot_write.
 Result<void> make_folder(const std::string& path);
 
-/// Writes a file that everybody may execute, in place of another one of that name. Errors: cannot_write.
+/// Writes a file that everybody may execute, replacing another one of that name. Errors: cannot_write.
 Result<void> write_program(const std::string& path, std::string_view bytes);
 
 }  // namespace tally::linux

@@ -18,7 +18,7 @@ std::int32_t thread_number() { return static_cast<std::int32_t>(syscall(SYS_gett
 std::int32_t process_number() { return getpid(); }
 
 std::vector<std::string> own_command() {
-  // Read to a limit: white space at the ends is a part of it.
+  // Read with a limit: content() then keeps white space at the ends, which belongs to the arguments.
   constexpr std::size_t most_bytes = 1 << 21;  // ARG_MAX
   std::string words = content("/proc/self/cmdline", most_bytes);
   if (words.empty()) return {};
@@ -37,7 +37,7 @@ std::string own_vdso() {
   if (begin == nullptr) return {};
   Elf64_Ehdr head;
   std::memcpy(&head, begin, sizeof head);
-  // The table of sections stands last.
+  // The section table is at the end.
   return {begin, head.e_shoff + std::size_t{head.e_shnum} * head.e_shentsize};
 }
 

@@ -1,4 +1,4 @@
-// The process that this code runs in, where that is a program of somebody else's.
+// Information about the process that executes this code, which may be a user's program.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,21 @@
 
 namespace tally::linux {
 
-/// The number of the calling thread, and that of its process, as the kernel has them.
+/// Return the IDs of the calling thread and of its process.
 std::int32_t thread_number();
 std::int32_t process_number();
 
-/// The program that runs and its arguments, as they were when it began (/proc/self/cmdline); empty where that cannot be
-/// read.
+/// Returns the program and its arguments as of its start (/proc/self/cmdline); empty if they cannot be read.
 std::vector<std::string> own_command();
 
-/// Time that all threads of this process have used of processors.
+/// Returns the CPU time of all threads of this process.
 Nanoseconds own_time();
 
-/// The kernel's code in this process ([vdso]), an ELF file; it is the same in all processes of its kind. Empty where
-/// there is none.
+/// Returns the kernel's code in this process ([vdso]), an ELF file; it is the same in all processes of its kind. Empty
+/// if there is none.
 std::string own_vdso();
 
-/// What is called around each fork(2) from now on: before it, and after it in the parent and in the child.
+/// Registers functions that are called around each fork(2): before it, and after it in the parent and in the child.
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
 
 }  // namespace tally::linux

@@ -13,8 +13,7 @@
 namespace tally::linux {
 namespace {
 
-/// What comes within this time of the same signal is the same one: `timeout` sends one to the process, and one to its
-/// group.
+/// A repeated signal within this time counts as the same: `timeout` sends one to the process, and one to its group.
 constexpr Nanoseconds same_signal = std::chrono::milliseconds(200);
 
 }  // namespace
@@ -39,7 +38,7 @@ Result<Signals> Signals::watch() {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, &signals.pipe_before_);
-  // A parent may have left SIGCHLD ignored; then the kernel would reap the program and wait4 would never see it.
+  // A parent may have left SIGCHLD ignored; then the kernel would reap the program, and wait4 would never report it.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &standard, &signals.child_before_);
@@ -80,7 +79,7 @@ Signals::Taken Signals::take(pid_t program) {
   if (number == SIGCHLD) return Taken::child;
 
   if (!interrupted_by_) interrupted_by_ = number;
-  // Codes above 0 come from the kernel: a terminal's signal goes to its whole foreground group.
+  // Codes above 0 come from the kernel: a terminal sends its signals to the whole foreground group.
   const bool sent_by_process = signal.ssi_code <= 0;
   const bool has_it = sigismember(&passed_on_, number) == 1;
   sigdelset(&passed_on_, number);
@@ -91,7 +90,7 @@ Signals::Taken Signals::take(pid_t program) {
     if (asked_at_.count() == 0) asked_at_ = time;
     return again ? Taken::give_up : Taken::interrupted;
   }
-  // A program may well live on with one Ctrl-C, or two; who hammers on it wants to get out.
+  // A program may handle one Ctrl-C, or two; a user who presses it more often wants to stop.
   const bool hammered = earlier_[0].count() != 0 && time - earlier_[0] < std::chrono::seconds(2);
   earlier_[0] = std::exchange(earlier_[1], time);
   return hammered ? Taken::give_up : Taken::interrupted;
@@ -113,7 +112,7 @@ void die_of(int signal) {
   sigaddset(&only, signal);
   sigprocmask(SIG_UNBLOCK, &only, nullptr);
   raise(signal);
-  _exit(128 + signal);  // a signal whose default action does not end a process
+  _exit(128 + signal);  // the default action of the signal does not end a process
 }
 
 }  // namespace tally::linux

@@ -16,24 +16,24 @@
 namespace tally::linux {
 namespace {
 
-// What the child tells its parent through a pipe that a successful execve closes. Smaller than PIPE_BUF, so whole.
+// Message of the child to its parent, in a pipe that a successful execve closes. Smaller than PIPE_BUF, so never split.
 struct Report {
-  int exec_errno;      // 0: about to execute
-  rusage before_exec;  // what the child had used by then: tally's share, not the program's
+  int exec_errno;      // 0: before the execve
+  rusage before_exec;  // the child's usage before: tally's share, not the program's
 };
 
 void send(int fd, int exec_errno) {
   Report report{};
   report.exec_errno = exec_errno;
   getrusage(RUSAGE_SELF, &report.before_exec);
-  // A parent that is gone cannot be told; the program is executed all the same.
+  // The parent may have ended; the program is executed anyway.
   [[maybe_unused]] const ssize_t size = write(fd, &report, sizeof report);
 }
 
-// What execve takes, made before the fork: nothing may be allocated after it.
+// Arguments of execve, prepared before the fork: nothing may be allocated after it.
 struct Image {
-  std::vector<char*> direct;         // the command's own arguments
-  std::vector<char*> through_shell;  // the same as a script for /bin/sh
+  std::vector<char*> direct;         // the command's arguments
+  std::vector<char*> through_shell;  // the same as a script of /bin/sh
   std::vector<char*> environment;
 };
 
@@ -57,7 +57,7 @@ int execute(int fd, const ChildHooks& hooks, const char* path, const std::vector
   }
   const auto& [direct, through_shell, environment] = image;
   int why = execute(fd, hooks, through_shell[1], direct, environment);
-  // A script without `#!`: execvp and every shell hand it to sh.
+  // A script without `#!`: executed by sh, as execvp and every shell do.
   if (why == ENOEXEC) why = execute(fd, hooks, through_shell[0], through_shell, environment);
   send(fd, why);
   _exit(127);

@@ -1,4 +1,4 @@
-// Starting the measured program, and seeing how it ends.
+// Starts the measured program and reports how it ends.
 #pragma once
 
 #include <sys/types.h>
@@ -16,27 +16,27 @@
 
 namespace tally::linux {
 
-/// What a way of counting does in the child between fork and execve. Both run in the forked child and may only do what
-/// is async-signal-safe. They come in pairs where an execve fails: before, after; before, … (a script without `#!` is
-/// tried a second time through /bin/sh).
+/// What a backend does in the child between fork and execve. Both functions run in the forked child and must be
+/// async-signal-safe. If an execve fails, they are called in pairs: before, after; before, … (a script without `#!` is
+/// tried again with /bin/sh).
 struct ChildHooks {
   void* context = nullptr;
-  /// Right before each execve; signals are already as the program will have them.
+  /// Called before each execve; signals already have the program's settings.
   void (*before_exec)(void* context) = nullptr;
-  /// Right after an execve that failed with `os_errno`.
+  /// Called after an execve that failed with `os_errno`.
   void (*after_failed_exec)(void* context, int os_errno) = nullptr;
 };
 
-/// How a program ended, and what it used since it was executed.
+/// How a program ended, and its usage since its execve.
 struct Ended {
-  int wait_status = 0;  ///< as wait4(2) gives it
+  int wait_status = 0;  ///< from wait4(2)
   Usage usage;
 };
 
-/// A wait status in words of exit codes and signals.
+/// A wait status as exit code and signal.
 struct Exit {
-  int code = 0;               ///< as a shell gives it: 128 + signal for a process that was killed
-  std::optional<int> signal;  ///< that killed it
+  int code = 0;               ///< as in a shell: 128 + signal for a killed process
+  std::optional<int> signal;  ///< signal that killed it
 };
 
 /// A child that has ended, or a traced process that has stopped.
@@ -47,40 +47,41 @@ struct Change {
   rusage statistics{};
 };
 
-/// The next one of any child, ended or stopped. Nothing where none waits to be told. Never blocks.
+/// Returns the next child that ended or stopped; nothing if there is none. Never blocks.
 std::optional<Change> next_change();
 
-/// What a wait status of an ended process means.
+/// Converts the wait status of an ended process.
 Exit exit_of(int wait_status);
 
-/// Whether a timer of its own killed it: SIGALRM.
+/// Whether the process's own timer killed it: SIGALRM.
 bool is_killed_by_timer(int wait_status);
 
-/// A program that was started. Moves, never copies; ending its life does not touch the program.
+/// A started program. Can be moved, not copied. Destroying it does not affect the program.
 class Program {
  public:
-  /// Forks and lets the child execute `command`, found through PATH. Returns as soon as there is a child: whether its
-  /// execve succeeds is told by executed(). Errors: not_found, not_executable; cannot_measure where fork fails, or
-  /// where `conditions` cannot be had.
+  /// Forks a child that executes `command`, found through PATH. Returns when the child exists; executed() reports
+  /// whether its execve succeeds. Errors: not_found, not_executable; cannot_measure if fork fails, or if `conditions`
+  /// cannot be met.
   static Result<Program> start(const std::vector<std::string>& command, Signals& signals, ChildHooks hooks = {},
                                Conditions conditions = {});
 
   pid_t pid() const { return pid_; }
 
-  /// When it was forked, or when it was said to begin.
+  /// Returns when it was forked, or the time of begins_now().
   const Moment& started() const { return started_; }
 
-  /// For a child that was held back in a hook: its time begins now.
+  /// Makes its time begin now, for a child that a hook has held back.
   void begins_now() { started_ = this_moment(); }
 
-  /// Blocks until execve has succeeded, or has failed and the child is gone. A traced child must have been let run
-  /// first. Errors: not_found, not_executable; told once, a further call succeeds.
+  /// Blocks until execve has succeeded, or has failed and the child has ended. A traced child must be continued first.
+  /// Errors: not_found, not_executable; reported once, a further call succeeds.
   Result<void> executed();
 
-  /// How it ended; nothing while it lives. Never blocks. Errors: cannot_measure where somebody else reaped it.
+  /// Returns how it ended; nothing while it runs. Never blocks. Errors: cannot_measure if another thread or function
+  /// has reaped it.
   Result<std::optional<Ended>> ended();
 
-  /// What one wait4(2) of this program said, for who reaps by himself: the usage since it was executed.
+  /// Converts the result of a wait4(2) for this program, for callers that reap it: its usage since the execve.
   Ended ended_with(int wait_status, const rusage& statistics) const;
 
  private:
@@ -96,7 +97,7 @@ class Program {
 /// Sends SIGTERM to a process.
 void ask_to_end(pid_t process);
 
-/// The monotonic clock.
+/// Returns the time of the monotonic clock.
 Nanoseconds now();
 
 }  // namespace tally::linux

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t most_output = std::size_t{256} << 20;
 
-/// Whether a signal waits that asks tally to end, for they are blocked while something is measured, or was noted.
+/// Whether a signal asks tally to end: a pending one (they are blocked during a measurement) or a noted one.
 bool is_asked_to_end() {
   if (noted_signal() != 0) return true;
   sigset_t waiting;
@@ -32,7 +32,7 @@ bool is_asked_to_end() {
   return false;
 }
 
-/// What the tool does with signals is its own: tally's mask is not its.
+/// No signal is blocked in the tool, and SIGPIPE has its default action, whatever tally's settings are.
 int start(const std::string& path, const std::vector<std::string>& command, int output, pid_t& process) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));

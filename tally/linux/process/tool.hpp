@@ -1,4 +1,4 @@
-// Programs of others that are started for what they make or say.
+// Runs other programs for their output or the files that they make.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace tally::linux {
 
-/// How a tool ended, and what it said on both of its streams.
+/// How a tool ended, and its output on both streams.
 struct ToolEnd {
   int exit_code = 0;
   std::string said;
-  bool was_stopped = false;  ///< it took too long, or the user asked tally to end meanwhile
+  bool was_stopped = false;  ///< it took too long, or the user asked tally to end
 };
 
-/// Runs a tool to its end; it is found through PATH, no shell reads its words, and its standard input is empty. After
-/// `limit`, or as soon as one of tally's own signals to end waits (linux::Signals) or is noted (noted_signal()), it is
-/// killed. Of what it says, 256 MiB are kept. Errors: not_found where there is none of that name; cannot_measure where
-/// it cannot be started.
+/// Runs a tool to its end. It is found through PATH, no shell interprets its arguments, and its standard input is
+/// empty. It is killed after `limit`, or as soon as a signal that asks tally to end is pending (linux::Signals) or
+/// noted (noted_signal()). Keeps 256 MiB of its output. Errors: not_found if there is no program of that name;
+/// cannot_measure if it cannot be started.
 Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<Nanoseconds> limit = {});
 
 }  // namespace tally::linux

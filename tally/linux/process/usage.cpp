@@ -17,7 +17,7 @@ Nanoseconds time_of(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
-// The number after `key` in a file of lines "Key:\tnumber kB".
+// Returns the number after `key` in a file of lines "Key:\tnumber kB".
 std::int64_t field(const std::string& text, const std::string& key) {
   const std::size_t at = text.find("\n" + key + ":");
   if (at == std::string::npos) return 0;
@@ -47,7 +47,7 @@ Usage usage_of(const rusage& statistics) {
 
 Usage since(const Usage& now, const Usage& start) {
   Usage usage = now;
-  // The kernel splits a process's time by sampled ticks, so that one of the two can fall back by some microseconds.
+  // The kernel splits a process's time by sampled ticks, so either part can decrease by some microseconds.
   usage.user = std::max(Nanoseconds{0}, usage.user - start.user);
   usage.system = std::max(Nanoseconds{0}, usage.system - start.system);
   usage.minor_faults -= start.minor_faults;
@@ -74,12 +74,12 @@ std::optional<Usage> usage_of_living(pid_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid);
   const std::string stat = read_all(folder + "/stat");
   const std::string status = read_all(folder + "/status");
-  // The name stands in parentheses and may hold anything, parentheses too: the fields begin after the last one.
+  // The name is in parentheses and may contain any character, including parentheses: fields begin after the last one.
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos || status.empty()) return std::nullopt;
   const auto fields = split(trimmed(std::string_view(stat).substr(name_end + 1)), ' ');
   if (fields.size() < 13) return std::nullopt;
-  // proc_pid_stat(5) numbers the state, which is fields[0] here, as 3.
+  // proc_pid_stat(5) gives the state, here fields[0], the number 3.
   const auto number = [&](std::size_t field_number) { return parse_integer(fields[field_number - 3]).value_or(0); };
   const std::int64_t tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
   Usage usage;

@@ -6,7 +6,7 @@
 namespace tally::linux {
 
 std::thread worker_thread(std::function<void()> work) {
-  // A thread begins with the mask of the one that starts it.
+  // A thread inherits the signal mask of the one that starts it.
   sigset_t all{}, before{};
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,4 +1,4 @@
-// Threads of tally's own, which no signal chooses: those are for the thread that waits for them.
+// Starts threads that receive no signals: these go to the thread that waits for them.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 
 namespace tally::linux {
 
-/// Starts a thread in which every signal is blocked. Throws std::system_error where there is none to be had.
+/// Starts a thread in which every signal is blocked. Throws std::system_error if none can be created.
 std::thread worker_thread(std::function<void()> work);
 
 }  // namespace tally::linux

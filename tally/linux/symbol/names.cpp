@@ -34,10 +34,10 @@ struct Written {
 };
 
 // The jump leaves only C code, which holds no memory.
-void take(const char* piece, std::size_t bytes, void* context) {
+void take(const char* chunk, std::size_t bytes, void* context) {
   Written& written = *static_cast<Written*>(context);
   if (bytes > most_text - written.bytes) std::longjmp(written.enough, 1);
-  std::memcpy(written.text + written.bytes, piece, bytes);
+  std::memcpy(written.text + written.bytes, chunk, bytes);
   written.bytes += bytes;
 }
 

@@ -327,8 +327,8 @@ std::string unescaped(std::string_view part) {
     if (part.front() == '$' && end != std::string_view::npos) {
       const std::string_view code = part.substr(1, end - 1);
       char letter = 0;
-      for (const auto& [name, stands_for] : letters)
-        if (code == name) letter = stands_for;
+      for (const auto& [name, meaning] : letters)
+        if (code == name) letter = meaning;
       unsigned number = 0;
       if (letter == 0 && code.starts_with('u')) {
         std::from_chars(code.data() + 1, code.data() + code.size(), number, 16);

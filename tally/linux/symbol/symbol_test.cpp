@@ -29,7 +29,7 @@ std::string own_bytes() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class Own : public testing::Test {
+class OwnElf : public testing::Test {
  protected:
   void SetUp() override {
     Sample sample(2);
@@ -47,7 +47,7 @@ class Own : public testing::Test {
 };
 using Names = std::vector<std::string>;
 
-TEST_F(Own, FunctionsAreFoundByTheNamesOfTheirSource) {
+TEST_F(OwnElf, FunctionsAreFoundByTheNamesOfTheirSource) {
   EXPECT_EQ(names("plain_name"), Names{"plain_name"});
   EXPECT_EQ(names("tally::symbol::Sample::twice(int) const"), Names{"tally::symbol::Sample::twice(int) const"});
   EXPECT_EQ(names("tally::symbol::Sample::operator()"), Names{"tally::symbol::Sample::operator()(int) const"});
@@ -56,7 +56,7 @@ TEST_F(Own, FunctionsAreFoundByTheNamesOfTheirSource) {
   EXPECT_EQ(names("twice"), Names{});
 }
 
-TEST_F(Own, OverloadsAreCandidates) {
+TEST_F(OwnElf, OverloadsAreCandidates) {
   const auto found = find(*elf, "tally::symbol::Sample::twice");
   ASSERT_EQ(found.size(), 2u);
   const auto error = ambiguity(found, "Sample::twice", "prog");
@@ -65,13 +65,13 @@ TEST_F(Own, OverloadsAreCandidates) {
   EXPECT_NE(error->message.find("Sample::twice(double) const"), std::string::npos) << error->message;
 }
 
-TEST_F(Own, TheFormsOfAConstructorAreOneFunction) {
+TEST_F(OwnElf, TheFormsOfAConstructorAreOneFunction) {
   const auto found = find(*elf, "tally::symbol::Sample::Sample");
   ASSERT_FALSE(found.empty());
   EXPECT_FALSE(ambiguity(found, "Sample", "prog"));
 }
 
-TEST_F(Own, AddressesAreThoseInMemory) {
+TEST_F(OwnElf, AddressesAreThoseInMemory) {
   const auto found = find(*elf, "plain_name");
   ASSERT_EQ(found.size(), 1u);
   std::ifstream maps("/proc/self/maps");
@@ -87,7 +87,7 @@ TEST_F(Own, AddressesAreThoseInMemory) {
   FAIL() << "no code of this program in /proc/self/maps";
 }
 
-TEST(Files, WhatIsNoProgramIsRefused) {
+TEST(Files, OtherFilesAreRefused) {
   EXPECT_FALSE(read_elf(""));
   EXPECT_FALSE(read_elf("#!/bin/sh\n"));
   std::string cut = own_bytes();
@@ -105,7 +105,7 @@ TEST(Names, ParametersAndResultsAreLeftOut) {
   EXPECT_EQ(without_parameters("main"), "main");
 }
 
-TEST(Places, AreReadAsPeopleWriteThem) {
+TEST(Places, AreParsedAsUsersWriteThem) {
   EXPECT_EQ(*parse_place("main"), (Place{"", "main", 0}));
   EXPECT_EQ(*parse_place("main+0x10"), (Place{"", "main", 16}));
   EXPECT_EQ(*parse_place("ns::f(std::string)+3"), (Place{"", "ns::f(std::string)", 3}));
@@ -117,7 +117,7 @@ TEST(Places, AreReadAsPeopleWriteThem) {
   for (const char* bad : {"", ":f", "libz:", "0x", "0xfg", "+3"}) EXPECT_FALSE(parse_place(bad)) << bad;
 }
 
-TEST(Places, FilesAreMeantByTheBeginningOfTheirNames) {
+TEST(Places, FilesMatchByTheBeginningOfTheirNames) {
   EXPECT_TRUE(is_file({"", "f", 0}, "libz.so.1.2.13"));
   EXPECT_TRUE(is_file({"libz", "f", 0}, "libz.so.1.2.13"));
   EXPECT_TRUE(is_file({"libz.so.1", "f", 0}, "libz.so.1.2.13"));

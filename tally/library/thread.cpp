@@ -110,24 +110,34 @@ Record& record_of(Thread& thread, std::string_view name) {
   return record;
 }
 
+constexpr std::size_t most_slots_without_probing = 8192;
+
+// Puts a literal into its first slot that is free; returns whether that is the one that is searched first.
+bool put(std::vector<Slot>& slots, const Slot& slot) {
+  const std::uint64_t mask = slots.size() - 1, first = place_of(slot.key, mask);
+  std::uint64_t at = first;
+  while (slots[at].key != 0) at = (at + 1) & mask;
+  slots[at] = slot;
+  return at == first;
+}
+
+// An entry that finds its record in a second slot executes some instructions more than what is subtracted for it. So
+// the table grows until every literal has the slot that is searched first, up to a limit of memory (128 KiB per
+// thread).
 void keep_slot(Thread& thread, std::uint64_t key, Record& record) {
-  const std::size_t taken = 1 + static_cast<std::size_t>(std::count_if(thread.slots.begin(), thread.slots.end(),
-                                                                       [](const Slot& s) { return s.key != 0; }));
-  if (2 * taken > thread.slots.size()) {
-    std::vector<Slot> larger(thread.slots.size() * 4);
-    const std::uint64_t mask = larger.size() - 1;
-    for (const Slot& slot : thread.slots) {
-      if (slot.key == 0) continue;
-      std::uint64_t at = place_of(slot.key, mask);
-      while (larger[at].key != 0) at = (at + 1) & mask;
-      larger[at] = slot;
-    }
-    thread.slots.swap(larger);
-    thread.mask = mask;
+  std::vector<Slot> known{{key, &record}};
+  for (const Slot& slot : thread.slots)
+    if (slot.key != 0) known.push_back(slot);
+  for (std::size_t size = thread.slots.size();; size *= 2) {
+    std::vector<Slot> slots(size);
+    bool are_first = 2 * known.size() <= size;
+    if (are_first)
+      for (const Slot& slot : known) are_first = put(slots, slot) && are_first;
+    if (!are_first && (2 * known.size() > size || size < most_slots_without_probing)) continue;
+    thread.slots.swap(slots);
+    thread.mask = size - 1;
+    return;
   }
-  std::uint64_t at = place_of(key, thread.mask);
-  while (thread.slots[at].key != 0) at = (at + 1) & thread.mask;
-  thread.slots[at] = {key, &record};
 }
 
 // `name`: its length is computed in here, where nothing is counted.

@@ -1,4 +1,4 @@
-// Answers to a program that asks what it has executed (tally/engine/channel/asking.hpp).
+// Replies to a program that asks what it has executed (tally/engine/channel/asking.hpp).
 #include "tally/engine/guest/asking.hpp"
 
 #include "tally/engine/channel/asking.hpp"
@@ -13,7 +13,7 @@ namespace tally::engine::guest {
 namespace {
 
 channel::Totals totals_of(Thread* t) {
-  // This thread is inside: nobody gives segments other numbers meanwhile.
+  // This thread is inside, so no other thread can renumber segments meanwhile.
   channel::Totals totals = channel::sum(counters(t), &segment(0), segment_limit_so_far());
   totals.add(records().thread(t->index).base);
   return totals;

@@ -7,19 +7,19 @@ namespace {
 
 enum : u32 { strict_mode = 0, filter_mode = 1 };        // operations of seccomp(2)
 enum : u32 { for_all_threads = 1, with_listener = 8 };  // its flags
-enum : u64 { prctl_strict = 1, prctl_filter = 2 };      // what prctl(2) calls the operations
+enum : u64 { prctl_strict = 1, prctl_filter = 2 };      // the prctl(2) numbers of these operations
 enum : s64 { not_there = -EFAULT, no_descriptor_left = -EMFILE };
 enum : u64 { set_dispatch_option = 59, dispatch_off = 0 };
 
-/// A call that a child makes, to see what the kernel answers.
+/// A call that a child process makes to find out the kernel's result.
 struct Trial {
   s64 number;
   u64 arguments[5];
-  bool without_descriptors;  // it may have none that is new
-  s64 answer = 0;            // of the kernel; 0 where it could not be asked
+  bool without_descriptors;  // forbid new descriptors
+  s64 answer = 0;            // of the kernel; 0 if the call could not be made
 };
 
-/// A limit is the process's own, and the child is one.
+/// The limit applies to the child only, because the child is a process of its own.
 bool forbid_descriptors() {
   constexpr u64 descriptors = 7;
   const u64 none[2] = {0, 0};
@@ -33,7 +33,7 @@ extern "C" [[noreturn, gnu::used]] void engine_try(Trial* trial) {
   for (;;) kernel(SYS_exit, 0);
 }
 
-/// Begins a process in this memory, on this stack, which runs engine_try() while this thread waits.
+/// Starts a process in this memory, on this stack. It runs engine_try() while this thread waits.
 s64 begin_trial(Trial& trial) {
   constexpr u64 shares = 0x100 | 0x200 | 0x400 | 0x4000;  // CLONE_VM, CLONE_FS, CLONE_FILES, CLONE_VFORK; no signal
   s64 child;
@@ -54,7 +54,7 @@ s64 begin_trial(Trial& trial) {
   return child;
 }
 
-/// What the kernel would answer to this call: its error, or 0 where it would accept it, and where it is not known.
+/// Returns the error that the kernel would return for this call; 0 if it would accept the call or if that is not known.
 s64 answer_to(Trial trial) {
   const u64 all = ~0ull;
   u64 before = 0;
@@ -65,7 +65,8 @@ s64 answer_to(Trial trial) {
   return failed(child) || !failed(trial.answer) ? 0 : trial.answer;
 }
 
-/// A filter that wants a descriptor to be listened at, and can have none, is looked at as a whole and not installed.
+/// The kernel checks a filter completely before it fails to allocate a listener descriptor, and then does not install
+/// it.
 s64 answer_to_filter(u32 flags, u64 program) {
   if (kernel(SYS_seccomp, filter_mode, with_listener, 0) != not_there) return 0;  // Linux before 5.0
   Trial trial{SYS_seccomp, {filter_mode, (flags & ~u32{for_all_threads}) | with_listener, program}, true};
@@ -80,11 +81,11 @@ s64 set_filter(Thread* t, u32 operation, u32 flags, u64 arguments) {
     if (flags != 0 || arguments != 0) return run(t);
     if (const s64 r = answer_to({SYS_seccomp, {strict_mode}, false}); r != 0) return r;
   } else if (operation == filter_mode) {
-    // Flags that the kernel does not know, or not together.
+    // The kernel does not support these flags, or not this combination.
     if (kernel(SYS_seccomp, filter_mode, flags, 0) != not_there) return run(t);
     if (const s64 r = answer_to_filter(flags, arguments); r != 0) return r;
   } else {
-    return run(t);  // a question
+    return run(t);  // a query
   }
   go_natively(t, channel::partial_confined);
 }

@@ -1,6 +1,7 @@
-// Threads that have stopped are in the engine, or in a system call of the engine's code: the kernel would write these
-// addresses. No thread can set its registers and stay where it is, but a tracer can set those of a thread that it
-// stopped. So a process of the same memory traces the stopped threads until the kernel has written the file.
+// Stopped threads are in the engine, or in a system call made by engine code, and the kernel would write those
+// addresses to the core file. A thread cannot set its own registers and stay where it is, but a tracer can set those of
+// a thread that it stopped. So a process that shares this memory traces the stopped threads until the kernel has
+// written the file.
 #include "tally/engine/guest/core_file.hpp"
 
 #include <elf.h>
@@ -27,7 +28,7 @@ enum : u64 {
 };
 constexpr u64 tracer_stack_bytes = 64 << 10;
 
-/// signal(7): those whose default action writes a core file.
+/// Signals whose default action writes a core file: signal(7).
 bool writes_core(int signal) {
   constexpr u64 sigquit = 3, sigabrt = 6, sigfpe = 8, sigxcpu = 24, sigxfsz = 25, sigsys = 31;
   constexpr u64 all = 1u << sigquit | 1u << sigill | 1u << sigtrap | 1u << sigabrt | 1u << sigbus | 1u << sigfpe |
@@ -35,7 +36,7 @@ bool writes_core(int signal) {
   return signal < 32 && (all >> signal & 1) != 0;
 }
 
-/// core(5): a limit of 0 forbids the file, but not the program that the kernel starts instead.
+/// core(5): a limit of 0 forbids the file, but not a core_pattern program that the kernel starts instead.
 bool is_core_wanted() {
   struct rlimit limit = {};
   if (kernel(SYS_prlimit64, 0, RLIMIT_CORE, 0, reinterpret_cast<u64>(&limit)) == 0 && limit.rlim_cur != 0) return true;
@@ -66,7 +67,7 @@ void advance_to(State to) {
   kernel(SYS_futex, reinterpret_cast<u64>(&state), FUTEX_WAKE, 0x7fffffff);
 }
 
-/// Waits for the next state, three seconds at most.
+/// Waits for the next state, at most three seconds.
 void await_after(State from) {
   for (u32 tries = 0; tries < 30 && __atomic_load_n(&state, __ATOMIC_SEQ_CST) == from; tries++) {
     const u64 tenth[2] = {0, 100000000};
@@ -74,13 +75,13 @@ void await_after(State from) {
   }
 }
 
-/// The registers that the program has at this place, of which the kernel saved `r`.
+/// Sets the program's registers in `r`, which the kernel saved.
 void set_registers(const Thread* o, user_regs_struct& r) {
-  unsigned long long* const place[16] = {&r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rsp, &r.rbp, &r.rsi, &r.rdi,
-                                         &r.r8,  &r.r9,  &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15};
-  // In a system call of the program rax is what the kernel has put there, or will.
+  unsigned long long* const registers[16] = {&r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rsp, &r.rbp, &r.rsi, &r.rdi,
+                                             &r.r8,  &r.r9,  &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15};
+  // In a system call of the program, rax holds the kernel's result, or will hold it.
   const bool calls = r.rip == reinterpret_cast<u64>(syscall_instruction) + 2;
-  for (u32 i = calls ? 1 : 0; i < 16; i++) *place[i] = o->gpr[i];
+  for (u32 i = calls ? 1 : 0; i < 16; i++) *registers[i] = o->gpr[i];
   if (calls) {
     r.rcx = o->pc;
     r.r11 = o->flags;
@@ -92,14 +93,15 @@ void set_registers(const Thread* o, user_regs_struct& r) {
   r.gs_base = 0;
 }
 
-/// Bytes of the XSAVE area in a signal frame, without what the kernel writes after it (struct _fpx_sw_bytes).
+/// Returns the size of the XSAVE area in a signal frame, without the data that the kernel appends (struct
+/// _fpx_sw_bytes).
 u64 xsave_bytes(u64 fpstate) {
   constexpr u32 magic_of_extended = 0x46505853;
   return at<u32>(fpstate + 464) == magic_of_extended ? at<u32>(fpstate + 480) : 512;
 }
 
-/// The vector registers of a thread that stopped in a handler are those of its frame. The kernel wants all that it may
-/// have; what the frame has not is in its initial state, as its header says.
+/// Sets the vector registers of a thread that stopped in a handler to those of its signal frame. The kernel expects the
+/// full area; components that are missing in the frame are in their initial state, according to its header.
 void set_vectors(const Thread* o, u64 tid) {
   if (o->vectors_in_frame == 0) return;
   constexpr u64 enough = 16 << 10;  // with AMX the area has 11008 bytes
@@ -133,13 +135,13 @@ void show(const Thread* o) {
   for (const Thread* o = threads(); o != nullptr; o = o->next)
     if (is_shown(t, o)) show(o);
   advance_to(traced);
-  // Who traces them has to wait for their end, too: only then their parent is told of it.
+  // The tracer must also wait for their end: the kernel reports it to their parent only after that.
   while (kernel(SYS_wait4, ~u64{0}, 0, __WALL) > 0) continue;
   kernel(SYS_exit_group, 0);
   __builtin_trap();
 }
 
-/// Another process of this memory: a thread could not trace others of its own process.
+/// Starts another process in this memory, because a thread cannot trace threads of its own process.
 s64 begin_tracer(const Thread* t, u64 stack_end) {
   u64* const top = reinterpret_cast<u64*>(stack_end) - 2;
   top[0] = reinterpret_cast<u64>(trace_others);
@@ -173,7 +175,7 @@ void show_in_core_file(const Thread* t, int signal) {
   state = begun;
   const s64 tracer = begin_tracer(t, stack + tracer_stack_bytes);
   if (failed(tracer)) return;
-  kernel(SYS_prctl, set_ptracer, static_cast<u64>(tracer));  // where Yama lets nobody but ancestors trace
+  kernel(SYS_prctl, set_ptracer, static_cast<u64>(tracer));  // Yama may restrict tracing to ancestors
   advance_to(may_trace);
   await_after(may_trace);
 }

@@ -18,12 +18,12 @@ bool may_be_on_alternate_stack(const AltStack& alt, u64 address) {
   return address > alt.base && address - alt.base <= alt.bytes;
 }
 
-/// What a handler's return goes back to.
+/// Returns the mask that the return from the handler restores.
 u64 mask_to_save(const Thread* t) { return t->restores_mask != 0 ? t->saved_mask : t->mask; }
 
-/// The program dies by `signal`, at its own address and with its own registers: the handler returns there.
+/// Makes the program die by `signal` with its own address and registers: the engine's handler returns there.
 void die_by(Thread* t, Context* c, int signal, const u8* info) {
-  // Where another thread dies first, its core file shows this one.
+  // If another thread dies first, its core file shows this thread.
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
   t->flags = c->flags & ~trap_flag;
   t->pc = c->ip;
@@ -31,7 +31,7 @@ void die_by(Thread* t, Context* c, int signal, const u8* info) {
   stop_others(t);
   end_as(t, channel::End::signalled, signal);
   finish_process(t);
-  block_everything();  // it takes effect where the handler returns to: there a core file shows the program
+  block_everything();  // the signal takes effect after the handler returns: a core file then shows the program
   show_in_core_file(t, signal);
   const Action natural = {0, has_restorer, reinterpret_cast<u64>(signal_restorer), 0};
   kernel_action(signal, &natural, nullptr);
@@ -47,13 +47,13 @@ u64 frame_bytes_of_vectors(u64 fpstate) {
   return extended ? at<u32>(fpstate + 468) : 512;
 }
 
-/// Where the frame of a handler lies.
-struct Room {
+/// The addresses of a handler's frame.
+struct FrameLayout {
   u64 vectors, frame;
   bool fits;
 };
 
-Room room_for_frame(const Thread* t, const Context* c, const Action& a, u64 vector_bytes) {
+FrameLayout layout_of_frame(const Thread* t, const Context* c, const Action& a, u64 vector_bytes) {
   constexpr u64 red_zone = 128;
   const u64 sp = c->r[15];  // rsp
   const AltStack& alt = t->alt;
@@ -68,12 +68,12 @@ Room room_for_frame(const Thread* t, const Context* c, const Action& a, u64 vect
   return {vectors, frame, !on_alternate || may_be_on_alternate_stack(alt, frame)};
 }
 
-/// Writes the frame; false where there is no room for it.
+/// Writes the frame. Returns false if there is no layout for it.
 bool write_frame(Thread* t, const Context* c, const u8* info, const Action& a, u64& frame_at) {
   if (!(a.flags & has_restorer)) return false;
   const u64 vectors = frame_bytes_of_vectors(c->fpstate);
-  const Room room = room_for_frame(t, c, a, vectors);
-  if (!room.fits) return false;
+  const FrameLayout layout = layout_of_frame(t, c, a, vectors);
+  if (!layout.fits) return false;
   const u64 mask = mask_to_save(t);
   Frame frame;
   frame.restorer = a.restorer;
@@ -84,14 +84,14 @@ bool write_frame(Thread* t, const Context* c, const u8* info, const Action& a, u
   frame.context.error = t->last_trap.error;
   frame.context.cr2 = t->last_trap.address;
   frame.context.mask = frame.context.old_mask = mask;
-  frame.context.fpstate = c->fpstate != 0 ? room.vectors : 0;
-  frame_at = room.frame;
+  frame.context.fpstate = c->fpstate != 0 ? layout.vectors : 0;
+  frame_at = layout.frame;
   const auto write = [&] {
-    return put(room.vectors, reinterpret_cast<const void*>(c->fpstate), vectors) == 0 &&
+    return put(layout.vectors, reinterpret_cast<const void*>(c->fpstate), vectors) == 0 &&
            put(frame_at, &frame, sizeof frame) == 0;
   };
   if (!translate::has_protection_keys()) return write();
-  const translate::ScopedKeys keys(keys_of_program(*c));  // the stack may be of any key that the program may use
+  const translate::ScopedKeys keys(keys_of_program(*c));  // the stack may have any key that the program may use
   return write();
 }
 
@@ -105,8 +105,9 @@ bool awaits_delivery(const Thread* t) { return t->signal != 0 || t->forced_sigse
 
 bool next_signal(Thread* t, int& signal, u8* info) {
   for (;;) {
-    // As the kernel: the thread's own before the process's, and of each those of the processor first. What the kernel
-    // has delivered already it found before it came to any of the process's that is kept here.
+    // The order of the kernel: signals of the thread before those of the process, and in each set those of the
+    // processor first. If the kernel has already delivered a signal, it preferred it to the process's signals that are
+    // pending here.
     signal = take_own(t, ~t->mask, info);
     if (signal == 0 && t->signal == 0 && (pending_for_process(t) & ~t->mask) != 0) {
       signal = take_own_from_kernel(~t->mask & ~engine_signals, info);
@@ -117,7 +118,7 @@ bool next_signal(Thread* t, int& signal, u8* info) {
       copy(info, t->info, sizeof t->info);
       t->signal = 0;
       if (t->mask & bit(signal)) {
-        // Blocked since, by the handler of a trap: from here on the kernel keeps it.
+        // Blocked meanwhile by the handler of a trap: the kernel keeps it from here on.
         send_to_self(signal, info);
         continue;
       }
@@ -151,7 +152,7 @@ void raise(Thread* t, Context* c, int signal, u8* info) {
 }
 
 void deliver(Thread* t, Context* c, int signal, u8* info) {
-  // The frame shows the program's own trap flag; the handler runs without.
+  // The frame shows the program's own trap flag; the handler runs without the flag.
   c->flags = t->traces_itself != 0 ? c->flags | trap_flag : c->flags & ~trap_flag;
   t->stepping = t->traces_itself = 0;
   const Action a = t->actions->of[signal];

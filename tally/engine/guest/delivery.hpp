@@ -1,33 +1,33 @@
-/// From a signal that the program is to have to its handler: which comes first, the frame that it gets, and what
-/// happens where there is no handler or no room for the frame. As the kernel does it: kernel/signal.c,
-/// arch/x86/kernel/signal.c.
+/// Delivery of a signal to the program's handler: the order of signals, the signal frame, and what happens without a
+/// handler or without room for the frame. Follows the kernel: kernel/signal.c, arch/x86/kernel/signal.c.
 #pragma once
 #include "tally/engine/guest/frame.hpp"
 
 namespace tally::engine::guest {
 
-/// Whether a signal with this action is dropped instead of delivered.
+/// Whether the process ignores a signal with this action.
 bool is_ignored(const Action& a, int signal);
 
-/// Takes the signal that the thread is to have next. False when there is none.
+/// Takes the next signal to deliver to the thread. Returns false if there is none.
 bool next_signal(Thread* t, int& signal, u8* info);
-/// Whether there may be one, or another reason to look.
+/// Whether a signal may be pending, or another reason to call next_signal().
 bool awaits_delivery(const Thread* t);
 
-/// Runs the program's handler for `signal`, the program being at c->ip with the registers of `c`. Returns only when the
-/// program dies of it: then the engine's handler returns with `c`.
+/// Runs the program's handler for `signal`. The program is at c->ip with the registers of `c`. Returns only if the
+/// signal kills the program; the engine's handler then returns with `c`.
 void deliver(Thread* t, Context* c, int signal, u8* info);
 
-/// A signal of the processor, at c->ip: the program dies of it where it blocks or ignores it.
+/// Delivers a signal that the processor raised at c->ip. The program dies if it blocks or ignores the signal.
 void raise(Thread* t, Context* c, int signal, u8* info);
 
-/// The kernel's SIGSEGV where a frame cannot be written or read. `failed`: the signal whose frame it was, else 0.
+/// Raises the SIGSEGV that the kernel raises when it cannot write or read a frame. `failed`: the signal of that frame,
+/// or 0.
 void force_sigsegv(Thread* t, Context* c, int failed);
 
-/// Whether `sp` lies on the program's alternate stack while that is in use.
+/// Whether `sp` is on the program's alternate stack while the program uses that stack.
 bool is_on_alternate_stack(const AltStack& alt, u64 sp);
 
-/// Goes on in the engine with the registers in Thread.
+/// Continues in the engine with the registers in Thread.
 [[noreturn]] void go_on(Thread* t);
 
 }  // namespace tally::engine::guest

@@ -14,15 +14,16 @@ constexpr u64 own_count = channel::inherited_count;
 constexpr u64 number_limit = 7;  // RLIMIT_NOFILE
 constexpr s64 no_number = -EMFILE;
 
-/// Each fork copies a table as long as the highest number: not beyond, unless the program is there.
+/// Each fork copies a table up to its highest number, so numbers above this limit are used only if the program uses
+/// them too.
 constexpr u64 cheap_numbers = 4096;
 
-bool shared;    // with other memory
-bool cornered;  // there is no better place
+bool shared;  // the table, with other memory
+bool no_better_numbers;
 
 u64 first_own() { return inherited(channel::inherited_channel); }
 
-/// So near the program may not come: one message may bring it 253 descriptors.
+/// The distance that the program's numbers must keep: one message can add 253 descriptors.
 u64 margin() { return first_own() >= 1024 ? 256 : first_own() / 4; }
 
 u64 limit() {
@@ -39,7 +40,7 @@ bool are_unused(u64 first) {
   return true;
 }
 
-/// Moves them there. Nobody else looks at their numbers.
+/// Moves the engine's descriptors there. No other code reads their numbers meanwhile.
 bool move_to(u64 first) {
   if (!are_unused(first)) return false;
   const RaisedNumberLimit raised(first + own_count);
@@ -56,43 +57,43 @@ bool move_to(u64 first) {
   return true;
 }
 
-/// After the limit if that can be, or else far above where they are.
-bool find_better_place() {
+/// Moves to numbers after the limit if possible, and otherwise far above the current ones.
+bool move_to_better_numbers() {
   const u64 end = limit();
   if (end <= cheap_numbers && move_to(end)) return true;
-  const u64 wanted = first_own() < cheap_numbers / 2 ? cheap_numbers - own_count : 2 * first_own();
+  const u64 first_choice = first_own() < cheap_numbers / 2 ? cheap_numbers - own_count : 2 * first_own();
   constexpr u64 tries = 64;
-  for (u64 at = wanted, i = 0; at + own_count <= end && i < tries; at += own_count, i++)
+  for (u64 at = first_choice, i = 0; at + own_count <= end && i < tries; at += own_count, i++)
     if (move_to(at)) return true;
   return move_to(end);
 }
 
-/// As far up as there is room.
-bool find_any_place() {
+/// Moves to the highest numbers that are free.
+bool move_to_any_numbers() {
   const u64 end = limit();
   for (u64 i = own_count; i + 3 <= end && i < cheap_numbers; i++)
     if (move_to(end - i)) return true;
   return false;
 }
 
-enum class Wanted : u8 { better, any };
+enum class Target : u8 { better, any };
 
-/// No other thread is between asking for a number and using it.
-bool move_away(Thread* t, Wanted what) {
-  if (shared || (cornered && what == Wanted::better)) return false;
+/// No other thread is between reading a number and using it.
+bool move_away(Thread* t, Target target) {
+  if (shared || (no_better_numbers && target == Target::better)) return false;
   take_turn(t);
   bool moved = false;
   if (!leaving() && hold_others(t)) {
     Guard guard(threads_lock);
-    moved = find_better_place();
-    cornered = !moved;
-    if (!moved && what == Wanted::any) moved = find_any_place();
+    moved = move_to_better_numbers();
+    no_better_numbers = !moved;
+    if (!moved && target == Target::any) moved = move_to_any_numbers();
   }
   give_turn(t);
   return moved;
 }
 
-/// The lowest number that is free, or EMFILE.
+/// Returns the lowest free number, or EMFILE.
 s64 lowest_free() {
   const s64 r = kernel(SYS_fcntl, first_own(), F_DUPFD_CLOEXEC, 0);
   if (!failed(r)) kernel(SYS_close, static_cast<u64>(r));
@@ -113,7 +114,7 @@ RaisedNumberLimit::~RaisedNumberLimit() {
 
 bool free_number(Thread* t, u64 number) {
   if (!is_own_descriptor(number) || static_cast<u32>(number) >= limit()) return true;  // or the kernel refuses it
-  if (!move_away(t, Wanted::any) && !shared) go_natively(t, channel::partial_descriptors);
+  if (!move_away(t, Target::any) && !shared) go_natively(t, channel::partial_descriptors);
   return !is_own_descriptor(number);
 }
 
@@ -123,7 +124,7 @@ bool numbers_were_short(Thread* t, s64 result) {
   if ((!near && result != no_number) || first >= limit()) return false;
   const s64 free = lowest_free();
   if (free != no_number && (failed(free) || static_cast<u64>(free) + margin() < first)) return false;
-  const bool moved = move_away(t, Wanted::better);
+  const bool moved = move_away(t, Target::better);
   if (result != no_number) return false;
   if (!moved && !shared) go_natively(t, channel::partial_descriptors);
   return moved;
@@ -132,16 +133,16 @@ bool numbers_were_short(Thread* t, s64 result) {
 bool number_was_skipped(Thread* t, u64 lowest, s64 result) {
   const u64 first = first_own();
   if (failed(result) || lowest >= first + own_count || static_cast<u64>(result) < first + own_count) return false;
-  // All numbers from `lowest` to the engine's are taken: natively it would have been one of those.
+  // All numbers from `lowest` to the engine's are in use: natively the result would be one of the engine's numbers.
   kernel(SYS_close, static_cast<u64>(result));
-  if (move_away(t, Wanted::any)) return true;
+  if (move_away(t, Target::any)) return true;
   if (!shared) go_natively(t, channel::partial_descriptors);
   return true;
 }
 
 void number_limit_changed(Thread* t) {
-  cornered = false;
-  if (first_own() < limit()) move_away(t, Wanted::better);
+  no_better_numbers = false;
+  if (first_own() < limit()) move_away(t, Target::better);
 }
 
 void has_own_numbers(Thread* t) { inherited_of_its_own(t); }

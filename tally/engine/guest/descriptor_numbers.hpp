@@ -1,36 +1,38 @@
-/// Which numbers the engine's descriptors have in the program's table: above its limit where they can be there, else
-/// such as it does not use. Where the program comes near, or names one of them, they move.
+/// The numbers of the engine's descriptors in the program's descriptor table. They are above the program's limit if
+/// possible, and otherwise numbers that the program does not use. The engine renumbers its descriptors when the
+/// program's numbers get close to them or when the program names one.
 #pragma once
 #include "tally/engine/inherited.hpp"
 
 namespace tally::engine::guest {
 
-/// A number that the program is about to give to a descriptor of its own (dup2, F_DUPFD). False where the engine's,
-/// which has it, cannot be another.
+/// Frees a number that the program is about to assign to a descriptor of its own (dup2, F_DUPFD). Returns false if an
+/// engine descriptor has that number and cannot move.
 bool free_number(Thread* t, u64 number);
 
-/// After a system call that may have made descriptors; it returned `result`. True: it failed for want of a number that
-/// is free now, and is to be made once more. May not return: where the program needs the last numbers that there are
-/// it goes on natively, from this call on.
+/// Call it after a system call that may have created descriptors and that returned `result`. Returns true if the call
+/// failed for lack of a number and a number is free now: repeat the call. Does not return if the program needs the last
+/// available numbers: the program then continues natively from this call.
 bool numbers_were_short(Thread* t, s64 result);
 
-/// After F_DUPFD from `lowest` on: the same, for what it returned.
+/// The same check after F_DUPFD, which searched from `lowest` and returned `result`.
 bool number_was_skipped(Thread* t, u64 lowest, s64 result);
 
-/// The program has changed its limit on descriptors.
+/// Handles a change of the program's limit on descriptors.
 void number_limit_changed(Thread* t);
 
-/// The thread has a table of its own from now on, a copy of the calling thread's: as a vfork child.
+/// Gives the thread a descriptor table of its own, a copy of the calling thread's, as for a vfork child.
 void has_own_numbers(Thread* t);
-/// Other memory shares the table: nothing moves any more.
+/// Disables renumbering because a process with other memory shares the table.
 void numbers_are_shared();
-/// In the child of a fork: what the calling thread's numbers were are the process's.
+/// In the child of a fork: makes the calling thread's numbers those of the process.
 void numbers_after_fork(Thread* t);
 
-/// The process goes on natively: the numbers are the program's.
+/// Closes the engine's descriptors because the process continues natively.
 void give_numbers_up();
 
-/// While it lives the limit on descriptors is no lower than this, if that can be: descriptors above it can be made.
+/// Raises the limit on descriptors to at least this value, if possible, so that descriptors above the limit can be
+/// created. The destructor restores the limit.
 class RaisedNumberLimit {
  public:
   explicit RaisedNumberLimit(u64 least);

@@ -15,7 +15,7 @@ constexpr u32 own_count = channel::inherited_count;
 
 u32 first_own() { return static_cast<u32>(inherited(channel::inherited_channel)); }
 
-/// What both forms of a directory entry begin with, and where the name of each stands.
+/// The common start of both directory entry formats, and the offset of the name in each.
 struct Entry {
   u64 inode;
   s64 next;
@@ -23,12 +23,12 @@ struct Entry {
 } __attribute__((packed));
 enum : u64 { name_at = 18, name_at_64 = 19 };
 
-bool lies_in_proc(u64 directory) {
+bool is_in_proc(u64 directory) {
   struct statfs s;
   return kernel(SYS_fstatfs, directory, reinterpret_cast<u64>(&s)) == 0 && s.f_type == 0x9fa0 /* PROC_SUPER_MAGIC */;
 }
 
-/// The engine's descriptor that a name of digits is, or -1.
+/// Returns the engine's descriptor whose number this name is, or -1.
 s64 own_by_name(const char* name) {
   u64 n = 0;
   u32 i = 0;
@@ -36,8 +36,9 @@ s64 own_by_name(const char* name) {
   return i > 0 && name[i] == 0 && is_own_descriptor(n) ? static_cast<s64>(n) : -1;
 }
 
-/// Whether an entry of this name in a directory of /proc is the engine's: of this process or of another one that is
-/// counted with it. `fd`, `fdinfo` and those of each thread lie beside an `fd` whose entry leads to the same object.
+/// Whether an entry with this name in a directory of /proc is an engine descriptor, of this process or of another
+/// counted one. Next to `fd`, `fdinfo` and the per-thread directories there is an `fd` directory whose entry leads to
+/// the same object.
 bool is_own_entry(u64 directory, const char* name) {
   const s64 fd = own_by_name(name);
   if (fd < 0) return false;
@@ -49,7 +50,7 @@ bool is_own_entry(u64 directory, const char* name) {
          there.st_ino == ours.st_ino;
 }
 
-/// Takes the engine's entries out of what the kernel wrote to `buffer`; how many bytes are left.
+/// Removes the engine's entries from what the kernel wrote to `buffer`. Returns the number of bytes left.
 u64 without_own(u64 directory, u64 buffer, u64 bytes, u64 name_offset) {
   u64 at = 0;
   while (at < bytes) {
@@ -62,8 +63,8 @@ u64 without_own(u64 directory, u64 buffer, u64 bytes, u64 name_offset) {
       at += entry.bytes;
       continue;
     }
-    const u64 behind = at + entry.bytes;
-    if (put(buffer + at, reinterpret_cast<const void*>(buffer + behind), bytes - behind) != 0) return bytes;
+    const u64 next = at + entry.bytes;
+    if (put(buffer + at, reinterpret_cast<const void*>(buffer + next), bytes - next) != 0) return bytes;
     bytes -= entry.bytes;
   }
   return bytes;
@@ -78,11 +79,11 @@ void keep_descriptors_over_exec(bool keep) {
 bool is_own_descriptor(u64 fd) { return static_cast<u32>(fd) - first_own() < own_count; }
 
 s64 close_range_around(u64 first, u64 last, u64 flags) {
-  const u64 own = first_own(), behind = own + own_count;
-  if (first > last || last < own || first >= behind) return kernel(SYS_close_range, first, last, flags);
+  const u64 own = first_own(), next = own + own_count;
+  if (first > last || last < own || first >= next) return kernel(SYS_close_range, first, last, flags);
   s64 r = 0;
   if (first < own) r = kernel(SYS_close_range, first, own - 1, flags);
-  if (r == 0 && behind <= last) r = kernel(SYS_close_range, behind, last, flags);
+  if (r == 0 && next <= last) r = kernel(SYS_close_range, next, last, flags);
   return r;
 }
 
@@ -90,10 +91,10 @@ s64 list_directory(Thread* t, u64 number) {
   const u64 directory = t->gpr[rdi], buffer = t->gpr[rsi];
   while (true) {
     const s64 bytes = run(t);
-    if (bytes <= 0 || !lies_in_proc(directory)) return bytes;
+    if (bytes <= 0 || !is_in_proc(directory)) return bytes;
     const u64 name_offset = number == SYS_getdents64 ? name_at_64 : name_at;
     const u64 left = without_own(directory, buffer, static_cast<u64>(bytes), name_offset);
-    // Nothing left is not the end of the directory: what comes next?
+    // An empty result would mean the end of the directory, so read more entries.
     if (left != 0) return static_cast<s64>(left);
   }
 }

@@ -16,7 +16,7 @@ namespace tally::engine::guest {
 namespace {
 
 Outcome find_or_translate(Thread* t) {
-  if (is_key_of_steps(t->pc)) return Outcome::unreadable;  // no address at all
+  if (is_key_of_steps(t->pc)) return Outcome::unreadable;  // not an address
   Guard guard(cache_lock);
   if (cache_is_damaged()) return Outcome::no_room;
   begin_reading(t);
@@ -26,7 +26,7 @@ Outcome find_or_translate(Thread* t) {
   const bool is_new = trace == nullptr;
   if (is_new) outcome = make_trace(t->pc, steps, t->link == by_jump ? jump_slot(t, t->pc, steps) : 0, trace);
   end_reading(t);
-  if (cache_is_damaged()) return Outcome::no_room;  // by who held another lock
+  if (cache_is_damaged()) return Outcome::no_room;  // damaged by a process that died holding another lock
   if (outcome == Outcome::translated) settle(t, *trace, is_new);
   return outcome;
 }
@@ -38,7 +38,7 @@ extern "C" void dispatch(Thread* t) {
   if (t->link == by_jump && probes->is_followed(t)) probes->jumped(t);
   windows_settle(t);
   Outcome outcome = Outcome::no_room;
-  // Others may fill the cache again before this thread has its turn; that a flush does not help at all is rare.
+  // Other threads may fill the cache again before this thread's turn. A flush rarely fails completely.
   for (u32 tries = 0; outcome == Outcome::no_room && tries < 1000; tries++) {
     if (leaving()) leave(t, channel::partial_none);
     if (is_asked_to_leave()) leave_as_asked(t);
@@ -48,7 +48,7 @@ extern "C" void dispatch(Thread* t) {
     }
     if (code_may_be_absent()) {
       await_code(t);
-      if (t->pad != 0) return;  // first what waits
+      if (t->pad != 0) return;  // pending work first
     }
     outcome = find_or_translate(t);
     if (outcome != Outcome::no_room) break;
@@ -71,8 +71,8 @@ extern "C" void dispatch(Thread* t) {
 
 namespace {
 
-/// Whether a conditional branch was taken. Of one that leads to what follows it in any case the flags say so, which no
-/// branch changes, or what is left in rcx.
+/// Whether a conditional branch was taken. If its target is the next instruction, the address does not show it: then
+/// the flags do, which no branch changes, or the remaining value of rcx.
 bool was_taken(const Instruction& in, Context* after) {
   if (after->ip != in.next()) return true;
   if (in.immediate != 0) return false;
@@ -112,7 +112,7 @@ void count_stepped(Thread* t, Context* after) {
   delta.field[channel::stores] = in.stores;
   if (in.plain_field != 0) delta.field[in.plain_field] = 1;
   instrumentation->stepped(t, in);
-  // xbegin and xend are among the conditional branches there, and none.
+  // Zydis lists xbegin and xend as conditional branches, but they are not.
   if (in.kind == Kind::plain || in.kind == Kind::transaction) return correct(t, t->pc, delta);
   const ZydisDecodedInstruction raw = Details(in).raw;
   const bool prefixed_near =

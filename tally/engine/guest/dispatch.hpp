@@ -1,11 +1,11 @@
-/// From a program address to a cache address: what every door of the engine asks.
+/// Lookup of the code cache address for a program address; every entry into the engine uses it.
 #pragma once
 #include "tally/engine/context.hpp"
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::guest {
 
-/// What an instruction that was executed at its own address counts; `after` is what it left.
+/// Counts an instruction that was executed at its own address. `after`: the state after it.
 void count_stepped(Thread* t, Context* after);
 
 }  // namespace tally::engine::guest

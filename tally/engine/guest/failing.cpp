@@ -11,7 +11,7 @@
 namespace tally::engine::guest {
 namespace {
 
-/// Takes it, and changes what only its holder may see changed where that is a few words.
+/// Takes the lock. Where only a few words are involved, also changes data that only the holder may see changed.
 bool hold(Thread* t, u64 held) {
   switch (held) {
     case channel::held_nothing: return true;

@@ -1,4 +1,4 @@
-// Far returns. The processor would load the program's own addresses, which are not those of its copy.
+// Far returns. The processor would load program addresses, not those of the translated code.
 #include "tally/engine/context.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/translate/cache.hpp"
@@ -7,14 +7,14 @@
 namespace tally::engine::guest {
 namespace {
 
-constexpr u64 code_selector = 0x33, stack_selector = 0x2b;  // those of every 64-bit program
-/// What a program may change of its flags: the arithmetic ones, direction, nested task, alignment check, ID.
+constexpr u64 code_selector = 0x33, stack_selector = 0x2b;  // of every 64-bit program
+/// The flags that a program may change: arithmetic flags, direction, nested task, alignment check, ID.
 constexpr u64 own_flags = 0x8d5 | direction_flag | nested_task_flag | alignment_flag | id_flag;
 
 struct Form {
   u8 opcode = 0;
-  u32 bytes = 4;     // of each word that is popped
-  u64 released = 0;  // bytes of the stack after them
+  u32 bytes = 4;     // of each popped word
+  u64 released = 0;  // bytes of the stack that it releases after them
 };
 
 bool read_form(u64 pc, Form& form) {
@@ -29,13 +29,14 @@ bool read_form(u64 pc, Form& form) {
       if (b == 0xca) form.released = static_cast<u64>(bytes[i + 1] | bytes[i + 2] << 8);
       return n >= i + (b == 0xca ? 3u : 1u);
     }
-    wide = (b & 0xf8) == 0x48;  // a prefix counts where it is the last one
+    wide = (b & 0xf8) == 0x48;  // a prefix is effective only if it is the last one
     narrow |= b == 0x66;
   }
   return false;
 }
 
-/// Within the code segment and with flags that have no effect of their own; anything else is the processor's.
+/// Emulates the return if it stays in the code segment and its flags have no side effect. The processor executes all
+/// others.
 bool returns(Thread* t, const Form& form) {
   const bool from_interrupt = form.opcode == 0xcf;
   const u32 n = from_interrupt ? 5 : 2;
@@ -58,7 +59,7 @@ bool returns(Thread* t, const Form& form) {
   return true;
 }
 
-/// It has not retired: takes back what its segment counted.
+/// Subtracts the counts of the instruction from its segment because it has not retired.
 void take_back(Thread* t) {
   u8 bytes[16] = {};
   Instruction in;
@@ -73,7 +74,7 @@ void take_back(Thread* t) {
 extern "C" void far_return(Thread* t) {
   Form form;
   if (read_form(t->pc, form) && form.bytes != 2 && returns(t, form)) return dispatch(t);
-  // At its own address it does what it does natively.
+  // At its own address the instruction does what it does natively.
   take_back(t);
   t->pad |= pad_step;
 }

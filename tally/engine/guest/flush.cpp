@@ -8,10 +8,10 @@ namespace tally::engine::guest {
 
 bool flush(Thread* t) {
   if (!try_take_floor(t)) {
-    step_aside(t);  // somebody else does it, or ends the process
+    step_aside(t);  // another thread flushes, or ends the process
     return true;
   }
-  // Once a thread has left the engine, nobody can be asked any more and nothing is translated.
+  // After a thread has left the engine, threads cannot be stopped any more and nothing is translated.
   const bool all_out = !leaving() && hold_others(t);
   if (all_out) {
     Guard guard(cache_lock);
@@ -22,7 +22,7 @@ bool flush(Thread* t) {
   return all_out;
 }
 
-// Another thread may have been about to do it, and then there is more than before.
+// Another thread may have flushed just before, and then there is more code than before.
 bool throw_code_away(Thread* t) {
   const u32 before = cache_generation();
   while (cache_generation() == before)

@@ -1,11 +1,11 @@
-/// The frame that the kernel puts on the stack for a handler, and what the two halves of signal handling share.
+/// The signal frame of the kernel, and what both parts of signal handling share.
 #pragma once
 #include "tally/engine/context.hpp"
 #include "tally/engine/guest/signals.hpp"
 
 namespace tally::engine::guest {
 
-/// What the kernel puts on the stack for a handler.
+/// The frame that the kernel pushes for a handler.
 struct Frame {
   u64 restorer;
   Context context;
@@ -23,13 +23,13 @@ enum : u64 {
   no_child_stop = 1,
   no_child_wait = 2,
   expose_tag_bits = 0x800,
-  // The kernel keeps these of a program's action, so that programs can find out which there are.
+  // The flags of an action that the kernel keeps, so that programs can find out which flags it supports.
   known_action_flags = on_stack | restart | no_defer | reset_hand | sig_info | has_restorer | no_child_stop |
                        no_child_wait | expose_tag_bits
 };
 constexpr u64 autodisarm = 1u << 31, alt_disabled = 2, alt_on = 1;
 
-// Default action: the process ends. They get a handler of the engine's, so that the counts are exact at the end.
+// Signals whose default action ends the process. The engine handles them, so that the counts at the end are exact.
 inline constexpr u64 fatal_signals = bit(1) | bit(2) | bit(3) | bit(6) | bit(10) | bit(12) | bit(13) | bit(14) |
                                      bit(15) | bit(16) | bit(24) | bit(25) | bit(26) | bit(27) | bit(29) | bit(30) |
                                      bit(31) | ~(bit(32) - 1);  // and all real-time signals
@@ -38,10 +38,10 @@ inline s64 kernel_action(int signal, const Action* set, Action* old) {
   return kernel(SYS_rt_sigaction, static_cast<u64>(signal), reinterpret_cast<u64>(set), reinterpret_cast<u64>(old), 8);
 }
 
-/// Makes the kernel's action for a signal what the program's demands: its own, or the engine's handler.
+/// Sets the kernel's action for a signal as the program's action requires: the program's own, or the engine's handler.
 void apply_action(const Action& a, int signal);
 
-/// Gives every signal back to the program: the kernel's actions are its own from now on.
+/// Sets the kernel's actions to those of the program, for all signals.
 void restore_actions(Thread* t);
 
 /// The engine's handler for every signal that it owns.

@@ -12,32 +12,32 @@ namespace {
 
 constexpr u64 fixed_flags = MAP_FIXED | MAP_FIXED_NOREPLACE;
 
-/// A program may try one hint after another, and each costs it all of its translations: the kernel takes a hint for
-/// what it is, and after so many the engine does, too.
+/// A program may try one hint after another, and each would discard all of its translations. The kernel may ignore a
+/// hint, so the engine ignores hints after this number.
 constexpr u32 most_hints = 16;
 u32 hints;
 
-AddressRange stretch(u64 a, u64 bytes) {
+AddressRange page_range(u64 a, u64 bytes) {
   const u64 start = page_down(a), end = page_up(a + bytes);
   return bytes == 0 || end < start ? AddressRange{} : AddressRange{start, end};
 }
 
 AddressRange of_mremap(const u64* g) {
   const u64 old = g[rdi], old_bytes = page_up(g[rsi]), bytes = page_up(g[rdx]);
-  if (g[r10] & MREMAP_FIXED) return stretch(g[r8], bytes);
-  return bytes > old_bytes ? stretch(old + old_bytes, bytes - old_bytes) : AddressRange{};  // it may grow where it is
+  if (g[r10] & MREMAP_FIXED) return page_range(g[r8], bytes);
+  return bytes > old_bytes ? page_range(old + old_bytes, bytes - old_bytes) : AddressRange{};  // it may grow in place
 }
 
 AddressRange of_shmat(const u64* g) {
   struct shmid_ds s;
   if (g[rsi] == 0 || failed(kernel(SYS_shmctl, g[rdi], IPC_STAT, reinterpret_cast<u64>(&s)))) return {};
-  return stretch(g[rsi], s.shm_segsz);
+  return page_range(g[rsi], s.shm_segsz);
 }
 
 AddressRange of_brk(u64 wanted) {
   const u64 now = static_cast<u64>(kernel(SYS_brk, 0));
-  // The kernel wants a page after it to be free, too.
-  return wanted > now ? stretch(page_up(now), page_up(wanted) + page_bytes - page_up(now)) : AddressRange{};
+  // The kernel also requires a free page after the break.
+  return wanted > now ? page_range(page_up(now), page_up(wanted) + page_bytes - page_up(now)) : AddressRange{};
 }
 
 }  // namespace
@@ -47,10 +47,10 @@ AddressRange addresses_wanted(const Thread* t) {
   switch (g[rax]) {
     case SYS_mmap:
       if (g[rdi] != 0 && !(g[r10] & fixed_flags) && hints >= most_hints) return {};
-      return g[rdi] != 0 || (g[r10] & fixed_flags) ? stretch(g[rdi], g[rsi]) : AddressRange{};
+      return g[rdi] != 0 || (g[r10] & fixed_flags) ? page_range(g[rdi], g[rsi]) : AddressRange{};
     case SYS_munmap:
     case SYS_mprotect:
-    case SYS_pkey_mprotect: return stretch(g[rdi], g[rsi]);
+    case SYS_pkey_mprotect: return page_range(g[rdi], g[rsi]);
     case SYS_mremap: return of_mremap(g);
     case SYS_shmat: return of_shmat(g);
     case SYS_brk: return of_brk(g[rdi]);

@@ -7,14 +7,14 @@
 namespace tally::engine::guest {
 namespace {
 
-/// Where the opmask registers are in a signal frame.
+/// Returns the offset of the opmask registers in a signal frame.
 u32 opmask_offset() {
   u32 a = 13, b = 0, c = 5, d = 0;
   asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   return b;
 }
 
-/// How many elements a gather or scatter at `p` has still to do, by its mask.
+/// Returns the number of elements that a gather or scatter at `p` still has to process, according to its mask.
 u32 mask_elements(const Place& p, Context* c) {
   const u8* fp = reinterpret_cast<const u8*>(c->fpstate);
   u32 n = 0;

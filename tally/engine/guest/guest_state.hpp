@@ -1,16 +1,17 @@
-/// The program's state in the middle of a trace, as it is natively.
+/// Reconstruction of the program's native state from a position inside a trace.
 #pragma once
 #include "tally/engine/context.hpp"
 #include "tally/engine/translate/cache.hpp"
 
 namespace tally::engine::guest {
 
-/// Whether it is in the comparison that a trace may begin with, which has saved what it borrows: the program's state is
-/// that at the trace's address.
+/// Whether the position is in the comparison at the start of a trace, after it saved the registers that it borrows. The
+/// program's state is then the state at the trace's address.
 bool compares(const CacheLocation& s);
 
-/// Makes counts and registers those of the program at the place: what was counted ahead is taken back, what ran before
-/// its segment was counted is added, what generated code had borrowed is given back. Returns the program's pc.
+/// Restores the program's counts and registers at the position: subtracts what was counted in advance, adds what was
+/// executed before its segment was counted, and restores the registers that generated code borrowed. Returns the
+/// program's pc.
 u64 restore_guest_state(Thread* t, Context* c, const CacheLocation& s);
 
 }  // namespace tally::engine::guest

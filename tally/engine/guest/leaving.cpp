@@ -9,7 +9,7 @@
 namespace tally::engine::guest {
 namespace {
 
-bool asked;  // this process is
+bool leave_requested;  // this process has to leave
 
 constexpr u64 patience_us = 1'000'000;
 
@@ -22,7 +22,7 @@ void pause_for(u64 us) {
 struct Request {
   s32 signal = request_signal, error = 0, code = -1 /* SI_QUEUE */, pad = 0;
   s32 pid = 0, uid = 0;
-  u64 value = reinterpret_cast<u64>(&asked);  // the same in every program under this engine
+  u64 value = reinterpret_cast<u64>(&leave_requested);  // the same address in every program under this engine
   u8 rest[96] = {};
 };
 
@@ -33,10 +33,10 @@ void send_request(u64 pid, u64 tid) {
 
 u32 leaving_of(const channel::Process& p) { return __atomic_load_n(&p.leaving, __ATOMIC_SEQ_CST); }
 
-// --- who asks -------------------------------------------------------------------------------------------------------
+// --- the controlling process ----------------------------------------------------------------------------------------
 
-/// The number of the process record that a thread has in its own memory; negative errno where this process may not look
-/// there or there is no engine.
+/// Returns the process record number that a thread has in its own memory; a negative errno if this process may not read
+/// that memory or if the thread has no engine.
 s64 remote_process(u64 tid) {
   u32 number = 0;
   const u64 here[2] = {reinterpret_cast<u64>(&number), sizeof number},
@@ -46,7 +46,7 @@ s64 remote_process(u64 tid) {
   return number != 0 && number < channel::process_limit ? static_cast<s64>(number) : -ESRCH;
 }
 
-/// The record of a thread of that process; 0: it has none yet.
+/// Returns the record of a thread of that process; 0 if it has none yet.
 u32 thread_record(u64 tid, u32 process) {
   const u32 end = __atomic_load_n(&records().header().next_thread, __ATOMIC_RELAXED) + 1;
   for (u32 i = 1; i < end && i < channel::thread_limit; i++) {
@@ -57,7 +57,7 @@ u32 thread_record(u64 tid, u32 process) {
   return 0;
 }
 
-/// Whether it has been stopped by a signal: then it takes none.
+/// Whether a signal has stopped the thread: it then receives no other signals.
 bool is_stopped(u64 tid) {
   char path[32] = "/proc/", text[512];
   u32 n = 6;
@@ -69,7 +69,7 @@ bool is_stopped(u64 tid) {
   if (failed(fd)) return false;
   s64 i = kernel(SYS_read, static_cast<u64>(fd), reinterpret_cast<u64>(text), sizeof text);
   kernel(SYS_close, static_cast<u64>(fd));
-  while (i > 0 && text[i - 1] != ')') i--;  // its name may hold anything
+  while (i > 0 && text[i - 1] != ')') i--;  // the name may contain any character
   return i > 0 && (text[i + 1] == 'T' || text[i + 1] == 't');
 }
 
@@ -86,8 +86,8 @@ bool all_left(u32 process, s32 pid) {
   return true;
 }
 
-/// Asks, and waits. False where it does not leave.
-bool asks(u32 process, u64 tid) {
+/// Sends the request and waits. Returns false if the process does not leave.
+bool request_leave(u32 process, u64 tid) {
   channel::Process& p = records().process(process);
   u32 none = channel::leaving_none;
   __atomic_compare_exchange_n(&p.leaving, &none, u32{channel::leaving_asked}, false, __ATOMIC_SEQ_CST,
@@ -95,21 +95,21 @@ bool asks(u32 process, u64 tid) {
   constexpr u64 again_us = 300'000, pause_us = 200;
   for (u64 waited_us = 0; waited_us < patience_us; waited_us += pause_us) {
     if (leaving_of(p) == channel::leaving_refused) return false;
-    // Once: a second signal might find it without the engine's handlers.
+    // Send it once: a second signal might arrive when the engine's handlers are no longer installed.
     if (leaving_of(p) == channel::leaving_asked && waited_us % again_us == 0)
       send_request(static_cast<u64>(p.pid), tid);
     pause_for(pause_us);
     if (all_left(process, p.pid)) {
-      pause_for(pause_us);  // its last return from a handler
+      pause_for(pause_us);  // until it has returned from its handler
       return true;
     }
   }
   return false;
 }
 
-// --- who is asked ---------------------------------------------------------------------------------------------------
+// --- the process that leaves ----------------------------------------------------------------------------------------
 
-/// Whether all threads of this memory are the process's own.
+/// Whether all threads in this memory belong to this process.
 bool has_memory_to_itself(const Thread* t) {
   Guard guard(threads_lock);
   for (const Thread* o = threads(); o != nullptr; o = o->next)
@@ -117,7 +117,8 @@ bool has_memory_to_itself(const Thread* t) {
   return t->vfork_child == 0;
 }
 
-/// All others are out, and in no system call. Each is asked once: soon the handlers are the program's.
+/// Brings all other threads out of the engine and out of system calls. Signals each once, because the program's
+/// handlers replace the engine's soon.
 void end_calls_of_others(Thread* t) {
   const auto each_in_call = [t](auto&& f) {
     Guard guard(threads_lock);
@@ -139,48 +140,48 @@ void end_calls_of_others(Thread* t) {
 void make_leave(Thread* t, u64 tid) {
   go_out(t);
   constexpr u64 pause_us = 500;
-  bool is_there = false, done = false;
+  bool exists = false, done = false;
   for (u64 waited_us = 0; waited_us < patience_us; waited_us += pause_us) {
     const s64 process = remote_process(tid);
-    // Not allowed, or no program under this engine: natively it is, then.
+    // Not permitted, or no program under this engine: it is native already.
     if (process < 0) break;
-    is_there = true;
+    exists = true;
     const u32 thread = thread_record(tid, static_cast<u32>(process));
     if (thread != 0) {
       const bool left = __atomic_load_n(&records().thread(thread).left, __ATOMIC_SEQ_CST) != 0;
-      done = left || (!is_stopped(tid) && asks(static_cast<u32>(process), tid));
+      done = left || (!is_stopped(tid) && request_leave(static_cast<u32>(process), tid));
       if (!done) {
         __atomic_or_fetch(&records().process(static_cast<u32>(process)).partial, u32{channel::partial_ptraced},
                           __ATOMIC_RELAXED);
       }
       break;
     }
-    pause_for(pause_us);  // forked, and still on its way
+    pause_for(pause_us);  // forked, and not started yet
   }
-  if (is_there && !done) mark_partial(t, channel::partial_ptraced);
+  if (exists && !done) mark_partial(t, channel::partial_ptraced);
   come_in(t);
 }
 
 bool is_leave_request(const Thread* t, const u8* info) {
   const Request& r = *reinterpret_cast<const Request*>(info);
   channel::Process& p = process_record(const_cast<Thread*>(t));
-  // It may have come in place of another request.
-  const bool is = r.code == -1 && (r.value == reinterpret_cast<u64>(&asked) ||
+  // The signal may have replaced another request.
+  const bool is = r.code == -1 && (r.value == reinterpret_cast<u64>(&leave_requested) ||
                                    (is_request(info) && leaving_of(p) == channel::leaving_asked));
   if (!is) return false;
   u32 before = channel::leaving_asked;
   __atomic_compare_exchange_n(&p.leaving, &before, u32{channel::leaving_granted}, false, __ATOMIC_SEQ_CST,
                               __ATOMIC_SEQ_CST);
-  __atomic_store_n(&asked, true, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&leave_requested, true, __ATOMIC_SEQ_CST);
   return true;
 }
 
-bool is_asked_to_leave() { return __atomic_load_n(&asked, __ATOMIC_RELAXED); }
+bool is_asked_to_leave() { return __atomic_load_n(&leave_requested, __ATOMIC_RELAXED); }
 
 void leave_as_asked(Thread* t) {
   if (!has_memory_to_itself(t)) {
     __atomic_store_n(&process_record(t).leaving, u32{channel::leaving_refused}, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&asked, false, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&leave_requested, false, __ATOMIC_SEQ_CST);
     return;
   }
   take_turn(t);

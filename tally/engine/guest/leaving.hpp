@@ -1,22 +1,24 @@
-/// Who is about to control another process of the tree sees that one as it is natively: it leaves the engine first.
+/// Detaching a process from the engine before another process of the tree controls it, so that the controller sees a
+/// native process.
 ///
-/// The controlling process asks by a word in the channel and one signal. The other brings all of its threads out, those
-/// that sleep in a system call too, and goes on natively; calls that were interrupted begin again. `partial` by name.
+/// The controlling process requests this with a word in the channel and one signal. The other process brings all of its
+/// threads out of the engine, including those that sleep in a system call, and continues natively. Interrupted calls
+/// restart. Its counts are `partial` with this reason.
 #pragma once
 #include "tally/engine/thread.hpp"
 
 namespace tally::engine::guest {
 
-/// The process of this thread of the tree leaves, unless this process must not control it anyway. Returns once it has.
-/// Where it does not, both are partial.
+/// Makes the process of this thread (in the tree) leave the engine, unless this process may not control it anyway.
+/// Returns when it has left. If it does not leave, both processes are partial.
 void make_leave(Thread* t, u64 tid);
 
-/// Whether this is how it is asked, and that this process is to leave.
+/// Whether this signal is a request to leave; if so, notes that this process has to leave.
 bool is_leave_request(const Thread* t, const u8* info);
 bool is_asked_to_leave();
-/// Leaves, or refuses: a process that shares its memory with others cannot.
+/// Leaves the engine. A process that shares its memory with others refuses instead.
 void leave_as_asked(Thread* t);
-/// This thread will execute nothing of the engine any more.
+/// Notes that this thread will execute no more engine code.
 void note_left(const Thread* t);
 
 }  // namespace tally::engine::guest

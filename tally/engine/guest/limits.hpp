@@ -4,8 +4,8 @@
 
 namespace tally::engine::guest {
 
-/// prlimit64(2), and with it getrlimit and setrlimit: `set` and `old` are the program's, 0 where it has none. A limit
-/// on address space or data is made larger by what the engine needs, and shown as the program set it.
+/// Handles prlimit64(2), and with it getrlimit and setrlimit. `set` and `old` are the program's arguments, 0 if absent.
+/// Raises a limit on address space or data by what the engine needs, and reports it as the program set it.
 s64 emulate_limit(Thread* t, u64 process, u64 resource, u64 set, u64 old);
 
 }  // namespace tally::engine::guest

@@ -21,40 +21,41 @@ namespace {
 
 constexpr u16 sys_process_madvise = 440, sys_mseal = 462;
 
-/// Addresses that a system call changes, until what it did is noted: read by who takes the lock of mappings over.
-struct Changed {
+/// Addresses that a system call in progress changes, until the change is noted. If its thread dies, the next holder of
+/// the mappings lock reads them.
+struct ChangedRange {
   u64 start, bytes;
 };
-Changed changed[2];
+ChangedRange changed[2];
 
 void note_unfinished_call() {
-  for (Changed& c : changed) {
+  for (ChangedRange& c : changed) {
     if (c.bytes != 0) note_unknown(c.start, c.bytes);
     c.bytes = 0;
   }
   done_with_addresses();
 }
 
-/// What the kernel did and what the engine knows of it are one: an address that one thread unmaps may at once be
-/// another thread's. Taken and held outside.
+/// Keeps the engine's record of mappings equal to the kernel's: another thread may map an address as soon as one unmaps
+/// it. Taken and held outside.
 Lock mappings_lock{note_unfinished_call};
 
-/// Until it is noted: the changes of a call at [a, a + n), and at the addresses that it names.
-class Unfinished {
+/// Records the changes of a call at [a, a + n) and at the addresses in its arguments, until they are noted.
+class ScopedChange {
  public:
-  Unfinished(u64 a, u64 n, const AddressRange& named) {
+  ScopedChange(u64 a, u64 n, const AddressRange& named) {
     put(changed[0], a, n);
     put(changed[1], named.start, named.end - named.start);
   }
-  ~Unfinished() {
+  ~ScopedChange() {
     put(changed[0], 0, 0);
     put(changed[1], 0, 0);
   }
-  Unfinished(const Unfinished&) = delete;
-  Unfinished& operator=(const Unfinished&) = delete;
+  ScopedChange(const ScopedChange&) = delete;
+  ScopedChange& operator=(const ScopedChange&) = delete;
 
  private:
-  static void put(Changed& to, u64 a, u64 n) {
+  static void put(ChangedRange& to, u64 a, u64 n) {
     __atomic_store_n(&to.bytes, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&to.start, a, __ATOMIC_RELEASE);
     __atomic_store_n(&to.bytes, n, __ATOMIC_RELEASE);
@@ -66,7 +67,8 @@ void lock_mappings_outside(Thread* t) {
   mappings_lock.take();
 }
 
-/// What mmap(2) mapped, as far as its bytes may be at other addresses too or written through a descriptor. False: not.
+/// Describes a mapping that mmap(2) created, if its bytes may also be at other addresses or may be written through a
+/// descriptor. Otherwise returns false.
 bool describe(u64 protection, u64 flags, u64 fd, u64 offset, FileMapping& m) {
   m.shared = (flags & MAP_SHARED) != 0;  // MAP_SHARED_VALIDATE has both bits
   if (!m.shared && !(protection & PROT_EXEC)) return false;
@@ -74,7 +76,7 @@ bool describe(u64 protection, u64 flags, u64 fd, u64 offset, FileMapping& m) {
     static u64 number;
     m.device = anonymous_device;
     m.inode = __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
-    return m.shared;  // mremap can make a second one
+    return m.shared;  // mremap can create a second mapping
   }
   struct stat s;
   if (kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s)) != 0) return false;
@@ -97,14 +99,14 @@ void note_attached(u64 at, u64 id, u64 flags) {
                &m);
 }
 
-// --- every call that changes what code is, or whether it may be protected -------------------------------------------
+// --- calls that change code, or whether it may be protected ----------------------------------------------------------
 //
-// Those that only write a file or memory are at the end of this file and in syscalls.cpp; docs/design/engine.md has
-// them all. What is noted drops what was translated from there.
+// The calls that only write a file or memory are at the end of this file and in syscalls.cpp; docs/design/engine.md
+// lists all. Noting a change discards the code that was translated from there.
 
 enum class Before : u8 {
   nothing,
-  lift,  // what moves, goes, is changed in part or never again must not keep the engine's protection
+  lift,  // memory that moves, is unmapped, changes in part or becomes sealed must lose the engine's protection first
 };
 enum class After : u8 { mapped, unmapped, is_protected, moved, attached, detached, other_pages, sealed };
 
@@ -121,12 +123,12 @@ constexpr MappingCall mapping_calls[] = {
     {sys_mseal, Before::lift, After::sealed},
 };
 
-/// What happens to code that lies in memory of which madvise(2) says this.
+/// The effect of madvise(2) with an advice on the code in that memory.
 enum class Advice : u8 {
   nothing,
-  drops,            // its pages are empty, or gone, or come back
-  drops_elsewhere,  // and so are the same pages of the file at other addresses
-  differs_in_child  // of a fork: there its pages are empty, or gone
+  drops,            // its pages become empty or absent, or return
+  drops_elsewhere,  // the same, also for these pages of the file at other addresses
+  differs_in_child  // in the child of a fork its pages are empty or absent
 };
 Advice effect_of(u64 advice) {
   switch (advice) {
@@ -176,29 +178,29 @@ s64 call_and_note(Thread* t) {
   const MappingCall* call = mapping_calls;
   while (call->number != number) call++;
   const u64 n = call->after == After::detached ? attached_bytes(a) : t->gpr[rsi];
-  const Unfinished unfinished(call->after == After::mapped || call->after == After::attached ? 0 : a, n,
-                              addresses_wanted(t));
-  // From here until it is noted nobody protects a page there.
+  const ScopedChange change(call->after == After::mapped || call->after == After::attached ? 0 : a, n,
+                            addresses_wanted(t));
+  // From here until the change is noted, no thread protects a page there.
   __atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
   if (call->before == Before::lift) unwatch_range(a, n);
   const s64 r = program_syscall(t);
-  if (call->after == After::is_protected && r == -ENOMEM) note_protection(a, n, -1);  // some of it has changed
+  if (call->after == After::is_protected && r == -ENOMEM) note_protection(a, n, -1);  // a part has changed
   if (!failed(r)) note_done(t, call->after, static_cast<u64>(r), n);
   __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE);
   return r;
 }
 
-/// Afterwards no thread of the process runs what was dropped before.
+/// Ensures that no thread of the process still executes code that was discarded before.
 void bring_all_out_once(Thread* t) {
   take_turn(t);
   if (!leaving()) hold_others(t);
   give_turn(t);
 }
 
-/// A descriptor of one of /proc/PID/mem, by whatever name it was opened.
+/// A descriptor of a /proc/PID/mem file, whatever name it was opened by.
 struct MemoryFile {
-  bool is = false;  // where /proc cannot be asked it may be
-  u64 pid = 0;      // or the number of a thread; 0: not known
+  bool is_memory_file = false;  // true if /proc cannot be read
+  u64 pid = 0;                  // or the number of a thread; 0 if unknown
 };
 
 MemoryFile memory_file(u64 fd) {
@@ -213,7 +215,7 @@ MemoryFile memory_file(u64 fd) {
   if (n < 4) return {true, 0};
   MemoryFile file{name[n - 4] == '/' && name[n - 3] == 'm' && name[n - 2] == 'e' && name[n - 1] == 'm', 0};
   unit = 1;
-  for (n -= 5; file.is && n >= 0 && name[n] >= '0' && name[n] <= '9'; n--, unit *= 10)
+  for (n -= 5; file.is_memory_file && n >= 0 && name[n] >= '0' && name[n] <= '9'; n--, unit *= 10)
     file.pid += static_cast<u64>(name[n] - '0') * unit;
   return file;
 }
@@ -222,7 +224,7 @@ MemoryFile memory_file(u64 fd) {
 
 namespace {
 
-/// Makes the system call that the thread is about to make by `call`, what it wants being free for it.
+/// Makes the system call that the thread is about to make by `call`, after freeing the addresses that it needs.
 template <class Call>
 s64 with_addresses(Thread* t, Call&& call) {
   const AddressRange wanted = addresses_wanted(t);
@@ -241,7 +243,7 @@ s64 with_addresses(Thread* t, Call&& call) {
   return r;
 }
 
-/// An arena may have been where the kernel would have found room.
+/// Whether an arena may be where the kernel would have found room.
 bool may_be_for_want_of_low_addresses(const Thread* t, s64 r) {
   if (r != -ENOMEM || t->gpr[rax] != SYS_mmap || !(t->gpr[r10] & MAP_32BIT) || (t->gpr[r10] & MAP_FIXED)) return false;
   Guard guard(cache_lock);
@@ -263,7 +265,7 @@ s64 emulate_mapping(Thread* t) {
 s64 emulate_break(Thread* t) {
   return with_addresses(t, [t] {
     const u64 before = static_cast<u64>(kernel(SYS_brk, 0)), wanted = t->gpr[rdi];
-    const Unfinished unfinished(wanted, wanted < before ? before - wanted : 0, {});
+    const ScopedChange change(wanted, wanted < before ? before - wanted : 0, {});
     const s64 r = program_syscall(t);
     if (!failed(r) && static_cast<u64>(r) < before)
       note_mapping(page_up(static_cast<u64>(r)), before - static_cast<u64>(r), -1);
@@ -282,13 +284,13 @@ void release_mappings_for_dead(u32 holder) { mappings_lock.release_for_dead(hold
 s64 emulate_madvise(Thread* t) {
   const u64* g = t->gpr;
   const s64 r = run(t);
-  // ENOMEM: done where there is memory.
+  // After ENOMEM the advice was applied to the mapped parts.
   const bool done = !failed(r) || r == -ENOMEM;
   if (done && g[rax] == SYS_madvise) note_advice(g[rdi], g[rsi], g[rdx]);
   if (done && g[rax] == sys_process_madvise && effect_of(g[r10]) != Advice::nothing) {
-    u64 piece[2];  // struct iovec
-    for (u64 i = 0; i < g[rdx] && get(piece, g[rsi] + i * sizeof piece, sizeof piece) == 0; i++)
-      note_advice(piece[0], piece[1], g[r10]);
+    u64 range[2];  // struct iovec
+    for (u64 i = 0; i < g[rdx] && get(range, g[rsi] + i * sizeof range, sizeof range) == 0; i++)
+      note_advice(range[0], range[1], g[r10]);
   }
   if (pointers_changed()) bring_all_out_once(t);
   return r;
@@ -301,7 +303,7 @@ s64 emulate_userfaultfd(Thread* t) {
 
 s64 emulate_ioctl(Thread* t) {
   constexpr u64 of_userfaultfd = 0xaa;
-  constexpr u64 moves = 0xc028aa05;  // UFFDIO_MOVE: away from where the second word of its structure says
+  constexpr u64 moves = 0xc028aa05;  // UFFDIO_MOVE: the second word of its structure is the source
   const u64 request = t->gpr[rsi] & 0xffffffff;
   if ((request >> 8 & 0xff) != of_userfaultfd) return run(t);
   note_absent_code();
@@ -329,10 +331,10 @@ s64 emulate_open(Thread* t, u64 flags) {
   const s64 r = run(t);
   if (failed(r) || (flags & O_ACCMODE) == O_RDONLY) return r;
   const bool empties = (flags & O_TRUNC) != 0 && may_be_written();
-  // Who can write to /proc/self/mem writes where nobody else may.
+  // A process that can write /proc/self/mem can write to memory that is otherwise read-only.
   const MemoryFile memory = memory_file(static_cast<u64>(r));
-  const bool is_memory = memory.is;
-  // Another process's, whose engine does not see what is written.
+  const bool is_memory = memory.is_memory_file;
+  // It belongs to another process, whose engine does not see the writes.
   if (memory.pid != 0 && memory.pid != static_cast<u64>(t->tgid) && !is_in_this_memory(memory.pid))
     make_leave(t, memory.pid);
   struct stat s;

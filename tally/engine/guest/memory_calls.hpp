@@ -1,4 +1,4 @@
-/// System calls by which a program's code may change: what is mapped, what is written by the kernel.
+/// System calls that may change the program's code: mappings, and writes by the kernel.
 #pragma once
 #include "tally/engine/records.hpp"
 
@@ -10,23 +10,23 @@ s64 emulate_mapping(Thread* t);
 s64 emulate_break(Thread* t);
 /// madvise and process_madvise.
 s64 emulate_madvise(Thread* t);
-/// Pages of code may be absent from now on.
+/// userfaultfd: pages of code may be absent from now on.
 s64 emulate_userfaultfd(Thread* t);
-/// The same for ioctls of userfaultfd, and pages may be moved.
+/// ioctls: those of userfaultfd have the same effect, and may move pages.
 s64 emulate_ioctl(Thread* t);
-/// A call by which the kernel will write where no call says so (io_uring, asynchronous I/O), or by which protections
-/// cannot be lifted any more: from then on no code is protected, but compared.
+/// Makes a call after which the kernel writes memory without a further call (io_uring, asynchronous I/O), or after
+/// which protections cannot be lifted. From then on the engine compares code instead of protecting it.
 s64 emulate_unseen_writes(Thread* t, s64 (*make)(Thread*));
 s64 emulate_membarrier(Thread* t);
-/// A call that opens a file, with these flags.
+/// Makes a call that opens a file with these flags.
 s64 emulate_open(Thread* t, u64 flags);
-/// A call that writes into a file; one without a descriptor: ~0.
+/// Makes a call that writes to file `fd`; ~0 if the call has no descriptor.
 s64 emulate_write(Thread* t, u64 fd);
 
-/// Around a fork: no other thread is in the middle of a mapping call.
+/// Used around a fork, so that no other thread is in the middle of a mapping call.
 void lock_mappings(Thread* t);
 void unlock_mappings();
-/// Lock::release_for_dead() for their lock.
+/// Calls Lock::release_for_dead() on the mappings lock.
 void release_mappings_for_dead(u32 holder);
 
 }  // namespace tally::engine::guest

@@ -12,25 +12,25 @@
 namespace tally::engine::guest {
 namespace {
 
-/// How the size of a piece is known.
+/// How the size of an output is determined.
 enum class Size : u8 {
   none,
   bytes,     // `n` bytes
-  by,        // argument `n`, in bytes
-  words,     // as many 4-byte words as argument `n` says
-  bits,      // as many bits as argument `n` says, in whole words
-  pollfds,   // as many struct pollfd
-  events,    // as many struct epoll_event or io_event: 32 bytes at most
-  at,        // the u32 that argument `n` points to, which is written as well
-  pages,     // a byte for each page of argument `n`
-  vectors,   // as many struct iovec as argument `n` says: what they point to
+  by,        // argument `n` is the size in bytes
+  words,     // argument `n` is a number of 4-byte words
+  bits,      // argument `n` is a number of bits, in whole words
+  pollfds,   // argument `n` is a number of struct pollfd
+  events,    // argument `n` is a number of struct epoll_event or io_event: 32 bytes at most
+  at,        // argument `n` points to the size, a u32 that is written as well
+  pages,     // one byte for each page of argument `n`
+  vectors,   // argument `n` is a number of struct iovec; their buffers are the output
   message,   // a struct msghdr
-  messages,  // as many struct mmsghdr as argument `n` says
-  sent,      // their lengths alone
-  mappings,  // argument `n` bytes of address space, which are mapped otherwise
+  messages,  // argument `n` is a number of struct mmsghdr
+  sent,      // the same, but only their lengths are written
+  mappings,  // argument `n` bytes of address space, whose mapping changes
 };
 
-struct Piece {
+struct OutputArgument {
   u8 pointer;  // number of the argument, from 0
   Size size;
   u16 n;
@@ -38,14 +38,14 @@ struct Piece {
 
 struct Row {
   u16 number;
-  Piece pieces[4];
+  OutputArgument outputs[4];
 };
 
 constexpr u16 stat_bytes = 144, rusage_bytes = 144, timespec_bytes = 16, itimer_bytes = 32, siginfo_bytes = 128,
               statfs_bytes = 120;
 
-// Calls that write the program's memory, by number; those that are not here write none, up to `last_known`. ioctl,
-// futex, exit and the like have functions of their own below.
+// The system calls that write program memory, by number. All other calls up to `last_known` write none, except ioctl,
+// futex, exit and the like, which have functions of their own below.
 constexpr Row rows[] = {
     {SYS_read, {{1, Size::by, 2}}},
     {SYS_stat, {{1, Size::bytes, stat_bytes}}},
@@ -180,7 +180,7 @@ constexpr u64 last_known = 470;
 
 constexpr u32 row_limit = 512;
 struct Index {
-  u8 row[row_limit] = {};  // 1 more than its place in `rows`; 0 = none
+  u8 row[row_limit] = {};  // index in `rows` + 1; 0 = none
   constexpr Index() {
     for (u32 i = 0; i < sizeof rows / sizeof *rows; i++) row[rows[i].number] = static_cast<u8>(i + 1);
   }
@@ -188,9 +188,9 @@ struct Index {
 static_assert(sizeof rows / sizeof *rows < 255 && last_known < row_limit);
 constexpr Index row_index;
 
-constexpr u64 highest = 1ull << 47;  // of addresses and sizes: more than a program has
+constexpr u64 highest = 1ull << 47;  // limit of addresses and sizes: above all of a program's
 
-/// Calls what it was given with pieces of memory that exist.
+/// Calls `each` with the output ranges of a system call that can exist.
 class Outputs {
  public:
   Outputs(const Thread& t, void* to, EachOutput each) : thread_(t), to_(to), each_(each) {}
@@ -208,18 +208,18 @@ class Outputs {
     safe_copy(&value, reinterpret_cast<const void*>(address), sizeof value);
     return value;
   }
-  void piece(u64 address, u64 bytes) const {
+  void report(u64 address, u64 bytes) const {
     if (address < page_bytes || address >= highest || bytes == 0) return;
     each_(to_, address, bytes < highest - address ? bytes : highest - address);
   }
-  void piece(const Piece& p) const;
+  void report(const OutputArgument& p) const;
   void vectors(u64 at, u64 n) const;
   void message(u64 at) const;
   void ioctl(u64 request, u64 argument) const;
   void find_addresses(u64 at, u32 bytes, u32 depth) const;
   void ends() const;
 
-  static constexpr u64 vector_limit = 1024;  // IOV_MAX, which is also that of messages
+  static constexpr u64 vector_limit = 1024;  // IOV_MAX, which is also the limit of messages
 
   const Thread& thread_;
   void* to_;
@@ -229,77 +229,79 @@ class Outputs {
 void Outputs::vectors(u64 at, u64 n) const {
   for (u64 i = 0; i < n && i < vector_limit; i++) {
     const auto v = read<iovec>(at + i * sizeof(iovec));
-    piece(reinterpret_cast<u64>(v.iov_base), v.iov_len);
+    report(reinterpret_cast<u64>(v.iov_base), v.iov_len);
   }
 }
 
 void Outputs::message(u64 at) const {
   const auto m = read<msghdr>(at);
-  piece(at, sizeof m);
-  piece(reinterpret_cast<u64>(m.msg_name), m.msg_namelen);
-  piece(reinterpret_cast<u64>(m.msg_control), m.msg_controllen);
+  report(at, sizeof m);
+  report(reinterpret_cast<u64>(m.msg_name), m.msg_namelen);
+  report(reinterpret_cast<u64>(m.msg_control), m.msg_controllen);
   vectors(reinterpret_cast<u64>(m.msg_iov), m.msg_iovlen);
 }
 
-void Outputs::piece(const Piece& p) const {
+void Outputs::report(const OutputArgument& p) const {
   const u64 at = argument(p.pointer), n = p.size == Size::bytes || p.size == Size::none ? 0 : argument(p.n);
   switch (p.size) {
     case Size::none: return;
-    case Size::bytes: return piece(at, p.n);
+    case Size::bytes: return report(at, p.n);
     case Size::by:
-    case Size::mappings: return piece(at, n);
-    case Size::words: return piece(at, (n < highest ? n : highest) * 4);
-    case Size::bits: return piece(at, (static_cast<u32>(n) + u64{63}) / 64 * 8);
-    case Size::pollfds: return piece(at, static_cast<u32>(n) * u64{8});
-    case Size::events: return piece(at, static_cast<u32>(n) * u64{32});
-    case Size::at: piece(n, sizeof(u32)); return piece(at, read<u32>(n));
-    case Size::pages: return piece(at, page_up(n) / page_bytes);
+    case Size::mappings: return report(at, n);
+    case Size::words: return report(at, (n < highest ? n : highest) * 4);
+    case Size::bits: return report(at, (static_cast<u32>(n) + u64{63}) / 64 * 8);
+    case Size::pollfds: return report(at, static_cast<u32>(n) * u64{8});
+    case Size::events: return report(at, static_cast<u32>(n) * u64{32});
+    case Size::at: report(n, sizeof(u32)); return report(at, read<u32>(n));
+    case Size::pages: return report(at, page_up(n) / page_bytes);
     case Size::vectors: return vectors(at, p.n != 0 ? n : 1);
     case Size::message: return message(at);
-    case Size::sent: return piece(at, static_cast<u32>(n) * u64{sizeof(mmsghdr)});
+    case Size::sent: return report(at, static_cast<u32>(n) * u64{sizeof(mmsghdr)});
     case Size::messages:
       for (u64 i = 0; i < static_cast<u32>(n) && i < vector_limit; i++) message(at + i * sizeof(mmsghdr));
-      return piece(at, static_cast<u32>(n) * u64{sizeof(mmsghdr)});
+      return report(at, static_cast<u32>(n) * u64{sizeof(mmsghdr)});
   }
 }
 
-/// What may be a pointer to something that the kernel writes: nothing is known of the call but its argument. Each word
-/// there is taken for an address, and so is what stands there.
+/// Searches for pointers to memory that the kernel may write, when only the argument of the call is known. Treats each
+/// word there as an address, and the words at that address too, down to `depth`.
 void Outputs::find_addresses(u64 at, u32 bytes, u32 depth) const {
-  constexpr u64 behind = 1 << 20;
+  constexpr u64 range_bytes = 1 << 20;
   constexpr u32 most = 256;
   if (at < page_bytes || at >= highest) return;
-  piece(at, behind);
+  report(at, range_bytes);
   if (depth == 0) return;
-  // In one go: where nothing is, that takes a fault.
+  // One copy for all words, because a copy from an unmapped address costs a fault.
   u64 words[most / sizeof(u64)] = {};
   safe_copy(words, reinterpret_cast<const void*>(at & ~7ull), bytes < most ? bytes : most);
   for (const u64 word : words) find_addresses(word, most, depth - 1);
 }
 
-/// What follows from the number that an ioctl has: its newer ones say themselves what they write.
+/// Derives the outputs from the number of an ioctl. The newer numbers contain the size.
 void Outputs::ioctl(u64 request, u64 at) const {
   constexpr u64 terminals = 'T', sockets = 0x89, faults = 0xaa;
   constexpr u64 copies = 3, zeroes = 4, moves = 5;  // of userfaultfd
   const u64 kind = request >> 8 & 0xff, number = request & 0xff;
-  const bool says_size = request > 0xffff;
+  const bool has_size = request > 0xffff;
   const u64 bytes = request >> 16 & 0x3fff;
-  if (says_size && kind == faults) {
-    // A struct uffdio_copy or the like: where to, where from or how much, how much.
-    piece(at, bytes);
-    piece(read<u64>(at), number == zeroes ? read<u64>(at + 8) : number == copies ? read<u64>(at + 16) : 0);
-    if (number == moves) piece(read<u64>(at), read<u64>(at + 16)), piece(read<u64>(at + 8), read<u64>(at + 16));
+  if (has_size && kind == faults) {
+    // struct uffdio_copy or similar: destination, source or length, length.
+    report(at, bytes);
+    report(read<u64>(at), number == zeroes ? read<u64>(at + 8) : number == copies ? read<u64>(at + 16) : 0);
+    if (number == moves) report(read<u64>(at), read<u64>(at + 16)), report(read<u64>(at + 8), read<u64>(at + 16));
     return;
   }
-  if (!says_size && kind == terminals) return piece(at, 64);
-  // Pointers in a struct that it only reads may still lead to what it writes.
-  const u32 looked_at = says_size && bytes < 256 ? static_cast<u32>(bytes) : !says_size && kind == sockets ? 40 : 256;
-  find_addresses(at, looked_at, looked_at > 8 ? 2 : 0);
+  if (!has_size && kind == terminals) return report(at, 64);
+  // Pointers in a structure that the call only reads may still lead to memory that it writes.
+  const u32 searched_bytes = has_size && bytes < 256        ? static_cast<u32>(bytes)
+                             : !has_size && kind == sockets ? 40
+                                                            : 256;
+  find_addresses(at, searched_bytes, searched_bytes > 8 ? 2 : 0);
 }
 
-/// What the kernel writes when a thread ends: the word that others wait for, and the locks that it still holds.
+/// Reports what the kernel writes when a thread ends: the word that others wait for, and the locks that it still holds.
 void Outputs::ends() const {
-  piece(thread_.cleared_at_end, 4);
+  report(thread_.cleared_at_end, 4);
   struct Head {
     u64 next;
     s64 offset;
@@ -307,13 +309,13 @@ void Outputs::ends() const {
   };
   if (thread_.robust_list == 0) return;
   const auto head = read<Head>(thread_.robust_list);
-  constexpr u32 limit = 2048;  // the kernel's
+  constexpr u32 limit = 2048;  // the kernel's limit
   u64 entry = head.next & ~1ull;
   for (u32 i = 0; i < limit && entry >= page_bytes && entry != thread_.robust_list; i++) {
-    piece(entry + static_cast<u64>(head.offset), 4);
+    report(entry + static_cast<u64>(head.offset), 4);
     entry = read<u64>(entry) & ~1ull;
   }
-  if (head.pending != 0) piece((head.pending & ~1ull) + static_cast<u64>(head.offset), 4);
+  if (head.pending != 0) report((head.pending & ~1ull) + static_cast<u64>(head.offset), 4);
 }
 
 bool writes_futex(u64 operation) {
@@ -334,16 +336,16 @@ bool Outputs::visit() {
   switch (number) {
     case SYS_ioctl: ioctl(static_cast<u32>(argument(1)), argument(2)); return static_cast<u32>(argument(1)) >> 8 == 'T';
     case SYS_futex:
-      if (writes_futex(argument(1))) piece(argument(0), 4), piece(argument(4), 4);
+      if (writes_futex(argument(1))) report(argument(0), 4), report(argument(4), 4);
       return true;
     case SYS_exit: ends(); return true;
     case SYS_clone3:
-      piece(read<u64>(argument(0) + 8), 4);
-      piece(read<u64>(argument(0) + 16), 4);
-      piece(read<u64>(argument(0) + 24), 4);
+      report(read<u64>(argument(0) + 8), 4);
+      report(read<u64>(argument(0) + 16), 4);
+      report(read<u64>(argument(0) + 24), 4);
       return true;
     case 464 /* getxattrat: struct xattr_args */:
-      piece(read<u64>(argument(4)), read<u32>(argument(4) + 8));
+      report(read<u64>(argument(4)), read<u32>(argument(4) + 8));
       return true;
     case SYS_setsockopt: find_addresses(argument(3), 64, 1); return true;
     case SYS_keyctl:
@@ -352,7 +354,7 @@ bool Outputs::visit() {
     default:
       if (number > last_known) break;
       if (const u32 row = row_index.row[number]; row != 0)
-        for (const Piece& p : rows[row - 1].pieces) piece(p);
+        for (const OutputArgument& p : rows[row - 1].outputs) report(p);
       return true;
   }
   for (u32 i = 0; i < 6; i++) find_addresses(argument(i), 128, 2);

@@ -9,7 +9,8 @@ namespace {
 
 constexpr s32 code_user = 0, code_queue = -1, code_thread = -6;  // SI_USER, SI_QUEUE, SI_TKILL
 
-/// One signal pending for the process. A handler may interrupt whoever is at it, so there is no lock.
+/// One signal that is pending for the process. There is no lock, because a handler may interrupt a thread that changes
+/// it.
 struct Entry {
   enum State : u32 { empty, filling, full };
   u32 state;
@@ -22,13 +23,14 @@ u64 by_descriptor;  // signals of any signalfd
 u32 index_of(int signal) { return bits_set(engine_signals & (bit(signal) - 1)); }
 s32 code_of(const u8* info) { return at<s32>(reinterpret_cast<u64>(info) + 8); }
 
-/// Signals of its process are not kept apart from its own: it lives in another's memory, and alone.
+/// Whether the thread is that of a vfork child. The signals of its process are not separate from its own, because it is
+/// the only thread of its process and lives in another's memory.
 bool is_other_process(const Thread* t) { return t->process != own_process_number(); }
 
 bool is_for_thread(Thread* t, int signal, const u8* info) {
   const s32 code = code_of(info);
   if (code != code_queue && code != code_thread && code <= 0) return false;
-  // One of a kind is on its way to a thread, whichever way it was sent last.
+  // One signal per number is on its way to a thread, however the last one was sent.
   return (__atomic_fetch_and(&t->queued, ~bit(signal), __ATOMIC_SEQ_CST) & bit(signal)) != 0 || code == code_thread;
 }
 
@@ -47,7 +49,7 @@ bool take_from_process(int signal, u8* info) {
   Entry& e = of_process[index_of(signal)];
   if (__atomic_load_n(&e.state, __ATOMIC_SEQ_CST) != Entry::full) return false;
   copy(info, e.info, sizeof e.info);
-  u32 expected = Entry::full;  // several may have copied it: one gets it
+  u32 expected = Entry::full;  // several threads may have copied it, one takes it
   return __atomic_compare_exchange_n(&e.state, &expected, Entry::empty, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
@@ -60,7 +62,7 @@ u64 full_entries() {
   return set;
 }
 
-/// What the kernel shows as pending for the calling thread alone.
+/// Returns the signals that the kernel reports as pending for the calling thread alone.
 u64 pending_in_kernel() {
   static const char label[] = "SigPnd:\t";
   char text[2048];
@@ -81,8 +83,8 @@ u64 pending_in_kernel() {
   return set;
 }
 
-/// The siginfo of a signal that is in the process's set. To another thread the kernel lets nobody send what says it was
-/// sent by kill(2).
+/// The siginfo that announces a signal in the process's set. The kernel does not let a process send another thread a
+/// siginfo that claims to be from kill(2).
 struct Routed {
   s32 signal, error, code, pad;
   s32 pid, uid;
@@ -99,14 +101,14 @@ void announce(const Thread* to, int signal) {
          reinterpret_cast<u64>(&routed));
 }
 
-/// Whether it takes the signal now, or waits for it in a system call.
-bool wants(const Thread* t, int signal) {
+/// Whether the thread accepts the signal now, or waits for it in a system call.
+bool accepts(const Thread* t, int signal) {
   const u64 mask = __atomic_load_n(&t->mask, __ATOMIC_SEQ_CST),
             waits = __atomic_load_n(&t->waits_for, __ATOMIC_SEQ_CST);
   return (~mask | waits) & bit(signal);
 }
 
-/// Whether the system call that it makes reads descriptors or waits for them.
+/// Whether the thread's system call reads descriptors or waits for them.
 bool may_read(const Thread* t) {
   switch (t->gpr[rax]) {
     case SYS_read:
@@ -121,21 +123,21 @@ bool may_read(const Thread* t) {
   }
 }
 
-/// As the kernel chooses: the first thread of the process where it wants the signal, else any. Where the signal can be
-/// read from a descriptor, also who is in a system call.
+/// Chooses a thread as the kernel does: the first thread of the process if it accepts the signal, otherwise any that
+/// does. If the signal can be read from a descriptor, also a thread that is in a system call.
 Thread* thread_for(const Thread* t, int signal) {
   const bool readable = (read_from_descriptors() & bit(signal)) != 0;
-  Thread *wanting = nullptr, *reading = nullptr;
+  Thread *accepting = nullptr, *reading = nullptr;
   for (Thread* o = threads(); o != nullptr; o = o->next) {
     if (o->process != t->process || o->tid == 0) continue;
-    if (wants(o, signal)) {
+    if (accepts(o, signal)) {
       if (o->tid == o->tgid) return o;
-      wanting = o;
+      accepting = o;
     } else if (readable && o != t && __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != inside && may_read(o)) {
       reading = o;
     }
   }
-  return wanting != nullptr ? wanting : reading;
+  return accepting != nullptr ? accepting : reading;
 }
 
 }  // namespace
@@ -150,7 +152,7 @@ constexpr u32 disguised = 0x80000000;
 }
 
 void disguise(u8* info) {
-  // A siginfo of a code that the kernel does not know may hold nothing after what the kernel keeps of any.
+  // For a code that the kernel does not support, the bytes after those that it keeps of every siginfo must be 0.
   constexpr u64 kept_bytes = 48;
   const s32 code = code_of(info);
   if (code <= 0) return;
@@ -253,8 +255,8 @@ void route_pending(Thread* t) {
 bool is_routed(const u8* info) {
   const Routed& r = *reinterpret_cast<const Routed*>(info);
   if (r.code == code_queue && r.value == reinterpret_cast<u64>(of_process)) return true;
-  // Where nothing more could be queued the kernel has lost its siginfo. Another signal that is like it is one with what
-  // is pending.
+  // If its queue was full, the kernel has lost the siginfo. Another signal with the same content is the same as the
+  // pending one.
   if (r.code != code_user || r.pid != 0 || !(engine_signals & bit(r.signal))) return false;
   return __atomic_load_n(&of_process[index_of(r.signal)].state, __ATOMIC_SEQ_CST) == Entry::full;
 }
@@ -263,22 +265,22 @@ bool take_routed(Thread* t, int signal, u8* info) {
   return !is_other_process(t) && take_from_process(signal, info) && !is_taken_back(info);
 }
 
-// Each is given once: where another signal came in between the kernel blocks none of these any more (come_out()), and
-// what it is given comes back at once.
+// Sends each signal once. If another signal arrives in between, the kernel stops blocking these (come_out()), and each
+// one sent returns at once.
 static void give_own_to_kernel(Thread* t, bool for_good) {
   u8 info[128];
   for (u64 left = t->held; left != 0; left &= left - 1) {
     const int signal = take_own(t, left & -left, info);
     if (signal == 0) continue;
     if (is_taken_back(info)) continue;
-    // When it comes back it is the thread's still.
+    // Note that the signal is for this thread, for when it returns.
     if (code_of(info) == code_queue || code_of(info) > 0) __atomic_or_fetch(&t->queued, bit(signal), __ATOMIC_SEQ_CST);
     if (!for_good) disguise(info);
     send_to_self(signal, info);
   }
 }
 
-/// Shows this thread the signals of the process that are in `which`.
+/// Makes the signals of the process that are in `which` visible to this thread.
 static void show_process(Thread* t, u64 which) {
   u8 info[128];
   if (which == 0) return;
@@ -290,8 +292,8 @@ static void show_process(Thread* t, u64 which) {
       }
     return;
   }
-  // Among several threads the kernel might choose another one; and what is sent to this one is lost where its like is
-  // on the way already. So it is only announced.
+  // With several threads the kernel might choose another one, and a signal sent to this thread is lost if one with the
+  // same number is pending already. So the signal is only announced.
   for (u64 left = which; left != 0; left &= left - 1) announce(t, __builtin_ctzll(left) + 1);
 }
 
@@ -330,7 +332,7 @@ void note_descriptor(u64 signals) { __atomic_or_fetch(&by_descriptor, signals & 
 u64 read_from_descriptors() { return __atomic_load_n(&by_descriptor, __ATOMIC_RELAXED); }
 
 s64 resolve_routed(Thread* t, u64 buffer, s64 bytes) {
-  // struct signalfd_siginfo: the fields that a signal of a process to itself fills, and as siginfo has them.
+  // struct signalfd_siginfo: the fields that a process fills in a signal to itself, as in siginfo.
   struct Record {
     u32 signal;
     s32 error, code;
@@ -339,7 +341,7 @@ s64 resolve_routed(Thread* t, u64 buffer, s64 bytes) {
     u8 rest[72];
   } record;
   static_assert(sizeof record == 128 && offsetof(Record, value) == 48);
-  u64 kept = 0, left = static_cast<u64>(bytes);  // what is no record of a signal stays where it is
+  u64 kept = 0, left = static_cast<u64>(bytes);  // bytes that are no signal record stay in place
   for (u64 i = 0; left >= sizeof record; i += sizeof record) {
     left -= sizeof record;
     if (get(&record, buffer + i, sizeof record) != 0) return bytes;

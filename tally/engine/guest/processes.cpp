@@ -53,12 +53,12 @@ s64 begin_thread(const Clone& c, Thread* child) {
 }
 
 s64 fork_process(Thread* t, const Clone& c) {
-  // No other thread may be in the middle of something in the engine: the child has only this one.
+  // No other thread may be in the middle of an operation in the engine, because the child has only this thread.
   const u32 process = before_fork(t);
   if (process == 0) return -EAGAIN;
   open_outputs(*t);
   lock_mappings(t);
-  block_all();  // a signal that waits afterwards came to the parent before, or is the child's own
+  block_all();  // a signal that is pending afterwards was sent to the parent before, or to the child
   lock_tables();
   note_forked();
   if (c.flags & clone_files) numbers_are_shared();
@@ -88,17 +88,17 @@ s64 fork_process(Thread* t, const Clone& c) {
   return 0;
 }
 
-/// The thread is outside, in a system call whose registers are in `gpr`, and the kernel can write what it will write.
-/// False where nobody can tell what that is.
+/// Marks the thread as outside, in the system call whose registers are in `gpr`, and makes the memory writable that the
+/// kernel will write. Returns false if that memory is not known.
 bool begin_call(Thread* t) {
   __atomic_store_n(&t->in_call, 1, __ATOMIC_RELAXED);
-  go_out(t);  // a barrier: who protects a page from now on sees the call, or this thread sees the page
+  go_out(t);  // a barrier: a thread that protects a page later sees the call, or this thread sees the page
   return open_outputs(*t);
 }
 
 void end_call(Thread* t) { __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE); }
 
-/// The thread was killed in the middle of something: nothing of this memory waits for it any more.
+/// Releases the locks of a thread that was killed, so that no thread in this memory waits for it.
 void release_all_for_dead(const Thread* t) {
   const u32 holder = t->lock_id;
   give_floor_for_dead(holder);
@@ -111,11 +111,11 @@ void release_all_for_dead(const Thread* t) {
 }
 
 s64 share_memory(Thread* t, const Clone& c) {
-  // Who waits for its child does not run beside it.
+  // A thread that waits for its vfork child does not run at the same time.
   if (!(c.flags & clone_vfork) && models_take_back() && !throw_code_away(t))
     go_natively(t, channel::partial_not_parked);
   Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
-  // No memory for another thread: a limit on address space.
+  // No memory for another thread, because of a limit on address space.
   if (child == nullptr) go_natively(t, channel::partial_shared_memory);
   child->gpr[rax] = 0;
   child->gpr[rcx] = t->pc;
@@ -128,8 +128,8 @@ s64 share_memory(Thread* t, const Clone& c) {
   if (!(c.flags & clone_files)) has_own_numbers(child);
   if (c.flags & clone_vfork) child->alt = t->alt;
   if (!(c.flags & clone_sighand)) {
-    // A vfork child lives shorter than its block; others may leave theirs to threads of their own. Like all memory, it
-    // is reserved under a lock that nobody holds while another thread forks.
+    // A vfork child ends before its block is reused. Other children may leave their actions to threads of their own.
+    // Like all memory, the actions are reserved under a lock that no thread holds while another one forks.
     Guard guard(threads_lock);
     child->actions =
         c.flags & clone_vfork ? own_actions(child) : reinterpret_cast<Actions*>(reserve(sizeof(Actions), read_write));
@@ -137,19 +137,19 @@ s64 share_memory(Thread* t, const Clone& c) {
   }
   if (!(c.flags & clone_thread_flag)) note_memory_shared();
   block_all();
-  begin_call(t);  // a vfork lasts
+  begin_call(t);  // a vfork takes long
   const s64 r = begin_thread(c, child);
   end_call(t);
   unblock(t);
   if (r < 0 || (c.flags & clone_vfork)) {
-    // The child has left this memory: by its own program or its end. It may have been killed before it said so.
-    // Where there never was a child nobody was killed.
+    // The child has left this memory by execve or exit. It may have been killed before it reported that. If no child
+    // was created, none was killed.
     if (r >= 0) {
       release_all_for_dead(child);
       finish_departed(child);
     } else {
       finish_thread(child);
-      if (child->vfork_child != 0) process_record(child).vectors = 0;  // which are the parent's
+      if (child->vfork_child != 0) process_record(child).vectors = 0;  // those are the parent's
     }
     give_counters_back(child);
     child->pooled = 1;
@@ -159,21 +159,22 @@ s64 share_memory(Thread* t, const Clone& c) {
   return r;
 }
 
-/// An execve ends all other threads: once they stand still their counts are final. False where there are none, or some
-/// go on in this memory. The floor is then this thread's.
+/// Stops the other threads before an execve, which ends them: their counts are then final. Returns false if there are
+/// none, or if other processes use this memory. On success this thread holds the turn to stop others.
 bool hold_for_exec(Thread* t) {
   if (t->vfork_child != 0 || is_last(t)) return false;
   take_turn(t);
-  bool alone = !leaving() && hold_others(t);
+  bool only_own_threads = !leaving() && hold_others(t);
   {
     Guard guard(threads_lock);
-    for (Thread* o = threads(); o != nullptr; o = o->next) alone &= o->process == t->process;
+    for (Thread* o = threads(); o != nullptr; o = o->next) only_own_threads &= o->process == t->process;
   }
-  if (!alone) give_turn(t);
-  return alone;
+  if (!only_own_threads) give_turn(t);
+  return only_own_threads;
 }
 
-/// Whether the kernel would give the new program other rights than this one has: those it would lose under a tracer.
+/// Whether the kernel would give the new program other privileges than this one has. It would lose those under a
+/// tracer.
 bool changes_rights(u64 directory, u64 path, u64 flags) {
   struct stat s;
   if (kernel(SYS_newfstatat, directory, path, reinterpret_cast<u64>(&s), flags & AT_EMPTY_PATH) != 0) return false;
@@ -186,7 +187,7 @@ bool changes_rights(u64 directory, u64 path, u64 flags) {
                 sizeof capability) > 0;
 }
 
-/// Says which program will run natively: the file name at the end of `path`.
+/// Records the program that will run natively: the file name at the end of `path`.
 void name_executed(Thread* t, u64 path) {
   char* name = process_record(t).executed;
   u32 n = 0;
@@ -200,8 +201,8 @@ void name_executed(Thread* t, u64 path) {
   name[n] = 0;
 }
 
-/// Whether nothing but a handler ends the call early: the kernel begins it again after a signal that is ignored. Those
-/// with a time limit have written how much of it is left.
+/// Whether only a handler ends the call early: the kernel restarts it after an ignored signal. Calls with a time limit
+/// have written the time left.
 bool waits_for_handlers(u64 call) {
   switch (call) {
     case SYS_pause:
@@ -235,7 +236,7 @@ s64 run(Thread* t, const u64* mask) {
   } while (r == -EINTR && (t->woken_in_vain & woken_by_ignored) && waits_for_handlers(t->gpr[rax]) &&
            !awaits_delivery(t));
   end_call(t);
-  // Nobody can tell whether natively it would have written there.
+  // It is unknown whether the kernel would have written there natively.
   if (r == -EFAULT && !known && anything_watched()) mark_partial(t, channel::partial_kernel_writes);
   if (shows && mask == nullptr) unblock(t);
   come_in(t);
@@ -266,7 +267,7 @@ s64 emulate_clone3(Thread* t, u64 arguments, u64 size) {
   Clone c;
   c.extended = true;
   if (get(&c, arguments, size < clone3_bytes ? size : clone3_bytes) != 0) return fault;
-  // What a later kernel may know and this one is not asked for.
+  // Options of later kernels are not passed to this one.
   for (u64 at = clone3_bytes; at < size; at++) {
     u8 more = 0;
     if (get(&more, arguments + at, 1) != 0) return fault;
@@ -276,7 +277,7 @@ s64 emulate_clone3(Thread* t, u64 arguments, u64 size) {
   if ((c.stack == 0) != (c.stack_size == 0)) return invalid;
   if (c.flags & clone_clear_sighand) {
     if (c.flags & clone_sighand) return invalid;
-    // The engine needs its handlers; the program's are cleared by hand.
+    // The engine needs its handlers, so it clears the program's actions itself.
     c.flags &= ~clone_clear_sighand;
     c.clears_actions = true;
   }
@@ -288,9 +289,9 @@ s64 emulate_exec(Thread* t) {
   const bool at = g[rax] == SYS_execveat;
   const u64 directory = at ? g[rdi] : static_cast<u64>(AT_FDCWD), path = at ? g[rsi] : g[rdi], flags = at ? g[r8] : 0;
   const s64 access = kernel(SYS_faccessat, directory, path, 1);
-  // What cannot be executed is left to the kernel to refuse: a search along PATH asks for many such.
+  // The kernel refuses what cannot be executed: a search along PATH makes many such calls.
   if (access != 0 && !(flags & AT_EMPTY_PATH)) return run(t);
-  const bool asks = !changes_rights(directory, path, flags);
+  const bool asks_command = !changes_rights(directory, path, flags);
   const bool holds = hold_for_exec(t);
   end_as(t, channel::End::executed, 0);
   if (t->vfork_child == 0) keep_bundles();
@@ -298,9 +299,9 @@ s64 emulate_exec(Thread* t) {
     finish_process(t);
   } else {
     finish_for_exec(t);
-    go_out(t);  // the command may take its time
+    go_out(t);  // the command may need some time
   }
-  const bool granted = asks && ask_command(t, channel::wish_take_over);
+  const bool granted = asks_command && ask_command(t, channel::wish_take_over);
   if (!granted) {
     name_executed(t, path);
     mark_partial(t, channel::partial_exec_native);
@@ -311,7 +312,7 @@ s64 emulate_exec(Thread* t) {
   signals_after_failed_exec(t);
   if (granted) {
     keep_descriptors_over_exec(false);
-    asm volatile("int3");  // the command sees it and detaches; nobody else does
+    asm volatile("int3");  // the command sees it and detaches; no other process sees it
   } else {
     unmark_partial(t, channel::partial_exec_native);
   }
@@ -325,14 +326,14 @@ s64 emulate_exit(Thread* t, u64 status) {
   if (t->vfork_child == 0 && is_last(t)) emulate_exit_group(t, status);
   block_all();
   if (t->pad & pad_deliver) {
-    // It would die with this thread: its handler first.
+    // The signal would be lost with this thread, so its handler runs first.
     t->kernel_seen = 0;
     return restart_counts;
   }
   if (t->vfork_child != 0) end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
   open_outputs(*t);
   finish_thread(t);
-  block_everything();  // from here on its stacks may serve others
+  block_everything();  // from here on its stacks may be reused
   give_counters_back(t);
   if (t->vfork_child != 0) {
     kernel(SYS_exit, status);
@@ -365,7 +366,7 @@ extern "C" void thread_started(Thread* t) {
   if (t->vfork_child != 0) {
     const s64 pid = kernel(SYS_getpid);
     process_record(t).pid = static_cast<s32>(pid);
-    t->tgid = kernel(SYS_getppid) != 0 ? pid : 0;  // 0: it begins a pid namespace
+    t->tgid = kernel(SYS_getppid) != 0 ? pid : 0;  // 0: it starts a pid namespace
     if (t->tgid == 0) note_own_namespace(*t, process_record(t).forked_from);
   }
   t->tid = kernel(SYS_gettid);

@@ -16,7 +16,8 @@ constexpr u64 header_at = 512;
 bool has_register(u64 components) { return (components >> register_component & 1) != 0; }
 bool denies_own_key(u32 denied) { return (denied & 3) != 0; }
 
-/// Whether XRSTOR of the components `requested` from the area at `address` denies key 0. Not where it faults.
+/// Whether XRSTOR of the components `requested` from the area at `address` denies key 0. False if the instruction
+/// faults.
 bool restore_denies_own_key(u64 address, u64 requested) {
   u64 header[2] = {};  // XSTATE_BV, XCOMP_BV
   if (!has_register(requested & instrument::extended_control(0)) || address % 64 != 0 ||
@@ -24,9 +25,9 @@ bool restore_denies_own_key(u64 address, u64 requested) {
     return false;
   if (!has_register(header[0])) return false;  // the initial value denies nothing
   const u64 form = header[1] & models::compacted ? header[1] : 0;
-  const u64 place = models::place_of_component(instrument::extended_state().layout, form, register_component);
+  const u64 offset = models::place_of_component(instrument::extended_state().layout, form, register_component);
   u32 denied = 0;
-  return place != 0 && get(&denied, address + place, sizeof denied) == 0 && denies_own_key(denied);
+  return offset != 0 && get(&denied, address + offset, sizeof denied) == 0 && denies_own_key(denied);
 }
 
 u64 operand_address(const Instruction& in, const u64 (&registers)[16]) {
@@ -43,7 +44,7 @@ u64 operand_address(const Instruction& in, const u64 (&registers)[16]) {
   return in.fs ? address + fs_base() : address;
 }
 
-/// Whether the instruction at `pc` denies key 0 when it is executed with these registers.
+/// Whether the instruction at `pc` denies key 0 when executed with these registers.
 bool instruction_denies_own_key(u64 pc, const u64 (&registers)[16]) {
   u8 bytes[16] = {};
   Instruction in;
@@ -51,7 +52,7 @@ bool instruction_denies_own_key(u64 pc, const u64 (&registers)[16]) {
   switch (key_setter(in)) {
     case KeySetter::none: return false;
     case KeySetter::wrpkru:
-      // It faults where one of the others is not 0.
+      // It faults if rcx or rdx is not 0.
       return static_cast<u32>(registers[rcx]) == 0 && static_cast<u32>(registers[rdx]) == 0 &&
              denies_own_key(static_cast<u32>(registers[rax]));
     case KeySetter::xrstor:
@@ -61,7 +62,7 @@ bool instruction_denies_own_key(u64 pc, const u64 (&registers)[16]) {
   return false;
 }
 
-/// The components that the kernel loads from a frame's vector registers.
+/// Returns the components that the kernel loads from a frame's vector registers.
 u64 components_of_frame(u64 vectors) {
   constexpr u64 description_at = 464;
   constexpr u32 first_magic = 0x46505853, second_magic = 0x46505845, least_bytes = 576;
@@ -95,14 +96,14 @@ u32 keys_of_program(const Context& c) {
   if (c.fpstate == 0) return denied;
   __builtin_memcpy(&components, reinterpret_cast<const u8*>(c.fpstate) + header_at, sizeof components);
   if (!has_register(components)) return denied;
-  const u64 place = models::place_of_component(instrument::extended_state().layout, 0, register_component);
-  __builtin_memcpy(&denied, reinterpret_cast<const u8*>(c.fpstate) + place, sizeof denied);
+  const u64 offset = models::place_of_component(instrument::extended_state().layout, 0, register_component);
+  __builtin_memcpy(&denied, reinterpret_cast<const u8*>(c.fpstate) + offset, sizeof denied);
   return denied;
 }
 
 bool own_key_is_allocated() {
-  if (!has_protection_keys()) return true;              // and no other one can be
-  constexpr u64 after_user_addresses = 0x7ffffffff000;  // nothing is ever mapped there
+  if (!has_protection_keys()) return true;              // and no other key can be
+  constexpr u64 after_user_addresses = 0x7ffffffff000;  // the kernel never maps anything there
   return kernel(SYS_pkey_mprotect, after_user_addresses, page_bytes, 0, 0) != -EINVAL;
 }
 

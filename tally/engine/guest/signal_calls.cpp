@@ -1,4 +1,4 @@
-// The program's system calls about signals, as if its actions, masks and stacks were the kernel's.
+// The program's system calls for signals, which act as if the kernel had the program's actions, masks and stacks.
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/protection_keys.hpp"
@@ -9,11 +9,11 @@
 namespace tally::engine::guest {
 namespace {
 
-u64 actions_known;  // signals whose action the program has set or that the engine has asked for
+u64 actions_known;  // signals whose action the program has set or the engine has read
 
 void set_kernel_mask(u64 mask) { kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8); }
 
-/// A signal that the program ignores interrupts no call that can begin again.
+/// A signal that the program ignores must not interrupt a call that can restart.
 u64 flags_for_kernel(const Action& a) {
   if (a.handler > 1) return a.flags & (restart | no_child_stop | no_child_wait);
   return a.handler == 1 ? u64{restart} : u64{0};
@@ -31,7 +31,8 @@ void apply_action(const Action& a, int signal) {
     kernel_action(signal, &plain, nullptr);
     return;
   }
-  // The handler has all signals blocked until it says otherwise (allow_faults): so they come in the kernel's order.
+  // The handler runs with all signals blocked until it unblocks them (allow_faults), so they arrive in the kernel's
+  // order.
   const Action ours = {reinterpret_cast<u64>(signal_entry), flags_for_kernel(a) | sig_info | on_stack | has_restorer,
                        reinterpret_cast<u64>(signal_restorer), ~u64{0}};
   kernel_action(signal, &ours, nullptr);
@@ -67,7 +68,7 @@ void signals_init(Thread* t) {
   kernel(SYS_rt_sigprocmask, 0, 0, reinterpret_cast<u64>(&t->mask), 8);
   for (int s = 1; s <= 64; s++) {
     if (!((engine_signals | fatal_signals) & bit(s))) continue;
-    kernel_action(s, nullptr, &t->actions->of[s]);  // ignored ones stay so over an execve
+    kernel_action(s, nullptr, &t->actions->of[s]);  // ignored signals stay ignored over an execve
     actions_known |= bit(s);
     apply_action(t->actions->of[s], s);
   }
@@ -75,7 +76,7 @@ void signals_init(Thread* t) {
 }
 
 void show_blocked(Thread* t) {
-  if (t->pad & pad_deliver) return;  // that comes before the call
+  if (t->pad & pad_deliver) return;  // the delivery happens before the call
   set_kernel_mask(t->mask);
   show_pending(t);
 }
@@ -86,7 +87,8 @@ void deliver_soon(Thread* t) {
 }
 
 void set_mask(Thread* t, u64 mask) {
-  // Before the look at what is pending: who passes a signal on looks at the masks after he has made it pending.
+  // Set the mask before reading the pending set: a thread that passes a signal on reads the masks after it made the
+  // signal pending.
   __atomic_store_n(&t->mask, mask & ~(bit(sigkill) | bit(sigstop)), __ATOMIC_SEQ_CST);
   if (awaits_delivery(t)) return deliver_soon(t);
   set_kernel_mask(t->mask & ~engine_signals);
@@ -121,7 +123,7 @@ s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size) {
   if (size != 8) return -EINVAL;
   block_all();
   if (t->pad & pad_deliver) {
-    // It came before this call: its handler runs before it, under the mask of before.
+    // The signal came before this call, so its handler runs first, under the old mask.
     t->kernel_seen = 0;
     return restart_counts;
   }
@@ -139,8 +141,8 @@ s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size) {
   return old != 0 ? put(old, &before, 8) : 0;
 }
 
-/// Whether the kernel takes an alternate stack of this size for signals: that depends on the processor, on what state
-/// the process may use, and on how the kernel was started. May leave signals blocked, as block_all() does.
+/// Whether the kernel accepts an alternate signal stack of this size, which depends on the processor, on the state that
+/// the process may use, and on kernel parameters. May leave signals blocked, as block_all() does.
 static bool is_enough_for_kernel(Thread* t, u64 bytes) {
   constexpr u64 always_enough = 0x10000;
   if (bytes >= always_enough) return true;
@@ -152,7 +154,7 @@ static bool is_enough_for_kernel(Thread* t, u64 bytes) {
   return !failed(r);
 }
 
-/// do_sigaltstack() of the kernel, the program's stack pointer being `sp`. May leave signals blocked, as block_all()
+/// do_sigaltstack() of the kernel, with the program's stack pointer `sp`. May leave signals blocked, as block_all()
 /// does.
 static s64 set_alternate_stack(Thread* t, AltStack wanted, u64 sp) {
   constexpr u64 least_bytes = 2048;  // MINSIGSTKSZ
@@ -196,17 +198,18 @@ s64 emulate_sigtimedwait(Thread* t, u64 set, u64 info, u64 size) {
   u8 found[128];
   if (size != 8 || get(&wanted, set, 8) != 0 || !(wanted & engine_signals)) return run(t);
   for (;;) {
-    // From here on who has a signal for the process in his hands sees that it is wanted.
+    // From here on, a thread that holds a signal for the process sees that this thread waits for it.
     __atomic_store_n(&t->waits_for, wanted, __ATOMIC_SEQ_CST);
     t->gpr[rsi] = reinterpret_cast<u64>(found);
     const u64 mask = t->mask;
     const s64 r = run(t, &mask);
     t->gpr[rsi] = info;
     __atomic_store_n(&t->waits_for, 0, __ATOMIC_SEQ_CST);
-    if (r > 0) forget_queued_to_thread(t, static_cast<int>(r));  // before more of the kind comes back from the kernel
+    if (r > 0)
+      forget_queued_to_thread(t, static_cast<int>(r));  // before another with this number returns from the kernel
     unblock(t);
-    // The kernel woke it for a signal of the process that another thread, which seems not to block it, was quicker to
-    // take: that one passes it on.
+    // The kernel woke the thread for a signal of the process, but another thread, which the kernel sees as not blocking
+    // it, took it first. That thread passes it on.
     constexpr s64 interrupted = -EINTR;
     if (r == interrupted && !awaits_delivery(t) && !is_last(t)) continue;
     if (r <= 0) return r;
@@ -221,7 +224,7 @@ s64 send_with_info(Thread* t, u8 info, u64 to, u64 signal) {
   const u64 original = t->gpr[info];
   u8 copy_of[128];
   const bool engines = signal - 1 < 64 && (engine_signals & bit(static_cast<int>(signal))) != 0;
-  // To nobody else may it be sent.
+  // It may not be sent to any other thread.
   if (!engines || to != static_cast<u64>(kernel(SYS_gettid)) || get(copy_of, original, sizeof copy_of) != 0)
     return run(t);
   disguise(copy_of);
@@ -233,7 +236,7 @@ s64 send_with_info(Thread* t, u8 info, u64 to, u64 signal) {
 
 s64 send_by_descriptor(Thread* t) {
   const u64 descriptor = t->gpr[rdi], signal = t->gpr[rsi], flags = t->gpr[r10];
-  // The same without a signal: the kernel allows it to whom it allows to send itself anything.
+  // Makes the same call without a signal: the kernel permits it exactly if the process may send itself any siginfo.
   u8 without[128];
   if (t->gpr[rdx] == 0 || get(without, t->gpr[rdx], sizeof without) != 0) return run(t);
   __builtin_memset(without, 0, sizeof(s32));
@@ -249,7 +252,7 @@ s64 emulate_read(Thread* t, u64 buffer) {
     left = r > 0 ? resolve_routed(t, buffer, r) : 1;
     unblock(t);
     if (r <= 0) return r;
-  } while (left == 0);  // other threads were first
+  } while (left == 0);  // other threads took all of them
   return left;
 }
 
@@ -260,8 +263,8 @@ s64 emulate_signalfd(Thread* t, u64 mask, u64 size) {
   return r;
 }
 
-/// Whether the kernel would have gone on from a signal that is ignored to one that is delivered: `mask` lets it
-/// through.
+/// Whether the kernel would have continued from an ignored signal to one that is delivered because `mask` does not
+/// block it.
 static bool has_another(const Thread* t, u64 mask) {
   u64 pending = 0;
   if (!(t->woken_in_vain & woken_by_ignored)) return false;
@@ -269,8 +272,8 @@ static bool has_another(const Thread* t, u64 mask) {
   return (pending & ~mask) != 0;
 }
 
-/// Runs a call for whose time `mask` replaces the program's. It is in force for the handler of the signal that ended
-/// the call, which returns to the mask of before.
+/// Runs a call during which `mask` replaces the program's mask. It also applies to the handler of the signal that ended
+/// the call, which then returns to the previous mask.
 static s64 run_under(Thread* t, u64 mask) {
   constexpr s64 interrupted = -EINTR;
   mask &= ~(bit(sigkill) | bit(sigstop));
@@ -279,7 +282,7 @@ static s64 run_under(Thread* t, u64 mask) {
     t->temporary_mask = mask;
     __atomic_store_n(&t->waits_for, ~mask, __ATOMIC_SEQ_CST);
     const s64 r = run(t, &mask);
-    // What the call let through stays pending where no signal ended it.
+    // If no signal ended the call, signals that its mask did not block stay pending.
     if (r != interrupted) __atomic_store_n(&t->mask, before, __ATOMIC_SEQ_CST);
     __atomic_store_n(&t->waits_for, 0, __ATOMIC_SEQ_CST);
     block_all();
@@ -323,7 +326,8 @@ s64 run_with_mask_pair(Thread* t, u8 reg) {
 }
 
 s64 run_with_mask_of_ring(Thread* t) {
-  constexpr u64 extended_argument = 1 << 3;  // IORING_ENTER_EXT_ARG: r8 leads to what begins with a mask and its size
+  constexpr u64 extended_argument =
+      1 << 3;  // IORING_ENTER_EXT_ARG: r8 points to a structure that begins with a mask and its size
   u64* g = t->gpr;
   if (!(g[r10] & extended_argument)) return run_with_mask(t, r8, g[r9]);
   const u64 original = g[r8];
@@ -340,8 +344,8 @@ s64 run_with_mask_of_ring(Thread* t) {
 }
 
 s64 ask_for_state(Thread* t) {
-  // The kernel refuses where a thread has an alternate stack that is too small for larger frames. It knows the engine's
-  // only, so for this time it is as small as the smallest of the program's.
+  // The kernel refuses if a thread's alternate stack is too small for larger frames. It knows the engine's stack only,
+  // so that stack is meanwhile registered with the size of the smallest one of the program.
   u64 smallest = 0;
   {
     Guard guard(threads_lock);
@@ -359,7 +363,7 @@ s64 ask_for_state(Thread* t) {
   return r;
 }
 
-/// force_valid_ss() of the kernel: whether a stack may be in this segment.
+/// force_valid_ss() of the kernel: whether a stack may use this segment.
 static bool is_stack_segment(u64 selector) {
   constexpr u32 present_writable_data = 0xf200, of_what = 0xfa00;  // of privilege 3; it may grow down
   u32 rights = 0;
@@ -367,8 +371,8 @@ static bool is_stack_segment(u64 selector) {
   return (rights & of_what) == present_writable_data;
 }
 
-/// Whether a return from this frame leads to code that the engine can run. What does not is code of 32 bits, or a fault
-/// of the kernel's own return.
+/// Whether a return from this frame leads to code that the engine can run. Otherwise it leads to 32-bit code, or the
+/// kernel's own return faults.
 static bool leads_to_code(const Context& c) {
   constexpr u64 user_privilege = 3, code_selector = 0x33, stack_selector = 0x2b, strict_stack_segment = 4;
   if ((c.cs | user_privilege) != code_selector) return false;
@@ -382,7 +386,7 @@ s64 emulate_sigreturn(Thread* t) {
     t->kernel_seen = 0;
     return restart_counts;
   }
-  // rsp is where the handler's return left it: after the restorer's address.
+  // After the handler's return, rsp points after the restorer's address.
   Context copy_of;
   Context* c = &copy_of;
   if (get(c, t->gpr[rsp], sizeof(Context)) != 0) {
@@ -392,7 +396,8 @@ s64 emulate_sigreturn(Thread* t) {
   }
   if (!leads_to_code(*c)) go_natively(t, channel::partial_foreign_segment);
   if (frame_denies_own_key(*c)) go_natively(t, channel::partial_protection_keys);
-  set_alternate_stack(t, c->stack, t->gpr[rsp]);  // the kernel looks where the handler was, not where it returns to
+  set_alternate_stack(
+      t, c->stack, t->gpr[rsp]);  // the kernel checks the handler's stack pointer, not that of the code it returns to
   t->pc = c->ip;
   t->link = no_link;
   t->mask = c->mask & ~(bit(sigkill) | bit(sigstop));
@@ -404,7 +409,7 @@ s64 emulate_sigreturn(Thread* t) {
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
   dispatch(t);
   if (t->traces_itself != 0) t->pad |= pad_step;
-  block_everything();  // what comes from here on finds the thread where it is going
+  block_everything();  // a signal that arrives from here on finds the thread at its destination
   c->ip = t->pad != 0 ? reinterpret_cast<u64>(landing_pad) : t->resume;
   c->mask = t->pad & pad_deliver ? ~engine_signals : t->mask & ~engine_signals;
   c->stack = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, stack_bytes};

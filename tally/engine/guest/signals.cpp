@@ -1,4 +1,5 @@
-// Signals on their way: from wherever they hit to a place where the program's state is exact, and to its handler.
+// The path of a signal: from the instruction where it arrives to an address with exact program state, and to its
+// handler.
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/dispatch.hpp"
@@ -22,7 +23,7 @@ enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
 
 bool in_engine(u64 rip) { return rip - image_base < image_header().bytes; }
 
-/// From here on the engine's handler may meet memory of the program that is not there.
+/// Unblocks faults: from here on the engine's handler may access unmapped program memory.
 void allow_faults() {
   const u64 mask = ~(bit(sigsegv) | bit(sigbus));
   kernel(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, reinterpret_cast<u64>(&mask), 0, 8);
@@ -35,15 +36,15 @@ void keep_registers(Thread* t, Context* c) {
   t->link = no_link;
 }
 
-/// Out and in again from a handler. Its frame has the program's vector registers: the kernel has cleared those of the
-/// processor.
+/// Leaves and enters the engine again in a handler. The program's vector registers are in the handler's frame, because
+/// the kernel has cleared those of the processor.
 void step_aside_in_handler(Thread* t, const Context* c) {
   t->vectors_in_frame = c->fpstate;
   step_aside(t);
   t->vectors_in_frame = 0;
 }
 
-/// Goes on in the engine with the registers of `c`, when the handler returns.
+/// Continues in the engine with the registers of `c` when the handler returns.
 void enter_from(Thread* t, Context* c) {
   keep_registers(t, c);
   c->flags &= ~(trap_flag | direction_flag | alignment_flag);
@@ -53,14 +54,15 @@ void enter_from(Thread* t, Context* c) {
   c->reg(rsp) = t->stack;
 }
 
-/// Whatever waits, at a place where the program's registers are those of `c` and its pc is c->ip; then on from there.
+/// Handles all pending requests at an address where the program has the registers of `c` and the pc c->ip, and then
+/// continues there.
 void arrived(Thread* t, Context* c) {
   c->flags &= ~trap_flag;
   t->stepping = not_stepping;
   const bool routes = (t->pad & pad_route) != 0;
   t->pad &= ~static_cast<u64>(pad_stop | pad_route | pad_deliver);
   if (is_asked_out(t)) {
-    keep_registers(t, c);  // who stops it may look at them
+    keep_registers(t, c);  // the thread that stops it may read them
     step_aside_in_handler(t, c);
   }
   if (routes) route_pending(t);
@@ -79,7 +81,7 @@ void arrived(Thread* t, Context* c) {
   return enter_from(t, c);
 }
 
-/// Where the thread was on its way back to the program, it looks once more whether something waits.
+/// Makes a thread that was on its way back to the program check for pending requests again.
 bool begin_leaving_again(Context* c) {
   if (c->ip >= reinterpret_cast<u64>(resume_begin) && c->ip < reinterpret_cast<u64>(resume_end)) {
     c->ip = reinterpret_cast<u64>(resume_program);
@@ -96,8 +98,8 @@ bool begin_leaving_again(Context* c) {
   return false;
 }
 
-/// Something waits, and the thread is back from the model with all of generated code's registers: on to the next place
-/// where the program's state is exact.
+/// A request is pending, and the thread has returned from the model with all registers of generated code. Continues to
+/// the next address where the program's state is exact.
 void at_model_pad(Thread* t, Context* c) {
   c->ip = model_thread(t)->back;
   CacheLocation location;
@@ -109,8 +111,8 @@ void at_model_pad(Thread* t, Context* c) {
   c->flags |= trap_flag;
 }
 
-/// Something waits, of which t->pad knows: on to the next place where the program's state is exact. A system call that
-/// has not begun does not begin.
+/// Handles a request that is pending in t->pad: continues to the next address where the program's state is exact. A
+/// system call that has not begun does not begin.
 void come_out(Thread* t, Context* c) {
   const u64 rip = c->ip;
   if (in_cache(rip)) {
@@ -118,20 +120,20 @@ void come_out(Thread* t, Context* c) {
     c->flags |= trap_flag;
   } else if (begin_leaving_again(c)) {
   } else if (rip >= reinterpret_cast<u64>(syscall_begin) && rip <= reinterpret_cast<u64>(syscall_instruction)) {
-    // Not begun, or interrupted and set back by the kernel to begin again: only then rcx is the address after it.
+    // Not begun, or interrupted and reset by the kernel for a restart: only then rcx is the address after it.
     const bool begun = rip == reinterpret_cast<u64>(syscall_instruction) && c->reg(rcx) == rip + 2;
     c->reg(rcx) = begun ? 1 : 0;
     c->ip = reinterpret_cast<u64>(syscall_abort);
   }
 }
 
-/// Another thread waits for this one to come out: at the next place where its state is exact.
+/// Another thread waits for this one to leave the engine, at the next address where its state is exact.
 void asked_out(Thread* t, Context* c, bool leaves) {
   const bool is_inside = __atomic_load_n(&t->where, __ATOMIC_SEQ_CST) == inside;
-  // Too late, or a signal brings it there anyway.
+  // The request is out of date, or a signal brings the thread there anyway.
   if ((t->pad & pad_deliver) || (!leaves && (!is_inside || !is_asked_out(t)))) return;
   if (!is_inside) {
-    // Who leaves makes its system call natively, from the beginning.
+    // A thread that leaves repeats its system call natively from the beginning.
     t->pad |= pad_stop;
     t->woken_in_vain |= woken_to_leave;
     return come_out(t, c);
@@ -145,7 +147,7 @@ void asked_out(Thread* t, Context* c, bool leaves) {
   come_out(t, c);
 }
 
-/// The process leaves the engine: the kernel's handlers become the program's, this thread goes on at its pc.
+/// Leaves the engine: installs the program's handlers in the kernel and continues this thread at its pc.
 void leave_from(Thread* t, Context* c) {
   restore_actions(t);
   unwatch_all();
@@ -167,7 +169,7 @@ bool is_syscall(u64 pc) {
 void at_pad(Thread* t, Context* c) {
   const u64 why = t->pad;
   c->ip = t->pc;
-  t->pad = why & pad_route;  // which is done on arrival
+  t->pad = why & pad_route;  // handled on arrival
   if (why & pad_leave) return leave_from(t, c);
   if (is_asked_out(t)) step_aside_in_handler(t, c);
   if (awaits_delivery(t) || (why & pad_route) || !(why & pad_step) || (t->traces_itself != 0 && is_syscall(t->pc)))
@@ -176,26 +178,26 @@ void at_pad(Thread* t, Context* c) {
   c->flags |= trap_flag;
 }
 
-/// The program's own fault or trap. A return from a handler that fails is none: the kernel shows the last one, which
-/// may be the engine's.
+/// Raises the program's own fault or trap. A failed return from a handler sets no new trap: the kernel then shows the
+/// last one, which may be the engine's.
 void raise_trap(Thread* t, Context* c, int signal, u8* info) {
   constexpr u64 overflow = 4, bound = 5, general_protection = 13, page_fault = 14;
   constexpr s32 by_kernel = 0x80;  // SI_KERNEL
   const bool none = signal == sigsegv && at<s32>(reinterpret_cast<u64>(info) + 8) == by_kernel && c->trap != overflow &&
                     c->trap != bound && c->trap != general_protection;
-  // Of page faults alone the kernel notes an address.
+  // The kernel records an address for page faults only.
   if (!none) t->last_trap = {c->trap, c->error, c->trap == page_fault ? c->cr2 : t->last_trap.address};
   raise(t, c, signal, info);
 }
 
-/// The trap after an instruction of a program that has set the trap flag; `c` has it still, or not any more.
+/// Raises the trap after an instruction of a program that has set the trap flag; `c` may still have it set.
 void trap_after(Thread* t, Context* c, u8* info) {
   t->traces_itself = (c->flags & trap_flag) != 0;
   *reinterpret_cast<u64*>(info + 16) = c->ip;
   raise_trap(t, c, sigtrap, info);
 }
 
-/// Whether the instruction before this place sets the flags from the stack: the trap comes after the next one.
+/// Whether the instruction before this location sets the flags from the stack: the trap then comes after the next one.
 bool is_after_popf(const CacheLocation& s) {
   if (s.index == 0) return false;
   u8 opcode = 0;
@@ -203,10 +205,10 @@ bool is_after_popf(const CacheLocation& s) {
   return read_code(pc, &opcode, 1) == 1 && opcode == popf_opcode;
 }
 
-/// The program has set the trap flag by `popf`, and this is the first trap of it.
+/// Handles the first trap after the program has set the trap flag by `popf`.
 void traces_itself(Thread* t, Context* c, u8* info) {
   CacheLocation location;
-  if (model_thread(t)->active != 0) return;  // further, with the flag on
+  if (model_thread(t)->active != 0) return;  // continue with the flag set
   if (!in_cache(c->ip)) {
     // In the engine: the next instruction is executed alone, and the trap after it is the program's.
     t->flags &= ~trap_flag;
@@ -215,7 +217,7 @@ void traces_itself(Thread* t, Context* c, u8* info) {
     t->pad |= pad_step;
     return;
   }
-  if (!locate(c->ip, location) || !location.exact || is_after_popf(location)) return;  // further, with the flag on
+  if (!locate(c->ip, location) || !location.exact || is_after_popf(location)) return;  // continue with the flag set
   c->ip = restore_guest_state(t, c, location);
   trap_after(t, c, info);
 }
@@ -235,7 +237,7 @@ void step_done(Thread* t, Context* c, u8* info) {
   }
   CacheLocation location;
   if (!in_cache(c->ip)) {
-    // Back in the engine, which will find that something waits.
+    // Back in the engine, which will find the pending request.
     t->stepping = not_stepping;
     c->flags &= ~trap_flag;
   } else if (locate(c->ip, location) && location.exact) {
@@ -245,14 +247,14 @@ void step_done(Thread* t, Context* c, u8* info) {
 }
 
 bool synchronous(int signal, const u8* info) {
-  // BUS_MCEERR_AO and TRAP_PERF: they come when they come.
+  // BUS_MCEERR_AO and TRAP_PERF are asynchronous.
   constexpr s32 memory_is_failing = 5, of_counter = 6;
   const s32 code = at<s32>(reinterpret_cast<u64>(info) + 8);
   if ((signal == sigbus && code == memory_is_failing) || (signal == sigtrap && code == of_counter)) return false;
   return (engine_signals & bit(signal)) != 0 && code > 0;
 }
 
-/// Code that cannot be read may still be executed, or not: where it stands it does what it does natively.
+/// Code that cannot be read may still be executable. At its own address the instruction does what it does natively.
 void execute_unread(Thread* t, Context* c) {
   if (t->signal != 0 || is_asked_out(t)) return arrived(t, c);
   t->pc = c->ip;
@@ -271,29 +273,29 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
     c->ip = restore_guest_state(t, c, location);
     if (compares(location)) return execute_unread(t, c);
   } else if (signal == sigtrap) {
-    return asynchronous(t, c, signal, info);  // the engine sets none: it was sent
+    return asynchronous(t, c, signal, info);  // the engine sets none, so another process sent it
   } else {
     end_by_failure("a fault in the engine at", rip, c, info);
   }
   u64* address = reinterpret_cast<u64*>(info + 16);
   if (signal != sigsegv && *address == rip) *address = c->ip;
   t->stepping = not_stepping;
-  // What came first is delivered first. Then the instruction faults once more; a trap comes after its instruction and
-  // does not.
+  // Signals that came first are delivered first. The instruction then faults again. A trap comes after its instruction
+  // and does not recur.
   if (awaits_delivery(t) && signal != sigtrap) return arrived(t, c);
   raise_trap(t, c, signal, info);
 }
 
-/// The kernel could not load the vector registers of a frame that the program returns from. All others are as the frame
-/// says, and something else has to happen before program code runs.
+/// The kernel could not load the vector registers of a frame that the program returns from. All other registers are as
+/// in the frame, and a signal must be delivered before program code runs.
 void return_failed(Thread* t, Context* c, u8* info) {
   c->ip = t->pc;
   t->pad &= pad_route;
   raise(t, c, sigsegv, info);
 }
 
-/// A write to a page whose code was translated; it is writable now. If the very trace that writes is among what was
-/// dropped, the write is executed alone and what follows is read again: it may be what was written.
+/// Handles a write to a page with translated code, which is writable now. If the writing trace itself was discarded,
+/// the write is executed alone and the following code is read again, because the write may have changed it.
 void written(Thread* t, Context* c) {
   CacheLocation location;
   if (awaits_delivery(t) || !locate(c->ip, location) || location.place->dynamic != 0) return;
@@ -304,8 +306,8 @@ void written(Thread* t, Context* c) {
   c->flags |= trap_flag;
 }
 
-/// A signal that was sent waits for the next place where the program's state is in place: pending in the kernel's
-/// stead, or as the one that the kernel has delivered. False where the thread need not come to such a place.
+/// Keeps a signal that was sent until the program's state is exact: in the engine's pending set, or as the one that the
+/// kernel has delivered. Returns false if the thread need not come to such an address.
 bool note(Thread* t, int signal, u8* info) {
   const bool blocked = (t->mask & bit(signal)) != 0;
   const bool ignored = !blocked && is_ignored(t->actions->of[signal], signal);
@@ -348,7 +350,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   const s32 code = looks_like_fault ? 0 : at<s32>(reinterpret_cast<u64>(info) + 8);
   if ((signal == sigsegv || signal == sigbus) && code > 0) {
     if (rip == reinterpret_cast<u64>(safe_copy_instruction)) {
-      // Only for a write: code is read under the very locks that this takes.
+      // Only for a write: code is read while holding the locks that this takes.
       if ((c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16))) return;
       c->ip = reinterpret_cast<u64>(safe_copy_end);
       return;
@@ -363,7 +365,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   }
   const bool from_model = rip == reinterpret_cast<u64>(model_pad) + 1;
   if (signal == sigtrap && (from_model || rip == reinterpret_cast<u64>(landing_pad) + 1)) {
-    // A SIGTRAP that was sent takes the place of the int3's own when it was there first.
+    // A SIGTRAP that was sent first replaces the int3's own.
     if (code <= 0) note(t, signal, info);
     allow_faults();
     return from_model ? at_model_pad(t, c) : at_pad(t, c);
@@ -384,8 +386,8 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   asynchronous(t, c, signal, info);
 }
 
-// The kernel enters with the stack as after a call, and leaves the program's alignment check (AC) on. The engine's
-// handlers use no vector register. The ID and nested task flags stay: no frame brings them back.
+// The kernel enters with the stack as after a call, and leaves the program's alignment check (AC) set. The engine's
+// handlers use no vector registers. The ID and nested task flags are kept, because no frame restores them.
 asm(R"(
 .text
 .globl signal_entry
@@ -406,15 +408,16 @@ signal_entry:
 void leave(Thread* t, channel::Partial why) {
   mark_partial(t, why);
   give_up_writing();
-  take_turn(t);  // from here on nobody asks others out: soon the handlers are the program's
+  take_turn(
+      t);  // from here on no thread asks others to leave, because the program's handlers replace the engine's soon
   const bool first = begin_leaving();
   if (first) write_back(t);
-  finish_process(t);  // what was counted up to here is all that ever will be
+  finish_process(t);  // the counts up to here are final
   give_numbers_up();
   t->where = outside;
   give_turn(t);
   if (!first) {
-    // Another thread was first and the handlers are the program's: from here it goes by a plain jump.
+    // Another thread was first and the handlers are the program's, so this thread continues by a plain jump.
     kernel(SYS_sigaltstack, reinterpret_cast<u64>(&t->alt), 0);
     const u64 mask = t->mask;
     kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8);

@@ -1,4 +1,4 @@
-// The engine's first steps in a program that the kernel has just executed, and what libZydis imports.
+// Start of the engine in a program that the kernel has just executed, and the functions that libZydis imports.
 #include <elf.h>
 
 #include "tally/engine/clock.hpp"
@@ -18,11 +18,11 @@
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
-// The command points the program here at the end of its execve:
-//   rdi = the program's first instruction, rsi = its stack pointer, rdx = the first of the inherited descriptors, rcx
-//   and r8 = numbers of the files of translations, kept and added.
-// All registers of a new program are 0 but the stack pointer. The image is mapped read-only and executable; its data
-// become writable before anything is written.
+// The command sets the program's pc to this entry at the end of its execve:
+// rdi = the program's first instruction, rsi = its stack pointer, rdx = the first inherited descriptor,
+// rcx and r8 = numbers of the translation files, kept and added.
+// All other registers of a new program are 0. The image is mapped read-only and executable; its data become writable
+// before anything is written.
 asm(R"(
 .text
 .globl engine_entry
@@ -77,9 +77,9 @@ const char* base_name(const char* path) {
 
 bool started;
 u64 first_pc, first_sp;
-u32 first_fd;  // of the inherited ones
+u32 first_fd;  // the first inherited descriptor
 
-/// Before anything of the program has run: it starts as if nobody were here. The command misses its record and says so.
+/// Starts the program natively before any of its code has run. The command reports that its record is missing.
 [[noreturn]] void start_natively() {
   for (u32 i = 0; i < channel::inherited_count; i++) kernel(SYS_close, first_fd + i);
   set_gs(0);
@@ -121,7 +121,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   first_pc = pc;
   first_sp = sp;
   first_fd = first;
-  // The kernel's stack: count, arguments, 0, environment, 0, auxiliary vector.
+  // The stack that the kernel prepared: count, arguments, 0, environment, 0, auxiliary vector.
   u64* p = reinterpret_cast<u64*>(sp);
   p += 1 + *p + 1;
   while (*p != 0) p++;
@@ -161,13 +161,13 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
 
 }  // namespace tally::engine::guest
 
-// Everything that libZydis imports, and what the compiler calls.
+// All functions that libZydis imports, and those that the compiler calls.
 EXPORTED void* memcpy(void* to, const void* from, size_t n) {
   tally::engine::copy(to, from, n);
   return to;
 }
 EXPORTED void* memset(void* to, int c, size_t n) {
-  // libZydis clears its structures with it, a few hundred bytes each time.
+  // libZydis clears its structures with it, a few hundred bytes at a time.
   const unsigned long word = static_cast<unsigned char>(c) * 0x0101010101010101ul;
   char* p = static_cast<char*>(to);
   for (; n >= 8; n -= 8, p += 8) __builtin_memcpy(p, &word, 8);

@@ -1,4 +1,4 @@
-/// What becomes of a system call: syscall_table.inc as data.
+/// The treatment of each system call: syscall_table.inc as data.
 #pragma once
 #include "tally/engine/records.hpp"
 
@@ -6,7 +6,7 @@ namespace tally::engine::guest {
 
 enum class Verdict : u8 { unknown, passes, looked_at, natively, refused };
 
-/// Arguments that are descriptors, a bit each; and `makes`: what the call returns may be a new one.
+/// The arguments that are descriptors, one bit each. `makes`: the result of the call may be a new descriptor.
 enum class Descriptors : u8 {
   none = 0,
   first = 1,
@@ -21,18 +21,18 @@ enum class Descriptors : u8 {
 };
 
 struct SystemCall {
-  Verdict verdict = Verdict::unknown;  // of a number that Linux 6.18 has not: a later kernel may
+  Verdict verdict = Verdict::unknown;  // for a number that Linux 6.18 does not have; a later kernel may
   Descriptors descriptors = Descriptors::none;
-  s16 error = 0;                      // with refused: the answer
-  s64 (*handler)(Thread*) = nullptr;  // with looked_at, natively
+  s16 error = 0;                      // of a refused call
+  s64 (*handler)(Thread*) = nullptr;  // of looked_at and natively
 };
 
-/// Numbers of today's calls are below it.
+/// All current system call numbers are below this limit.
 inline constexpr u32 system_call_limit = 470;
 
-/// The rule for a number below system_call_limit.
+/// Returns the rule for a number below system_call_limit.
 const SystemCall& system_call_of(u32 number);
-/// Whether what a call of this number returns may be a new descriptor; an unknown one makes none.
+/// Whether the result of a call with this number may be a new descriptor; false for an unknown call.
 bool makes_descriptor(u64 number);
 
 }  // namespace tally::engine::guest

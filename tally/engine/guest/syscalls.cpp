@@ -1,4 +1,5 @@
-// System calls of the program. Most go straight to the kernel; here are those that change what the engine relies on.
+// The program's system calls. Most pass to the kernel unchanged; the handlers here are for those that affect the
+// engine.
 #include "tally/engine/guest/syscalls.hpp"
 
 #include <fcntl.h>
@@ -27,13 +28,13 @@
 namespace tally::engine::guest {
 namespace {
 
-/// Options of prctl(2) by which a process can do less afterwards.
+/// Whether this option of prctl(2) reduces the rights of the process.
 bool loses_rights_by(u64 option) {
   constexpr u64 drop_capability = 24, set_securebits = 28, no_new_privileges = 38, ambient = 47;
   return option == drop_capability || option == set_securebits || option == no_new_privileges || option == ambient;
 }
 
-/// Whether this argument of a call is a descriptor of the engine's.
+/// Whether a descriptor argument of the call is an engine descriptor.
 bool names_own_descriptor(const Thread* t, Descriptors descriptors) {
   static const Register argument[] = {rdi, rsi, rdx, r10, r8};
   u32 bits = static_cast<u32>(descriptors) & ~static_cast<u32>(Descriptors::makes);
@@ -42,7 +43,7 @@ bool names_own_descriptor(const Thread* t, Descriptors descriptors) {
   return false;
 }
 
-/// A call that no Linux up to 6.18 has. Where a later one has it nobody knows what it changed.
+/// Makes a call that no Linux up to 6.18 has. If a later one has it, its effects are unknown.
 s64 make_unknown(Thread* t) {
   constexpr s64 not_implemented = -ENOSYS;
   const s64 r = run(t);
@@ -125,7 +126,7 @@ s64 queue_to_process(Thread* t) { return send_with_info(t, rdx, t->gpr[rdi], t->
 
 // --- memory and files -----------------------------------------------------------------------------------------------
 
-/// Code of a file that is mapped may hold marks.
+/// The code of a mapped file may contain region marks.
 s64 map(Thread* t) {
   const s64 r = emulate_mapping(t);
   constexpr u64 executable = 4, anonymous = 0x20;
@@ -149,7 +150,7 @@ s64 open_file(Thread* t) {
   u64 flags = as_creat;
   if (g[rax] == SYS_open) flags = g[rsi];
   if (g[rax] == SYS_openat) flags = g[rdx];
-  // The first member of its struct. Where that is not there the kernel says so.
+  // The flags are the first member of the structure. If it is not accessible, the kernel reports that.
   if (g[rax] == 437 /* openat2 */ && get(&flags, g[rdx], sizeof flags) != 0) flags = 0;
   return emulate_open(t, flags);
 }
@@ -180,7 +181,7 @@ s64 control_descriptor(Thread* t) {
   return r;
 }
 
-/// A call that writes two numbers to this address.
+/// Makes a call that writes two descriptor numbers to this address.
 s64 make_two_at(Thread* t, u64 to) {
   const s64 r = run(t);
   s32 numbers[2] = {};
@@ -191,7 +192,7 @@ s64 make_two_at(Thread* t, u64 to) {
 s64 make_two(Thread* t) { return make_two_at(t, t->gpr[rdi]); }
 s64 make_socket_pair(Thread* t) { return make_two_at(t, t->gpr[r10]); }
 
-/// A message, the first of several as well, may have brought some.
+/// A message, or the first of several, may have brought descriptors.
 s64 receive(Thread* t) {
   const s64 r = run(t);
   constexpr u64 control_bytes_at = 40;  // in struct msghdr
@@ -210,7 +211,7 @@ s64 limit(Thread* t) {
 s64 set_limit(Thread* t) { return emulate_limit(t, 0, t->gpr[rdi], t->gpr[rsi], 0); }
 s64 get_limit(Thread* t) { return emulate_limit(t, 0, t->gpr[rdi], 0, t->gpr[rsi]); }
 
-/// Who is trusted less from here on must not write what more trusted programs will execute.
+/// A process that loses rights must not write translations that more trusted programs will execute.
 s64 give_rights_up(Thread* t) {
   give_up_writing();
   return run(t);
@@ -230,7 +231,7 @@ s64 change_personality(Thread* t) {
   return r;
 }
 
-// --- what looks at the program, or controls it ----------------------------------------------------------------------
+// --- tracing, events and control ------------------------------------------------------------------------------------
 
 s64 open_event(Thread* t) {
   constexpr u64 kind_at = 0, breakpoint_at = 52;  // in struct perf_event_attr
@@ -244,14 +245,15 @@ s64 open_event(Thread* t) {
 }
 
 s64 trace(Thread* t) {
-  // Whoever asks to be traced is to be seen as it is. A vfork child lives in its parent's memory, and is about to exec.
+  // A process that asks to be traced must appear as it is natively. A vfork child is in its parent's memory and is
+  // about to call execve.
   if (t->gpr[rdi] == 0 /* PTRACE_TRACEME */ && t->vfork_child == 0) go_natively(t, channel::partial_ptraced);
   return emulate_ptrace(t);
 }
 
 s64 write_to_other(Thread* t) {
   const s64 r = run(t);
-  // It may have code there that its engine protects. Nothing was written yet.
+  // The other process may have code there that its engine protects. Nothing has been written yet.
   const u64 process = t->gpr[rdi];
   if (r != -EFAULT || process == static_cast<u64>(kernel(SYS_getpid)) || is_in_this_memory(process)) return r;
   make_leave(t, process);
@@ -259,7 +261,7 @@ s64 write_to_other(Thread* t) {
 }
 
 s64 allocate_key(Thread* t) {
-  // It takes the lowest free key and sets the thread's rights for it. Key 0 is the engine's.
+  // The call takes the lowest free key and sets the thread's rights for it. Key 0 is the engine's.
   if (t->gpr[rsi] != 0 && !own_key_is_allocated()) go_natively(t, channel::partial_protection_keys);
   return run(t);
 }
@@ -270,7 +272,7 @@ s64 control_architecture(Thread* t) {
   const u64 argument = t->gpr[rsi], none = 0;
   switch (static_cast<u32>(t->gpr[rdi])) {
     case set_gs_base:
-      // As the program has it; or an address that the kernel refuses.
+      // 0 is the program's value already; the kernel refuses the other addresses.
       if (argument == 0) return 0;
       if (static_cast<s64>(argument) < 0) return run(t);
       go_natively(t, channel::partial_gs_base);
@@ -311,7 +313,7 @@ void correct_unbegun(Thread* t) {
 
 extern "C" void system_call(Thread* t) {
   u64* g = t->gpr;
-  // The kernel looks at the low half only.
+  // The kernel reads only the low half.
   g[rax] = static_cast<u64>(static_cast<s64>(static_cast<s32>(g[rax])));
   s64 r = call(t, static_cast<u32>(g[rax]));
   if (makes_descriptor(g[rax]) && numbers_were_short(t, r)) r = call(t, static_cast<u32>(g[rax]));
@@ -320,7 +322,7 @@ extern "C" void system_call(Thread* t) {
     r = restart_counts;
   }
   if (r == restart_counts) {
-    // To be executed again once the signal's handler has run. If it had not begun, it has not retired either.
+    // The call is executed again after the signal's handler. If it had not begun, it has not retired either.
     t->pc -= 2;
     if (t->kernel_seen == 0) correct_unbegun(t);
   } else {

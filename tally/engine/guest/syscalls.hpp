@@ -1,10 +1,10 @@
-/// System calls of the program that the engine makes in a way of its own: the handlers that syscall_table.inc names.
+/// Handlers of the system calls that the engine does not pass through unchanged; syscall_table.inc names them.
 #pragma once
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::guest {
 
-/// Each makes, or emulates, the call whose registers are in `gpr`, and returns the kernel's answer.
+/// Each handler makes or emulates the call whose registers are in `gpr`, and returns the kernel's result.
 namespace calls {
 
 #define PASSES(number, name, descriptors, why)

@@ -25,9 +25,9 @@ namespace {
 
 using channel::State;
 
-Thread* pool;  // ended ones whose blocks can be used again
+Thread* pool;  // ended threads whose blocks can be reused
 
-/// What was written before is there for who sees the state.
+/// A thread that sees the state also sees what was written before it.
 void set_state(State& of, State to) {
   __atomic_store_n(reinterpret_cast<u32*>(&of), static_cast<u32>(to), __ATOMIC_RELEASE);
 }
@@ -60,14 +60,14 @@ Thread* make_block() {
   return t;
 }
 
-/// The record of a process that has ended and whose counts are final: this process's from now on. 0: none was found.
+/// Takes over the record of a process that has ended and whose counts are final. Returns 0 if none was found.
 u32 reused_process_record(u32 limit) {
   channel::Header& header = own_records.shared.header();
   constexpr u32 most_tries = 1 << 16;
   for (u32 tries = 0; tries < limit && tries < most_tries; tries++) {
     const u32 i = 1 + __atomic_fetch_add(&header.next_reused, 1, __ATOMIC_RELAXED) % (limit - 1);
     channel::Process& p = own_records.shared.process(i);
-    // Its areas are given back last; what went on natively may be asked for by its time.
+    // The areas are released last. The record of a process that continued natively may still be needed for its time.
     if (p.state != State::ended || p.end == channel::End::unknown || p.handed_back_ns != 0 ||
         __atomic_load_n(&p.vectors, __ATOMIC_ACQUIRE) != 0)
       continue;
@@ -104,7 +104,7 @@ u32 new_thread_record(u32 process) {
   return i;
 }
 
-/// Whether the record of the thread that had this block before may go on with the next one.
+/// Whether the next thread may continue the record of the thread that had this block before.
 bool takes_over(const Thread* t, u32 process) {
   if (t->index == 0 ||
       __atomic_load_n(&own_records.shared.header().next_thread, __ATOMIC_RELAXED) < channel::threads_distinguished)
@@ -113,7 +113,7 @@ bool takes_over(const Thread* t, u32 process) {
   return record.process == process && record.state == State::ended && record.area == 0;
 }
 
-/// The record that the first thread of a process left which had this process record before; 0: there is none.
+/// Returns the record of the first thread of the process that had this process record before; 0 if there is none.
 u32 left_thread_record(u32 process) {
   const channel::Process& p = own_records.shared.process(process);
   if (p.before == 0 || p.thread == 0) return 0;
@@ -121,7 +121,7 @@ u32 left_thread_record(u32 process) {
   return record.process == process && record.state == State::ended && record.area == 0 ? p.thread : 0;
 }
 
-/// Counters and a record for a block. `goes_on`: it is that of the parent of a fork.
+/// Assigns counters and a record to a block. `goes_on`: the block is that of the parent of a fork.
 bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_counters);
   const u32 left = process != 0 ? left_thread_record(process) : 0;
@@ -146,7 +146,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   return true;
 }
 
-/// The counts of a stopped thread become final; its counters are zeroed and given back.
+/// Makes the counts of a stopped thread final, zeroes its counters and releases them.
 void fold(Thread* t) {
   channel::Thread& record = own_records.shared.thread(t->index);
   if (record.state != State::running) return;
@@ -167,7 +167,7 @@ void fold(Thread* t) {
   windows_folded(t);
 }
 
-/// Its counters serve another thread next: what was counted already, and not cleared by who was killed, is cleared.
+/// Clears the counters of a killed thread for the next one: it may have counted them already without clearing them.
 void clear_after_kill(Thread* t) {
   if (own_records.shared.thread(t->index).state == State::running || own_records.shared.thread(t->index).area == 0)
     return;
@@ -176,18 +176,18 @@ void clear_after_kill(Thread* t) {
     if (c[i] != 0) c[i] = 0;
 }
 
-/// The same where nothing of the thread runs any more.
+/// fold() for a thread of which no code runs any more.
 void end_counting(Thread* t) {
   if (own_records.shared.thread(t->index).state == State::running) {
     marks_end(t);
     calls_settle(t);
-    // An execve may fail: then the window goes on. The command cuts it where it does not.
+    // An execve may fail, and then the window continues. Otherwise the command closes it.
     if (process_record(t).end != channel::End::executed) windows_close(t);
   }
   fold(t);
 }
 
-/// Wants threads_lock.
+/// The caller holds threads_lock.
 void finish_departed_locked(Thread* t) {
   if (process_record(t).end == channel::End::unknown) {
     mark_partial(t, channel::partial_killed);
@@ -195,10 +195,10 @@ void finish_departed_locked(Thread* t) {
   }
   end_counting(t);
   models_close(t);
-  // It has left the list itself, or was killed at any instruction of that.
+  // It has left the list itself, or was killed at any instruction of doing so.
   if (is_linked(t)) unlink(t);
   set_state(process_record(t).state, State::ended);
-  process_record(t).vectors = 0;  // which are the parent's
+  process_record(t).vectors = 0;  // those are the parent's
 }
 
 }  // namespace
@@ -329,7 +329,7 @@ void finish_departed(Thread* t) {
 void give_counters_back(Thread* t) {
   channel::Thread& record = own_records.shared.thread(t->index);
   const u32 area = record.area;
-  record.area = 0;  // first: who is killed between leaks it, instead of giving it twice
+  record.area = 0;  // first: a thread that is killed in between leaks the area instead of releasing it twice
   channel::give_area(own_records.shared, own_records.shared.header().free_counters, area);
 }
 
@@ -347,13 +347,13 @@ void finish_process(Thread* t) {
       if (o->process != t->process) continue;
       if (o == t || __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != inside) {
         end_counting(o);
-        // An execve may fail: then it goes on.
+        // An execve may fail, and then the process continues.
         if (process_record(o).end != channel::End::executed) models_close(o);
       } else {
         all = false;
       }
     }
-    // Threads that still run are summed by the command once the process is gone; it needs the vectors for that.
+    // The command sums the threads that still run after the process has ended; it needs the vectors for that.
     if (all) set_state(process_record(t).state, State::ended);
   }
   core_finish(t);
@@ -369,7 +369,7 @@ void counts_to_records() {
       give_counters_back(o);
     }
     if (record.state != State::running) continue;
-    fold(o);  // from here to the end `final` is what counts
+    fold(o);  // from here to the end of the loop `final` is the valid count
     record.base = record.final;
     set_state(record.state, State::running);
   }
@@ -394,7 +394,7 @@ void give_areas_back(Thread* t) {
   if (p.state != State::ended || t->process != own_records.process) return;
   Guard guard(threads_lock);
   for (Thread* o = own_records.live; o != nullptr; o = o->next)
-    if (o->process != t->process) return;  // a vfork child, which outlives its parent, still needs them
+    if (o->process != t->process) return;  // a vfork child that outlives its parent still needs them
   for (Thread* o = own_records.live; o != nullptr; o = o->next) give_counters_back(o);
   channel::give_area(own_records.shared, own_records.shared.header().free_vectors, p.vectors);
   p.vectors = 0;
@@ -416,7 +416,7 @@ u32 before_fork(Thread* t) {
   models_drain(t);
   const u32 process = new_process_record(t->process);
   if (process == 0) return 0;
-  // Whoever looks now sees a process that has not counted anything yet, instead of none.
+  // From here on the command sees a process that has not counted anything yet, instead of no process.
   channel::Process& p = own_records.shared.process(process);
   copy(p.name, process_record(t).name, sizeof p.name);
   set_state(p.state, State::running);
@@ -446,14 +446,14 @@ void fork_failed(u32 process) {
 
 void fork_done(u32 process, s32 pid) {
   vectors_copied();
-  // Never over the number that the child has written itself: in a new pid namespace that is another one.
+  // Never overwrites the pid that the child has written itself: in a new pid namespace it is a different one.
   s32 none = 0;
   __atomic_compare_exchange_n(&own_records.shared.process(process).pid, &none, pid, false, __ATOMIC_RELAXED,
                               __ATOMIC_RELAXED);
 }
 
 bool after_fork(Thread* t, u32 process) {
-  // The parent's counters are still mapped: nothing of the program runs before they are replaced.
+  // The parent's counters are still mapped, but no program code runs before they are replaced.
   const u32 parent = t->process;
   channel::Process& p = own_records.shared.process(process);
   vectors_forked(p.vectors);

@@ -1,23 +1,23 @@
-/// Signals of POSIX timers that are pending in the engine. The kernel believes that the program has had them: so a
-/// timer that is deleted takes its signal back here, and how often it ran out meanwhile is known here only.
+/// Signals of POSIX timers that are pending in the engine. The kernel considers them delivered. So the engine removes
+/// the signal when the timer is deleted, and counts its overruns.
 #pragma once
 #include "tally/engine/base.hpp"
 
 namespace tally::engine::guest {
 
-/// Whether a siginfo is of this timer.
+/// Whether a siginfo belongs to this timer.
 bool is_of_timer(const u8* info, u64 timer);
 
-/// Whether the pending signals of a timer go when it is deleted or set again: since Linux 6.13.
+/// Whether deleting or setting a timer discards its pending signals: since Linux 6.13.
 bool timers_take_signals_back();
-/// The siginfo stays pending, and who takes it gets nothing, as the kernel does it.
+/// Marks a siginfo as taken back: it stays pending, but is not delivered when it is taken, as in the kernel.
 void mark_taken_back(u8* info);
 bool is_taken_back(const u8* info);
 
-/// A signal has come while `pending` was: if both are of one timer, it has run out once more.
+/// Counts an overrun if `info` arrived while `pending` was pending and both belong to one timer.
 void add_overruns(u8* pending, const u8* info);
-/// The program has this signal now: if a timer sent it, how often that ran out meanwhile is what timer_getoverrun(2)
-/// returns from now on, until the timer is set or deleted.
+/// Called when the program receives this signal. If a timer sent it, its overruns become the result of
+/// timer_getoverrun(2) until the timer is set or deleted.
 void note_overruns(const u8* info);
 s64 last_overruns(u64 timer, s64 of_kernel);
 void forget_overruns(u64 timer);

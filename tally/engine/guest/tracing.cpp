@@ -1,4 +1,4 @@
-// ptrace(2) by the program.
+// ptrace(2) calls of the program.
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -16,8 +16,8 @@ namespace {
 enum : u64 { get_registers = 12, get_register_set = 0x4204, general_registers = 1 /* NT_PRSTATUS */ };
 enum : u64 { set_syscall_dispatch = 0x4210, set_syscall_info = 0x4212 };
 
-/// Requests that look, start and stop. The others change what the engine knows of the other program.
-bool only_looks(u64 request) {
+/// Whether a request only reads, starts and stops. The others change what the engine assumes about the other program.
+bool only_reads(u64 request) {
   switch (request) {
     case PTRACE_PEEKTEXT:
     case PTRACE_PEEKDATA:
@@ -38,7 +38,8 @@ bool only_looks(u64 request) {
   }
 }
 
-/// A thread of the same address space, which LeakSanitizer, for one, traces from a child that shares its memory.
+/// Returns a thread of the same address space. LeakSanitizer, for example, traces it from a child that shares its
+/// memory.
 Thread* in_this_memory(u64 tid) {
   Guard guard(threads_lock);
   for (Thread* o = threads(); o != nullptr; o = o->next)
@@ -46,8 +47,8 @@ Thread* in_this_memory(u64 tid) {
   return nullptr;
 }
 
-/// Until the thread has stopped for who attached it. A request of the engine's own to come out may be in its way, and
-/// is of no use any more.
+/// Waits until the thread has stopped for its tracer. A request from the engine to leave may arrive first; it is of no
+/// use any more.
 void wait_for_stop(u64 tid) {
   for (;;) {
     struct {
@@ -62,8 +63,8 @@ void wait_for_stop(u64 tid) {
   }
 }
 
-/// Stopped wherever it happens to be, the other thread might hold a lock of the engine for as long as it is traced:
-/// nobody does who is held, but those of a system call that changes mappings.
+/// Attaches to a thread when it holds no engine lock, because it would keep the lock while it is traced. A thread that
+/// was held has none, except those of a system call that changes mappings.
 s64 attach(Thread* t, u64 tid) {
   lock_mappings(t);
   take_turn(t);
@@ -77,13 +78,13 @@ s64 attach(Thread* t, u64 tid) {
   return r;
 }
 
-/// What the kernel shows of a thread that stopped in the engine are the engine's registers.
+/// Replaces the engine's registers, which the kernel shows for a thread that stopped in the engine, with the program's.
 s64 show_registers(const Thread* of, u64 to) {
   user_regs_struct r;
   if (get(&r, to, sizeof r) != 0) return -EFAULT;
-  unsigned long long* const place[16] = {&r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rsp, &r.rbp, &r.rsi, &r.rdi,
-                                         &r.r8,  &r.r9,  &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15};
-  for (u32 i = 0; i < 16; i++) *place[i] = of->gpr[i];
+  unsigned long long* const registers[16] = {&r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rsp, &r.rbp, &r.rsi, &r.rdi,
+                                             &r.r8,  &r.r9,  &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15};
+  for (u32 i = 0; i < 16; i++) *registers[i] = of->gpr[i];
   r.rip = of->pc;
   r.eflags = of->flags;
   r.gs_base = 0;
@@ -96,7 +97,7 @@ bool is_in_this_memory(u64 tid) { return in_this_memory(tid) != nullptr; }
 
 s64 emulate_ptrace(Thread* t) {
   const u64 request = t->gpr[rdi], tid = t->gpr[rsi], address = t->gpr[rdx], data = t->gpr[r10];
-  if (!only_looks(request)) mark_partial(t, channel::partial_ptraced);
+  if (!only_reads(request)) mark_partial(t, channel::partial_ptraced);
   Thread* other = in_this_memory(tid);
   if (other == nullptr && (request == PTRACE_ATTACH || request == PTRACE_SEIZE)) make_leave(t, tid);
   if (other == nullptr || other == t) return run(t);

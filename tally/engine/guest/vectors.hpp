@@ -1,17 +1,16 @@
-/// Where the vectors of this process's segments are mapped (own_records.vectors), and those of a child while it is
-/// forked.
+/// The mapping of the vectors of this process's segments (own_records.vectors), and of a child's during a fork.
 #pragma once
 #include "tally/engine/records.hpp"
 
 namespace tally::engine::guest {
 
-/// Those of the first process of a program. False without memory, or where `area` is none.
+/// Maps the vectors of the first process of a program. Returns false without memory, or if `area` is none.
 bool vectors_init(u32 area);
-/// The area of the channel that they are in.
+/// Returns the channel area that contains the vectors.
 u32 vectors_area();
 
-/// Before a fork, in the parent: a copy of them in this area, beside its own. False without memory, or where `area` is
-/// none. After the fork the parent has no more to do with it; the child takes it for its own.
+/// Copies the vectors to this area before a fork, in the parent. Returns false without memory, or if `area` is none.
+/// After the fork the parent drops the copy and the child adopts it.
 bool vectors_copy(u32 area);
 void vectors_copied();
 void vectors_forked(u32 area);

@@ -20,10 +20,10 @@ void repeat(const Models& models, const Repeat& r, const std::uint64_t* words) {
   }
 }
 
-void pieces(const Models& models, const std::uint64_t* words) {
+void access_elements(const Models& models, const std::uint64_t* words) {
   for (std::uint64_t i = 0; i < words[0]; ++i) {
-    const ElementAccess piece = ElementAccess::of(words + 1 + 2 * i);
-    access(models, piece.address, piece.bytes, piece.what);
+    const ElementAccess element = ElementAccess::of(words + 1 + 2 * i);
+    access(models, element.address, element.bytes, element.what);
   }
 }
 
@@ -38,23 +38,23 @@ Repetition::Repetition(const Repeat& repeat, const std::uint64_t* words) {
   down = (words[moves + 3] & mask) < (words[moves] & mask);
 }
 
-void play(const Models& models, const LogPath* ways, const Op* ops, const std::uint64_t* access_log,
+void play(const Models& models, const LogPath* paths, const Op* ops, const std::uint64_t* access_log,
           const std::uint64_t* end, Observer* observer) {
-  for (; access_log < end; access_log += ways[*access_log].words) {
-    const LogPath& way = ways[*access_log];
-    unsigned left = way.branches;
-    const std::uint64_t last = access_log[way.words - 1];
-    for (const Op *op = ops + way.first, *const behind = op + way.count; op != behind; ++op) {
+  for (; access_log < end; access_log += paths[*access_log].words) {
+    const LogPath& path = paths[*access_log];
+    unsigned left = path.branches;
+    const std::uint64_t last = access_log[path.words - 1];
+    for (const Op *op = ops + path.first, *const end_op = op + path.count; op != end_op; ++op) {
       switch (op->what) {
         case Step::load: access(models, access_log[op->word], op->bytes, Access::load); break;
         case Step::store: access(models, access_log[op->word], op->bytes, Access::store); break;
         case Step::modify: access(models, access_log[op->word], op->bytes, Access::modify); break;
         case Step::fetch: access(models, op->at, op->bytes, Access::fetch); break;
         case Step::repeat: repeat(models, Repeat::of(op->at), access_log + op->word); break;
-        case Step::pieces: pieces(models, access_log + op->word); break;
+        case Step::pieces: access_elements(models, access_log + op->word); break;
         case Step::conditional:
           --left;
-          models.branches->conditional(op->at, op->target, (way.outcomes >> left & 1) != 0);
+          models.branches->conditional(op->at, op->target, (path.outcomes >> left & 1) != 0);
           break;
         case Step::jump: models.branches->jump(op->at, op->target); break;
         case Step::call: models.branches->call(op->at, op->target, op->at + op->bytes); break;

@@ -1,8 +1,8 @@
-// The tape: what a thread did, as short as it can be written down, for models that are asked about everything.
+// The access log: what a thread executed, in compact form, for models that need every access.
 //
-// Most of what they must know is in the program's code: which lines are fetched, what each instruction accesses, which
-// branch comes where. A *way* is that for one way through a stretch of code. What is left, addresses and targets,
-// follows its number on the tape: one word each.
+// Most of what the models need follows from the code: the lines fetched, the accesses of each instruction, the order of
+// branches. A *log path* describes that for one path through a code region. The remaining data, addresses and targets,
+// follow the path's number in the log, one word each.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace tally::models {
 
-/// What happens, in the order in which it does.
+/// The steps of a path, in order of execution.
 enum class Step : std::uint8_t {
   load,
   store,
   modify,
   fetch,   ///< of a line of code
-  repeat,  ///< a string instruction has run
-  pieces,  ///< accesses that were found when it ran: how many, and two words for each (Piece::word)
+  repeat,  ///< a string instruction
+  pieces,  ///< accesses known only at run time: their number, and two words for each (ElementAccess::word)
   conditional,
   jump,
   call,
@@ -30,12 +30,12 @@ enum class Step : std::uint8_t {
   ret,
 };
 
-/// A string instruction. Its words on the tape are RCX, RSI and RDI before it, and the same after it.
+/// A string instruction. Its words in the log are RCX, RSI and RDI before it, and the same after it.
 struct Repeat {
   std::uint8_t bytes;  ///< of an element
   bool from, to;       ///< loads at RSI, accesses at RDI
-  bool to_stores;      ///< and that is a store
-  bool low;            ///< by the low halves of the registers
+  bool to_stores;      ///< the access at RDI is a store
+  bool low;            ///< uses the low halves of the registers
   static constexpr std::uint32_t words = 6;
   constexpr std::uint64_t bits() const {
     return bytes | static_cast<std::uint64_t>(from) << 8 | static_cast<std::uint64_t>(to) << 9 |
@@ -47,7 +47,7 @@ struct Repeat {
   }
 };
 
-/// What one did, by the registers before it and after it: so many elements, upwards or downwards.
+/// The accesses of one string instruction, computed from the registers before and after it.
 struct Repetition {
   /// `words`: RCX, RSI and RDI before, and the same after.
   Repetition(const Repeat& repeat, const std::uint64_t* words);
@@ -55,40 +55,42 @@ struct Repetition {
   bool down;
 };
 
-/// One step of a way.
+/// One step of a path.
 struct Op {
-  std::uint64_t at;      ///< where the instruction or line lies; of a repetition Repeat::bits()
-  std::uint64_t target;  ///< of a branch; 0: the last word of the record. Of all others the instruction, as `at`
-  std::uint16_t word;    ///< of the record: an access's address, the first word of a repetition or of pieces
+  std::uint64_t at;      ///< address of the instruction or line; for a repetition Repeat::bits()
+  std::uint64_t target;  ///< of a branch; 0: the last word of the record. For other steps the instruction that `at` is
+                         ///< for a branch
+  std::uint16_t word;    ///< index in the record: of an access's address, or of the first word of a repetition or of
+                         ///< element accesses
   std::uint16_t bytes;   ///< of the access or the instruction
   Step what;
-  std::uint16_t site_bits = 0;  ///< the upper 16 bits of site(), where instruction() has none
+  std::uint16_t site_bits = 0;  ///< the upper 16 bits of site(); instruction() has 48
 
   std::uint64_t instruction() const { return what < Step::conditional ? target : at; }
-  /// The instruction as observers are told of it: with its mapping (channel::code_site()).
+  /// The instruction as reported to observers: with its mapping (channel::code_site()).
   std::uint64_t site() const { return instruction() | std::uint64_t{site_bits} << 48; }
 };
 
-/// A way: `count` steps from the one of number `first`.
+/// A path: `count` steps, starting at step number `first`.
 struct LogPath {
   std::uint32_t first;
   std::uint16_t count;
-  std::uint16_t words;     ///< of its record: the way's number and what follows
+  std::uint16_t words;     ///< of its record: the path's number and what follows
   std::uint16_t outcomes;  ///< of its conditional branches, the last one in bit 0
-  std::uint16_t branches;  ///< how many of these there are: 16 at most
+  std::uint16_t branches;  ///< number of conditional branches: 16 at most
 };
 
-/// One thread's models. What is null is not asked.
+/// The models of one thread; null ones are skipped.
 struct Models {
-  Hierarchy* caches;  ///< what it has no first level for costs a look, and counts nothing there
+  Hierarchy* caches;  ///< an access without a first level costs a lookup there and counts nothing
   Tlbs* tlbs;
   Branches* branches;
-  bool fetches, accesses;  ///< which of them the caches are asked about
+  bool fetches, accesses;  ///< which accesses go to the caches
 };
 
-/// The records from `tape` to `end`: each way by the models, step by step. Cost: that of the models, and some
-/// nanoseconds a record.
-void play(const Models& models, const LogPath* ways, const Op* ops, const std::uint64_t* access_log,
+/// Runs the models over the records from `access_log` to `end`, path by path and step by step. Cost: that of the
+/// models, and some nanoseconds per record.
+void play(const Models& models, const LogPath* paths, const Op* ops, const std::uint64_t* access_log,
           const std::uint64_t* end, Observer* observer = nullptr);
 
 }  // namespace tally::models

@@ -1,4 +1,4 @@
-// Ways and records by hand against the models that they are about.
+// Compares play() on paths and records written by hand with direct calls of the models.
 #include "tally/engine/models/access_log.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class Machine {
   Branches branches;
 };
 
-TEST(Tape, a_record_is_what_its_way_says) {
+TEST(AccessLog, a_record_follows_its_path) {
   const Op ops[] = {
       {.at = 0x1000, .target = 0, .word = 0, .bytes = 1, .what = Step::fetch},
       {.at = 0, .target = 0, .word = 1, .bytes = 8, .what = Step::load},
@@ -39,56 +39,56 @@ TEST(Tape, a_record_is_what_its_way_says) {
       {.at = 0x1010, .target = 0x2000, .word = 0, .bytes = 5, .what = Step::call},
       {.at = 0x2000, .target = 0, .word = 0, .bytes = 1, .what = Step::ret},
   };
-  // The whole way, and the one that leaves it at the first branch.
+  // The whole path, and the one that exits at the first branch.
   const LogPath ways[] = {{.first = 0, .count = 7, .words = 4, .outcomes = 0b01, .branches = 2},
                           {.first = 0, .count = 3, .words = 2, .outcomes = 0b1, .branches = 1}};
   const std::uint64_t access_log[] = {0, 0x7000, 0x7ffe, 0x1015, 1, 0x7010, 0, 0x7000, 0x7ffe, 0x1015};
-  Machine played, told;
+  Machine played, replayed;
   play(played.models(), ways, ops, access_log, access_log + 10);
   for (const bool leaves : {false, true, false}) {
-    told.caches.access(0x1000, 1, Access::fetch);
-    told.caches.access(leaves ? 0x7010 : 0x7000, 8, Access::load);
-    told.branches.conditional(0x1004, 0x1100, leaves);
+    replayed.caches.access(0x1000, 1, Access::fetch);
+    replayed.caches.access(leaves ? 0x7010 : 0x7000, 8, Access::load);
+    replayed.branches.conditional(0x1004, 0x1100, leaves);
     if (leaves) continue;
-    told.caches.access(0x7ffe, 4, Access::store);
-    told.branches.conditional(0x1008, 0x1100, true);
-    told.branches.call(0x1010, 0x2000, 0x1015);
-    told.branches.ret(0x1015);
+    replayed.caches.access(0x7ffe, 4, Access::store);
+    replayed.branches.conditional(0x1008, 0x1100, true);
+    replayed.branches.call(0x1010, 0x2000, 0x1015);
+    replayed.branches.ret(0x1015);
   }
-  EXPECT_EQ(played.caches.counts(), told.caches.counts());
-  EXPECT_EQ(played.branches.counts(), told.branches.counts());
+  EXPECT_EQ(played.caches.counts(), replayed.caches.counts());
+  EXPECT_EQ(played.branches.counts(), replayed.branches.counts());
   EXPECT_EQ(played.branches.counts().conditional, 5U);
   EXPECT_EQ(played.branches.counts().return_misses, 0U);
   EXPECT_EQ(played.caches.counts().l1d_across.stores, 2U);
 }
 
-TEST(Tape, indirect_targets_are_the_last_word_unless_they_are_known) {
+TEST(AccessLog, indirect_targets_are_the_last_word_unless_the_path_has_them) {
   const Op ops[] = {{.at = 0x1000, .target = 0x3000, .word = 0, .bytes = 2, .what = Step::indirect_jump},
                     {.at = 0x1000, .target = 0, .word = 0, .bytes = 2, .what = Step::indirect_call}};
   const LogPath ways[] = {{.first = 0, .count = 2, .words = 2, .outcomes = 0, .branches = 0}};
   const std::uint64_t access_log[] = {0, 0x3000, 0, 0x4000};
   Machine machine;
   play(machine.models(), ways, ops, access_log, access_log + 4);
-  // Wrong at first, then the same target, the same again, another one.
+  // Wrong at first, then the same target twice, then another one.
   EXPECT_EQ(machine.branches.counts().indirect, 4U);
   EXPECT_EQ(machine.branches.counts().indirect_misses, 2U);
 }
 
-TEST(Tape, pieces_are_as_many_as_the_record_says) {
+TEST(AccessLog, the_record_has_the_number_of_element_accesses) {
   const Op ops[] = {{.at = 0, .target = 0, .word = 1, .bytes = 0, .what = Step::pieces}};
   const LogPath ways[] = {{.first = 0, .count = 1, .words = 8, .outcomes = 0, .branches = 0}};
   const ElementAccess load{0x7000, 4, Access::load}, store{0x703e, 8, Access::store};
   const std::uint64_t access_log[] = {0, 2, load.address, load.word(), store.address, store.word(), 1, 2};
-  Machine played, told;
+  Machine played, replayed;
   play(played.models(), ways, ops, access_log, access_log + 8);
-  told.caches.access(0x7000, 4, Access::load);
-  told.caches.access(0x703e, 8, Access::store);
-  EXPECT_EQ(played.caches.counts(), told.caches.counts());
+  replayed.caches.access(0x7000, 4, Access::load);
+  replayed.caches.access(0x703e, 8, Access::store);
+  EXPECT_EQ(played.caches.counts(), replayed.caches.counts());
   EXPECT_EQ(played.caches.counts().l1d.stores, 2U);
 }
 
-// rep movsb of 100 bytes downwards, left behind 40 of them, and rep stosd by the low halves of the registers.
-TEST(Tape, string_instructions_are_their_elements) {
+// rep movsb of 100 bytes downwards, interrupted with 40 left, and rep stosd with the low halves of the registers.
+TEST(AccessLog, string_instructions_are_their_elements) {
   const Repeat bytes{.bytes = 1, .from = true, .to = true, .to_stores = true, .low = false};
   const Repeat words{.bytes = 4, .from = false, .to = true, .to_stores = true, .low = true};
   const Op ops[] = {{.at = bytes.bits(), .target = 0, .word = 1, .bytes = 0, .what = Step::repeat},
@@ -97,14 +97,15 @@ TEST(Tape, string_instructions_are_their_elements) {
   constexpr std::uint64_t junk = 0xabcd00000000;
   const std::uint64_t access_log[] = {
       0, 100, 0x5100, 0x6100, 60, 0x5100 - 40, 0x6100 - 40, junk + 3, 0, junk + 0x10000ff8, junk, 0, 0x10001004};
-  Machine played, told;
+  Machine played, replayed;
   play(played.models(), ways, ops, access_log, access_log + 13);
   for (std::uint64_t i = 0; i < 40; ++i) {
-    told.caches.access(0x5100 - i, 1, Access::load);
-    told.caches.access(0x6100 - i, 1, Access::store);
+    replayed.caches.access(0x5100 - i, 1, Access::load);
+    replayed.caches.access(0x6100 - i, 1, Access::store);
   }
-  for (const std::uint64_t at : {0x10000ff8ull, 0x10000ffcull, 0x10001000ull}) told.caches.access(at, 4, Access::store);
-  EXPECT_EQ(played.caches.counts().l1d, told.caches.counts().l1d);
+  for (const std::uint64_t at : {0x10000ff8ull, 0x10000ffcull, 0x10001000ull})
+    replayed.caches.access(at, 4, Access::store);
+  EXPECT_EQ(played.caches.counts().l1d, replayed.caches.counts().l1d);
   EXPECT_EQ(played.caches.counts().l1d.loads, 40U);
   EXPECT_EQ(played.caches.counts().l1d.stores, 43U);
 }

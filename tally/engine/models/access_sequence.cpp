@@ -3,7 +3,7 @@
 namespace tally::models {
 namespace {
 
-/// The element's index, signed.
+/// Returns the index of element `i`, sign-extended.
 std::uint64_t index_of(const Elements& of, const std::uint8_t* indices, unsigned i) {
   if (of.index_bytes == 8) {
     std::uint64_t index = 0;
@@ -15,7 +15,7 @@ std::uint64_t index_of(const Elements& of, const std::uint8_t* indices, unsigned
   return static_cast<std::uint64_t>(std::int64_t{index});
 }
 
-/// As one access with the last one where it begins after it.
+/// Extends the last access if the new one starts at its end; otherwise adds an access.
 void add_or_extend(AccessSequence& to, std::uint32_t first, std::uint64_t address, std::uint64_t bytes, Access what) {
   if (to.count > first) {
     ElementAccess& last = to.piece[to.count - 1];
@@ -65,7 +65,7 @@ namespace {
 
 constexpr std::uint64_t header_at = 512, extended_at = 576;
 
-/// Where the next component of the compacted form begins, if it is this one.
+/// Returns the offset of this component in the compacted form; `next` is the end of the previous one.
 std::uint64_t compacted_place(const StateLayout::Component& component, std::uint64_t next) {
   return component.aligned ? (next + 63) & ~std::uint64_t{63} : next;
 }

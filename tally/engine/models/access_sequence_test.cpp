@@ -1,4 +1,4 @@
-// Accesses that registers tell, reckoned by hand from the manual.
+// Accesses that depend on register values, calculated by hand from the manual.
 #include "tally/engine/models/access_sequence.hpp"
 
 #include <gtest/gtest.h>
@@ -7,17 +7,20 @@
 
 namespace tally::models {
 
-std::ostream& operator<<(std::ostream& out, const ElementAccess& piece) {
-  return out << std::hex << piece.address << "+" << std::dec << piece.bytes << "/" << static_cast<int>(piece.what);
+std::ostream& operator<<(std::ostream& out, const ElementAccess& element) {
+  return out << std::hex << element.address << "+" << std::dec << element.bytes << "/"
+             << static_cast<int>(element.what);
 }
 
 namespace {
 
-std::vector<ElementAccess> list(const AccessSequence& pieces) { return {pieces.piece, pieces.piece + pieces.count}; }
+std::vector<ElementAccess> list(const AccessSequence& sequence) {
+  return {sequence.piece, sequence.piece + sequence.count};
+}
 
 const std::uint8_t* bytes_of(const auto& values) { return reinterpret_cast<const std::uint8_t*>(values); }
 
-TEST(AccessSequence, elements_are_accesses_of_their_own_from_the_first_on) {
+TEST(AccessSequence, each_element_is_one_access_in_ascending_order) {
   const std::int32_t indices[] = {0, -2, 100, 3};
   AccessSequence all;
   add_elements(all, {.count = 4, .bytes = 4, .index_bytes = 4, .scale = 2, .low = false}, 0x1000, 0xf,
@@ -34,20 +37,20 @@ TEST(AccessSequence, elements_are_accesses_of_their_own_from_the_first_on) {
 
 TEST(AccessSequence, indices_of_64_bits_and_addresses_of_32) {
   const std::int64_t indices[] = {-1, std::int64_t{1} << 32};
-  AccessSequence pieces;
-  add_elements(pieces, {.count = 2, .bytes = 4, .index_bytes = 8, .scale = 0, .low = true}, 0, 3, bytes_of(indices),
+  AccessSequence sequence;
+  add_elements(sequence, {.count = 2, .bytes = 4, .index_bytes = 8, .scale = 0, .low = true}, 0, 3, bytes_of(indices),
                Access::load);
-  EXPECT_EQ(list(pieces), (std::vector<ElementAccess>{{0xffffffff, 4, Access::load}, {0, 4, Access::load}}));
+  EXPECT_EQ(list(sequence), (std::vector<ElementAccess>{{0xffffffff, 4, Access::load}, {0, 4, Access::load}}));
 }
 
-TEST(AccessSequence, of_a_masked_move_are_one_from_the_first_selected_element_to_the_last) {
+TEST(AccessSequence, a_masked_move_is_one_access_from_the_first_selected_element_to_the_last) {
   constexpr Elements of{.count = 8, .bytes = 4, .index_bytes = 0, .scale = 0, .low = false};
-  AccessSequence pieces;
-  add_masked(pieces, of, 0x2000, 0, Access::load);
-  EXPECT_EQ(pieces.count, 0U);
-  add_masked(pieces, of, 0x2000, 0b01100100, Access::store);
-  add_masked(pieces, of, 0x2000, 0xffffff00, Access::store);
-  EXPECT_EQ(list(pieces), (std::vector<ElementAccess>{{0x2008, 20, Access::store}}));
+  AccessSequence sequence;
+  add_masked(sequence, of, 0x2000, 0, Access::load);
+  EXPECT_EQ(sequence.count, 0U);
+  add_masked(sequence, of, 0x2000, 0b01100100, Access::store);
+  add_masked(sequence, of, 0x2000, 0xffffff00, Access::store);
+  EXPECT_EQ(list(sequence), (std::vector<ElementAccess>{{0x2008, 20, Access::store}}));
 }
 
 TEST(AccessSequence, a_mask_is_the_signs_of_a_vector) {
@@ -57,21 +60,21 @@ TEST(AccessSequence, a_mask_is_the_signs_of_a_vector) {
             0b0001'1111'0111'1000U);
 }
 
-TEST(AccessSequence, enter_pushes_the_frames_before_it) {
-  AccessSequence pieces;
-  add_frames(pieces, 0x7100, 0x7000, 3, 8);
-  EXPECT_EQ(list(pieces), (std::vector<ElementAccess>{{0x6ff8, 8, Access::store},
-                                                      {0x70f8, 8, Access::load},
-                                                      {0x6ff0, 8, Access::store},
-                                                      {0x70f0, 8, Access::load},
-                                                      {0x6fe8, 8, Access::store},
-                                                      {0x6fe0, 8, Access::store}}));
+TEST(AccessSequence, enter_pushes_the_previous_frames) {
+  AccessSequence sequence;
+  add_frames(sequence, 0x7100, 0x7000, 3, 8);
+  EXPECT_EQ(list(sequence), (std::vector<ElementAccess>{{0x6ff8, 8, Access::store},
+                                                        {0x70f8, 8, Access::load},
+                                                        {0x6ff0, 8, Access::store},
+                                                        {0x70f0, 8, Access::load},
+                                                        {0x6fe8, 8, Access::store},
+                                                        {0x6fe0, 8, Access::store}}));
   AccessSequence most;
   add_frames(most, 0x7100, 0x7000, 31, 8);
   EXPECT_EQ(most.count, 62U);
 }
 
-/// AVX after the header, something of 8 bytes, and what is aligned after that.
+/// AVX after the header, a component of 8 bytes, and an aligned one after that.
 StateLayout layout() {
   StateLayout made{};
   made.component[2] = {576, 256, false};
@@ -80,13 +83,13 @@ StateLayout layout() {
   return made;
 }
 
-TEST(AccessSequence, of_state_are_the_components_that_are_saved) {
+TEST(AccessSequence, state_has_the_components_that_are_saved) {
   AccessSequence standard;
   add_state(standard, layout(), 0x1000, 0b1000011, 0b1000111, 0, 8, Access::store);
   EXPECT_EQ(list(standard),
             (std::vector<ElementAccess>{
                 {0x1000, 416, Access::store}, {0x1200, 8, Access::store}, {0x1380, 512, Access::store}}));
-  // MXCSR goes with AVX, the x87 registers lie on both sides of it.
+  // MXCSR belongs to AVX; the x87 registers are on both sides of it.
   AccessSequence x87;
   add_state(x87, layout(), 0x1000, 1, 1, 0, 8, Access::store);
   EXPECT_EQ(list(x87), (std::vector<ElementAccess>{
@@ -97,7 +100,7 @@ TEST(AccessSequence, of_state_are_the_components_that_are_saved) {
                            {0x1018, 8, Access::store}, {0x1200, 8, Access::store}, {0x1240, 256, Access::store}}));
 }
 
-TEST(AccessSequence, places_of_components_follow_the_form) {
+TEST(AccessSequence, offsets_of_components_depend_on_the_form) {
   EXPECT_EQ(place_of_component(layout(), 0, 2), 576u);
   EXPECT_EQ(place_of_component(layout(), 0, 6), 896u);
   EXPECT_EQ(place_of_component(layout(), compacted | 0b1100100, 6), 896u);
@@ -107,7 +110,7 @@ TEST(AccessSequence, places_of_components_follow_the_form) {
   EXPECT_EQ(place_of_component(layout(), compacted | 0b0100000, 6), 0u);
 }
 
-TEST(AccessSequence, of_compacted_state_have_no_room_for_what_was_not_asked_for) {
+TEST(AccessSequence, compacted_state_omits_components_that_were_not_requested) {
   AccessSequence saved;
   add_state(saved, layout(), 0x1000, 0b1100010, 0b1100010, compacted | 0b1100010, 16, Access::store);
   EXPECT_EQ(list(saved), (std::vector<ElementAccess>{{0x1018, 8, Access::store},

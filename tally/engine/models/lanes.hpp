@@ -1,5 +1,5 @@
-// Eight numbers of 16 bits at once: in a vector register where the build may use them, in two words where it may not
-// (the engine leaves vector registers to the program).
+// Eight 16-bit numbers at once: in a vector register if the build may use them, otherwise in two words (the engine
+// leaves vector registers to the program).
 #pragma once
 
 #include <cstddef>
@@ -11,32 +11,32 @@
 
 namespace tally::models {
 
-/// Eight lanes as they lie in memory, in all builds alike.
+/// Eight lanes in memory, with the same layout in all builds.
 struct alignas(16) Lanes16 {
   static constexpr unsigned count = 8;
   std::uint16_t lane[count];
   bool operator==(const Lanes16&) const = default;
 };
 
-/// Eight lanes in two words. All operations go lane by lane, modulo 2^16, and take some instructions each.
+/// Eight lanes in two words. All operations work lane by lane, modulo 2^16, and take a few instructions each.
 class WordLanes {
  public:
   WordLanes() = default;
-  /// Four lanes of each word, the first one in its low bits.
+  /// Four lanes from each word, the first one in its low bits.
   WordLanes(std::uint64_t first, std::uint64_t second) : word_{first, second} {}
   explicit WordLanes(const Lanes16& lanes) { __builtin_memcpy(word_, &lanes, sizeof word_); }
-  /// Bits 0 … 15 of `value` in each lane.
+  /// Returns bits 0 … 15 of `value` in each lane.
   static WordLanes spread(std::uint32_t value) {
     const std::uint64_t word = (value & 0xffff) * ones;
     return {word, word};
   }
-  /// Bits `from` … `from` + 15 of four values, exclusive or with all the bits from each of `also` on, each in all lanes
-  /// of its own.
+  /// For each of four values, spreads its bits `from` … `from` + 15, exclusive or with 16 bits from each of `also`, to
+  /// all lanes of one result.
   template <unsigned from, unsigned... also>
   static void spread(const std::uint32_t* values, WordLanes* lanes) {
     for (unsigned i = 0; i < 4; ++i) lanes[i] = spread(((values[i] >> from) ^ ... ^ (values[i] >> also)));
   }
-  /// The numbers that stand at eight places, each in a table of its own: of so many numbers, one after the other.
+  /// Returns eight numbers, each from its own table of `size` numbers at the index in `at`; the tables are adjacent.
   template <unsigned size>
   static WordLanes picked(const std::uint16_t* tables, const Lanes16& at) {
     const auto number = [&](unsigned i) {
@@ -60,20 +60,20 @@ class WordLanes {
     return {word_[0] >> bits & stay, word_[1] >> bits & stay};
   }
   WordLanes doubled() const { return left<1>(); }
-  /// All bits of a lane as its uppermost one.
+  /// Returns lanes with all bits equal to the top bit of each lane.
   WordLanes signs() const { return {filled(word_[0] >> 15 & ones), filled(word_[1] >> 15 & ones)}; }
-  /// One bit for each lane that is zero, the first lane's in bit 0.
+  /// Returns one bit for each lane that is zero, the first lane's in bit 0.
   unsigned zeroes() const { return zeroes(word_[0]) | zeroes(word_[1]) << 4; }
 
  private:
   static constexpr std::uint64_t ones = 0x0001'0001'0001'0001;
 
-  // From 1 in a lane all its bits.
+  // Sets all bits of each lane that is 1.
   static std::uint64_t filled(std::uint64_t lanes) { return (lanes << 16) - lanes; }
   static unsigned zeroes(std::uint64_t word) {
     constexpr std::uint64_t below_top = 0x7fff'7fff'7fff'7fff;
     const std::uint64_t zero = ~(((word & below_top) + below_top) | word) >> 15 & ones;
-    return static_cast<unsigned>(zero * 0x0001'0002'0004'0008 >> 48) & 15;  // bits 0, 16, 32, 48 side by side
+    return static_cast<unsigned>(zero * 0x0001'0002'0004'0008 >> 48) & 15;  // bits 0, 16, 32, 48 become adjacent
   }
 
   std::uint64_t word_[2];
@@ -81,14 +81,14 @@ class WordLanes {
 
 #if defined(__SSE2__)
 
-/// Bit 0 of each of four values, the first one's in bit 3.
+/// Returns bit 0 of each of four values, the first one's in bit 3.
 inline std::uint32_t low_bits_of_four(const std::uint32_t* values) {
   const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values));
   const __m128i turned = _mm_slli_epi32(_mm_shuffle_epi32(words, 0x1b), 31);
   return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(turned)));
 }
 
-/// The same in a vector register: one instruction each, or two.
+/// The same in a vector register: one or two instructions each.
 class VectorLanes {
  public:
   VectorLanes() = default;
@@ -112,7 +112,7 @@ class VectorLanes {
   }
   template <unsigned size>
   static VectorLanes picked(const std::uint16_t* tables, const Lanes16& at) {
-    // Two loads of places instead of eight, and two chains of insertions: a fifth less time than with eight loads.
+    // Two loads of indices instead of eight, and two chains of insertions: a fifth less time than with eight loads.
     std::uint64_t places[2];
     __builtin_memcpy(places, &at, sizeof places);
     const auto number = [&](unsigned i) {

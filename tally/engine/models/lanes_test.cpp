@@ -10,7 +10,7 @@ namespace {
 
 std::uint32_t next(std::uint32_t& state) { return (state = state * 1664525 + 1013904223) >> 8; }
 
-// Numbers at random, and those at the ends and the middle of their range.
+// Random numbers, and those at the ends and in the middle of the range.
 Lanes16 some(std::uint32_t& state) {
   constexpr std::uint16_t ends[] = {0, 1, 0x7fff, 0x8000, 0xffff};
   Lanes16 lanes;
@@ -43,7 +43,7 @@ using Kinds = ::testing::Types<WordLanes>;
 #endif
 TYPED_TEST_SUITE(Lanes16Of, Kinds);
 
-TYPED_TEST(Lanes16Of, GoLaneByLane) {
+TYPED_TEST(Lanes16Of, WorkLaneByLane) {
   std::uint32_t state = 1;
   for (int round = 0; round < 1000; ++round) {
     const Lanes16 a = some(state), b = some(state);
@@ -62,7 +62,7 @@ TYPED_TEST(Lanes16Of, GoLaneByLane) {
   }
 }
 
-TYPED_TEST(Lanes16Of, AreMadeOfNumbersWordsAndTables) {
+TYPED_TEST(Lanes16Of, AreBuiltFromNumbersWordsAndTables) {
   std::uint32_t state = 1;
   std::vector<std::uint16_t> table;
   for (int i = 0; i < 0x10000 + 7 * 16; ++i) table.push_back(static_cast<std::uint16_t>(next(state)));

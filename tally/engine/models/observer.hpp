@@ -1,4 +1,4 @@
-// Whom models tell which instruction they are at.
+// The interface by which models report the current instruction.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace tally::models {
 
 class Observer {
  public:
-  /// What the models have counted since the last call is of the instruction at `site`: its address, or
+  /// Attributes what the models have counted since the last call to the instruction at `site`: its address, or
   /// channel::code_site().
   virtual void stepped(std::uint64_t site) = 0;
 

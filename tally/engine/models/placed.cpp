@@ -8,7 +8,7 @@ constexpr std::uint32_t words_of_caches = sizeof(HierarchyCounts) / sizeof(std::
                         words_of_tlbs = sizeof(TlbCounts) / sizeof(std::uint64_t),
                         words_of_branches = sizeof(BranchCounts) / sizeof(std::uint64_t);
 
-// One access that a first level missed; `across`: it lies across lines, and had missed before.
+// Counts one access that missed in a first level. `across`: an access across lines that had already missed.
 void count_miss(Access access, bool across, HierarchyCounts& counts) {
   switch (access) {
     case Access::fetch: ++counts.l1i.fetch_misses; break;
@@ -58,7 +58,7 @@ void access_all(const NotedLevels& levels, const PlacedNote* notes, std::uint32_
     Note some[batch];
     for (std::uint32_t i = 0; i < here; ++i) some[i] = notes[i].note;
     if (levels.tlbs != nullptr) levels.tlbs->access_all(some, here, notes, &observer);
-    HierarchyCounts counted;  // for a whole stretch: the same is counted below, note by note
+    HierarchyCounts counted;  // for a whole batch: the same is counted below, note by note
     std::uint32_t places[batch];
     const std::uint32_t missed = levels.first->access_all(some, here, counted, places);
     for (std::uint32_t i = 0; i < missed; ++i) {

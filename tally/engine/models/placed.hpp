@@ -1,4 +1,4 @@
-// What models count at each instruction.
+// The counts of models by instruction.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace tally::models {
 
-/// Adds what is counted to rows of instructions: a few figures of all that there are, which are numbered as they lie in
-/// HierarchyCounts, TlbCounts and BranchCounts, one after the other.
+/// Adds counts to a row per instruction: selected statistics, numbered by their order in HierarchyCounts, TlbCounts and
+/// BranchCounts, one after the other.
 class Placer : public Observer {
  public:
   static constexpr std::uint32_t figure_limit = 32;
 
-  /// `figures`: numbers of `n` of them; of others nothing is added. The counts are only added to while this lives.
+  /// `statistics`: the numbers of the `n` selected ones. The counts may only be added to during the lifetime of this
+  /// object.
   Placer(const std::uint8_t* statistics, std::uint32_t n, const HierarchyCounts& caches, const TlbCounts& tlbs,
          const BranchCounts& branches);
   void stepped(std::uint64_t site) final;
@@ -25,7 +26,7 @@ class Placer : public Observer {
   ~Placer() = default;
 
  private:
-  /// Where the instruction has its figures; null: they are left out.
+  /// Returns the row of the instruction; null: its counts are dropped.
   virtual std::uint64_t* row_of(std::uint64_t site) = 0;
 
   struct Figure {
@@ -36,15 +37,15 @@ class Placer : public Observer {
   std::uint32_t count_;
 };
 
-/// What notes are looked up in; null: nothing.
+/// The levels that process notes; null: none.
 struct NotedLevels {
   FirstLevels* first;
   LowerLevels* lower;
-  Tlbs* tlbs;  ///< their counts are added to
+  Tlbs* tlbs;  ///< adds to their own counts
 };
 
-/// The same as Tlbs::access_all(), FirstLevels::access_all() and LowerLevels::request_all() one after the other, and
-/// the observer is told of every access that misses anything. Cost: theirs, and some 50 ns for each of those.
+/// Does the same as Tlbs::access_all(), FirstLevels::access_all() and LowerLevels::request_all(), one after the other,
+/// and notifies the observer of every access that misses. Cost: theirs, and some 50 ns for each of those accesses.
 void access_all(const NotedLevels& levels, const PlacedNote* notes, std::uint32_t n, HierarchyCounts& caches,
                 Observer& observer);
 

@@ -1,4 +1,4 @@
-// Memory for tables, for tests and benchmarks: the directory itself owns none.
+// Memory for tables in tests and benchmarks, because the models own none.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct OwnCache {
   Cache cache;
 };
 
-/// True where `a.add(b)` adds every number of counts that are nothing but numbers of 64 bits.
+/// Whether `a.add(b)` adds every number, for counts that consist of 64-bit numbers only.
 template <class Counts>
 bool adds_all() {
   constexpr std::size_t numbers = sizeof(Counts) / sizeof(std::uint64_t);

@@ -1,4 +1,4 @@
-// Bimodal prediction: a branch goes where it went before (J. E. Smith, "A study of branch prediction strategies",
+// Bimodal prediction: a branch repeats its usual direction (J. E. Smith, "A study of branch prediction strategies",
 // 1981).
 #pragma once
 
@@ -8,13 +8,12 @@
 
 namespace tally::models {
 
-/// A table of two-bit counters, found by the branch's address alone. Zeroes, "not taken", are the state at the
-/// beginning.
+/// A table of two-bit counters, indexed by the branch's address alone. The initial state is all zero: "not taken".
 struct Bimodal {
-  static constexpr unsigned entries = 16384;  ///< 4 KB of two-bit counters in hardware; a byte each here
+  static constexpr unsigned entries = 16384;  ///< 4 KB of two-bit counters in hardware; one byte each here
   Counter2 counters[entries] = {};
 
-  /// A conditional branch at `pc` was taken or not; true where that was predicted.
+  /// Updates the table with a conditional branch at `pc`. Returns whether the prediction was right.
   bool predict(std::uint64_t pc, bool taken) {
     Counter2& counter = counters[pc % entries];
     const bool right = predicts_taken(counter) == taken;

@@ -30,12 +30,12 @@ TEST(Bimodal, ALoopOfTenCostsItsExit) {
   EXPECT_EQ(wrong(*bimodal, "TTTTTTTTTN", 110, 10), 100U);
 }
 
-TEST(Bimodal, AlternationIsBeyondIt) {
+TEST(Bimodal, CannotLearnAlternation) {
   const auto bimodal = std::make_unique<Bimodal>();
   EXPECT_EQ(wrong(*bimodal, "TN", 110, 10), 100U);
 }
 
-TEST(Bimodal, BranchesThatLieApartDoNotDisturbEachOther) {
+TEST(Bimodal, DistantBranchesDoNotInterfere) {
   const auto bimodal = std::make_unique<Bimodal>();
   std::uint64_t count = 0;
   for (int i = 0; i < 100; ++i) {
@@ -43,7 +43,7 @@ TEST(Bimodal, BranchesThatLieApartDoNotDisturbEachOther) {
     count += !bimodal->predict(0x1001, false);
   }
   EXPECT_EQ(count, 2U);
-  // One table's length apart they share a counter.
+  // At a distance of one table length they share a counter.
   EXPECT_TRUE(bimodal->predict(0x1000 + Bimodal::entries, true));
 }
 

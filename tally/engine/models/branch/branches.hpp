@@ -1,4 +1,4 @@
-// Branch prediction of one thread: a predictor of directions, one of targets, a return stack.
+// Branch prediction of one thread: a direction predictor, target predictors and a return stack.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@
 
 namespace tally::models {
 
-/// Who predicts whether conditional branches are taken.
+/// The predictor of conditional branches.
 enum class Direction : std::uint8_t { bimodal, gshare, tage };
 
-/// Branches and those that were predicted wrongly. Far branches and direct jumps and calls are not predicted, so they
-/// are not in here; btb_misses are a delay of the front end and no misprediction.
+/// Branches and mispredictions. Far branches and direct jumps and calls are not predicted and not counted here.
+/// btb_misses delay the front end and are not mispredictions.
 struct BranchCounts {
   std::uint64_t conditional = 0, conditional_misses = 0;
   std::uint64_t indirect = 0, indirect_misses = 0;
   std::uint64_t returns = 0, return_misses = 0;
-  std::uint64_t btb_misses = 0;  ///< taken conditional branches and direct jumps and calls
+  std::uint64_t btb_misses = 0;  ///< by taken conditional branches and direct jumps and calls
   bool operator==(const BranchCounts&) const = default;
 
   std::uint64_t misses() const { return conditional_misses + indirect_misses + return_misses; }
   void add(const BranchCounts& other);
 };
 
-/// All predictors of a thread. Owns its state, some 150 KB; call reset() before anything else where it was not
-/// constructed but laid over memory.
+/// All predictors of a thread. Owns its state, some 150 KB. If it is placed on existing memory instead of constructed,
+/// call reset() first.
 class Branches {
  public:
   explicit Branches(Direction direction) { reset(direction); }
   void reset(Direction direction);
 
-  /// A conditional branch at `pc` that leads to `target` when it is taken.
+  /// A conditional branch at `pc` to `target`.
   void conditional(std::uint64_t pc, std::uint64_t target, bool taken);
   /// A direct jump.
   void jump(std::uint64_t pc, std::uint64_t target);
@@ -49,7 +49,7 @@ class Branches {
   void ret(std::uint64_t target);
 
   const BranchCounts& counts() const { return counts_; }
-  /// They begin again; everything else stays as it is.
+  /// Resets the counts only.
   void clear_counts() { counts_ = {}; }
 
  private:

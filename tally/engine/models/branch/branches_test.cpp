@@ -9,16 +9,16 @@
 namespace tally::models {
 namespace {
 
-TEST(Branches, EachKindIsCountedForItself) {
+TEST(Branches, EachKindIsCountedSeparately) {
   const auto branches = std::make_unique<Branches>(Direction::gshare);
-  branches->conditional(0x1000, 0x1100, true);   // new: wrong, and its target unknown
-  branches->conditional(0x1010, 0x1100, false);  // as new counters say
-  branches->call(0x1020, 0x2000, 0x1025);        // unknown to the front end
+  branches->conditional(0x1000, 0x1100, true);   // new: wrong, and its target is not in the BTB
+  branches->conditional(0x1010, 0x1100, false);  // as the initial counters predict
+  branches->call(0x1020, 0x2000, 0x1025);        // not in the BTB
   branches->ret(0x1025);
-  branches->indirect_call(0x1030, 0x3000, 0x1032);  // unknown
+  branches->indirect_call(0x1030, 0x3000, 0x1032);  // not in the table
   branches->ret(0x1032);
-  branches->indirect_jump(0x1030, 0x3000);  // as last time
-  branches->jump(0x1040, 0x1000);           // unknown to the front end
+  branches->indirect_jump(0x1030, 0x3000);  // the same target as the last time
+  branches->jump(0x1040, 0x1000);           // not in the BTB
   branches->ret(0x5000);                    // no call
   BranchCounts expected;
   expected.conditional = 2;
@@ -32,8 +32,8 @@ TEST(Branches, EachKindIsCountedForItself) {
   EXPECT_EQ(branches->counts().misses(), 3U);
 }
 
-// An alternating branch for each predictor: only bimodal cannot.
-TEST(Branches, TheDirectionPredictorIsTheOneAskedFor) {
+// An alternating branch, which only the bimodal predictor cannot learn.
+TEST(Branches, UsesTheSelectedDirectionPredictor) {
   const auto misses = [](Direction direction) {
     const auto branches = std::make_unique<Branches>(direction);
     for (int i = 0; i < 1000; ++i) branches->conditional(0x1000, 0x2000, i % 2 == 0);

@@ -6,8 +6,8 @@
 
 namespace tally::models::testing {
 
-/// Wrong predictions of one branch that goes as `pattern` says ('T' taken, 'N' not), over and over, `rounds` times,
-/// counted after the first `warm` rounds.
+/// Returns the mispredictions of one branch that repeats `pattern` ('T' taken, 'N' not taken) `rounds` times, counted
+/// after the first `warm` rounds.
 template <class Predictor>
 std::uint64_t wrong(Predictor& predictor, std::string_view pattern, int rounds, int warm) {
   std::uint64_t count = 0;

@@ -1,4 +1,4 @@
-// The branch target buffer: where the front end learns that there is a taken branch before it has decoded one.
+// The branch target buffer, from which the front end knows a taken branch before it has decoded it.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace tally::models {
 
-/// Targets of taken branches, by the branch's address: 1,024 sets of 4, LRU. A direct branch that is not in it costs
-/// the front end some cycles, and is no misprediction. Zeroes are the state at the beginning.
+/// Targets of taken branches, indexed by the branch's address: 1,024 sets of 4, LRU. A direct branch that is not in the
+/// buffer costs the front end some cycles and is not a misprediction. The initial state is all zero.
 class Btb {
  public:
   static constexpr unsigned sets = 1024;
   static constexpr unsigned ways = 4;
 
-  /// A taken branch from `pc` to `target`; true where the buffer knew it.
+  /// Updates the buffer with a taken branch from `pc` to `target`. Returns whether the buffer contained it.
   bool predict(std::uint64_t pc, std::uint64_t target) {
     const unsigned set = pc % sets;
     const std::uint64_t tag = pc | valid;
@@ -30,7 +30,7 @@ class Btb {
   }
 
  private:
-  static constexpr std::uint64_t valid = std::uint64_t{1} << 63;  ///< user addresses have it clear
+  static constexpr std::uint64_t valid = std::uint64_t{1} << 63;  ///< clear in user addresses
 
   std::uint64_t pcs_[sets][ways] = {};
   std::uint64_t targets_[sets][ways] = {};

@@ -1,11 +1,11 @@
-// The two-bit counter that most predictors are made of.
+// The two-bit saturating counter of most predictors.
 #pragma once
 
 #include <cstdint>
 
 namespace tally::models {
 
-/// 0 and 1 predict "not taken", 2 and 3 "taken"; each outcome moves it by one, and it stops at both ends.
+/// 0 and 1 predict "not taken", 2 and 3 "taken". Each outcome moves it by one; it saturates at both ends.
 using Counter2 = std::uint8_t;
 
 constexpr bool predicts_taken(Counter2 counter) { return counter >= 2; }

@@ -1,4 +1,4 @@
-// Gshare: counters found by address and global history (S. McFarling, "Combining branch predictors", DEC WRL TN-36,
+// Gshare: counters indexed by address and global history (S. McFarling, "Combining branch predictors", DEC WRL TN-36,
 // 1993).
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace tally::models {
 
-/// What branches do in one word, so that one addition counts all of it: in the low bits the new state of a counter,
-/// above them how many were predicted wrongly, and how many counters changed.
+/// The effect of a branch in one word, so that one addition counts all of it: the counter's new state in the low bits,
+/// above it the number of mispredictions and the number of changed counters.
 struct GshareSteps {
-  static constexpr std::uint32_t most = 256;  ///< in a sum
+  static constexpr std::uint32_t most = 256;  ///< branches in a sum
   static constexpr unsigned wrong_bit = 10, changed_bit = 20;
   static constexpr std::uint32_t wrong_in(std::uint32_t sum) { return sum >> wrong_bit & (2 * most - 1); }
   static constexpr std::uint32_t changed_in(std::uint32_t sum) { return sum >> changed_bit; }
 
-  /// By the counter, and 4 more where the branch was taken.
+  /// Indexed by the counter, plus 4 if the branch was taken.
   static constexpr auto of = [] {
     std::array<std::uint32_t, 8> steps{};
     for (std::uint32_t i = 0; i < steps.size(); ++i) {
@@ -32,15 +32,15 @@ struct GshareSteps {
   }();
 };
 
-/// A table of two-bit counters, found by the exclusive or of the branch's address and the outcomes of the last 14
-/// conditional branches, the youngest in bit 0. Zeroes are the state at the beginning. A counter at its end that
-/// predicts rightly does not change, which lets generated code leave with one comparison.
+/// A table of two-bit counters, indexed by the exclusive or of the branch's address and the outcomes of the last 14
+/// conditional branches, the latest in bit 0. The initial state is all zero. A saturated counter that predicts right
+/// does not change, so generated code can exit after one comparison.
 struct Gshare {
-  static constexpr unsigned entries = 16384;  ///< 4 KB of two-bit counters in hardware; a byte each here
-  std::uint32_t history = 0;                  ///< bits above the 14 that count are older outcomes, and unused
+  static constexpr unsigned entries = 16384;  ///< 4 KB of two-bit counters in hardware; one byte each here
+  std::uint32_t history = 0;                  ///< bits above the lowest 14 are older outcomes, and unused
   Counter2 counters[entries] = {};
 
-  /// A conditional branch at `pc` was taken or not; true where that was predicted.
+  /// Updates the table with a conditional branch at `pc`. Returns whether the prediction was right.
   bool predict(std::uint64_t pc, bool taken) {
     Counter2& counter = counters[(static_cast<std::uint32_t>(pc) ^ history) % entries];
     const bool right = predicts_taken(counter) == taken;
@@ -49,9 +49,9 @@ struct Gshare {
     return right;
   }
 
-  /// So many branches in their order; how many were predicted wrongly. Cost: some 1 ns each.
+  /// Updates the table with `n` branches in order. Returns the number of mispredictions. Cost: some 1 ns each.
   std::uint64_t play(const Outcome* outcomes, std::uint32_t n) {
-    // Steps are played as those before them say. A jump that is predicted wrongly costs what some thirty save.
+    // The previous batch selects the variant: a mispredicted jump costs the time that some thirty skipped updates save.
     constexpr std::uint32_t settled_share = 32;
     std::uint64_t wrong = 0;
     std::uint32_t last = 0;
@@ -65,10 +65,10 @@ struct Gshare {
   }
 
  private:
-  // The history is kept in a register: the compiler must take a counter that is written for a part of it.
+  // The history is in a local variable, because the compiler must assume that a written counter is a part of it.
   Counter2& counter_of(Outcome outcome, std::uint32_t past) { return counters[(address_of(outcome) ^ past) % entries]; }
 
-  /// Jumps nowhere: it does not matter what a processor can foretell.
+  /// Updates without conditional jumps, so the time does not depend on the predictability of the branches.
   std::uint32_t play_any(const Outcome* outcomes, std::uint32_t n) {
     std::uint32_t sum = 0, past = history;
 #pragma GCC unroll 2
@@ -84,7 +84,7 @@ struct Gshare {
     return sum;
   }
 
-  /// Jumps over a counter that stays as it is: nothing waits for one that was written just before.
+  /// Skips counters that do not change, so that no branch waits for a counter that was just written.
   std::uint32_t play_settled(const Outcome* outcomes, std::uint32_t n) {
     std::uint32_t sum = 0, past = history;
     for (std::uint32_t i = 0; i < n; ++i) {

@@ -29,7 +29,7 @@ TEST(Gshare, ALoopBeyondItsHistoryCostsItsExit) {
   EXPECT_EQ(wrong(*gshare, "TTTTTTTTTTTTTTTTTTTN", 200, 100), 100U);
 }
 
-// The second branch goes as the first one did: only the history tells.
+// The second branch repeats the direction of the first one, which only the history shows.
 TEST(Gshare, LearnsACorrelation) {
   const auto gshare = std::make_unique<Gshare>();
   std::uint32_t noise = 1;
@@ -52,7 +52,7 @@ TEST(Gshare, PlaysManyAsOneByOne) {
   std::uint64_t wrong = 0;
   for (int i = 0; i < 100'000; ++i) {
     const std::uint64_t pc = 0x7f1234560000 + random() % 500;
-    // By turns such as nobody foretells and such as all tables learn: there are two ways to play them.
+    // Alternates between unpredictable branches and fully learned ones, because play() has a variant for each.
     const bool taken = i / 10'000 % 2 == 0 ? random() % 5 < pc % 5 : i % 3000 != 0;
     wrong += !one->predict(pc, taken);
     outcomes.push_back(outcome_of(pc, taken));
@@ -62,7 +62,7 @@ TEST(Gshare, PlaysManyAsOneByOne) {
   EXPECT_EQ(std::memcmp(one.get(), many.get(), sizeof *one), 0);
 }
 
-// Generated code relies on it: a counter that is at its end and right stays as it is.
+// Generated code depends on it: a saturated counter that predicts right does not change.
 TEST(Gshare, ASaturatedCounterThatIsRightDoesNotChange) {
   const auto gshare = std::make_unique<Gshare>();
   gshare->history = 0x2a;

@@ -1,22 +1,22 @@
-// The return stack: calls push where they return to, returns take it from there.
+// The return stack: calls push their return address, returns pop it.
 #pragma once
 
 #include <cstdint>
 
 namespace tally::models {
 
-/// A ring of return addresses, negated as in IndirectTargets. One too many overwrites the oldest; one too few reads
-/// what an older call left. Zeroes are the state at the beginning. A return with no call before it that happens to go
-/// where the stale entry says is predicted, as in hardware.
+/// A ring of return addresses, negated as in IndirectTargets. An overflow overwrites the oldest entry; an underflow
+/// reads the entry of an older call. The initial state is all zero. A return without a call counts as predicted if the
+/// stale entry happens to match, as in hardware.
 struct ReturnStack {
   static constexpr unsigned entries = 16;
   std::uint64_t negated[entries] = {};
-  std::uint32_t next = 0;  ///< where the next call's address goes, modulo `entries`
+  std::uint32_t next = 0;  ///< index of the next call's entry, modulo `entries`
 
-  /// A call that returns to `address`.
+  /// Pushes the return address of a call.
   void call(std::uint64_t address) { negated[next++ % entries] = 0 - address; }
 
-  /// A return to `target`; true where that was predicted.
+  /// Pops the entry for a return to `target`. Returns whether the prediction was right.
   bool predict(std::uint64_t target) { return negated[--next % entries] + target == 0; }
 };
 

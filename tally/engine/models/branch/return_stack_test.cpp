@@ -5,7 +5,7 @@
 namespace tally::models {
 namespace {
 
-// Wrong predictions of `depth` nested calls and their returns.
+// Returns the mispredictions of `depth` nested calls and their returns.
 int wrong(ReturnStack& stack, std::uint64_t depth) {
   int count = 0;
   for (std::uint64_t i = 0; i < depth; ++i) stack.call(0x1000 + i);

@@ -13,12 +13,12 @@ namespace tally::models {
 
 namespace {
 
-// Aging after so many more failed than successful allocations: a table's worth of entries, twice.
+// Entries age after this surplus of failed over successful allocations: twice the entries of one table.
 constexpr std::uint32_t failures_to_age = 1024;
 
-// The state of an entry with a tag: how often it was right where the next shorter history was wrong (useful, 0 … 3),
-// above a counter (0 … 7, taken from 4 on). The base table's counters of two bits are states too, with a mark of their
-// own, so that whoever predicts is treated alike.
+// The state of a tagged entry: how often it was right when the next shorter history was wrong (useful, 0 … 3), above a
+// counter (0 … 7, taken from 4 on). The pair-bit counters of the base table are states too, with a mark of their own,
+// so that every provider is treated alike.
 constexpr unsigned state_bits = 5;
 constexpr unsigned weakly_not = 3, weakly_taken = 4;  // of a fresh entry
 constexpr unsigned taken_bit = 4;
@@ -30,22 +30,22 @@ constexpr bool is_fresh(unsigned state) { return state == weakly_not || state ==
 constexpr unsigned base_state(Counter2 counter) { return base_mark | static_cast<unsigned>(counter) << 1; }
 constexpr Counter2 base_counter(unsigned state) { return static_cast<Counter2>(state >> 1 & 3); }
 
-// A prediction and its outcome: all that decides how the state changes.
+// A prediction and its outcome: the key that determines how the state changes.
 constexpr unsigned taken_key = states, alternative_key = 2 * states, trusted_key = 4 * states, keys = 8 * states;
 
 struct Step {
   std::uint8_t state = 0;  // of the entry afterwards
-  bool stays = false;      // nothing changes at all
+  bool stays = false;      // nothing changes
   bool wrong = false;
-  std::int8_t trust = 0;  // to trust_fresh_
+  std::int8_t trust = 0;  // change of trust_fresh_
 };
 
 constexpr Step tagged_step(unsigned state, bool taken, bool alternative) {
   unsigned useful = state / useful_one, counter = state % useful_one;
   int trust = 0;
-  const bool said = (state & taken_bit) != 0;
-  if (said != alternative) {
-    const bool right = said == taken;
+  const bool predicted = (state & taken_bit) != 0;
+  if (predicted != alternative) {
+    const bool right = predicted == taken;
     if (is_fresh(state)) trust = right ? -1 : 1;
     if (right && useful < 3) ++useful;
     if (!right && useful > 0) --useful;
@@ -61,8 +61,8 @@ constexpr Step step_of(unsigned key) {
   Step step = state < base_mark
                   ? tagged_step(state, taken, alternative)
                   : Step{.state = static_cast<std::uint8_t>(base_state(trained(base_counter(state), taken)))};
-  const bool said = (state & taken_bit) != 0;
-  step.wrong = (is_fresh(state) && (key & trusted_key) == 0 ? alternative : said) != taken;
+  const bool predicted = (state & taken_bit) != 0;
+  step.wrong = (is_fresh(state) && (key & trusted_key) == 0 ? alternative : predicted) != taken;
   step.stays = step.state == state;
   return step;
 }
@@ -73,7 +73,7 @@ constexpr auto steps = [] {
   return table;
 }();
 
-// play() leaves everything as it is where the state stays: then nothing else may change, whoever is trusted.
+// settle() skips all updates if the state stays: so nothing else may change then, whatever trust_fresh_ is.
 constexpr bool only_states_change() {
   for (unsigned key = 0; key < keys; ++key) {
     const Step& step = steps[key];
@@ -99,7 +99,7 @@ constexpr Lanes16 all_of(unsigned value) {
   return lanes_of([&](unsigned) { return value; }, value);
 }
 
-// The lanes of who predicts, and of who would if that one had no entry, by the tables whose tags are right, a bit each.
+// The lanes of the provider and of the alternate provider, indexed by the tables with a matching tag, one bit each.
 struct Providers {
   std::uint8_t first = 0, second = 0;
 };
@@ -118,11 +118,11 @@ constexpr Lanes16 tags = lanes_of([](unsigned) { return 0xffffu << state_bits; }
 constexpr Lanes16 useful_lanes = all_of(useful_bits);
 constexpr Lanes16 index_masks = lanes_of([](unsigned) { return (1u << Tage::index_bits) - 1; }, Tage::base_entries - 1);
 
-// A history is a polynomial over two elements, the youngest outcome its constant, and its hash the rest that a
-// primitive one leaves of it: x^16 + x^15 + x^14 + x^13 + x^12 + x^11 + x^10 + x^7 + x^6 + x^3 + 1. So two histories
-// that differ in few outcomes differ in their hashes, whatever their period; folded by exclusive or, those of some
-// periods cancel out. A divisor with few and low powers is no good: with x^5 + x^3 + x^2 + 1 after x^16 noise drove
-// out eighteen times as many patterns (tage_test.cpp).
+// A history is a polynomial over GF(2) whose constant term is the latest outcome. Its hash is the remainder of a
+// division by a primitive polynomial: x^16 + x^15 + x^14 + x^13 + x^12 + x^11 + x^10 + x^7 + x^6 + x^3 + 1. So
+// histories that differ in few outcomes have different hashes, whatever their period; with folding by exclusive or,
+// those of some periods cancel out. A divisor with few and low powers is worse: with x^5 + x^3 + x^2 + 1 after x^16,
+// noise displaced eighteen times as many patterns (tage_test.cpp).
 constexpr unsigned divisor = 0xfcc9;
 
 constexpr unsigned power_of_x(unsigned exponent) {
@@ -133,13 +133,13 @@ constexpr unsigned power_of_x(unsigned exponent) {
 
 constexpr Lanes16 divisors = lanes_of([](unsigned) { return divisor; }, 0);
 constexpr Lanes16 divisors_by_x = lanes_of([](unsigned) { return power_of_x(17); }, 0);
-// What an outcome is worth that leaves a history.
+// The contribution of an outcome that leaves a history.
 constexpr Lanes16 leaving_ones = lanes_of([](unsigned table) { return power_of_x(Tage::history_lengths[table]); }, 0);
 
-// As many outcomes as a lane holds.
+// The number of outcomes that a lane holds.
 constexpr std::uint32_t lane_bits = 16;
 
-// Of a word: what was the outcome, the branch's number, and of that more for an index.
+// Bits of a word: the outcome, the branch's number, and the upper bits of the number that are folded into an index.
 constexpr unsigned outcome_bit = 0, number_bit = 1, upper_bit = number_bit + Tage::index_bits;
 
 #if defined(__SSE2__)
@@ -157,7 +157,7 @@ TALLY_AVX2 inline __m256i times_x(__m256i hash) {
   return _mm256_xor_si256(_mm256_add_epi16(hash, hash), over);
 }
 
-// Two branches on: four steps, one after the other, where twice times_x() are six.
+// Advances the hash by pair branches: four dependent operations, where pair calls of times_x() would have six.
 TALLY_AVX2 inline __m256i times_x_squared(__m256i hash, __m256i changes) {
   const __m256i twice = _mm256_add_epi16(hash, hash);
   const __m256i upper = _mm256_and_si256(_mm256_srai_epi16(hash, 15), in_both(divisors_by_x));
@@ -166,28 +166,28 @@ TALLY_AVX2 inline __m256i times_x_squared(__m256i hash, __m256i changes) {
   return _mm256_xor_si256(_mm256_xor_si256(rest, upper), lower);
 }
 
-/// Two branches, half a register each.
-struct Two {
+/// BranchPair branches, each in half a register.
+struct BranchPair {
   __m256i word, index;  ///< as in Tage::place()
   __m256i change;       ///< of the hashes by their outcomes
   __m256i leaving;      ///< outcomes that leave, in the top bits
 };
 
-TALLY_AVX2 inline Two two_of(const std::uint32_t* words, __m256i leaving) {
+TALLY_AVX2 inline BranchPair two_of(const std::uint32_t* words, __m256i leaving) {
   const __m256i low_of_each = _mm256_setr_epi8(0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1,  //
                                                4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4, 5);
   const __m256i both = _mm256_broadcastq_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(words)));
   const __m256i numbers = _mm256_xor_si256(_mm256_srli_epi32(both, number_bit), _mm256_srli_epi32(both, upper_bit));
-  Two two;
-  two.word = _mm256_shuffle_epi8(both, low_of_each);
-  two.index = _mm256_shuffle_epi8(numbers, low_of_each);
-  two.leaving = leaving;
+  BranchPair pair;
+  pair.word = _mm256_shuffle_epi8(both, low_of_each);
+  pair.index = _mm256_shuffle_epi8(numbers, low_of_each);
+  pair.leaving = leaving;
   const __m256i leave = _mm256_and_si256(_mm256_srai_epi16(leaving, 15), in_both(leaving_ones));
-  two.change = _mm256_xor_si256(_mm256_and_si256(two.word, in_both(youngest)), leave);
-  return two;
+  pair.change = _mm256_xor_si256(_mm256_and_si256(pair.word, in_both(youngest)), leave);
+  return pair;
 }
 
-TALLY_AVX2 inline Two first_two(const std::uint32_t* words, const Lanes16& leaving) {
+TALLY_AVX2 inline BranchPair first_two(const std::uint32_t* words, const Lanes16& leaving) {
   const __m256i first = in_both(leaving);
   return two_of(words, _mm256_blend_epi32(first, _mm256_add_epi16(first, first), upper_half));
 }
@@ -211,8 +211,8 @@ void Tage::reset() {
   trust_fresh_ = 0;
 }
 
-// Outcomes that leave each history while the next `n`, a lane's bits at most, come, the first in the top bit of its
-// lane.
+// Returns the outcomes that leave each history while the next `n` (at most a lane's bits) arrive, the first one in the
+// top bit of its lane.
 Lanes16 Tage::pass(const std::uint32_t* words, std::uint32_t n) {
   std::uint32_t outcomes = 0, i = 0;
   for (; i + 4 <= n; i += 4) outcomes = outcomes << 4 | low_bits_of_four(words + i);
@@ -232,13 +232,14 @@ Lanes16 Tage::pass(const std::uint32_t* words, std::uint32_t n) {
   return result;
 }
 
-// Where the next `n` branches, a stretch at most, are looked for: that goes by outcomes, and by no prediction.
+// Computes the indices and tags of the next `n` branches, at most a batch. They depend on outcomes only, not on
+// predictions.
 void Tage::place(const std::uint32_t* words, std::uint32_t n, Places& places) {
 #if defined(__SSE2__)
   if (n == batch && has_avx2()) return locate_block(words, places);
 #endif
   Lanes hash(hash_), leaving;
-  // `word` and `index` have the low 16 bits of what their names say in all lanes.
+  // `word` and `index` have the low 16 bits of those values in all lanes.
   const auto next = [&](std::uint32_t at, Lanes word, Lanes index) {
     ((index ^ hash) & Lanes(index_masks)).store(places.where[at]);
     ((word.left<state_bits - number_bit>() ^ hash) & Lanes(tags)).store(places.wanted[at]);
@@ -264,27 +265,27 @@ void Tage::place(const std::uint32_t* words, std::uint32_t n, Places& places) {
 
 #if defined(__SSE2__)
 
-// The same for a whole stretch, two branches at a time: six tenths of the time, for from one hash to the next all steps
-// wait for each other.
+// The same for a whole batch, pair branches at a time. It takes six tenths of the time, because all operations from one
+// hash to the next depend on each other.
 TALLY_AVX2 void Tage::locate_block(const std::uint32_t* words, Places& places) {
   Lanes16 leaving_of[batch / lane_bits];
   for (std::uint32_t i = 0; i < batch; i += lane_bits) leaving_of[i / lane_bits] = pass(words + i, lane_bits);
-  Two two = first_two(words, leaving_of[0]);
+  BranchPair pair = first_two(words, leaving_of[0]);
   const __m256i before = in_both(hash_);
   __m256i hash = _mm256_blend_epi32(
-      before, _mm256_xor_si256(times_x(before), _mm256_permute2x128_si256(two.change, two.change, 0x00)), upper_half);
+      before, _mm256_xor_si256(times_x(before), _mm256_permute2x128_si256(pair.change, pair.change, 0x00)), upper_half);
   for (std::uint32_t i = 0; i < batch; i += 2) {
-    const __m256i where = _mm256_and_si256(_mm256_xor_si256(two.index, hash), in_both(index_masks));
-    const __m256i number = _mm256_slli_epi16(two.word, state_bits - number_bit);
+    const __m256i where = _mm256_and_si256(_mm256_xor_si256(pair.index, hash), in_both(index_masks));
+    const __m256i number = _mm256_slli_epi16(pair.word, state_bits - number_bit);
     const __m256i wanted = _mm256_and_si256(_mm256_xor_si256(number, hash), in_both(tags));
     _mm256_store_si256(reinterpret_cast<__m256i*>(places.where + i), where);
     _mm256_store_si256(reinterpret_cast<__m256i*>(places.wanted + i), wanted);
-    const __m256i change = two.change;
+    const __m256i change = pair.change;
     const std::uint32_t next = i + 2;
-    two = next == batch           ? Two{}
-          : next % lane_bits == 0 ? first_two(words + next, leaving_of[next / lane_bits])
-                                  : two_of(words + next, _mm256_slli_epi16(two.leaving, 2));
-    const __m256i change_of_second = _mm256_permute2x128_si256(change, two.change, 0x21);
+    pair = next == batch           ? BranchPair{}
+           : next % lane_bits == 0 ? first_two(words + next, leaving_of[next / lane_bits])
+                                   : two_of(words + next, _mm256_slli_epi16(pair.leaving, 2));
+    const __m256i change_of_second = _mm256_permute2x128_si256(change, pair.change, 0x21);
     const __m256i changes = _mm256_xor_si256(times_x(change), change_of_second);
     hash = times_x_squared(hash, changes);
   }
@@ -293,10 +294,11 @@ TALLY_AVX2 void Tage::locate_block(const std::uint32_t* words, Places& places) {
 
 #endif
 
-// An entry of a longer history than the provider's, among those that are free; false where entries were aged instead.
+// Allocates a free entry in a table of a longer history than the provider's. Returns false if it aged the entries
+// instead.
 bool Tage::allocate(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, bool taken) {
-  // A linear-feedback shift register: every other time the next longer history is passed over, so that branches which
-  // need long ones reach them.
+  // A linear-feedback shift register: every second time the next longer history is skipped, so that branches that need
+  // long histories reach them.
   random_ = random_ >> 1 ^ (0xd0000001u & -(random_ & 1));
   const unsigned passed = random_ & static_cast<unsigned>(provider > 1);
   const unsigned choice = free & ((1u << (provider - passed)) - 1);
@@ -313,7 +315,7 @@ bool Tage::allocate(const Lanes16& where, const Lanes16& wanted, unsigned provid
   return false;
 }
 
-// What follows from a prediction that does not leave everything as it is; `free` are the lanes of entries never useful.
+// Updates the predictor after a prediction that changes something. `free`: the lanes of entries that were never useful.
 void Tage::learn(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, unsigned key) {
   const Step& step = steps[key];
   Entry& found = entry(where, provider);
@@ -326,19 +328,19 @@ void Tage::learn(const Lanes16& where, const Lanes16& wanted, unsigned provider,
   if (trust >= -8 && trust <= 7) trust_fresh_ = trust;
 }
 
-// Predicts branches and learns from them; how many were predicted wrongly.
+// Predicts branches and updates the predictor. Returns the number of mispredictions.
 std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t n, const Places& places) {
   std::uint32_t wrong = 0;
   for (std::uint32_t i = 0; i < n; ++i) {
     const Lanes wanted(places.wanted[i]), entries = Lanes::picked<1u << index_bits>(entries_, places.where[i]);
-    // A state where the tag is right.
+    // Contains the entry's state if its tag matches.
     const Lanes difference = entries ^ wanted;
     Lanes16 found;
     difference.store(found);
     const Providers& by = providers[difference.right<state_bits>().zeroes()];
     unsigned key = found.lane[by.first] + (found.lane[by.second] & taken_bit) * (alternative_key / taken_bit) +
                    (words[i] & 1) * taken_key;
-    // As it mostly is. To store what is there already would have the next branches wait for it.
+    // The common case. Storing the same value would make the next branches wait for the store.
     if (steps[key].stays) continue;
     key += trust_fresh_ < 0 ? trusted_key : 0;
     wrong += static_cast<std::uint32_t>(steps[key].wrong);

@@ -1,4 +1,4 @@
-// TAGE: tagged tables of geometric history lengths (A. Seznec, P. Michaud, "A case for (partially) TAgged GEometric
+// TAGE: tagged tables with geometric history lengths (A. Seznec, P. Michaud, "A case for (partially) TAgged GEometric
 // history length branch prediction", JILP 8, 2006).
 #pragma once
 
@@ -9,38 +9,39 @@
 
 namespace tally::models {
 
-/// A bimodal table and seven tables whose entries are found, and checked, by address and ever longer histories; the
-/// longest history that has an entry predicts. 8 KB in hardware: 4,096 two-bit counters (1 KB) and 7 × 512 entries of
-/// 16 bits. Call reset() first: zeroes are no valid state. Cost of a branch in play()
-/// on a Zen 5, with AVX2 and with SSE2 alone: 4.7 and 5.7 ns in Python, 10.4 and 11 ns in bzip2.
+/// A bimodal table and seven tables whose entries are indexed and tagged by address and histories of increasing length.
+/// The longest history with a matching entry predicts. 8 KB in hardware: 4,096 two-bit counters (1 KB) and 7 × 512
+/// entries of 16 bits. Call reset() first: all zero is not a valid state. Cost per branch in play() on a Zen 5, with
+/// AVX2 and with SSE2 alone: 4.7 and 5.7 ns in Python, 10.4 and 11 ns in bzip2.
 class Tage {
  public:
   static constexpr unsigned tables = 7;
-  static constexpr unsigned index_bits = 9;  ///< 512 entries a table
+  static constexpr unsigned index_bits = 9;  ///< 512 entries per table
   static constexpr unsigned tag_bits = 11;
   static constexpr unsigned base_entries = 4096;
-  /// Outcomes that each table looks at: near 4 · 1.78^i.
+  /// History lengths of the tables: near 4 · 1.78^i.
   static constexpr unsigned history_lengths[tables] = {4, 7, 13, 23, 40, 72, 128};
 
-  /// The state at the beginning.
+  /// Sets the initial state.
   void reset();
 
-  /// A conditional branch at `pc` was taken or not; true where that was predicted.
+  /// Updates the predictor with a conditional branch at `pc`. Returns whether the prediction was right.
   bool predict(std::uint64_t pc, bool taken);
 
-  /// `n` conditional branches in their order: how many of them were predicted wrongly. A quarter of
-  /// predict()'s time for each, where they are sixteen and more.
+  /// Updates the predictor with `n` conditional branches in order. Returns the number of mispredictions. Costs a
+  /// quarter of predict()'s time per branch for 16 branches or more.
   std::uint64_t play(const Outcome* outcomes, std::uint32_t n);
 
  private:
-  /// Its tag above its state (tage.cpp).
+  /// A tag above a state (tage.cpp).
   using Entry = std::uint16_t;
-  /// As many outcomes as are placed before the first of them is predicted.
+  /// The number of branches whose indices are computed before the first of them is predicted.
   static constexpr std::uint32_t batch = 64;
-  /// Where branches are looked for: lanes of the seven tables, the longest history first, and of the base table.
+  /// The indices and tags of branches: one lane for each of the seven tables, the longest history first, and one for
+  /// the base table.
   struct Places {
-    alignas(32) Lanes16 where[batch];   ///< an entry in each
-    alignas(32) Lanes16 wanted[batch];  ///< the tag it must have, in place
+    alignas(32) Lanes16 where[batch];   ///< index of the entry in each table
+    alignas(32) Lanes16 wanted[batch];  ///< the tag that the entry must have, shifted as in an entry
   };
 
   Lanes16 pass(const Outcome* outcomes, std::uint32_t n);
@@ -55,10 +56,10 @@ class Tage {
 
   Entry entries_[tagged_entries + base_entries];  ///< in the order of lanes
   Lanes16 hash_;                                  ///< of each table's history
-  unsigned __int128 history_;                     ///< outcomes, the youngest in bit 0
-  std::uint32_t random_;                          ///< spreads allocations over the tables; a fixed sequence
-  std::uint32_t failures_;                        ///< of allocations, less successes: when it is high, usefulness ages
-  std::int32_t trust_fresh_;  ///< −8 … 7: from 0 on a fresh entry is not believed but its alternate
+  unsigned __int128 history_;                     ///< outcomes, the latest in bit 0
+  std::uint32_t random_;                          ///< distributes allocations over the tables; a fixed sequence
+  std::uint32_t failures_;    ///< allocation failures minus successes; a high value ages the useful counters
+  std::int32_t trust_fresh_;  ///< −8 … 7: from 0 on the alternate prediction replaces that of a fresh entry
 };
 
 }  // namespace tally::models

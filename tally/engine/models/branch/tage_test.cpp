@@ -43,7 +43,7 @@ TEST(Tage, ALoopBeyondItsHistoryCostsItsExit) {
 }
 
 TEST(Tage, LearnsPatternsThatTheOthersDoNot) {
-  // Has runs that look alike for 15 outcomes and more and go on differently.
+  // Has runs that are equal for 15 outcomes and more and then differ.
   const std::string pattern = "TTNTTTTTTTTTTTTTTTTTTTTNNTTTTTTTTTTTTTTTTTTTTTTNTNTTTTTTTTTTTTTTTTTTTTTTTT";
   const auto bimodal = std::make_unique<Bimodal>();
   const auto gshare = std::make_unique<Gshare>();
@@ -52,7 +52,7 @@ TEST(Tage, LearnsPatternsThatTheOthersDoNot) {
   EXPECT_EQ(wrong(*tage(), pattern, 600, 500), 0U);
 }
 
-// Nobody can predict noise: about half is wrong, not more, however much is allocated for it.
+// Noise is unpredictable: about half of it is wrong, not more, however many entries are allocated for it.
 TEST(Tage, NoiseIsHalfWrong) {
   const auto predictor = tage();
   std::uint32_t noise = 1;
@@ -64,13 +64,12 @@ TEST(Tage, NoiseIsHalfWrong) {
   EXPECT_NEAR(count, 50'000, 1'500);
 }
 
-// A program in small: loops with long patterns, each among branches that nobody can predict and that would take all
-// entries for themselves.
+// A miniature program: loops with long patterns between unpredictable branches that would occupy all entries.
 class Mixed {
  public:
   explicit Mixed(std::uint32_t noise = 1) : noise_(noise) {}
 
-  /// Wrong predictions of the branches with patterns, of the last `counted` rounds.
+  /// Returns the mispredictions of the branches with patterns in the last `counted` rounds.
   int wrong(Tage& predictor, int rounds, int counted) {
     int count = 0;
     for (int round = 0; round < rounds; ++round) {
@@ -93,14 +92,14 @@ class Mixed {
   std::uint32_t noise_;
 };
 
-TEST(Tage, NoiseDoesNotDriveThePatternsOut) {
-  // Some noise takes five entries, some fifty.
+TEST(Tage, NoiseDoesNotDisplaceThePatterns) {
+  // Some noise occupies five entries, some fifty.
   int wrong = 0;
   for (std::uint32_t noise = 1; noise <= 16; ++noise) wrong += Mixed(noise * 77'777).wrong(*tage(), 4000, 1000);
   EXPECT_LE(wrong, 16 * 15) << "of 16 * 8000 exits";
 }
 
-// What was useful once must not keep its entries for ever.
+// Useful entries must not be kept for ever.
 TEST(Tage, LearnsANewProgramAfterALongOne) {
   const auto predictor = tage();
   const auto program = [&](std::uint64_t pc, unsigned loops, int rounds) {
@@ -121,7 +120,7 @@ TEST(Tage, LearnsANewProgramAfterALongOne) {
   EXPECT_LE(program(0x900000, 100, 300), 50) << "of 1000 exits";
 }
 
-TEST(Tage, ResetForgetsAll) {
+TEST(Tage, ResetClearsAll) {
   const auto used = tage();
   Mixed().wrong(*used, 100, 0);
   used->reset();
@@ -134,7 +133,7 @@ TEST(Tage, ResetForgetsAll) {
   }
 }
 
-// The same predictions as the plain one's, one by one and in stretches of all lengths.
+// Compares the predictions with those of the reference, one by one and in batches of all lengths.
 class Compared {
  public:
   Compared() {
@@ -168,7 +167,7 @@ class Compared {
 
 std::uint32_t next(std::uint32_t& noise) { return (noise = noise * 1664525 + 1013904223) >> 8; }
 
-TEST(Tage, PredictsNoiseAsThePlainOne) {
+TEST(Tage, PredictsNoiseAsTheReference) {
   Compared compared;
   std::uint32_t noise = 1;
   for (int i = 0; i < 300'000 && !::testing::Test::HasFatalFailure(); ++i) {
@@ -177,7 +176,7 @@ TEST(Tage, PredictsNoiseAsThePlainOne) {
   }
 }
 
-TEST(Tage, PredictsLoopsAsThePlainOne) {
+TEST(Tage, PredictsLoopsAsTheReference) {
   Compared compared;
   for (unsigned round = 0; round < 300; ++round) {
     for (unsigned loop = 0; loop < 40; ++loop) {
@@ -189,8 +188,8 @@ TEST(Tage, PredictsLoopsAsThePlainOne) {
   }
 }
 
-// Branches that go as some of the last 20 went, others that are biased, and others that nobody can predict.
-TEST(Tage, PredictsCorrelatedBranchesAsThePlainOne) {
+// Branches that repeat some of the last 20 outcomes, biased branches, and unpredictable branches.
+TEST(Tage, PredictsCorrelatedBranchesAsTheReference) {
   Compared compared;
   std::uint32_t noise = 1, history = 0;
   for (int i = 0; i < 500'000 && !::testing::Test::HasFatalFailure(); ++i) {
@@ -202,9 +201,9 @@ TEST(Tage, PredictsCorrelatedBranchesAsThePlainOne) {
   }
 }
 
-// Patterns are learnt and useful in all tables, and then their branches become noise, for which there is nothing to
-// allocate until all has aged.
-TEST(Tage, AgesAsThePlainOne) {
+// Patterns are learned and useful in all tables. Then their branches become noise, for which nothing can be allocated
+// until all entries have aged.
+TEST(Tage, AgesAsTheReference) {
   Compared compared;
   std::uint32_t noise = 1;
   for (unsigned epoch = 0; epoch < 60; ++epoch) {

@@ -1,4 +1,4 @@
-// TAGE as the paper describes it, one table after the other: what sim::Tage is compared with.
+// A reference implementation of TAGE as in the paper, one table after the other, for comparison with models::Tage.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ class PlainTage {
     for (Counter2& counter : base_) counter = 1;
   }
 
-  /// True where the outcome was predicted.
+  /// Returns whether the prediction was right.
   bool predict(std::uint32_t word) {
     const std::uint32_t number = word >> 1;
     const bool taken = (word & 1) != 0;
@@ -26,7 +26,7 @@ class PlainTage {
     remember(taken);
     return right;
   }
-  /// How often all usefulness was halved, for want of an entry.
+  /// How often all useful counters were halved for lack of an entry.
   int agings() const { return agings_; }
 
  private:
@@ -39,8 +39,8 @@ class PlainTage {
     int counter = 0;  // −4 … 3; taken from 0 on
     int useful = 0;   // 0 … 3
   };
-  // The newest `length` outcomes, the youngest in bit 0, divided without carries by x^16 + x^5 + x^3 + x^2 + 1: the
-  // rest.
+  // The remainder of the latest `length` outcomes, the latest in bit 0, divided without carries by x^16 + x^5 + x^3 +
+  // x^2 + 1.
   static std::uint32_t hash_of(unsigned __int128 history, unsigned length) {
     std::uint32_t rest = 0;
     for (unsigned i = length; i-- > 0;) {
@@ -52,8 +52,8 @@ class PlainTage {
   struct Lookup {
     std::uint32_t index[Tage::tables] = {};
     std::uint16_t tag[Tage::tables] = {};
-    int provider = -1;   // table that predicts, −1 for the bimodal one
-    int alternate = -1;  // table that would, had the provider no entry
+    int provider = -1;   // the table that predicts, −1 for the bimodal one
+    int alternate = -1;  // the table that would predict without the provider's entry
     bool provided = false, alternative = false;
     bool fresh = false;  // the provider's entry is new: weak, and never useful yet
     bool prediction = false;

@@ -14,7 +14,8 @@ Cache::Cache(const CacheShape& shape, std::uint64_t* table, std::uint32_t set_wo
 
 std::uint32_t Cache::set_by_division(std::uint64_t line) const {
   const std::uint32_t sets = shape_.sets;
-  // The reciprocal is rounded down, so the quotient is right or one too small (line < 2^62, as lines have 4 bytes).
+  // The reciprocal is rounded down, so the quotient is exact or one too small (line < 2^62, because lines have at least
+  // 4 bytes).
   const auto quotient = static_cast<std::uint64_t>((static_cast<unsigned __int128>(line) * reciprocal_) >> 64);
   const std::uint64_t rest = line - quotient * sets;
   return static_cast<std::uint32_t>(rest >= sets ? rest - sets : rest);
@@ -22,17 +23,17 @@ std::uint32_t Cache::set_by_division(std::uint64_t line) const {
 
 template <class Policy>
 Look Cache::access_in(std::uint64_t* set, std::uint64_t tag) {
-  Look look;
+  Look lookup;
   const std::uint32_t place = place_of(set, shape_.ways, tag);
-  look.hit = place < shape_.ways;
-  if (look.hit) {
-    look.first_use = set[place] != tag;
+  lookup.hit = place < shape_.ways;
+  if (lookup.hit) {
+    lookup.first_use = set[place] != tag;
     set[place] = tag;
     Policy::use(set, shape_.ways, place);
   } else if (const std::uint64_t displaced = Policy::insert(set, shape_.ways, tag)) {
-    look.displaced = line_of(displaced);
+    lookup.displaced = line_of(displaced);
   }
-  return look;
+  return lookup;
 }
 
 Look Cache::access(std::uint64_t address) {
@@ -40,14 +41,14 @@ Look Cache::access(std::uint64_t address) {
   const std::uint64_t tag = tag_of(address, shape_.line_bits);
   if (shape_.replacement != Replacement::lru) return access_in<TreePlru>(set, tag);
   const Lru::Used used = Lru::use_tag(set, shape_.ways, tag);
-  Look look;
-  look.hit = used.hit;
+  Look lookup;
+  lookup.hit = used.hit;
   if (used.hit) {
-    look.first_use = used.before != tag;
+    lookup.first_use = used.before != tag;
   } else if (used.before != 0) {
-    look.displaced = line_of(used.before);
+    lookup.displaced = line_of(used.before);
   }
-  return look;
+  return lookup;
 }
 
 namespace {
@@ -59,7 +60,7 @@ constexpr std::uint32_t words_of_a_host_line = 8;
 std::uint32_t Cache::access_all(std::uint64_t* lines, std::uint32_t n) {
   constexpr std::uint32_t ahead = 16;
   std::uint32_t missed = 0;
-  // Not by expect(): compilers drop a call that changes nothing.
+  // Does not call expect(), because compilers remove a call that changes nothing.
   const auto fetch_sets = [&](std::uint32_t from) {
     for (std::uint32_t i = from; i < from + ahead && i < n; ++i) {
       const std::uint64_t* const set = words_of(lines[i]);
@@ -92,11 +93,11 @@ Look Cache::use(std::uint64_t address) { return holds(address) ? access(address)
 
 Look Cache::prefetch(std::uint64_t address) {
   if (holds(address)) return Look{.hit = true};
-  const Look look = access(address);
+  const Look lookup = access(address);
   std::uint64_t* const set = words_of(address);
   const std::uint32_t place = place_of(set, shape_.ways, tag_of(address, shape_.line_bits));
   set[place] &= ~used_bit;
-  return look;
+  return lookup;
 }
 
 void Cache::expect(std::uint64_t address) const {

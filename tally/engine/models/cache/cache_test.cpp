@@ -15,7 +15,7 @@ namespace {
 using testing::lines;
 using testing::OwnCache;
 
-// An LRU cache as a textbook has it, with a list for each set.
+// A textbook LRU cache, with a list for each set.
 class Textbook {
  public:
   explicit Textbook(const CacheShape& shape) : shape_(shape) {}
@@ -43,7 +43,7 @@ TEST(Cache, EqualsATextbookOnRandomTraces) {
     OwnCache own(shape);
     Textbook textbook(shape);
     std::mt19937_64 random(sets * 100 + ways);
-    // Twice the cache's size, so that there are hits and misses; a stretch far up makes large line numbers.
+    // Twice the cache's size, so that there are hits and misses; a high address range makes large line numbers.
     std::uniform_int_distribution<std::uint64_t> offset(0, std::min<std::uint64_t>(shape.size_bytes() * 2, 1 << 22));
     std::uint64_t hits = 0;
     for (int i = 0; i < 200'000; ++i) {
@@ -60,7 +60,7 @@ TEST(Cache, EqualsATextbookOnRandomTraces) {
 TEST(Cache, SetIsTheLineNumberModuloTheSets) {
   std::mt19937_64 random(1);
   for (const std::uint32_t sets : {1U, 2U, 3U, 48U, 64U, 12287U, 491520U, 4294967295U}) {
-    std::uint64_t none = 0;  // never touched: only the arithmetic is asked
+    std::uint64_t none = 0;  // never touched: only the calculation is tested
     const Cache cache(lines(sets, 1), &none);
     for (int i = 0; i < 20'000; ++i) {
       const std::uint64_t address = random() >> (i % 60);
@@ -78,17 +78,17 @@ TEST(Cache, EveryAddressOfALineIsTheSameLine) {
   EXPECT_FALSE(own.cache.holds(0x1040));
 }
 
-TEST(Cache, AddressZeroIsNotThereBeforeItIsUsed) {
+TEST(Cache, AddressZeroIsAbsentBeforeItsFirstUse) {
   OwnCache own(lines(1, 1));
   EXPECT_FALSE(own.cache.access(0).hit);
   EXPECT_TRUE(own.cache.access(63).hit);
-  const Look look = own.cache.access(64);
-  EXPECT_FALSE(look.hit);
-  EXPECT_EQ(look.displaced, 0U);
+  const Look lookup = own.cache.access(64);
+  EXPECT_FALSE(lookup.hit);
+  EXPECT_EQ(lookup.displaced, 0U);
 }
 
-// The check that generated code makes of the most recent way: one exclusive or tells line and straddling.
-TEST(Cache, TheTagTellsLineAndStraddlingAtOnce) {
+// The check that generated code makes of the most recent way: one exclusive or checks the line and straddling.
+TEST(Cache, TheTagChecksLineAndStraddlingTogether) {
   const std::uint64_t tag = tag_of(0x7fff'1234'5678, 6);
   for (const unsigned bytes : {1U, 8U, 64U}) {
     for (std::uint64_t address = 0x7fff'1234'5600; address < 0x7fff'1234'5700; ++address) {
@@ -110,7 +110,7 @@ TEST(Cache, APrefetchedLineIsNewUntilItIsUsed) {
     EXPECT_TRUE(second.hit && !second.first_use);
     own.cache.prefetch(0x80);
     own.cache.access(0xc0);
-    EXPECT_EQ(own.cache.access(0x100).displaced, 0x80U);  // whole, although it was never used
+    EXPECT_EQ(own.cache.access(0x100).displaced, 0x80U);  // the whole address, although it was never used
   }
 }
 
@@ -121,10 +121,10 @@ TEST(Cache, UseBringsNothingIn) {
   own.cache.access(0x40);
   own.cache.access(0x80);
   EXPECT_TRUE(own.cache.use(0x40).hit);
-  EXPECT_EQ(own.cache.access(0xc0).displaced, 0x80U);  // for 0x40 was used after it
+  EXPECT_EQ(own.cache.access(0xc0).displaced, 0x80U);  // because 0x40 was used after it
 }
 
-TEST(Cache, RemovedLinesAreGone) {
+TEST(Cache, RemovedLinesAreAbsent) {
   for (const Replacement replacement : {Replacement::lru, Replacement::tree_plru}) {
     OwnCache own(lines(2, 4, replacement));
     own.cache.access(0x40);
@@ -134,7 +134,7 @@ TEST(Cache, RemovedLinesAreGone) {
   }
 }
 
-// A ring of lines that fits always hits after the first round; one line more than LRU can hold always misses.
+// A ring of lines that fits always hits after the first round; a ring with one line more always misses with LRU.
 TEST(Cache, ARingThatIsOneLineTooLong) {
   const auto misses = [](Replacement replacement, std::uint64_t ring) {
     OwnCache own(lines(1, 8, replacement));

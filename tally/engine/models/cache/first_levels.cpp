@@ -4,7 +4,7 @@ namespace tally::models {
 
 namespace {
 
-// Whether the notes after `from`, up to `to`, are of one access, that of the note at `from`.
+// Whether the notes after `from`, up to `to`, belong to the same access as the note at `from`.
 bool is_one_access(const Note* notes, std::int32_t from, std::int32_t to) {
   while (to > from && (notes[to] & same_access) != 0) --to;
   return to == from;
@@ -22,7 +22,7 @@ FirstLevels FirstLevels::over(std::uint64_t* table, std::uint64_t* times) const 
 }
 
 std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* stood_at) {
-  constexpr Note purpose = 3;  // the bits of its Access
+  constexpr Note purpose = 3;  // the bits count_of its Access
   std::uint32_t places[FirstPair::batch];
   const bool some_are_left_out = !levels_.code().exists() || !levels_.data().exists();
   if (some_are_left_out) n = those_there(notes, n, stood_at);
@@ -31,7 +31,7 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
     const std::uint32_t here = n - at < FirstPair::batch ? n - at : FirstPair::batch;
     const std::uint32_t count = levels_.find(notes + at, here, places);
     const std::uint32_t before = missed;
-    std::int32_t last = -1;  // that missed
+    std::int32_t last = -1;  // the last one that missed
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto place = static_cast<std::int32_t>(places[i]);
       const Note note = notes[at + places[i]];
@@ -39,19 +39,19 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
       if (across) ++(access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses);
       if (stood_at != nullptr)
         stood_at[missed] = (some_are_left_out ? stood_at[at + places[i]] : at + places[i]) | (across ? is_across : 0);
-      // Never after `place`.
+      // `missed` is never after `place`.
       notes[missed++] = note & ~same_access;
       last = place;
       missed_ = true;
     }
     missed_ = missed_ && is_one_access(notes + at, last, static_cast<std::int32_t>(here) - 1);
-    // 16 bits for each Access: a word in memory for each would wait for the one before.
+    // 16 bits for each Access: separate words in memory would make each update wait for the previous one.
     std::uint64_t missed_for = 0;
     for (std::uint32_t i = before; i < missed; ++i) missed_for += std::uint64_t{1} << (notes[i] & purpose) * 16;
-    const auto of = [&](Access access) { return missed_for >> static_cast<unsigned>(access) * 16 & 0xffff; };
-    counts.l1i.fetch_misses += of(Access::fetch);
-    counts.l1d.load_misses += of(Access::load) + of(Access::modify);
-    counts.l1d.store_misses += of(Access::store);
+    const auto count_of = [&](Access access) { return missed_for >> static_cast<unsigned>(access) * 16 & 0xffff; };
+    counts.l1i.fetch_misses += count_of(Access::fetch);
+    counts.l1d.load_misses += count_of(Access::load) + count_of(Access::modify);
+    counts.l1d.store_misses += count_of(Access::store);
   }
   return missed;
 }

@@ -1,5 +1,5 @@
-// First levels behind a filter: who looks by himself at the most recent line of every set notes the other accesses
-// down.
+// First-level caches for accesses that passed a filter: the filter checks the most recent line of every set itself and
+// notes all other accesses.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,32 @@
 
 namespace tally::models {
 
-/// L1I and L1D where each access is noted that is not to the most recent line of its set. A use of such a line changes
-/// nothing in the set, so what is left out changes no count of misses; accesses may be collected, for nothing after a
-/// first level changes it in `fast`. LRU only.
+/// L1I and L1D for accesses that are not to the most recent line of their set. A use of such a line changes nothing in
+/// the set, so leaving it out changes no miss count. Accesses may be collected and processed later, because in `fast`
+/// nothing after a first level changes it. LRU only.
 class FirstLevels {
  public:
-  /// Words of memory of their tables.
+  /// Returns the number of words of their tables.
   static constexpr std::uint64_t words(const HierarchyShape& shape) {
     return table_words(shape.l1i) + table_words(shape.l1d);
   }
 
-  /// Words of memory with which what is nearly always there is looked up sooner; zeroes, most of them never touched.
+  /// Returns the number of words of the `times` table, which speeds up lookups when nearly all lines hit. Initially
+  /// zero; most words are never touched.
   static std::uint64_t time_words(const HierarchyShape& shape) { return FirstPair::time_words(shape.l1i, shape.l1d); }
 
   FirstLevels() = default;
   /// `times`: null for none.
   FirstLevels(const HierarchyShape& shape, std::uint64_t* table, std::uint64_t* times = nullptr);
-  /// The same, as they go on over copies of their tables.
+  /// Returns the same levels over copies of their tables.
   FirstLevels over(std::uint64_t* table, std::uint64_t* times) const;
 
-  /// The notes in their order. Misses are counted, those of `l1d_across` too. What misses is left at the beginning, as
-  /// LowerLevels::request_all() takes it; returns how many.
-  /// Those for a level that does not exist are left out. Cost (Zen 5): 1 ns each where nearly all are there and there
-  /// is memory for times, 3 otherwise; 5 without vectors.
-  /// `places`, unless null: where each of those stood, and is_across where its miss is one of `l1d_across`.
+  /// Processes the notes in order and counts misses, including those of `l1d_across`. Moves the notes that miss to the
+  /// front, in the format of LowerLevels::request_all(), and returns their number. Drops notes for a level that does
+  /// not exist. Cost (Zen 5): 1 ns per note if nearly all hit and `times` is available, 3 ns otherwise; 5 ns without
+  /// vectors.
+  /// `places`, unless null: receives the index of each of those notes, plus is_across if its miss is one of
+  /// `l1d_across`.
   std::uint32_t access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* places = nullptr);
   static constexpr std::uint32_t is_across = 1u << 31;
 
@@ -41,7 +43,7 @@ class FirstLevels {
   std::uint32_t those_there(Note* notes, std::uint32_t n, std::uint32_t* places) const;
 
   FirstPair levels_;
-  bool missed_ = false;  // by the access of the last note, so far
+  bool missed_ = false;  // whether the access of the last note has missed so far
 };
 
 }  // namespace tally::models

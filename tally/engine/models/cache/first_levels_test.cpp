@@ -1,4 +1,4 @@
-// Notes of what a filter of most recent lines lets through against the whole hierarchy asked about everything.
+// Compares FirstLevels on filtered notes with a whole hierarchy that processes every access.
 #include "tally/engine/models/cache/first_levels.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t line_bytes = 64;
 
-/// As generated code does it: the last line of every set is remembered, what differs is noted down.
+/// A filter like that of generated code: keeps the last line of every set and notes other accesses.
 class Filter {
  public:
   explicit Filter(const HierarchyShape& shape)
@@ -62,12 +62,12 @@ class Filter {
   std::vector<Note> notes_;
 };
 
-/// References of first levels that hit are nobody's business here.
+/// References of first levels that hit are not compared here.
 void forget_hits(HierarchyCounts& counts) { counts.l1i.fetches = counts.l1d.loads = counts.l1d.stores = 0; }
 
 class FirstLevelsTest : public testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(FirstLevelsTest, count_what_the_whole_hierarchy_counts) {
+TEST_P(FirstLevelsTest, count_the_same_as_the_whole_hierarchy) {
   HierarchyShape shape;
   shape.l1i = {.sets = 8, .ways = 2};
   shape.l1d = {.sets = 16, .ways = GetParam()};

@@ -6,12 +6,12 @@ namespace tally::models {
 
 namespace {
 
-// A look at a set, which times need for what misses, takes as long as eight vectors.
+// With `times`, a miss searches a set, which takes as long as eight lookups with vectors.
 constexpr std::uint64_t too_many = 8, few_enough = 16;
 constexpr std::uint64_t notes_by_times = 1 << 13;
 constexpr std::uint64_t least_patience = 1 << 14, most_patience = 1 << 22;
 
-// The places of bytes that are 0.
+// Writes the indices of the bytes that are 0, and returns their number.
 std::uint32_t zeroes_in(const std::uint8_t* bytes, std::uint32_t n, std::uint32_t* places) {
   std::uint32_t count = 0, i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -67,7 +67,8 @@ std::uint32_t FirstPair::find(const Note* notes, std::uint32_t n, std::uint32_t 
   return count;
 }
 
-// Going from one to the other and back costs some ten thousand notes' time: who does so often waits ever longer.
+// Switching to `times` and back costs the time of some ten thousand notes, so the wait before a switch grows with each
+// switch back.
 void FirstPair::choose(std::uint32_t n, std::uint32_t costly) {
   looked_ += n;
   costly_ += costly;

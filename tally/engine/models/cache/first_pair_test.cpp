@@ -1,4 +1,4 @@
-// In whichever way it is looked up: the same lines miss.
+// The same lines miss with every lookup method.
 #include "tally/engine/models/cache/first_pair.hpp"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ class FirstPairTest : public testing::TestWithParam<Pair> {
   }
 };
 
-// A program that now finds all that it uses, and now nearly nothing: whoever may choose goes there and back.
-TEST_P(FirstPairTest, misses_what_lists_miss) {
+// A program that alternates between nearly all hits and nearly all misses, so that FirstPair switches methods.
+TEST_P(FirstPairTest, misses_the_same_lines_as_lists) {
   const auto& [code, data, has_times] = GetParam();
   std::vector<std::uint64_t> code_words(table_words(code)), data_words(table_words(data)),
       times(FirstPair::time_words(code, data)), list_code_words(code_words), list_data_words(data_words);

@@ -54,12 +54,13 @@ void LowerLevels::make_room(const Cache& level, std::uint64_t displaced, Cache* 
 
 namespace {
 
-// A store into a level that does not allocate on writes uses the line if it is there and leaves no trace else.
+// A store into a level that does not allocate on writes uses the line if it is present, and otherwise changes nothing.
 Look reach(Cache& level, std::uint64_t address, Access access) {
   return access == Access::store && !level.shape().write_allocate ? level.use(address) : level.access(address);
 }
 
-// One reference of a first level. What the load of a modification has just brought is there for its store.
+// Counts one reference count_of a first level. The store count_of a modification hits the line that its load has just
+// brought in.
 void count_in(LevelCounts& counts, Access access, bool hit) {
   counts.count(access, hit);
   if (access == Access::modify) counts.count(Access::store, true);
@@ -70,15 +71,15 @@ void count_in(LevelCounts& counts, Access access, bool hit) {
 void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts& counts, Cache* l1i, Cache* l1d) {
   bool hit = false;
   if (l2_.exists()) {
-    const Look look = reach(l2_, address, access);
-    hit = look.hit;
+    const Look lookup = reach(l2_, address, access);
+    hit = lookup.hit;
     counts.l2.count(access, hit);
-    make_room(l2_, look.displaced, l1i, l1d);
+    make_room(l2_, lookup.displaced, l1i, l1d);
   }
   if (!hit && llc_.exists()) {
-    const Look look = reach(llc_, address, access);
-    counts.llc.count(access, look.hit);
-    make_room(llc_, look.displaced, l1i, l1d);
+    const Look lookup = reach(llc_, address, access);
+    counts.llc.count(access, lookup.hit);
+    make_room(llc_, lookup.displaced, l1i, l1d);
   }
   if (!stream_ || !l2_.exists()) return;
   const Streamer::Lines lines = streamer_.request(address, l2_.shape().line_bits);
@@ -98,22 +99,22 @@ namespace {
 
 constexpr std::uint64_t purpose = 3;
 
-// Through one level, by what they are for; what misses is left for the next one.
+// Passes requests through one level and counts them by purpose; leaves those that miss for the next level.
 std::uint32_t through(Cache& level, std::uint64_t* requests, std::uint32_t n, LevelCounts& counts) {
   if (!level.exists()) return n;
   std::uint64_t asked[purpose + 1] = {}, missed[purpose + 1] = {};
   for (std::uint32_t i = 0; i < n; ++i) ++asked[requests[i] & purpose];
   const std::uint32_t left = level.access_all(requests, n);
   for (std::uint32_t i = 0; i < left; ++i) ++missed[requests[i] & purpose];
-  const auto of = [](const std::uint64_t(&list)[purpose + 1], Access access) {
+  const auto count_of = [](const std::uint64_t(&list)[purpose + 1], Access access) {
     return list[static_cast<std::uint64_t>(access)];
   };
-  counts.fetches += of(asked, Access::fetch);
-  counts.fetch_misses += of(missed, Access::fetch);
-  counts.loads += of(asked, Access::load) + of(asked, Access::modify);
-  counts.load_misses += of(missed, Access::load) + of(missed, Access::modify);
-  counts.stores += of(asked, Access::store);
-  counts.store_misses += of(missed, Access::store);
+  counts.fetches += count_of(asked, Access::fetch);
+  counts.fetch_misses += count_of(missed, Access::fetch);
+  counts.loads += count_of(asked, Access::load) + count_of(asked, Access::modify);
+  counts.load_misses += count_of(missed, Access::load) + count_of(missed, Access::modify);
+  counts.stores += count_of(asked, Access::store);
+  counts.store_misses += count_of(missed, Access::store);
   return left;
 }
 
@@ -121,7 +122,7 @@ std::uint32_t through(Cache& level, std::uint64_t* requests, std::uint32_t n, Le
 
 void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, HierarchyCounts& counts) {
   if (can_go_level_by_level()) {
-    // Neither level changes the other, and each sees its requests in their order.
+    // Neither level affects the other, and each processes its requests in order.
     through(llc_, requests, through(l2_, requests, n, counts.l2), counts.llc);
     return;
   }
@@ -136,10 +137,10 @@ void LowerLevels::expect(std::uint64_t address) const {
 void LowerLevels::prefetch(std::uint64_t address, HierarchyCounts& counts, Cache* l1i, Cache* l1d) {
   bool hit = false;
   if (l2_.exists()) {
-    const Look look = l2_.prefetch(address);
-    hit = look.hit;
+    const Look lookup = l2_.prefetch(address);
+    hit = lookup.hit;
     counts.prefetches += !hit;
-    make_room(l2_, look.displaced, l1i, l1d);
+    make_room(l2_, lookup.displaced, l1i, l1d);
   }
   if (hit || !llc_.exists()) return;
   make_room(llc_, llc_.prefetch(address).displaced, l1i, l1d);
@@ -171,14 +172,14 @@ bool Hierarchy::touch(std::uint64_t address, Access access) {
     count_in(counts, access, true);
     return true;
   }
-  Look look;
+  Look lookup;
   if (level.exists()) {
-    look = reach(level, address, access);
-    count_in(counts, access, look.hit);
+    lookup = reach(level, address, access);
+    count_in(counts, access, lookup.hit);
   }
-  if (!look.hit) lower_.request(address, access, counts_, &l1i_, &l1d_);
-  if (next_line_ && access != Access::fetch && l1d_.exists() && (!look.hit || look.first_use)) bring_next(address);
-  return look.hit;
+  if (!lookup.hit) lower_.request(address, access, counts_, &l1i_, &l1d_);
+  if (next_line_ && access != Access::fetch && l1d_.exists() && (!lookup.hit || lookup.first_use)) bring_next(address);
+  return lookup.hit;
 }
 
 void Hierarchy::bring_next(std::uint64_t address) {

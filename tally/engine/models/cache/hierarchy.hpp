@@ -1,4 +1,4 @@
-// A hierarchy of caches as one thread sees it: L1I and L1D of its own, an L2 for both, a last level that others share.
+// The cache hierarchy of one thread: private L1I and L1D, a unified L2, and a last level that threads share.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,16 @@
 
 namespace tally::models {
 
-/// What an access is for.
+/// The purpose of an access.
 enum class Access : std::uint8_t {
   load,
   store,
-  modify,  ///< a load and then a store at the same place by one instruction: both are counted, only the load can miss
-  fetch,   ///< of an instruction's bytes
+  modify,  ///< a load and a store of one instruction at the same address: both are counted, only the load can miss
+  fetch,   ///< of instruction bytes
 };
 
-/// References and misses of one level, by what they were for. A reference is a *line* that an access touches, so an
-/// access that lies across two lines is two references and may be two misses; and what one level misses the next one is
-/// asked for.
+/// References and misses of one level, by purpose. A reference is a *line* that an access touches: an access across two
+/// lines is two references and may be two misses. Each miss is a reference of the next level.
 struct LevelCounts {
   std::uint64_t fetches = 0, fetch_misses = 0;
   std::uint64_t loads = 0, load_misses = 0;
@@ -27,7 +26,7 @@ struct LevelCounts {
 
   std::uint64_t references() const { return fetches + loads + stores; }
   std::uint64_t misses() const { return fetch_misses + load_misses + store_misses; }
-  /// One reference.
+  /// Counts one reference.
   void count(Access access, bool hit) {
     switch (access) {
       case Access::fetch:
@@ -48,53 +47,53 @@ struct LevelCounts {
   void add(const LevelCounts& other);
 };
 
-/// What a hierarchy looks like. A level that does not exist (sets = 0) passes everything on; lines of all levels have
-/// the same length.
+/// The parameters of a hierarchy. A level that does not exist (sets = 0) passes every request on. Lines of all levels
+/// have the same length.
 struct HierarchyShape {
   CacheShape l1i, l1d, l2, llc;
   PrefetchShape prefetch;
   bool operator==(const HierarchyShape&) const = default;
 };
 
-/// The hierarchy as `fast` simulates it: LRU in the first levels, no level inclusive, no prefetch into L1D. So nothing
-/// after the first level changes it, and its misses may be handed on later, many at a time.
+/// Returns the hierarchy that `fast` simulates: LRU first levels, no inclusive level, no prefetch into L1D. So no later
+/// level changes the first, and its misses may be processed later in batches.
 HierarchyShape fast(const HierarchyShape& shape);
 
-/// What is counted in a hierarchy.
+/// The counts of a hierarchy.
 struct HierarchyCounts {
   LevelCounts l1i, l1d, l2, llc;
-  /// What loads and stores across lines add to l1d: each line after the first is a reference here, each missed line
-  /// after the first one missed a miss. So l1d less this counts accesses, of which one that misses anything is one
-  /// miss, as cachegrind and events of retired loads do.
+  /// The part of l1d that comes from accesses across lines: each line after the first is a reference here, and each
+  /// missed line after the first missed one is a miss. So l1d minus this counts accesses, each with at most one miss,
+  /// like cachegrind and the events for retired loads.
   LevelCounts l1d_across;
-  std::uint64_t prefetches = 0;  ///< lines that prefetchers brought into a level; they are no references
+  std::uint64_t prefetches = 0;  ///< lines that prefetchers brought into a level; not references
   bool operator==(const HierarchyCounts&) const = default;
   void add(const HierarchyCounts& other);
 };
 
-/// The levels behind the first: they see its misses, one line at a time, and nothing else.
+/// The levels after the first one. They process its misses, one line at a time.
 class LowerLevels {
  public:
   LowerLevels() = default;
   LowerLevels(const HierarchyShape& shape, std::uint64_t* l2_table, std::uint64_t* llc_table);
-  /// The same levels, as they go on over copies of their tables.
+  /// Returns the same levels over copies of their tables.
   LowerLevels over(std::uint64_t* l2_table, std::uint64_t* llc_table) const;
 
-  /// The first level asks for a line. Loads and stores differ in the counts, and where a level does not allocate on
-  /// writes; `modify` is a load here. What an inclusive level displaces is removed from L2 and from `l1i` and `l1d`,
-  /// where those are given. Cost: some 10 ns where it hits in L2.
+  /// Processes a first-level miss. Loads and stores differ in the counts, and if a level does not allocate on writes;
+  /// `modify` is a load here. A line that an inclusive level displaces is also removed from L2, `l1i` and `l1d`, if
+  /// given. Cost: some 10 ns for an L2 hit.
   void request(std::uint64_t address, Access access, HierarchyCounts& counts, Cache* l1i = nullptr,
                Cache* l1d = nullptr);
 
-  /// Requests in their order: the address of each one's line, and in its low bits what it is for. The same as so many
-  /// calls of request(), at half their cost. What stands there is lost.
+  /// Processes requests in order: the address of each line, with its purpose in the low bits. Equal to n calls of
+  /// request(), at half their cost. Overwrites `requests`.
   void request_all(std::uint64_t* requests, std::uint32_t n, HierarchyCounts& counts);
 
-  /// This line will be asked for soon: what it takes is fetched from memory meanwhile, which for large tables is most
-  /// of a request's time. Counts and changes nothing.
+  /// Prefetches the sets of a line from host memory before a request, of whose time that is the largest part for large
+  /// tables. Counts and changes nothing.
   void expect(std::uint64_t address) const;
 
-  /// A prefetcher asks for a line: it comes into the levels that exist, and counts as a prefetch only.
+  /// Prefetches a line into the existing levels. Counts as a prefetch only.
   void prefetch(std::uint64_t address, HierarchyCounts& counts, Cache* l1i = nullptr, Cache* l1d = nullptr);
 
  private:
@@ -109,8 +108,8 @@ class LowerLevels {
 /// One thread's view of a whole hierarchy. Owns no memory.
 class Hierarchy {
  public:
-  /// Where the tables lie: table_words() of each level, null for one that does not exist. The last level's may be
-  /// another thread's too; whoever shares it lets one thread in at a time.
+  /// The tables: table_words() of each level, null for one that does not exist. Threads may share the last level's
+  /// table if they access it one at a time.
   struct Tables {
     std::uint64_t* l1i = nullptr;
     std::uint64_t* l1d = nullptr;
@@ -120,11 +119,11 @@ class Hierarchy {
 
   Hierarchy(const HierarchyShape& shape, const Tables& tables);
 
-  /// An access of `bytes` bytes (at least 1) at `address`. Cost: some 5 ns where it hits in L1.
+  /// Processes an access of `bytes` bytes (at least 1) at `address`. Cost: some 5 ns for an L1 hit.
   void access(std::uint64_t address, std::uint64_t bytes, Access access);
 
   const HierarchyCounts& counts() const { return counts_; }
-  /// They begin again; everything else stays as it is.
+  /// Resets the counts only.
   void clear_counts() { counts_ = {}; }
 
  private:

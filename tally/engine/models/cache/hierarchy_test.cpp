@@ -14,7 +14,7 @@ namespace {
 using testing::lines;
 using testing::OwnHierarchy;
 
-// A small one: 2 KiB, 2 KiB, 8 KiB, 32 KiB.
+// A small hierarchy: 2 KiB, 2 KiB, 8 KiB, 32 KiB.
 HierarchyShape small() {
   HierarchyShape shape;
   shape.l1i = shape.l1d = lines(4, 8);
@@ -43,12 +43,12 @@ TEST(Hierarchy, StrideWalkMissesEachLineOncePerRound) {
 
 TEST(Hierarchy, AWalkThatFitsMissesEachLineOnce) {
   for (const std::uint64_t stride : {1U, 8U, 64U}) EXPECT_EQ(walk(small(), 2048, stride).load_misses, 32U) << stride;
-  // Every other line: half of the sets are never used, and still all fits.
+  // Every second line: half of the sets are never used, and the rest still fits.
   EXPECT_EQ(walk(small(), 2048, 128).load_misses, 16U);
 }
 
 // A chain through a working set in random order: after the first round all accesses hit in the level that holds it and
-// miss in those that do not.
+// miss in the smaller ones.
 TEST(Hierarchy, PointerChaseHitsWhereTheWorkingSetFits) {
   const auto chase = [](std::uint64_t bytes) {
     std::vector<std::uint64_t> order(bytes / 64);
@@ -61,7 +61,8 @@ TEST(Hierarchy, PointerChaseHitsWhereTheWorkingSetFits) {
   };
   const HierarchyCounts in_l1 = chase(2048);
   EXPECT_EQ(in_l1.l1d.load_misses, 32U);
-  const HierarchyCounts in_l2 = chase(8192);  // 32 lines a set for 8 ways, each set's in the same order every round
+  const HierarchyCounts in_l2 =
+      chase(8192);  // 32 lines per set for 8 ways, each set's in the same order in every round
   EXPECT_EQ(in_l2.l1d.load_misses, 1280U);
   EXPECT_EQ(in_l2.l2.load_misses, 128U);
   const HierarchyCounts in_llc = chase(32768);
@@ -75,7 +76,7 @@ TEST(Hierarchy, ASplitAccessIsTwoReferences) {
   OwnHierarchy own(small());
   own.view.access(0x103c, 8, Access::load);
   EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 2, .load_misses = 2}));
-  own.view.access(0x1038, 8, Access::load);  // ends with its line
+  own.view.access(0x1038, 8, Access::load);  // ends at the end of its line
   EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 3, .load_misses = 2}));
   own.view.access(0x107f, 2, Access::store);
   EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 3, .load_misses = 2, .stores = 2, .store_misses = 1}));
@@ -83,22 +84,22 @@ TEST(Hierarchy, ASplitAccessIsTwoReferences) {
   EXPECT_EQ(own.view.counts().l1d.stores, 12U);
 }
 
-// The same by access: of one that misses two lines the second is taken back.
-TEST(Hierarchy, WhatLiesAcrossLinesIsCountedBesides) {
+// Counts by access: if two lines of an access miss, the second miss is subtracted.
+TEST(Hierarchy, AccessesAcrossLinesAreAlsoCountedSeparately) {
   OwnHierarchy own(small());
   const auto across = [&] { return own.view.counts().l1d_across; };
   own.view.access(0x1000, 64, Access::load);
   EXPECT_EQ(across(), LevelCounts{});
-  own.view.access(0x103c, 8, Access::load);  // its second line is missed, its first was there
+  own.view.access(0x103c, 8, Access::load);  // misses its second line only
   EXPECT_EQ(across(), (LevelCounts{.loads = 1}));
-  own.view.access(0x20fc, 8, Access::store);  // both are missed
+  own.view.access(0x20fc, 8, Access::store);  // misses both
   EXPECT_EQ(across(), (LevelCounts{.loads = 1, .stores = 1, .store_misses = 1}));
-  own.view.access(0x303c, 8, Access::modify);  // both
+  own.view.access(0x303c, 8, Access::modify);  // misses both
   EXPECT_EQ(across(), (LevelCounts{.loads = 2, .load_misses = 1, .stores = 2, .store_misses = 1}));
-  own.view.access(0x4020, 128, Access::load);  // three
+  own.view.access(0x4020, 128, Access::load);  // misses three
   EXPECT_EQ(across(), (LevelCounts{.loads = 4, .load_misses = 3, .stores = 2, .store_misses = 1}));
   own.view.access(0x6000, 1, Access::load);
-  own.view.access(0x6020, 128, Access::load);  // the first was there, two are missed: one miss of the access
+  own.view.access(0x6020, 128, Access::load);  // misses two of three lines: one miss of the access
   EXPECT_EQ(across(), (LevelCounts{.loads = 6, .load_misses = 4, .stores = 2, .store_misses = 1}));
   own.view.access(0x503c, 8, Access::fetch);
   EXPECT_EQ(across().fetches, 0U);
@@ -112,7 +113,7 @@ TEST(Hierarchy, AModificationLoadsAndStoresAndMissesOnce) {
   EXPECT_EQ(own.view.counts().l2, (LevelCounts{.loads = 1, .load_misses = 1}));
 }
 
-TEST(Hierarchy, CodeAndDataMeetInL2) {
+TEST(Hierarchy, CodeAndDataShareL2) {
   OwnHierarchy own(small());
   own.view.access(0x1000, 4, Access::fetch);
   own.view.access(0x1000, 4, Access::load);
@@ -121,7 +122,7 @@ TEST(Hierarchy, CodeAndDataMeetInL2) {
   EXPECT_EQ(own.view.counts().l2, (LevelCounts{.fetches = 1, .fetch_misses = 1, .loads = 1}));
 }
 
-TEST(Hierarchy, EachLevelIsAskedForWhatTheOneAboveMisses) {
+TEST(Hierarchy, EachLevelReceivesTheMissesOfTheOneAbove) {
   OwnHierarchy own(small());
   std::mt19937_64 random(3);
   for (int i = 0; i < 100'000; ++i)
@@ -143,7 +144,7 @@ TEST(Hierarchy, LevelsThatDoNotExistPassOn) {
   EXPECT_EQ(own.view.counts().llc, (LevelCounts{.loads = 1, .load_misses = 1}));
 }
 
-TEST(Hierarchy, WithoutWriteAllocateStoresLeaveNoTrace) {
+TEST(Hierarchy, WithoutWriteAllocateStoresAllocateNothing) {
   HierarchyShape shape = small();
   shape.l1d.write_allocate = false;
   OwnHierarchy own(shape);
@@ -156,8 +157,8 @@ TEST(Hierarchy, WithoutWriteAllocateStoresLeaveNoTrace) {
   EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 1, .load_misses = 1, .stores = 3, .store_misses = 2}));
 }
 
-// One line is used over and over in L1D, which an inclusive level below does not see: it gives the line up, and L1D
-// with it.
+// One line is used repeatedly in L1D, which an inclusive level below does not see: it displaces the line, and removes
+// it from L1D.
 TEST(Hierarchy, AnInclusiveLevelTakesItsLinesFromTheOthers) {
   const auto misses_of_hot_line = [](bool inclusive) {
     HierarchyShape shape = small();
@@ -188,7 +189,7 @@ TEST(Hierarchy, NextLineBringsAPageAfterItsFirstMiss) {
   EXPECT_EQ(walk(shape, bytes, 128).load_misses, bytes / 128 * 128) << "the next line is not the next one used";
 }
 
-TEST(Hierarchy, WhatIsPrefetchedIsInAllLevels) {
+TEST(Hierarchy, PrefetchedLinesAreInAllLevels) {
   HierarchyShape shape = small();
   shape.prefetch.next_line = true;
   OwnHierarchy own(shape);
@@ -214,7 +215,7 @@ TEST(Hierarchy, TheStreamerFillsL2AndLeavesL1Alone) {
   EXPECT_EQ(own.view.counts().prefetches, 61 * 256U);
 }
 
-TEST(Hierarchy, FastLeavesOutWhatWouldChangeTheFirstLevel) {
+TEST(Hierarchy, FastExcludesWhatWouldChangeTheFirstLevel) {
   HierarchyShape shape = small();
   shape.l1d.replacement = shape.l2.replacement = Replacement::tree_plru;
   shape.llc.inclusive = true;
@@ -225,7 +226,7 @@ TEST(Hierarchy, FastLeavesOutWhatWouldChangeTheFirstLevel) {
   EXPECT_EQ(fast(shape), expected);
 }
 
-// The first level's misses may be handed on later: the lower levels, fed with them alone, count the same.
+// The first level's misses may be passed on later: the lower levels count the same from them alone.
 TEST(Hierarchy, FastLowerLevelsNeedOnlyTheMisses) {
   HierarchyShape shape = small();
   shape.prefetch.streamer = true;

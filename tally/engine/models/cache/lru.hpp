@@ -7,10 +7,10 @@
 
 namespace tally::models {
 
-/// A set of `ways` tags in the order of their last use; empty places, which are 0, stand at the end. The check of the
-/// most recent line looks at the first word only, which is what generated code does.
+/// A set of `ways` tags in the order of their last use; empty ways are 0 and at the end. The check for the most recent
+/// line, which generated code makes too, reads the first word only.
 struct Lru {
-  /// Words of memory of one set.
+  /// Returns the number of words of one set.
   static constexpr std::uint32_t words(std::uint32_t ways) { return ways; }
 
   /// Makes the tag at `place` the most recent one.
@@ -20,7 +20,7 @@ struct Lru {
     set[0] = tag;
   }
 
-  /// Puts a tag that the set does not hold into it, as the most recent one; what it displaced, 0 for nothing.
+  /// Inserts a tag that the set does not contain as the most recent one. Returns the tag that it displaced, 0 for none.
   static std::uint64_t insert(std::uint64_t* set, std::uint32_t ways, std::uint64_t tag) {
     const std::uint64_t displaced = set[ways - 1];
     set[ways - 1] = tag;
@@ -28,14 +28,14 @@ struct Lru {
     return displaced;
   }
 
-  /// What a use of the tag finds: whether it was there, its word as it stood, and what had to go where it was not.
+  /// The result of a use: whether the tag was present, and its previous word or the displaced one.
   struct Used {
     bool hit;
     std::uint64_t before;
   };
 
-  /// Makes the tag the most recent one, whether it was there or not, in one pass: each word moves on by one until the
-  /// tag's own place is reached.
+  /// Makes the tag the most recent one, whether it was present or not, in one pass: each word moves by one until the
+  /// tag's previous way.
   static Used use_tag(std::uint64_t* set, std::uint32_t ways, std::uint64_t tag) {
     std::uint64_t before = set[0];
     set[0] = tag;
@@ -49,8 +49,8 @@ struct Lru {
     return {false, before};
   }
 
-  /// The same of a set without prefetched lines; whether it was there. All places are looked at and written, whatever
-  /// is found: an end that is not the same every time costs more.
+  /// The same for a set without prefetched lines; returns whether the tag was present. Reads and writes all ways in any
+  /// case, because a loop with a varying end costs more.
   static bool use_whole(std::uint64_t* set, std::uint32_t ways, std::uint64_t tag) {
     std::uint64_t before = tag;
     bool found = false;
@@ -64,7 +64,7 @@ struct Lru {
     return found;
   }
 
-  /// Empties the place.
+  /// Empties the way.
   static void remove(std::uint64_t* set, std::uint32_t ways, std::uint32_t place) {
     for (; place + 1 < ways; ++place) set[place] = set[place + 1];
     set[place] = 0;

@@ -1,4 +1,4 @@
-// What is written down of an access by who looks at the most recent line of its set himself.
+// A note: an access that is not to the most recent line of its set, recorded for the models.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace tally::models {
 
-/// An access to a line: the line's address, and in the bits below it the Access and same_access. Lines have at least 8
+/// An access to a line: the line's address, with the Access and same_access in the bits below it. Lines have at least 8
 /// bytes.
 using Note = std::uint64_t;
-/// The line is touched by the same access as that of the note before.
+/// The access is the same one as that of the previous note, on another line.
 constexpr Note same_access = 4;
-/// A note with the instruction whose access it is, as both stand one after the other.
+/// A note and the instruction of its access, adjacent in memory.
 struct PlacedNote {
   Note note;
   std::uint64_t site;  ///< its address, with its mapping (channel::code_site())

@@ -1,35 +1,34 @@
-// Prefetchers: which lines come without being asked for.
+// Prefetchers: the lines that are loaded before they are requested.
 #pragma once
 
 #include <cstdint>
 
 namespace tally::models {
 
-/// Which prefetchers work. Every model starts without.
+/// The active prefetchers. None is active by default.
 struct PrefetchShape {
-  bool next_line = false;  ///< brings the next line into L1D
-  bool streamer = false;   ///< brings lines of a stream into L2
+  bool next_line = false;  ///< prefetches the next line into L1D
+  bool streamer = false;   ///< prefetches lines of a stream into L2
   bool operator==(const PrefetchShape&) const = default;
 };
 
-/// Prefetchers stay within a page of 4 KiB: they see physical addresses, and the next page may be anywhere.
+/// Prefetchers stay within a 4 KiB page, because they see physical addresses and the next page may be anywhere.
 constexpr unsigned prefetch_page_bits = 12;
 
-/// The line after this one, or no_line where the page ends. The next-line prefetcher asks for it when a line is missed
-/// in L1D, and when one that it brought itself is used for the first time, so that an ascending walk misses once a
-/// page.
+/// Returns the next line, or no_line at the end of the page. The next-line prefetcher requests it after an L1D miss and
+/// after the first use of a line that it prefetched itself, so an ascending walk misses once per page.
 std::uint64_t next_line(std::uint64_t address, unsigned line_bits);
 
-/// Follows streams of requests through pages, upwards and downwards: two requests in one page in the same direction
-/// make a stream, and each further one brings `ahead` lines beyond it. Eight pages are followed, the one that was
-/// followed longest ago is given up. Zeroes are the state at the beginning.
+/// Follows ascending and descending streams of requests within pages: two requests in one page in the same direction
+/// make a stream, and each further one prefetches `ahead` lines. Follows eight pages and drops the least recently
+/// followed one. The initial state is all zero.
 class Streamer {
  public:
-  /// Lines brought ahead of a stream.
+  /// Lines prefetched ahead of a stream.
   static constexpr unsigned ahead = 2;
 
-  /// The lines to bring for a request: `count` of them, each `step` bytes (negative for a stream that goes down) after
-  /// the one before, from `first` on. None at the first two requests of a page, when the direction turns, and beyond
+  /// The lines to prefetch for a request: `count` lines from `first` on, at a distance of `step` bytes (negative for a
+  /// descending stream). None for the first two requests of a page, after a change of direction, and after the end of
   /// the page.
   struct Lines {
     std::uint64_t first = 0;
@@ -38,7 +37,7 @@ class Streamer {
     bool operator==(const Lines&) const = default;
   };
 
-  /// A request for the line of this address.
+  /// Processes a request for the line of this address.
   Lines request(std::uint64_t address, unsigned line_bits);
 
  private:
@@ -48,7 +47,7 @@ class Streamer {
     std::uint64_t last = 0;  ///< the line of the last request
     std::int64_t direction = 0;
   };
-  Page pages_[pages] = {};  ///< the one followed last first
+  Page pages_[pages] = {};  ///< the most recently followed one first
 };
 
 }  // namespace tally::models

@@ -54,7 +54,8 @@ void TimedSets::end() {
     for (std::uint64_t i = 0; i < places(level->cache.shape()); i += level->cache.shape().ways) sort(*level, i);
 }
 
-// The set that begins at `first`: the most recent way first, empty ones last. None is known afterwards.
+// Sorts the set that begins at `first`: the most recent way first, empty ways last. No line of it is in the table
+// afterwards.
 void TimedSets::sort(Level& level, std::uint64_t first) {
   std::uint64_t* const ways = level.ways + first;
   std::uint64_t* const times = level.times + first;
@@ -90,7 +91,7 @@ std::uint32_t TimedSets::oldest(const Level& level, std::uint64_t first) const {
   return chosen;
 }
 
-// A line that is not the one known at its place; whether it is there.
+// Searches for a line that is not in its entry of the hash table. Returns whether it is in its set.
 bool TimedSets::seek(Level& level, Known& known, std::uint64_t line) {
   const std::uint32_t ways = level.cache.shape().ways;
   const auto first_way = [&](std::uint64_t address) { return std::uint64_t{level.cache.set_of(address)} * ways; };

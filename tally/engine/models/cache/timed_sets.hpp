@@ -1,4 +1,4 @@
-// LRU by the time of each line's last use: where a line is there, a use of it writes a time and looks at no set.
+// LRU by the time of each line's last use: a hit writes a time and reads no set.
 #pragma once
 
 #include <cstdint>
@@ -8,35 +8,36 @@
 
 namespace tally::models {
 
-/// A level of code and one of data over tables that are lists (lru.hpp). Between begin() and end() the lists are in no
-/// order, and nobody else may look at them. What is there is known by a table of all lines, which has a place for each
-/// at a hash of its number: a use compares one word and writes another. Another line at that place, or none, is looked
-/// for in its set; only there do times matter. Owns no memory.
+/// A level of code and one of data over tables that are lists (lru.hpp). Between begin() and end() the lists are
+/// unordered and must not be read by others. A hash table contains lines that are present, one entry per hash of the
+/// line number: a hit compares one word and writes another. If the entry is empty or has another line, the line's set
+/// is searched; times matter only there. Owns no memory.
 class TimedSets {
  public:
-  /// Words of memory besides the levels' own; zeroes at first. Those that are never used are never touched.
+  /// Returns the number of words in addition to the levels' tables. Initially zero; unused words are never touched.
   static std::uint64_t words(const CacheShape& code, const CacheShape& data);
-  /// LRU, and lines of one length.
+  /// Whether both levels are LRU and have lines of the same length.
   static bool fits(const CacheShape& code, const CacheShape& data);
 
   TimedSets() = default;
   TimedSets(const LevelTable& code, const LevelTable& data, std::uint64_t* words);
-  /// The same, as it goes on over copies of all tables.
+  /// Returns the same levels over copies of all tables.
   TimedSets over(std::uint64_t* code, std::uint64_t* data, std::uint64_t* words) const;
 
-  /// From lists in order. Cost: a few microseconds for a first level.
+  /// Starts from ordered lists. Cost: a few microseconds for a first level.
   void begin();
-  /// Puts the lists in order. Cost: some ten microseconds for a first level.
+  /// Orders the lists. Cost: some ten microseconds for a first level.
   void end();
 
-  /// Uses of these lines in their order. The places of those that were not there are written in `missed`, rising;
-  /// returns how many. No prefetched lines. Cost: 1 ns for a line that is there, 15 to 30 where its set is looked at.
+  /// Uses these lines in order. Writes the indices of those that miss to `missed`, in ascending order, and returns
+  /// their number. Not for prefetched lines. Cost: 1 ns for a line in the hash table, 15 to 30 ns for a search of its
+  /// set.
   std::uint32_t use_all(const Note* notes, std::uint32_t n, std::uint32_t* missed);
-  /// How many of the last use_all() had their sets looked at.
+  /// Returns how many lines of the last use_all() needed a search of their set.
   std::uint32_t sought() const { return sought_; }
 
  private:
-  /// A line that is there, by the complement of its number; 0 for none.
+  /// A line that is present, by the complement of its number; 0 for none.
   struct Known {
     std::uint64_t line;
     std::uint64_t time;  ///< of its last use
@@ -46,8 +47,8 @@ class TimedSets {
 
   struct Level {
     Cache cache;
-    std::uint64_t* ways = nullptr;   ///< a set's in any order
-    std::uint64_t* times = nullptr;  ///< of those ways that are not known
+    std::uint64_t* ways = nullptr;   ///< of a set in any order
+    std::uint64_t* times = nullptr;  ///< of the ways that are not in the hash table
     Known* known = nullptr;
   };
 

@@ -1,4 +1,4 @@
-// Times against lists: the same lines miss, and end() leaves the lists as they would be.
+// Compares times with lists: the same lines miss, and end() leaves the same lists.
 #include "tally/engine/models/cache/timed_sets.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::ostream& operator<<(std::ostream& stream, const Shapes& shapes) {
                 << shapes.data.ways;
 }
 
-/// Two levels as lists, and as what is tested.
+/// Two levels as lists, and as TimedSets.
 class Both {
  public:
   explicit Both(const Shapes& shapes)
@@ -57,7 +57,7 @@ class Both {
   Cache list_code_, list_data_;
 };
 
-// Lines that come again at all distances; of some rounds nearly all have one place in the table of what is there.
+// Lines that recur at all distances; in some rounds nearly all share one entry of the hash table.
 std::vector<Note> some_notes(std::mt19937_64& random, unsigned line_bits) {
   const std::uint64_t lines_in_use = 1 + random() % (random() % 2 != 0 ? 40 : 3000);
   const std::uint64_t apart = random() % 3 == 0 ? (1 << 13) + 1 : random() % 3 == 0 ? 64 : 1;
@@ -65,15 +65,14 @@ std::vector<Note> some_notes(std::mt19937_64& random, unsigned line_bits) {
   for (Note& note : notes) {
     const std::uint64_t number = 0x1ff'ffff'0000 + random() % lines_in_use * apart;
     note = note_of(number << line_bits, static_cast<Access>(random() % 4)) | (random() % 2 != 0 ? same_access : 0);
-    note |=
-        random() & ((std::uint64_t{1} << line_bits) - 1) & ~std::uint64_t{7};  // a page is named by any of its lines
+    note |= random() & ((std::uint64_t{1} << line_bits) - 1) & ~std::uint64_t{7};  // any of its lines stands for a page
   }
   return notes;
 }
 
 class TimedSetsTest : public testing::TestWithParam<Shapes> {};
 
-TEST_P(TimedSetsTest, miss_what_lists_miss) {
+TEST_P(TimedSetsTest, miss_the_same_lines_as_lists) {
   std::mt19937_64 random(1);
   Both both(GetParam());
   std::uint64_t notes_used = 0;
@@ -97,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Shapes{{.sets = 1, .ways = 64}, {.sets = 3, .ways = 1}},
                     Shapes{{.sets = 96, .ways = 6, .line_bits = 5}, {.sets = 128, .ways = 16, .line_bits = 5}}));
 
-TEST(TimedSets, WhatIsThereIsNotSought) {
+TEST(TimedSets, PresentLinesNeedNoSearch) {
   Both both({{.sets = 64, .ways = 8}, {.sets = 64, .ways = 8}});
   std::vector<Note> notes;
   for (std::uint64_t line = 0; line < 512; ++line) notes.push_back(note_of(line << 6, Access::load));
@@ -111,7 +110,7 @@ TEST(TimedSets, WhatIsThereIsNotSought) {
   both.end();
 }
 
-TEST(TimedSets, GoOnOverCopies) {
+TEST(TimedSets, ContinueOverCopies) {
   const Shapes shapes{{.sets = 8, .ways = 2}, {.sets = 8, .ways = 4}};
   std::mt19937_64 random(2);
   Both both(shapes);

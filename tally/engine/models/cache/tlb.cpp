@@ -40,13 +40,14 @@ Tlbs Tlbs::over(const Tables& tables) const {
 void Tlbs::access(std::uint64_t address, std::uint64_t bytes, Access access) {
   const std::uint64_t first = address >> page_bits_, last = (address + bytes - 1) >> page_bits_;
   touch(address, access);
-  // None for one beyond the last address, as in caches: it faults.
+  // None for a page after the last address, as in caches: that access faults.
   for (std::uint64_t page = first + 1; page <= last; ++page) touch(page << page_bits_, access);
 }
 
 void Tlbs::access_all(const Note* notes, std::uint32_t n, const PlacedNote* placed, Observer* observer) {
   if (first_.is_quick()) return access_quickly(notes, n, placed, observer);
-  // Most are to the most recent page of their set: those go first, without a jump that depends on it.
+  // Most accesses are to the most recent page of their set, so those are filtered first, without a jump that depends on
+  // it.
   constexpr std::uint32_t batch = 256;
   std::uint32_t left[batch];
   const std::uint64_t masks[2] = {page_sets_distinguished(dtlb_.shape()) - 1,
@@ -87,7 +88,7 @@ void Tlbs::access_quickly(const Note* notes, std::uint32_t n, const PlacedNote* 
 void Tlbs::miss_first(std::uint64_t address, Access access) {
   LevelCounts& counts = access == Access::fetch ? counts_.itlb : counts_.dtlb;
   counts.count(access, false);
-  // What the load has just translated is there for the store.
+  // The store uses the translation of the load.
   if (access == Access::modify) counts.count(Access::store, true);
   if (stlb_.exists()) counts_.stlb.count(access, stlb_.access(address).hit);
 }
@@ -99,7 +100,7 @@ void Tlbs::touch(std::uint64_t address, Access access) {
   if (level.exists()) {
     hit = level.shape().replacement == Replacement::lru ? level.touch(address) : level.access(address).hit;
     counts.count(access, hit);
-    // What the load has just translated is there for the store.
+    // The store uses the translation of the load.
     if (access == Access::modify) counts.count(Access::store, true);
   }
   if (!hit && stlb_.exists()) counts_.stlb.count(access, stlb_.access(address).hit);

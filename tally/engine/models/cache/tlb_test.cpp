@@ -32,7 +32,7 @@ TEST(Tlbs, TheSecondLevelHoldsMore) {
   EXPECT_EQ(own.view.counts().stlb, (LevelCounts{.stores = 640, .store_misses = 128}));
 }
 
-TEST(Tlbs, CodeAndDataMeetInTheSecondLevel) {
+TEST(Tlbs, CodeAndDataShareTheSecondLevel) {
   OwnTlbs own(small());
   own.view.access(0x5000, 4, Access::fetch);
   own.view.access(0x5000, 4, Access::load);
@@ -60,8 +60,8 @@ TEST(Tlbs, AModificationIsTranslatedForBoth) {
   EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.loads = 1, .load_misses = 1, .stores = 1}));
 }
 
-// Whatever the shape: a set for each of many, one set, sets that are no power of two, a tree of bits.
-TEST(Tlbs, NotesOfManyAccessesMissAsOneByOne) {
+// All shapes: many sets, one set, a number of sets that is not a power of two, tree pseudo-LRU.
+TEST(Tlbs, BatchesMissTheSameAsSingleAccesses) {
   for (const auto& [sets, replacement] :
        {std::pair{16u, Replacement::lru}, std::pair{1u, Replacement::lru}, std::pair{3u, Replacement::lru},
         std::pair{128u, Replacement::lru}, std::pair{4u, Replacement::tree_plru}}) {

@@ -1,4 +1,4 @@
-// Tree pseudo-LRU: a bit per inner node of a tree over the ways says in which half the next victim is.
+// Tree pseudo-LRU: a bit per inner node of a tree over the ways selects the half with the next victim.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace tally::models {
 
-/// A set of `ways` tags, each in its place, and one word of bits after them. A use turns the nodes above its way to
-/// the other half; the victim is found by following them. A number of ways that is no power of two makes a tree whose
-/// halves differ by one. Empty places are filled first, the lowest first.
+/// A set of `ways` tags, each in a fixed way, and one word of bits after them. A use turns the nodes above its way to
+/// the other half; the victim is found by following them. If the number of ways is not a power of two, the halves of a
+/// node differ by one. Empty ways are filled first, the lowest first.
 struct TreePlru {
-  /// Words of memory of one set.
+  /// Returns the number of words of one set.
   static constexpr std::uint32_t words(std::uint32_t ways) { return ways + 1; }
 
   /// Turns the nodes above `place` away from it.
@@ -27,7 +27,7 @@ struct TreePlru {
     }
   }
 
-  /// The way that the nodes point to.
+  /// Returns the way that the nodes point to.
   static std::uint32_t victim(const std::uint64_t* set, std::uint32_t ways) {
     std::uint32_t low = 0, high = ways;
     for (std::uint32_t node = 1; high - low > 1;) {
@@ -39,7 +39,7 @@ struct TreePlru {
     return low;
   }
 
-  /// Puts a tag that the set does not hold into it and uses it; what it displaced, 0 for nothing.
+  /// Inserts a tag that the set does not contain, and uses it. Returns the tag that it displaced, 0 for none.
   static std::uint64_t insert(std::uint64_t* set, std::uint32_t ways, std::uint64_t tag) {
     std::uint32_t place = 0;
     while (place < ways && set[place] != 0) ++place;
@@ -50,7 +50,7 @@ struct TreePlru {
     return displaced;
   }
 
-  /// Empties the place.
+  /// Empties the way.
   static void remove(std::uint64_t* set, std::uint32_t /*ways*/, std::uint32_t place) { set[place] = 0; }
 };
 

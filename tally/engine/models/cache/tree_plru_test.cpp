@@ -16,7 +16,7 @@ std::vector<std::uint64_t> full(std::uint32_t ways) {
 }
 
 TEST(TreePlru, FourWaysByHand) {
-  auto set = full(4);  // used 0 1 2 3: both levels point to the left
+  auto set = full(4);  // used 0 1 2 3: both tree levels point to the left
   EXPECT_EQ(TreePlru::victim(set.data(), 4), 0U);
   TreePlru::use(set.data(), 4, 0);  // root to the right, where 3 was used last
   EXPECT_EQ(TreePlru::victim(set.data(), 4), 2U);
@@ -26,7 +26,8 @@ TEST(TreePlru, FourWaysByHand) {
 
 TEST(TreePlru, DiffersFromLru) {
   auto set = full(4);
-  // LRU would give 1 up after 0 2 3 0; the tree sees that the last use was on the left and takes one of the right.
+  // LRU would replace 1 after 0 2 3 0; the tree records that the last use was on the left and replaces a way on the
+  // right.
   for (const std::uint32_t place : {0U, 2U, 3U, 0U}) TreePlru::use(set.data(), 4, place);
   EXPECT_EQ(TreePlru::victim(set.data(), 4), 2U);
 }
@@ -44,7 +45,7 @@ TEST(TreePlru, NeverTheLastOneUsed) {
   }
 }
 
-// Insertions alone go round: whatever the number of ways, each tag is displaced once in as many insertions.
+// Insertions alone are round robin: with any number of ways, each tag is displaced once in as many insertions.
 TEST(TreePlru, EveryWayHasItsTurn) {
   for (const std::uint32_t ways : {2U, 4U, 8U, 16U, 64U}) {
     auto set = full(ways);

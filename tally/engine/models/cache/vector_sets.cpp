@@ -10,33 +10,33 @@ namespace tally::models {
 
 namespace {
 
-/// Ways of a register of 32 bytes.
+/// Ways in a register of 32 bytes.
 constexpr std::uint32_t ways_of_quad = 4, quad_bytes = 32;
 
 #define TALLY_AVX2 __attribute__((target("avx2")))
 #define TALLY_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,bmi2,popcnt")))
 
-/// The quads of a set are these words of 32 bytes.
+/// Returns the set, which consists of `quads` words of 32 bytes.
 template <std::uint32_t quads>
 std::byte* set_of(const VectorLevel& level, std::uint64_t address) {
   return level.table + (address >> level.shift & level.set_mask) * quads;
 }
 
-/// Ways have the complement of a line's address.
+/// Ways contain the complement of a line's address.
 long long tag_of(const VectorLevel& level, std::uint64_t address) {
   return static_cast<long long>(~address | level.within_line);
 }
 
-/// Which of the notes are meant: all, or those whose places are given.
+/// Selects notes: all of them, or those with these indices.
 struct All {
   std::uint32_t operator[](std::uint32_t i) const { return i; }
 };
 using Places = const std::uint32_t*;
 
-/// Of words that have been turned by one, the first one is replaced by that of `first`.
+/// Replaces the first word of a register that was rotated by one with that of `first`.
 TALLY_AVX2 inline __m256i moved_on(__m256i rotated, __m256i first) { return _mm256_blend_epi32(rotated, first, 3); }
 
-/// In each way, whether the tag is in one before it, of these four.
+/// For each of these four ways, whether the tag is in one before it.
 TALLY_AVX2 inline __m256i found_before(__m256i found, __m256i found_in_pair) {
   const __m256i from_first_pair = _mm256_permute2x128_si256(found_in_pair, found_in_pair, 0x08);
   return _mm256_or_si256(_mm256_slli_si256(found, 8), from_first_pair);
@@ -50,8 +50,8 @@ TALLY_AVX2 inline __m256i in_pairs(__m256i found) {
 
 TALLY_AVX2 inline bool is_any(__m256i found) { return _mm256_testz_si256(found, found) == 0; }
 
-// Ways after the tag's own stay as they are. All by vectors: a mask that goes through a general register is longer on
-// its way, and the next use of the set waits for it.
+// Ways after the tag's own do not change. Uses vectors only: a mask that passes through a general register takes
+// longer, and the next use of the set waits for it.
 template <std::uint32_t quads, class Which>
 TALLY_AVX2 void use_by_avx2(const VectorLevel (&levels)[4], const std::uint64_t* lines, Which which, std::uint32_t n,
                             std::uint8_t* hits) {
@@ -60,8 +60,8 @@ TALLY_AVX2 void use_by_avx2(const VectorLevel (&levels)[4], const std::uint64_t*
     const VectorLevel& level = levels[line & 3];
     auto* const set = reinterpret_cast<__m256i*>(set_of<quads>(level, line));
     const __m256i tag = _mm256_set1_epi64x(tag_of(level, line));
-    __m256i before = tag;                       // what goes into the first way of the next four
-    __m256i anywhere = _mm256_setzero_si256();  // in each way: the tag is in the fours before
+    __m256i before = tag;                       // what goes into the first of the next four ways
+    __m256i anywhere = _mm256_setzero_si256();  // in each way: whether the tag is in an earlier register
 #pragma GCC unroll 4
     for (std::uint32_t quad = 0; quad < quads; ++quad) {
       const __m256i ways = _mm256_loadu_si256(set + quad);
@@ -78,7 +78,7 @@ TALLY_AVX2 void use_by_avx2(const VectorLevel (&levels)[4], const std::uint64_t*
   }
 }
 
-// The bits that move are those up to the one that is set, all where none is: made within mask registers, as above.
+// The ways up to the one that is found move, or all if none is. Computed in mask registers for the same reason.
 TALLY_AVX512 inline __mmask8 that_move(__mmask8 found) { return _kxor_mask8(found, _kadd_mask8(found, 0xff)); }
 TALLY_AVX512 inline __mmask16 that_move_of_16(__mmask16 found) {
   return _kxor_mask16(found, _kadd_mask16(found, 0xffff));
@@ -132,13 +132,13 @@ TALLY_AVX512 void use_by_avx512(const VectorLevel (&levels)[4], const std::uint6
   }
 }
 
-/// Notes of which code and data take different ways.
+/// The number of notes that are split into code and data at a time.
 constexpr std::uint32_t batch = 512;
 constexpr auto fetches = static_cast<unsigned>(Access::fetch);
 
-/// The places of the notes for the level of code, and of those for the levels of data.
+/// The indices of the notes for the code level, and of those for the data levels.
 struct Parted {
-  std::uint32_t of_code[batch + 8], of_data[batch + 8];  // eight are written at once
+  std::uint32_t of_code[batch + 8], of_data[batch + 8];  // eight are written at a time
   std::uint32_t codes = 0, datas = 0;
 };
 
@@ -158,7 +158,7 @@ TALLY_AVX512 void part_by_avx512(const std::uint64_t* lines, std::uint32_t n, Pa
   for (; i + 8 <= n; i += 8) {
     const __mmask8 is_code = _mm512_cmpeq_epi64_mask(_mm512_and_si512(_mm512_loadu_si512(lines + i), bits), of_code);
     const __mmask8 is_data = _knot_mask8(is_code);
-    // To a register: into memory some processors take a hundred cycles.
+    // Compresses to a register, because compressing to memory takes a hundred cycles on some processors.
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(parted.of_code + parted.codes),
                         _mm256_maskz_compress_epi32(is_code, places));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(parted.of_data + parted.datas),
@@ -208,7 +208,7 @@ void use_vector_levels(const VectorLevel (&levels)[4], const std::uint64_t* line
   constexpr auto data = static_cast<unsigned>(Access::load);
   if (levels[fetches].ways == levels[data].ways)
     return use_levels(levels, levels[data].ways, lines, All(), n, hits, by);
-  // One after the other: neither knows of the other, and what takes other steps for each note is mispredicted.
+  // One level after the other: they are independent, and different code for each note would be mispredicted.
   for (std::uint32_t here = 0; n != 0; lines += here, hits += here, n -= here) {
     here = n < batch ? n : batch;
     Parted parted;
@@ -239,7 +239,7 @@ bool vector_levels(VectorLevel (&levels)[4], const LevelTable& code, const Level
   for (VectorLevel& level : levels) {
     const bool is_code = &level == &levels[static_cast<unsigned>(Access::fetch)];
     const LevelTable& its = is_code ? code : data;
-    // What does not exist is not used, and has the other one's ways.
+    // A level that does not exist is not used, and gets the number of ways of the other one.
     level = its.shape.sets != 0 ? VectorLevel(its.shape, its.words) : VectorLevel();
     if (its.shape.sets == 0) level.ways = (is_code ? data : code).shape.ways;
   }

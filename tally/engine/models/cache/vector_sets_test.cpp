@@ -28,7 +28,7 @@ struct Levels {
   Level& of(std::uint64_t line) { return level[line & 3]; }
 };
 
-// Against one list after the other, for lines that come again at all distances, sets in turns and never.
+// Compares vectors with single lookups in lists, for lines that recur at all distances, in some sets or never.
 void do_what_lists_do(Vectors by, std::uint32_t ways, std::uint32_t code_ways) {
   std::mt19937_64 random(1);
   Levels vectors(ways, code_ways), lists(ways, code_ways);
@@ -44,7 +44,7 @@ void do_what_lists_do(Vectors by, std::uint32_t ways, std::uint32_t code_ways) {
     std::vector<std::uint64_t> lines(n);
     for (std::uint64_t& line : lines) {
       const std::uint64_t number = random() % lines_in_use * (round % 3 == 0 ? 64 : 1);
-      const unsigned which = random() % 8;  // bit 2 is no part of an address
+      const unsigned which = random() % 8;  // bit 2 is not part of an address
       const unsigned bits = vectors.of(which).shape.line_bits;
       line = (number + 0x1ff'ffff'0000) << bits | (random() & ((1u << bits) - 1) & ~7u) | which;
     }
@@ -72,12 +72,12 @@ void do_what_lists_do(Vectors by) {
   }
 }
 
-TEST(VectorSets, FindAndLeaveWhatListsDo) {
+TEST(VectorSets, FindAndLeaveTheSameAsLists) {
   if (!VectorLevel::fits({.sets = 64, .ways = 8})) GTEST_SKIP() << "this processor or build has no AVX2";
   do_what_lists_do(Vectors::avx2);
 }
 
-TEST(VectorSets, WithMasksFindAndLeaveWhatListsDo) {
+TEST(VectorSets, WithMasksFindAndLeaveTheSameAsLists) {
   if (widest_vectors() != Vectors::avx512) GTEST_SKIP() << "this processor or build has no AVX-512";
   do_what_lists_do(Vectors::avx512);
 }

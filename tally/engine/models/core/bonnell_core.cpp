@@ -4,15 +4,16 @@ namespace tally::models {
 
 namespace {
 
-// Where the rows come from. A kind that the table has several figures for (of 32 and 64 bits, of one number and of
-// several at once) has their middle.
+// The source of the rows. If it has several values for a kind (32 and 64 bits, scalar and packed), the row has their
+// mean.
 constexpr const char* llvm = "LLVM 14, X86ScheduleAtom.td (llvm-mca -mcpu=atom)";
 
 constexpr std::uint16_t cycle = ticks_per_cycle;
 using enum Operation;
 
-// What keeps both ports for n cycles has 2n slots. What only port 0 does keeps `multiply` (integers) or a unit of the
-// vectors from others; that these are one port, and what port 1 alone does, is left out.
+// An instruction that occupies both ports for n cycles has 2n slots. One that only port 0 executes occupies `multiply`
+// (integers) or a vector unit. The model ignores that these units are one port, and which instructions only port 1
+// executes.
 constexpr Timing rows[] = {
     {nop, 0, 1, Unit::none, 0, llvm},
     {zeroing, 1, 1, Unit::none, 0, llvm},
@@ -32,9 +33,9 @@ constexpr Timing rows[] = {
     {bit_count, 16, 32, Unit::none, 0, llvm},  // bsf, bsr
     {byte_swap, 1, 1, Unit::multiply, cycle, llvm},
     {byte_swap_wide, 1, 1, Unit::multiply, cycle, llvm},
-    {multiply, 8, 1, Unit::multiply, 8 * cycle, llvm},  // 5 of 32 bits, 12 of 64
+    {multiply, 8, 1, Unit::multiply, 8 * cycle, llvm},  // 5 for 32 bits, 12 for 64
     {multiply_wide, 12, 24, Unit::none, 0, llvm},
-    {divide, 56, 112, Unit::none, 0, llvm},  // 50, and 62 of signed numbers
+    {divide, 56, 112, Unit::none, 0, llvm},  // 50, and 62 for signed numbers
     {divide_wide, 130, 260, Unit::none, 0, llvm},
     {divide_wide_signed, 130, 260, Unit::none, 0, llvm},
     {exchange, 2, 2, Unit::none, 0, llvm},
@@ -43,7 +44,7 @@ constexpr Timing rows[] = {
     {pop, 1, 1, Unit::none, 0, llvm},
     {jump, 1, 1, Unit::none, 0, llvm},
     {call, 1, 1, Unit::none, 0, llvm},
-    {ret, 1, 1, Unit::none, 0, llvm},  // as a call: the 79 that the table has are those of a far return
+    {ret, 1, 1, Unit::none, 0, llvm},  // as a call: the 79 in the source are those of a far return
     {leave, 2, 2, Unit::none, 0, llvm},
     {vector_move, 1, 1, Unit::none, 0, llvm},
     {vector_integer, 1, 1, Unit::none, 0, llvm},
@@ -54,16 +55,16 @@ constexpr Timing rows[] = {
     {vector_multiply, 5, 1, Unit::fp_multiply, 2 * cycle, llvm},
     {vector_sad, 5, 1, Unit::fp_multiply, 2 * cycle, llvm},
     {vector_mask, 3, 1, Unit::shuffle, 3 * cycle, llvm},
-    {vector_to_integer, 2, 1, Unit::shuffle, 2 * cycle, llvm},  // 3, and 1 back
+    {vector_to_integer, 2, 1, Unit::shuffle, 2 * cycle, llvm},  // 3, and 1 in the other direction
     {vector_extract, 4, 1, Unit::shuffle, 2 * cycle, llvm},
     {vector_insert, 1, 1, Unit::shuffle, cycle, llvm},
     {fp_add, 5, 1, Unit::fp_add, cycle, llvm},
     {fp_multiply, 5, 1, Unit::fp_multiply, 2 * cycle, llvm},
     {fp_convert, 6, 12, Unit::none, 0, llvm},
     {fp_convert_width, 7, 14, Unit::none, 0, llvm},    // 6 to 8
-    {fp_approximate, 6, 12, Unit::none, 0, llvm},      // 4, and 9 of four at once
-    {fp_divide_single, 52, 104, Unit::none, 0, llvm},  // 34, and 70 of four at once
-    {fp_divide_double, 94, 188, Unit::none, 0, llvm},  // 62, and 125 of two at once
+    {fp_approximate, 6, 12, Unit::none, 0, llvm},      // 4, and 9 for four elements
+    {fp_divide_single, 52, 104, Unit::none, 0, llvm},  // 34, and 70 for four elements
+    {fp_divide_double, 94, 188, Unit::none, 0, llvm},  // 62, and 125 for two elements
     {fp_root_single, 52, 104, Unit::none, 0, llvm},
     {fp_root_double, 94, 188, Unit::none, 0, llvm},
     {fp_horizontal, 8, 16, Unit::none, 0, llvm},
@@ -76,8 +77,8 @@ constexpr Timing rows[] = {
 
 }  // namespace
 
-// Two instructions a cycle, a load of 3 cycles: IssueWidth and LoadLatency of the same file; none is done before those
-// in front of it have started: MicroOpBufferSize = 0 there.
+// Two instructions per cycle and a load latency of 3 cycles: IssueWidth and LoadLatency of the same file. No
+// instruction completes before earlier ones have started: MicroOpBufferSize = 0 there.
 constinit const CoreTable bonnell_core = {
     .name = "bonnell",
     .width = 2,

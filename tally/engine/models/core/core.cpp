@@ -6,12 +6,12 @@ namespace {
 
 constexpr Timing not_known = {};
 
-// Not the library's, which the compiler of the engine has no use for: it brings floating point along.
+// std::max() would add floating point, which the engine's build does not support.
 constexpr std::int32_t larger(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
 
 bool is_vector(Register r) { return r >= first_x87 && r < first_mask; }
 
-// One stretch being run: times are relative to its beginning until the end.
+// One run of a code region. Times are relative to its start until finish().
 class Run {
  public:
   Run(const CoreTable& core, const CoreState& state) : core_(core) {
@@ -41,8 +41,8 @@ class Run {
       if (result != no_register) ready_[result] = done;
   }
 
-  // Ends the stretch: times become relative to its end. None lies after it, but for what is on its way in order: less
-  // than 256 cycles of an instruction and as many of a load.
+  // Ends the run: times become relative to its end. Only in-order results may come later than that, by less than 256
+  // cycles of an instruction plus as many of a load.
   std::int32_t finish(CoreState& state) const {
     static_assert(sizeof(CoreTable::window) == 1 && UINT8_MAX * ticks_per_cycle <= INT16_MAX);
     const std::int32_t oldest = -core_.window * ticks_per_cycle;
@@ -53,8 +53,8 @@ class Run {
   }
 
  private:
-  // It starts when what stands in front of it has started, its sources are there and its units are free; its results
-  // come later, and nobody waits for them who does not read them.
+  // Starts an instruction when earlier ones have started and its sources and units are ready. Its results come later,
+  // and only instructions that read them wait.
   void step_in_order(const CoreInstruction& instruction, const Timing& timing) {
     const bool loads = (instruction.memory & CoreInstruction::loads) != 0;
     const bool stores = (instruction.memory & CoreInstruction::stores) != 0;
@@ -94,8 +94,8 @@ class Run {
     return (vector ? core_.vector_load_latency : core_.load_latency) * ticks_per_cycle;
   }
 
-  // A unit works without a pause when there is enough to do, and cannot catch up on more than the window.
-  // Returns when it is free again, before which the instruction does not end.
+  // Occupies a unit, which works without a pause when there is enough to do and catches up on no more than the window.
+  // Returns when it is free again; the instruction does not end before that.
   std::int32_t take(Unit unit, std::int32_t busy) {
     std::int32_t& free = free_[static_cast<unsigned>(unit)];
     free = larger(free, front_ - core_.window * ticks_per_cycle) + busy;

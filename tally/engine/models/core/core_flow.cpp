@@ -4,11 +4,11 @@ namespace tally::models {
 
 namespace {
 
-// Enough for chains to run through loops of several blocks, and for a mean over turns of 2, 3, 4 and 6 rounds.
+// Enough for dependency chains through loops of several blocks, and for a mean over cycles of 2, 3, 4 and 6 rounds.
 constexpr int rounds_to_settle = 20;
 constexpr int rounds_that_count = 12;
 
-// The edges into one block, and the one that is taken most often.
+// The edges into one block, and the most frequent one.
 struct Entries {
   std::span<const CoreEdge> edges;
   const CoreEdge* usual = nullptr;
@@ -23,12 +23,12 @@ Entries entries_of(std::uint32_t block, std::span<const CoreEdge> edges, std::si
   return entries;
 }
 
-// Rounds over all blocks. A block that is entered in the states of last time ends as it did, and is not run again.
+// Rounds over all blocks. A block whose entry states did not change is not run again.
 class Flow {
  public:
   Flow(const CoreTable& core, const CoreMemory& memory) : core_(core), ends_(memory.ends), marks_(memory.marks) {}
 
-  // Ticks of all executions of a block, as things stand in this round.
+  // Returns the ticks of all executions of a block, with the states of this round.
   std::uint64_t ticks_of(std::uint32_t number, const CoreBlock& block, const Entries& entries) {
     CoreMark& mark = marks_[number];
     if (!is_settled(mark, entries)) run_again(mark, ends_[number], block, entries);
@@ -60,7 +60,7 @@ class Flow {
     mark.ticks += usual * left;
     if (end == ends) return;
     ends = end;
-    mark.changed_at = ++now_;  // after run_at: it may follow itself
+    mark.changed_at = ++now_;  // after run_at, because the block may follow itself
   }
 
   const CoreTable& core_;
@@ -95,7 +95,7 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
       if (round >= rounds_to_settle) memory.marks[i].cycles += taken;
     }
   }
-  // Rounded where they are added up, so that nothing is lost between blocks.
+  // Rounded during the summation, so that nothing is lost between blocks.
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     CoreMark& mark = memory.marks[i];
     ticks += mark.cycles;

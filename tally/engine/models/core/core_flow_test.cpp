@@ -27,8 +27,8 @@ TEST(CoreFlow, ALoopOfOneBlock) {
   EXPECT_EQ(total_of({{loop, n}}, {{0, 0, n - 1}}), (CoreTotal{.cycles = 3 * n, .instructions = 3 * n}));
 }
 
-// As an engine sees it: the block ends at the conditional branch, and the rest of the loop is another one. The chain
-// goes through a block that does not touch its register.
+// As the engine sees it: the block ends at the conditional branch, and the rest of the loop is another block. The chain
+// passes through a block that does not use its register.
 TEST(CoreFlow, ALoopOfTwoBlocks) {
   for (const int nops : {0, 1, 3}) {
     const Code code = factorial5(nops);
@@ -41,7 +41,7 @@ TEST(CoreFlow, ALoopOfTwoBlocks) {
   }
 }
 
-// The blocks' order in memory is not that in which they run.
+// The blocks' order in memory differs from their order of execution.
 TEST(CoreFlow, ALoopOfFiveBlocksInAnyOrder) {
   const Code links[] = {{multiply(r12, r11)}, {decrement(r11)}, {nop()}, {compare(r11)}, {branch()}};
   const std::vector<CoreBlock> blocks{{links[3], n}, {links[0], n}, {links[4], n}, {links[2], n}, {links[1], n}};
@@ -49,7 +49,7 @@ TEST(CoreFlow, ALoopOfFiveBlocksInAnyOrder) {
   EXPECT_EQ(total_of(blocks, edges).cycles, 3 * n);
 }
 
-// Half of the time a loop has a long way: each way costs what it costs from the state that it is entered in.
+// Half of the iterations take a long path: each path costs what it does from its entry state.
 TEST(CoreFlow, EdgesAreWeighed) {
   const Code head{nop(), nop(), nop(), nop()}, way(8, nop()), longer(24, nop());
   const std::vector<CoreBlock> blocks{{head, n}, {way, n / 4}, {longer, n - n / 4}};
@@ -57,23 +57,23 @@ TEST(CoreFlow, EdgesAreWeighed) {
   EXPECT_EQ(total_of(blocks, edges).cycles, n + 2 * (n / 4) + 6 * (n - n / 4));
 }
 
-TEST(CoreFlow, AnEdgeThatIsTakenSeldomHasItsOwnCost) {
-  // The block waits for a division when it is entered after one, and for nothing when it comes from itself.
+TEST(CoreFlow, ARareEdgeHasItsOwnCost) {
+  // The block waits for a division when it is entered after one, and for nothing when it follows itself.
   const Code divide{{.operation = Operation::divide_wide, .sources = {r11}, .results = {r12}}};
   const Code use{add(r13, r12), nop(), nop(), nop()};
   const std::vector<CoreBlock> blocks{{divide, 10}, {use, 1000}};
   EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles, 10U * 64U + 990 + 10U * 7U / 4);
 }
 
-// And a block that is entered after a long time finds all its sources ready.
-TEST(CoreFlow, TheStateOfASeldomEdgeIsThatOfItsBlock) {
+// A block that is entered after a long time finds all its sources ready.
+TEST(CoreFlow, TheStateOfARareEdgeIsThatOfItsBlock) {
   const Code idle(400, nop());
   const Code use{add(r13, r12), nop()};
   const std::vector<CoreBlock> blocks{{idle, 10}, {use, 1000}};
   EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles, 10U * 100 + 990 + 10 / 2);
 }
 
-// A block ends in the state that its most frequent way in leads to, whichever edge is listed first.
+// The end state of a block depends on its most frequent entry edge, whichever edge is listed first.
 TEST(CoreFlow, TheUsualEdgeIsTheMostFrequentOne) {
   const Code idle(400, nop());
   const Code chain{multiply(r12, r12)};
@@ -82,12 +82,12 @@ TEST(CoreFlow, TheUsualEdgeIsTheMostFrequentOne) {
   EXPECT_EQ(cycles, 2000U + (n - 20) * 3 + 5);
 }
 
-TEST(CoreFlow, ExecutionsWithoutAnEdgeCostWhatTheUsualOnesDo) {
+TEST(CoreFlow, ExecutionsWithoutAnEdgeCostTheSameAsTheUsualOnes) {
   const Code loop = factorial3();
   EXPECT_EQ(total_of({{loop, n}}, {{0, 0, n / 2}}).cycles, 3 * n);
 }
 
-// Every block in every round: what total() leaves out because nothing changed.
+// Runs every block in every round, including those that total() skips because nothing changed.
 std::uint64_t cycles_without_leaving_any_out(const std::vector<CoreBlock>& blocks, const std::vector<CoreEdge>& edges) {
   std::vector<CoreState> ends(blocks.size());
   std::uint64_t ticks = 0;
@@ -114,7 +114,7 @@ std::uint64_t cycles_without_leaving_any_out(const std::vector<CoreBlock>& block
   return ticks / 12 / ticks_per_cycle;
 }
 
-TEST(CoreFlow, BlocksThatAreLeftOutCostTheSame) {
+TEST(CoreFlow, SkippedBlocksCostTheSame) {
   std::mt19937_64 random(7);
   const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
   for (int program = 0; program < 200; ++program) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-// Cycles of one iteration, once the loop has settled.
+// Returns the cycles of one iteration after the loop has settled.
 double per_iteration(const Code& loop, const CoreTable& core = haswell_core) {
   CoreState state;
   for (int i = 0; i < 1000; ++i) run(core, loop, state);
@@ -20,7 +20,7 @@ double per_iteration(const Code& loop, const CoreTable& core = haswell_core) {
   return static_cast<double>(ticks) / 1000 / ticks_per_cycle;
 }
 
-// What the article measured on its Xeon: 3.02 to 3.06, and 3.54 with nine nops.
+// The article's measurements on its Xeon: 3.02 to 3.06, and 3.54 with nine nops.
 TEST(Core, FactorialLoopsTakeTheLatencyOfTheMultiplication) {
   EXPECT_EQ(per_iteration(factorial5()), 3.0);
   EXPECT_EQ(per_iteration(factorial4()), 3.0);
@@ -71,9 +71,9 @@ TEST(Core, DivisionsWaitForTheirUnit) {
   EXPECT_EQ(per_iteration({divide(vector_register(0)), divide(vector_register(1))}), 14.0);
 }
 
-// A load from a fixed address into a division of 64 cycles: without sources to wait for it is done as early as the
-// window lets it, 48 cycles ahead.
-TEST(Core, TheWindowIsTheMostThatCanBeDoneInAdvance) {
+// A load from a fixed address into a division of 64 cycles: it has no sources to wait for, so it is done as early as
+// the window permits, 48 cycles ahead.
+TEST(Core, TheWindowLimitsWorkInAdvance) {
   CoreState state;
   CoreInstruction divide{.operation = Operation::divide_wide, .results = {r12}};
   EXPECT_EQ(run(haswell_core, Code{divide}, state).ticks, 48 * ticks_per_cycle) << "its unit";
@@ -111,17 +111,17 @@ TEST(CoreInOrder, StartsTwoACycle) {
   EXPECT_EQ(per_iteration({add(r12, r11), add(r12, r11)}, bonnell_core), 2.0) << "one";
 }
 
-TEST(CoreInOrder, ALoadIsWaitedForWhereItIsUsedAndByAllThatFollows) {
+TEST(CoreInOrder, AUseOfALoadWaitsAndDelaysAllLaterInstructions) {
   EXPECT_EQ(per_iteration({load(r12, r12)}, bonnell_core), 3.0) << "a chase";
   EXPECT_EQ(per_iteration({load(r12, r11), nop(), nop(), nop()}, bonnell_core), 2.0) << "nobody reads it";
-  // The addition starts 3 cycles after the load, and what follows it with it; a core that is not in order has done that
-  // meanwhile.
+  // The addition starts 3 cycles after the load, and the following instructions start with it. An out-of-order core has
+  // executed those meanwhile.
   const Code loop{load(r12, r11), add(r13, r12), add(general(14), r11), add(general(15), r11)};
   EXPECT_EQ(per_iteration(loop, bonnell_core), 4.5);
   EXPECT_EQ(per_iteration(loop), 1.0);
 }
 
-TEST(CoreInOrder, AResultOnItsWayIsWaitedForInTheNextStretch) {
+TEST(CoreInOrder, AResultInFlightIsWaitedForInTheNextRun) {
   CoreState state;
   const CoreInstruction divide{.operation = Operation::x87_root, .results = {r12}};
   EXPECT_EQ(run(bonnell_core, Code{divide}, state).ticks, 71 * ticks_per_cycle) << "both ports are its own meanwhile";

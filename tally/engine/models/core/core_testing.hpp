@@ -9,7 +9,7 @@ namespace tally::models::testing {
 
 using Code = std::vector<CoreInstruction>;
 
-/// General register n (0 is RAX) as the model numbers it.
+/// General register n (0 is RAX) as numbered by the model.
 constexpr Register general(unsigned n) { return static_cast<Register>(first_general + n); }
 constexpr Register vector_register(unsigned n) { return static_cast<Register>(first_vector + n); }
 constexpr Register r11 = general(11), r12 = general(12), r13 = general(13);
@@ -36,7 +36,7 @@ inline CoreInstruction store(Register base, Register from) {
   return {.operation = Operation::move, .memory = CoreInstruction::stores, .address = {base}, .sources = {from}};
 }
 
-/// The RDPMC article's loops: compare, branch, multiply, decrement, jump, with `nops` in front of each of the last
+/// The loops of the RDPMC article: compare, branch, multiply, decrement, jump, with `nops` nops before each of the last
 /// three.
 inline Code factorial5(int nops = 0) {
   Code code{compare(r11), branch()};

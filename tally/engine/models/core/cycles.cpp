@@ -4,11 +4,11 @@ namespace tally::models {
 
 namespace {
 
-// Loads and fetches: what somebody waits for.
+// Loads and fetches, which the core waits for.
 std::uint64_t awaited(const LevelCounts& level) { return level.loads + level.fetches; }
 std::uint64_t awaited_misses(const LevelCounts& level) { return level.load_misses + level.fetch_misses; }
 
-// Cycles beyond those that a hit in L1 takes.
+// Returns the cycles in excess of an L1 hit.
 std::uint64_t beyond(unsigned latency, unsigned load_latency) {
   return latency > load_latency ? latency - load_latency : 0;
 }
@@ -19,7 +19,7 @@ std::uint64_t miss_cycles(const Latencies& latencies, unsigned load_latency, con
                           const TlbCounts& tlbs, const BranchCounts& branches) {
   const std::uint64_t l2_hits = awaited(caches.l2) - awaited_misses(caches.l2);
   const std::uint64_t llc_hits = awaited(caches.llc) - awaited_misses(caches.llc);
-  // The last level that was asked misses into memory; without any it is the first one's misses.
+  // Misses of the last level that was used go to memory; without a second level, those of the first.
   const std::uint64_t from_memory = caches.llc.references() > 0 ? awaited_misses(caches.llc)
                                     : caches.l2.references() > 0
                                         ? awaited_misses(caches.l2)

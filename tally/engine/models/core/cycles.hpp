@@ -1,4 +1,4 @@
-// What misses add to the core's cycles.
+// The cycles that misses add to those of the core.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace tally::models {
 
-/// How long things take that the core model leaves out: cycles from a load to its use where it is found in that place,
-/// and cycles lost by a wrong prediction. Nothing overlaps in the model, so a program that has many misses on their way
-/// at once takes less in fact.
+/// Latencies that the core model excludes: cycles from a load to its use by the level that serves it, and cycles lost
+/// by a misprediction. Nothing overlaps in this model, so a program with many outstanding misses takes less time in
+/// reality.
 struct Latencies {
   std::uint16_t l2 = 0, llc = 0, memory = 0;
   std::uint16_t stlb = 0,
-                walk = 0;  ///< added by a translation that is found in the second level, and by one that is not
+                walk = 0;  ///< added by a translation that hits in the second level, and by one that misses
   std::uint16_t mispredict = 0;
   bool operator==(const Latencies&) const = default;
 };
 
-/// Cycles that misses of loads and of instruction fetches add to those of the core, whose own loads take
-/// `load_latency`. Stores are waited for by nobody. Models that were not run have counts of zero and add nothing.
+/// Returns the cycles that misses of loads and fetches add to those of the core, whose own loads take `load_latency`.
+/// Stores do not stall. Models that were not run have zero counts and add nothing.
 std::uint64_t miss_cycles(const Latencies& latencies, unsigned load_latency, const HierarchyCounts& caches,
                           const TlbCounts& tlbs, const BranchCounts& branches);
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Latencies latencies{.l2 = 12, .llc = 36, .memory = 200, .stlb = 7, .walk = 30, .mispredict = 15};
 
-TEST(MissCycles, EachPlaceAddsWhatItTakesLongerThanL1) {
+TEST(MissCycles, EachLevelAddsItsLatencyBeyondL1) {
   HierarchyCounts caches;
   caches.l1d = {.loads = 1000, .load_misses = 100, .stores = 500, .store_misses = 50};
   caches.l2 = {.loads = 100, .load_misses = 30, .stores = 50, .store_misses = 50};
@@ -15,14 +15,14 @@ TEST(MissCycles, EachPlaceAddsWhatItTakesLongerThanL1) {
   EXPECT_EQ(miss_cycles(latencies, 5, caches, {}, {}), 70U * 7 + 20 * 31 + 10 * 195);
 }
 
-TEST(MissCycles, FetchesAreWaitedForToo) {
+TEST(MissCycles, FetchesStallToo) {
   HierarchyCounts caches;
   caches.l1i = {.fetches = 1000, .fetch_misses = 10};
   caches.l2 = {.fetches = 10, .fetch_misses = 0};
   EXPECT_EQ(miss_cycles(latencies, 5, caches, {}, {}), 10U * 7);
 }
 
-TEST(MissCycles, TheLastLevelThatThereIsMissesIntoMemory) {
+TEST(MissCycles, TheLastExistingLevelMissesIntoMemory) {
   HierarchyCounts caches;
   caches.l1d = {.loads = 1000, .load_misses = 100};
   EXPECT_EQ(miss_cycles(latencies, 5, caches, {}, {}), 100U * 195);
@@ -30,7 +30,7 @@ TEST(MissCycles, TheLastLevelThatThereIsMissesIntoMemory) {
   EXPECT_EQ(miss_cycles(latencies, 5, caches, {}, {}), 70U * 7 + 30 * 195);
 }
 
-TEST(MissCycles, WhatHasNoLatencyAddsNothing) {
+TEST(MissCycles, ALatencyOfZeroAddsNothing) {
   HierarchyCounts caches;
   caches.l1d = {.loads = 1000, .load_misses = 100};
   caches.l2 = {.loads = 100, .load_misses = 30};

@@ -4,19 +4,19 @@ namespace tally::models {
 
 namespace {
 
-// Where a row comes from. The figures are facts about the processor; where a source gives a range, as for divisions,
-// whose time depends on the operands, the row has its middle.
+// The sources of the rows. The values are facts about the processor. If a source gives a range, as for divisions, whose
+// time depends on the operands, the row has its mean.
 constexpr const char* llvm = "LLVM 16, X86SchedHaswell.td (llvm-mca -mcpu=haswell)";
 constexpr const char* fog = "A. Fog, Instruction tables (2022-11-04), Haswell";
 
 constexpr std::uint16_t cycle = ticks_per_cycle;
 using enum Operation;
 
-// Slots are operations of the fused domain.
+// Slots are fused-domain micro-operations.
 constexpr Timing rows[] = {
     {nop, 0, 1, Unit::none, 0, fog},
     {zeroing, 0, 1, Unit::none, 0, llvm},
-    {move, 0, 1, Unit::none, 0, fog},  // 0 or 1: most are eliminated when registers are renamed
+    {move, 0, 1, Unit::none, 0, fog},  // 0 or 1: most are eliminated by register renaming
     {extend, 1, 1, Unit::none, 0, llvm},
     {alu, 1, 1, Unit::none, 0, llvm},
     {carry, 2, 2, Unit::none, 0, llvm},
@@ -35,9 +35,9 @@ constexpr Timing rows[] = {
     {byte_swap_wide, 2, 2, Unit::none, 0, llvm},
     {multiply, 3, 1, Unit::multiply, cycle, llvm},
     {multiply_wide, 4, 2, Unit::multiply, cycle, llvm},
-    {divide, 26, 10, Unit::divide, 10 * cycle, fog},              // 22 to 29, one in 8 to 11
-    {divide_wide, 64, 36, Unit::divide, 48 * cycle, fog},         // 32 to 96, one in 21 to 74
-    {divide_wide_signed, 71, 59, Unit::divide, 52 * cycle, fog},  // 39 to 103, one in 24 to 81
+    {divide, 26, 10, Unit::divide, 10 * cycle, fog},              // 22 to 29, one per 8 to 11
+    {divide_wide, 64, 36, Unit::divide, 48 * cycle, fog},         // 32 to 96, one per 21 to 74
+    {divide_wide_signed, 71, 59, Unit::divide, 52 * cycle, fog},  // 39 to 103, one per 24 to 81
     {exchange, 2, 3, Unit::none, 0, llvm},
     {locked, 19, 10, Unit::none, 0, fog},
     {push, 0, 1, Unit::none, 0, fog},
@@ -80,11 +80,11 @@ constexpr Timing rows[] = {
     {fp_approximate, 5, 1, Unit::fp_multiply, cycle, llvm},
     {fp_divide_single, 13, 1, Unit::divide, 7 * cycle, llvm},
     {fp_divide_single_wide, 21, 3, Unit::divide, 14 * cycle, llvm},
-    {fp_divide_double, 15, 1, Unit::divide, 11 * cycle, fog},       // 10 to 20, one in 8 to 14
-    {fp_divide_double_wide, 27, 3, Unit::divide, 22 * cycle, fog},  // 19 to 35, one in 16 to 28
+    {fp_divide_double, 15, 1, Unit::divide, 11 * cycle, fog},       // 10 to 20, one per 8 to 14
+    {fp_divide_double_wide, 27, 3, Unit::divide, 22 * cycle, fog},  // 19 to 35, one per 16 to 28
     {fp_root_single, 11, 1, Unit::divide, 7 * cycle, llvm},
     {fp_root_single_wide, 21, 3, Unit::divide, 14 * cycle, llvm},
-    {fp_root_double, 16, 1, Unit::divide, 11 * cycle, fog},  // one in 8 to 14
+    {fp_root_double, 16, 1, Unit::divide, 11 * cycle, fog},  // one per 8 to 14
     {fp_root_double_wide, 28, 3, Unit::divide, 22 * cycle, fog},
     {fp_horizontal, 5, 3, Unit::shuffle, 2 * cycle, llvm},
     {fp_dot_single, 14, 4, Unit::shuffle, 2 * cycle, llvm},
@@ -92,7 +92,7 @@ constexpr Timing rows[] = {
     {x87_move, 1, 1, Unit::none, 0, llvm},
     {x87_add, 3, 1, Unit::fp_add, cycle, llvm},
     {x87_multiply, 5, 1, Unit::fp_multiply, cycle, llvm},
-    {x87_divide, 17, 1, Unit::divide, 13 * cycle, fog},  // 10 to 24, one in 8 to 18
+    {x87_divide, 17, 1, Unit::divide, 13 * cycle, fog},  // 10 to 24, one per 8 to 18
     {x87_root, 17, 1, Unit::divide, 13 * cycle, fog},
 };
 
@@ -100,9 +100,9 @@ static_assert(sizeof rows / sizeof rows[0] == operations - 1, "one row for every
 
 }  // namespace
 
-// Width 4, a reorder buffer of 192 operations (48 cycles of 4), two loads and one store a cycle: Intel 64 and IA-32
-// Architectures Optimization Reference Manual, "Haswell microarchitecture". Loads: 4 cycles with a simple address, 5
-// with any other; vectors 6 (LLVM).
+// Width 4, a reorder buffer of 192 micro-operations (48 cycles of 4), two loads and one store per cycle: Intel 64 and
+// IA-32 Architectures Optimization Reference Manual, "Haswell microarchitecture". Loads: 4 cycles with a simple
+// address, 5 with any other; vectors 6 (LLVM).
 constinit const CoreTable haswell_core = {
     .name = "haswell",
     .width = 4,

@@ -5,7 +5,7 @@
 
 namespace tally::models {
 
-/// Timings of Haswell; each row names its source. AVX-512 and what came later is unknown to it.
+/// Timings of Haswell; each row names its source. AVX-512 and later extensions have no timing.
 extern constinit const CoreTable haswell_core;
 
 }  // namespace tally::models

@@ -1,23 +1,23 @@
-// Kinds of instructions as the core model tells them apart: by how long they take.
+// Kinds of instructions that the core model distinguishes by their timing.
 #pragma once
 
 #include <cstdint>
 
 namespace tally::models {
 
-/// One kind. `unknown` is what no list names: system instructions, microcode, extensions that are too new.
+/// One kind. `unknown`: no list has the mnemonic (system instructions, microcode, recent extensions).
 enum class Operation : std::uint8_t {
   unknown,
   nop,
-  zeroing,   ///< a register is cleared by an idiom (xor of a register with itself): no sources, no time
+  zeroing,   ///< clearing a register by an idiom (xor with itself): no sources, no latency
   move,      ///< also loads and stores, whose time comes from the memory operand
   extend,    ///< to a wider register
   alu,       ///< addition, logic, comparison, test, decrement …
   carry,     ///< addition and subtraction with carry
   select,    ///< cmov
   set,       ///< setcc
-  lea,       ///< up to two parts
-  lea_slow,  ///< three parts, or relative to RIP
+  lea,       ///< up to two address parts
+  lea_slow,  ///< three address parts, or RIP-relative
   shift,     ///< by a constant, and rotation
   shift_by_register,
   rotate_carry,
@@ -28,7 +28,7 @@ enum class Operation : std::uint8_t {
   byte_swap,
   byte_swap_wide,
   multiply,
-  multiply_wide,  ///< with a result of two registers
+  multiply_wide,  ///< with a result in two registers
   divide,         ///< up to 32 bits
   divide_wide,
   divide_wide_signed,
@@ -88,24 +88,24 @@ enum class Operation : std::uint8_t {
   x87_multiply,
   x87_divide,
   x87_root,
-  count,  ///< how many there are
+  count,  ///< the number of kinds
 };
 
 constexpr unsigned operations = static_cast<unsigned>(Operation::count);
 
-/// What of an instruction's form changes its kind, beside the mnemonic.
+/// Properties of an instruction that determine its kind, in addition to the mnemonic.
 struct Form {
-  std::uint16_t bits = 64;         ///< width of its operands; the vector's length for SSE and AVX
-  std::uint8_t operands = 2;       ///< that are written out
-  bool immediate = false;          ///< the last of them is a constant
+  std::uint16_t bits = 64;         ///< operand width; the vector length for SSE and AVX
+  std::uint8_t operands = 2;       ///< explicit operands
+  bool immediate = false;          ///< the last one is a constant
   bool memory = false;             ///< one of them is in memory
-  std::uint8_t address_parts = 1;  ///< of base, index and displacement; 3 for one relative to RIP
+  std::uint8_t address_parts = 1;  ///< of base, index and displacement; 3 for RIP-relative
   bool locked = false;             ///< has a lock prefix
-  bool same_register = false;      ///< all sources are one and the same register
+  bool same_register = false;      ///< all sources are the same register
 };
 
-/// The kind of an instruction. The mnemonic is in lower case, as disassemblers have it, and ends with a zero; AVX forms
-/// are found by the name without their `v`. Cost: a search of some 5 KB of names; keep the answer.
+/// Returns the kind of an instruction. The mnemonic is in lower case, as in a disassembly, and ends with a zero; AVX
+/// forms are found by the name without `v`. Cost: a search of some 5 KB of names, so keep the result.
 Operation operation_of(const char* mnemonic, const Form& form);
 
 }  // namespace tally::models

@@ -19,7 +19,7 @@ TEST(Operation, PartsOfNamesAreNoNames) {
     EXPECT_EQ(operation_of(mnemonic, {}), Operation::unknown) << mnemonic;
 }
 
-TEST(Operation, WhatNoListNamesIsUnknown) {
+TEST(Operation, UnlistedMnemonicsAreUnknown) {
   for (const char* mnemonic : {"cpuid", "syscall", "xsave", "vpternlogd", "fsin", "tdpbssd", "kmovq"})
     EXPECT_EQ(operation_of(mnemonic, {}), Operation::unknown) << mnemonic;
 }

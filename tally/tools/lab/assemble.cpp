@@ -1,4 +1,4 @@
-// Assembly: nasm is started, and what it says is told in words for the line that the user wrote.
+// Runs nasm and rewrites its messages for the line that the user wrote.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The statement without its comment, in lower case, without blanks around it.
+// Returns the statement without its comment, in lower case and trimmed.
 std::string statement_of(std::string_view line) { return lower(trimmed(line.substr(0, line.find(';')))); }
 
 bool says(const std::string& text, std::string_view word, std::string_view other = "[") {
@@ -34,7 +34,7 @@ bool says(const std::string& text, std::string_view word, std::string_view other
   return false;
 }
 
-// `bits 64` in the source; 0 where there is none.
+// Returns N of `bits N` in the source; 0 if it is missing.
 int bits_in(const std::string& text) {
   for (const std::string& line : split(text, '\n')) {
     std::string statement = statement_of(line);
@@ -47,7 +47,7 @@ int bits_in(const std::string& text) {
   return 0;
 }
 
-// Words that a mistyped one may have been meant to be: what these programs are made of.
+// Candidates for the correction of a mistyped word: the usual mnemonics.
 const std::vector<std::string>& mnemonics() {
   static const std::vector<std::string> words = {
       "rdmsr", "wrmsr", "rdpmc", "rdtsc", "cpuid", "mov",   "movzx", "movsx", "lea",  "add",  "sub",    "inc",
@@ -58,7 +58,7 @@ const std::vector<std::string>& mnemonics() {
   return words;
 }
 
-// A label of the program that differs in case alone: assemblers of others may take no notice of that. nasm does.
+// Returns a label that differs in case only: some assemblers ignore case, nasm does not.
 std::string label_in_other_case(const std::string& name, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     const std::string label = trimmed(line.substr(0, line.find_first_of(":;")));
@@ -67,7 +67,7 @@ std::string label_in_other_case(const std::string& name, const std::vector<std::
   return "";
 }
 
-// What to do about what nasm says of a line of the program.
+// Returns advice for nasm's message about a line of the program.
 std::string advice(const std::string& message, const std::string& line, const std::vector<std::string>& lines) {
   const std::string statement = statement_of(line);
   const std::string word = statement.substr(0, statement.find_first_of(" \t"));
@@ -96,7 +96,7 @@ std::string advice(const std::string& message, const std::string& line, const st
   return "";
 }
 
-/// One complaint of nasm: "FILE:12: error: text".
+/// One message of nasm: "FILE:12: error: text".
 struct Complaint {
   int line = 0;
   std::string file;
@@ -122,7 +122,7 @@ std::vector<Complaint> complaints_in(const std::string& output) {
   return all;
 }
 
-// Of a file, its name without the characters that nasm does not take: control characters.
+// Returns the name of a file without the characters that nasm does not accept: control characters.
 std::string name_for_nasm(const std::string& path) {
   std::string name = fs::path(path).filename().string();
   std::replace_if(
@@ -130,8 +130,8 @@ std::string name_for_nasm(const std::string& path) {
   return name;
 }
 
-// A complaint in words: the line as it was written below it, and what may have been meant.
-std::string told(const Complaint& one, const std::string& name, const std::vector<std::string>& lines) {
+// Formats a message: the source line below it, and a suggestion.
+std::string format_complaint(const Complaint& one, const std::string& name, const std::vector<std::string>& lines) {
   const bool is_users = one.line > 0 && static_cast<std::size_t>(one.line) <= lines.size() &&
                         fs::path(one.file).filename() == name_for_nasm(name);
   const std::string line = is_users ? lines[static_cast<std::size_t>(one.line) - 1] : "";
@@ -140,8 +140,8 @@ std::string told(const Complaint& one, const std::string& name, const std::vecto
                      line.empty() ? "" : "\n           " + trimmed(line), what.empty() ? "" : "\n           " + what);
 }
 
-// One mistake may make nasm complain twice of its line. A mistyped instruction without operands is a label to it, of
-// which it only warns.
+// One mistake may cause two messages of nasm for its line. nasm treats a mistyped instruction without operands as a
+// label and only warns about it.
 std::vector<std::string> reported_all(const std::string& name, const std::string& source, const std::string& output) {
   constexpr std::size_t most = 5;
   const std::vector<std::string> lines = split(source, '\n');
@@ -152,7 +152,7 @@ std::vector<std::string> reported_all(const std::string& name, const std::string
   for (const Complaint& one : all) {
     if (one.line == last || parts.size() >= most) continue;
     last = one.line;
-    parts.push_back(told(one, name, lines));
+    parts.push_back(format_complaint(one, name, lines));
   }
   return parts;
 }
@@ -163,7 +163,7 @@ tl::unexpected<Error> refuse(const std::string& name, const std::string& source,
   return fail(Code::bad_usage, join(parts, "\n       "));
 }
 
-// The parts of nasm's map: where each section lies, and the labels.
+// The parts of nasm's map: the addresses of sections and labels.
 struct Map {
   std::map<std::string, std::uint64_t> sections;
   std::map<std::string, std::uint64_t> symbols;
@@ -212,11 +212,11 @@ ListingRow read_row(const std::string& row) {
   return out;
 }
 
-// nasm lists the source of the wrapper: the user's file is included from it, so its depth is 1.
+// nasm lists the source of the wrapper, which includes the user's file: so that file has depth 1.
 std::vector<Line> read_listing(const std::string& listing, const Map& map, int depth_of_user) {
   std::vector<Line> lines;
   std::string section = ".text";
-  ListingRow users;  // the last row of the user's own
+  ListingRow users;  // the last row of the user's file
   for (const std::string& raw : split(listing, '\n')) {
     if (raw.size() < 7) continue;
     const ListingRow row = read_row(raw);
@@ -232,9 +232,9 @@ std::vector<Line> read_listing(const std::string& listing, const Map& map, int d
     const auto base = map.sections.find(section);
     if (!row.has_bytes || base == map.sections.end()) continue;
     const std::uint64_t address = base->second + row.offset;
-    // A long row of data goes on below.
+    // A long row of data continues in the next row.
     if (trimmed(row.text).empty()) continue;
-    // What a macro expands to belongs to the line that names it.
+    // The expansion of a macro belongs to the line that uses it.
     const bool is_macro = row.depth > depth_of_user && !lower(trimmed(users.text)).starts_with("%include");
     lines.push_back({address, is_macro ? users.line : row.line, row.depth != depth_of_user && !is_macro,
                      trimmed(is_macro ? users.text : row.text)});
@@ -243,7 +243,7 @@ std::vector<Line> read_listing(const std::string& listing, const Map& map, int d
   return lines;
 }
 
-// A string of nasm's with escapes, which any name of a file fits into.
+// Returns a nasm string with escapes, which can hold any file name.
 std::string quoted(const std::string& name) {
   std::string text = "`";
   for (const unsigned char c : name) {
@@ -263,10 +263,10 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   const Folder scratch{*where};
   Image image;
   image.name = name;
-  const int said = bits_in(text);
-  image.bits = bits != 0 ? bits : said != 0 ? said : 32;
+  const int declared_bits = bits_in(text);
+  image.bits = bits != 0 ? bits : declared_bits != 0 ? declared_bits : 32;
   const bool has_origin = says(text, "org");
-  // The user's file keeps its name, so that the assembler's words name it.
+  // The user's file keeps its name, so that the assembler's messages contain it.
   const fs::path user = scratch.path / name_for_nasm(name);
   const fs::path wrapper = scratch.path / "lab.wrapper";
   std::ofstream(user) << text;
@@ -276,21 +276,21 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   if (!has_origin) head += fmt::format("org {:#x}\n", image.bits == 16 ? 0x7C00 : 0x10'0000);
   std::ofstream(scratch.path / "lab.constants") << constants_text();
   std::ofstream(wrapper) << head << "%include " << quoted(user.filename().string()) << "\n";
-  // A program may bring its own of what lab.inc has.
+  // A program may define names that lab.inc also defines.
   std::vector<std::string> command = {"nasm", "-w-pp-macro-redef-multi", "-w-number-overflow", "-f", "bin"};
   for (const std::string& word :
        {std::string("-o"), (scratch.path / "out").string(), std::string("-l"), (scratch.path / "listing").string(),
         "-I" + scratch.path.string() + "/", "-I" + folder + "/", wrapper.string()})
     command.push_back(word);
   for (const std::string& one : defines) command.push_back("-D" + one);
-  const Said said_so = output_of(command);
-  const std::string& output = said_so.text;
-  if (said_so.was_stopped) return fail(Code::cannot_measure, "the assembler was stopped");
-  if (said_so.is_missing) {
+  const Said nasm = output_of(command);
+  const std::string& output = nasm.text;
+  if (nasm.was_stopped) return fail(Code::cannot_measure, "the assembler was stopped");
+  if (nasm.is_missing) {
     return fail(Code::not_found, "assembly needs the program nasm, which is not here",
                 "install it: sudo apt-get install nasm");
   }
-  if (said_so.status != 0) return refuse(name, text, output);
+  if (nasm.status != 0) return refuse(name, text, output);
   image.warnings = reported_all(name, text, output);
   const std::string bytes = read_file(scratch.path / "out");
   const Map map = read_map(read_file(scratch.path / "map"));

@@ -1,4 +1,4 @@
-// What a boot loader would do: tables, segments, and a jump to the program in its mode.
+// Does the work of a boot loader: tables, segments, and a jump to the program in its mode.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -49,8 +49,9 @@ void Machine::lay_out_tables() {
   }
 }
 
-// What a multiboot loader leaves: sizes of memory and a command line, EBX to them, a magic number in EAX. The two moves
-// are laid at `at`; what follows them is returned. Source: Multiboot specification 0.6.96, "Machine state".
+// Sets up what a multiboot loader provides: memory sizes and a command line, their address in EBX, and a magic number
+// in EAX. Writes the two moves at `at` and returns the address after them. Source: Multiboot specification 0.6.96,
+// "Machine state".
 std::uint64_t Machine::lay_out_boot_information(std::uint64_t at) {
   constexpr std::uint64_t has_memory = 1, has_command_line = 4;
   constexpr std::uint64_t lower = 640, first_mebibyte = 1 << 20;
@@ -74,7 +75,7 @@ Result<bool> Machine::start() {
   if (const uc_err error = uc_open(UC_ARCH_X86, mode, &uc_); error != UC_ERR_OK) {
     return fail(Code::cannot_measure, fmt::format("the emulator does not start: {}", uc_strerror(error)), "");
   }
-  // A file, so that its pages can be mapped at other addresses, too; those that nobody touches cost nothing.
+  // The memory is a file, so that its pages can also be mapped at other addresses; unused pages cost nothing.
   auto file = linux::make_memory_file("tally-lab", memory_size());
   if (!file) return fail(file.error());
   auto mapping = linux::map_ranges(file->get(), {{0, memory_size()}});
@@ -85,20 +86,20 @@ Result<bool> Machine::start() {
   checkpoint_.cover(memory_, memory_size());
   uc_mem_map_ptr(uc_, 0, memory_size(), UC_PROT_ALL, memory_);
   uc_mmio_map(uc_, layout::apic, layout::apic_size, on_apic_read, this, on_apic_write, this);
-  for (const Piece& piece : image_.pieces) {
-    if (image_.bits != 16 && piece.address < layout::rom_end && !piece.bytes.empty()) {
+  for (const Piece& part : image_.pieces) {
+    if (image_.bits != 16 && part.address < layout::rom_end && !part.bytes.empty()) {
       return fail(Code::bad_usage,
                   fmt::format("'{}' loads at {:X}H, where the lab keeps its tables: below {:X}H", image_.name,
-                              piece.address, layout::rom_end),
+                              part.address, layout::rom_end),
                   "link it at 100000H, as by ld -Ttext=0x100000; programs of an operating system do not run here");
     }
-    if (piece.address > memory_size() || piece.bytes.size() > memory_size() - piece.address) {
+    if (part.address > memory_size() || part.bytes.size() > memory_size() - part.address) {
       return fail(Code::bad_usage,
                   fmt::format("'{}' does not fit: {} bytes at {:X}H, and the machine has {} MiB", image_.name,
-                              piece.bytes.size(), piece.address, memory_size() >> 20),
+                              part.bytes.size(), part.address, memory_size() >> 20),
                   "");
     }
-    std::memcpy(memory_ + piece.address, piece.bytes.data(), piece.bytes.size());
+    std::memcpy(memory_ + part.address, part.bytes.data(), part.bytes.size());
   }
   lay_out_tables();
   add_hooks();
@@ -111,14 +112,14 @@ Result<bool> Machine::start() {
     set(UC_X86_REG_RIP, image_.entry);
     return true;
   }
-  // Segments are loaded by instructions, so that the emulator knows them all: MOV DS, ES, SS; then a far return.
+  // Segments are loaded by instructions, so that the emulator registers all of them: MOV DS, ES, SS; then a far return.
   const std::uint8_t load[] = {0x8E, 0xD8, 0x8E, 0xC0, 0x8E, 0xD0};
   std::memcpy(memory_ + layout::boot, load, sizeof load);
   std::uint64_t at = layout::boot + sizeof load;
   if (image_.is_multiboot) at = lay_out_boot_information(at);
   if (image_.bits == 64) memory_[at++] = 0x48;
   memory_[at++] = 0xCB;
-  // Where CPL 3 is left: a far call through the gate, CALL FAR [pointer].
+  // The exit from CPL 3: a far call through the gate, CALL FAR [pointer].
   const std::uint8_t call[] = {0xFF, 0x1C, 0x25};
   std::uint64_t from = layout::from_user;
   memory_[from++] = call[0];

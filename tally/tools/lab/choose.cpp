@@ -21,13 +21,13 @@ tl::unexpected<Error> no_such_model(const std::string& name) {
               "there are " + join(names, ", "));
 }
 
-// The Arm core of --model; where none is named, the usual one for a program that is for Arm.
+// Returns the Arm core of --model, or the default one for an Arm program.
 const ArmProfile* arm_profile(const Options& options, bool is_arm_program) {
   if (!options.model.empty()) return pmu::emulated::arm_profile_of(options.model);
   return is_arm_program ? &pmu::emulated::arm_profiles().front() : nullptr;
 }
 
-// `.arch armv8-a`, which an assembler for x86 does not know.
+// Whether the source has `.arch armv8-a`, which x86 assemblers do not support.
 bool names_arm(const std::string& text) {
   for (const std::string& line : split(text, '\n')) {
     if (trimmed(line).starts_with(".arch armv")) return true;
@@ -43,7 +43,7 @@ bool uses_system_registers(const std::string& statements) {
   return false;
 }
 
-// Options that the Arm machine has nothing for; empty where there is none.
+// Returns an option that the Arm machine does not support; empty if there is none.
 std::string not_for_arm(const Options& options) {
   if (options.skid != 0) return "--skid";
   if (options.base != options.current) return "--clock";

@@ -1,4 +1,4 @@
-// Which computer a program runs on: an x86 one, or one with an Arm core.
+// Selects the computer for a program: x86 or with an Arm core.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,17 @@
 
 namespace tally::lab {
 
-/// The program of --file. Errors: as load().
+/// Loads the program of --file. Errors: as load().
 Result<Image> load_for(const Options& options);
 
-/// Statements as a program. Errors: as compile().
+/// Compiles statements to a program. Errors: as compile().
 Result<Script> compile_for(const Options& options, const std::string& text);
 
-/// The computer of --model, or the usual one for this program.
+/// Creates the computer of --model, or the default one for this program.
 Result<std::unique_ptr<Computer>> make_computer(const Options& options, const Image& image, const RunSettings& settings,
                                                 Listener listener);
 
-/// The registers that statements may name.
+/// Returns the registers that statements may name.
 const pmu::Model& registers_of(const Options& options);
 
 }  // namespace tally::lab

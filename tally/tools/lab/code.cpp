@@ -1,5 +1,5 @@
-// What was decoded and translated, and what is forgotten of it when a program writes into its code. Both emulators keep
-// translations of the same memory; each notices only what it writes itself, at the address at which it writes.
+// Invalidation of decoded and translated instructions when a program writes into its code. Both emulators have
+// translations of the same memory; each notices only its own writes, and only at the address of the write.
 #include <algorithm>
 
 #include "tally/tools/lab/machine.hpp"
@@ -22,7 +22,7 @@ const Instruction& Machine::decoded(std::uint64_t address) {
   return instruction;
 }
 
-// The bytes of an instruction or of a translated block.
+// Marks the bytes of an instruction or of a translated block as code.
 void Machine::mark_code(std::uint64_t address, std::uint64_t size) {
   for (std::uint64_t done = 0; done < size;) {
     const std::uint64_t here = std::min(size - done, page - (address + done) % page);
@@ -45,7 +45,7 @@ bool Machine::is_code(std::uint64_t place, std::uint64_t size) const {
   return false;
 }
 
-// Memory is written: what was decoded there is forgotten at once, and translations before they would run next.
+// Called for writes to memory: drops decoded instructions immediately, and translations before they run next.
 void Machine::written(std::uint64_t place, std::uint64_t size) {
   if (!is_code(place, size)) return;
   forgets_ = restarts_ = true;
@@ -58,7 +58,7 @@ void Machine::written(std::uint64_t place, std::uint64_t size) {
   }
 }
 
-// Not while translated code runs: at the next boundary.
+// Must not be called while translated code runs, only at the next boundary.
 void Machine::forget_code() {
   if (!forgets_) return;
   forgets_ = false;
@@ -76,7 +76,7 @@ void Machine::forget_blocks() {
   table_.fill(nullptr);
 }
 
-// Of what was written, at all of its addresses.
+// Removes the translations of the written range, at all of its addresses.
 void Machine::remove_translations(uc_engine* uc) const {
   const std::uint64_t first = first_dirty_ & ~(page - 1), last = last_dirty_ | (page - 1);
   if (first < last) uc_ctl_remove_cache(uc, first, last + 1);

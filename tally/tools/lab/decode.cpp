@@ -24,7 +24,7 @@ bool loads_stack_segment(const ZydisDecodedInstruction& raw, const ZydisDecodedO
          operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[0].reg.value == ZYDIS_REGISTER_SS;
 }
 
-// LIDT, LGDT, LTR, SWAPGS, MOV to a debug register …: what follows them in a block may be something else.
+// LIDT, LGDT, LTR, SWAPGS, MOV to a debug register …: the following instructions of a block may change.
 bool changes_system(const ZydisDecodedInstruction& raw) {
   switch (raw.meta.category) {
     case ZYDIS_CATEGORY_SYSTEM:
@@ -132,7 +132,7 @@ Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, i
   describe_branch(out, raw);
   for (int i = 0; i < raw.operand_count; ++i) {
     const ZydisDecodedOperand& operand = operands[i];
-    // LEA and NOP name memory that they do not touch.
+    // LEA and NOP have memory operands that they do not access.
     if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type != ZYDIS_MEMOP_TYPE_MEM) continue;
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) ++out.loads;
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) ++out.stores;

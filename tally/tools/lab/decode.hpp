@@ -1,4 +1,4 @@
-// Instructions as the counters see them, and as text.
+// Decodes x86 instructions for the counters, and disassembles them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tally::lab {
 
-/// What the lab does with an instruction.
+/// The treatment of an instruction by the lab.
 enum class Kind : std::uint8_t {
   plain,  ///< the emulator executes it
   rdmsr,
@@ -22,19 +22,19 @@ enum class Kind : std::uint8_t {
   halt,
   software_interrupt,  ///< INT n, INT3, INTO
   interrupt_return,
-  far,        ///< changes the code segment, and so perhaps the privilege level
-  enable,     ///< STI, MOV SS, POP SS: the next instruction is not interrupted
-  system,     ///< tables, segments of the system, #UD on purpose: the emulator executes it, alone
-  paging,     ///< MOV to a control register, INVLPG: pages may lie elsewhere behind it
-  port,       ///< IN, OUT: the emulator executes it, the lab's devices answer
-  undecoded,  ///< no instruction
+  far,        ///< changes the code segment, and so possibly the privilege level
+  enable,     ///< STI, MOV SS, POP SS: no interrupt before the next instruction
+  system,     ///< tables, system segments, intentional #UD: the emulator executes it, in a block of its own
+  paging,     ///< MOV to a control register, INVLPG: addresses may map to other pages afterwards
+  port,       ///< IN, OUT: the emulator executes it with the lab's devices
+  undecoded,  ///< invalid instruction
 };
 
 struct Instruction {
   std::uint64_t address = 0;
   std::uint8_t length = 0;
   Kind kind = Kind::plain;
-  bool repeats = false;  ///< a REP prefix: one instruction, however often the emulator reports it
+  bool repeats = false;  ///< a REP prefix: counts as one instruction, however many iterations the emulator reports
   bool is_branch = false;
   bool is_conditional = false;
   bool is_call = false;
@@ -42,16 +42,16 @@ struct Instruction {
   bool is_far = false;
   std::uint8_t loads = 0;
   std::uint8_t stores = 0;
-  std::uint8_t cycles = 1;  ///< by the declared rule: 3 for a multiplication, else 1
+  std::uint8_t cycles = 1;  ///< by the declared rule: 3 for a multiplication, otherwise 1
 
-  /// What it adds where it ran once; which way a branch went, and what caches did, is told apart.
+  /// Returns what it counts in one execution, without branch directions and cache results.
   pmu::emulated::Work work() const;
 };
 
 /// Decodes for 16, 32 or 64 bits.
 Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits);
 
-/// Intel's syntax: "mov ecx, 0x186".
+/// Disassembles in Intel syntax: "mov ecx, 0x186".
 std::string text_of(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits);
 
 }  // namespace tally::lab

@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t serial = 0x3F8;
 constexpr std::uint32_t serial_status = 0x3FD;
 constexpr std::uint32_t debug_port = 0xE9;
-// QEMU's fw_cfg: an item is chosen at the first port, and read byte by byte at the second.
+// QEMU's fw_cfg: a write to the first port selects an item, reads from the second one return its bytes.
 constexpr std::uint32_t firmware_select = 0x510;
 constexpr std::uint32_t firmware_data = 0x511;
 constexpr std::uint32_t exit_port = 0xF4;
@@ -38,7 +38,7 @@ std::uint64_t Machine::on_apic_read(uc_engine*, std::uint64_t offset, unsigned, 
     case 0x330:
     case 0x350:
     case 0x360:
-    case 0x370: return 0x0001'0000;  // other local vectors: masked, and nothing behind them
+    case 0x370: return 0x0001'0000;  // other local vectors: masked, without a source
     default: return 0;
   }
 }
@@ -67,7 +67,7 @@ void Machine::on_apic_write(uc_engine*, std::uint64_t offset, unsigned, std::uin
   }
 }
 
-// Ticks are those of the time stamp counter, divided as the divide register says. 0 stops it.
+// Ticks are those of the time stamp counter, divided according to the divide register. 0 stops the timer.
 void Machine::start_timer(std::uint64_t ticks) {
   const std::uint32_t code = (timer_.divide & 3) | (timer_.divide >> 1 & 4);
   const unsigned shift = code == 7 ? 0 : code + 1;
@@ -94,7 +94,7 @@ std::uint32_t Machine::on_in(uc_engine*, std::uint32_t port, int, void* machine)
   }
 }
 
-// What a program asks that QEMU could have started: how much memory there is, and how many processors. Items: QEMU,
+// Returns data that QEMU provides to programs: the size of memory and the number of processors. Items: QEMU,
 // docs/specs/fw_cfg.
 std::uint8_t Machine::read_firmware() {
   constexpr std::uint16_t signature = 0, identification = 1, memory = 3, processors = 5, most_processors = 15;
@@ -120,9 +120,9 @@ void Machine::on_out(uc_engine*, std::uint32_t port, int, std::uint32_t value, v
     self.firmware_item_ = static_cast<std::uint16_t>(value);
     self.firmware_at_ = 0;
   } else if (port == serial && (self.line_control_ & divisor_latch) != 0) {
-    return;  // the speed
+    return;  // the baud rate
   } else if (port == serial || port == debug_port) {
-    // Terminals want a carriage return before a line's end; here it is none.
+    // Terminals expect a carriage return before a line feed; it is dropped here.
     if (static_cast<char>(value) != '\r') self.output_ += static_cast<char>(value);
     if (self.output_.ends_with('\n')) self.flush_output();
   } else if (port == exit_port) {

@@ -1,5 +1,5 @@
-// Random programs run in whole blocks and instruction by instruction: nothing may differ. TALLY_LAB_SEEDS=A..B runs
-// others than the usual ones.
+// Compares random programs that run in whole blocks and instruction by instruction. TALLY_LAB_SEEDS=A..B selects other
+// seeds than the default ones.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t data = 0x20'0000, data_bytes = 0x8000;
 
-// Writes one program: a sequence of fragments, most of them in loops that are long enough to run as whole blocks.
+// Generates one program: a sequence of fragments, most in loops that are long enough to run as whole blocks.
 class Generator {
  public:
   Generator(unsigned seed, int bits) : random_(seed), bits_(bits) {}
@@ -33,7 +33,7 @@ class Generator {
   std::string one_of(const char* const (&words)[n]) {
     return words[static_cast<std::size_t>(number(0, static_cast<int>(n) - 1))];
   }
-  /// An instruction; $ stands for the first letter of a register as wide as an address.
+  /// Appends an instruction; $ is replaced by the first letter of a register of address width.
   void put(std::string line) {
     for (char& letter : line)
       if (letter == '$') letter = bits_ == 64 ? 'r' : 'e';
@@ -101,7 +101,7 @@ class Generator {
       default: put(fmt::format("lea {}, [$bx + {}]", a, number(-9, 9))); break;
     }
   }
-  // Nothing in blocks may run together with it.
+  // Instructions that must not run in a block with others.
   void special() {
     switch (number(0, 9)) {
       case 0: put("ud2"); break;
@@ -116,7 +116,7 @@ class Generator {
       default: put("str ax"); break;
     }
   }
-  // Registers of the address change between the accesses, of which one is the local APIC's or faults.
+  // Registers of the address change between the accesses, of which one is to the local APIC or faults.
   void far_access() {
     put("push $bx");
     put(fmt::format("mov {}, [$bx]", value()));
@@ -127,7 +127,7 @@ class Generator {
     put(fmt::format("add dword [$bx + {}], 3", number(0, 100)));
     put("pop $bx");
   }
-  // A store into code: into its own block, one that ran, or one that will.
+  // A store into code: into its own block, one that ran before, or one that runs later.
   void store_into_code() {
     const std::string there = new_label();
     const bool is_after = chance(60);
@@ -151,7 +151,7 @@ class Generator {
     put("pop $dx");
     put("mov " + cell() + ", esi");
   }
-  // An instruction that becomes another one of the same length, which costs something else.
+  // Changes an instruction into another one of the same length with a different cost.
   void change_kind() {
     const std::string there = new_label();
     put("push $dx");
@@ -209,7 +209,7 @@ class Generator {
   }
   void end_of_program() {
     switch (number(0, 6)) {
-      case 0:  // a hole, in a block that was well until then
+      case 0:  // unmapped memory, in a block that ran without a fault before
         loop(400, false);
         put("mov eax, [$bx]"), put("mov ebx, 3000000h"), put("mov edx, 5"), put("mov [$bx + 8], eax"), put("nop");
         break;
@@ -249,7 +249,7 @@ std::string described(const Entry& entry) {
                      entry.instruction, entry.cpl, entry.number, entry.value, entry.text);
 }
 
-// Everything that a run shows, one thing a line.
+// Returns all visible results of a run, one per line.
 std::vector<std::string> shown(const Ran& run) {
   std::vector<std::string> all;
   for (const Entry& entry : run.entries) all.push_back(described(entry));

@@ -11,7 +11,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// A little-endian number in the file; 0 outside of it.
+// Reads a little-endian number from the file; 0 outside of it.
 std::uint64_t number(const Bytes& file, std::uint64_t at, unsigned size) {
   if (at > file.size() || size > file.size() - at) return 0;
   std::uint64_t value = 0;
@@ -25,7 +25,7 @@ std::string text(const Bytes& file, std::uint64_t at) {
   return word;
 }
 
-// Where fields lie in the headers of both classes.
+// Offsets of fields in the headers of both classes.
 struct Layout {
   unsigned word;                                                                                 // bytes of an address
   unsigned entry, segments, sections, segment_size, segment_count, section_size, section_count;  // in the file header
@@ -57,7 +57,7 @@ void read_symbols(Image& image, const Bytes& file, const Layout& at) {
   }
 }
 
-// Multiboot specification 0.6.96, "Header layout": a magic number, flags, and what makes their sum 0.
+// Multiboot specification 0.6.96, "Header layout": a magic number, flags, and a value that makes their sum 0.
 bool has_multiboot_header(const Bytes& file) {
   constexpr std::uint64_t reach = 8192, magic = 0x1BAD'B002;
   for (std::uint64_t at = 0; at + 12 <= std::min<std::uint64_t>(file.size(), reach); at += 4) {
@@ -82,8 +82,8 @@ Result<Image> load_elf(const std::string& name, const Bytes& file) {
   image.name = name;
   image.bits = is_wide ? 64 : 32;
   image.is_arm = machine == aarch64;
-  // Such a program begins in 32 bits, whatever its file's class, and may go on to 64: the emulator is started for
-  // those.
+  // Such a program starts in 32 bits, whatever its file's class, and may switch to 64, so the emulator is started for
+  // 64 bits.
   image.is_multiboot = machine != aarch64 && has_multiboot_header(file);
   if (image.is_multiboot) image.bits = 64;
   image.entry = number(file, at.entry, at.word);
@@ -100,12 +100,12 @@ Result<Image> load_elf(const std::string& name, const Bytes& file) {
     if (offset > file.size() || in_file > file.size() - offset || in_memory > 1ULL << 30) {
       return fail(Code::bad_usage, fmt::format("'{}' is damaged: a segment lies outside of the file", name), "");
     }
-    Piece piece;
-    piece.address = number(file, segment + at.physical, at.word);
-    piece.bytes.assign(file.begin() + static_cast<std::ptrdiff_t>(offset),
-                       file.begin() + static_cast<std::ptrdiff_t>(offset + in_file));
-    piece.bytes.resize(in_memory);
-    image.pieces.push_back(std::move(piece));
+    Piece part;
+    part.address = number(file, segment + at.physical, at.word);
+    part.bytes.assign(file.begin() + static_cast<std::ptrdiff_t>(offset),
+                      file.begin() + static_cast<std::ptrdiff_t>(offset + in_file));
+    part.bytes.resize(in_memory);
+    image.pieces.push_back(std::move(part));
   }
   if (image.pieces.empty()) {
     return fail(Code::bad_usage, fmt::format("'{}' has nothing to load", name), "link it: it may be an object file");

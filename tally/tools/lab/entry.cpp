@@ -1,5 +1,5 @@
-// How interrupts and exceptions enter their handlers: the emulator knows no IDT, so the frame is made here.
-// Source: Intel SDM vol. 3A, "Interrupt and Exception Handling".
+// Entry of interrupts and exceptions into their handlers. The emulator does not support an IDT, so the lab builds the
+// frame. Source: Intel SDM vol. 3A, "Interrupt and Exception Handling".
 #include <fmt/format.h>
 
 #include "tally/tools/lab/layout.hpp"
@@ -93,7 +93,7 @@ void Machine::arrive(const Arrival& arrival) {
     return;
   }
   if (cpl_ > 0 && image_.bits != 16) {
-    // The processor itself goes to CPL 0, through a call gate of the lab's; then enter() makes the frame.
+    // The processor first goes to CPL 0 through the lab's call gate; then enter() builds the frame.
     arrival_ = arrival;
     set(UC_X86_REG_RIP, layout::from_user);
     return;
@@ -119,7 +119,7 @@ void Machine::enter(const Arrival& arrival, const Gate& gate, bool from_user) {
   }
   const std::uint64_t frame = get(UC_X86_REG_RSP);
   const std::uint64_t word = static_cast<std::uint64_t>(word_bytes());
-  // The call gate pushed SS, SP, CS and IP of CPL 3: what the frame needs of them is there.
+  // The call gate pushed SS, SP, CS and IP of CPL 3, which the frame needs.
   std::uint64_t old_stack = frame;
   std::uint64_t old_segment = get(UC_X86_REG_SS);
   std::uint64_t old_code = get(UC_X86_REG_CS);

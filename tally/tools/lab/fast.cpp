@@ -1,10 +1,11 @@
-// Blocks at full speed. A second engine on the same memory runs them with one hook a block, while nothing can happen in
-// them that must be seen: no instruction of the lab's, no overflow. Where that ends the first engine goes on,
-// instruction by instruction, so that every overflow has its exact place.
+// Runs blocks at full speed. A second emulator on the same memory runs them with one hook per block, as long as no
+// event can occur in them: no instruction that the lab executes, no overflow. Then the first emulator continues
+// instruction by instruction, so that every overflow has its exact address.
 //
-// What Unicorn 2.0.1 does, and this rests on: a stop inside the block hook keeps the block from running; a context that
-// one engine saved restores in another one. Where a block ends in another way (a fault, a store into code), neither RIP
-// nor the hooks tell at which instruction: the run goes back to its checkpoint, and the block runs in the first engine.
+// This relies on two properties of Unicorn 2.0.1: a stop inside the block hook prevents the block from running, and a
+// context that one emulator saved can be restored in another. If a block ends in another way (a fault, a store into
+// code), neither RIP nor the hooks show the instruction: the run returns to its checkpoint, and the block runs in the
+// first emulator.
 #include <algorithm>
 
 #include "tally/linux/process/noted_signal.hpp"
@@ -17,11 +18,11 @@ namespace {
 using pmu::emulated::Signal;
 using pmu::emulated::Work;
 
-// A switch there and back costs what some hundred instructions do.
+// A switch to blocks and back costs as much as some hundred instructions.
 constexpr std::uint64_t worth_it = 256;
 constexpr std::uint32_t never = ~0U;
 
-// The most that one instruction counts: three cycles, two accesses.
+// Returns the most that one instruction counts: three cycles, two accesses.
 Work most_of_one() {
   Work most;
   for (auto& times : most.times) times = 2;
@@ -41,7 +42,7 @@ bool Machine::may_run_fast() const {
   if (!settings_.blocks || settings_.steps || settings_.width > 1 || image_.bits == 16 || is_shadowed_ || arrival_)
     return false;
   if (!pmu_.apic().is_idle() || instructions_ < single_until_) return false;
-  // What depends on more than the instructions themselves.
+  // Events that depend on more than the instructions themselves.
   for (const Signal signal :
        {Signal::llc_references, Signal::llc_misses, Signal::mispredicts, Signal::taken_branches}) {
     if (pmu_.counts(signal, cpl_)) return false;
@@ -49,18 +50,18 @@ bool Machine::may_run_fast() const {
   return budget() >= worth_it;
 }
 
-// Instructions until something may happen.
+// Returns the number of instructions that can run before an event is possible.
 std::uint64_t Machine::budget() const {
-  // A moment, so that a signal is noticed soon; and below what marks a block that is never run.
+  // A short time, so that signals are noticed soon; and below the mark of a block that never runs.
   constexpr std::uint64_t at_once = 1U << 24;
-  // The last instructions of a run that finds no end are told: they run one by one.
-  const std::uint64_t told = instructions_ + recent_.size();
-  const std::uint64_t to_limit = settings_.max_instructions > told ? settings_.max_instructions - told : 0;
+  // The last instructions before the limit are reported, so they run one by one.
+  const std::uint64_t reported = instructions_ + recent_.size();
+  const std::uint64_t to_limit = settings_.max_instructions > reported ? settings_.max_instructions - reported : 0;
   std::uint64_t left = std::min({pmu_.room(most_of_one(), cpl_), to_limit, at_once});
   if (timer_.is_running()) {
     const std::uint64_t ticks = timer_.deadline > pmu_.time_stamp() ? timer_.deadline - pmu_.time_stamp() : 0;
     const auto& clock = pmu_.behaviour().clock;
-    // Each takes at most three cycles, and a reference cycle more for the rounding.
+    // Each takes at most three cycles, plus a reference cycle for rounding.
     left = std::min(left, ticks / (3 * clock.base / clock.current + 2));
   }
   return left;
@@ -71,7 +72,7 @@ Result<bool> Machine::start_fast() {
   if (uc_open(UC_ARCH_X86, mode, &fast_) != UC_ERR_OK || uc_context_alloc(uc_, &context_) != UC_ERR_OK) {
     return fail(Code::cannot_measure, "the emulator does not start a second time", "");
   }
-  // The APIC's page is not there: an instruction that touches it is left to the other engine.
+  // The APIC's page is not mapped: the other emulator executes an instruction that accesses it.
   uc_mem_map_ptr(fast_, 0, memory_size(), UC_PROT_ALL, memory_);
   for (const Alias& alias : aliases_) uc_mem_map_ptr(fast_, alias.begin, alias.size, UC_PROT_ALL, alias.host.data());
   uc_hook hook;
@@ -86,7 +87,7 @@ Result<bool> Machine::start_fast() {
   return true;
 }
 
-// From `at_` on, as far as it goes.
+// Runs from `at_` on as far as possible.
 void Machine::run_fast() {
   if (!fast_ && !start_fast()) {
     settings_.blocks = false;
@@ -116,7 +117,7 @@ void Machine::run_fast() {
   calm_ = 0;
 }
 
-// Runs at most `budget` instructions. Where it does not go astray it ends before the block at leave_at_.
+// Runs at most `budget` instructions. Unless a block does not complete, it ends before the block at leave_at_.
 Machine::Leave Machine::run_blocks(std::uint64_t from, std::uint64_t budget) {
   granted_ = budget_ = budget;
   last_block_ = nullptr;
@@ -128,8 +129,8 @@ Machine::Leave Machine::run_blocks(std::uint64_t from, std::uint64_t budget) {
   return leave_;
 }
 
-// A fault, an instruction that the emulator does not know, a store into code, or an end for which no hook was called.
-// Where inside the block that was is not known, and what is left of the block may have run.
+// Handles a fault, an unsupported instruction, a store into code, or an end without a hook. The instruction inside the
+// block is unknown, and the rest of the block may have run.
 void Machine::go_astray() {
   if (is_astray_) return;
   is_astray_ = true;
@@ -138,8 +139,8 @@ void Machine::go_astray() {
   uc_emu_stop(fast_);
 }
 
-// To the beginning of the block that went astray, so that it runs instruction by instruction: back to the checkpoint,
-// and the blocks before it once more. Returns where it begins.
+// Returns to the start of the block that did not complete, so that it runs instruction by instruction: restores the
+// checkpoint and repeats the blocks before it. Returns the address of the block.
 std::uint64_t Machine::go_back(std::uint64_t from) {
   const std::uint64_t whole = whole_;
   const std::uint64_t last = last_block_ ? last_block_->address : from;
@@ -153,13 +154,13 @@ std::uint64_t Machine::go_back(std::uint64_t from) {
     uc_context_save(fast_, context_);
     return last;
   }
-  // It took another way: the emulator is not to be trusted with these blocks.
+  // It took another path: the emulator cannot run these blocks correctly.
   roll_back();
   single_until_ = instructions_ + whole;
   return from;
 }
 
-// Nothing has happened since the checkpoint.
+// Discards everything since the checkpoint.
 void Machine::roll_back() {
   for (Block* block : touched_) block->times = 0;
   touched_.clear();
@@ -168,11 +169,11 @@ void Machine::roll_back() {
   checkpoint_.roll_back([this](std::uint64_t place, std::uint64_t size) { written(place, size); });
   uc_context_restore(fast_, context_);
   forget_code();
-  // Marks that the emulator has left in page tables are gone, too.
+  // Also removes the flags that the emulator has set in page tables.
   if (is_paging()) forget_pages(fast_);
 }
 
-// This runs before each block of the program: what is not the usual case is elsewhere, so that no register is saved.
+// Called before each block of the program. Rare cases are in other functions, so that no registers must be saved.
 void Machine::on_block(uc_engine*, std::uint64_t address, std::uint32_t size, void* machine) {
   Machine& self = *static_cast<Machine*>(machine);
   Block* const block = self.table_[address % table_size];
@@ -186,7 +187,7 @@ void Machine::on_block(uc_engine*, std::uint64_t address, std::uint32_t size, vo
   self.begin_block(address, size);
 }
 
-// A block that is new, or the first time since settle(), or more than may run before something happens.
+// Handles a block that is new, runs for the first time since settle(), or exceeds the budget.
 void Machine::begin_block(std::uint64_t address, std::uint32_t size) {
   if (is_astray_) {
     uc_emu_stop(fast_);
@@ -194,10 +195,10 @@ void Machine::begin_block(std::uint64_t address, std::uint32_t size) {
   }
   Block* block = table_[address % table_size];
   if (!block || block->address != address || block->size != size) block = block_at(address, size);
-  // New code takes long to translate: a signal does not wait until the budget is spent.
+  // Translating new code takes long, so signals are checked before the budget is used up.
   const bool is_stopped = !is_repeat_ && linux::noted_signal() != 0;
   if (block->instructions > budget_ || is_stopped) {
-    // Branches and the like leave more room than was thought.
+    // Branches and similar instructions use less of the budget than was assumed.
     const bool may_go_on = block->instructions != never && !is_repeat_ && !is_stopped && granted_ - budget_ >= worth_it;
     leave_ = may_go_on ? Leave::may_go_on : Leave::at_block;
     leave_at_ = address;
@@ -237,7 +238,7 @@ Machine::Block* Machine::block_at(std::uint64_t address, std::uint32_t size) {
   return slot.get();
 }
 
-// Tells the PMU what the blocks did.
+// Passes the counts of the blocks to the PMU.
 void Machine::settle() {
   Work sum;
   for (Block* block : touched_) {
@@ -267,7 +268,7 @@ bool Machine::on_fast_hole(uc_engine*, uc_mem_type, std::uint64_t address, int, 
   return false;
 }
 
-// This runs before each store.
+// Called before each store.
 void Machine::on_fast_write(uc_engine*, uc_mem_type, std::uint64_t address, int size, std::int64_t, void* machine) {
   Machine& self = *static_cast<Machine*>(machine);
   const auto place = self.memory_place(address);
@@ -278,7 +279,7 @@ void Machine::on_fast_write(uc_engine*, uc_mem_type, std::uint64_t address, int 
     self.written(*place, bytes);
     self.go_astray();
   } else if (self.checkpoint_.is_full() && !self.is_repeat_) {
-    // The next block begins a new one.
+    // The next block begins a new checkpoint.
     self.granted_ -= self.budget_;
     self.budget_ = 0;
   }

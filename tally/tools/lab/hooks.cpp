@@ -1,5 +1,5 @@
-// What the emulator reports beside instructions: exceptions, memory that is not there, accesses. And where a run that
-// does not end is.
+// Events of the emulator other than instructions (exceptions, accesses to unmapped memory, accesses), and the location
+// of a run that does not end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,14 +28,15 @@ void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
     arrival.why = fmt::format("INT {:X}H", vector);
     arrival.is_software = true;
     arrival.from = self.running_->address;
-    // One that its gate refuses does not retire.
-    if (self.cpl_ <= self.gate_of(arrival.vector).level) self.finish(arrival.back + 1);  // it leaves for another place
+    // An INT that its gate refuses does not retire.
+    if (self.cpl_ <= self.gate_of(arrival.vector).level)
+      self.finish(arrival.back + 1);  // it continues at another address
     self.running_.reset();
   } else {
     self.restarts_ = true;
     self.running_.reset();  // it does not retire
     arrival.back = self.at_;
-    // Those that push an error code; the emulator does not tell which, so it is 0.
+    // Exceptions that push an error code. The emulator does not report the code, so it is 0.
     static const std::set<std::uint32_t> with_error = {8, 10, 11, 12, 13, 14, 17};
     if (with_error.contains(vector)) arrival.error = 0;
   }
@@ -44,7 +45,7 @@ void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
 
 bool Machine::on_invalid(uc_engine* uc, void* machine) {
   of(machine).note_invalid();
-  // Returning true ends the run in Unicorn 2.0.1: it goes on from run().
+  // Returning true ends the run in Unicorn 2.0.1; run() continues it.
   uc_emu_stop(uc);
   return true;
 }
@@ -78,7 +79,7 @@ bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, 
   return false;
 }
 
-// Accesses are seen while a counter counts them, so that whole blocks need not be looked into else.
+// The hook for accesses is active only while a counter counts them, so that other blocks need no check.
 void Machine::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int size, std::int64_t, void* machine) {
   Machine& self = of(machine);
   if (type == UC_MEM_WRITE) {

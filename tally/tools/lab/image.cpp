@@ -19,9 +19,9 @@ constexpr std::uint64_t boot_sector = 0x7C00;
 }  // namespace
 
 const Line* Image::line_at(std::uint64_t address) const {
-  const auto behind = std::upper_bound(lines.begin(), lines.end(), address,
-                                       [](std::uint64_t a, const Line& line) { return a < line.address; });
-  return behind == lines.begin() ? nullptr : &*std::prev(behind);
+  const auto next = std::upper_bound(lines.begin(), lines.end(), address,
+                                     [](std::uint64_t a, const Line& line) { return a < line.address; });
+  return next == lines.begin() ? nullptr : &*std::prev(next);
 }
 
 std::string Image::place(std::uint64_t address) const {
@@ -30,14 +30,14 @@ std::string Image::place(std::uint64_t address) const {
   const std::string* nearest_name = nullptr;
   std::uint64_t best = 0;
   for (const auto& [label, at] : symbols) {
-    // Local labels are parts of what has a name.
+    // Local labels belong to a named function.
     if (label.find('.') == std::string::npos && at <= address && at >= best && address - at < 0x10000) {
       nearest_name = &label;
       best = at;
     }
   }
   if (!nearest_name) return fmt::format("{:X}H", address);
-  // In a helper: which one is enough.
+  // In a helper its name is enough.
   const std::string label = printable(*nearest_name);
   return best == address || (line && line->is_included) ? label : fmt::format("{}+{}", label, address - best);
 }
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> Image::address_of(const std::string& word) const {
 }
 
 Result<Image> load(const std::string& path, int bits, const std::vector<std::string>& defines) {
-  constexpr std::uint64_t most_bytes = 1 << 30;  // more than a lab's machine has memory
+  constexpr std::uint64_t most_bytes = 1 << 30;  // more than the memory of the lab's machine
   const auto read = linux::read_file(path, most_bytes);
   if (!read)
     return fail(Code::bad_usage, read.error().message,

@@ -1,4 +1,4 @@
-// A program for the lab: its bytes, where it begins, and which line of its source each instruction came from.
+// A program for the lab: its bytes, its entry, and the source line of each instruction.
 #pragma once
 
 #include <cstdint>
@@ -17,45 +17,45 @@ struct Piece {
   std::vector<std::uint8_t> bytes;
 };
 
-/// A line of the source that became bytes.
+/// A source line that produced bytes.
 struct Line {
   std::uint64_t address = 0;
-  int number = 0;            ///< in its file; 0: in no file of the user's
+  int number = 0;            ///< in its file; 0: not in a file of the user
   bool is_included = false;  ///< from an include file or a macro
   std::string text;
 };
 
 struct Image {
-  std::string name;  ///< the file's, or that of the statements
-  int bits = 32;     ///< 16, 32 or 64: the mode it starts in
+  std::string name;  ///< of the file or of the statements
+  int bits = 32;     ///< the initial mode: 16, 32 or 64
   std::uint64_t entry = 0;
   std::vector<Piece> pieces;
-  std::vector<Line> lines;                          ///< by address; empty where there is no source
+  std::vector<Line> lines;                          ///< by address; empty without source
   std::map<std::string, std::uint64_t> symbols;     ///< labels
-  std::string line_word = "line";                   ///< what a line is called: statements have none
-  std::vector<std::string> warnings = {};           ///< of the assembler
-  bool is_multiboot = false;                        ///< begins as a boot loader of that name leaves it: 32 bits
+  std::string line_word = "line";                   ///< the word for a line; statements use another one
+  std::vector<std::string> warnings = {};           ///< from the assembler
+  bool is_multiboot = false;                        ///< starts as after a multiboot loader: 32 bits
   bool is_arm = false;                              ///< for a 64-bit Arm core, not for x86
-  std::map<std::uint64_t, std::string> texts = {};  ///< instructions as text, where somebody disassembled them
+  std::map<std::uint64_t, std::string> texts = {};  ///< disassembled instructions, if available
 
-  /// The line that an address came from; null where none did.
+  /// Returns the source line of an address; null if there is none.
   const Line* line_at(std::uint64_t address) const;
-  /// An address as people know it: "line 12", "puts", "100020H".
+  /// Returns an address for display: "line 12", "puts", "100020H".
   std::string place(std::uint64_t address) const;
-  /// The address of a label, a line's number, or a number; nothing where it is none of them.
+  /// Returns the address of a label, a line number, or a number; nothing for other words.
   std::optional<std::uint64_t> address_of(const std::string& word) const;
 };
 
-/// Reads a file: assembly (.asm, .s, .nasm) is assembled by nasm, an ELF image is loaded, anything else is a flat
-/// image. `bits` 0: as the file says, else 32. `defines`: NAME=VALUE for nasm. Errors: not_found; bad_usage with what
-/// the assembler says of which line.
+/// Reads a file: assembles assembly (.asm, .s, .nasm) with nasm, loads an ELF image, and takes anything else as a flat
+/// image. `bits` 0: as the file says, otherwise 32. `defines`: NAME=VALUE for nasm. Errors: not_found; bad_usage with
+/// the assembler's message for a line.
 Result<Image> load(const std::string& path, int bits, const std::vector<std::string>& defines = {});
 
-/// Assembles a text as if it were that file; what it includes is looked for in `folder`.
+/// Assembles a text as if it were that file; searches included files in `folder`.
 Result<Image> assemble(const std::string& name, const std::string& text, int bits, const std::string& folder,
                        const std::vector<std::string>& defines = {});
 
-/// An ELF image. Errors: bad_usage.
+/// Loads an ELF image. Errors: bad_usage.
 Result<Image> load_elf(const std::string& name, const std::vector<std::uint8_t>& file);
 
 }  // namespace tally::lab

@@ -1,4 +1,4 @@
-// What assembly may include: %include "lab.inc" for the helpers; the names of registers are there by themselves.
+// The include files for assembly: %include "lab.inc" for the helpers; register names are included automatically.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace tally::lab {
 
-/// Names of the registers and of the places of the APIC, as `equ`.
+/// Returns the names of registers and of APIC addresses as `equ`.
 std::string constants_text();
 
-/// lab.inc for 16, 32 or 64 bits.
+/// Returns lab.inc for 16, 32 or 64 bits.
 std::string include_text(int bits);
 
-/// All names that constants and helpers define.
+/// Returns all names that the constants and helpers define.
 const std::vector<std::string>& names_in_includes();
 
 }  // namespace tally::lab

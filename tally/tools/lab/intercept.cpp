@@ -1,4 +1,5 @@
-// Instructions that the lab executes itself: those that touch the PMU, and a few that the emulator does otherwise.
+// The instructions that the lab executes itself: those that use the PMU, and a few that the emulator handles
+// differently.
 #include <fmt/format.h>
 
 #include "tally/hardware/pmu/emulated/profile.hpp"
@@ -15,21 +16,21 @@ constexpr std::uint32_t local_vector_msr = 0x834;
 constexpr std::uint64_t user_rdpmc = 1U << 8;  // CR4.PCE
 constexpr std::uint64_t general_protection = 13;
 
-// The register as the tables know it; nothing for one that is in none.
+// Returns the register's entry in the tables; nothing if they do not have it.
 std::optional<pmu::Place> place_of(std::uint32_t index) {
   const auto place = pmu::find_register(fmt::format("{:#x}", index), &pmu::intel_model);
   if (!place || place->reg->space != pmu::Space::msr) return std::nullopt;
   return *place;
 }
 
-// Those that the emulated processor itself has: EFER and the system calls', the bases of FS and GS.
+// Registers of the emulated processor itself: EFER, those of the system calls, the bases of FS and GS.
 bool is_emulators(std::uint32_t index) {
   return (index >= 0xC000'0080 && index <= 0xC000'0084) || (index >= 0xC000'0100 && index <= 0xC000'0102);
 }
 
 }  // namespace
 
-// A handler writes the same values again and again: what there is to say is found once.
+// A handler writes the same values repeatedly, so the remarks about a value are cached.
 const std::vector<pmu::Remark>& Machine::remarks_of(std::uint32_t index, std::uint64_t value) {
   const auto [at, is_new] = remarks_.try_emplace({index, value});
   if (is_new) {
@@ -54,7 +55,7 @@ void Machine::intercept(const Instruction& instruction) {
       break;
     }
     default:
-      // Executed by the emulator, and looked at when it is done.
+      // Executed by the emulator, and processed when it is done.
       running_ = instruction;
       return;
   }
@@ -136,8 +137,8 @@ void Machine::write_msr(const Instruction& instruction) {
   set(UC_X86_REG_RIP, next);
 }
 
-// IA32_APIC_BASE and, where it enables them, the registers of the x2APIC: but for the local vector of the counters,
-// which is the PMU's. An end of interrupt is heard in any case.
+// Writes IA32_APIC_BASE and, where it enables them, registers of the x2APIC, except the local vector of the counters,
+// which belongs to the PMU. An end of interrupt is always accepted.
 bool Machine::write_apic(std::uint32_t index, std::uint64_t value) {
   if (index == end_of_interrupt_msr) {
     pmu_.apic().end_of_interrupt();
@@ -172,7 +173,7 @@ void Machine::read_counter(const Instruction& instruction) {
   set(UC_X86_REG_RIP, instruction.address + instruction.length);
 }
 
-// What a program asks that looks for a PMU. Source: Intel SDM vol. 2A, CPUID.
+// Executes CPUID for programs that search for a PMU. Source: Intel SDM vol. 2A, CPUID.
 void Machine::identify() {
   const pmu::emulated::Profile& profile = pmu_.profile();
   const auto leaf = static_cast<std::uint32_t>(get(UC_X86_REG_RAX));
@@ -207,7 +208,7 @@ void Machine::halt(const Instruction& instruction) {
   const std::uint64_t next = instruction.address + instruction.length;
   running_ = instruction;
   finish(next);
-  // Asleep until the timer wakes it: the counters stand still, time goes on.
+  // Halted until the timer interrupt: the counters stop, time continues.
   if (timer_.is_running() && interrupts_enabled() && !pmu_.has_interrupt(true)) {
     if (timer_.deadline > pmu_.time_stamp()) pmu_.halt(timer_.deadline - pmu_.time_stamp());
     ring_timer();

@@ -100,7 +100,7 @@ Json entry_of(const Entry& entry, const Computer& machine) {
   return out;
 }
 
-// Lines that became instructions, in the order of their addresses.
+// Returns the lines that produced instructions, by address.
 Json listing_of(const Image& image) {
   Json all = Json::array();
   for (const Line& line : image.lines) {
@@ -111,7 +111,7 @@ Json listing_of(const Image& image) {
   return all;
 }
 
-// The layout of each register that the run touched.
+// Returns the layout of each register that the run accessed.
 Json registers_of(const std::vector<Entry>& entries, const Computer& machine) {
   Json all = Json::object();
   for (const Entry& entry : entries) {

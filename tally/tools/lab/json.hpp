@@ -1,4 +1,4 @@
-// A run for programs.
+// Writes a run as JSON.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace tally::lab {
 
-/// All of it as one JSON object. Numbers of registers and addresses are hexadecimal texts, counts are numbers.
+/// Returns the whole run as one JSON object. Register numbers and addresses are hexadecimal strings, counts are
+/// numbers.
 std::string json_text(const std::vector<Entry>& entries, const End& end, const Computer& machine,
                       const std::vector<pmu::Remark>& remarks, const Timeline& timeline);
 

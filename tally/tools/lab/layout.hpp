@@ -1,4 +1,4 @@
-// Where things lie in the emulated machine's memory.
+// Memory layout of the emulated machine.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ inline constexpr std::uint64_t tss = 0x2000;
 // The lab's own few instructions. They are not counted.
 inline constexpr std::uint64_t rom = 0x3000;
 inline constexpr std::uint64_t boot = 0x3000;
-inline constexpr std::uint64_t leave = 0x3100;         ///< where a program returns to: it ends
+inline constexpr std::uint64_t leave = 0x3100;         ///< return address of the program; a return here ends it
 inline constexpr std::uint64_t from_user = 0x3200;     ///< leaves CPL 3 through the call gate
 inline constexpr std::uint64_t gate_pointer = 0x3280;  ///< its operand
-inline constexpr std::uint64_t to_kernel = 0x3300;     ///< where the call gate leads
+inline constexpr std::uint64_t to_kernel = 0x3300;     ///< target of the call gate
 inline constexpr std::uint64_t rom_end = 0x4000;
 
 inline constexpr std::uint64_t boot_information = 0x4000;  ///< of multiboot
 inline constexpr std::uint64_t command_line = 0x4100;
 
-inline constexpr std::uint64_t user_stack = 0x6'0000;       ///< stacks grow down from there
-inline constexpr std::uint64_t interrupt_stack = 0x7'0000;  ///< for interrupts that come at CPL 3
+inline constexpr std::uint64_t user_stack = 0x6'0000;       ///< stacks grow down from here
+inline constexpr std::uint64_t interrupt_stack = 0x7'0000;  ///< for interrupts at CPL 3
 inline constexpr std::uint64_t stack = 0x8'0000;
 
 inline constexpr std::uint64_t apic = 0xFEE0'0000;

@@ -1,4 +1,4 @@
-// The declared cache of the lab's processors: a line that is not there is a miss, every access is a reference.
+// The declared cache of the lab's processors: every access is a reference, and an access to an absent line is a miss.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace tally::lab {
 
-/// Direct-mapped, of lines of 64 bytes, which nothing but an access to another one displaces.
+/// Direct-mapped, with lines of 64 bytes; only an access to another line displaces a line.
 class LineTags {
  public:
   explicit LineTags(std::uint64_t cache_bytes) : tags_(std::max<std::uint64_t>(cache_bytes / 64, 1), ~0ULL) {}
@@ -19,7 +19,7 @@ class LineTags {
     misses_ += tag != line;
     tag = line;
   }
-  /// The next instruction begins: counts are of one.
+  /// Resets the counts for the next instruction.
   void clear_counts() { references_ = misses_ = 0; }
   std::uint32_t references() const { return references_; }
   std::uint32_t misses() const { return misses_; }

@@ -28,7 +28,7 @@ constexpr std::uint64_t overflow_bits = 0xFFFF'FFFF'FFFF;
 
 void Linter::written(const Entry& entry, const IntelPmu& pmu, std::vector<Remark>& remarks) {
   const std::uint32_t index = entry.number;
-  if (!entry.text.empty()) return;  // it faulted, and that was said
+  if (!entry.text.empty()) return;  // it faulted, which has its own message
   const bool is_masked = (pmu.apic().perfmon_vector() & pmu::emulated::LocalApic::vector_mask) != 0;
   if (index >= 0x186 && index < 0x18E) {
     const auto select = pmu::intel::decode_event_select(entry.value);
@@ -121,7 +121,7 @@ std::vector<Remark> Linter::look(Entry& entry, const IntelPmu& pmu) {
   switch (entry.kind) {
     case Entry::Kind::write:
       if (stops_a_counter(entry)) {
-        // That it stands still is what was wanted.
+        // The counter is stopped on purpose.
         std::erase_if(entry.remarks, [](const Remark& one) { return one.text.starts_with("EN (bit 22)"); });
       }
       written(entry, pmu, remarks);

@@ -1,4 +1,4 @@
-// What is noticed about the order in which registers are written: mistakes that no single value shows.
+// Checks the order in which registers are written, for mistakes that no single value shows.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace tally::lab {
 
-/// Looks at the run as it goes by.
+/// Processes a run entry by entry.
 class Linter {
  public:
-  /// What there is to say about this entry, beside what its value alone says; what does not fit the run is taken from
-  /// those. `pmu` is as it is behind the entry.
+  /// Returns remarks about this entry in addition to those about its value, and removes those about its value that do
+  /// not apply in this run. `pmu` is in the state after the entry.
   std::vector<pmu::Remark> look(Entry& entry, const pmu::emulated::IntelPmu& pmu);
 
-  /// What is left to say when all is over.
+  /// Returns remarks about the end of the run.
   std::vector<pmu::Remark> at_end(const pmu::emulated::IntelPmu& pmu, bool interrupts_enabled) const;
 
  private:

@@ -1,4 +1,4 @@
-// The run: what happens before and after each instruction.
+// The run loop: the work before and after each instruction.
 #include "tally/tools/lab/machine.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ using pmu::emulated::Sent;
 using pmu::emulated::Signal;
 
 constexpr std::uint64_t interrupt_flag = 1U << 9;
-constexpr std::uint64_t calm_enough = 64;  // instructions without anything, before whole blocks are tried
+constexpr std::uint64_t calm_enough = 64;  // instructions without an event before whole blocks are tried
 
 Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
 
@@ -86,7 +86,7 @@ std::uint64_t Machine::get(int reg) const {
 
 void Machine::set(int reg, std::uint64_t value) { uc_reg_write(uc_, named(reg), &value); }
 
-// The emulator knows the wide names in 64-bit mode alone.
+// The emulator supports the wide register names in 64-bit mode only.
 int Machine::named(int reg) const {
   if (image_.bits == 64) return reg;
   switch (reg) {
@@ -159,7 +159,7 @@ End Machine::run() {
   end_.reset();
   while (!end_) {
     restarts_ = had_round_ = false;
-    // Until never: the lab ends a run, not an address.
+    // Without an end address: the lab ends the run.
     const uc_err error = uc_emu_start(uc_, get(UC_X86_REG_RIP), ~0ULL, 0, 0);
     if (end_) break;
     if (repages_) {
@@ -171,8 +171,8 @@ End Machine::run() {
     } else if (forgets_ && !aliases_.empty()) {
       forget_code();
     } else if (error == UC_ERR_OK && !restarts_ && !fault_) {
-      // Nobody asked for this stop: it is at an instruction that the emulator does not know, in a state that came from
-      // the other one. Unicorn 2.0.1 calls no hook then.
+      // A stop without a request: the emulator does not support the instruction, in a state that came from the other
+      // emulator. Unicorn 2.0.1 calls no hook in this case.
       note_invalid();
     }
     if (fault_) {
@@ -190,7 +190,7 @@ End Machine::run() {
 
 void Machine::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* machine) { of(machine).before(address); }
 
-// The lab's own instructions pass without being looked at.
+// The lab's own instructions are not counted.
 bool Machine::in_rom(std::uint64_t address) {
   if (address < layout::rom || address >= layout::rom_end) return false;
   if (address == layout::leave) {
@@ -205,7 +205,7 @@ bool Machine::in_rom(std::uint64_t address) {
   return true;
 }
 
-// Before each instruction: the one before it has retired, interrupts may come in between, and some are executed here.
+// Called before each instruction: retires the previous one, delivers interrupts, and executes some instructions itself.
 void Machine::before(std::uint64_t address) {
   if (end_) {
     uc_emu_stop(uc_);
@@ -213,7 +213,7 @@ void Machine::before(std::uint64_t address) {
   }
   if (in_rom(address)) return;
   const bool is_same = is_begun_again(address);
-  // Of a repeated instruction a round is done first: it may have been begun again.
+  // An iteration of a repeated instruction completes first, because it may have been restarted.
   if (restarts_ && (!is_same || had_round_)) {
     uc_emu_stop(uc_);
     return;
@@ -223,7 +223,8 @@ void Machine::before(std::uint64_t address) {
     return;
   }
   finish(address);
-  // What was written may be code at another address, too: translations of the emulator's are of one address.
+  // The written memory may be code at another address too, and the emulator invalidates translations at one address
+  // only.
   if (repages_ || (forgets_ && !aliases_.empty())) {
     at_ = address;
     uc_emu_stop(uc_);
@@ -249,7 +250,7 @@ void Machine::before(std::uint64_t address) {
     uc_emu_stop(uc_);
     return;
   }
-  const Instruction instruction = decoded(address);  // a copy: what is done here may write to it
+  const Instruction instruction = decoded(address);  // a copy, because the code below may change the original
   check_surroundings(instruction);
   tags_.clear_counts();
   if (instruction.is_call) stack_before_ = get(UC_X86_REG_RSP);
@@ -261,8 +262,8 @@ void Machine::before(std::uint64_t address) {
   }
 }
 
-// REP is reported once for each round, and is one instruction. And an instruction that writes into the block that it is
-// part of is begun again by the emulator: of those that write only a call may lead to itself.
+// The emulator reports each iteration of REP, which is one instruction. It also restarts an instruction that writes
+// into its own block; of those that write, only a call can lead to itself.
 bool Machine::is_begun_again(std::uint64_t address) const {
   if (!running_ || running_->address != address) return false;
   if (running_->repeats) return true;
@@ -291,7 +292,7 @@ void Machine::check_surroundings(const Instruction& instruction) {
   note(step);
 }
 
-// The instruction that the emulator executed has retired, and the one at `next` follows.
+// Retires the instruction that the emulator executed; the next one is at `next`.
 void Machine::finish(std::uint64_t next) {
   if (!running_) return;
   const Instruction done = *running_;
@@ -301,7 +302,7 @@ void Machine::finish(std::uint64_t next) {
   if (taken) work[Signal::taken_branches] = 1;
   if (settings_.width > 1) work[Signal::core_cycles] = cycles_of(done);
   if (done.is_conditional && pmu_.counts(Signal::mispredicts, cpl_)) {
-    // Two bits for each branch, as the declared model has it: 2 and 3 say taken.
+    // Two bits for each branch, as in the declared model: 2 and 3 predict taken.
     std::uint8_t& state = directions_[done.address];
     if ((state >= 2) != taken) work[Signal::mispredicts] = 1;
     if (taken && state < 3) ++state;
@@ -318,8 +319,8 @@ void Machine::finish(std::uint64_t next) {
   if (done.kind == Kind::interrupt_return) note(entry(Entry::Kind::leave));
 }
 
-// Another code segment: its privilege level, and whether its code is of 64 bits. Source: Intel SDM vol. 3A, "Segment
-// Descriptors".
+// Handles a change of the code segment: its privilege level, and whether its code is 64-bit. Source: Intel SDM vol. 3A,
+// "Segment Descriptors".
 void Machine::note_segment() {
   const std::uint64_t selector = get(UC_X86_REG_CS);
   cpl_ = static_cast<int>(selector & 3);
@@ -331,13 +332,13 @@ void Machine::note_segment() {
   const int bits = is_wide ? 64 : is_narrow ? 32 : 16;
   if (bits == code_bits_) return;
   code_bits_ = bits;
-  // What was decoded there may be other instructions now.
+  // Decoded bytes may be other instructions now.
   instructions_seen_.clear();
   forget_blocks();
 }
 
-// Several instructions retire in a cycle, in order; each multiplication waits for the one before it. So a loop takes
-// the longer of its instructions and its chain of products.
+// Several instructions retire per cycle, in order; each multiplication waits for the previous one. So a loop takes the
+// longer of its instructions and its chain of products.
 std::uint64_t Machine::cycles_of(const Instruction& instruction) {
   const auto width = static_cast<std::uint64_t>(settings_.width);
   const std::uint64_t before = retired_ / width;
@@ -351,7 +352,7 @@ std::uint64_t Machine::cycles_of(const Instruction& instruction) {
   return retired_ / width - before;
 }
 
-// Whether an interrupt comes in before the instruction at `address`.
+// Delivers an interrupt before the instruction at `address`. Returns whether there was one.
 bool Machine::interrupted(std::uint64_t address) {
   if (pmu_.apic().is_idle()) return false;
   if (is_shadowed_) {

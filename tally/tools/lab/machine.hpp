@@ -1,5 +1,5 @@
-// The emulated computer: a processor, 16 MiB of memory, a local APIC, a serial port and a port that ends the program.
-// The processor is Unicorn's, its PMU ours: instructions that touch it are executed here, not there.
+// The emulated x86 computer: a processor, 16 MiB of memory, a local APIC, a serial port and a port that ends the
+// program. Unicorn emulates the processor, and the lab its PMU: it executes the instructions that use the PMU.
 #pragma once
 
 #include <unicorn/unicorn.h>
@@ -27,13 +27,13 @@ namespace tally::lab {
 struct Settings : RunSettings {
   const pmu::emulated::Profile* profile = &pmu::emulated::profiles().front();
   pmu::emulated::Behaviour behaviour = {};
-  bool blocks = true;  ///< whole blocks at once, where nothing happens in them
-  int width = 1;       ///< instructions that retire in a cycle
+  bool blocks = true;  ///< run whole blocks if no event can occur in them
+  int width = 1;       ///< instructions that retire per cycle
 };
 
 class Machine : public Computer {
  public:
-  /// Errors: cannot_measure where the emulator does not start; bad_usage where the image does not fit.
+  /// Errors: cannot_measure if the emulator does not start; bad_usage if the image does not fit.
   static Result<std::unique_ptr<Machine>> make(const Image& image, const Settings& settings, Listener listener);
   ~Machine() override;
 
@@ -44,12 +44,12 @@ class Machine : public Computer {
   const Image& image() const override { return image_; }
   std::uint64_t instructions() const override { return instructions_; }
   std::uint64_t time_stamp() const override { return pmu_.time_stamp(); }
-  /// How often the run went from whole blocks to single instructions.
+  /// Returns how often the run switched from whole blocks to single instructions.
   std::uint64_t switches() const { return switches_; }
   int cpl() const { return cpl_; }
   bool interrupts_enabled() const;
 
-  /// "RAX" to "R15", "RIP", "RFLAGS", as the mode has them.
+  /// Returns "RAX" to "R15", "RIP", "RFLAGS", with the names of the current mode.
   std::vector<std::pair<std::string, std::uint64_t>> registers() const override;
   std::string instruction_text(std::uint64_t address) const override;
 
@@ -68,23 +68,23 @@ class Machine : public Computer {
   std::vector<pmu::Remark> lint(Entry& entry) override { return linter_.look(entry, pmu_); }
   std::vector<pmu::Remark> lint_at_end() const override { return linter_.at_end(pmu_, interrupts_enabled()); }
 
-  /// What the memory holds at an address of the program's, up to 8 bytes.
+  /// Reads program memory, up to 8 bytes.
   std::uint64_t memory(std::uint64_t address, int size) const { return peek(address, size); }
 
-  /// Bytes. A program that a boot loader starts expects more than those of the lab's own.
+  /// Returns the size in bytes. A multiboot program expects more memory than the lab's own programs.
   std::uint64_t memory_size() const { return image_.is_multiboot ? 128 << 20 : 16 << 20; }
 
  private:
   Machine(const Image& image, const Settings& settings, Listener listener);
 
-  // An exception or interrupt on its way in.
+  // An exception or interrupt that is about to enter its handler.
   struct Arrival {
     int vector = 0;
     std::optional<std::uint32_t> error;
-    std::uint64_t back = 0;    // where it returns to
-    std::string why;           // for whoever has no handler
+    std::uint64_t back = 0;    // return address
+    std::string why;           // message if there is no handler
     bool is_software = false;  // INT n
-    std::uint64_t from = 0;    // the INT itself
+    std::uint64_t from = 0;    // address of the INT
   };
   struct Gate {
     bool present = false;
@@ -97,12 +97,12 @@ class Machine : public Computer {
 
   // How a run of whole blocks ended.
   enum class Leave : std::uint8_t {
-    astray,     // somewhere inside a block, and it is not known where
+    astray,     // inside a block, at an unknown instruction
     at_block,   // before the block at leave_at_
-    may_go_on,  // the same, and after settle() there may be room for more
+    may_go_on,  // the same, and the budget may be larger after settle()
   };
 
-  // Instructions that run together. `times`: how often they did since settle().
+  // A block of instructions. `times`: executions since settle().
   struct Block {
     std::uint64_t address = 0;
     std::uint32_t size = 0;
@@ -111,7 +111,7 @@ class Machine : public Computer {
     pmu::emulated::Work work;
   };
 
-  // Pages of the memory at other addresses: paging.cpp.
+  // Memory pages mapped at other addresses: see paging.cpp.
   struct Alias {
     std::uint64_t begin = 0;
     std::uint64_t size = 0;
@@ -119,7 +119,7 @@ class Machine : public Computer {
     std::vector<std::uint64_t> places;  // of its pages, in the memory
   };
 
-  // The APIC's timer: an interrupt when the time stamp counter reaches `deadline`.
+  // The APIC's timer: raises an interrupt when the time stamp counter reaches `deadline`.
   struct Timer {
     std::uint32_t vector = 1U << 16;
     std::uint32_t divide = 0;
@@ -245,19 +245,20 @@ class Machine : public Computer {
   linux::Mapping memory_mapping_;
   std::vector<Alias> aliases_;
   bool repages_ = false;
-  bool restarts_ = false;  // the emulator: after an access that it left in the middle it reports none (Unicorn 2.0.1)
+  bool restarts_ =
+      false;  // restart the emulator, which does not report an access after one that it aborted (Unicorn 2.0.1)
   bool had_round_ = false;
 
   std::unordered_map<std::uint64_t, Instruction> instructions_seen_;
-  std::optional<Instruction> running_;  // the emulator executes it: it retires at the next instruction
+  std::optional<Instruction> running_;  // the emulator executes it; it retires at the next instruction
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<pmu::Remark>> remarks_;
   int cpl_ = 0;
-  bool is_shadowed_ = false;        // behind STI or MOV SS: no interrupt before the next instruction
-  std::optional<Arrival> arrival_;  // waits for the processor to have come to CPL 0
-  std::optional<Arrival> fault_;    // met outside of a place where it can be delivered
+  bool is_shadowed_ = false;        // after STI or MOV SS: no interrupt before the next instruction
+  std::optional<Arrival> arrival_;  // waits until the processor is at CPL 0
+  std::optional<Arrival> fault_;    // occurred where it cannot be delivered
   std::optional<End> end_;
   std::uint64_t instructions_ = 0;
-  std::uint64_t at_ = 0;  // address of the instruction that is looked at
+  std::uint64_t at_ = 0;  // address of the current instruction
   std::array<std::uint64_t, 64> recent_{};
   std::string output_;
   LineTags tags_;
@@ -267,41 +268,41 @@ class Machine : public Computer {
   Timer timer_;
   std::uint64_t apic_base_ = 0xFEE0'0000 | 1U << 11 | 1U << 8;  // IA32_APIC_BASE: enabled, boot processor
   std::uint8_t line_control_ = 0;                               // of the serial port
-  std::uint16_t firmware_item_ = 0;                             // fw_cfg: what is read, and where
+  std::uint16_t firmware_item_ = 0;                             // fw_cfg: the selected item, and the read offset
   std::uint32_t firmware_at_ = 0;
-  std::uint64_t issued_ = 0;  // in quarters of a cycle, where several instructions retire in one: see cycles_of()
+  std::uint64_t issued_ = 0;  // in quarters of a cycle, if several instructions retire per cycle: see cycles_of()
   std::uint64_t retired_ = 0;
   std::uint64_t product_ready_ = 0;
 
-  uc_engine* fast_ = nullptr;  // the same memory, whole blocks
+  uc_engine* fast_ = nullptr;  // for whole blocks, over the same memory
   uc_context* context_ = nullptr;
   static constexpr std::size_t table_size = 4096;
   std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks_;
   std::vector<std::unique_ptr<Block>> replaced_;  // until settle()
-  std::array<Block*, table_size> table_{};        // the last block seen at each address, by its low bits
+  std::array<Block*, table_size> table_{};        // the last block seen at each address, indexed by the low bits
   std::vector<Block*> touched_;
   Block* last_block_ = nullptr;
   Checkpoint checkpoint_;
   std::uint64_t granted_ = 0;  // instructions that may run from the checkpoint on
-  std::uint64_t budget_ = 0;   // how many of them are left
-  std::uint64_t whole_ = 0;    // instructions of the blocks before the one that went astray
+  std::uint64_t budget_ = 0;   // instructions of them that are left
+  std::uint64_t whole_ = 0;    // instructions of the blocks before the one that did not complete
   Leave leave_ = Leave::astray;
-  bool is_astray_ = false;  // and it was noticed
-  bool is_repeat_ = false;  // from the checkpoint to the block that went astray
+  bool is_astray_ = false;  // a block did not complete, and this was noticed
+  bool is_repeat_ = false;  // repeats the blocks from the checkpoint to the one that did not complete
   std::uint64_t leave_at_ = 0;
-  std::uint64_t single_until_ = 0;  // instructions; no whole blocks before
-  std::uint64_t calm_ = 0;          // instructions since something happened
+  std::uint64_t single_until_ = 0;  // number of instructions; no whole blocks before that
+  std::uint64_t calm_ = 0;          // instructions since the last event
   std::uint64_t switches_ = 0;
   bool goes_fast_ = false;
   bool fast_pages_changed_ = false;
-  std::vector<bool> code_bytes_;  // of memory: decoded, or part of a block that an emulator has translated
-  bool forgets_ = false;          // some of them were written
+  std::vector<bool> code_bytes_;  // by byte of memory: decoded, or part of a translated block
+  bool forgets_ = false;          // some of these bytes were written
   std::uint64_t first_dirty_ = ~0ULL;
   std::uint64_t last_dirty_ = 0;
-  std::uint64_t stack_before_ = 0;  // of a call that runs
+  std::uint64_t stack_before_ = 0;  // of a call that is executing
 };
 
-/// Numbers of the counters of a profile, general-purpose first.
+/// Returns the numbers of a profile's counters, general-purpose ones first.
 std::vector<int> counter_numbers(const pmu::emulated::Profile& profile);
 
 }  // namespace tally::lab

@@ -1,5 +1,5 @@
-// The emulated computer. The names of the tests begin with the number of what they check: U a pitfall of the emulator
-// (each was one once), E, V, P, R rules of the PMU that take a processor.
+// Tests of the emulated computer. Test names start with the number of what they check: U is a pitfall of the emulator
+// (each was a bug once); E, V, P, R are rules of the PMU that need a processor.
 #include "tally/tools/lab/json.hpp"
 #include "tally/tools/lab/machine_testing.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 using pmu::emulated::Signal;
 
-// Counter 0 counts instructions from here to `stop`, whose four instructions are counted, too.
+// Counter 0 counts instructions from here to `stop`, including the four instructions of `stop`.
 const std::string start = "  WRITE_MSR IA32_PERFEVTSEL0, 4300C0h\n";
 const std::string stop = "  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\n";
 constexpr std::uint64_t around = 4;
@@ -27,7 +27,7 @@ TEST(LabMachine, U1_V5_a_repeated_string_instruction_is_one_instruction) {
 
 TEST(LabMachine, U2_stores_are_all_seen) {
   TALLY_NEEDS_NASM();
-  // References of the last level cache and stores.
+  // References of the last-level cache and stores.
   const Ran run =
       ran("  WRITE_MSR IA32_PERFEVTSEL0, 4382D0h\n  WRITE_MSR IA32_PERFEVTSEL1, 434F2Eh\n  mov ecx, 1000\n.again:\n"
           "  mov [200000h], ecx\n  dec ecx\n  jnz .again\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 0\n  hlt\n");
@@ -46,7 +46,7 @@ TEST(LabMachine, U3_a_program_may_turn_paging_on) {
   EXPECT_EQ(run.counter(0), 10 + around);
 }
 
-// Stores go through a hook, and whole blocks of them through another engine: none is lost, twice or elsewhere.
+// Stores pass through a hook, and in whole blocks through another emulator: each arrives exactly once, at its address.
 TEST(LabMachine, U2_stores_of_all_sizes_arrive_in_blocks_and_one_by_one) {
   TALLY_NEEDS_NASM();
   const std::string program =
@@ -68,15 +68,15 @@ TEST(LabMachine, U2_stores_of_all_sizes_arrive_in_blocks_and_one_by_one) {
   }
 }
 
-// Virtual addresses where no memory is: the emulator asks for a region there, and the pages behind it are used.
+// Virtual addresses without memory: the emulator requests a region there, and the lab maps the pages.
 TEST(LabMachine, U3_pages_lie_where_the_tables_say_in_blocks_and_one_by_one) {
   TALLY_NEEDS_NASM();
-  // Pages of 4 MiB: the first 8 MiB as they are, C0000000H is 400000H once more.
+  // Pages of 4 MiB: the first 8 MiB are identity-mapped, C0000000H maps 400000H again.
   const std::string program =
       "  mov eax, 83h\n  mov [300000h], eax\n  mov dword [300004h], 400083h\n  mov dword [300C00h], 400083h\n"
       "  mov eax, cr4\n  or eax, 10h\n  mov cr4, eax\n  mov eax, 300000h\n  mov cr3, eax\n  mov eax, cr0\n"
       "  or eax, 80000000h\n  mov cr0, eax\n"
-      // A routine is copied there, and called where it is not as it was assembled.
+      // A routine is copied there, and called at an address other than the one it was assembled for.
       "  mov esi, routine\n  mov edi, 400100h\n  mov ecx, routine_end - routine\n  cld\n  rep movsb\n" +
       start +
       "  mov ecx, 20000\n.again:\n  add dword [0C0000000h], 1\n  mov eax, [400000h]\n  dec ecx\n  jnz .again\n"
@@ -94,7 +94,7 @@ TEST(LabMachine, U3_pages_lie_where_the_tables_say_in_blocks_and_one_by_one) {
   }
 }
 
-TEST(LabMachine, U4_a_hole_is_told_with_its_instruction_also_behind_whole_blocks) {
+TEST(LabMachine, U4_a_hole_is_reported_with_its_instruction_also_after_whole_blocks) {
   TALLY_NEEDS_NASM();
   for (const bool blocks : {false, true}) {
     Settings settings;
@@ -145,7 +145,7 @@ TEST(LabMachine, U5_U11_whole_blocks_and_single_instructions_agree_on_every_inte
 
 TEST(LabMachine, U6_instructions_of_the_lab_are_found_in_code_that_ran_before) {
   TALLY_NEEDS_NASM();
-  // The second round takes the branch to RDPMC in a block that is well known by then.
+  // The second iteration takes the branch to RDPMC in a block that has run often.
   const Ran run =
       ran(start +
           "  mov edi, 2\n.round:\n  mov ecx, 5000\n.again:\n  dec ecx\n  jnz .again\n  xor ecx, ecx\n  rdpmc\n"
@@ -193,12 +193,12 @@ TEST(LabMachine, U9_an_immediate_that_looks_like_wrmsr_is_none) {
   EXPECT_EQ(run.counter(0), 2 + around);
 }
 
-TEST(LabMachine, code_that_changes_itself_is_decoded_anew) {
+TEST(LabMachine, code_that_changes_itself_is_decoded_again) {
   TALLY_NEEDS_NASM();
   for (const bool blocks : {false, true}) {
     Settings settings;
     settings.blocks = blocks;
-    // A multiplication becomes three NOPs: cycles tell.
+    // A multiplication becomes three NOPs, which the cycles show.
     const Ran run =
         ran("  call work\n  mov word [work.change], 9090h\n  mov byte [work.change + 2], 90h\n"
             "  WRITE_MSR IA32_PERFEVTSEL0, 4300C0h\n  call work\n  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\n"
@@ -208,7 +208,7 @@ TEST(LabMachine, code_that_changes_itself_is_decoded_anew) {
   }
 }
 
-// The emulator begins such an instruction again; what it stores arrives once.
+// The emulator restarts such an instruction; its store arrives once.
 TEST(LabMachine, U12_a_store_into_its_own_block_retires_once) {
   TALLY_NEEDS_NASM();
   for (const bool blocks : {false, true}) {
@@ -224,7 +224,7 @@ TEST(LabMachine, U12_a_store_into_its_own_block_retires_once) {
     EXPECT_EQ(registers[4].second, 0x42U) << blocks;
     EXPECT_EQ(registers[5].second, 0x11U) << blocks;
   }
-  // Four NOPs become a multiplication and one of them, and back.
+  // Four NOPs become a multiplication and a NOP, and back.
   for (const bool blocks : {false, true}) {
     Settings settings;
     settings.blocks = blocks;
@@ -237,7 +237,7 @@ TEST(LabMachine, U12_a_store_into_its_own_block_retires_once) {
   }
 }
 
-// What kvm-unit-tests do to look for a hypervisor: a block that is left by #UD, after instructions that change tables.
+// kvm-unit-tests do this to detect a hypervisor: a block ends by #UD, after instructions that change tables.
 TEST(LabMachine, U13_a_block_that_ends_with_an_invalid_instruction_is_left_there) {
   TALLY_NEEDS_NASM();
   for (const bool blocks : {false, true}) {
@@ -387,9 +387,8 @@ TEST(LabMachine, a_16_bit_program_runs_as_a_boot_sector_does) {
   EXPECT_EQ((*machine)->pmu().counter(0), 9U);
 }
 
-// Cycles are the declared model's, whatever this machine does, and every form of the output says that they are
-// emulated.
-TEST(LabMachine, U10_cycles_come_from_the_declared_model_and_that_is_said) {
+// Cycles follow the declared model, independent of this machine, and every output format says that they are emulated.
+TEST(LabMachine, U10_cycles_come_from_the_declared_model_and_the_output_says_so) {
   TALLY_NEEDS_NASM();
   const std::string program =
       "  WRITE_MSR IA32_PERFEVTSEL0, 43003Ch\n  times 10 nop\n  times 5 imul eax, eax\n  WRITE_MSR IA32_PERFEVTSEL0, "

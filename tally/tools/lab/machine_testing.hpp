@@ -1,4 +1,4 @@
-// Programs for the tests of the emulated computer.
+// Helpers that run programs on the emulated computer in tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace tally::lab {
 
-/// A run that is over.
+/// A finished run.
 struct Ran {
   End end;
   std::vector<Entry> entries;
@@ -35,7 +35,7 @@ inline bool has_assembler() { return std::system("command -v nasm > /dev/null 2>
 #define TALLY_NEEDS_NASM() \
   if (!has_assembler()) GTEST_SKIP() << "nasm is not installed: nothing assembles the programs"
 
-/// Assembles and runs a program; `lab.inc` is included in front of it.
+/// Assembles and runs a program, preceded by `lab.inc`.
 inline Ran ran(const std::string& text, Settings settings = {}, int bits = 32) {
   Ran out;
   const auto image =

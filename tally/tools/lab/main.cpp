@@ -1,4 +1,4 @@
-// tally-lab: started by `tally lab`, which checks the options and hands them on, each as --name=value.
+// tally-lab: `tally lab` starts it after checking the options, and passes each as --name=value.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,12 +24,12 @@
 namespace tally::lab {
 namespace {
 
-// As tally's own: docs/reference of the exit codes.
+// The same as tally's: see the reference of the exit codes in docs.
 enum ExitCode : int { exit_ok = 0, exit_no = 1, exit_bad_usage = 2, exit_cannot = 125, exit_not_found = 127 };
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-// Messages have lines of the program in them, and names of files.
+// Messages contain lines of the program and file names.
 std::string shown(const std::string& message) { return ForeignText(message).in_lines(); }
 
 int report(const Error& error) {
@@ -51,7 +51,7 @@ Result<std::uint64_t> place_of(const Image& image, const std::string& word) {
 
 Result<RunSettings> settings_of(const Options& options, const Image& image) {
   RunSettings settings;
-  // A program that a boot loader starts is a whole test of its own.
+  // A multiboot program is a whole test suite.
   constexpr std::uint64_t usual = 100'000'000, of_multiboot = 10'000'000'000, large_cache = 32 << 20;
   if (image.is_multiboot) settings.cache_bytes = large_cache;
   if (options.cache != 0) settings.cache_bytes = options.cache;
@@ -74,15 +74,15 @@ int exit_code_of(const End& end) {
   return end.reason == End::Reason::exited ? end.code : exit_ok;
 }
 
-// What lies between two places: --time.
-struct Stretch {
+// The time between two addresses: --time.
+struct TimedRange {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   bool is_open = false;
   std::uint64_t instructions = 0;
   std::uint64_t stamps = 0;
 
-  // What is to be told when the program stands at `address`.
+  // Returns the text to print when the program reaches `address`.
   std::string pass(std::uint64_t address, const Computer& machine) {
     std::string text;
     if (address == to && is_open) {
@@ -101,17 +101,17 @@ struct Stretch {
   }
 };
 
-Result<std::optional<Stretch>> range_of(const Options& options, const Image& image) {
-  if (options.time.empty()) return std::optional<Stretch>{};
+Result<std::optional<TimedRange>> range_of(const Options& options, const Image& image) {
+  if (options.time.empty()) return std::optional<TimedRange>{};
   const std::size_t dots = options.time.find("..");
   const auto from = place_of(image, options.time.substr(0, dots));
   if (!from) return fail(from.error());
   const auto to = place_of(image, options.time.substr(dots + 2));
   if (!to) return fail(to.error());
-  return Stretch{*from, *to};
+  return TimedRange{*from, *to};
 }
 
-// Everything about one run: what it is told as, and what remains of it.
+// A run with its output settings and results.
 struct Run {
   const Options& options;
   const Script* script = nullptr;
@@ -120,15 +120,15 @@ struct Run {
   std::vector<Entry> entries;
   Timeline timeline;
   Computer* machine = nullptr;
-  std::optional<Stretch> stretch;
-  std::vector<std::uint64_t> asked;  // breakpoints that are told
+  std::optional<TimedRange> timed;
+  std::vector<std::uint64_t> asked;  // breakpoints to report
 
   bool is_asked(std::uint64_t address) const { return std::find(asked.begin(), asked.end(), address) != asked.end(); }
 
   void hear(const Entry& heard) {
     Entry entry = heard;
-    if (stretch && entry.kind == Entry::Kind::breakpoint) {
-      const std::string text = stretch->pass(entry.address, *machine);
+    if (timed && entry.kind == Entry::Kind::breakpoint) {
+      const std::string text = timed->pass(entry.address, *machine);
       if (!options.json) print(text);
       if (!is_asked(entry.address)) return;
     }
@@ -142,7 +142,7 @@ struct Run {
     } else {
       print(told(entry, *machine, telling));
     }
-    // As it happens, also for whoever reads a pipe or a file; of single steps there are too many.
+    // Flushed at each event for readers of a pipe or a file, but not for single steps, which are too many.
     if (heard.kind != Entry::Kind::step) std::fflush(stdout);
   }
 };
@@ -152,22 +152,22 @@ struct Outcome {
   bool is_error = false;
 };
 
-// `first`: statements before it were told already.
+// `first`: statements before it were already reported.
 Outcome run(const Options& options, const Image& image, const Script* script, std::size_t first = 0) {
   auto settings = settings_of(options, image);
   if (!settings) return {report(settings.error()), true};
-  const auto stretch = range_of(options, image);
-  if (!stretch) return {report(stretch.error()), true};
-  Run run{options, script, {options.explain, options.quiet}, {}, {}, {}, nullptr, *stretch, settings->breakpoints};
+  const auto timed = range_of(options, image);
+  if (!timed) return {report(timed.error()), true};
+  Run run{options, script, {options.explain, options.quiet}, {}, {}, {}, nullptr, *timed, settings->breakpoints};
   if (script) {
     settings->reads = true;
     for (const Statement& one : script->statements) settings->breakpoints.push_back(one.address);
     settings->breakpoints.push_back(script->end);
     run.story.emplace(*script, run.telling, first);
   }
-  if (*stretch) {
-    settings->breakpoints.push_back((*stretch)->from);
-    settings->breakpoints.push_back((*stretch)->to);
+  if (*timed) {
+    settings->breakpoints.push_back((*timed)->from);
+    settings->breakpoints.push_back((*timed)->to);
   }
   const auto machine = make_computer(options, image, *settings, [&run](const Entry& entry) { run.hear(entry); });
   if (!machine) return {report(machine.error()), true};
@@ -186,7 +186,7 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   if (!options.quiet) print(remarks_text(last, true, ""));
   if (options.dump) print((*machine)->drawings());
   std::fflush(stdout);
-  // At the prompt the statement is taken back: nothing has broken.
+  // At the prompt the statement is undone, so this is no failure.
   if (end.is_error() && !options.interactive) {
     std::fprintf(stderr, "tally: %s\n", shown(end.message).c_str());
     for (const std::string& line : wrapped(end.hint, 100)) std::fprintf(stderr, "       %s\n", line.c_str());
@@ -194,8 +194,8 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   return {exit_code_of(end), end.is_error()};
 }
 
-// The prompt. All that was typed is run again with each line, and only the new statements are told: the machine is
-// always in the state that the lines above lead to.
+// The prompt. Each line runs all lines again and reports only the new statements, so the machine is always in the state
+// after the lines above.
 int converse(const Options& options) {
   print("statements as for -e; dump draws all registers, reset starts anew, quit ends\n");
   Prompt prompt(registers_of(options));
@@ -218,7 +218,7 @@ int converse(const Options& options) {
       report(script.error());
       continue;
     }
-    // Statements that were told, and for a drawing the one that stands for none.
+    // Statements that were already reported; for a drawing, which has none of its own, all of them.
     const std::size_t first = once.dump ? script->statements.size() : reported_already;
     const Outcome outcome = run(once, script->image, &*script, first);
     if (outcome.is_error || once.dump) continue;
@@ -256,7 +256,7 @@ int main(int count, char** words) {
   const int code = tally::linux::on_large_stack([&] {
     return tally::lab::run_all(tally::lab::read_options({words + 1, words + count}));
   });
-  // A full disk, which a write into the library's buffer does not see.
+  // A full disk, which a write to the library's buffer does not report.
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (const int number = tally::linux::noted_signal(); number != 0) tally::linux::die_of(number);
   if (is_written) return code;

@@ -1,4 +1,4 @@
-// What `tally lab` was asked for, as it hands it on.
+// The options that `tally lab` passes on.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace tally::lab {
 struct Options {
   std::string file;
   std::string statements;
-  std::string model = {};  ///< empty: as the program says
+  std::string model = {};  ///< empty: depends on the program
   int bits = 0;
   std::uint64_t skid = 0;
   std::uint64_t base = 1;
   std::uint64_t current = 1;
   std::uint64_t width = 1;
-  std::uint64_t cache = 0;  ///< 0: as the program is
+  std::uint64_t cache = 0;  ///< 0: depends on the program
   std::vector<std::string> defines;
   bool single = false;
   bool overcount = false;
@@ -30,11 +30,11 @@ struct Options {
   bool interactive = false;
   bool reads = false;
   bool barriers = false;
-  std::uint64_t max_instructions = 0;  ///< 0: as the program is
+  std::uint64_t max_instructions = 0;  ///< 0: depends on the program
   std::vector<std::string> breaks;
 };
 
-/// Reads arguments as --name=value.
+/// Reads arguments in the form --name=value.
 Options read_options(const std::vector<std::string>& arguments);
 
 }  // namespace tally::lab

@@ -1,7 +1,6 @@
-// Page tables of the program. The emulator walks them, for faults and for what it notes in them, but then takes a
-// virtual address as a physical one (Unicorn 2.0.1, its issue 1953). So the memory has a file behind it, and where a
-// virtual page lies beyond the memory the page of that file is mapped there once more. Source of the tables: Intel SDM
-// vol. 3A, "Paging".
+// Page tables of the program. The emulator walks them for faults and for the flags that it sets, but then uses the
+// virtual address as a physical one (Unicorn 2.0.1, its issue 1953). So the memory is a file, and for a virtual page
+// above the memory, the page of that file is also mapped there. Source of the tables: Intel SDM vol. 3A, "Paging".
 #include <fmt/format.h>
 
 #include "tally/tools/lab/machine.hpp"
@@ -20,7 +19,7 @@ constexpr std::uint64_t present = 1, is_page = 1U << 7;
 
 bool Machine::is_paging() const { return image_.bits != 16 && (get(UC_X86_REG_CR0) & paging) != 0; }
 
-// Nothing where no page is.
+// Returns nothing for an unmapped page.
 std::optional<std::uint64_t> Machine::physical(std::uint64_t address) const {
   if (!is_paging()) return address;
   const std::uint64_t control = get(UC_X86_REG_CR4);
@@ -28,7 +27,7 @@ std::optional<std::uint64_t> Machine::physical(std::uint64_t address) const {
   const int levels = !is_wide ? 2 : image_.bits == 64 ? 4 : 3;
   const int index_bits = is_wide ? 9 : 10;
   const std::uint64_t size = is_wide ? 8 : 4;
-  // Of the top table of three levels, which has four entries, the low bits are not 0.
+  // With three levels the top table has four entries and is aligned to 32 bytes only.
   std::uint64_t table = get(UC_X86_REG_CR3) & (levels == 3 ? 0xFFFF'FFE0 : 0x000F'FFFF'FFFF'F000);
   for (int level = levels; level > 0; --level) {
     const int shift = 12 + (level - 1) * index_bits;
@@ -49,7 +48,7 @@ std::optional<std::uint64_t> Machine::physical(std::uint64_t address) const {
   return std::nullopt;
 }
 
-// The memory behind a virtual page beyond the memory; nothing where there is none, or it is mapped already.
+// Returns the memory page of a virtual page above the memory; nothing if there is none or it is mapped already.
 std::optional<std::uint64_t> Machine::hidden_page(std::uint64_t address) const {
   if (address < memory_size()) return std::nullopt;
   const auto at = physical(address);
@@ -60,7 +59,7 @@ std::optional<std::uint64_t> Machine::hidden_page(std::uint64_t address) const {
   return at;
 }
 
-// Whether there is memory behind this virtual address; then the emulator finds it, and its neighbours, from now on.
+// Maps the memory page of this virtual address and its neighbours for the emulator. Returns whether there is one.
 bool Machine::reveal(std::uint64_t address) {
   if (!is_paging()) return false;
   std::uint64_t begin = address & ~(page - 1), size = 0;
@@ -86,7 +85,7 @@ bool Machine::reveal(std::uint64_t address) {
   return true;
 }
 
-// Where in the memory an address is that the emulator reports; nothing where it is in none.
+// Returns the memory offset of an address that the emulator reports; nothing if it is not in memory.
 std::optional<std::uint64_t> Machine::memory_place(std::uint64_t address) const {
   if (address < memory_size()) return address;
   for (const Alias& alias : aliases_) {
@@ -95,17 +94,17 @@ std::optional<std::uint64_t> Machine::memory_place(std::uint64_t address) const 
   return std::nullopt;
 }
 
-// The emulator forgets translated addresses with every change of its memory.
+// Every change of the memory map makes the emulator drop its translated addresses.
 void Machine::forget_pages(uc_engine* uc) {
   constexpr std::uint64_t unused = 0xFEF0'0000;
   if (uc_mem_map(uc, unused, page, UC_PROT_ALL) == UC_ERR_OK) uc_mem_unmap(uc, unused, page);
 }
 
-// A control register was written, or a page invalidated: what was found may lie elsewhere now.
+// Called after a write to a control register or an invalidation: addresses may map to other pages now.
 void Machine::repage() {
   fast_pages_changed_ = true;
   if (!aliases_.empty()) {
-    // What was decoded there may be other instructions now.
+    // Decoded bytes may be other instructions now.
     forget_code();
     remove_translations(uc_);
     instructions_seen_.clear();

@@ -20,7 +20,7 @@ namespace tally::lab {
 #if TALLY_HAS_LIBEDIT
 namespace {
 
-// The library calls back without an argument.
+// The library's callbacks have no argument for this.
 const pmu::Model* model = &pmu::intel_model;
 
 bool is_x86() { return model == &pmu::intel_model; }
@@ -30,7 +30,7 @@ std::vector<std::string> statement_words() {
   return {"wrmsr", "rdmsr", "rdpmc", "run", "user", "dump", "reset", "quit", "sti", "cli", "nop"};
 }
 
-// "IA32_PERFEVTSEL0:event=0xc0,O": the fields of the register that stand behind its colon.
+// Completes "IA32_PERFEVTSEL0:event=0xc0,O": the fields of the register after its colon.
 std::vector<std::string> field_words(const std::string& name, const std::string& before) {
   std::vector<std::string> words;
   const auto place = pmu::find_register(name, model);
@@ -79,7 +79,7 @@ char** complete(const char* text, int begin, int) {
 Prompt::Prompt(const pmu::Model& registers) {
   model = &registers;
   rl_attempted_completion_function = complete;
-  static char breaks[] = " \t;";  // some versions of the library take no const
+  static char breaks[] = " \t;";  // some versions of the library do not accept const
   rl_completer_word_break_characters = breaks;
 }
 

@@ -1,4 +1,4 @@
-// Lines that somebody types.
+// Reads lines from a prompt.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace tally::lab {
 
-/// A prompt: with history and completion of statements, registers and fields where libedit was there at build.
+/// A prompt, with history and completion of statements, registers and fields if it was built with libedit.
 class Prompt {
  public:
-  /// `registers`: those whose names are completed.
+  /// `registers`: the names for completion.
   explicit Prompt(const pmu::Model& registers);
-  /// The next line; nothing at the end of the input.
+  /// Returns the next line; nothing at the end of the input.
   std::optional<std::string> read();
 };
 

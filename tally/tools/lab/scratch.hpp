@@ -1,4 +1,4 @@
-// What assemblers need: a folder for their files, and a program started.
+// Helpers for assemblers: a temporary directory, and running a program.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace tally::lab {
 
-/// A folder that is gone with its owner.
+/// A directory that is removed with its owner.
 struct Folder {
   std::filesystem::path path;
   Folder() = default;
@@ -19,19 +19,19 @@ struct Folder {
   ~Folder();
 };
 
-/// A new folder among the temporary files. Errors: cannot_measure.
+/// Creates a directory in the temporary directory. Errors: cannot_measure.
 Result<std::filesystem::path> new_folder();
 
 std::string read_file(const std::filesystem::path& path);
 
-/// What a program printed, on both streams, and how it ended.
+/// The output of a program on both streams, and its exit status.
 struct Said {
   std::string text;
-  int status = 0;            ///< its exit code; -1: it did not start
-  bool is_missing = false;   ///< there is no program of that name
+  int status = 0;            ///< exit code; -1: it did not start
+  bool is_missing = false;   ///< no program with that name was found
   bool was_stopped = false;  ///< by a signal that asks tally to end
 };
-/// Runs it, found through PATH, until its end or until a signal is noted (linux::noted_signal()).
+/// Runs a program, found through PATH, until its end or until a signal is noted (linux::noted_signal()).
 Said output_of(const std::vector<std::string>& command);
 
 }  // namespace tally::lab

@@ -13,7 +13,7 @@ constexpr std::size_t statement_width = 34;
 
 }  // namespace
 
-// What the statement did to the counters, beside its text.
+// Returns the changes of the counters by the statement, next to its text.
 std::string ScriptStory::close(const Computer& machine) {
   if (current_ < 0) return {};
   if (static_cast<std::size_t>(current_) < first_) {
@@ -26,7 +26,7 @@ std::string ScriptStory::close(const Computer& machine) {
     const std::uint64_t before = before_[i].value;
     if (now[i].value == before) continue;
     const std::string name = short_name(now[i].name);
-    // One that was set to overflow soon has not counted so much.
+    // A counter that was set to overflow soon is shown by its distance.
     const std::uint64_t left = (pmu::low_ones(now[i].overflow_bit) - now[i].value) + 1;
     changes.push_back(left < now[i].value && now[i].value <= pmu::low_ones(now[i].overflow_bit)
                           ? fmt::format("{} = 2^{} - {}", name, now[i].overflow_bit, left)

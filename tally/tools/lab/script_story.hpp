@@ -1,4 +1,4 @@
-// A run of statements as people read it: each with what it changed.
+// Prints a run of statements as text: each with the changes it made.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace tally::lab {
 
-/// Tells statements one by one. Breakpoints stand at their first instructions.
+/// Prints statements one by one. Needs breakpoints at their first instructions.
 class ScriptStory {
  public:
-  /// Those before `first` are passed over in silence.
+  /// Does not print statements before `first`.
   ScriptStory(const Script& script, const Telling& telling, std::size_t first = 0)
       : script_(script), telling_(telling), first_(first) {}
 
-  /// What is to be printed now; empty while a statement runs.
+  /// Returns the text to print now; empty while a statement runs.
   std::string hear(const Entry& entry, const Computer& machine);
-  /// The last statement, where the run broke off in it.
+  /// Returns the text for the last statement if the run ended in it.
   std::string finish(const Computer& machine);
 
  private:
@@ -28,8 +28,8 @@ class ScriptStory {
   Telling telling_;
   std::size_t first_;
   int current_ = -1;
-  std::vector<std::string> lines_;    // what happened in the current statement
-  std::vector<CounterState> before_;  // counters when it began
+  std::vector<std::string> lines_;    // events of the current statement
+  std::vector<CounterState> before_;  // counters at its start
 };
 
 }  // namespace tally::lab

@@ -14,10 +14,10 @@ namespace {
 
 using pmu::parse_number;
 
-// The instruction is written out so many times: there is no loop whose own instructions would be counted as well.
+// Repeated instructions are written out, because the instructions of a loop would be counted as well.
 constexpr std::uint64_t most_repetitions = 1'000'000;
 
-// A handler for every vector from 20H on: it sends an EOI, and leaves the local vector masked, as hardware left it.
+// A handler for every vector from 20H on. It sends an EOI and leaves the local vector masked, as the hardware does.
 constexpr const char* handlers = R"(
   mov edi, lab_handler
   mov esi, 20h
@@ -73,7 +73,7 @@ Result<std::string> write_register(const std::string& statement, const std::stri
   }
   const std::size_t equals = spec.find('=');
   const auto number = equals == std::string::npos ? std::nullopt : parse_number(trimmed(spec.substr(0, equals)));
-  // Any number may be tried: what a register that does not exist does is worth seeing.
+  // Any number is permitted, to show what a missing register does.
   if (number && !pmu::find_register(fmt::format("{:#x}", *number), &pmu::intel_model)) {
     const auto value = parse_number(trimmed(spec.substr(equals + 1)));
     if (value) return load_and("wrmsr", *number, *value);
@@ -111,7 +111,7 @@ Result<std::string> repeat(const std::string& statement, const std::string& rest
     return refuse(statement, fmt::format("more than {} times", thousands(most_repetitions)),
                   "write a loop into a file");
   }
-  // In a line of TIMES, $ is the first one's place.
+  // In a line with TIMES, $ is the address of the first one.
   if (words.rest.find('$') != std::string::npos) return fmt::format("%rep {}\n  {}\n%endrep\n", *times, words.rest);
   return fmt::format("  times {} {}\n", *times, words.rest.empty() ? "nop" : words.rest);
 }
@@ -144,17 +144,17 @@ Result<Script> compile(const std::string& text) {
   if (script.statements.empty()) {
     return fail(Code::bad_usage, "there is no statement", "tally lab -e 'wrmsr 0x186 0x4300c0; run 100 nop; rdpmc 0'");
   }
-  // CPL 3 may not halt: it writes the exit port.
+  // HLT is not permitted at CPL 3, so it writes the exit port.
   source += "lab_end:\n  mov al, 0\n  out EXIT_PORT, al\n";
   auto image = assemble("statements", source, 64, ".");
-  // Lines of the source that was made here say nothing to who wrote statements.
+  // Line numbers of the generated source mean nothing to the author of the statements.
   static const std::regex line_number("statements:[0-9]+: ");
   if (!image) {
     Error error = image.error();
     error.message = std::regex_replace(error.message, line_number, "");
     return fail(error);
   }
-  // A word that is no instruction is a label to nasm.
+  // nasm treats a word that is no instruction as a label.
   if (!image->warnings.empty()) {
     return fail(Code::bad_usage, std::regex_replace(image->warnings.front(), line_number, ""));
   }

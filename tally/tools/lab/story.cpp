@@ -50,7 +50,7 @@ std::string meaning_of(const pmu::Value& read) {
     if (slot.field->show == pmu::Show::flag) {
       set.push_back(slot.name());
     } else if (const std::string text = pmu::reading(read, slot); !text.empty()) {
-      // Counters that count the same thing: it is said once.
+      // Counters with the same event are described once.
       if (std::find(set.begin(), set.end(), text) == set.end()) set.push_back(text);
     }
   }

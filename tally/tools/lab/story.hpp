@@ -1,4 +1,4 @@
-// A run as people read it.
+// Prints a run as text.
 #pragma once
 
 #include <string>
@@ -10,26 +10,26 @@ namespace tally::lab {
 
 struct Telling {
   bool explains = false;  ///< notes as well as cautions
-  bool quiet = false;     ///< only what the program prints
+  bool quiet = false;     ///< only the program's output
 };
 
-/// One entry of a file's run; empty where it is nothing to tell.
+/// Returns the text of one entry; empty if it is not printed.
 std::string told(const Entry& entry, const Computer& machine, const Telling& telling);
 
-/// What a value means: the register's own sentence, or the fields that are set.
+/// Describes a value: the register's own sentence, or the fields that are set.
 std::string meaning_of(const pmu::Value& value);
-/// A register drawn bit by bit, with its name in front and its meaning behind.
+/// Draws a register bit by bit, with its name before it and its meaning after it.
 std::string drawn(const pmu::Value& value);
-/// A counter's name where space is short.
+/// Returns a short name of a counter.
 std::string short_name(const std::string& name);
 
-/// Remarks, one a line; notes only where they are asked for.
+/// Returns remarks, one per line; notes only if requested.
 std::string remarks_text(const std::vector<pmu::Remark>& remarks, bool with_notes, std::string_view indent);
 
-/// How it ended, and what the counters hold.
+/// Describes the end of the run and the values of the counters.
 std::string ending(const End& end, const Computer& machine, const Telling& telling);
 
-/// General registers, four in a line.
+/// Returns the general registers, four per line.
 std::string registers_text(const Computer& machine);
 
 }  // namespace tally::lab

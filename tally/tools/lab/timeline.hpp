@@ -1,4 +1,4 @@
-// How the counters went: what they held wherever something happened.
+// The values of the counters at each event of a run.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ class Timeline {
     std::vector<std::uint64_t> values;
   };
 
-  /// What the counters hold now; nothing is kept where that is as it was.
+  /// Adds the current values of the counters if they changed.
   void add(const Computer& machine);
 
   const std::vector<Point>& points() const { return points_; }
-  /// What each counter counted when it was last seen to count; empty where it never was.
+  /// Returns the last event that each counter counted; empty for a counter that never ran.
   const std::vector<std::string>& events() const { return events_; }
-  /// There were more points than are kept.
+  /// Whether points were dropped because there were too many.
   bool is_cut() const { return is_cut_; }
 
   static constexpr std::size_t most = 20'000;

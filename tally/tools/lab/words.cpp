@@ -1,4 +1,4 @@
-// The x86 machine in words: its registers and what happens to them.
+// Text for the x86 machine: its registers and their events.
 #include <fmt/format.h>
 
 #include "tally/core/base/text.hpp"
@@ -17,7 +17,7 @@ std::optional<pmu::Place> place_of(std::uint32_t index) {
   return *place;
 }
 
-// What a counter counts now, in words.
+// Describes what a counter currently counts.
 std::string event_of(int number, const pmu::emulated::IntelPmu& pmu) {
   static constexpr const char* fixed[] = {"instructions retired", "core cycles", "reference cycles", "slots"};
   if (number >= 32) return fixed[number - 32];
@@ -47,7 +47,7 @@ std::string Machine::headline() const {
 
 std::string Machine::register_name(std::uint32_t number) const {
   const auto place = place_of(number);
-  // As the manuals call it up to version 3.
+  // The manuals' name up to version 3.
   if (number == 0x390 && pmu_.profile().version < 4) return "IA32_PERF_GLOBAL_OVF_CTRL";
   return place ? pmu::name(*place) : fmt::format("MSR {:X}H", number);
 }
@@ -58,7 +58,7 @@ std::string Machine::counter_name(std::uint32_t number) const {
   return fmt::format("IA32_PMC{}", number);
 }
 
-// A counter means what it holds, not what was written.
+// The meaning of a counter depends on its value, not on what was written.
 std::optional<pmu::Value> Machine::value(const Entry& entry) const {
   const auto place = place_of(entry.number);
   if (!place) return std::nullopt;
@@ -74,7 +74,7 @@ std::string Machine::meaning(const Entry& entry) const {
 std::string Machine::words(const Entry& entry) const {
   switch (entry.kind) {
     case Entry::Kind::write:
-      // The APIC's register is memory.
+      // The APIC's register is memory-mapped.
       if (entry.number == 0x834) return fmt::format("LVT_PERFMON = {:#x}", entry.value);
       return fmt::format("WRMSR {} = {:#x}", register_name(entry.number), entry.value);
     case Entry::Kind::read: return fmt::format("RDMSR {} -> {:#x}", register_name(entry.number), entry.value);
@@ -103,7 +103,7 @@ std::string Machine::drawings() const {
     if (place.reg->space != pmu::Space::msr || !pmu::emulated::exists(pmu_.profile(), place)) continue;
     const auto index =
         static_cast<std::uint32_t>(place.reg->number) + static_cast<std::uint32_t>(place.index * place.reg->stride);
-    // The same counters again, and what is no register of the PMU.
+    // Skips aliases of the counters, and registers that do not belong to the PMU.
     if (place.reg->needs == pmu::Feature::full_width || index == 0xCE || index == 0x1A0) continue;
     if (const auto answer = pmu_.read(index)) text += drawn({place, answer.value, pmu_.profile().version});
   }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Apple's registers by name, as encodings: "PMCR0_EL1" → "S3_1_C15_C0_0". The assembler knows Arm's own.
+// Returns the encodings of Apple's registers by name: "PMCR0_EL1" → "S3_1_C15_C0_0". The assembler supports Arm's own.
 std::map<std::string, std::string> encodings(const pmu::emulated::ArmProfile& profile) {
   std::map<std::string, std::string> all;
   if (profile.model == &pmu::arm_model) return all;
@@ -33,7 +33,7 @@ std::map<std::string, std::string> encodings(const pmu::emulated::ArmProfile& pr
   return all;
 }
 
-// Comments stay as they are: what is said there is for people.
+// Comments are not changed: they are for people.
 std::string with_encodings(const std::string& line, const std::map<std::string, std::string>& names) {
   std::string out;
   for (std::size_t at = 0; at < line.size();) {
@@ -61,7 +61,7 @@ const std::vector<std::string>& mnemonics() {
   return words;
 }
 
-// What may have been meant, where the assembler does not know a word.
+// Returns a suggestion for a word that the assembler does not support.
 std::string advice(const std::string& message, const std::string& line, const pmu::emulated::ArmProfile& profile) {
   const std::string statement = lower(trimmed(line.substr(0, line.find("//"))));
   if (message.find("unknown mnemonic") != std::string::npos) {
@@ -86,9 +86,9 @@ std::string advice(const std::string& message, const std::string& line, const pm
   return "";
 }
 
-// "FILE:12: Error: text", at most five of them, each with its line.
-std::string told(const std::string& name, const std::string& source, const std::string& output,
-                 const pmu::emulated::ArmProfile& profile) {
+// Formats the assembler's errors as "FILE:12: Error: text", at most five, each with its line.
+std::string format_errors(const std::string& name, const std::string& source, const std::string& output,
+                          const pmu::emulated::ArmProfile& profile) {
   constexpr std::size_t most = 5;
   const std::vector<std::string> lines = split(source, '\n');
   std::vector<std::string> parts;
@@ -109,14 +109,14 @@ std::string told(const std::string& name, const std::string& source, const std::
   return parts.empty() ? trimmed(output) : join(parts, "\n       ");
 }
 
-// What the linker says of a label that is nowhere.
+// Formats the linker's message about an undefined label.
 std::string reported_by_linker(const std::string& output) {
   const std::size_t at = output.find("undefined reference to ");
   if (at == std::string::npos) return trimmed(output);
   return "there is no label " + output.substr(at + 23, output.find('\n', at) - at - 23);
 }
 
-// Disassembly with lines: "/…/file.s:12", then "  100000:\td503201f \tnop".
+// Reads a disassembly with lines: "/…/file.s:12", then "  100000:\td503201f \tnop".
 void read_disassembly(Image& image, const std::string& text, const std::string& file, const std::string& source) {
   const std::vector<std::string> lines = split(source, '\n');
   int number = 0;
@@ -134,7 +134,7 @@ void read_disassembly(Image& image, const std::string& text, const std::string& 
       std::string instruction = row.substr(words + 1);
       instruction = trimmed(instruction.substr(0, instruction.find("//")));
       std::replace(instruction.begin(), instruction.end(), '\t', ' ');
-      // A branch names where it goes: the label says it, the number does not.
+      // A branch contains its target as a label; the number is dropped.
       static const std::regex target(" [0-9a-f]+ <(.*)>$");
       instruction = std::regex_replace(instruction, target, " $1");
       image.texts[address] = instruction;
@@ -177,7 +177,7 @@ Result<Image> assemble(const std::string& name, const std::string& text, const p
     return fail(Code::not_found, "assembly needs the program aarch64-linux-gnu-as, which is not here",
                 "install it: sudo apt-get install binutils-aarch64-linux-gnu");
   }
-  if (assembled.status != 0) return fail(Code::bad_usage, told(name, text, assembled.text, profile));
+  if (assembled.status != 0) return fail(Code::bad_usage, format_errors(name, text, assembled.text, profile));
   const Said linked =
       output_of({"aarch64-linux-gnu-ld", "-n", "-Ttext=0x100000", "-o", image_path.string(), object.string()});
   if (linked.status != 0)

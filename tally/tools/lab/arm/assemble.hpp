@@ -1,4 +1,4 @@
-// Assembly for the Arm core, by GNU's assembler.
+// Assembles programs for the Arm core with the GNU assembler.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace tally::lab::arm {
 
-/// Assembles and links a text as if it were the file `name`, whose folder is looked into for what it includes; names of
-/// the core's registers that the assembler does not know become encodings. `defines`: NAME=VALUE.
-/// Errors: not_found where there is no assembler; bad_usage with what it says of which line.
+/// Assembles and links a text as if it were the file `name`, in whose directory included files are searched. Replaces
+/// names of the core's registers that the assembler does not support with encodings. `defines`: NAME=VALUE. Errors:
+/// not_found without an assembler; bad_usage with the assembler's message for a line.
 Result<Image> assemble(const std::string& name, const std::string& text, const pmu::emulated::ArmProfile& profile,
                        const std::vector<std::string>& defines = {});
 
-/// lab.inc: the helpers.
+/// Returns lab.inc, the helper macros.
 std::string include_text();
 
 }  // namespace tally::lab::arm

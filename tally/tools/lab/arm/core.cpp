@@ -23,7 +23,7 @@ constexpr std::uint64_t first_type = system_register(3, 3, 14, 12, 0);
 constexpr int cycle_bit = 31;
 constexpr std::uint64_t long_cycles = 1 << 6;
 
-// Events that an instruction may be, with the lab's rule for each.
+// The events of instructions in the lab, with the rule for each.
 enum Event : std::uint16_t {
   refills = 0x03,
   accesses = 0x04,
@@ -90,7 +90,7 @@ class PmuV3 : public Core {
     return fmt::format("event {:02X}H", event);
   }
 
-  // Counters that software gave a value: the others hold what reset left.
+  // Remembers the counters that software has set; others hold an undefined value from reset.
   void remember(std::uint64_t number, std::uint64_t value) {
     constexpr std::uint64_t all_events = 0x7FFF'FFFF;
     if (number == control && (value & 2) != 0) known_ |= all_events;
@@ -102,7 +102,7 @@ class PmuV3 : public Core {
 
   pmu::emulated::ArmPmu pmu_;
   pmu::emulated::ArmWork work_;
-  // Those that differ from one instruction to the next: looked up once.
+  // The counts that differ between instructions, as references to avoid lookups.
   std::uint64_t& misses_ = work_[refills];
   std::uint64_t& accesses_ = work_[accesses];
   std::uint64_t& memory_ = work_[memory];
@@ -114,7 +114,7 @@ class PmuV3 : public Core {
 
 constexpr int apple_counters = 10;
 
-// Codes of apple/events.cpp that an instruction of the lab may be.
+// Event codes of apple/events.cpp that instructions of the lab can have.
 class Apple : public Core {
  public:
   Apple(const pmu::emulated::ArmProfile& profile, bool strict) : Core(profile), pmu_({47, true, strict}) {
@@ -200,7 +200,7 @@ class Apple : public Core {
 
   pmu::emulated::ApplePmu pmu_;
   pmu::emulated::AppleWork work_;
-  std::array<std::uint64_t*, 256> times_{};  // in it, by code; only those of `codes`
+  std::array<std::uint64_t*, 256> times_{};  // into the counts of an instruction, by code; only those of `codes`
   std::uint64_t numbers_[apple_counters] = {};
   std::uint64_t status_ = 0, control_0_ = 0, control_1_ = 0, events_0_ = 0, events_1_ = 0;
 };

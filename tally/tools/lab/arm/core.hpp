@@ -1,4 +1,4 @@
-// The PMU of an Arm core as the lab's machine sees it: Arm's PMUv3, or Apple's.
+// The PMU of an Arm core for the lab's machine: Arm's PMUv3 or Apple's.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace tally::lab::arm {
 struct Done {
   std::uint64_t cycles = 1;
   std::uint64_t accesses = 0;  ///< to memory
-  std::uint64_t misses = 0;    ///< of them in the line-tag cache
+  std::uint64_t misses = 0;    ///< accesses that missed in the line-tag cache
   bool is_branch = false, is_conditional = false, is_call = false, is_return = false, is_indirect = false;
   bool is_taken = false, is_mispredicted = false;
   bool is_load = false, is_store = false, is_vector = false, is_integer = false, is_barrier = false;
 };
 
-/// The interrupt that the PMU asks for.
+/// The interrupt that the PMU requests.
 enum class Line { none, irq, fiq };
 
 class Core {
@@ -35,22 +35,22 @@ class Core {
   Core& operator=(const Core&) = delete;
 
   const pmu::emulated::ArmProfile& profile() const { return profile_; }
-  /// MRS and MSR by the register's number, at exception level `level`.
+  /// Execute MRS and MSR for a register number at exception level `level`.
   virtual pmu::emulated::Answer read(std::uint64_t number, int level) const = 0;
   virtual pmu::emulated::Answer write(std::uint64_t number, std::uint64_t value, int level) = 0;
   virtual void retire(const Done& done, int level) = 0;
   /// ISB.
   virtual void synchronize() {}
   virtual Line line() const = 0;
-  /// Overflow flags, by counter: bit 31 is PMUv3's cycle counter.
+  /// Returns the overflow flags by counter; bit 31 is PMUv3's cycle counter.
   virtual std::uint64_t overflows() const = 0;
   virtual std::string counter_name(int bit) const = 0;
   virtual std::vector<CounterState> counters() const = 0;
-  /// The lab models this event.
+  /// Whether the lab models this event.
   virtual bool models(std::uint32_t event) const = 0;
-  /// Whether the register of this number is a counter.
+  /// Whether the register with this number is a counter.
   bool is_counter(std::uint64_t number) const;
-  /// The register of the table; nothing for one that this core does not have.
+  /// Returns the register's entry in the table; nothing if this core does not have it.
   std::optional<pmu::Place> place_of(std::uint64_t number) const;
 
  private:
@@ -58,7 +58,7 @@ class Core {
   std::map<std::uint64_t, pmu::Place> places_;  // by number
 };
 
-/// `strict`: Apple's control registers take effect at an ISB, and read as rubbish before it.
+/// `strict`: Apple's control registers take effect at an ISB, and reading them before returns garbage.
 std::unique_ptr<Core> make_core(const pmu::emulated::ArmProfile& profile, bool strict);
 
 }  // namespace tally::lab::arm

@@ -18,7 +18,7 @@ void decode_branch(Instruction& out) {
     out.is_branch = true;
     out.is_call = word >> 31 != 0;
   } else if (bits(word, 31, 25) == 0b1101011) {
-    const std::uint32_t opcode = bits(word, 24, 21) & 7;  // bit 3: with authentication
+    const std::uint32_t opcode = bits(word, 24, 21) & 7;  // bit 3: with pointer authentication
     out.is_branch = out.is_indirect = true;
     out.is_call = opcode == 1;
     out.is_return = opcode == 2;
@@ -49,7 +49,7 @@ void decode_memory(Instruction& out) {
     out.is_store = is_atomic || (out.is_vector ? (opcode & 1) == 0 : opcode == 0);
     out.is_load = !is_prefetch && (is_atomic || !out.is_store);
   } else if (form == 0b011 && bits(word, 25, 24) == 0) {
-    out.is_load = bits(word, 31, 30) != 3 || out.is_vector;  // else a prefetch
+    out.is_load = bits(word, 31, 30) != 3 || out.is_vector;  // otherwise a prefetch
   } else {
     out.is_load = bit_22;
     out.is_store = !bit_22;
@@ -71,7 +71,7 @@ Instruction decode(std::uint32_t word, std::uint64_t address) {
     out.is_vector = true;
   } else {
     out.is_integer = true;
-    constexpr std::uint32_t multiplication = 3;  // cycles, as the lab's x86 has it
+    constexpr std::uint32_t multiplication = 3;  // cycles, as in the lab's x86 model
     if (bits(word, 28, 24) == 0b11011) out.cycles = multiplication;
   }
   return out;

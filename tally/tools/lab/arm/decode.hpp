@@ -1,4 +1,4 @@
-// What an A64 instruction is, as far as the PMU and the lab care.
+// Decodes A64 instructions as far as the PMU and the lab need it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ enum class Kind {
   supervisor_call,   ///< SVC
   exception_return,  ///< ERET
   wait,              ///< WFI
-  hint_wait,         ///< WFE: goes on at once
+  hint_wait,         ///< WFE: continues immediately
   barrier,           ///< ISB
 };
 
@@ -26,12 +26,12 @@ struct Instruction {
   bool is_indirect = false;
   bool is_load = false;
   bool is_store = false;
-  bool is_vector = false;   ///< SIMD and floating point, also their loads and stores
+  bool is_vector = false;   ///< SIMD and floating point, including their loads and stores
   bool is_integer = false;  ///< neither memory, nor branch, nor vector, nor system
   bool is_barrier = false;  ///< DMB, DSB, ISB
   std::uint32_t cycles = 1;
 
-  // Of Kind::system_register.
+  // For Kind::system_register.
   bool reads() const { return (word >> 21 & 1) != 0; }
   unsigned general() const { return word & 31; }
   std::uint64_t system_number() const { return word >> 5 & 0xFFFF; }

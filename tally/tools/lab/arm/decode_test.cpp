@@ -1,4 +1,4 @@
-// Encodings as GNU's assembler makes them, and what the counters make of them.
+// Checks the decoding of encodings from the GNU assembler.
 #include "tally/tools/lab/arm/decode.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace tally::lab::arm {
 namespace {
 
-// What is true of an instruction, in letters: Load, Store, Vector, Integer, Branch, Conditional, cAll, Return,
+// Returns the properties of an instruction as letters: Load, Store, Vector, Integer, Branch, Conditional, cAll, Return,
 // indirecT, barriEr.
 std::string letters(std::uint32_t word) {
   const Instruction one = decode(word, 0x1000);
@@ -23,7 +23,7 @@ std::string letters(std::uint32_t word) {
   return text;
 }
 
-TEST(ArmDecode, loads_and_stores_are_told_apart) {
+TEST(ArmDecode, loads_and_stores_are_distinguished) {
   EXPECT_EQ(letters(0xF9400020), "L") << "ldr x0, [x1]";
   EXPECT_EQ(letters(0xF9000020), "S") << "str x0, [x1]";
   EXPECT_EQ(letters(0xA8C107E0), "L") << "ldp x0, x1, [sp], #16";

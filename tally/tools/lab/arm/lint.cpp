@@ -31,7 +31,7 @@ void say(std::vector<Remark>& remarks, Severity severity, std::string text, cons
 
 }  // namespace
 
-// After reset the architecture knows nothing but that PMCR_EL0.E is 0.
+// After reset the architecture defines only that PMCR_EL0.E is 0.
 void Linter::written_pmuv3(const Entry& entry, const Core& core, std::vector<Remark>& remarks) {
   const std::uint64_t number = entry.number;
   const bool by_selection = written_.contains(selected_type);

@@ -1,4 +1,4 @@
-// What is noticed about the order in which an Arm core's registers are written.
+// Checks the order in which an Arm core's registers are written.
 #pragma once
 
 #include <set>
@@ -9,19 +9,19 @@
 
 namespace tally::lab::arm {
 
-/// Looks at the run as it goes by.
+/// Processes a run entry by entry.
 class Linter {
  public:
-  /// What there is to say about this entry; `core` is as it is behind it.
+  /// Returns remarks about this entry; `core` is in the state after it.
   std::vector<pmu::Remark> look(const Entry& entry, const Core& core);
-  /// What is left to say when all is over; `is_masked`: by PSTATE.
+  /// Returns remarks about the end of the run; `is_masked`: by PSTATE.
   std::vector<pmu::Remark> at_end(const Core& core, bool is_masked) const;
 
  private:
   void written_pmuv3(const Entry& entry, const Core& core, std::vector<pmu::Remark>& remarks);
   void written_apple(const Entry& entry, const Core& core, std::vector<pmu::Remark>& remarks);
 
-  std::set<std::uint64_t> written_;  // registers that have been
+  std::set<std::uint64_t> written_;  // registers that were written
   bool in_handler_ = false;
 };
 

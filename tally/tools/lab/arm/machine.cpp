@@ -1,4 +1,4 @@
-// The run: what happens before and after each instruction.
+// The run loop: the work before and after each instruction.
 #include "tally/tools/lab/arm/machine.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
 
 }  // namespace
 
-// X29 and X30 stand apart in the emulator's list.
+// X29 and X30 are not next to the others in the emulator's list.
 int general_id(unsigned number) {
   if (number == 30) return UC_ARM64_REG_X30;
   return number == 29 ? static_cast<int>(UC_ARM64_REG_X29) : static_cast<int>(UC_ARM64_REG_X0 + number);
@@ -47,7 +47,7 @@ Result<bool> Machine::start() {
   if (const uc_err error = uc_open(UC_ARCH_ARM64, UC_MODE_ARM, &uc_); error != UC_ERR_OK) {
     return fail(Code::cannot_measure, fmt::format("the emulator does not start: {}", uc_strerror(error)), "");
   }
-  // The emulator wants whole pages.
+  // The emulator requires whole pages.
   constexpr std::uint64_t page = 4096;
   memory_.resize(layout::memory_size + page);
   void* begin = memory_.data();
@@ -56,20 +56,20 @@ Result<bool> Machine::start() {
   uc_mem_map_ptr(uc_, 0, layout::memory_size, UC_PROT_ALL, words_);
   uc_mmio_map(uc_, layout::serial, layout::device_size, on_serial_read, this, on_serial_write, this);
   uc_mmio_map(uc_, layout::exit, layout::device_size, on_exit_read, this, on_exit_write, this);
-  for (const Piece& piece : image_.pieces) {
-    if (piece.address > layout::memory_size || piece.bytes.size() > layout::memory_size - piece.address) {
+  for (const Piece& part : image_.pieces) {
+    if (part.address > layout::memory_size || part.bytes.size() > layout::memory_size - part.address) {
       return fail(Code::bad_usage,
                   fmt::format("'{}' does not fit: {} bytes at {:X}H, and the machine has 16 MiB", image_.name,
-                              piece.bytes.size(), piece.address),
+                              part.bytes.size(), part.address),
                   "link it at 100000H, as by ld -Ttext=0x100000; programs of an operating system do not run here");
     }
-    uc_mem_write(uc_, piece.address, piece.bytes.data(), piece.bytes.size());
+    uc_mem_write(uc_, part.address, part.bytes.data(), part.bytes.size());
   }
   uc_context_alloc(uc_, &kernel_);
-  // EL1 is of 64 bits, say the levels above it (HCR_EL2.RW, SCR_EL3.RW): else ERET to EL1 would be illegal.
+  // HCR_EL2.RW and SCR_EL3.RW declare EL1 as 64-bit; otherwise ERET to EL1 would be illegal.
   set_system(system_register(3, 4, 1, 1, 0), 1ULL << 31);
   set_system(system_register(3, 6, 1, 1, 0), 1ULL << 10 | 1);
-  // Vector registers may be used at both levels (CPACR_EL1.FPEN).
+  // Permits vector registers at both levels (CPACR_EL1.FPEN).
   set(UC_ARM64_REG_CPACR_EL1, 3ULL << 20);
   uc_hook hook;
   const auto add = [&](int type, auto* function) {
@@ -84,7 +84,7 @@ Result<bool> Machine::start() {
   set(UC_ARM64_REG_SP_EL0, layout::user_stack);
   set(UC_ARM64_REG_X30, layout::leave);
   set(UC_ARM64_REG_PC, image_.entry);
-  // Programs that were not written for the lab look for a device tree.
+  // Programs that were not written for the lab may search for a device tree.
   if (image_.lines.empty()) set(UC_ARM64_REG_X0, layout::device_tree);
   last_registers_ = registers();
   return true;
@@ -135,7 +135,7 @@ Entry Machine::entry(Entry::Kind kind) const {
   return entry;
 }
 
-// What was decoded is kept with the word it came from: a program may write its code anew.
+// A decoded instruction is stored with its word, because a program may change its code.
 const Instruction& Machine::decoded(std::uint64_t address) {
   const std::uint32_t word = address < layout::memory_size ? words_[address / 4] : 0;
   Instruction& instruction = seen_[address / 4 % seen_.size()];
@@ -168,7 +168,7 @@ End Machine::run() {
 
 void Machine::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* machine) { of(machine).before(address); }
 
-// Before each instruction: the one before it has retired, interrupts may come in between, and some are executed here.
+// Called before each instruction: retires the previous one, delivers interrupts, and executes some instructions itself.
 void Machine::before(std::uint64_t address) {
   if (end_) {
     uc_emu_stop(uc_);
@@ -244,7 +244,7 @@ void Machine::retire(const Instruction& instruction, std::uint64_t next) {
   done.is_integer = instruction.is_integer;
   done.is_barrier = instruction.is_barrier;
   if (instruction.is_conditional) {
-    // Two bits for each branch, as the declared model has it: 2 and 3 say taken.
+    // Two bits for each branch, as in the declared model: 2 and 3 predict taken.
     std::uint8_t& state = directions_[instruction.address];
     done.is_mispredicted = (state >= 2) != done.is_taken;
     if (done.is_taken && state < 3) ++state;
@@ -257,7 +257,7 @@ void Machine::retire(const Instruction& instruction, std::uint64_t next) {
   report_overflows(before);
 }
 
-// An overflow, and the interrupt that it asks for.
+// Reports an overflow and the interrupt that it requests.
 void Machine::report_overflows(std::uint64_t before) {
   const std::uint64_t now = core_->overflows();
   for (int bit = 0; now != before && bit < 32; ++bit) {

@@ -1,5 +1,6 @@
-// The emulated computer with a 64-bit Arm core: 16 MiB of memory, a serial port, and a place that ends the program. The
-// core is Unicorn's, its PMU ours: MRS and MSR of the PMU's registers are executed here. One instruction at a time.
+// The emulated computer with a 64-bit Arm core: 16 MiB of memory, a serial port, and an address that ends the program.
+// Unicorn emulates the core, and the lab its PMU: it executes MRS and MSR of the PMU's registers. Runs one instruction
+// at a time.
 #pragma once
 
 #include <unicorn/unicorn.h>
@@ -18,16 +19,16 @@
 
 namespace tally::lab::arm {
 
-/// Where things lie.
+/// Memory layout.
 namespace layout {
-inline constexpr std::uint64_t leave = 0x3100;  ///< where a program returns to: it ends
+inline constexpr std::uint64_t leave = 0x3100;  ///< return address of the program; a return here ends it
 inline constexpr std::uint64_t user_stack = 0x6'0000;
 inline constexpr std::uint64_t stack = 0x8'0000;
 inline constexpr std::uint64_t program = 0x10'0000;
-inline constexpr std::uint64_t serial = 0x0900'0000;  ///< a PL011, as on QEMU's machine virt
+inline constexpr std::uint64_t serial = 0x0900'0000;  ///< a PL011, as in QEMU's machine virt
 inline constexpr std::uint64_t exit = 0x0910'0000;
 inline constexpr std::uint64_t device_size = 0x1000;
-/// What X0 points to, where firmware would leave a device tree: nothing is there.
+/// The initial X0, where firmware would pass a device tree; this range is empty.
 inline constexpr std::uint64_t device_tree = 0x4000'0000;
 inline constexpr std::uint64_t device_tree_size = 0x20'0000;
 inline constexpr std::uint64_t memory_size = 16 << 20;
@@ -35,15 +36,15 @@ inline constexpr std::uint64_t memory_size = 16 << 20;
 
 struct Settings : RunSettings {
   const pmu::emulated::ArmProfile* profile = &pmu::emulated::arm_profiles().front();
-  bool strict = false;  ///< control registers of Apple's take effect at an ISB
+  bool strict = false;  ///< Apple's control registers take effect at an ISB
 };
 
-/// The emulator's name of a general register, 0 to 30.
+/// Returns the emulator's ID of a general register, 0 to 30.
 int general_id(unsigned number);
 
 class Machine : public Computer {
  public:
-  /// Errors: cannot_measure where the emulator does not start; bad_usage where the image does not fit.
+  /// Errors: cannot_measure if the emulator does not start; bad_usage if the image does not fit.
   static Result<std::unique_ptr<Machine>> make(const Image& image, const Settings& settings, Listener listener);
   ~Machine() override;
 
@@ -74,7 +75,7 @@ class Machine : public Computer {
  private:
   Machine(const Image& image, const Settings& settings, Listener listener);
 
-  /// What enters a vector: its row in the table, by 80H.
+  /// The kinds of exceptions: rows in the vector table, in units of 80H.
   enum class Exception : std::uint32_t { synchronous = 0, irq = 1, fiq = 2 };
 
   Result<bool> start();
@@ -127,12 +128,12 @@ class Machine : public Computer {
   Linter linter_;
   uc_engine* uc_ = nullptr;
   std::vector<std::uint8_t> memory_;
-  uc_context* kernel_ = nullptr;  // the core as it was at the last ERET
+  uc_context* kernel_ = nullptr;  // the state of the core at the last ERET
 
-  std::uint32_t* words_ = nullptr;  // the memory, from a page's begin
+  std::uint32_t* words_ = nullptr;  // the memory, from the start of a page
   std::array<Instruction, 4096> seen_{};
-  std::optional<Instruction> running_;  // the emulator executes it: it retires at the next instruction
-  std::optional<std::string> fault_;    // an instruction that is none
+  std::optional<Instruction> running_;  // the emulator executes it; it retires at the next instruction
+  std::optional<std::string> fault_;    // an invalid instruction
   std::optional<End> end_;
   int level_ = 1;
   bool line_was_up_ = false;

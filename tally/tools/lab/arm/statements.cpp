@@ -15,10 +15,10 @@ namespace {
 using pmu::parse_number;
 using pmu::emulated::ArmProfile;
 
-// Written out so many times: there is no loop whose own instructions would be counted as well.
+// Repeated instructions are written out, because the instructions of a loop would be counted as well.
 constexpr std::uint64_t most_repetitions = 1'000'000;
 
-// Before the statements: interrupts have a handler, and are let in.
+// Returns the code before the statements: sets up the interrupt handler and unmasks interrupts.
 std::string prologue(const ArmProfile& profile) {
   const std::string_view serve = profile.model == &pmu::apple_model
                                      ? "  mrs x16, PMCR0_EL1\n  bic x16, x16, #0xF00\n  msr PMCR0_EL1, x16\n  isb\n"
@@ -34,7 +34,7 @@ tl::unexpected<Error> refuse(const std::string& statement, const std::string& wh
   return fail(Code::bad_usage, fmt::format("'{}': {}", printable(statement), what), hint);
 }
 
-// MOVZ, and a MOVK for each further part that is not 0.
+// Loads a value with MOVZ, and a MOVK for each further part that is not 0.
 std::string load(std::uint64_t value) {
   std::string text = fmt::format("  movz x9, #{:#x}\n", value & 0xFFFF);
   for (int shift = 16; shift < 64; shift += 16) {
@@ -44,7 +44,8 @@ std::string load(std::uint64_t value) {
   return text;
 }
 
-// "msr pmcr_el0, 1", "msr pmcr_el0=1", "msr PMCR_EL0:E,P"; with a general register it is the instruction itself.
+// Handles "msr pmcr_el0, 1", "msr pmcr_el0=1", "msr PMCR_EL0:E,P"; with a general register it is the instruction
+// itself.
 Result<std::string> write_register(const std::string& statement, const std::string& rest, const ArmProfile& profile) {
   const std::size_t end = rest.find_first_of(" ,=:\t");
   std::string name = rest.substr(0, end);
@@ -54,7 +55,7 @@ Result<std::string> write_register(const std::string& statement, const std::stri
   static const std::regex register_name("[xX]([0-9]|[12][0-9]|30|[zZ][rR])");
   const auto place = pmu::find_register(name, profile.model);
   if (std::regex_match(spec, register_name) || !place || place->reg->space != pmu::Space::system_register) {
-    // One that the tables do not have: the assembler knows.
+    // The tables do not have it, but the assembler may.
     const auto value = parse_number(spec);
     return value && !place && lower(name).substr(0, 4) != "daif" ? load(*value) + fmt::format("  msr {}, x9\n", name)
                                                                  : fmt::format("  {}\n", statement);
@@ -119,7 +120,7 @@ Result<Script> compile(const std::string& text, const ArmProfile& profile) {
   source += "lab_end:\n  EXIT 0\n";
   auto image = assemble("statements", source, profile);
   if (!image) {
-    // Lines of the source that was made here say nothing to who wrote statements.
+    // Line numbers of the generated source mean nothing to the author of the statements.
     static const std::regex line_number("statements:[0-9]+: ");
     Error error = image.error();
     error.message = std::regex_replace(error.message, line_number, "");

@@ -1,4 +1,4 @@
-// tally lab -e for an Arm core: short statements that become a program.
+// Compiles statements of tally lab -e for an Arm core to a program.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace tally::lab::arm {
 
-/// Makes a program of statements, separated by `;` or line ends:
+/// Compiles statements, separated by `;` or line ends, to a program:
 ///   msr REGISTER, VALUE    msr REGISTER:FIELD=N,FIELD   as `tally register` takes them
 ///   mrs REGISTER           into X0
 ///   run N INSTRUCTION      the instruction N times; without it, NOP
 ///   user                   goes to EL0
-/// and any other instruction, as GNU's assembler takes it. Interrupts are let in; a handler clears PMUv3's overflow
-/// flags, or turns Apple's interrupts off. Errors: bad_usage, with the statement.
+/// and any other instruction, as the GNU assembler accepts it. Interrupts are unmasked; a handler clears PMUv3's
+/// overflow flags, or disables Apple's interrupts. Errors: bad_usage, with the statement.
 Result<Script> compile(const std::string& text, const pmu::emulated::ArmProfile& profile);
 
 }  // namespace tally::lab::arm

@@ -1,4 +1,5 @@
-// What the lab does itself: MRS and MSR of the PMU's registers, exceptions, the serial port and the end.
+// The instructions that the lab executes itself (MRS and MSR of the PMU's registers), exceptions, the serial port and
+// the end.
 #include <fmt/format.h>
 
 #include "tally/hardware/pmu/codec.hpp"
@@ -17,8 +18,8 @@ constexpr std::uint64_t debug_features = system_register(3, 0, 0, 5, 0);
 constexpr std::uint64_t physical_count = system_register(3, 3, 14, 0, 1);
 constexpr std::uint64_t virtual_count = system_register(3, 3, 14, 0, 2);
 
-// The interrupt controller's registers that a handler uses. The lab has no controller: the counters' line is the
-// core's, and its number that of QEMU's machine virt.
+// The interrupt controller's registers that a handler uses. The lab has no controller: the counters' interrupt line is
+// connected to the core, with the number of QEMU's machine virt.
 constexpr std::uint64_t acknowledge = system_register(3, 0, 12, 12, 0);  // ICC_IAR1_EL1
 constexpr std::uint64_t priority_mask = system_register(3, 0, 4, 6, 0);  // ICC_PMR_EL1
 constexpr std::uint64_t monitors_interrupt = 23;
@@ -30,7 +31,7 @@ constexpr std::uint64_t handler_state = 0x3C5;  // EL1 with its own stack, all m
 
 unsigned part(std::uint64_t number, int shift, unsigned mask) { return static_cast<unsigned>(number >> shift) & mask; }
 
-// Registers that are the PMU's on some core: PMUv3's, and those that a maker may define.
+// Whether the register belongs to the PMU of some core: PMUv3's registers, and the implementation-defined ones.
 bool is_of_pmu(std::uint64_t number) {
   const unsigned op0 = part(number, 14, 3), op1 = part(number, 11, 7), n = part(number, 7, 15), m = part(number, 3, 15);
   if (op0 != 3) return false;
@@ -51,7 +52,7 @@ bool Machine::masks(Line line) const {
   return line == Line::irq ? (state & irq_mask) != 0 : (state & fiq_mask) != 0;
 }
 
-// Whether the instruction was executed here.
+// Executes the instruction if the lab handles it. Returns whether it did.
 bool Machine::intercept(const Instruction& instruction) {
   const std::uint64_t next = instruction.address + 4;
   switch (instruction.kind) {
@@ -93,7 +94,7 @@ bool Machine::access(const Instruction& instruction) {
   Answer answer;
   if (!is_of_pmu(number)) {
     const auto value = other_register(number);
-    if (!value) return false;  // the emulator's
+    if (!value) return false;  // the emulator executes it
     answer.value = *value;
     retire(instruction, next);
   } else if (instruction.reads()) {
@@ -106,7 +107,7 @@ bool Machine::access(const Instruction& instruction) {
     if (is_count || settings_.reads) note(read);
     if (answer) retire(instruction, next);
   } else {
-    // It retires under the settings before it.
+    // It retires under the settings before the write.
     const std::uint64_t value = general(instruction.general());
     const bool exists = core_->place_of(number).has_value();
     const bool is_allowed = exists && (level_ > 0 || core_->read(number, 0));
@@ -136,7 +137,7 @@ bool Machine::access(const Instruction& instruction) {
   return true;
 }
 
-// At EL0 an access to a register that is there traps with its encoding as the syndrome; else the instruction is
+// At EL0 an access to an existing register traps with its encoding as the syndrome; otherwise the instruction is
 // undefined. Source: Arm ARM, "ESR_EL1", exception classes 0 and 18H.
 void Machine::refuse(const Instruction& instruction, const std::string& why, bool traps) {
   const std::uint64_t number = instruction.system_number();
@@ -153,12 +154,12 @@ void Machine::wait(const Instruction& instruction) {
   const std::uint64_t next = instruction.address + 4;
   retire(instruction, next);
   set(UC_ARM64_REG_PC, next);
-  // An interrupt wakes the core though it be masked.
+  // An interrupt wakes the core even if it is masked.
   if (core_->line() == Line::none) end(End::Reason::halted, instruction.address, "the program waits for an interrupt");
 }
 
-// The emulator goes on believing that it is at EL0 when PSTATE is written: it derives its state from PSTATE at an ERET
-// alone. So it gets back the core as it was at EL1, with what EL0 may have changed.
+// The emulator derives its level from PSTATE only at an ERET, so writing PSTATE does not bring it back from EL0. So
+// this restores the core's state at EL1, with what EL0 may have changed.
 void Machine::leave_user() {
   struct Wide {
     std::uint64_t half[2];
@@ -219,7 +220,7 @@ bool Machine::on_invalid(uc_engine* uc, void* machine) {
   Machine& self = *static_cast<Machine*>(machine);
   self.running_.reset();
   self.fault_ = "these bytes are no instruction that the emulated core has";
-  // Returning true ends the run in Unicorn 2.0.1: it goes on from run().
+  // Returning true ends the run in Unicorn 2.0.1; run() continues it.
   uc_emu_stop(uc);
   return true;
 }

@@ -1,4 +1,4 @@
-// The Arm machine in words: its registers and what happens to them.
+// Text for the Arm machine: its registers and their events.
 #include <fmt/format.h>
 
 #include "tally/core/base/text.hpp"

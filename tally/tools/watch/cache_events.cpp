@@ -10,9 +10,9 @@ struct Candidate {
   bool accesses = false;
 };
 
-// Intel: loads that retired, by where their data was (SDM vol. 3B, event D1H; CBH before Sandy Bridge). AMD: requests
-// of the data cache to the L2 (PPR for family 17H to 19H, PMCx064), and its fills by where they came from (PMCx044).
-// The first that a table has is taken.
+// Intel: retired loads by data source (SDM vol. 3B, event D1H; CBH before Sandy Bridge). AMD: requests of the data
+// cache to L2 (PPR for family 17H to 19H, PMCx064), and its fills by source (PMCx044). The first event that a table has
+// is used.
 constexpr Candidate by_libpfm4[] = {
     {Counted::l3_misses, "MEM_LOAD_RETIRED:L3_MISS"},
     {Counted::l3_misses, "MEM_LOAD_UOPS_RETIRED:L3_MISS"},
@@ -30,7 +30,7 @@ constexpr Candidate by_libpfm4[] = {
     {Counted::l2_hits, "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:LS_RD_BLK_L_HIT_X:LS_RD_BLK_L_HIT_S:LS_RD_BLK_X"},
 };
 
-// Arm Architecture Reference Manual, "Common event numbers": what the kernel lists in events/ is there.
+// Arm Architecture Reference Manual, "Common event numbers": the kernel lists the available ones in events/.
 constexpr Candidate by_kernel[] = {
     {Counted::l3_misses, "ll_cache_miss_rd"}, {Counted::l3_misses, "l3d_cache_refill"},
     {Counted::l3_hits, "ll_cache_rd", true},  {Counted::l3_hits, "l3d_cache", true},
@@ -44,7 +44,7 @@ bool has(const std::vector<CacheEvent>& events, Counted counts) {
   return false;
 }
 
-// "event=0x0037"
+// Parses "event=0x0037".
 std::optional<std::uint64_t> arm_code(const std::string& terms) {
   constexpr std::string_view start = "event=0x";
   return terms.starts_with(start) ? parse_digits<std::uint64_t>(terms.substr(start.size()), 16) : std::nullopt;

@@ -1,4 +1,4 @@
-// Which events count hits and misses of the second and third cache, by processor.
+// The events that count hits and misses of the L2 and L3 caches, by processor.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace tally::watch {
 
-/// One of them, ready to be opened.
+/// A cache event, ready to be opened.
 struct CacheEvent {
   Counted counts;
-  std::string name;  ///< as libpfm4 or the kernel names it
+  std::string name;  ///< the name in libpfm4 or the kernel
   std::uint64_t config = 0;
-  bool accesses = false;  ///< of a hit: it counts hits and misses together
+  bool accesses = false;  ///< of a hit event: it counts hits and misses together
   bool operator==(const CacheEvent&) const = default;
 };
 
-/// Those that a processor has: by libpfm4's names, and on arm64 by the kernel's. What has none is left out. Cost: some
-/// look-ups in libpfm4's tables.
+/// Returns the cache events of a processor: by libpfm4's names, and on arm64 by the kernel's. Omits counts without an
+/// event. Cost: some lookups in libpfm4's tables.
 std::vector<CacheEvent> cache_events(const event::pfm::Pmu* table, const linux::PmuDevice& device);
 
 }  // namespace tally::watch

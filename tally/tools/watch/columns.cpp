@@ -7,7 +7,7 @@ namespace {
 
 using enum result::WatchStyle;
 
-// Counts are those of the interval, as in PCM; what is "a second" is divided by its length.
+// Counts are those of the interval, as in PCM; columns with the unit "a second" are divided by its length.
 constexpr std::array<Definition, column_count> all{{
     {Id::util, "UTIL", "", "share of time on a processor, 0 to 1; of a process and a group: processors used", fixed, 2,
      "csypg"},

@@ -1,4 +1,4 @@
-// The columns of `tally watch`, in their order.
+// The columns of `tally watch`, in order.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace tally::watch {
 
-/// A column. columns.cpp has a line for each.
+/// A column. columns.cpp has a row for each.
 enum class Id {
   util,
   ipc,
@@ -49,7 +49,7 @@ enum class Id {
 };
 inline constexpr std::size_t column_count = 33;
 
-/// One column, for every machine.
+/// The definition of a column, for all machines.
 struct Definition {
   Id id;
   std::string_view name;  ///< "L3MISS"
@@ -57,13 +57,14 @@ struct Definition {
   std::string_view what;
   result::WatchStyle style;
   int digits;
-  std::string_view kinds;  ///< letters of the rows that can have it: core, Socket, sYstem, Process, Group as c s y p g
+  std::string_view
+      kinds;  ///< letters of the row kinds that can have it: core, Socket, sYstem, Process, Group as c s y p g
 };
 
-/// All, in order: definitions()[i].id is i.
+/// Returns all definitions in order: definitions()[i].id is i.
 std::span<const Definition, column_count> definitions();
 
-/// The one of this name, upper and lower case alike; nothing where there is none.
+/// Returns the column with this name, ignoring case; nothing if there is none.
 std::optional<Id> column_named(std::string_view name);
 
 /// Whether rows of a kind can have a column at all.

@@ -1,10 +1,10 @@
-// What processes and groups count, on a machine made of files.
+// Counts of processes and groups on a machine made of files.
 #include "tally/tools/watch/trees_testing.hpp"
 
 namespace tally::watch {
 namespace {
 
-// Of a process and of a group, each with counters of its own.
+// A process and a group, each with its own counters.
 TEST(Counted, processes_and_groups_have_their_own) {
   const Tree tree;
   make_xeon(tree);
@@ -27,7 +27,7 @@ TEST(Counted, processes_and_groups_have_their_own) {
   }
   after.process_counts.sums[7] = sums(600, 350);
   after.process_counts.sums[8] = sums(100, 100);
-  after.process_counts.sums[9] = Sums{};  // others held the counters
+  after.process_counts.sums[9] = Sums{};  // the counters were used by others
   linux::CgroupStatistics group;
   group.path = "/g";
   before.groups = after.groups = {group};
@@ -47,7 +47,7 @@ TEST(Counted, processes_and_groups_have_their_own) {
   EXPECT_EQ(value(row_of(table, Kind::group, "/g"), Id::ipc), 3);
 }
 
-// What counters grow by, without any counter.
+// Computes the columns of counters from given counts.
 TEST(Counted, ratios_of_what_was_counted) {
   const Tree tree;
   make_xeon(tree);

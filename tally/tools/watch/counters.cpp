@@ -43,7 +43,7 @@ std::size_t of_files(Machine& machine) {
   return machine.reasons.add("not-opened", "counters are opened on this machine alone, not on one made of files");
 }
 
-// What perf_event_open(2) answered, as a reason.
+// Returns the error of perf_event_open(2) as a reason.
 std::size_t refused(Machine& machine, int os_errno, const std::string& what) {
   if (os_errno == EACCES || os_errno == EPERM) {
     const auto& paranoid = machine.survey.machine.perf_event_paranoid;
@@ -58,7 +58,7 @@ std::size_t refused(Machine& machine, int os_errno, const std::string& what) {
                              fmt::format("the kernel does not count {} here: {}", what, linux::errno_text(os_errno)));
 }
 
-// The PMU that counts on a processor, where cores are of several kinds.
+// Returns the PMU of a processor, if cores are of several kinds.
 const linux::CorePmu* pmu_of(const Machine& machine, int processor) {
   for (const linux::CorePmu& pmu : machine.survey.core_pmus) {
     const auto cpus = linux::listed_processors(pmu.cpus);
@@ -67,7 +67,7 @@ const linux::CorePmu* pmu_of(const Machine& machine, int processor) {
   return nullptr;
 }
 
-// PERF_TYPE_HARDWARE with the PMU's number in the upper half, where there are several (linux/perf_event.h,
+// PERF_TYPE_HARDWARE, with the PMU's number in the upper half if there are several (linux/perf_event.h,
 // PERF_PMU_TYPE_SHIFT).
 PerfEvent generic(const Machine& machine, const linux::CorePmu& pmu, std::uint64_t number) {
   const bool is_hybrid = machine.survey.core_pmus.size() > 1 && pmu.type;
@@ -124,7 +124,7 @@ void Counters::open_cores(Machine& machine, const std::vector<int>& processors) 
     }
     if (!events_of.contains(pmu->name)) {
       const auto device = linux::pmu_device(machine.root, pmu->name);
-      // libpfm4 knows the processor that runs this; of two kinds of cores it names one.
+      // libpfm4 detects the processor that runs this; with two kinds of cores it knows only one.
       const bool is_one = machine.survey.core_pmus.size() == 1;
       events_of[pmu->name] = cache_events(is_one ? event::own_pmu({}) : nullptr, device.value_or(linux::PmuDevice{}));
     }
@@ -245,7 +245,7 @@ void Counters::take(Group& group, Sums& sums) {
       continue;
     }
     const auto counted = static_cast<double>(read[i].value - member.last.value);
-    // Others had the counter for a part of the time: the rest is taken to be like what was seen.
+    // The counter was shared for a part of the time, so its count is extrapolated.
     if (running > 0) member.sum += counted * std::max(1.0, enabled / running) * member.scale;
     member.last = read[i];
     sum = sum.value_or(0) + member.sum;
@@ -259,7 +259,7 @@ Counts Counters::read() {
     take(group, sums);
     for (const Member& member : group.members) {
       if (!member.accesses) continue;
-      // What was looked up, without what was missed, was hit.
+      // Hits are lookups minus misses.
       std::optional<double>& hits = sums[static_cast<std::size_t>(member.counts)];
       const bool third = member.counts == Counted::l3_hits;
       const auto& misses = sums[static_cast<std::size_t>(third ? Counted::l3_misses : Counted::l2_misses)];

@@ -1,4 +1,4 @@
-// Counters of the kernel on every processor and around them: opened once, read in groups.
+// Kernel counters per processor and outside the cores: opened once, read in groups.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace tally::watch {
 
-/// Why this machine's cores are not counted: it has no PMU, or is made of files.
+/// Returns the reason why this machine's cores are not counted: it has no PMU, or it is a directory of files.
 std::size_t why_no_core_counters(Machine& machine);
 
-/// What perf_event_open(2) answered, as a reason; `what` was to be counted.
+/// Returns the error of perf_event_open(2) as a reason; `what` could not be counted.
 std::size_t why_refused(Machine& machine, int os_errno, const std::string& what);
 
-/// What a generic event of the kernel's has in its upper half, so that it is that of this processor's kind of core: 0
-/// where all are of one kind.
+/// Returns the upper half of a generic event's code, which selects the kind of core of this processor: 0 if all cores
+/// are of one kind.
 std::uint64_t core_type_bits(const Machine& machine, int processor);
 
-/// What is open. Moves, never copies.
+/// The open counters. Can be moved but not copied.
 class Counters {
  public:
-  /// Opens what this user may, and notes in `machine` where each column comes from, or why it has no source. On a
-  /// machine of files nothing is opened. Cost: up to ten counters a processor.
+  /// Opens the counters that this user may open, and records in `machine` the source of each column, or why it has
+  /// none. Opens nothing on a machine of files. Cost: up to ten counters per processor.
   static Counters open(Machine& machine, const std::vector<int>& processors);
 
-  /// What all of them hold: sums that only grow. Cost: one system call for each group of counters.
+  /// Reads all counters: sums that only grow. Cost: one system call per group of counters.
   Counts read();
 
  private:
@@ -40,7 +40,7 @@ class Counters {
     linux::PerfValue last;
     double sum = 0;
   };
-  // Counted at the same times, read together: a leader's descriptor reads all.
+  // Counters that run at the same times and are read together through the leader's descriptor.
   struct Group {
     bool of_socket = false;
     int where = 0;

@@ -17,7 +17,7 @@ WatchFact number_fact(std::string label, std::int64_t value) { return {std::move
 
 WatchFact absent(std::string label, std::string reason) { return {std::move(label), {}, std::move(reason)}; }
 
-// Cores of a machine, and of one socket.
+// Adds the number of cores of the machine and of one socket.
 void add_counts(const Machine& machine, std::vector<WatchFact>& facts) {
   std::map<int, std::set<int>> cores;
   for (const auto& [processor, place] : machine.places) cores[place.socket].insert(place.core);
@@ -26,7 +26,7 @@ void add_counts(const Machine& machine, std::vector<WatchFact>& facts) {
   const auto count = [](std::size_t number) { return static_cast<std::int64_t>(number); };
   facts.push_back(number_fact("Number of physical cores", count(physical)));
   facts.push_back(number_fact("Number of logical cores", count(machine.processors.size())));
-  // Where cores are of two kinds, one has fewer threads than the other.
+  // With two kinds of cores, one has fewer threads than the other.
   if (physical > 0 && machine.processors.size() % physical == 0) {
     facts.push_back(
         number_fact("Threads (logical cores) per physical core", count(machine.processors.size() / physical)));

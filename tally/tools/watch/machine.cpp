@@ -24,7 +24,7 @@ bool is_virtual(const Machine& machine) {
   return machine.processor && machine.processor->under_hypervisor;
 }
 
-// "for processors the hypervisor's": the cause of most that a guest does not see.
+// Returns the hint for data that a virtual machine does not have: the hypervisor hides most of it.
 std::string of_virtual(const Machine& machine, const char* what) {
   return is_virtual(machine) ? fmt::format("this is a virtual machine, and its host shows it no {}", what) : "";
 }
@@ -37,7 +37,7 @@ void set_reason(Machine& machine, Id id, Kind kind, std::size_t reason) {
   machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
 }
 
-// What rows of a kind cannot have: said once for all columns, then overwritten by what is missing here.
+// Sets the reason for row kinds that cannot have a column. Reasons for missing data overwrite it later.
 void say_what_does_not_apply(Machine& machine) {
   const std::size_t no_such = machine.reasons.add("not-of-this", "nothing tells this of such a row");
   for (const Definition& one : definitions()) set_reason(machine, one.id, no_such);
@@ -182,7 +182,7 @@ std::size_t Reasons::add(std::string code, std::string text, std::string hint) {
   result::WatchReason reason{std::move(code), std::move(text), std::move(hint)};
   const auto same = std::find(all_.begin(), all_.end(), reason);
   if (same != all_.end()) return static_cast<std::size_t>(same - all_.begin());
-  // A code names one text: programs look it up by that.
+  // A code identifies one text, because programs read it.
   const std::string stem = reason.code;
   const auto is_taken = [&](const result::WatchReason& one) { return one.code == reason.code; };
   for (int number = 2; std::any_of(all_.begin(), all_.end(), is_taken); ++number) {

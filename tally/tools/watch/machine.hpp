@@ -1,4 +1,4 @@
-// What a machine is and what tells of it: looked at once, before anything is read.
+// Properties of a machine and the sources of its data, which are determined once at the start.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@
 
 namespace tally::watch {
 
-/// Where a column comes from on a machine, for rows of each kind: a source, or the reason why there is none.
+/// The source of a column on a machine, or for rows of each kind the reason why there is none.
 struct ColumnSource {
   std::string source;
-  std::array<std::size_t, 5> reason{};  ///< by WatchKind: what a cell without a value says
+  std::array<std::size_t, 5> reason{};  ///< by WatchKind: the reason for a cell without a value
 };
 
-/// Reasons, each once.
+/// A list of unique reasons.
 class Reasons {
  public:
   std::size_t add(std::string code, std::string text, std::string hint = {});
@@ -34,15 +34,15 @@ class Reasons {
   std::vector<result::WatchReason> all_;
 };
 
-/// The machine.
+/// The watched machine.
 struct Machine {
   std::string root = "/";
   linux::Survey survey;
-  std::optional<pmu::Processor> processor;  ///< what CPUID says; of this machine, x86 only
+  std::optional<pmu::Processor> processor;  ///< from CPUID; for the local machine on x86 only
   std::string event_names;                  ///< libpfm4's name for this processor: "Intel Haswell"
-  std::vector<int> processors;              ///< that are switched on
-  std::map<int, linux::Place> places;       ///< of each
-  std::map<int, int> l3;                    ///< the L3 domain of each
+  std::vector<int> processors;              ///< the online processors
+  std::map<int, linux::Place> places;       ///< of each processor
+  std::map<int, int> l3;                    ///< the L3 domain of each processor
   linux::FrequencySource frequency = linux::FrequencySource::none;
   std::vector<linux::TemperatureSensor> sensors;
   std::vector<linux::EnergyCounter> energies;
@@ -58,19 +58,19 @@ struct Machine {
   ColumnSource& column(Id id) { return columns[static_cast<std::size_t>(id)]; }
   const ColumnSource& column(Id id) const { return columns[static_cast<std::size_t>(id)]; }
 
-  /// The sockets that its processors lie in, in order.
+  /// Returns the sockets of its processors, in order.
   std::vector<int> sockets() const;
 };
 
-/// Looks at the machine whose proc/ and sys/ lie at `root`, and says of each column that the kernel's files tell where
-/// it comes from. Columns of counters get theirs from whoever opens these (counters.hpp). Cost: some ten small files,
-/// and five a processor.
+/// Reads the properties of the machine whose proc/ and sys/ are in `root`, and sets the source of each column that
+/// comes from kernel files. The sources of counter columns are set when the counters are opened (counters.hpp). Cost:
+/// some ten small files, plus five per processor.
 Machine read_watched_machine(const std::string& root);
 
-/// The last step, once counters are open: a column that has a source here, and tells nothing of some row, says so.
+/// The last step, after counters are open: sets the reason for rows that have no value in a column with a source.
 void complete_reasons(Machine& machine);
 
-/// The header: PCM's words, with the reason where a fact is not told. Pure.
+/// Returns the header in PCM's terms, with the reason for each missing fact. Pure.
 result::WatchHeader header_of(const Machine& machine);
 
 }  // namespace tally::watch

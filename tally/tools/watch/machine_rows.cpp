@@ -24,7 +24,7 @@ Grown grown_of(const std::map<int, Sums>& before, const std::map<int, Sums>& aft
   return grown;
 }
 
-// A sum is whole only where each part is there.
+// Adds to a sum, which is complete only if each part is available.
 void add(Grown& sum, const Grown& part, bool is_first) {
   for (std::size_t i = 0; i < counted_count; ++i) {
     if (is_first) {
@@ -42,8 +42,8 @@ std::optional<double> ratio(std::optional<double> of, std::optional<double> by) 
   return *of / *by;
 }
 
-// The figures of some processors together.
-struct Together {
+// The values of several processors together.
+struct ProcessorSums {
   std::set<int> processors;
   double busy = 0, idle = 0, steal = 0;  // ticks
   bool has_times = true, has_waited = true;
@@ -53,14 +53,14 @@ struct Together {
   Grown grown;
 };
 
-void add_processor(const Between& between, int processor, Together& sum) {
+void add_processor(const Between& between, int processor, ProcessorSums& sum) {
   const auto from = between.before.kernel.times.processors.find(processor);
   const auto to = between.after.kernel.times.processors.find(processor);
   const bool both =
       from != between.before.kernel.times.processors.end() && to != between.after.kernel.times.processors.end();
   sum.has_times &= both;
   if (both) {
-    // The kernel's idle time may fall by a tick when a processor wakes: less than nothing is nothing.
+    // The kernel's idle time may decrease by a tick when a processor wakes: a negative difference is 0.
     const auto part = [](std::uint64_t a, std::uint64_t b) { return b > a ? static_cast<double>(b - a) : 0.0; };
     sum.busy += part(from->second.busy, to->second.busy);
     sum.idle += part(from->second.idle, to->second.idle);
@@ -82,7 +82,7 @@ void add_processor(const Between& between, int processor, Together& sum) {
   sum.processors.insert(processor);
 }
 
-void set_together(const Between& between, const Together& sum, bool with_software, result::WatchRow& row) {
+void set_together(const Between& between, const ProcessorSums& sum, bool with_software, result::WatchRow& row) {
   const double all = sum.busy + sum.idle + sum.steal;
   if (!sum.has_times) {
     Between::say(row, Id::util, between.machine.not_yet);
@@ -102,9 +102,9 @@ void set_together(const Between& between, const Together& sum, bool with_softwar
   set_core_counts(row, sum.grown, between.seconds, with_software);
 }
 
-// The hottest of the sensors that `is_wanted`, and the least margin.
-template <class Wanted>
-void set_temperature(const Between& between, result::WatchRow& row, Wanted is_wanted) {
+// Sets the highest temperature of the sensors for which `is_wanted` returns true, and the smallest margin.
+template <class Predicate>
+void set_temperature(const Between& between, result::WatchRow& row, Predicate is_wanted) {
   std::optional<double> hottest, least;
   for (std::size_t i = 0; i < between.machine.sensors.size() && i < between.after.temperatures.size(); ++i) {
     const Sensor& sensor = between.machine.sensors[i];
@@ -121,7 +121,7 @@ void set_temperature(const Between& between, result::WatchRow& row, Wanted is_wa
   Between::set(row, Id::margin, least);
 }
 
-// What is told around one socket; sums of all of them make the system's.
+// The uncore values of one socket, or their sums for the system.
 struct Around {
   Grown grown;
   std::optional<double> processor_joules, memory_joules, uncore_hertz, occupancy, total_bytes, local_bytes;
@@ -135,7 +135,7 @@ std::optional<double> joules(const Between& between, linux::EnergyCounter::Of of
     if (i >= between.before.energies.size() || i >= between.after.energies.size()) continue;
     const auto from = between.before.energies[i], to = between.after.energies[i];
     if (!from || !to) return std::nullopt;
-    // It begins anew behind its range (powercap.rst); twice in one interval it does not.
+    // It wraps around at the end of its range (powercap.rst), but not twice in one interval.
     const std::uint64_t used = *to >= *from ? *to - *from : *to + (counter.range_uj - *from);
     sum = sum.value_or(0) + static_cast<double>(used) / 1e6;
   }
@@ -195,7 +195,7 @@ void set_around(const Between& between, const Around& from, result::WatchRow& ro
   if (from.uncore_hertz) Between::set(row, Id::uncore_frequency, *from.uncore_hertz / 1e9);
 }
 
-// The sum over sockets; nothing where one lacks it.
+// Adds a socket to the sum; nothing if one socket has no value.
 void add(Around& sum, const Around& part, bool is_first) {
   const auto plus = [&](std::optional<double> Around::*member) {
     if (is_first) {
@@ -221,7 +221,7 @@ void set_system(const Between& between, result::WatchRow& row) {
   Between::set(row, Id::switches, between.rate(from.times.switches, to.times.switches));
   if (to.times.running) Between::set(row, Id::runnable, static_cast<double>(*to.times.running));
   if (to.memory_bytes) Between::set(row, Id::memory, static_cast<double>(*to.memory_bytes));
-  // Microseconds a second, of one.
+  // Microseconds per second, as a fraction of 1.
   const auto share = [&](Id id, auto member) {
     if (const auto by = between.rate(from.*member, to.*member)) Between::set(row, id, std::min(1.0, *by / 1e6));
   };
@@ -235,7 +235,7 @@ bool is_watched(const Shown& shown, int processor) {
          std::find(shown.processors.begin(), shown.processors.end(), processor) != shown.processors.end();
 }
 
-result::WatchRow core_row(const Between& between, int processor, const Together& one) {
+result::WatchRow core_row(const Between& between, int processor, const ProcessorSums& one) {
   const linux::Place place = between.machine.places.at(processor);
   result::WatchRow row = between.row(Kind::core);
   row.name = std::to_string(processor);
@@ -276,13 +276,13 @@ void set_core_counts(result::WatchRow& row, const Grown& grown, double seconds, 
 
 std::vector<result::WatchRow> machine_rows(const Between& between, const Shown& shown, result::WatchTotals& totals) {
   std::vector<result::WatchRow> cores, sockets;
-  Together system;
+  ProcessorSums system;
   Around everything;
   for (const int socket : between.machine.sockets()) {
-    Together together;
+    ProcessorSums together;
     for (const int processor : between.machine.processors) {
       if (between.machine.places.at(processor).socket != socket || !is_watched(shown, processor)) continue;
-      Together one;
+      ProcessorSums one;
       add_processor(between, processor, one);
       cores.push_back(core_row(between, processor, one));
       add_processor(between, processor, together);
@@ -303,7 +303,7 @@ std::vector<result::WatchRow> machine_rows(const Between& between, const Shown& 
 
   result::WatchRow row = between.row(Kind::system);
   set_together(between, system, false, row);
-  // A frequency is no sum.
+  // A frequency is not summed.
   if (everything.uncore_hertz) *everything.uncore_hertz /= static_cast<double>(sockets.size());
   set_around(between, everything, row);
   set_temperature(between, row, [](const Sensor&) { return true; });

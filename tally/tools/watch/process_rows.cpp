@@ -17,7 +17,7 @@ Before by_number(const Reading& reading) {
   return all;
 }
 
-// The same process, not another one of its number.
+// Returns the earlier data of the same process, not of another one with the same pid.
 const linux::ProcessStatistics* earlier(const Before& before, const linux::ProcessStatistics& now) {
   const auto found = before.find(now.process);
   return found != before.end() && found->second->started == now.started ? found->second : nullptr;
@@ -32,21 +32,21 @@ bool fits(const Shown& shown, const linux::CgroupStatistics& one) {
   return shown.filter.empty() || one.path.find(shown.filter) != std::string::npos;
 }
 
-// Of pairs of a number and a figure those with the largest numbers; where these are the same, `comes_first` decides.
-template <class Figures, class First>
-std::vector<Figures> largest(std::vector<std::pair<std::uint64_t, const Figures*>>& all, std::size_t most,
-                             First comes_first) {
+// Returns the elements with the `most` largest numbers. `comes_first` decides between equal numbers.
+template <class Statistics, class First>
+std::vector<Statistics> largest(std::vector<std::pair<std::uint64_t, const Statistics*>>& all, std::size_t most,
+                                First comes_first) {
   const std::size_t kept = std::min(most, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
                     [&](const auto& a, const auto& b) {
                       return a.first != b.first ? a.first > b.first : comes_first(*a.second, *b.second);
                     });
-  std::vector<Figures> statistics;
+  std::vector<Statistics> statistics;
   for (std::size_t i = 0; i < kept; ++i) statistics.push_back(*all[i].second);
   return statistics;
 }
 
-// Instructions, cycles and their ratio, where counters of it were open in the whole interval.
+// Sets instructions, cycles and their ratio, if its counters were open during the whole interval.
 template <class Key>
 void set_counts(const Between& between, const TaskReadings<Key>& before, const TaskReadings<Key>& after, const Key& key,
                 result::WatchRow& row) {
@@ -131,7 +131,7 @@ std::vector<linux::CgroupStatistics> busiest_groups(const Reading& before, const
 std::vector<result::WatchRow> process_rows(const Between& between, const Shown& shown, std::size_t& left_out) {
   const Before before = by_number(between.before);
   std::vector<result::WatchRow> rows;
-  // Rows that nobody will see cost more than all the rest: where UTIL sorts, it is known which those are.
+  // Rows that are not shown would cost more than all the rest. When sorting by UTIL, those are known in advance.
   const bool is_known = shown.sort == Id::util && shown.filter.empty();
   std::unordered_set<int> wanted;
   if (is_known) {

@@ -1,4 +1,4 @@
-// What is read of a machine at one moment. Two of them make a table.
+// The data read from a machine at one time. Two readings make a table.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace tally::watch {
 
-/// What counters of the kernel count on each processor, and around them in each socket.
+/// What kernel counters count on each processor, and per socket outside the cores.
 enum class Counted {
   instructions,
   cycles,
@@ -37,34 +37,33 @@ enum class Counted {
 };
 inline constexpr std::size_t counted_count = 15;
 
-/// Running sums; nothing where something was not counted, or was not for a part of the time.
+/// Running sums; nothing for what was not counted, or not all the time.
 using Sums = std::array<std::optional<double>, counted_count>;
 
-/// What all counters hold.
+/// The values of all counters.
 struct Counts {
   std::map<int, Sums> processors;
   std::map<int, Sums> sockets;
   bool operator==(const Counts&) const = default;
 };
 
-/// What counters of processes, by number, or of groups, by path, hold; and of those that could not be opened the
-/// reason.
+/// The counter values of processes, by pid, or of groups, by path, and the reasons for those that could not be opened.
 template <class Key>
 struct TaskReadings {
   std::map<Key, Sums> sums;
   std::map<Key, std::size_t> reasons;
 };
 
-/// Everything at one moment.
+/// All data read at one time.
 struct Reading {
   Nanoseconds wall{0};                 ///< since 1970
-  Nanoseconds time{0};                 ///< of the monotonic clock
+  Nanoseconds time{0};                 ///< on the monotonic clock
   std::optional<std::uint64_t> ticks;  ///< of the time-stamp counter
-  Nanoseconds own_time{0};             ///< that tally itself has used of processors
+  Nanoseconds own_time{0};             ///< CPU time that tally itself has used
   linux::KernelStatistics kernel;
-  std::map<int, double> hertz;                            ///< of processors
-  std::vector<std::optional<std::int64_t>> temperatures;  ///< thousandths of degrees, a sensor each
-  std::vector<std::optional<std::uint64_t>> energies;     ///< microjoules, a counter each
+  std::map<int, double> hertz;                            ///< by processor
+  std::vector<std::optional<std::int64_t>> temperatures;  ///< millidegrees, one per sensor
+  std::vector<std::optional<std::uint64_t>> energies;     ///< microjoules, one per counter
   std::map<int, linux::CacheMonitor> caches;              ///< by L3 domain
   std::map<int, std::uint64_t> occupancy;                 ///< by processor
   std::map<int, double> uncore_hertz;                     ///< by socket

@@ -1,4 +1,4 @@
-// Rows of a table: inside of this directory only.
+// Table rows, for use in this directory only.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace tally::watch {
 
-/// Two readings, what is between them, and where cells without a value find their reason.
+/// Two readings, their differences, and the reasons for cells without values.
 class Between {
  public:
   Between(const Machine& machine, const Reading& before, const Reading& after);
@@ -17,32 +17,32 @@ class Between {
   const Reading& after;
   double seconds = 0;
 
-  /// A row without values: each cell has the reason of its column and kind.
+  /// Returns a row without values: each cell has the reason of its column and kind.
   result::WatchRow row(result::WatchKind kind) const;
 
-  /// Gives a cell its value, where there is one.
+  /// Sets the value of a cell, if there is one.
   static void set(result::WatchRow& row, Id id, std::optional<double> value);
-  /// Or another reason than its column's.
+  /// Sets a reason other than the column's.
   static void say(result::WatchRow& row, Id id, std::size_t reason);
 
-  /// What a running sum grew by; nothing where either end has none, or where it fell: it began anew.
+  /// Returns the growth of a running sum; nothing if a value is missing or the sum decreased because it restarted.
   static std::optional<double> grown(std::optional<double> from, std::optional<double> to);
   static std::optional<double> grown(std::optional<std::uint64_t> from, std::optional<std::uint64_t> to);
-  /// The same a second.
+  /// The same per second.
   std::optional<double> rate(std::optional<std::uint64_t> from, std::optional<std::uint64_t> to) const;
 };
 
-/// What the counters of some processors, or around some sockets, grew by.
+/// The growth of the counters of some processors or sockets.
 using Grown = std::array<std::optional<double>, counted_count>;
 
-/// The columns that are made of what cores count.
+/// Sets the columns that are computed from core counts.
 void set_core_counts(result::WatchRow& row, const Grown& grown, double seconds, bool with_software);
 
 std::vector<result::WatchRow> machine_rows(const Between& between, const Shown& shown, result::WatchTotals& totals);
 std::vector<result::WatchRow> process_rows(const Between& between, const Shown& shown, std::size_t& left_out);
 std::vector<result::WatchRow> group_rows(const Between& between, const Shown& shown, std::size_t& left_out);
 
-/// Keeps the largest by a column, at most so many. Rows without a value there come last.
+/// Keeps the `most` rows with the largest values in a column. Rows without a value sort last.
 void keep_largest(std::vector<result::WatchRow>& rows, Id by, std::size_t most, std::size_t& left_out);
 
 }  // namespace tally::watch

@@ -1,4 +1,4 @@
-// From two readings to a table.
+// Makes a table from two readings.
 #pragma once
 
 #include <string>
@@ -10,23 +10,23 @@
 
 namespace tally::watch {
 
-/// Which rows.
+/// The rows to show.
 struct Shown {
   std::vector<result::WatchKind> kinds{result::WatchKind::core, result::WatchKind::socket, result::WatchKind::system};
   std::vector<int> processors;  ///< empty: all
-  std::size_t most_rows = 20;   ///< of processes and of groups each
-  Id sort = Id::util;           ///< of processes and groups: the largest first
-  std::string filter;           ///< processes and groups whose name has this in it
+  std::size_t most_rows = 20;   ///< for processes and for groups each
+  Id sort = Id::util;           ///< for processes and groups: the largest first
+  std::string filter;           ///< part of the names of processes and groups to show
 };
 
-/// What a reading was made for, and how the two fit.
+/// Returns the table of the differences between two readings.
 result::WatchTable table_of(const Machine& machine, const Shown& shown, const Reading& before, const Reading& after);
 
-/// The processes that fit the filter and used processors most between two readings, or since their start where there is
-/// no reading before: those whose details are worth reading, at most as many as are shown.
+/// Returns the processes that match the filter and used the most CPU time between two readings, or since their start
+/// without a previous reading: those whose details must be read. At most as many as are shown.
 std::vector<linux::ProcessStatistics> busiest(const Reading& before, const Reading& after, const Shown& shown);
 
-/// The same of groups.
+/// The same for groups.
 std::vector<linux::CgroupStatistics> busiest_groups(const Reading& before, const Reading& after, const Shown& shown);
 
 }  // namespace tally::watch

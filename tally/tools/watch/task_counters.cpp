@@ -17,7 +17,7 @@ namespace {
 using Kind = result::WatchKind;
 using linux::PerfEvent;
 
-// Every counter is a file: beyond these a row is absent.
+// Every counter is a file descriptor: rows with more than these have no counts.
 constexpr std::size_t most_threads = 256, most_of_groups = 4096;
 
 constexpr Id columns[] = {Id::instructions, Id::cycles, Id::ipc};
@@ -46,7 +46,8 @@ TaskCounters TaskCounters::open(Machine& machine) {
 }
 
 int TaskCounters::add(Opened& opened, std::uint64_t type_bits, const linux::PerfTarget& target) {
-  // PERF_COUNT_HW_CPU_CYCLES leads, and PERF_COUNT_HW_INSTRUCTIONS: both count at the same times or not at all.
+  // PERF_COUNT_HW_CPU_CYCLES is the group leader of PERF_COUNT_HW_INSTRUCTIONS: both count at the same times or not at
+  // all.
   std::size_t leader = opened.members.size();
   for (const auto& [number, counts] : {std::pair{std::uint64_t{0}, Counted::cycles}, {1, Counted::instructions}}) {
     const bool leads = opened.members.size() == leader;
@@ -66,7 +67,7 @@ void TaskCounters::open_process(Machine& machine, int process, Opened& opened) c
         "`tally stat -p PID` counts it");
     return;
   }
-  // Of two kinds of cores each has a counter of its own.
+  // With two kinds of cores, each has its own counter.
   std::vector<std::uint64_t> kinds{0};
   if (machine.survey.core_pmus.size() > 1) {
     kinds.clear();
@@ -79,7 +80,7 @@ void TaskCounters::open_process(Machine& machine, int process, Opened& opened) c
     target.thread = thread;
     for (const std::uint64_t kind : kinds) {
       const int error = add(opened, kind, target);
-      if (error == ESRCH) continue;  // it ended meanwhile
+      if (error == ESRCH) continue;  // it has ended meanwhile
       if (error == 0) continue;
       opened.refused = why_refused(machine, error, "instructions and cycles of a process");
       opened.members.clear();
@@ -109,7 +110,7 @@ void TaskCounters::open_group(Machine& machine, const std::string& path, Opened&
     target.processor = processor;
     const int error = add(opened, core_type_bits(machine, processor), target);
     if (error == 0) continue;
-    // The kernel's perf has a group of its own only where some controller has one there (kernel/cgroup/cgroup.c).
+    // The kernel's perf has a separate group only if some controller has one there (kernel/cgroup/cgroup.c).
     opened.refused = error == ENOENT
                          ? machine.reasons.add("group-without-controller",
                                                "no controller is handed down to this group, and the kernel counts none "
@@ -135,7 +136,7 @@ Sums TaskCounters::take(Opened& opened) {
     const auto running = static_cast<double>((now->running - member.last.running).count());
     const auto counted = static_cast<double>(now->value - member.last.value);
     all = all && (running > 0 || enabled <= 0);
-    // Others had the counter for a part of the time: the rest is taken to be like what was seen.
+    // The counter was shared for a part of the time, so its count is extrapolated.
     if (running > 0) member.sum += counted * std::max(1.0, enabled / running);
     member.last = *now;
     *sums[static_cast<std::size_t>(member.counts)] += member.sum;

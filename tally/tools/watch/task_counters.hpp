@@ -1,4 +1,4 @@
-// Counters of single processes and control groups: opened for those that are shown.
+// Counters of single processes and control groups, opened for those that are shown.
 #pragma once
 
 #include <map>
@@ -11,22 +11,22 @@
 
 namespace tally::watch {
 
-/// Instructions and cycles of processes and groups. Moves, never copies.
+/// Instructions and cycles of processes and groups. Can be moved but not copied.
 class TaskCounters {
  public:
-  /// Whether there is anything to be counted on this machine. Notes in `machine` where the columns come from, or why
-  /// they have no source.
+  /// Records in `machine` the sources of the columns, or why they have none. If nothing can be counted, read() opens no
+  /// counters.
   static TaskCounters open(Machine& machine);
 
-  /// What these hold; counters of those that were there before and are not among them are closed. A process that is
-  /// new begins with 0. Cost: two counters for each thread, later threads among them; two system calls each.
+  /// Reads the counters of these processes, and closes those of all others. A new process starts with 0. Cost: two
+  /// counters per thread, including later threads; two system calls each.
   TaskReadings<int> read(Machine& machine, const std::vector<linux::ProcessStatistics>& processes);
 
-  /// The same of groups. Cost: two counters for each group on each processor.
+  /// The same for groups. Cost: two counters per group and processor.
   TaskReadings<std::string> read(Machine& machine, const std::vector<linux::CgroupStatistics>& groups);
 
  private:
-  // One counter, and what it held.
+  // One counter and its last value.
   struct Member {
     linux::PerfCounter counter;
     Counted counts = Counted::instructions;
@@ -35,7 +35,7 @@ class TaskCounters {
   };
   struct Opened {
     std::vector<Member> members;
-    std::size_t refused = 0;  // the reason, where it could not be opened; 0: it was
+    std::size_t refused = 0;  // the reason if it could not be opened; otherwise 0
     bool is_seen = false;
   };
 
@@ -47,7 +47,7 @@ class TaskCounters {
   Opened& known(const std::string& key, bool& is_new);
 
   bool counts_ = false;
-  std::map<std::string, Opened> opened_;  // a process by its number and start, a group by its path
+  std::map<std::string, Opened> opened_;  // a process by its pid and start time, a group by its path
 };
 
 }  // namespace tally::watch

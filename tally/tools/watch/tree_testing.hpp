@@ -10,7 +10,7 @@
 
 namespace tally::watch {
 
-/// A folder that looks like the root of a machine; it goes with this object.
+/// A temporary directory that is laid out like the root of a machine. The destructor removes it.
 class Tree {
  public:
   Tree() {
@@ -32,7 +32,8 @@ class Tree {
   }
   void remove(const std::string& path) const { std::filesystem::remove_all(std::filesystem::path(root_) / path); }
 
-  /// Processors 0 to n − 1 in so many sockets, the first half of each socket's before its second: threads of one core.
+  /// Creates processors 0 to count − 1 in `sockets` sockets. The first half of each socket's processors comes before
+  /// its second half, which are the other threads of the same cores.
   void processors(int count, int sockets, int threads) const {
     write("sys/devices/system/cpu/online", fmt::format("0-{}", count - 1));
     const int cores = count / threads / sockets;
@@ -46,7 +47,7 @@ class Tree {
     }
   }
 
-  /// /proc/stat with so many ticks of each kind for every processor.
+  /// Writes /proc/stat with these ticks of each kind for every processor.
   void times(int count, int busy, int idle, int steal) const {
     std::string text = "cpu 0 0 0 0 0 0 0 0\n";
     for (int processor = 0; processor < count; ++processor) {

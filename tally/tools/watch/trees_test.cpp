@@ -1,4 +1,4 @@
-// Machines that we do not have, made of files: every cell is right, or absent with the right reason.
+// Machines made of files: every cell has the right value or the right reason.
 #include <gtest/gtest.h>
 
 #include "tally/linux/perf/pmu_devices.hpp"
@@ -102,7 +102,7 @@ TEST(Xeon, memory_traffic_and_energy_by_pmus_that_are_there_but_not_opened) {
   EXPECT_EQ(reason(table, row_of(table, Kind::core, "0"), Id::ipc), "not-opened");
 }
 
-// Two sockets of a kind of AMD: one L3 cache for two cores, k10temp, the energy of packages alone, cgroup v2.
+// An AMD machine with two sockets: one L3 cache per two cores, k10temp, energy of packages only, cgroup v2.
 TEST(Epyc, every_cell) {
   const Tree tree;
   tree.processors(4, 2, 1);
@@ -145,7 +145,7 @@ TEST(Epyc, every_cell) {
   EXPECT_EQ(reason(table, socket, Id::memory_energy), "no-memory-energy");
 }
 
-// Cores of two kinds, with one and with two threads; the energy file is root's.
+// Two kinds of cores, with one and with two threads; only root can read the energy file.
 TEST(Hybrid, every_cell) {
   const Tree tree;
   tree.processors(3, 1, 1);
@@ -190,7 +190,7 @@ TEST(Hybrid, every_cell) {
   EXPECT_TRUE(is_hybrid && says_threads);
 }
 
-// An arm64 server: no CPUID, cpufreq by firmware, a thermal zone, a mesh that tally knows no bytes of.
+// An arm64 server: no CPUID, cpufreq by firmware, a thermal zone, a mesh whose traffic tally cannot count in bytes.
 TEST(ArmServer, every_cell) {
   const Tree tree;
   tree.write("proc/sys/kernel/arch", "aarch64");
@@ -233,7 +233,7 @@ TEST(ArmServer, every_cell) {
   }
 }
 
-// AMD's memory controllers name no events; they are counted by their codes.
+// AMD's memory controllers have no event names; they are counted by code.
 TEST(Epyc, memory_traffic_of_its_controllers) {
   const Tree tree;
   tree.processors(4, 2, 1);
@@ -258,7 +258,7 @@ TEST(Epyc, memory_traffic_of_its_controllers) {
   EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::read), "not-opened");
 }
 
-// Of NVIDIA's the kernel names the events, and their unit is the guide's.
+// The kernel has event names for NVIDIA's fabric; their units are in the guide.
 TEST(ArmServer, memory_traffic_of_its_fabric) {
   const Tree tree;
   tree.write("proc/sys/kernel/arch", "aarch64");
@@ -294,7 +294,7 @@ TEST(ArmServer, memory_traffic_of_its_fabric) {
   EXPECT_EQ(of("axid-read").config1, 0xffff0000u);
 }
 
-// A virtual machine shows nothing of the hardware, and every reason says whose doing that is.
+// A virtual machine has no hardware data, and every reason names the cause.
 TEST(Virtual, every_cell) {
   const Tree tree;
   tree.processors(2, 1, 1);
@@ -329,7 +329,7 @@ TEST(Virtual, every_cell) {
   }
 }
 
-// A container: /proc shows its processes alone, /sys/fs/cgroup its own group as the root, some files are hidden.
+// A container: /proc has its processes only, /sys/fs/cgroup has its own group as the root, some files are hidden.
 TEST(Container, every_cell) {
   const Tree tree;
   tree.processors(2, 1, 1);

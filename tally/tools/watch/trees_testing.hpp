@@ -1,4 +1,4 @@
-// What tests of machines made of files share: what a cell says, and one of the machines.
+// Helpers for tests with machines made of files: access to cells, and one of the machines.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -17,20 +17,20 @@ namespace {
 
 using Kind = result::WatchKind;
 
-struct Wanted {
-  const char* pmu;  // its name begins so
+struct UncoreEventRow {
+  const char* pmu;  // prefix of its name
   const char* event;
   Counted counts;
-  double scale = 0;             // to bytes, joules, clocks; 0: as the kernel tells
-  const char* field = nullptr;  // of a code instead of a name: the kernel's format has this
+  double scale = 0;             // to bytes, joules or clocks; 0: the kernel's scale
+  const char* field = nullptr;  // for a code instead of a name: the field that the kernel's format must have
 };
 
-// arch/x86/events/intel/uncore_snbep.c (servers: cas_count_…), uncore_snb.c (clients: data_…, clockticks),
-// rapl.c (power). AMD's memory controllers (since Linux 6.9) name no events: CAS commands of 64 bytes (PPR for family
-// 19H models 10H and up, "UMC Performance Monitor Events"; tools/perf/pmu-events of amdzen4, umc_cas_cmd). NVIDIA's
-// Grace: beats of 32 bytes, and bytes (drivers/perf/arm_cspmu/nvidia_cspmu.c; Grace Performance Tuning Guide).
+// Sources: arch/x86/events/intel/uncore_snbep.c (servers: cas_count_…), uncore_snb.c (clients: data_…, clockticks),
+// rapl.c (power). AMD's memory controllers (since Linux 6.9) have no event names: CAS commands of 64 bytes (PPR for
+// family 19H models 10H and up, "UMC Performance Monitor Events"; tools/perf/pmu-events of amdzen4, umc_cas_cmd).
+// NVIDIA's Grace: beats of 32 bytes, and bytes (drivers/perf/arm_cspmu/nvidia_cspmu.c; Grace Performance Tuning Guide).
 // NXP's i.MX 8M Plus: bytes of all masters (its metrics imx8mp_ddr_read.all and _write.all).
-constexpr Wanted wanted[] = {
+constexpr UncoreEventRow event_rows[] = {
     {"uncore_imc", "cas_count_read", Counted::read_bytes},
     {"uncore_imc", "cas_count_write", Counted::written_bytes},
     {"uncore_imc", "data_reads", Counted::read_bytes},
@@ -48,7 +48,7 @@ constexpr Wanted wanted[] = {
     {"imx8_ddr", "axid-write,axi_mask=0xffff,axi_id=0x0000", Counted::written_bytes, 1, "axi_mask"},
 };
 
-// Bytes and joules for one of what `x.scale` and `x.unit` say.
+// Returns bytes or joules per unit, from `x.scale` and `x.unit`.
 double scale_of(const std::string& folder, const std::string& event) {
   const std::string scale = linux::content(folder + "/events/" + event + ".scale");
   const std::string unit = linux::content(folder + "/events/" + event + ".unit");
@@ -56,7 +56,8 @@ double scale_of(const std::string& folder, const std::string& event) {
   return factor * (unit == "MiB" ? 1048576.0 : 1.0);
 }
 
-void add_events(const Machine& machine, const std::string& pmu, const Wanted& one, std::vector<AroundEvent>& all) {
+void add_events(const Machine& machine, const std::string& pmu, const UncoreEventRow& one,
+                std::vector<AroundEvent>& all) {
   const auto device = linux::pmu_device(machine.root, pmu);
   if (!device || !device->type) return;
   const bool is_there =
@@ -71,7 +72,7 @@ void add_events(const Machine& machine, const std::string& pmu, const Wanted& on
   if (!event || !event->encoding) return;
   const double scale =
       one.scale > 0 ? one.scale : scale_of(machine.root + "/sys/bus/event_source/devices/" + pmu, one.event);
-  // `cpumask` names one processor of each socket, or of each die of it.
+  // `cpumask` contains one processor of each socket, or of each die.
   for (const int processor : linux::listed_processors(device->cpus).value_or(std::vector<int>{})) {
     const auto place = machine.places.find(processor);
     if (place == machine.places.end()) continue;
@@ -92,7 +93,7 @@ std::string hint_of_virtual(const Machine& machine, const char* what) {
   return is_virtual ? fmt::format("this is a virtual machine, and its host shows it no {}", what) : "";
 }
 
-// Memory controllers that are there, and whose events have no line above.
+// Returns the memory controllers that have no row above.
 std::string other_controllers(const Machine& machine) {
   std::vector<std::string> found;
   for (const std::string& name : machine.survey.other_pmus) {
@@ -110,7 +111,7 @@ std::string other_controllers(const Machine& machine) {
 std::vector<AroundEvent> around_events(const Machine& machine) {
   std::vector<AroundEvent> all;
   for (const std::string& pmu : machine.survey.other_pmus) {
-    for (const Wanted& one : wanted) {
+    for (const UncoreEventRow& one : event_rows) {
       if (!pmu.starts_with(one.pmu)) continue;
       add_events(machine, pmu, one, all);
     }

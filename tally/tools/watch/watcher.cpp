@@ -66,7 +66,7 @@ Reading Watcher::read(const Reading* before) {
   const linux::Moment moment = linux::this_moment();
   reading.time = moment.time;
   reading.ticks = moment.ticks;
-  // First, and together: what is divided by each other.
+  // First, and together, because they are divided by each other.
   reading.counts = counters_.read();
   reading.kernel = linux::read_kernel_statistics(proc_);
   reading.hertz = linux::frequencies(machine_.frequency, root_, watched(machine_, asked_.shown));
@@ -84,7 +84,7 @@ Reading Watcher::read(const Reading* before) {
   reading.uncore_hertz = linux::uncore_frequencies(machine_.root);
   if (wants(asked_.shown, Kind::process)) {
     reading.processes = linux::read_processes(machine_.root);
-    // Others than the busiest are shown where another column sorts: their details are missing then.
+    // With another sort column, other processes than the busiest may be shown without details.
     const Reading nothing;
     const std::vector<linux::ProcessStatistics> shown = busiest(before ? *before : nothing, reading, asked_.shown);
     for (const linux::ProcessStatistics& one : shown) {

@@ -1,4 +1,4 @@
-// A machine that is watched: read again and again, each time a table of what was between.
+// Watches a machine: reads it repeatedly and makes a table of the differences.
 #pragma once
 
 #include <memory>
@@ -12,31 +12,31 @@
 
 namespace tally::watch {
 
-/// What is watched, and how much of it.
+/// The options of a watcher.
 struct Asked {
   std::string root = "/";
   Shown shown;
-  std::size_t most_groups = 4096;  ///< that are read
+  std::size_t most_groups = 4096;  ///< the most groups to read
 };
 
-/// Reads a machine. Not for several threads at once.
+/// Reads a machine. Not thread-safe.
 class Watcher {
  public:
-  /// Looks at the machine, opens what may be counted, and reads it once. Errors: cannot_measure where there is no
-  /// /proc/stat.
+  /// Reads the properties of the machine, opens the available counters, and makes the first reading. Errors:
+  /// cannot_measure without /proc/stat.
   static Result<Watcher> open(Asked asked);
 
   const Machine& machine() const { return machine_; }
   result::WatchHeader header() const { return header_of(machine_); }
 
-  /// Which rows the next tables have.
+  /// The rows of the next tables.
   Shown& shown() { return asked_.shown; }
 
-  /// Reads once more; a table of what was since the reading before. Cost: some files, a few for each processor; one for
-  /// each process and five for each group where these are shown.
+  /// Makes a reading and returns a table of the differences from the previous one. Cost: some files, a few per
+  /// processor; one per process and five per group, if these are shown.
   result::WatchTable next();
 
-  /// What was read last.
+  /// Returns the latest reading.
   const Reading& reading() const { return now_; }
 
  private:

@@ -60,7 +60,7 @@ std::optional<Key> key_of(int code) {
     case KEY_RESIZE: return named(Key::Name::resize);
     default: break;
   }
-  if (code < ' ' || code > '~') return named(Key::Name::resize);  // not ours: drawn again, nothing else
+  if (code < ' ' || code > '~') return named(Key::Name::resize);  // other keys redraw only
   return Key{Key::Name::text, static_cast<char>(code)};
 }
 
@@ -74,7 +74,7 @@ Result<Terminal> Terminal::open() {
   }
   setlocale(LC_CTYPE, "");
   const char* name = secure_getenv("TERM");
-  // initscr() would end the program where TERM is not known.
+  // initscr() would end the program for an unknown TERM.
   if (!newterm(nullptr, stdout, stdin)) {
     return fail(Code::cannot_measure,
                 "the kind of this terminal is not known (TERM is '" + printable(name ? name : "") + "')",

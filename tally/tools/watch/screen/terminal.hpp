@@ -1,4 +1,4 @@
-// The terminal itself, by ncurses.
+// The terminal, through ncurses.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,25 @@ namespace tally::screen {
 /// Whether tally was built with ncurses.
 bool has_terminal();
 
-/// While it lives, the terminal of standard input and output shows what draw() was given, and gives single keys. One at
-/// a time in a process. Ctrl-Z, and whatever ends this object, give the terminal back as it was.
+/// Shows what draw() receives on the terminal of standard input and output, and reads single keys. One object at a time
+/// per process. Ctrl-Z and the destructor restore the terminal.
 class Terminal {
  public:
-  /// Errors: cannot_measure where standard input or output is no terminal, where TERM names one that is not known, or
-  /// one that cannot place its cursor ("dumb"), and where tally was built without ncurses.
+  /// Errors: cannot_measure if standard input or output is not a terminal, if TERM is unknown or names a terminal that
+  /// cannot move its cursor ("dumb"), or if tally was built without ncurses.
   static Result<Terminal> open();
 
   Terminal(Terminal&& other) noexcept : open_(std::exchange(other.open_, false)) {}
   Terminal& operator=(Terminal&&) = delete;
   ~Terminal();
 
-  /// Columns and lines.
+  /// Returns the numbers of columns and lines.
   std::pair<std::size_t, std::size_t> size() const;
 
-  /// Shows these lines in place of what was there. `anew`: all of it, where others may have written to the terminal.
+  /// Replaces the displayed lines. `again`: redraws everything, in case others have written to the terminal.
   void draw(const std::vector<Line>& lines, bool again);
 
-  /// The next key that waits; nothing where none does. Never blocks.
+  /// Returns the next key; nothing if none was pressed. Never blocks.
   std::optional<Key> key();
 
  private:

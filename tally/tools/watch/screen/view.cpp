@@ -24,14 +24,14 @@ bool is_on_page(const WatchRow& row, Page page) {
   }
 }
 
-// The rows of the page, filtered and sorted as the user chose.
+// Returns the rows of the page, filtered and sorted as chosen.
 WatchTable arranged(const WatchTable& table, const Chosen& chosen) {
   WatchTable page = table;
   std::erase_if(page.rows, [&](const WatchRow& row) {
     if (!is_on_page(row, chosen.page)) return true;
     return !is_of_machine(row) && !chosen.filter.empty() && row.name.find(chosen.filter) == std::string::npos;
   });
-  // Sockets and the system stay below the cores: they are their sums.
+  // Sockets and the system stay below the cores, because they are their sums.
   const auto end = std::find_if(page.rows.begin(), page.rows.end(), [](const WatchRow& row) {
     return row.kind == WatchKind::socket || row.kind == WatchKind::system;
   });
@@ -49,7 +49,7 @@ void add(std::vector<Line>& lines, const std::string& text, Look look = Look::pl
   if (!lines.empty() && lines.back().text.empty()) lines.pop_back();
 }
 
-// A grid: its heading, and sums in another look.
+// Adds a grid: its heading, and sums in another style.
 void add_grid(std::vector<Line>& lines, const std::string& text) {
   const std::size_t first = lines.size();
   add(lines, text);
@@ -150,7 +150,7 @@ void show(Chosen& chosen, Page page) {
   chosen.cursor = 0;
 }
 
-// The next column that has values in the rows of the page.
+// Selects the next column that has values in the rows of the page.
 void next_sort(const WatchTable& table, Chosen& chosen) {
   const WatchTable page = arranged(table, chosen);
   std::vector<std::size_t> columns = report::watch_columns(page, chosen.page == Page::machine, false);
@@ -222,7 +222,7 @@ std::vector<Line> lines_of(const WatchTable& table, const Around& around, Chosen
   const std::vector<Line> body = body_of(table, around, chosen, width);
   const std::size_t room = height > 2 ? height - 2 : 0;
   if (chosen.page == Page::columns) {
-    // The cursor stays in sight, below the heading.
+    // The cursor stays visible, below the heading.
     if (chosen.cursor + 2 > chosen.first_line + room) chosen.first_line = chosen.cursor + 2 - room;
     if (chosen.cursor + 1 < chosen.first_line) chosen.first_line = chosen.cursor + 1;
   }

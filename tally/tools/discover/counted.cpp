@@ -12,7 +12,7 @@ constexpr std::size_t most_at_once = 16;
 
 Result<event::Event> raw_event(std::uint64_t code) { return event::parse(fmt::format("r{:x}:u", code)); }
 
-// The share of the time in which its counter counted.
+// Returns the share of the time in which the counter counted.
 double running(const Count& count) { return running_percent(count).value_or(100) / 100; }
 
 }  // namespace
@@ -27,7 +27,7 @@ Result<std::unique_ptr<CountedTarget>> CountedTarget::open(backend::Backend& bac
   auto fixed = event::parse_lists({"instructions:u,cycles:u"});
   if (!fixed) return fail(fixed.error());
   target->fixed_ = *std::move(fixed);
-  // As many as still make one pass; which codes they have makes no difference to the kernel.
+  // The most events that fit in one pass; the kernel does not care which codes they have.
   std::vector<event::Event> tried = target->fixed_;
   for (std::size_t count = 1; count <= most_at_once; ++count) {
     auto one = raw_event(count);

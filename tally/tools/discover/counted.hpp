@@ -1,4 +1,4 @@
-// Payloads counted by this machine's PMU, as raw events.
+// Counts payloads with this machine's PMU, as raw events.
 #pragma once
 
 #include <memory>
@@ -15,12 +15,11 @@
 
 namespace tally::discover {
 
-/// A target over a way to count whole programs. The kernel chooses the counters.
+/// A target that counts whole programs with a backend. The kernel selects the counters.
 class CountedTarget final : public Target {
  public:
-  /// Finds out how many raw events fit beside instructions and cycles. Payloads run on `processor` only, where there is
-  /// one. `payloads`, backend and signals must live as
-  /// long. Errors: cannot_measure.
+  /// Determines how many raw events fit in addition to instructions and cycles. Runs payloads on `processor` only, if
+  /// given. `payloads`, `backend` and `signals` must outlive the target. Errors: cannot_measure.
   static Result<std::unique_ptr<CountedTarget>> open(backend::Backend& backend, linux::Signals& signals,
                                                      const std::vector<Payload>& payloads,
                                                      std::optional<int> processor = {});
@@ -29,7 +28,7 @@ class CountedTarget final : public Target {
   std::size_t at_once() const override { return at_once_; }
   Result<void> run(std::uint64_t copies, const std::vector<Slot>& slots, Run& run) override;
 
-  /// Codes that the kernel does not take, with its reason; they count as dead.
+  /// Returns the codes that the kernel refuses, with its reason; they count as dead.
   const std::vector<std::string>& refused() const { return refused_; }
 
  private:

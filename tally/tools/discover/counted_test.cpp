@@ -1,5 +1,5 @@
-// Payloads over a way to count whole programs: a machine whose cycles are its instructions, and one counter in four
-// programs.
+// Payloads counted with a whole-program backend: on a machine whose cycles equal its instructions, with one counter for
+// four programs.
 #include "tally/tools/discover/counted.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace tally::discover {
 namespace {
 
-// The guest of QEMU, in short: 08H and 11H count instructions, the rest is dead.
+// A minimal version of the QEMU guest: 08H and 11H count instructions, the rest is dead.
 class Emulated final : public backend::Backend {
  public:
   explicit Emulated(double running) : running_(running) {}

@@ -16,7 +16,7 @@ void add(result::Composition& to, std::string_view name, double times) {
   if (const auto place = result::coordinate_of(name)) to[*place] += times;
 }
 
-// What a round's loop does, by loop.cpp: dec and jnz, or subs, b.eq and b.
+// Adds the loop's own instructions, as in loop.cpp: dec and jnz, or subs, b.eq and b.
 void add_loop(result::Composition& to) {
   const double share = 1.0 / static_cast<double>(copies_in_round);
   add(to, "integer-operations", share);

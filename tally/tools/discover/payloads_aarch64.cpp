@@ -1,14 +1,14 @@
-// The payloads for aarch64. x27 points at memory, x28 counts the rounds.
+// The payloads for aarch64. x27 points to memory, x28 counts the iterations.
 #include "tally/tools/discover/payloads.hpp"
 
 namespace tally::discover {
 namespace {
 
-// Every page that a walk reads has to be one of its own: untouched ones are all the page of zeroes.
+// Every page that a walk reads must be written first: unwritten pages all map to the zero page.
 constexpr const char* touch_8m =
     "mov x3, #0\nmov x5, #8388608\nmov x4, #4096\nadd x6, x27, #8\n1: str x3, [x6, x3]\nadd x3, x3, x4\ncmp x3, x5\n"
     "b.lo 1b\nmov x3, #0\nmov x4, #4160";
-// A linear congruential generator (multiplier of Knuth's MMIX); its upper bits are as good as random.
+// A linear congruential generator (multiplier of Knuth's MMIX); its upper bits are pseudo-random.
 constexpr const char* generator = "ldr x12, =88172645463325252\nldr x13, =6364136223846793005";
 constexpr const char* leaf = "b 9f\ntally_leaf: ret\n9:";
 constexpr std::uint64_t large = (8 << 20) + 65536;

@@ -1,13 +1,13 @@
-// The payloads in Intel's syntax. r14 points at memory, r15 counts the rounds.
+// The payloads in Intel syntax. r14 points to memory, r15 counts the iterations.
 #include "tally/tools/discover/payloads.hpp"
 
 namespace tally::discover {
 namespace {
 
-// Every page that a walk reads has to be one of its own: untouched ones are all the page of zeroes.
+// Every page that a walk reads must be written first: unwritten pages all map to the zero page.
 constexpr const char* touch_8m =
     "xor ebx, ebx\n1: mov qword ptr [r14 + rbx + 8], rbx\nadd rbx, 4096\ncmp rbx, 8388608\njb 1b\nxor ebx, ebx";
-// A linear congruential generator (multiplier of Knuth's MMIX); its upper bits are as good as random.
+// A linear congruential generator (multiplier of Knuth's MMIX); its upper bits are pseudo-random.
 constexpr const char* generator = "mov r12, 88172645463325252\nmovabs r13, 6364136223846793005";
 constexpr const char* leaf = "jmp 9f\ntally_leaf: ret\n9:";
 constexpr std::uint64_t large = 8 << 20;
@@ -31,13 +31,13 @@ std::vector<Payload> table() {
       payload("load-store", "load", stores, "", "mov rax, [r14]; mov [r14 + 64], rax", 2, {{loads}, {stores}}),
       payload("read-modify-write", "load", stores, "", "add qword ptr [r14 + 64], 1", 1,
               {{loads}, {stores}, {integer}}),
-      // 33 lines on each time: all 2,048 lines in turn, or always the same one.
+      // Advances by 33 lines each time: over all 2,048 lines in turn, or always to the same one.
       payload("load-hit", "nop", loads, touch_8m, "mov rax, [r14 + rbx]; add rbx, 2112; and rbx, 63", 3,
               {{loads}, {integer, 2}}, large),
       payload("load-miss", "load-hit", "L1-dcache-load-misses", touch_8m,
               "mov rax, [r14 + rbx]; add rbx, 2112; and rbx, 0x1ffff", 3,
               {{loads}, {integer, 2}, {"L1-dcache-load-misses"}}, large),
-      // A page and a line on each time.
+      // Advances by a page and a line each time.
       payload("tlb-miss", "load-miss", "dTLB-load-misses", touch_8m,
               "mov rax, [r14 + rbx]; add rbx, 4160; and rbx, 0x7fffff", 3,
               {{loads}, {integer, 2}, {"L1-dcache-load-misses"}, {"dTLB-load-misses"}}, large),

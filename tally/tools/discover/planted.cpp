@@ -16,7 +16,7 @@ std::vector<Planted>::const_iterator find(const std::vector<Planted>& map, std::
                           [](const Planted& one, std::uint64_t c) { return one.code < c; });
 }
 
-// All counters, or as the M1's driver has it: one, three, or every second one.
+// Returns all counters, or as in the M1's driver: one, three, or every second one.
 std::vector<int> some_counters(Random& random, int counters) {
   std::vector<int> all;
   const std::uint64_t kind = random.below(10);
@@ -88,9 +88,9 @@ Result<void> PlantedTarget::run(std::uint64_t copies, const std::vector<Slot>& s
   const auto times = [&](std::size_t coordinate) {
     return truth.each[coordinate] * static_cast<double>(copies) + truth.once[coordinate];
   };
-  // At 3 GHz, by which the frequency is off by up to a fifth: a clock is not the core's cycles.
+  // At 3 GHz, with a frequency error of up to a fifth, because a clock does not count core cycles.
   const std::size_t cycles_place = *result::coordinate_of("cycles");
-  // No two runs take the same time, and one in thirty is disturbed.
+  // Every run takes a different time, and one in thirty is disturbed.
   const double cycles =
       std::round(times(cycles_place) * (1 + 0.002 * random.normal()) * (random.below(30) == 0 ? 1.15 : 1));
   run.time_ms = cycles / 3e6 * random.between(0.8, 1.25);
@@ -109,7 +109,7 @@ Result<void> PlantedTarget::run(std::uint64_t copies, const std::vector<Slot>& s
       for (const result::Term& term : one->terms) {
         const std::size_t place = *result::coordinate_of(term.coordinate);
         const double all = place == cycles_place ? cycles : times(place);
-        // A share is taken at random: half of the mispredicted ones, not every second.
+        // A fraction is random: half of the mispredicted branches, not every second one.
         const bool whole = term.weight == std::floor(term.weight);
         count += whole ? term.weight * std::round(all) : random.binomial(all, term.weight);
       }

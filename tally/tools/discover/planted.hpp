@@ -1,4 +1,4 @@
-// A PMU that does not exist: a secret map of events over what payloads really did, with the vices of real ones. Pure:
+// A fictitious PMU with a secret map of events over what payloads really do, and with the defects of real PMUs. Pure:
 // the same seed gives the same counts.
 #pragma once
 
@@ -14,35 +14,35 @@ namespace tally::discover {
 struct Planted {
   std::uint64_t code = 0;
   std::vector<result::Term> terms;  ///< what it counts; empty: nothing that payloads do
-  double per_ms = 0;                ///< at a constant rate: a clock's, where `clock`, else now and then (Poisson)
+  double per_ms = 0;                ///< rate: constant if `clock`, otherwise random (Poisson)
   bool clock = false;
-  double per_interrupt = 0;   ///< as well: 1 is the erratum that many processors have
-  std::vector<int> counters;  ///< where it counts
+  double per_interrupt = 0;   ///< in addition: 1 is the erratum of many processors
+  std::vector<int> counters;  ///< on which it counts
 };
 
-/// How the map and the machine are made.
+/// Parameters of the map and the machine.
 struct Planting {
   std::uint64_t seed = 1;
   int counters = 8;
   double interrupts_per_s = 200;
-  bool nothing = false;  ///< only dead events and noise: whoever claims something is wrong
+  bool nothing = false;  ///< only dead events and noise: every claim is wrong
 };
 
-/// A random map over these codes: about a third are dead, a third count one thing each.
+/// Returns a random map over these codes: about a third are dead, a third count one thing each.
 std::vector<Planted> plant(const std::vector<std::uint64_t>& codes, const Planting& planting);
 
-/// What a payload really does: of each coordinate so many for each copy, and so many once.
+/// What a payload really does: amounts of each coordinate per copy, and per run.
 struct Truth {
   result::Composition each{}, once{};
 };
 
-/// Vices for tests.
+/// Defects for tests.
 struct Vices {
-  int wrong_counter = -1;         ///< this counter says two thirds
+  int wrong_counter = -1;         ///< this counter shows two thirds of the count
   int width = 48;                 ///< bits of a counter
   double running = 1;             ///< multiplexed
-  bool rewritten = false;         ///< somebody else writes to the PMU in every run
-  double fixed_instructions = 1;  ///< what the fixed counter says of an instruction
+  bool rewritten = false;         ///< another program writes to the PMU in every run
+  double fixed_instructions = 1;  ///< the fixed counter's count per instruction
 };
 
 class PlantedTarget final : public Target {

@@ -1,4 +1,4 @@
-// Whole discoveries on PMUs whose secret is known (the engine's counts are not needed: payloads do what is declared).
+// Whole discoveries on fictitious PMUs with a known map (without the engine: payloads do what is declared).
 #include "tally/tools/discover/planted.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::vector<std::uint64_t> codes(std::size_t count = 256) {
   return all;
 }
 
-// What payloads do: as declared, and cycles by a little table of latencies.
+// Returns what payloads do: the declared compositions, and cycles from a small table of latencies.
 std::vector<Truth> truths_of(const std::vector<Payload>& payloads) {
   std::vector<Truth> all;
   for (const Payload& payload : payloads) {
@@ -41,17 +41,17 @@ std::vector<Truth> truths_of(const std::vector<Payload>& payloads) {
   return all;
 }
 
-struct Found {
+struct Experiment {
   Record record;
   result::Discovery answer;
   std::vector<Planted> map;
 };
 
-Found discover(std::vector<Planted> map, const std::vector<std::string>& names, const Planting& planting,
-               Vices vices = {}) {
+Experiment discover(std::vector<Planted> map, const std::vector<std::string>& names, const Planting& planting,
+                    Vices vices = {}) {
   const auto payloads = chosen(names);
   EXPECT_TRUE(payloads) << payloads.error().message;
-  Found found;
+  Experiment found;
   found.map = std::move(map);
   std::vector<Facts> library_facts;
   for (const Payload& one : *payloads) found.record.payloads.push_back(one.facts);
@@ -68,7 +68,7 @@ Found discover(std::vector<Planted> map, const std::vector<std::string>& names, 
   return found;
 }
 
-Found discover(const Planting& planting, Vices vices = {}) {
+Experiment discover(const Planting& planting, Vices vices = {}) {
   return discover(plant(codes(), planting), {}, planting, vices);
 }
 
@@ -95,7 +95,7 @@ std::set<std::string> names_of(const std::vector<result::Term>& terms) {
 class Seeds : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Seeds, nearly_all_is_found_and_nearly_nothing_is_wrong) {
-  const Found found = discover(Planting{GetParam()});
+  const Experiment found = discover(Planting{GetParam()});
   const Score ours = score(claims_of(found.answer), found.map);
   EXPECT_GE(ours.recall(), 0.99) << ours.found << " of " << ours.planted;
   EXPECT_LE(ours.false_share(), 0.01) << ours.wrong << " of " << ours.claims;
@@ -107,7 +107,7 @@ TEST_P(Seeds, nearly_all_is_found_and_nearly_nothing_is_wrong) {
   for (std::size_t i = 0; i < found.map.size(); ++i) {
     const Planted& one = found.map[i];
     const result::Discovered& event = found.answer.events[i];
-    // Which counters: exactly, for every event that counts.
+    // The counters must be exact for every event that counts.
     if (event.kind != EventClass::dead) {
       EXPECT_EQ(event.counters, one.counters) << text_of(event);
     }
@@ -120,7 +120,7 @@ TEST_P(Seeds, nearly_all_is_found_and_nearly_nothing_is_wrong) {
         EXPECT_EQ(event.kind, EventClass::interrupts_only) << text_of(event);
       }
     } else if (one.terms.size() == 1 && named) {
-      // A rate may be left undecided; a wrong one not.
+      // A rate may be undecided, but not wrong.
       ASSERT_EQ(event.terms.size(), 1U) << text_of(event) << " | " << text_of(one);
       EXPECT_EQ(event.terms[0].coordinate, one.terms[0].coordinate) << text_of(event) << " | " << text_of(one);
       EXPECT_NEAR(event.terms[0].weight, one.terms[0].weight, 0.03 * one.terms[0].weight + 0.002) << text_of(event);
@@ -139,18 +139,18 @@ std::vector<int> every(int counters = 8) {
   return all;
 }
 
-// Two that differ in nothing that these payloads do, and the payload that does it.
+// Two events that these payloads do not distinguish, and the payload that does.
 TEST(Planted, aliases_are_reported_with_the_payload_that_splits_them) {
   const std::vector<Planted> map{{0x10, {{"calls", 1, 0}}, 0, false, 0, every()},
                                  {0x11, {{"returns", 1, 0}}, 0, false, 0, every()}};
-  const Found together = discover(map, {"call"}, Planting{1});
+  const Experiment together = discover(map, {"call"}, Planting{1});
   for (const auto& event : together.answer.events) {
     ASSERT_EQ(event.aliases.size(), 1U) << text_of(event);
     EXPECT_FALSE(event.aliases[0].splits.empty());
     EXPECT_EQ(event.same_as.size(), 1U);
   }
   const std::string splits = together.answer.events[0].aliases[0].splits;
-  const Found apart = discover(map, {"call", splits}, Planting{1});
+  const Experiment apart = discover(map, {"call", splits}, Planting{1});
   EXPECT_EQ(apart.answer.events[0].terms[0].coordinate, "calls") << splits;
   EXPECT_EQ(apart.answer.events[1].terms[0].coordinate, "returns") << splits;
   for (const auto& event : apart.answer.events) {
@@ -159,20 +159,20 @@ TEST(Planted, aliases_are_reported_with_the_payload_that_splits_them) {
   }
 }
 
-// Loads, and loads with something that no payload in use does: only the library can tell.
-TEST(Planted, events_that_cannot_be_told_apart_name_a_payload_that_might) {
+// Loads, and loads with something that no payload in use does: only the library can distinguish them.
+TEST(Planted, indistinguishable_events_name_a_payload_that_might_distinguish_them) {
   const std::vector<Planted> map{{0x10, {{"loads", 1, 0}}, 0, false, 0, every()},
                                  {0x11, {{"loads", 1, 0}, {"barriers", 1, 0}}, 0, false, 0, every()}};
-  const Found together = discover(map, {"load", "two-loads", "store"}, Planting{1});
+  const Experiment together = discover(map, {"load", "two-loads", "store"}, Planting{1});
   ASSERT_EQ(together.answer.events[0].same_as, std::vector<std::uint64_t>{0x11});
   EXPECT_FALSE(together.answer.events[0].splits_same.empty());
-  const Found apart = discover(map, {"load", "two-loads", "store", "memory-barrier"}, Planting{1});
+  const Experiment apart = discover(map, {"load", "two-loads", "store", "memory-barrier"}, Planting{1});
   EXPECT_TRUE(apart.answer.events[0].same_as.empty());
   EXPECT_EQ(apart.answer.events[1].terms.size(), 2U) << text_of(apart.answer.events[1]);
 }
 
 TEST(Planted, a_fixed_counter_that_lies_ends_everything) {
-  const Found found = discover(plant(codes(8), Planting{1}), {"load"}, Planting{1}, {.fixed_instructions = 1.04});
+  const Experiment found = discover(plant(codes(8), Planting{1}), {"load"}, Planting{1}, {.fixed_instructions = 1.04});
   const auto sound = preflight(found.record);
   ASSERT_FALSE(sound);
   EXPECT_NE(sound.error().message.find("1.144 for each copy of 'nop', which is 1.1"), std::string::npos)
@@ -181,7 +181,7 @@ TEST(Planted, a_fixed_counter_that_lies_ends_everything) {
 }
 
 TEST(Planted, a_counter_that_lies_is_left_out_with_the_reason) {
-  const Found found = discover(Planting{1}, {.wrong_counter = 3});
+  const Experiment found = discover(Planting{1}, {.wrong_counter = 3});
   ASSERT_EQ(found.answer.notices.size(), 1U);
   EXPECT_TRUE(found.answer.notices[0].starts_with("counter 3 is left out: it disagrees with the others for "))
       << found.answer.notices[0];
@@ -192,7 +192,7 @@ TEST(Planted, a_counter_that_lies_is_left_out_with_the_reason) {
 
 void expect_all_rejected(const Vices& vices, const std::string& reason) {
   const std::vector<Planted> map{{0x10, {{"instructions", 1, 0}}, 0, false, 0, every()}};
-  const Found found = discover(map, {"load", "divide"}, Planting{1}, vices);
+  const Experiment found = discover(map, {"load", "divide"}, Planting{1}, vices);
   EXPECT_EQ(found.answer.events[0].kind, EventClass::rejected) << text_of(found.answer.events[0]);
   EXPECT_NE(found.answer.events[0].reason.find(reason), std::string::npos) << found.answer.events[0].reason;
   EXPECT_TRUE(claims_of(found.answer).empty());
@@ -206,7 +206,7 @@ TEST(Planted, counters_that_cannot_be_believed_are_rejected_with_the_reason) {
 
 TEST(Sweep, the_most_constrained_events_are_placed_first) {
   const std::vector<Slot> events{{0, 0, -1}, {1, 1, -1}, {2, 2, -1}};
-  // 2 can only be on 1; 0 gives way.
+  // 2 can only use counter 1, so 0 moves.
   const auto all = batches(events, {{0, 1}, {0, 1}, {1}}, 2, 2);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].size(), 2U);
@@ -239,7 +239,7 @@ TEST(Sweep, goes_on_where_it_was_interrupted) {
   auto again = read_record(header_line(parts) + [&] {
     std::string lines;
     for (const auto& run : parts.runs) lines += run_line(run);
-    return lines + R"({"stage":"scr)";  // it was being written
+    return lines + R"({"stage":"scr)";  // incomplete
   }());
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->runs, parts.runs);
@@ -266,7 +266,7 @@ TEST(Planted, a_record_of_the_first_version_is_read) {
 TEST(Planted, nothing_is_claimed_where_nothing_counts) {
   Planting planting{7};
   planting.nothing = true;
-  const Found found = discover(planting);
+  const Experiment found = discover(planting);
   EXPECT_TRUE(claims_of(found.answer).empty());
   for (const auto& event : found.answer.events) EXPECT_NE(event.kind, EventClass::counts) << text_of(event);
 }

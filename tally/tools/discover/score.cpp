@@ -47,7 +47,7 @@ std::set<Claim> claims_of(const result::Discovery& answer) {
 }
 
 std::set<Claim> documents_claims(const Record& record, double deviation, bool pmesr0_twice) {
-  // The most that any counter said, by event and payload: one that matches is enough for it.
+  // The largest count on any counter, by event and payload: one match is enough for the algorithm.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::int64_t>> counts;
   for (const Run& run : record.runs) {
     if (run.stage != Run::Stage::screen) continue;

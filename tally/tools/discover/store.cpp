@@ -120,7 +120,7 @@ Result<Record> read_record(std::string_view text) {
   std::size_t number = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) break;  // it was being written when tally ended
+    if (end == std::string_view::npos) break;  // an incomplete line, from when tally ended
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     ++number;

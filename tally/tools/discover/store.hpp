@@ -1,5 +1,5 @@
-// A record as a file: JSON Lines, a line for each run, so that what was measured is kept whatever happens.
-// docs/reference/discover.md has the format.
+// Stores a record as JSON Lines, one line per run, so that an interruption loses no measurements.
+// docs/reference/discover.md describes the format.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace tally::discover {
 
-/// The first line: everything but the runs.
+/// Returns the first line: everything but the runs.
 std::string header_line(const Record& record);
 
-/// A line for one run.
+/// Returns the line of one run.
 std::string run_line(const Run& run);
 
-/// What such a file holds; a last line that was not written to its end is left out. Errors: bad_usage with the line.
+/// Parses a file and ignores an incomplete last line. Errors: bad_usage with the line.
 Result<Record> read_record(std::string_view text);
 
 }  // namespace tally::discover

@@ -15,7 +15,7 @@ using Key = std::tuple<int, std::size_t, std::size_t, int, std::size_t>;
 
 Key key_of(const Run& run) { return {static_cast<int>(run.stage), run.payload, run.size, run.repeat, run.batch}; }
 
-// A path that gives `event` a counter, moving others to further ones.
+// Finds a path that assigns a counter to `event`, moving other events to other counters.
 bool give(std::size_t event, const std::vector<std::vector<int>>& allowed, std::vector<int>& owner,
           std::vector<bool>& seen) {
   for (const int counter : allowed[event]) {
@@ -29,7 +29,7 @@ bool give(std::size_t event, const std::vector<std::vector<int>>& allowed, std::
   return false;
 }
 
-// A run that is still to be made.
+// A run that is not made yet.
 struct PlannedRun {
   Run run;
   const std::vector<Slot>* slots;
@@ -56,7 +56,7 @@ Result<bool> make(Target& target, Record& record, const std::vector<PlannedRun>&
   return true;
 }
 
-// Every event on every counter at once; where counters cannot be chosen as many events as fit.
+// Every event on every counter at once; if counters cannot be selected, as many events as fit.
 std::vector<std::vector<Slot>> screening(const Target& target, const Record& record) {
   std::vector<std::vector<Slot>> all;
   for (std::size_t event = 0; event < record.events.size(); ++event) {
@@ -76,7 +76,7 @@ std::vector<std::vector<Slot>> screening(const Target& target, const Record& rec
   return all;
 }
 
-// Payloads in random order, anew for each repeat.
+// Returns the payloads in random order, different for each repeat.
 std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, int repeat) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -108,7 +108,7 @@ std::vector<std::vector<Slot>> batches(const std::vector<Slot>& events, const st
       std::vector<bool> seen(static_cast<std::size_t>(counters), false);
       if (!give(event, allowed, owner, seen)) later.push_back(event);
     }
-    if (later.size() == left.size()) break;  // no counter takes them
+    if (later.size() == left.size()) break;  // no counter can count them
     all.emplace_back();
     for (std::size_t counter = 0; counter < owner.size(); ++counter) {
       if (owner[counter] < 0) continue;
@@ -158,7 +158,7 @@ Result<bool> sweep(Target& target, Record& record, const Watch& watch) {
           Run run;
           run.stage = Run::Stage::slopes;
           run.payload = payload;
-          // Up in one repeat, down in the next: a drift is no slope.
+          // Ascending in one repeat, descending in the next, so that drift does not appear as a slope.
           run.size = repeat % 2 == 0 ? i : record.sizes.size() - 1 - i;
           run.repeat = repeat;
           run.batch = batch;

@@ -1,4 +1,4 @@
-// All runs of a discovery: first what is alive, then slopes of that.
+// Makes all runs of a discovery: first which events are alive, then the slopes of those.
 #pragma once
 
 #include <functional>
@@ -12,21 +12,21 @@
 
 namespace tally::discover {
 
-/// How a sweep is watched.
+/// Callbacks of a sweep.
 struct Watch {
-  /// A run was made: it is to be kept. Errors end the sweep.
+  /// Called for each run, to store it. Errors end the sweep.
   std::function<Result<void>(const Run&)> made = {};
-  /// A stage, what it is at, and what share of the stage is done: by time, as nearly as can be told.
+  /// Called with a stage, its current item, and the estimated share of its time that is done.
   std::function<void(std::string_view stage, const std::string& what, double share)> progress = {};
   std::function<bool()> interrupted = {};
 };
 
-/// Makes the runs that `record` lacks: those that it holds already (of an earlier, interrupted sweep) are not made
-/// again. Ends early, without an error, where the user interrupts; says whether everything was made.
+/// Makes the runs that are missing in `record`, which may come from an earlier, interrupted sweep. Ends early without
+/// an error if the user interrupts. Returns whether all runs were made.
 Result<bool> sweep(Target& target, Record& record, const Watch& watch);
 
-/// Which events are counted together: each on a counter that it can use, those with the fewest choices first
-/// (bipartite matching by augmenting paths). `allowed[i]`: the counters of event i, empty: any.
+/// Returns groups of events that are counted together, each on a counter that it can use, those with the fewest choices
+/// first (bipartite matching by augmenting paths). `allowed[i]`: the counters of event i; empty: any.
 std::vector<std::vector<Slot>> batches(const std::vector<Slot>& events, const std::vector<std::vector<int>>& allowed,
                                        int counters, std::size_t at_once);
 

@@ -1,4 +1,4 @@
-// Who executes payloads and counts.
+// The interface that runs payloads and counts.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace tally::discover {
 
-/// An event that is to be counted, and where.
+/// An event to count, and its counter.
 struct Slot {
-  std::size_t event = 0;  ///< its place in the list
+  std::size_t event = 0;  ///< index in the list
   std::uint64_t code = 0;
-  int counter = -1;  ///< −1: anywhere
+  int counter = -1;  ///< −1: any
 };
 
 /// A way to count payloads.
@@ -25,15 +25,15 @@ class Target {
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
-  /// Counters that can be chosen; 0 where they cannot.
+  /// Returns the number of counters that can be selected; 0 if they cannot.
   virtual int counters() const = 0;
 
-  /// How many events it counts in one run.
+  /// Returns how many events fit in one run.
   virtual std::size_t at_once() const = 0;
 
-  /// Executes copies of a payload, by its place in the list that the target was made with, and counts; fills in what
-  /// guards the run, and its cells. The same run (its stage, payload, size, repeat, batch) of the same seed is the
-  /// same, where the counts repeat at all. Errors: cannot_measure.
+  /// Runs copies of a payload, given by its index in the target's list, and counts. Fills in the cells and the data
+  /// that validates the run. A run is identified by stage, payload, size, repeat and batch: with the same seed it gives
+  /// the same result, if the counts are reproducible at all. Errors: cannot_measure.
   virtual Result<void> run(std::uint64_t copies, const std::vector<Slot>& slots, Run& run) = 0;
 };
 

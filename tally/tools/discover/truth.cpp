@@ -9,19 +9,19 @@
 namespace tally::discover {
 namespace {
 
-// Enough for warm caches and predictors to be the most of it.
+// Enough to make cold caches and predictors insignificant.
 constexpr std::uint64_t copies = 40'000;
 
-struct Known {
+struct CountedCoordinates {
   std::vector<std::size_t> coordinates;
   std::vector<event::Event> events;
 };
 
-Known known() {
-  Known all;
+CountedCoordinates known() {
+  CountedCoordinates all;
   for (std::size_t i = 0; i < result::coordinate_count; ++i) {
     auto event = event::parse(std::string(result::coordinate_names[i]));
-    if (!event) continue;  // operations of a kind are no events of every machine
+    if (!event) continue;  // operations of a kind are not available as events on every machine
     all.coordinates.push_back(i);
     all.events.push_back(*std::move(event));
   }
@@ -80,7 +80,7 @@ Result<std::vector<Truth>> truths(backend::Backend& backend, linux::Signals& sig
                                   const std::function<void(const std::string&, double)>& progress) {
   const auto folder = linux::ScratchFolder::make();
   if (!folder) return fail(folder.error());
-  const Known all = known();
+  const CountedCoordinates all = known();
   std::vector<Truth> answer = declared_truths(payloads);
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     if (progress)

@@ -1,4 +1,4 @@
-// What payloads really do: counted by the engine, where there is one.
+// What payloads really do, counted by the engine if it is available.
 #pragma once
 
 #include <functional>
@@ -13,19 +13,20 @@
 
 namespace tally::discover {
 
-/// The events by which a way to count knows coordinates; of the others the declared composition has to be taken.
+/// Returns the events that count coordinates; for the other coordinates the declared composition is used.
 std::vector<event::Event> counted_coordinates();
 
-/// Executes each payload with two numbers of copies. What this backend does not count is taken as it is declared.
-/// Errors: those of Backend::run(); cannot_measure where a payload does not end with 0, or the user interrupts.
+/// Runs each payload with two numbers of copies. Uses the declared composition for what this backend does not count.
+/// Errors: those of Backend::run(); cannot_measure if a payload does not exit with 0, or the user interrupts.
 Result<std::vector<Truth>> truths(backend::Backend& backend, linux::Signals& signals,
                                   const std::vector<Payload>& payloads,
                                   const std::function<void(const std::string&, double)>& progress);
 
-/// Where what was counted is not what is declared, of coordinates that no model computes: a sentence for each.
+/// Returns a sentence for each difference between counts and declarations, except for coordinates that a model
+/// computes.
 std::vector<std::string> disagreements(const std::vector<Payload>& payloads, const std::vector<Truth>& truths);
 
-/// As declared, a cycle for each instruction: where nothing counts.
+/// Returns the declared compositions, with a cycle per instruction: for a machine without an engine.
 std::vector<Truth> declared_truths(const std::vector<Payload>& payloads);
 
 }  // namespace tally::discover

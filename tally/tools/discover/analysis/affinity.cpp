@@ -11,7 +11,7 @@
 namespace tally::discover {
 namespace {
 
-// Counts of one event in the screening runs: a row for each run, a column for each counter.
+// Counts of one event in the screening runs: a row per run, a column per counter.
 struct Screened {
   std::vector<std::vector<std::int64_t>> rows;
 };
@@ -30,10 +30,10 @@ std::vector<Screened> screened(const Record& record) {
   return all;
 }
 
-// What two counters of one run may differ by: they start and stop one after the other, and noise comes to each.
+// Whether two counters of one run differ: they start and stop one after the other, and each has noise.
 bool differ(double a, double b) { return std::abs(a - b) > 0.02 * std::max(a, b) + 16; }
 
-// Whether a counter says something else than the middle of those that count, in most runs.
+// Whether a counter differs from the median of those that count, in most runs.
 bool disagrees(const Screened& screened, std::size_t counter, const std::vector<int>& alive) {
   int compared = 0, off = 0;
   for (const auto& row : screened.rows) {
@@ -61,7 +61,7 @@ std::vector<Affinity> affinities(const Record& record) {
     const std::int64_t most = *std::max_element(sums.begin(), sums.end());
     one.alive = most > 0;
     if (record.counters == 0 || !one.alive) continue;
-    // One that an event cannot be counted on says 0: not a little.
+    // A counter that cannot count an event shows exactly 0.
     for (std::size_t i = 0; i < sums.size(); ++i) {
       if (sums[i] > 0) one.counters.push_back(static_cast<int>(i));
     }

@@ -24,7 +24,7 @@ std::optional<std::size_t> payload_of(const Record& record, const std::string& n
   return std::nullopt;
 }
 
-// Cycles are declared by nobody: they are what the fixed counter says.
+// Cycles have no declaration, so the fixed counter determines them.
 void measure_cycles(Record& record, const Limits& limits) {
   const std::size_t cycles = *result::coordinate_of("cycles");
   for (std::size_t payload = 0; payload < record.payloads.size(); ++payload) {
@@ -44,7 +44,7 @@ void measure_cycles(Record& record, const Limits& limits) {
   }
 }
 
-// Each payload against its control; verdicts come when all are known.
+// Compares each payload with its control; the verdicts follow when all are known.
 std::vector<result::Contrast> contrasts_of(const Record& record, const Slopes& slopes) {
   std::vector<result::Contrast> all;
   for (std::size_t i = 0; i < record.payloads.size(); ++i) {
@@ -69,7 +69,7 @@ std::vector<result::Contrast> contrasts_of(const Record& record, const Slopes& s
   return all;
 }
 
-// Two one-sided tests: the whole interval lies within what is allowed around the expected number, or all outside.
+// Two one-sided tests: the whole interval is within the allowed range around the expected number, or outside of it.
 Match verdict_of(const result::Contrast& one, bool rejected, const Limits& limits) {
   const double off = limits.share * std::abs(one.expected) + limits.least;
   if (rejected && one.low >= one.expected - off && one.high <= one.expected + off) return Match::matches;
@@ -86,7 +86,7 @@ void judge(std::vector<Discovered>& events, const Limits& limits) {
   std::size_t at = 0;
   for (Discovered& event : events) {
     for (auto& one : event.contrasts) one.verdict = verdict_of(one, rejected[at++], limits);
-    // What was rejected is needed once more: a name has to have an effect behind it.
+    // The rejected ones are needed again, because a name requires an effect.
   }
 }
 
@@ -107,8 +107,8 @@ double predicted(const Explanation& by, const result::Composition& composition) 
   return sum;
 }
 
-// The payload in which two explanations differ most, by their shares. Those that were used fitted both, and of cycles
-// nothing is known in others.
+// Returns the unused payload in which two explanations differ most. Both fit those that were used. Cycles of unused
+// payloads are unknown.
 std::string splitting(const Explanation& a, const Explanation& b, const Record& record,
                       const std::vector<Facts>& library, const Limits& limits) {
   const std::size_t cycles = *result::coordinate_of("cycles");
@@ -147,7 +147,7 @@ void name_it(Discovered& event, const Record& record, const Slopes& slopes, cons
   }
 }
 
-// Without a slope: interrupts, or something now and then.
+// Classifies an event without a slope: by interrupts, or occasional.
 void classify_flat(Discovered& event, const Rhythm& rhythm) {
   const bool by_interrupts =
       rhythm.interrupts_known && rhythm.per_interrupt >= 0.2 && 2 * rhythm.left_by_interrupts < rhythm.left_by_time;
@@ -171,7 +171,7 @@ void classify(Discovered& event, const Record& record, std::size_t place, const 
     classify_flat(event, rhythm);
     return;
   }
-  constexpr double same_time = 0.01;  // what a clock may differ from another one within a run
+  constexpr double same_time = 0.01;  // the allowed difference between two clocks within a run
   if (rhythm.off_time < same_time && 2 * rhythm.off_time < rhythm.off_cycles) {
     event.kind = EventClass::clock_like;
     event.per_ms = rhythm.per_ms;
@@ -181,7 +181,7 @@ void classify(Discovered& event, const Record& record, std::size_t place, const 
   name_it(event, record, slopes, library, limits);
 }
 
-// A claim needs an effect: some payload in which the coordinate differs from the control's, and the counts as well.
+// A claim requires an effect: a payload in which the coordinate and the counts both differ from the control's.
 bool has_effect(const Discovered& event, const Record& record) {
   for (const auto& contrast : event.contrasts) {
     if (contrast.low <= 0) continue;
@@ -203,7 +203,7 @@ bool same_slopes(const Discovered& a, const Discovered& b, const Limits& limits)
   return true;
 }
 
-// Events that cannot be told apart, and a payload that has something which none of those used has.
+// Finds events that cannot be distinguished, and a payload with a coordinate that none of those used has.
 void find_twins(result::Discovery& answer, const std::vector<Facts>& library, const Limits& limits) {
   const auto counts = [](const Discovered& one) {
     return one.kind == EventClass::counts || one.kind == EventClass::unexplained;

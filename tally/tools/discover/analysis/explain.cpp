@@ -11,7 +11,7 @@ namespace {
 using result::coordinate_count;
 using result::Slope;
 
-// The distance that a slope may have from what is expected.
+// Returns the allowed distance of a slope from the expected number.
 double allowed(const Slope& slope, double expected, const Limits& limits) {
   return limits.share * std::abs(expected) + limits.errors * slope.error + limits.least;
 }
@@ -29,7 +29,7 @@ struct Problem {
     return sum;
   }
 
-  // Whether it fits in every payload; says how well.
+  // Whether it fits in every payload; also computes the misfit.
   bool fits(Explanation& by) const {
     double sum = 0;
     for (std::size_t payload = 0; payload < slopes.size(); ++payload) {
@@ -45,7 +45,7 @@ struct Problem {
   }
 };
 
-// The rate of one coordinate: the middle of the ratios where there is enough of it.
+// Returns the rate of one coordinate: the median of the ratios where it is large enough.
 std::optional<Explanation> by_one(const Problem& problem, std::size_t coordinate) {
   double most = 0;
   for (const Facts& one : problem.payloads) most = std::max(most, one.composition[coordinate]);
@@ -66,7 +66,7 @@ std::optional<Explanation> by_one(const Problem& problem, std::size_t coordinate
   return one;
 }
 
-// Rows and right side, each divided by what it may be off.
+// Rows and right-hand side, each divided by the allowed distance.
 struct Weighted {
   Matrix a;
   std::vector<double> b;
@@ -93,7 +93,7 @@ Explanation fitted(const Problem& problem, std::vector<std::size_t> coordinates)
   return one;
 }
 
-constexpr double least_weight = 0.05;  // of several terms: less is what the others left over
+constexpr double least_weight = 0.05;  // with several terms: smaller weights are residuals of the others
 
 bool has_all(const Explanation& one) {
   return std::all_of(one.weights.begin(), one.weights.end(), [](double w) { return w >= least_weight; });
@@ -109,7 +109,7 @@ std::vector<std::size_t> present(const Problem& problem) {
   return all;
 }
 
-// All coordinates at once, then without the least one as long as it still fits.
+// Starts with all coordinates and removes the smallest one as long as the fit remains.
 std::optional<Explanation> by_many(const Problem& problem) {
   Explanation one = fitted(problem, present(problem));
   for (;;) {
@@ -122,7 +122,7 @@ std::optional<Explanation> by_many(const Problem& problem) {
     one = fitted(problem, std::move(kept));
     if (!smaller) break;
   }
-  constexpr std::size_t most_terms = 4;  // more explain anything
+  constexpr std::size_t most_terms = 4;  // more terms would fit anything
   if (!problem.fits(one)) return std::nullopt;
   for (bool pruned = true; pruned && one.coordinates.size() > 1;) {
     pruned = false;
@@ -138,7 +138,7 @@ std::optional<Explanation> by_many(const Problem& problem) {
   return one.coordinates.size() <= most_terms ? std::optional(std::move(one)) : std::nullopt;
 }
 
-// Whole numbers of events are what processors count.
+// Returns the distance of the weights from integers, because processors usually count whole events.
 double fraction(const Explanation& one) {
   double sum = 0;
   for (const double w : one.weights) sum += std::abs(w - std::round(w));
@@ -154,7 +154,8 @@ std::vector<Explanation> explain(const std::vector<Slope>& slopes, const std::ve
   for (std::size_t c = 0; c < coordinate_count; ++c) {
     if (auto one = by_one(problem, c)) found.push_back(*std::move(one));
   }
-  // Less than a hundredth of what is allowed is no difference: then the order of the names decides, on every machine.
+  // A difference below a hundredth of the allowed distance is ignored: then the order of names decides, on every
+  // machine.
   const auto better = [](const Explanation& a, const Explanation& b) {
     return std::round(100 * a.misfit) < std::round(100 * b.misfit);
   };

@@ -27,7 +27,7 @@ std::string why_discarded(const Record& record, const Run& run, const Limits& li
     return fmt::format("its counter was multiplexed and counted less than {:.0f} % of the time", 100 * limits.running);
   }
   if (run.rewritten) return "somebody else wrote to the PMU meanwhile (an NMI watchdog, another profiler)";
-  // The anchor of every run: where the fixed counter disagrees, something else ran, or stopped counting.
+  // The reference of every run: if the fixed counter disagrees, something else ran, or counting stopped.
   const double expected = expected_instructions(record, run);
   if (expected > 0 && std::abs(static_cast<double>(run.instructions) - expected) > 0.05 * expected + 20'000) {
     return "the fixed counter of instructions disagrees with what the payload is";
@@ -51,7 +51,7 @@ std::optional<int> wrapped_at(const std::vector<double>& x, const std::vector<do
   for (int width = 8; width <= 48; ++width) {
     const double whole = std::ldexp(1.0, width);
     if (*std::max_element(counts.begin(), counts.end()) >= whole) continue;
-    // Steps in proportion to the first one, which may have wrapped so often itself.
+    // Steps in proportion to the first one, which may itself include several wraps.
     for (int wraps = 0; wraps < 64; ++wraps) {
       const double slope = (counts[1] - counts[0] + wraps * whole) / (x[1] - x[0]);
       bool fits = slope > 0;
@@ -92,7 +92,7 @@ Slopes slopes_of(const Record& record, std::size_t event, const std::vector<int>
   for (std::size_t payload = 0; payload < series.size(); ++payload) {
     std::vector<double> slopes, intercepts;
     for (auto& [repeat, one] : series[payload]) {
-      // In the order of their sizes, which were measured up and down.
+      // In order of size, because they were measured ascending and descending.
       std::vector<std::size_t> order(one.x.size());
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
       std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return one.x[a] < one.x[b]; });
@@ -116,7 +116,7 @@ Slopes slopes_of(const Record& record, std::size_t event, const std::vector<int>
                         median(intercepts),
                         static_cast<int>(slopes.size()),
                         static_cast<int>(discarded[payload].size())};
-    // The median's standard error, and no better than half an event over the longest stretch.
+    // The median's standard error, but at least half an event over the largest range of sizes.
     const double n = std::max<double>(1, static_cast<double>(slopes.size()));
     const double least = 0.5 / std::max<double>(1, static_cast<double>(record.sizes.back() - record.sizes.front()));
     slope.error = std::max(1.2533 * spread(slopes) / std::sqrt(n), least);

@@ -1,6 +1,5 @@
-/// System calls by which a program puts its system calls under a filter or a handler (seccomp, user dispatch). Either
-/// would also apply to the engine's system calls. If the kernel would accept the call, the program continues natively
-/// and makes it there; if the kernel would refuse it, nothing changes.
+/// System calls that filter or dispatch system calls (seccomp, user dispatch), which would affect the engine's too. If
+/// the kernel would accept the call, the program makes it natively; if it would refuse it, nothing changes.
 #pragma once
 #include "tally/engine/records.hpp"
 

@@ -293,10 +293,8 @@ void Outputs::ioctl(u64 request, u64 at) const {
   }
   if (!has_size && kind == terminals) return report(at, 64);
   // Pointers in a structure that the call only reads may still lead to memory that it writes.
-  const u32 searched_bytes = has_size && bytes < 256        ? static_cast<u32>(bytes)
-                             : !has_size && kind == sockets ? 40
-                                                            : 256;
-  find_addresses(at, searched_bytes, searched_bytes > 8 ? 2 : 0);
+  const u32 searched = has_size && bytes < 256 ? static_cast<u32>(bytes) : !has_size && kind == sockets ? 40 : 256;
+  find_addresses(at, searched, searched > 8 ? 2 : 0);
 }
 
 /// Reports what the kernel writes when a thread ends: the word that others wait for, and the locks that it still holds.

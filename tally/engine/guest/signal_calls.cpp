@@ -205,8 +205,7 @@ s64 emulate_sigtimedwait(Thread* t, u64 set, u64 info, u64 size) {
     const s64 r = run(t, &mask);
     t->gpr[rsi] = info;
     __atomic_store_n(&t->waits_for, 0, __ATOMIC_SEQ_CST);
-    if (r > 0)
-      forget_queued_to_thread(t, static_cast<int>(r));  // before another with this number returns from the kernel
+    if (r > 0) forget_queued_to_thread(t, static_cast<int>(r));  // before another one returns from the kernel
     unblock(t);
     // The kernel woke the thread for a signal of the process, but another thread, which the kernel sees as not blocking
     // it, took it first. That thread passes it on.
@@ -326,8 +325,7 @@ s64 run_with_mask_pair(Thread* t, u8 reg) {
 }
 
 s64 run_with_mask_of_ring(Thread* t) {
-  constexpr u64 extended_argument =
-      1 << 3;  // IORING_ENTER_EXT_ARG: r8 points to a structure that begins with a mask and its size
+  constexpr u64 extended_argument = 1 << 3;  // IORING_ENTER_EXT_ARG: r8 points to the mask, its size and more
   u64* g = t->gpr;
   if (!(g[r10] & extended_argument)) return run_with_mask(t, r8, g[r9]);
   const u64 original = g[r8];
@@ -396,8 +394,7 @@ s64 emulate_sigreturn(Thread* t) {
   }
   if (!leads_to_code(*c)) go_natively(t, channel::partial_foreign_segment);
   if (frame_denies_own_key(*c)) go_natively(t, channel::partial_protection_keys);
-  set_alternate_stack(
-      t, c->stack, t->gpr[rsp]);  // the kernel checks the handler's stack pointer, not that of the code it returns to
+  set_alternate_stack(t, c->stack, t->gpr[rsp]);  // the kernel checks the handler's stack pointer
   t->pc = c->ip;
   t->link = no_link;
   t->mask = c->mask & ~(bit(sigkill) | bit(sigstop));

@@ -408,8 +408,7 @@ signal_entry:
 void leave(Thread* t, channel::Partial why) {
   mark_partial(t, why);
   give_up_writing();
-  take_turn(
-      t);  // from here on no thread asks others to leave, because the program's handlers replace the engine's soon
+  take_turn(t);  // no thread asks others to leave any more: the program's handlers replace the engine's soon
   const bool first = begin_leaving();
   if (first) write_back(t);
   finish_process(t);  // the counts up to here are final

@@ -29,8 +29,7 @@ void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
     arrival.is_software = true;
     arrival.from = self.running_->address;
     // An INT that its gate refuses does not retire.
-    if (self.cpl_ <= self.gate_of(arrival.vector).level)
-      self.finish(arrival.back + 1);  // it continues at another address
+    if (self.cpl_ <= self.gate_of(arrival.vector).level) self.finish(arrival.back + 1);  // it continues elsewhere
     self.running_.reset();
   } else {
     self.restarts_ = true;

@@ -245,8 +245,7 @@ class Machine : public Computer {
   linux::Mapping memory_mapping_;
   std::vector<Alias> aliases_;
   bool repages_ = false;
-  bool restarts_ =
-      false;  // restart the emulator, which does not report an access after one that it aborted (Unicorn 2.0.1)
+  bool restarts_ = false;  // restart the emulator: after an aborted access it reports none (Unicorn 2.0.1)
   bool had_round_ = false;
 
   std::unordered_map<std::uint64_t, Instruction> instructions_seen_;

@@ -57,8 +57,7 @@ struct Definition {
   std::string_view what;
   result::WatchStyle style;
   int digits;
-  std::string_view
-      kinds;  ///< letters of the row kinds that can have it: core, Socket, sYstem, Process, Group as c s y p g
+  std::string_view kinds;  ///< letters of its row kinds: core, Socket, sYstem, Process, Group as c s y p g
 };
 
 /// Returns all definitions in order: definitions()[i].id is i.

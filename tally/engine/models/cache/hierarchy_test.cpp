@@ -61,8 +61,7 @@ TEST(Hierarchy, PointerChaseHitsWhereTheWorkingSetFits) {
   };
   const HierarchyCounts in_l1 = chase(2048);
   EXPECT_EQ(in_l1.l1d.load_misses, 32U);
-  const HierarchyCounts in_l2 =
-      chase(8192);  // 32 lines per set for 8 ways, each set's in the same order in every round
+  const HierarchyCounts in_l2 = chase(8192);  // 32 lines per set for 8 ways, in the same order in every round
   EXPECT_EQ(in_l2.l1d.load_misses, 1280U);
   EXPECT_EQ(in_l2.l2.load_misses, 128U);
   const HierarchyCounts in_llc = chase(32768);

@@ -78,7 +78,7 @@ std::string why_it_needs_a_pmu(const event::Event& event) {
 }
 
 EventCount event_count(const event::Event& event, Count count) {
-  // Where a counter of a PMU was read; what is proved by construction has no class.
+  // Only a count that was read from a PMU's counter has a class; a count that is proved by construction has none.
   const bool by_counter = count.reading && event::has_modes(event::definition(event.id).kind);
   return {event.asked, event::event_name(event), event::definition(event.id).unit, std::move(count),
           by_counter ? std::string(event::name(event::class_of(event))) : ""};

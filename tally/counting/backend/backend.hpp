@@ -1,4 +1,4 @@
-// A way to count: the interface of every backend, and its results.
+// The interface of a backend, which is a way to count, and the results of its runs.
 #pragma once
 
 #include <optional>
@@ -19,42 +19,42 @@ namespace tally::backend {
 
 using result::EventCount;
 
-/// What every order results in.
+/// The part of a result that every order has.
 struct Outcome {
   int wait_status = 0;                     ///< of the started process, as wait4(2) returns it
-  bool ended = true;                       ///< false: the program was still alive when tally gave up waiting for it
-  bool all_ended = true;                   ///< false: descendants were to be waited for, and tally gave up
-  linux::Usage usage;                      ///< resources it used, by wait4(2)
-  Nanoseconds duration{0};                 ///< from its start to the end of the started process
+  bool ended = true;                       ///< false: the program was still running when tally stopped waiting for it
+  bool all_ended = true;                   ///< false: tally stopped waiting for descendants that the order includes
+  linux::Usage usage;                      ///< resources that the command used, from wait4(2)
+  Nanoseconds duration{0};                 ///< from the start of the process to its end
   std::vector<EventCount> counts;          ///< of the whole command: one for each event of the order, in that order
-  std::vector<result::Process> processes;  ///< in the order of their start; empty where they cannot be told apart
-  std::vector<std::string> missing = {};   ///< why something in the order was not counted anywhere
-  std::vector<std::string> notices;        ///< what the user should know: what ran uncounted, and why
+  std::vector<result::Process> processes;  ///< in the order of their start; empty if the backend cannot separate them
+  std::vector<std::string> missing = {};   ///< why a part of the order was not counted anywhere
+  std::vector<std::string> notices;        ///< notes for the user: what ran uncounted, and why
   bool operator==(const Outcome&) const = default;
 };
 
-/// Of a CountOrder.
+/// The result of a CountOrder.
 struct Counts : Outcome {
-  std::vector<result::Interval> intervals;  ///< where the order has an interval
-  std::vector<result::Part> parts = {};     ///< of cores or sockets, where the order asks for them
+  std::vector<result::Interval> intervals;  ///< empty unless the order has an interval
+  std::vector<result::Part> parts = {};     ///< counts of cores or sockets; empty unless the order asks for them
   bool operator==(const Counts&) const = default;
 };
 
-/// Of a RegionOrder.
+/// The result of a RegionOrder.
 struct Regions : Counts {
   std::vector<result::ProgramRegions> regions = {};
   bool operator==(const Regions&) const = default;
 };
 
-/// Of a WindowOrder, whose windows were handed to its sink.
+/// The result of a WindowOrder. The windows themselves went to its sink.
 struct WindowTotals : Outcome {};
 
-/// Of a ProfileOrder.
+/// The result of a ProfileOrder.
 struct CodeProfile : Outcome {
   result::CodeCounts code;
 };
 
-/// What a count of an event will be worth at best; known before anything runs.
+/// The best that a count of an event can be; known before anything runs.
 struct Outlook {
   Trust trust = Trust::absent;
   std::string reason;  ///< why it is absent or partial
@@ -62,14 +62,14 @@ struct Outlook {
   bool operator==(const Outlook&) const = default;
 };
 
-/// What a caller may know about a backend.
+/// What callers can ask of a backend without running anything.
 struct Traits {
-  std::string_view name;          ///< as `--backend` calls it
-  bool is_engine = false;         ///< programs run under the engine: counts are exact, and every instruction is seen
-  bool has_pmu_counters = false;  ///< a PMU's counters may be used
+  std::string_view name;          ///< its name after `--backend`
+  bool is_engine = false;         ///< programs run under the engine: counts are exact and include every instruction
+  bool has_pmu_counters = false;  ///< it can use the counters of a PMU
 };
 
-/// A way to count. An order that it cannot carry out it refuses, before anything runs.
+/// A way to count. A backend refuses an order that it cannot execute before anything runs.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -80,51 +80,50 @@ class Backend {
   virtual Traits traits() const = 0;
   std::string_view name() const { return traits().name; }
 
-  /// Why it cannot carry out an order, for the user; nothing: it can. What single events are worth is outlook()'s.
-  /// Cost: some system calls at most.
+  /// Returns why this backend cannot execute an order, for the user; nothing if it can. outlook() answers for single
+  /// events. Cost: a few system calls at most.
   virtual std::optional<Error> refuses(const CountOrder& order) const = 0;
   virtual std::optional<Error> refuses(const RegionOrder& order) const;
   virtual std::optional<Error> refuses(const WindowOrder& order) const;
   virtual std::optional<Error> refuses(const ProfileOrder& order) const;
 
-  /// Executes the command once and counts. Standard streams, working directory and environment are the program's own.
-  /// Blocks until the started process has ended, or the user gives up. Errors: not_found, not_executable where the
-  /// program could not be executed; cannot_measure for everything else, what refuses() returns included. Threads: one
+  /// Runs the command once and counts. The program uses tally's standard streams, working directory and environment.
+  /// Blocks until the started process has ended or the user gives up. Errors: not_found and not_executable if the
+  /// program cannot be executed; cannot_measure for everything else, including what refuses() returns. Threads: one
   /// call at a time.
   virtual Result<Counts> run(const CountOrder& order) = 0;
-  /// An order without regions is carried out as its count, unless a backend says otherwise.
+  /// The default runs an order without regions as its count, and refuses others.
   virtual Result<Regions> run(const RegionOrder& order);
   virtual Result<WindowTotals> run(const WindowOrder& order);
   virtual Result<CodeProfile> run(const ProfileOrder& order);
 
-  /// What it will make of an event. Cost: some system calls at most.
+  /// Returns the best that a count of the event can be. Cost: a few system calls at most.
   virtual Outlook outlook(const event::Event& event) const = 0;
 
-  /// Which of these events it counts in one execution, and how many executions it takes to count them all. Everything
-  /// at once unless a backend says otherwise. Cost: some system calls for each event at most.
-  /// `count_interrupts`: as in CountOrder.
+  /// Assigns the events to executions: which are counted together, and how many executions all of them take. The
+  /// default counts all in one. Cost: a few system calls for each event at most. `count_interrupts`: as in CountOrder.
   virtual event::Plan plan(const std::vector<event::Event>& events, bool /*count_interrupts*/) const {
     return event::one_pass(events.size());
   }
 
-  /// What the user should know before the command runs; most have nothing to say.
+  /// Returns notes for the user before the command runs; empty for most backends.
   virtual std::vector<std::string> notices_before(const RegionOrder& /*order*/) const { return {}; }
 
-  /// What it counts where the user names no events.
+  /// Returns the events to count when the user names none.
   virtual std::vector<event::Event> default_set() const { return event::default_set(); }
 
  protected:
-  /// The refusal of an attachment.
+  /// Returns the error that refuses an attachment.
   Error cannot_attach() const;
 };
 
-/// The outlook that a count of nothing stands for: its trust, reason and source.
+/// Returns the outlook with the trust, reason and source of a count.
 Outlook outlook_of(const Count& count);
 
-/// Why an event of Kind::microarchitectural has no count where no PMU counts.
+/// Returns why an event of Kind::microarchitectural cannot be counted without a PMU.
 std::string why_it_needs_a_pmu(const event::Event& event);
 
-/// The count of one asked event, with its names and unit filled in.
+/// Returns the count of a requested event with the event's names and unit.
 EventCount event_count(const event::Event& event, Count count);
 
 }  // namespace tally::backend

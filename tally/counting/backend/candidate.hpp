@@ -1,4 +1,4 @@
-// A backend on the list from which one is chosen (choose/candidates.inc), and when it is taken.
+// An entry in the list of backends to choose from (choose/candidates.inc), and when to choose it.
 #pragma once
 
 #include <memory>
@@ -12,21 +12,21 @@
 
 namespace tally::backend {
 
-/// One entry of the list. A backend may have several, for several uses.
+/// One entry of the list. A backend may have several entries, for different uses.
 struct Candidate {
   enum class When {
-    if_enough,  ///< by `--backend auto`, where it counts all of an order; else nobody hears of it
-    automatic,  ///< by auto
+    if_enough,  ///< by `--backend auto`, if it counts the whole order; otherwise it is not mentioned
+    automatic,  ///< by `--backend auto`
     by_name,    ///< by `--backend NAME`
     always,     ///< by both
-    last,       ///< by auto, whatever it counts: nothing better comes after it
+    last,       ///< by `--backend auto`, whatever it can count: no better backend comes after it
   };
-  const char* name;  ///< as `--backend` calls it
+  const char* name;  ///< its name after `--backend`
   When when;
-  /// `simulation`: the machine that is to be modelled; a backend without models ignores it.
+  /// Creates the backend. `simulation`: the machine to model; a backend without models ignores it.
   std::unique_ptr<Backend> (*make)(const linux::Machine& machine, const std::optional<Simulation>& simulation);
-  /// What the user should know where auto takes it after others on the list; `why`: why it takes none of those. Null
-  /// for nothing.
+  /// Returns notes for the user when `--backend auto` chooses it after others in the list; `why`: why none of those was
+  /// chosen. Null: no notes.
   std::vector<std::string> (*notices)(const linux::Machine& machine, const std::string& why);
 
   bool is_automatic() const { return when != When::by_name; }

@@ -6,8 +6,8 @@
 namespace tally::backend {
 namespace {
 
-/// A count of the kernel's counters, which were taken away for the reason `why`; others, and all where it is empty, as
-/// they are.
+/// Returns a count of the kernel's counters as partial, with the reason `why` for their loss. Other counts, and all
+/// counts if `why` is empty, stay as they are.
 Count partial_of_lost(Count count, const std::string& why) {
   const bool by_counter = count.source == Source::kernel || count.reading;
   if (why.empty() || !by_counter || !count.value) return count;
@@ -32,7 +32,7 @@ void Conductor::start(Nanoseconds now) {
   delayed_.reset();
   started_ = now;
   last_end_ = now;
-  // Without a delay a command's execve starts its own.
+  // Without a delay, the execve of a command starts its counters.
   if (order_.timing.delay || order_.target.attachment.any()) meter_.enable();
   if (order_.timing.interval) {
     before_ = meter_.read();
@@ -62,7 +62,7 @@ void Conductor::due(Nanoseconds now) {
   }
   if (next_end_ && *next_end_ <= now) {
     end_interval(now, meter_.read());
-    // Where this came late, what was missed is part of the one that ended.
+    // If this call is late, the time that it missed belongs to the interval that just ended.
     while (*next_end_ <= now) *next_end_ += *order_.timing.interval;
   }
   if (last_call_ && *last_call_ <= now) {

@@ -1,4 +1,4 @@
-// When is counted: the delay, the intervals and the time-out of an order.
+// Carries out the delay, the intervals and the time-out of an order.
 #pragma once
 
 #include <functional>
@@ -10,52 +10,52 @@
 
 namespace tally::backend {
 
-/// Why there is no count where the delay was longer than the program.
+/// The reason of an absent count when the program ended within the delay.
 inline constexpr const char* ended_within_delay = "the program ended before counting was to begin";
 
-/// What is counted with, as far as time matters.
+/// The counters of a run, as far as their timing matters.
 class Meter {
  public:
   virtual ~Meter() = default;
 
-  /// Begins to count, where that waits to be told.
+  /// Starts counters that do not start by themselves.
   virtual void enable() = 0;
 
-  /// What was counted of each event since then.
+  /// Returns what each event has counted since the start.
   virtual std::vector<Count> read() = 0;
 
-  /// The count of duration_time of an interval of this length: as believable as that of the whole run.
+  /// Returns the count of duration_time in an interval of this length, with the trust that the whole run's count has.
   virtual Count duration(Nanoseconds length) const { return tally::counted(length.count(), Source::clock); }
 };
 
-/// Starts counters, reads them at the end of each interval, and ends counting after the time-out.
+/// Starts the counters, reads them at the end of each interval, and stops counting at the time-out.
 class Conductor final : public Schedule {
  public:
-  /// Order and meter must live as long. `at_timeout` is called once, where it comes. With CountOrder::multiplex the
-  /// counters are read as often as the kernel lends them to others, every `rotation`.
+  /// Order and meter must outlive it. Calls `at_timeout` once, at the time-out. With CountOrder::multiplex it reads the
+  /// counters every `rotation`, the period after which the kernel assigns them to other events.
   Conductor(const CountOrder& order, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout);
 
-  /// The command begins, or what is attached to is counted from here on. Starts the counters where there is no delay
-  /// and they wait to be told.
+  /// Call it when the command begins, or when counting of an attachment begins. Starts counters that do not start by
+  /// themselves, unless there is a delay.
   void begin(Nanoseconds now);
 
   std::optional<Nanoseconds> next() const override;
   void due(Nanoseconds now) override;
 
-  /// The counts of the whole time, those of a time-out where that came first; ends the last interval.
+  /// Ends the last interval, and returns the counts of the whole time, or up to the time-out if that came first.
   std::vector<Count> finish(Nanoseconds now);
 
   /// Whether counting has begun: a program may end within the delay.
   bool began() const { return started_.count() != 0; }
 
-  /// Asks, at the end of each interval, why the counters do not have all of the program; empty: they have. What it is
-  /// given is the longest time that one of them was on. From the first reason on, intervals are partial.
+  /// Calls `why_lost` at the end of each interval with the longest time that a counter was on. It returns why the
+  /// counters miss a part of the program; empty if they do not. After the first reason, intervals are partial.
   void watch_for_loss(std::function<std::string(Nanoseconds)> why_lost) { why_lost_ = std::move(why_lost); }
 
-  /// The counters turned out not to have all of the program: no interval can be believed to. After finish().
+  /// Makes all intervals partial, because the counters missed a part of the program. Call it after finish().
   void mark_lost(const std::string& why);
 
-  /// From the first count on to the last.
+  /// Returns the time from the first count to the last, or to `end`.
   Nanoseconds counted(Nanoseconds end) const;
 
   const std::vector<result::Interval>& intervals() const { return intervals_; }
@@ -71,14 +71,14 @@ class Conductor final : public Schedule {
   Nanoseconds rotation_;
   std::function<void()> at_timeout_;
   std::function<std::string(Nanoseconds)> why_lost_;  // may be empty
-  std::string lost_;                                  // what it said
-  Nanoseconds begun_{0};                              // the command, or the attachment
+  std::string lost_;                                  // the reason that it returned
+  Nanoseconds begun_{0};                              // when the command or the attachment began
   std::optional<Nanoseconds> delayed_;                // when the counters are to start
-  Nanoseconds started_{0};                            // when they did
-  std::optional<Nanoseconds> next_end_;               // of an interval
-  std::optional<Nanoseconds> last_call_;              // the time-out
-  std::optional<Nanoseconds> next_read_;              // at counters that are lent in turns
-  std::vector<Reading> seen_;                         // what they held at the last one
+  Nanoseconds started_{0};                            // when they started
+  std::optional<Nanoseconds> next_end_;               // when the current interval ends
+  std::optional<Nanoseconds> last_call_;              // when the time-out comes
+  std::optional<Nanoseconds> next_read_;              // when to read multiplexed counters next
+  std::vector<Reading> seen_;                         // their values at the last read
   std::vector<Slices> slices_;
   Nanoseconds last_end_{0};
   std::vector<Count> before_;  // at the end of the last interval
@@ -87,8 +87,8 @@ class Conductor final : public Schedule {
   std::vector<result::Interval> intervals_;
 };
 
-/// The same count where something else was counted than the whole run: what came from the kernel's bookkeeping of that
-/// is partial. `windowed`: the count is of the time that was counted.
+/// Returns the count as partial if it comes from the kernel's accounting of the whole run and the order counts only
+/// part of the run. `windowed`: the count covers the counted time only, and stays as it is.
 Count timed(Count count, const Timing& timing, bool windowed);
 
 }  // namespace tally::backend

@@ -1,4 +1,4 @@
-// Why only the engine can count regions of an unchanged program.
+// Errors for requests that only the engine can carry out.
 #pragma once
 
 #include <string_view>
@@ -11,10 +11,10 @@ namespace tally::backend {
 /// Whether this tally was built with the engine.
 bool has_engine();
 
-/// The refusal of another backend. `why`: why that one cannot; empty: because a PMU does not see regions.
+/// Returns another backend's refusal of regions. `why`: its reason; empty: because a PMU does not see regions.
 Error engine_only(const RegionOrder& order, std::string_view why = {});
 
-/// As above, of windows with bounds.
+/// Returns the error with which another backend refuses windows with bounds.
 Error engine_only(const WindowBounds& bounds);
 
 }  // namespace tally::backend

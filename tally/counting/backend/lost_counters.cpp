@@ -11,20 +11,20 @@
 namespace tally::backend {
 namespace {
 
-/// Counters begin within the execve and, on newer kernels (seen on 6.18), end before the memory of a process is given
-/// back. They miss what the kernel does before and after. On a virtual machine with an AMD EPYC that was 0.1 to 1.6 ms
-/// of commands that took 1 to 250 ms, and 16 ms of the 78 ms of a program that touched 120 MB and ended. To touch
-/// memory takes the kernel longer than to give it back: three quarters of its time are allowed for both.
-/// Of six processes of 2 ms each it was up to 5 ms, and the kernel, which divides such short times into user and system
-/// by its ticks, sometimes calls none of them its own. Each has some 60 page faults: they tell that there were many.
+/// Returns how much processor time counters may miss without a loss: they start within the execve and, on newer kernels
+/// (seen on 6.18), stop before the memory of a process is released. On a virtual machine with an AMD EPYC that was 0.1
+/// to 1.6 ms for commands of 1 to 250 ms, and 16 ms of the 78 ms of a program that touched 120 MB and ended. The kernel
+/// takes longer to touch memory than to release it, so three quarters of its time are allowed for both. For six
+/// processes of 2 ms each it was up to 5 ms. The kernel divides such short times by its ticks, and sometimes reports no
+/// system time. Each process has about 60 page faults, which show how many processes there were.
 Nanoseconds before_and_after(const linux::Usage& usage) {
   const Nanoseconds taken = usage.user + usage.system;
   const Nanoseconds by_faults = std::chrono::microseconds(10) * std::min<std::int64_t>(usage.minor_faults, 1000);
   return std::chrono::milliseconds(3) + std::max(usage.system * 3 / 4, std::min(by_faults, taken / 4)) + taken / 50;
 }
 
-/// Of a program that is known to lose its counters this much of its time is enough to believe it: the kernel does not
-/// take them where the file system or the process forbids the change (nosuid, no_new_privs).
+/// If the program is known to lose its counters, missing half of the time is enough evidence: the kernel does not take
+/// them away if the file system or the process forbids the change of rights (nosuid, no_new_privs).
 bool is_mostly_missing(Nanoseconds missing, Nanoseconds taken) { return missing > taken / 2; }
 
 }  // namespace

@@ -15,30 +15,30 @@ linux::Usage took(Nanoseconds user, Nanoseconds system) {
   return usage;
 }
 
-TEST(LostCounters, are_those_that_were_on_for_less_than_the_processes_took) {
+TEST(LostCounters, are_found_if_their_time_is_less_than_the_processor_time) {
   EXPECT_EQ(why_counters_were_lost(milliseconds(50), took(milliseconds(45), milliseconds(6)), "true"), "");
   EXPECT_EQ(why_counters_were_lost(milliseconds(51), took(milliseconds(45), milliseconds(5)), "true"), "");
   EXPECT_NE(why_counters_were_lost(Nanoseconds(3520), took(milliseconds(5), milliseconds(45)), "true"), "");
   EXPECT_NE(why_counters_were_lost(milliseconds(900), took(milliseconds(950), milliseconds(50)), "true"), "");
 }
 
-TEST(LostCounters, programs_that_give_much_memory_back_are_believed) {
+TEST(LostCounters, are_not_suspected_if_a_program_releases_much_memory) {
   EXPECT_EQ(why_counters_were_lost(milliseconds(62), took(milliseconds(6), milliseconds(72)), "true"), "");
 }
 
-TEST(LostCounters, short_programs_are_believed) {
-  // What the kernel does within the execve, before the counters begin.
+TEST(LostCounters, are_not_suspected_in_a_short_program) {
+  // The kernel's work within the execve, before the counters start.
   EXPECT_EQ(why_counters_were_lost(Nanoseconds(600'000), took(Nanoseconds(300'000), Nanoseconds(700'000)), "true"), "");
 }
 
-TEST(LostCounters, many_short_programs_are_believed) {
+TEST(LostCounters, are_not_suspected_in_many_short_programs) {
   linux::Usage usage = took(Nanoseconds(11'840'000), Nanoseconds{0});
   usage.minor_faults = 360;
   EXPECT_EQ(why_counters_were_lost(Nanoseconds(6'880'000), usage, "true"), "");
   EXPECT_NE(why_counters_were_lost(Nanoseconds(5'000'000), usage, "true"), "");
 }
 
-TEST(LostCounters, have_the_figures_of_wait4) {
+TEST(LostCounters, are_replaced_by_the_values_of_wait4) {
   RunStatistics statistics;
   statistics.usage = took(milliseconds(5), milliseconds(45));
   statistics.lost = "the kernel took the counters away";

@@ -1,4 +1,4 @@
-// Counts of a command that ran natively.
+// Runs a command natively once: starts it, and waits for it and its descendants.
 #pragma once
 
 #include "tally/counting/backend/command_run.hpp"
@@ -9,7 +9,7 @@ namespace tally::backend {
 /// The count of one of the kernel's own events for a program that was left so: partial where something is missing.
 Count native_count(const event::Event& event, const RunStatistics& statistics, const Left& left);
 
-/// A count of counters that went with the program and its descendants: partial where one of them lives on.
+/// Returns a count of counters that follow the program and its descendants: partial if one of them is still running.
 Count believed_as_left(Count count, const Left& left);
 
 }  // namespace tally::backend

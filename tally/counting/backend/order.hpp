@@ -1,4 +1,4 @@
-// What a backend can be asked to do: four orders, one for each instrument.
+// Requests to a backend: four orders, one for each instrument.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@
 
 namespace tally::backend {
 
-/// Existing processes, threads, processors or a control group to count instead of a command. IDs are the kernel's.
+/// Existing processes, threads, CPUs or a cgroup to count instead of a command. IDs are kernel IDs.
 struct Attachment {
-  std::vector<std::int32_t> processes;  ///< with all their threads, and with what they start later
-  std::vector<std::int32_t> threads;    ///< each alone
-  /// Programs with these file names that others start later: each until it ends, and until all have ended.
+  std::vector<std::int32_t> processes;  ///< with all their threads, and the processes that they start later
+  std::vector<std::int32_t> threads;    ///< each without other threads
+  /// Programs with these file names that others start later. Counting ends when all that were found have ended.
   std::vector<std::string> awaited = {};
-  std::vector<int> processors;               ///< everything that runs on them
-  std::string cgroup = {};                   ///< on them, only tasks of this control group; empty: all tasks
+  std::vector<int> processors;               ///< everything that runs on these CPUs
+  std::string cgroup = {};                   ///< only the tasks of this control group on them; empty: all tasks
   std::optional<result::PartOf> parts = {};  ///< also count each core or socket separately
   bool any() const { return !processes.empty() || !threads.empty() || !processors.empty() || !awaited.empty(); }
   bool operator==(const Attachment&) const = default;
 };
 
-/// What is counted: a command, or an attachment. With both, the command only says how long the attachment is counted.
+/// What to count: a command, or an attachment. With both, the command only sets how long the attachment is counted.
 struct Target {
   std::vector<std::string> command;  ///< the program and its arguments. Empty only with an attachment: counting then
                                      ///< ends with the attached processes, or when the user interrupts
@@ -43,33 +43,32 @@ struct Target {
 struct EngineTuning {
   int block_size = 0;   ///< instructions in a block
   int hot_from = 0;     ///< executions after which a block is translated again
-  int cache_limit = 0;  ///< blocks that are kept before the code cache is emptied
+  int cache_limit = 0;  ///< blocks to keep before the code cache is emptied
   bool operator==(const EngineTuning&) const = default;
 };
 
-/// How the command is started, and how tally waits for it.
+/// How to start the command, and how to wait for it.
 struct Conditions : linux::Conditions {
-  /// tally's own signals, watched by the caller; never null. A backend waits on its fd() and calls take(); after
+  /// tally's own signals, watched by the caller; never null. A backend waits on its fd() and calls take(). After
   /// Taken::give_up it stops waiting for the program.
   linux::Signals* signals = nullptr;
   bool wait_all = false;  ///< wait until every descendant has ended, not only the started process
   EngineTuning engine = {};
 };
 
-/// What all orders have in common.
+/// The part that all orders have in common.
 struct Order {
   Target target;
   Conditions conditions;
-  std::vector<event::Event> events;  ///< a backend answers for every one of them
+  std::vector<event::Event> events;  ///< the result has a count, or a reason for its absence, for each of them
 };
 
 /// Restricts counting to part of the run, and divides it into intervals.
 struct Timing {
-  std::optional<Nanoseconds> delay = {};                          ///< from the start of the run to the first count
-  std::optional<Nanoseconds> interval = {};                       ///< also count each interval of this length
-  std::optional<Nanoseconds> timeout = {};                        ///< stop counting after it, and ask the command to
-                                                                  ///< end (SIGTERM)
-  std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each; may be empty
+  std::optional<Nanoseconds> delay = {};     ///< from the start of the run to the first count
+  std::optional<Nanoseconds> interval = {};  ///< also count each interval of this length
+  std::optional<Nanoseconds> timeout = {};   ///< stop counting after it, and ask the command to end (SIGTERM)
+  std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each interval; may be empty
   bool any() const { return delay || interval || timeout; }
 };
 
@@ -78,8 +77,8 @@ struct CountOrder : Order {
   Timing timing = {};
   bool multiplex = false;         ///< time-share the counters, and read them often enough to bound the error
   bool processes = false;         ///< also count each process and thread separately
-  bool count_interrupts = false;  ///< also count hardware interrupts, to correct counts for them: takes a counter
-  bool usual_events = false;      ///< the user named no events: notes on single events are left out
+  bool count_interrupts = false;  ///< also count hardware interrupts, to correct counts for them; occupies a counter
+  bool usual_events = false;      ///< the user named no events: omit notes on single events
 };
 
 /// A region of a program, counted each time that a thread executes it. The program is not changed.
@@ -89,11 +88,15 @@ struct CodeRegion {
     std::string text;  ///< as the user wrote it
     bool operator==(const Point&) const = default;
   };
-  enum class Trap { none, int2e, int3 };  ///< instructions of the program: the first one begins, the next one ends
-  std::string name;                       ///< as results call it
+  enum class Trap {
+    none,
+    int2e,
+    int3
+  };                 ///< which instructions of the program begin a region and, the next time, end it
+  std::string name;  ///< its name in results
   Point from;
   std::optional<Point> to = {};  ///< nothing: `from` is a function, and its return ends the region
-  Trap trap = Trap::none;        ///< instead of `from` and `to`; in the last region only
+  Trap trap = Trap::none;        ///< used instead of `from` and `to`; in the last region only
   bool operator==(const CodeRegion&) const = default;
 };
 inline constexpr std::size_t region_limit = 16;  ///< in one execution
@@ -103,55 +106,55 @@ struct RegionOrder {
   CountOrder count;
   std::vector<CodeRegion> regions = {};    ///< at most region_limit
   std::vector<MetricChoice> metrics = {};  ///< of each region
-  bool rdpmc = false;                      ///< the program's `rdpmc` reads the counts of the events
+  bool rdpmc = false;                      ///< `rdpmc` in the program reads the counts of the events
   bool any() const { return !regions.empty() || rdpmc; }
 };
 
-/// What ends a window: its thread has counted so many of an event.
+/// Ends a window after a number of events in its thread.
 struct WindowTrigger {
   event::Event event;
-  std::uint64_t every = 0;      ///< at least 1, or
-  std::uint64_t frequency = 0;  ///< windows a second
+  std::uint64_t every = 0;      ///< number of events, at least 1; or
+  std::uint64_t frequency = 0;  ///< windows per second
   bool operator==(const WindowTrigger&) const = default;
 };
 inline constexpr std::size_t window_trigger_limit = 4;
 
-/// Where the windows of a thread begin and end; nothing: with the thread.
+/// Where the windows of a thread begin and end. Empty: at the beginning and end of the thread.
 struct WindowBounds {
-  std::optional<CodeRegion::Point> start = {};  ///< windows begin when the thread first reaches it
-  std::optional<CodeRegion::Point> stop = {};   ///< and end when it then reaches this one
+  std::optional<CodeRegion::Point> start = {};  ///< start when the thread first reaches this address
+  std::optional<CodeRegion::Point> stop = {};   ///< then stop when it reaches this one
   bool any() const { return start || stop; }
 };
 
-/// Receives the windows. The functions are called by one thread at a time, which need not be the caller's. Windows of a
-/// thread come in their order.
+/// Receives the windows. One thread at a time calls the functions, not always the caller's. The windows of each thread
+/// arrive in order.
 struct WindowSink {
   std::function<void(const result::WindowsHead&)> on_begin = {};  ///< once, before all windows
-  std::function<void(const std::string&)> on_news = {};           ///< a line for a waiting user; may be empty
+  std::function<void(const std::string&)> on_news = {};           ///< a progress line for a waiting user; may be empty
   std::function<void(const result::Window&)> on_window = {};
 };
 
-/// Windows: a row of counts for each thread, each time that a trigger is reached.
+/// Record windows: the counts of each thread, one row each time that a trigger is reached.
 struct WindowOrder : Order {
-  std::vector<WindowTrigger> triggers = {};  ///< the first that is reached ends the window; 1 to window_trigger_limit
+  std::vector<WindowTrigger> triggers = {};  ///< the first one reached ends the window; 1 to window_trigger_limit
   WindowBounds bounds = {};
-  bool places = false;   ///< each window names the file of its address
-  bool vectors = false;  ///< and the blocks of code that it executed
+  bool places = false;   ///< add the file of each window's address
+  bool vectors = false;  ///< add the basic-block vector of each window
   WindowSink sink = {};
 };
 
 /// How a native profile takes samples. Both numbers 0: automatic.
 struct Sampling {
   std::uint64_t every = 0;      ///< events from one sample to the next
-  std::uint64_t frequency = 0;  ///< else samples a second on each processor
-  bool user_only = false;       ///< without the kernel's part
+  std::uint64_t frequency = 0;  ///< otherwise: samples per second on each CPU
+  bool user_only = false;       ///< without the kernel's code
   bool any() const { return every != 0 || frequency != 0; }
   bool operator==(const Sampling&) const = default;
 };
 
-/// A profile: what each instruction counted, or how often it was sampled.
+/// Profile: count, or sample, what each instruction did.
 struct ProfileOrder : Order {
-  Sampling sampling = {};  ///< by a backend that samples
+  Sampling sampling = {};  ///< for a backend that samples
   bool calls = false;      ///< also record calls with inclusive counts (at most 4 events)
 };
 

@@ -92,9 +92,9 @@ void take_time(RunStatistics& statistics, const linux::Moment& start, const linu
 
 Count software_count(const event::Event& event, const RunStatistics& statistics) {
   for (const KernelCount& one : statistics.kernel) {
-    // One that was never enabled saw no execve: wait4 knows as much.
+    // A counter that was never enabled saw no execve: wait4(2) is as good.
     if (one.id != event.id || !one.value || one.value->enabled.count() == 0) continue;
-    // Without its times: the kernel never takes such a counter away to lend it to others.
+    // Without times: the kernel never multiplexes such a counter.
     Count count = counted(static_cast<std::int64_t>(one.value->value), Source::kernel);
     return statistics.lost.empty() ? count : count_of_lost(event, statistics, std::move(count), statistics.lost);
   }

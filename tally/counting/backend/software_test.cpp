@@ -40,7 +40,7 @@ std::optional<std::int64_t> value(const char* event) {
   return software_count(*event::parse(event), statistics()).value;
 }
 
-TEST(SoftwareCount, each_event_has_its_own_figure) {
+TEST(SoftwareCount, each_event_has_its_own_value) {
   EXPECT_EQ(value("user_time"), 1);
   EXPECT_EQ(value("system_time"), 2);
   EXPECT_EQ(value("minor-faults"), 4);
@@ -56,7 +56,7 @@ TEST(SoftwareCount, each_event_has_its_own_figure) {
   EXPECT_EQ(value("tsc"), 256);
 }
 
-TEST(SoftwareCount, what_only_counters_of_the_kernel_have_is_absent_without) {
+TEST(SoftwareCount, events_that_only_kernel_counters_count_are_absent_without_them) {
   for (const char* event : {"page-faults:u", "cpu-migrations", "cgroup-switches"}) {
     const Count none = software_count(*event::parse(event), statistics());
     EXPECT_EQ(none.trust, Trust::absent) << event;
@@ -67,7 +67,7 @@ TEST(SoftwareCount, what_only_counters_of_the_kernel_have_is_absent_without) {
   }
 }
 
-TEST(SoftwareCount, what_never_counts_is_no_0) {
+TEST(SoftwareCount, events_that_never_count_are_absent_and_not_0) {
   for (const char* event : {"dummy", "bpf-output"}) {
     const Count none = software_count(*event::parse(event), statistics());
     EXPECT_EQ(none.trust, Trust::absent) << event;
@@ -75,7 +75,7 @@ TEST(SoftwareCount, what_never_counts_is_no_0) {
   }
 }
 
-TEST(SoftwareCount, a_counter_of_the_kernel_is_believed_before_its_bookkeeping) {
+TEST(SoftwareCount, a_kernel_counter_has_priority_over_wait4) {
   RunStatistics both = statistics();
   both.kernel = {held("page-faults", 11), held("cpu-migrations", 0), refused("context-switches")};
   const Count faults = software_count(*event::parse("page-faults"), both);
@@ -88,7 +88,7 @@ TEST(SoftwareCount, a_counter_of_the_kernel_is_believed_before_its_bookkeeping) 
   EXPECT_EQ(switches.source, Source::wait4);
 }
 
-TEST(SoftwareCount, what_only_a_counter_knows_is_absent_without_it_and_never_0) {
+TEST(SoftwareCount, events_that_only_a_counter_counts_are_absent_if_it_is_refused) {
   RunStatistics none = statistics();
   none.kernel = {refused("cpu-migrations")};
   const Count count = software_count(*event::parse("cpu-migrations"), none);
@@ -96,13 +96,13 @@ TEST(SoftwareCount, what_only_a_counter_knows_is_absent_without_it_and_never_0) 
   EXPECT_NE(count.reason.find("Permission denied"), std::string::npos);
 }
 
-TEST(SoftwareCount, a_counter_that_saw_no_execve_is_none) {
+TEST(SoftwareCount, a_counter_that_saw_no_execve_is_ignored) {
   RunStatistics early = statistics();
   early.kernel = {{event::Id::page_faults, 0, linux::PerfValue{}}};
   EXPECT_EQ(software_count(*event::parse("page-faults"), early).source, Source::wait4);
 }
 
-TEST(SoftwareCount, ticks_are_as_steady_as_their_counter) {
+TEST(SoftwareCount, ticks_of_a_varying_counter_are_partial) {
   RunStatistics varying = statistics();
   varying.steady_ticks = false;
   EXPECT_EQ(software_count(*event::parse("tsc"), statistics()).trust, Trust::counted);

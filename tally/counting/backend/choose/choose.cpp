@@ -13,16 +13,16 @@
 
 namespace tally::backend {
 
-#define TALLY_CANDIDATE(backend, way) \
-  namespace backend {                 \
-  extern const Candidate way;         \
+#define TALLY_CANDIDATE(backend, candidate) \
+  namespace backend {                       \
+  extern const Candidate candidate;         \
   }
 #include "tally/counting/backend/choose/candidates.inc"
 #undef TALLY_CANDIDATE
 
 namespace {
 
-// A program is not run for the sake of events that this backend cannot count.
+// Returns the error for an order of which this backend can count no event: the program is then not run.
 std::optional<Error> nothing_to_count(const Backend& backend, const std::vector<event::Event>& events) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
   for (const event::Event& event : events) {
@@ -40,36 +40,36 @@ std::optional<Error> nothing_to_count(const Backend& backend, const std::vector<
                "instructions, branches, loads, stores and more are counted here: `tally events` lists them", 0};
 }
 
-/// What is said of several events alike is said once: "r81d0, r82d0: read as Intel's code; …".
+/// Merges notes that differ only in the event: "r81d0, r82d0: read as Intel's code; …".
 std::vector<std::string> reported_once(const std::vector<std::string>& notes) {
-  std::vector<std::pair<std::string, std::string>> lines;  // of whom, what
+  std::vector<std::pair<std::string, std::string>> lines;  // event names, note
   for (const std::string& note : notes) {
     const std::size_t space = note.find(' ');
-    // A name, and no sentence with a colon in it.
+    // The colon after an event name, not one within a sentence.
     const std::size_t colon =
         space != 0 && space != std::string::npos && note[space - 1] == ':' ? space - 1 : std::string::npos;
-    const std::string whom = colon == std::string::npos ? "" : note.substr(0, colon);
+    const std::string names = colon == std::string::npos ? "" : note.substr(0, colon);
     const std::string what = colon == std::string::npos ? note : note.substr(colon + 2);
     const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.second == what; });
     if (same == lines.end()) {
-      lines.emplace_back(whom, what);
-    } else if (same->first != whom) {
-      same->first += ", " + whom;
+      lines.emplace_back(names, what);
+    } else if (same->first != names) {
+      same->first += ", " + names;
     }
   }
   std::vector<std::string> once;
-  for (const auto& [whom, what] : lines) once.push_back(whom.empty() ? what : whom + ": " + what);
+  for (const auto& [names, what] : lines) once.push_back(names.empty() ? what : names + ": " + what);
   return once;
 }
 
-// What became of names and codes of others: a PMU counts a code itself, the engine counts what it stands for.
+// Returns notes on codes and names of other tools: a PMU counts a code itself, the engine the event that it means.
 std::vector<std::string> notes_of(const Backend& backend, const std::vector<event::Event>& events) {
   std::vector<std::string> notes;
   for (const event::Event& event : events) {
-    // Asked for few events, and only then: for a software event the answer is a kernel counter that is opened.
-    if (std::string said = event::counted_as(event);
-        !said.empty() && backend.traits().is_engine && backend.outlook(event).trust != Trust::absent) {
-      notes.push_back(std::move(said));
+    // The outlook of a software event opens a kernel counter, so it is computed last, and for few events.
+    if (std::string note = event::counted_as(event);
+        !note.empty() && backend.traits().is_engine && backend.outlook(event).trust != Trust::absent) {
+      notes.push_back(std::move(note));
     }
     notes.insert(notes.end(), event.notes.begin(), event.notes.end());
     const auto known = event.encoding ? event::known_code(*event.encoding) : std::nullopt;
@@ -84,7 +84,7 @@ bool counts_any_hardware(const Backend& backend, const std::vector<event::Event>
   });
 }
 
-// Why the PMU of this machine is not used; empty where it is.
+// Returns why the PMU of this machine is not used; empty if it is.
 std::string why_no_pmu(const linux::Machine& machine, const std::vector<event::Event>& events) {
   if (machine.pmus.empty()) {
     const bool is_guest = machine.hypervisor.value_or(false);
@@ -96,44 +96,44 @@ std::string why_no_pmu(const linux::Machine& machine, const std::vector<event::E
   return fmt::format("this machine's PMU ({}) counts nothing of what was asked for", join(machine.pmus, ", "));
 }
 
-// In the order in which auto tries them.
-constexpr const Candidate* ways[] = {
-#define TALLY_CANDIDATE(backend, way) &backend::way,
+// In the order in which `--backend auto` tries them.
+constexpr const Candidate* candidates[] = {
+#define TALLY_CANDIDATE(backend, candidate) &backend::candidate,
 #include "tally/counting/backend/choose/candidates.inc"
 #undef TALLY_CANDIDATE
 };
 
-// Whether auto takes a backend that refuses nothing: it counts some of the hardware events.
-bool counts_enough(const Candidate& way, const Backend& backend, const std::vector<event::Event>& events) {
-  return way.when == Candidate::When::last || backend.traits().is_engine || all_software(events) ||
+// Whether `--backend auto` takes a backend that accepts the order: it counts at least one hardware event.
+bool counts_enough(const Candidate& candidate, const Backend& backend, const std::vector<event::Event>& events) {
+  return candidate.when == Candidate::When::last || backend.traits().is_engine || all_software(events) ||
          counts_any_hardware(backend, events);
 }
 
-// Windows end by an event that a backend has not refused: others may be absent from their rows.
+// Windows need only the trigger, which refuses() has checked; other events may be absent.
 constexpr bool ends_windows(const WindowOrder& /*order*/) { return true; }
 constexpr bool ends_windows(const auto& /*order*/) { return false; }
 const std::vector<event::Event> no_events;
 
-// The first way that refuses nothing, and counts a hardware event where there is one. Errors: the refusal that tells
-// most: of what was asked for wrongly, else the first.
+// Chooses the first candidate that does not refuse the order and counts a hardware event if there is one. Errors: the
+// most useful refusal, which is the one about a wrong request, else the first.
 template <class AnOrder>
-Result<Choice> walk(const AnOrder& order, const std::vector<event::Event>& events, const linux::Machine& machine,
-                    const std::optional<Simulation>& simulation) {
+Result<Choice> choose_automatically(const AnOrder& order, const std::vector<event::Event>& events,
+                                    const linux::Machine& machine, const std::optional<Simulation>& simulation) {
   std::optional<Error> error;
   bool is_passed_over = false;
-  for (const Candidate* const one : ways) {
-    const Candidate& way = *one;
-    if (!way.is_automatic()) continue;
-    auto backend = way.make(machine, simulation);
+  for (const Candidate* const one : candidates) {
+    const Candidate& candidate = *one;
+    if (!candidate.is_automatic()) continue;
+    auto backend = candidate.make(machine, simulation);
     if (simulation && !backend->traits().is_engine) continue;
-    const bool is_shortcut = way.when == Candidate::When::if_enough;
+    const bool is_shortcut = candidate.when == Candidate::When::if_enough;
     if (auto refused = backend->refuses(order)) {
       const bool reports_more = !error || (refused->code == Code::bad_usage && error->code != Code::bad_usage);
       if (!is_shortcut && reports_more) error = std::move(refused);
-    } else if (counts_enough(way, *backend, ends_windows(order) ? no_events : events)) {
-      if (!is_passed_over || simulation || way.notices == nullptr) return Choice{std::move(backend), {}};
+    } else if (counts_enough(candidate, *backend, ends_windows(order) ? no_events : events)) {
+      if (!is_passed_over || simulation || candidate.notices == nullptr) return Choice{std::move(backend), {}};
       const std::string why = why_no_pmu(machine, events);
-      return Choice{std::move(backend), way.notices(machine, why.empty() && error ? error->message : why)};
+      return Choice{std::move(backend), candidate.notices(machine, why.empty() && error ? error->message : why)};
     }
     is_passed_over = is_passed_over || !is_shortcut;
   }
@@ -144,10 +144,10 @@ Result<Choice> walk(const AnOrder& order, const std::vector<event::Event>& event
 template <class AnOrder>
 Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const linux::Machine& machine,
                             const std::optional<Simulation>& simulation) {
-  for (const Candidate* const one : ways) {
-    const Candidate& way = *one;
-    if (!way.is_by_name() || name != way.name) continue;
-    auto backend = way.make(machine, simulation);
+  for (const Candidate* const one : candidates) {
+    const Candidate& candidate = *one;
+    if (!candidate.is_by_name() || name != candidate.name) continue;
+    auto backend = candidate.make(machine, simulation);
     if (simulation && !backend->traits().is_engine) {
       return fail(Code::bad_usage,
                   fmt::format("--model simulates a machine, and `--backend {}` does not", printable(name)),
@@ -168,8 +168,8 @@ Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const
 template <class AnOrder>
 Result<Choice> choose_for(const std::string& name, const AnOrder& order, const std::vector<event::Event>& events,
                           const linux::Machine& machine, const std::optional<Simulation>& simulation) {
-  auto choice =
-      name == "auto" ? walk(order, events, machine, simulation) : take_by_name(name, order, machine, simulation);
+  auto choice = name == "auto" ? choose_automatically(order, events, machine, simulation)
+                               : take_by_name(name, order, machine, simulation);
   if (!choice) return choice;
   if (auto nothing = nothing_to_count(*choice->backend, events)) {
     if (name == "none") nothing->hint = "omit `--backend none` to let tally choose a backend that counts it";
@@ -185,14 +185,15 @@ Result<Choice> choose_for(const std::string& name, const AnOrder& order, const s
 
 std::vector<std::string> backend_names() {
   std::vector<std::string> names{"auto"};
-  for (const Candidate* const way : ways)
-    if (way->is_by_name()) names.emplace_back(way->name);
+  for (const Candidate* const candidate : candidates)
+    if (candidate->is_by_name()) names.emplace_back(candidate->name);
   return names;
 }
 
 bool is_engine(std::string_view name) {
-  return std::any_of(std::begin(ways), std::end(ways),
-                     [&](const Candidate* way) { return name == way->name && way->make({}, {})->traits().is_engine; });
+  return std::any_of(std::begin(candidates), std::end(candidates), [&](const Candidate* candidate) {
+    return name == candidate->name && candidate->make({}, {})->traits().is_engine;
+  });
 }
 
 Result<Choice> choose(const std::string& name, const CountOrder& order, const linux::Machine& machine,
@@ -232,8 +233,8 @@ Outlook outlook(const event::Event& event) {
   static const linux::Machine machine = linux::read_host_machine();
   CountOrder order;
   order.events = {event};
-  auto walked = walk(order, order.events, machine, {});
-  return walked ? walked->backend->outlook(event) : Outlook{Trust::absent, walked.error().message, {}};
+  auto choice = choose_automatically(order, order.events, machine, {});
+  return choice ? choice->backend->outlook(event) : Outlook{Trust::absent, choice.error().message, {}};
 }
 
 }  // namespace tally::backend

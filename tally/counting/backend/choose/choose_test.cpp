@@ -16,14 +16,14 @@ constexpr const char* for_hardware = "engine";
 constexpr const char* for_hardware = "none";
 #endif
 
-TEST(Choose, runs_natively_without_a_word_where_only_software_events_are_asked) {
+TEST(Choose, runs_natively_without_a_notice_for_software_events_only) {
   const auto choice = choose("auto", software, {});
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->backend->name(), "none");
   EXPECT_TRUE(choice->notices.empty());
 }
 
-TEST(Choose, says_why_the_pmu_is_not_used) {
+TEST(Choose, reports_why_the_pmu_is_not_used) {
   linux::Machine machine;
   machine.hypervisor = true;
   const auto guest = choose("auto", hardware, machine);
@@ -41,21 +41,21 @@ TEST(Choose, says_why_the_pmu_is_not_used) {
   EXPECT_EQ(host->notices.size(), 2u);
 }
 
-TEST(Choose, takes_what_the_user_names_in_silence) {
+TEST(Choose, takes_the_named_backend_without_a_notice) {
   const auto choice = choose("none", hardware, {});
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->backend->name(), "none");
   EXPECT_TRUE(choice->notices.empty());
 }
 
-TEST(Choose, perf_cannot_measure_and_says_what_can) {
+TEST(Choose, perf_cannot_measure_and_suggests_another_backend) {
   const auto choice = choose("perf", hardware, {});
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().code, Code::cannot_measure);
   EXPECT_NE(choice.error().hint.find("--backend"), std::string::npos);
 }
 
-TEST(Choose, perf_counts_the_kernels_own_events_or_says_why_not) {
+TEST(Choose, perf_counts_the_kernels_own_events_or_reports_why_not) {
   const auto choice = choose("perf", software, {});
   if (const auto known = linux::open_for_next_program(linux::KernelEvent::page_faults); !known) {
     ASSERT_FALSE(choice);
@@ -66,7 +66,7 @@ TEST(Choose, perf_counts_the_kernels_own_events_or_says_why_not) {
   EXPECT_EQ(choice->backend->name(), "perf");
 }
 
-TEST(Choose, sim_is_there_exactly_where_it_was_built) {
+TEST(Choose, engine_is_available_if_it_was_built) {
   const auto choice = choose("engine", software, {});
 #if TALLY_HAS_ENGINE
   ASSERT_TRUE(choice);
@@ -77,7 +77,7 @@ TEST(Choose, sim_is_there_exactly_where_it_was_built) {
 #endif
 }
 
-TEST(Choose, refuses_where_nothing_that_is_asked_can_be_counted) {
+TEST(Choose, refuses_if_no_requested_event_can_be_counted) {
   for (const char* name : {"auto", "none"}) {
     const auto choice = choose(name, *event::parse_lists({"r1234,r1235:u"}), {});
     ASSERT_FALSE(choice) << name;

@@ -38,7 +38,7 @@ Result<std::vector<OwnEvent>> own_events(const std::vector<event::Event>& events
 #if TALLY_HAS_ENGINE
 namespace {
 
-// Why a model has no count of an event in regions; empty where it has.
+// Returns why a model has no count of an event in regions; empty if it has one.
 std::string why_not_in_regions(const event::Event& event, const channel::AskedModels& models) {
   const Needed needed = needed_by(event.id);
   if (models.models.on == 0) return "nothing is simulated there: tally stat --model NAME -e EVENT does it";
@@ -51,7 +51,7 @@ Count in_regions(const event::Event& event, const channel::AskedModels& models) 
     if (std::string why = why_not_in_regions(event, models); !why.empty()) return absent(std::move(why));
   }
   Simulation simulation = engine::simulation_of(models.models);
-  // The engine has the core's timings, not its name: it is called as the machine is.
+  // The engine has the timings of the core and not its name, so the core is called like the machine.
   simulation.machine.core = simulation.machine.name;
   engine::Tally tally;
   tally.without = models.without;

@@ -1,4 +1,4 @@
-// How a thread counts itself: with the processor's PMU, or by the engine that it runs under.
+// Events that a thread counts for itself: with the processor's PMU, or with the engine that it runs under.
 #pragma once
 
 #include <string>
@@ -12,31 +12,31 @@
 
 namespace tally::backend {
 
-/// An event as the kernel takes it for a thread of this program.
+/// An event with its kernel encoding for a thread of this program.
 struct OwnEvent {
   linux::PerfEvent event;
   CountSource source;      ///< what counts it: a PMU, the kernel or the engine
-  std::string doubt;       ///< why the count is to be believed less; may be empty
-  std::string absent;      ///< why there is none; empty where there is one
-  std::string model = {};  ///< whose word it is; empty where it was counted
+  std::string doubt;       ///< why the count is less reliable; may be empty
+  std::string absent;      ///< why there is no count; empty if there is one
+  std::string model = {};  ///< the model that the count comes from; empty if it was counted
 };
 
-/// These events, to be counted for threads of this program by the machine's PMU. Errors: cannot_measure where one is
-/// not to be asked for, with the reason, and where kinds of cores would have to take turns.
+/// Encodes these events for the machine's PMU, to count threads of this program. Errors: cannot_measure, with the
+/// reason, if an event cannot be encoded, or if several kinds of cores would each have to count it.
 Result<std::vector<OwnEvent>> own_events(const std::vector<event::Event>& events);
 
-/// Where the program runs under the engine, which simulates `models`: these events as they are counted there; one that
-/// is neither exact nor simulated is absent. Errors: cannot_measure where all are, with the reason.
+/// Returns these events as the engine counts them if the program runs under it with `models`. An event that is neither
+/// exact nor modelled is absent. Errors: cannot_measure, with the reason, if all are absent.
 Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& events,
                                             const channel::AskedModels& models);
 
-/// Whether the count of such an event is a model's.
+/// Whether the count of this event comes from a model.
 bool is_modelled(event::Id id);
 
-/// The count of such an event in what the engine answered; one that is not counted there is absent by engine_events().
+/// Returns the count of an event in the engine's answer. engine_events() reports events that the engine does not count.
 std::int64_t engine_value(event::Id id, const channel::AskedValues& values);
 
-/// Why the kernel did not open a counter, in words.
+/// Returns in words why the kernel did not open a counter.
 std::string why_refused(int os_errno, const event::Event& event);
 
 }  // namespace tally::backend

@@ -1,4 +1,4 @@
-// Events as the kernel takes them for whole processors.
+// Encodes events for counting on whole CPUs.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace tally::backend {
 
-/// An event on the processors of one PMU.
+/// An event on the CPUs of one PMU.
 struct ProcessorEvent {
   std::string name;  ///< "instructions:u"
   std::string pmu;
   linux::PerfEvent event;
-  std::string doubt;  ///< why the count is to be believed less; may be empty
+  std::string doubt;  ///< why the count is less reliable; may be empty
   bool operator==(const ProcessorEvent&) const = default;
 };
 
-/// These events, to be counted by the PMUs of the processor, each by those that have it. Errors: cannot_measure, with
-/// the reason, where none has one: the kernel's own events, and those of other units.
+/// Encodes these events for each of the processor's PMUs that has them. Errors: cannot_measure, with the reason, if no
+/// PMU has an event: it is one of the kernel's own events, or of another unit.
 Result<std::vector<ProcessorEvent>> processor_events(const std::vector<event::Event>& events,
                                                      const std::vector<linux::PmuDevice>& cores);
 

@@ -1,4 +1,4 @@
-// The way to count without counters of the processor: the program runs natively, the kernel's figures are all there is.
+// The backend that runs the program natively, without counters of the processor, and reports the kernel's values.
 #pragma once
 
 #include <memory>
@@ -7,13 +7,13 @@
 
 namespace tally::backend::none {
 
-/// What becomes of the kernel's own counters (perf_event_open).
+/// Which orders the backend accepts.
 enum class Use {
-  always,    ///< the user named this backend, or no other is left
-  if_enough  ///< only for orders of which it counts everything
+  always,    ///< all: the user named it, or no other backend is left
+  if_enough  ///< orders of which it counts every event
 };
 
-/// The backend "none".
+/// Creates the backend "none".
 std::unique_ptr<Backend> make(Use use = Use::always);
 
 }  // namespace tally::backend::none

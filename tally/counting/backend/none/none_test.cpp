@@ -21,7 +21,7 @@ Result<Outcome> run(std::vector<std::string> command, const std::string& events 
   return make()->run(order);
 }
 
-TEST(None, answers_for_every_event_in_the_order_asked) {
+TEST(None, counts_every_event_in_the_requested_order) {
   const auto outcome = run({"true"}, "page-faults,instructions,duration_time");
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_EQ(outcome->counts.size(), 3u);
@@ -37,26 +37,26 @@ TEST(None, answers_for_every_event_in_the_order_asked) {
   EXPECT_EQ(outcome->counts[2].count.value, outcome->duration.count());
 }
 
-TEST(None, hands_on_exit_codes_and_signals) {
+TEST(None, forwards_exit_codes_and_signals) {
   EXPECT_EQ(WEXITSTATUS(run({"sh", "-c", "exit 3"})->wait_status), 3);
   const auto killed = run({"sh", "-c", "kill -9 $$"});
   EXPECT_TRUE(WIFSIGNALED(killed->wait_status));
   EXPECT_EQ(WTERMSIG(killed->wait_status), 9);
 }
 
-// Skips where the kernel does not let its counters be used.
+// Skips the test if the kernel does not permit its counters.
 #define TALLY_NEEDS_COUNTERS()                                               \
   if (!linux::open_for_next_program(linux::KernelEvent::context_switches)) { \
     GTEST_SKIP() << "the kernel refuses perf_event_open here";               \
   }
 
-TEST(None, what_was_counted_stays_when_the_program_is_killed) {
+TEST(None, counts_stay_when_the_program_is_killed) {
   TALLY_NEEDS_COUNTERS();
   const auto outcome =
       run({"sh", "-c", "sleep 0.01; sleep 0.01; sleep 0.01; kill -9 $$"}, "context-switches,task-clock,page-faults");
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(WIFSIGNALED(outcome->wait_status));
-  // At least one for each sleep; counted without the kernel's part this would be 0.
+  // At least one for each sleep; without the kernel's part it would be 0.
   EXPECT_GE(outcome->counts[0].count.value, 3);
   EXPECT_GT(outcome->counts[1].count.value, 0);
   EXPECT_GT(outcome->counts[2].count.value, 0);
@@ -75,13 +75,13 @@ TEST(None, descendants_are_counted_and_tally_itself_is_not) {
   };
   const std::int64_t alone = faults(":");
   EXPECT_GT(faults("(:); (:); (:)"), alone + 30) << "each child copies some pages at least";
-  // A process that tally is itself would have brought thousands: it is linked with the C++ library.
+  // tally's own process would add thousands: it is linked with the C++ library.
   EXPECT_LT(alone, 1000);
 }
 
 TEST(None, faults_of_user_mode_are_those_of_the_programs_own_accesses) {
   TALLY_NEEDS_COUNTERS();
-  // The kernel fills the buffer: its 256 pages, or the few that hold them, are faulted in on its side.
+  // The kernel fills the buffer, and causes the faults for its 256 pages, or for the few that hold them.
   const auto outcome = run({"dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=1", "status=none"},
                            "page-faults,page-faults:u,minor-faults");
   ASSERT_TRUE(outcome);
@@ -113,7 +113,7 @@ TEST(None, a_program_stays_on_its_processor) {
   EXPECT_EQ(make()->run(order)->wait_status, 0);
 }
 
-TEST(None, tells_why_a_program_was_not_executed) {
+TEST(None, reports_why_a_program_was_not_executed) {
   EXPECT_EQ(run({"/nowhere/program"}).error().code, Code::not_found);
   EXPECT_EQ(run({"no-program-has-this-name"}).error().code, Code::not_found);
   EXPECT_EQ(run({"/"}).error().code, Code::not_executable);
@@ -121,15 +121,15 @@ TEST(None, tells_why_a_program_was_not_executed) {
 }
 
 TEST(None, a_signal_that_another_process_sends_to_tally_reaches_the_program) {
-  // Only the program's parent knows its pid here, so the program asks a child of its own to signal this process.
+  // Only the program's parent has its process ID here, so the program asks a child of its own to signal this process.
   const auto outcome =
       run({"sh", "-c", "trap 'exit 7' TERM; (kill -TERM " + std::to_string(getpid()) + "); while :; do :; done"});
   ASSERT_TRUE(outcome);
   EXPECT_EQ(WEXITSTATUS(outcome->wait_status), 7);
 }
 
-TEST(None, three_interrupts_in_a_row_end_the_wait_and_keep_what_was_counted) {
-  // The program says when it is deaf to signals, and lives until `lives` is closed.
+TEST(None, three_interrupts_in_a_row_end_the_wait_and_keep_the_counts) {
+  // The program reports when it ignores signals, and lives until `lives` is closed.
   int ready[2];
   int lives[2];
   ASSERT_EQ(pipe(ready), 0);
@@ -137,7 +137,7 @@ TEST(None, three_interrupts_in_a_row_end_the_wait_and_keep_what_was_counted) {
   const int input = dup(lives[0]);
   auto signals = linux::Signals::watch();
   ASSERT_TRUE(signals);
-  // Signals of one kind that wait become one: they are sent until the wait has ended.
+  // Pending signals of one kind are merged, so they are sent until the wait has ended.
   const pid_t tally = getpid();
   const pid_t sender = fork();
   if (sender == 0) {

@@ -18,7 +18,7 @@ bool is_clock(const event::Event& event) {
   return event.id == event::Id::task_clock || event.id == event::Id::cpu_clock;
 }
 
-// The clocks tell the same whether the kernel's part is theirs or not: the whole time on a processor.
+// A clock counts the whole time on a CPU, with or without the kernel's part, so user mode alone has the same value.
 linux::PerfCounter open_as_allowed(const event::Event& event, linux::PerfEvent encoded, const linux::PerfTarget& target,
                                    const linux::PerfCounter* leader) {
   linux::PerfCounter counter = linux::open_counter(encoded, target, leader);
@@ -101,10 +101,10 @@ Counters::Counters(const std::vector<event::Event>& events, const std::vector<li
 void Counters::open(const linux::PerfTarget& target) {
   targets_.push_back(target);
   const std::size_t first_read = reads_.size();
-  for (One& one : all_) {
+  for (EventCounters& one : all_) {
     for (std::size_t kind = 0; kind < one.kinds.size(); ++kind) open(one, kind, target, first_read);
   }
-  held_.resize(opened_.size());
+  last_.resize(opened_.size());
 }
 
 GroupRead* leader_for(std::span<GroupRead> reads, int group, const std::string& pmu) {
@@ -114,7 +114,7 @@ GroupRead* leader_for(std::span<GroupRead> reads, int group, const std::string& 
   return found == reads.end() ? nullptr : &*found;
 }
 
-void Counters::open(One& one, std::size_t kind, linux::PerfTarget target, std::size_t first_read) {
+void Counters::open(EventCounters& one, std::size_t kind, linux::PerfTarget target, std::size_t first_read) {
   const std::size_t own = opened_.size();
   opened_.emplace_back();
   if (!one.kinds[kind].why_none.empty()) return;
@@ -143,7 +143,7 @@ void Counters::forget(std::size_t first_target) {
   std::erase_if(reads_, [first](const GroupRead& read) { return read.places.front() >= first; });
   targets_.resize(first_target);
   opened_.resize(first);
-  held_.resize(first);
+  last_.resize(first);
 }
 
 void Counters::enable() {
@@ -153,14 +153,14 @@ void Counters::enable() {
 }
 
 int Counters::first_errno() const {
-  for (const One& one : all_) {
+  for (const EventCounters& one : all_) {
     if (one.os_errno != 0) return one.os_errno;
   }
   return 0;
 }
 
 bool Counters::any_in_user_mode() const {
-  return std::any_of(all_.begin(), all_.end(), [](const One& one) {
+  return std::any_of(all_.begin(), all_.end(), [](const EventCounters& one) {
     return event::has_modes(event::definition(one.event.id).kind) && one.event.mode == event::Mode::user;
   });
 }
@@ -178,12 +178,12 @@ std::vector<Count> Counters::read() {
     const linux::PerfCounter& leader = opened_[read.places.front()];
     if (!read.whole_group) {
       const auto value = leader.read();
-      held_[read.places.front()] = value ? Held{reading(*value), 0} : Held{{}, EIO};
+      last_[read.places.front()] = value ? LastReading{reading(*value), 0} : LastReading{{}, EIO};
       continue;
     }
     std::array<linux::PerfValue, linux::largest_group_read> values;
     const int why = leader.read_group(std::span(values).first(read.places.size()));
-    for (std::size_t i = 0; i < read.places.size(); ++i) held_[read.places[i]] = {reading(values[i]), why};
+    for (std::size_t i = 0; i < read.places.size(); ++i) last_[read.places[i]] = {reading(values[i]), why};
   }
   return of(all_targets());
 }
@@ -197,7 +197,7 @@ std::vector<std::size_t> Counters::all_targets() const {
 std::vector<Count> Counters::of(const std::vector<std::size_t>& targets) const {
   std::vector<Count> counts;
   counts.reserve(all_.size());
-  for (const One& one : all_) counts.push_back(count_of(one, targets));
+  for (const EventCounters& one : all_) counts.push_back(count_of(one, targets));
   return counts;
 }
 
@@ -206,13 +206,13 @@ std::vector<std::pair<std::size_t, Count>> Counters::of_core(const std::string& 
   std::vector<std::pair<std::size_t, Count>> counts;
   if (!several_kinds_) return counts;
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    const One& one = all_[i];
+    const EventCounters& one = all_[i];
     for (std::size_t kind = 0; kind < one.kinds.size(); ++kind) {
       if (one.kinds[kind].source.name != core) continue;
       std::vector<Reading> readings;
       for (const std::size_t target : targets) {
-        const std::size_t at = place(one, target, kind);
-        if (opened_[at] && held_[at].os_errno == 0) readings.push_back(held_[at].reading);
+        const std::size_t at = index_of(one, target, kind);
+        if (opened_[at] && last_[at].os_errno == 0) readings.push_back(last_[at].reading);
       }
       if (readings.empty()) continue;
       counts.emplace_back(
@@ -223,34 +223,33 @@ std::vector<std::pair<std::size_t, Count>> Counters::of_core(const std::string& 
 }
 
 Counters Counters::another() const {
-  Counters made;
-  made.all_ = all_;
-  made.width_ = width_;
-  made.several_kinds_ = several_kinds_;
-  return made;
+  Counters other;
+  other.all_ = all_;
+  other.width_ = width_;
+  other.several_kinds_ = several_kinds_;
+  return other;
 }
 
 std::vector<Count> Counters::nothing() const {
   std::vector<Count> counts;
-  for (const One& one : all_) {
+  for (const EventCounters& one : all_) {
     const std::string& why_none = one.kinds.front().why_none;
     counts.push_back(why_none.empty() ? from_reading({}, one.kinds.front().source) : absent(why_none));
   }
   return counts;
 }
 
-// A counter that has nothing to add: of a thread that was gone when it was to be opened, and on a processor whose cores
-// are of another kind.
-bool Counters::is_elsewhere(const One& one, std::size_t target, std::size_t kind) const {
-  const int why = opened_[place(one, target, kind)].os_errno;
+// Whether a counter that did not open has nothing to add: its thread had ended, or its CPU has cores of another kind.
+bool Counters::is_elsewhere(const EventCounters& one, std::size_t target, std::size_t kind) const {
+  const int why = opened_[index_of(one, target, kind)].os_errno;
   if (why == ESRCH) return true;
   const bool other_kind = why == EINVAL || why == ENODEV || why == ENOENT;
-  const auto others = std::span(opened_).subspan(place(one, target, 0), one.kinds.size());
+  const auto others = std::span(opened_).subspan(index_of(one, target, 0), one.kinds.size());
   return several_kinds_ && targets_[target].processor >= 0 && other_kind &&
          std::any_of(others.begin(), others.end(), [](const linux::PerfCounter& other) { return bool(other); });
 }
 
-Count Counters::count_of(const One& one, const std::vector<std::size_t>& targets) const {
+Count Counters::count_of(const EventCounters& one, const std::vector<std::size_t>& targets) const {
   for (const Encoded& encoded : one.kinds) {
     if (!encoded.why_none.empty()) return absent(encoded.why_none);
   }
@@ -259,10 +258,10 @@ Count Counters::count_of(const One& one, const std::vector<std::size_t>& targets
   for (const std::size_t target : targets) {
     for (std::size_t kind = 0; kind < one.kinds.size(); ++kind) {
       if (is_elsewhere(one, target, kind)) continue;
-      const std::size_t at = place(one, target, kind);
+      const std::size_t at = index_of(one, target, kind);
       if (!opened_[at]) return absent(why_refused(opened_[at].os_errno, one.event));
-      if (held_[at].os_errno != 0) return absent(why_unreadable(held_[at].os_errno));
-      readings[kind].push_back(held_[at].reading);
+      if (last_[at].os_errno != 0) return absent(why_unreadable(last_[at].os_errno));
+      readings[kind].push_back(last_[at].reading);
       any = true;
     }
   }
@@ -275,7 +274,7 @@ Count Counters::count_of(const One& one, const std::vector<std::size_t>& targets
   return sum;
 }
 
-Count Counters::sum_of(const One& one, const std::vector<std::vector<Reading>>& readings) const {
+Count Counters::sum_of(const EventCounters& one, const std::vector<std::vector<Reading>>& readings) const {
   const bool hardware = event::has_modes(event::definition(one.event.id).kind);
   if (!several_kinds_ || !hardware) {
     std::optional<Count> sum;

@@ -7,27 +7,27 @@
 namespace tally::backend::perf {
 namespace {
 
-// What each refusal of the kernel is called (docs/guides/doctor.md).
-TEST(Counters, say_why_the_kernel_refuses) {
-  const auto said = [](int why, const char* event = "instructions") {
+// The wording for each refusal of the kernel (docs/guides/doctor.md).
+TEST(Counters, report_why_the_kernel_refuses) {
+  const auto reason = [](int why, const char* event = "instructions") {
     return why_refused(why, event::parse_lists({event})->front());
   };
-  EXPECT_EQ(said(ENOENT), "this PMU has no such event");
-  EXPECT_EQ(said(EINVAL, "{instructions,cycles}"), "the PMU cannot count it together with the others of its group");
-  EXPECT_EQ(said(EINVAL).find("the kernel does not take it"), 0u);
-  EXPECT_EQ(said(EACCES).find("the kernel refuses to count it: "), 0u);
-  EXPECT_EQ(said(EPERM, "instructions:k").find("the kernel refuses to count what it does itself: "), 0u);
-  EXPECT_EQ(said(EMFILE).find("each counter is a file"), 0u);
-  EXPECT_EQ(said(ENFILE).find("the whole system may open no more files"), 0u);
-  EXPECT_EQ(said(ESRCH), "the thread had ended");
+  EXPECT_EQ(reason(ENOENT), "this PMU has no such event");
+  EXPECT_EQ(reason(EINVAL, "{instructions,cycles}"), "the PMU cannot count it together with the others of its group");
+  EXPECT_EQ(reason(EINVAL).find("the kernel does not take it"), 0u);
+  EXPECT_EQ(reason(EACCES).find("the kernel refuses to count it: "), 0u);
+  EXPECT_EQ(reason(EPERM, "instructions:k").find("the kernel refuses to count what it does itself: "), 0u);
+  EXPECT_EQ(reason(EMFILE).find("each counter is a file"), 0u);
+  EXPECT_EQ(reason(ENFILE).find("the whole system may open no more files"), 0u);
+  EXPECT_EQ(reason(ESRCH), "the thread had ended");
   for (const int other : {EBADF, EBUSY, ENODEV, EOPNOTSUPP, E2BIG}) {
-    EXPECT_EQ(said(other).find("the kernel refuses to count it: "), 0u) << other;
+    EXPECT_EQ(reason(other).find("the kernel refuses to count it: "), 0u) << other;
   }
   EXPECT_EQ(why_unreadable(ECHILD), "its group changed while something that had inherited it was counted");
   EXPECT_EQ(why_unreadable(EIO), "its counter cannot be read");
 }
 
-// Of a group with an event of the kernel first, one of each of two PMUs, and one more of each.
+// A group whose first event is the kernel's own, followed by two events on each of two PMUs.
 TEST(Counters, a_group_has_a_leader_on_each_pmu_and_the_kernels_events_go_with_any) {
   std::vector<GroupRead> reads{{.group = 1, .places = {0}}};
   EXPECT_EQ(leader_for(reads, 1, "cpu_core"), &reads[0]) << "no PMU has it yet";
@@ -68,7 +68,7 @@ TEST(Counters, another_counts_the_same_events_on_other_targets) {
   EXPECT_EQ(counters.read()[0].trust, Trust::counted);
 }
 
-TEST(Counters, of_a_thread_that_was_gone_there_is_nothing_to_add) {
+TEST(Counters, a_thread_that_has_ended_adds_nothing) {
   Counters counters(*event::parse_lists({"page-faults"}), {});
   counters.open({});
   if (counters.first_errno() != 0) GTEST_SKIP() << "the kernel refuses perf_event_open here";

@@ -42,8 +42,8 @@ Family family_of(const PmuDevice& core) {
   return own ? own->family : Family::none;
 }
 
-// Arm's common events by the names of the kernel's driver (drivers/perf/arm_pmuv3.c), which lists those that the PMU
-// says it has (PMCEID0_EL0, PMCEID1_EL0).
+// Arm's common events by their names in the kernel's driver (drivers/perf/arm_pmuv3.c), which lists the events that the
+// PMU reports in PMCEID0_EL0 and PMCEID1_EL0.
 struct ListedName {
   event::Id id;
   const char* name;
@@ -60,7 +60,7 @@ std::optional<std::uint64_t> listed_code(const PmuDevice& core, const std::strin
   return std::strtoull(found->second.c_str() + 6, nullptr, 0);
 }
 
-// The PMU's own code for an event of the table that the kernel has no number for.
+// Returns the PMU's own code for an event of the table for which the kernel has no number.
 std::optional<Encoding> own_code(event::Id id, const PmuDevice& core) {
   const Family family = family_of(core);
   if (family == Family::arm) {
@@ -79,7 +79,7 @@ std::optional<Encoding> own_code(event::Id id, const PmuDevice& core) {
   return std::nullopt;
 }
 
-// "event=0xc4,umask=0x1" of sysfs as the code that it is; nothing where there is more in it.
+// Returns the code of terms in sysfs such as "event=0xc4,umask=0x1"; nothing if there are other terms.
 std::optional<std::uint64_t> plain_code(const std::string& terms) {
   std::uint64_t code = 0;
   for (const std::string& term : split(terms, ',')) {
@@ -93,8 +93,8 @@ std::optional<std::uint64_t> plain_code(const std::string& terms) {
   return code;
 }
 
-// Whether this PMU has a code: the kernel lists it in sysfs, where Arm's driver leaves out what PMCEID0_EL0 and
-// PMCEID1_EL0 do not have, or the maker's table of this processor does.
+// Whether this PMU has a code: the kernel lists it in sysfs, where Arm's driver omits codes that PMCEID0_EL0 and
+// PMCEID1_EL0 lack, or the vendor's table of this processor has it.
 bool is_listed(std::uint64_t code, const PmuDevice& core) {
   for (const auto& [name, terms] : core.events) {
     if (plain_code(terms) == code) return true;
@@ -106,7 +106,7 @@ bool is_listed(std::uint64_t code, const PmuDevice& core) {
                      [&](const auto& one) { return (one.event | std::uint64_t{one.umask} << 8) == code; });
 }
 
-// A PMU takes every code; what it has not got counts nothing, or something else.
+// Returns why a code may be wrong. A PMU accepts every code; one that it lacks counts nothing, or something else.
 std::string doubt_about(const Encoding& encoding, const PmuDevice& core) {
   const std::uint64_t code = encoding.config & 0xFFFF;
   if (is_listed(code, core)) return {};
@@ -114,7 +114,7 @@ std::string doubt_about(const Encoding& encoding, const PmuDevice& core) {
                      core.name, code);
 }
 
-// The PMU of the processor that an encoding names; null where it is something else's.
+// Returns the PMU of the processor that an encoding names; null if it names a PMU of another unit.
 const PmuDevice* named_core(const Encoding& encoding, const std::vector<PmuDevice>& cores) {
   const auto same = [&](const PmuDevice& core) { return encoding.type && core.type == encoding.type; };
   const auto found = std::find_if(cores.begin(), cores.end(), same);
@@ -123,14 +123,14 @@ const PmuDevice* named_core(const Encoding& encoding, const std::vector<PmuDevic
   return own && own->name == encoding.pmu ? &cores.front() : nullptr;
 }
 
-// Whether an encoding is for any PMU of the processor: the kernel's own numbers, and codes that name none. The number
-// of codes alone does not tell: it may be that of the first of several PMUs as well.
+// Whether an encoding fits any PMU of the processor: the kernel's own numbers, and codes without a PMU. The type number
+// of raw codes is not enough: the first of several PMUs may have it as well.
 bool is_any_cores(const Encoding& encoding) {
   return encoding.type && *encoding.type <= event::perf_type_raw && encoding.pmu.empty();
 }
 
-// Where there are several kinds of cores, the kernel gives its own numbers to the first PMU unless the upper half of
-// `config` names another one (Linux 5.13, commit 55bcf6ef314a), and codes only to the PMU that `type` names.
+// With several kinds of cores, the kernel assigns its own numbers to the first PMU unless the upper half of `config`
+// names another one (Linux 5.13, commit 55bcf6ef314a), and raw codes only to the PMU that `type` names.
 Encoding for_core(Encoding encoding, const PmuDevice& core, bool is_one_of_several) {
   if (!is_one_of_several || !core.type) return encoding;
   if (encoding.type == event::perf_type_hardware || encoding.type == event::perf_type_cache) {
@@ -163,7 +163,7 @@ Encoded named_for(const event::Event& event, const PmuDevice& core, bool is_one_
 }
 
 Encoded not_of_this_processor(const Encoding& encoding, event::Mode mode, const PmuDevice& core) {
-  if (encoding.type) return {in_mode(encoding, mode), parse_source(encoding.pmu), "", ""};  // of an uncore, as a rule
+  if (encoding.type) return {in_mode(encoding, mode), parse_source(encoding.pmu), "", ""};  // usually of an uncore PMU
   if (encoding.family == Family::none) return none("this machine's kernel has no PMU " + encoding.pmu);
   return none(fmt::format("it is an event of {}'s processors ({}), and here is {}", event::maker(encoding.family),
                           encoding.pmu, core.name));

@@ -1,4 +1,4 @@
-// What perf_event_open(2) is told, so that it counts an event on this machine.
+// Encodes events for perf_event_open(2) on this machine.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace tally::backend::perf {
 
-/// An event as the kernel takes it, or why it takes none.
+/// An event with its kernel encoding, or why it has none.
 struct Encoded {
   linux::PerfEvent event;
-  CountSource source;    ///< who will count: a PMU, or the kernel its own events
-  std::string doubt;     ///< why such a count is to be believed less: a code that this PMU does not list
-  std::string why_none;  ///< not empty: it cannot be asked for
+  CountSource source;    ///< what counts it: a PMU, or the kernel for its own events
+  std::string doubt;     ///< why the count is less reliable: a code that this PMU does not list
+  std::string why_none;  ///< not empty: the event cannot be counted
   bool operator==(const Encoded&) const = default;
 };
 
-/// For the machine whose processor has these PMUs (its cores' only): one encoding as a rule. A processor with several
-/// kinds of cores has a PMU for each, which count nothing on the others' cores: there an event that names no PMU has an
-/// encoding for every kind. Pure, but for libpfm4's tables.
+/// Encodes an event for a processor with these PMUs (of its cores only), usually in one way. A processor with several
+/// kinds of cores has a PMU for each kind, which counts on that kind only: an event that names no PMU then has one
+/// encoding for each. Pure, except for libpfm4's tables.
 std::vector<Encoded> encode(const event::Event& event, const std::vector<linux::PmuDevice>& cores);
 
 }  // namespace tally::backend::perf

@@ -32,7 +32,7 @@ TEST(Encode, the_kernels_own_events_are_never_counted_in_user_mode_alone) {
   EXPECT_FALSE(encoded("peak-memory").why_none.empty());
 }
 
-TEST(Encode, what_the_pmu_lists_is_taken_and_what_it_does_not_is_doubted) {
+TEST(Encode, codes_that_the_pmu_does_not_list_are_doubted) {
   EXPECT_EQ(encoded("returns").event, (linux::PerfEvent{9, 0x0e, true, false}));
   EXPECT_NE(encoded("loads").why_none.find("no event for it"), std::string::npos);
   EXPECT_TRUE(encoded("r08").doubt.empty());
@@ -40,7 +40,7 @@ TEST(Encode, what_the_pmu_lists_is_taken_and_what_it_does_not_is_doubted) {
   EXPECT_NE(encoded("r21").doubt.find("does not list the code 0x21"), std::string::npos);
 }
 
-TEST(Encode, what_is_another_processors_is_told) {
+TEST(Encode, events_of_other_processors_are_reported) {
   EXPECT_NE(encoded("hsw::UOPS_RETIRED:ALL").why_none.find("Intel"), std::string::npos);
   EXPECT_NE(encoded("r10000c4").why_none.find("16 bits"), std::string::npos);
   EXPECT_FALSE(encode(*event::parse("instructions"), {}).front().why_none.empty());

@@ -1,4 +1,4 @@
-// The rings of several processors, read as one.
+// Reads the ring buffers of several CPUs as one, in the order of time.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tally::backend::perf {
 
-/// Rings whose records are visited by their time. `Record` has it as `time_ns`, by linux::now().
+/// Ring buffers whose records are visited in the order of `Record::time_ns`, by linux::now().
 template <class Record>
 class MergedRings {
  public:
@@ -22,13 +22,13 @@ class MergedRings {
   void add(linux::SampleRing ring) { rings_.push_back({std::move(ring), 0, {}}); }
   std::size_t size() const { return rings_.size(); }
 
-  /// Visits what came until `until_ns`. A thread's records lie in the rings of several processors: one that was written
-  /// before `until_ns` is there when the ends of the rings are looked at, and so is all that its thread had written
-  /// before.
+  /// Visits the records up to `until_ns`. The records of a thread are in the rings of several CPUs. A record that was
+  /// written before `until_ns` is in its ring when the ends of the rings are read, and so is everything that its thread
+  /// wrote before it.
   void take(std::int64_t until_ns, const std::function<void(const Record&)>& visit) {
     for (Ring& ring : rings_) {
       ring.end = ring.ring.written();
-      look(ring, until_ns);
+      read_first(ring, until_ns);
     }
     while (true) {
       Ring* earliest = nullptr;
@@ -46,7 +46,7 @@ class MergedRings {
       do {
         visit(*earliest->first);
         earliest->ring.pass();
-        look(*earliest, until_ns);
+        read_first(*earliest, until_ns);
       } while (earliest->first && earliest->first->time_ns <= next);
     }
     for (Ring& ring : rings_) ring.ring.give_back();
@@ -58,7 +58,7 @@ class MergedRings {
     std::uint64_t end = 0;
     std::optional<Record> first;
   };
-  void look(Ring& ring, std::int64_t until_ns) const {
+  void read_first(Ring& ring, std::int64_t until_ns) const {
     const auto record = ring.ring.first(ring.end);
     ring.first.reset();
     if (!record) return;

@@ -37,7 +37,7 @@ std::vector<linux::PmuDevice> devices_of(const linux::Machine& machine) {
 
 bool is_software(const event::Event& event) { return event::definition(event.id).kind == event::Kind::software; }
 
-// The kernel's own events as software_count() takes them: by their counters where those opened, else by wait4(2).
+// Keeps the counts of the kernel's own events for software_count(), which takes wait4(2) for those that did not open.
 void keep_kernel_counts(const std::vector<event::Event>& events, const std::vector<Count>& counts,
                         RunStatistics& statistics) {
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -56,7 +56,7 @@ Nanoseconds longest_enabled(const std::vector<Count>& counts) {
   return longest;
 }
 
-// Counts the command, or what is attached to as long as it runs.
+// Counts the command, or an attachment while the command runs.
 class CommandCount {
  public:
   CommandCount(const CountOrder& order, const std::vector<linux::PmuDevice>& cores)
@@ -106,12 +106,12 @@ class CommandCount {
  private:
   bool attached() const { return order_.target.attachment.any(); }
 
-  // Of a part of the time, and with counters of each process, nobody knows how long they were to be on.
+  // With a delay, a time-out or counters of each process, there is no expected time to compare with.
   bool are_counters_on_from_exec() const {
     return !attached() && !census_ && !order_.timing.delay && !order_.timing.timeout;
   }
 
-  // While it runs: the started process alone is known to have taken so long.
+  // While the program runs, only the processor time of the started process is available.
   std::string why_lost(Nanoseconds enabled) const {
     const auto usage = linux::usage_of_living(native_.pid());
     return usage ? why_counters_were_lost(enabled, *usage, order_.target.command.front()) : "";
@@ -207,7 +207,7 @@ class Perf final : public Backend {
     });
   }
 
-  // What this PMU has not got is left out, and what it does not count at once with the others.
+  // Omits events that this PMU lacks, and events that it cannot count together with the others.
   std::vector<event::Event> default_set() const override {
     std::vector<event::Event> events = *event::parse_lists(
         {"instructions,cycles,branches,branch-misses,page-faults,context-switches,peak-memory,user_time,system_time",

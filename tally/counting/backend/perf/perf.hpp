@@ -1,4 +1,4 @@
-// The way to count with the processor's PMU, through the kernel (perf_event_open). The program runs natively.
+// The backend that counts with the processor's PMU through the kernel (perf_event_open). The program runs natively.
 #pragma once
 
 #include <memory>
@@ -9,19 +9,19 @@
 
 namespace tally::backend::perf {
 
-/// What it is used for.
+/// What the backend is used for.
 enum class Use {
-  pmu,            ///< where the machine's PMU cannot be used, orders of its events are refused
-  by_name,        ///< and where the kernel opens no counter for an event of its own, those, too
-  kernel_events,  ///< as `pmu`; but of attachments, and of a part of the time, the kernel's own events are counted, and
-                  ///< the others are absent with the reason
+  pmu,            ///< refuse orders with PMU events if the machine's PMU cannot be used
+  by_name,        ///< also refuse the kernel's own events if the kernel opens no counter for them
+  kernel_events,  ///< as `pmu`; but for attachments and parts of the run, count the kernel's own events, and report the
+                  ///< others as absent with the reason
 };
 
-/// The backend "perf" for this machine.
+/// Creates the backend "perf" for this machine.
 std::unique_ptr<Backend> make(const linux::Machine& machine, Use use = Use::pmu);
 
-/// Why this machine's PMU is not to be counted with: each of its PMUs counts a loop that is known. Empty where it may.
-/// Cost: some microseconds.
+/// Returns why this machine's PMU is not reliable; empty if it is. Each of its PMUs counts a loop whose counts are
+/// known. Cost: some microseconds.
 std::string why_not(const linux::Machine& machine);
 
 }  // namespace tally::backend::perf

@@ -10,16 +10,16 @@ Result<std::unique_ptr<WindowReader>> WindowReader::start(std::vector<int> descr
                                                           int patience_ms) {
   auto end = linux::Doorbell::make();
   if (!end) return fail(end.error());
-  std::unique_ptr<WindowReader> made(new WindowReader(std::move(*end)));
+  std::unique_ptr<WindowReader> reader(new WindowReader(std::move(*end)));
   try {
-    made->thread_ =
-        linux::worker_thread([bell = &made->end_, patience_ms, waited = std::move(descriptors), take]() mutable {
+    reader->thread_ =
+        linux::worker_thread([bell = &reader->end_, patience_ms, waited = std::move(descriptors), take]() mutable {
           while (bell->wait(waited, patience_ms)) take();
         });
   } catch (const std::system_error& error) {
     return fail(Code::cannot_measure, std::string("no thread can be started: ") + error.what());
   }
-  return made;
+  return reader;
 }
 
 void WindowReader::finish() {

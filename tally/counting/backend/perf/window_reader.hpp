@@ -1,4 +1,4 @@
-// Takes records from rings as they fill, in a thread of its own.
+// A thread that takes records from ring buffers as they fill.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@
 
 namespace tally::backend::perf {
 
-/// Calls a function whenever one of the descriptors is readable, and from time to time.
+/// Calls a function whenever one of the descriptors is readable, and at least every `patience_ms`.
 class WindowReader {
  public:
-  /// Errors: cannot_measure where there is no thread to be had.
+  /// Errors: cannot_measure if no thread can be started.
   static Result<std::unique_ptr<WindowReader>> start(std::vector<int> descriptors, std::function<void()> take,
                                                      int patience_ms);
   WindowReader(const WindowReader&) = delete;
   WindowReader& operator=(const WindowReader&) = delete;
   ~WindowReader() { finish(); }
 
-  /// No call comes after this.
+  /// After this there are no more calls.
   void finish();
 
  private:

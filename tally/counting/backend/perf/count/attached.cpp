@@ -59,7 +59,7 @@ Error why_nothing(const Counters& counters, const Attachment& attachment) {
         "processes of other users, and where kernel.perf_event_paranoid forbids it all, are counted by root only, or "
         "with CAP_PERFMON";
   } else if (why == ENOENT && !attachment.cgroup.empty()) {
-    // Only then the kernel makes what it counts with for the group.
+    // The kernel creates the group's own perf state only with a controller.
     hint =
         "no controller is handed down to this control group: `echo +pids > /sys/fs/cgroup/cgroup.subtree_control`, and "
         "the same in each group above it";
@@ -72,8 +72,8 @@ Error why_nothing(const Counters& counters, const Attachment& attachment) {
 
 }  // namespace
 
-// One that an opened thread began is counted with that one; one that another began is not, and nobody can tell which it
-// was. So that all are counted once, the counters are opened again until nothing began meanwhile.
+// A thread that an opened thread starts is counted with it; a thread that an unopened one starts is not. To count each
+// thread once, the counters are opened again until no thread started in the meantime.
 std::size_t open_threads(const std::function<std::vector<pid_t>()>& threads_now, Counters& counters,
                          std::vector<Member>& members) {
   const std::size_t first_target = counters.targets();
@@ -134,7 +134,7 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
 
 namespace {
 
-// A row for each kind of cores and event: no PMU counts on another kind's.
+// Returns a row for each kind of cores, with the events that its PMU counts.
 std::vector<result::Part> kinds_of(const CountOrder& order, const std::vector<linux::PmuDevice>& cores,
                                    const Counters& counters) {
   std::vector<std::size_t> all(counters.targets());
@@ -142,8 +142,8 @@ std::vector<result::Part> kinds_of(const CountOrder& order, const std::vector<li
   std::vector<result::Part> parts;
   for (const linux::PmuDevice& core : cores) {
     result::Part part{core.name, core.cpus, {}};
-    for (auto& [place, count] : counters.of_core(core.name, all)) {
-      part.counts.push_back(event_count(order.events[place], std::move(count)));
+    for (auto& [index, count] : counters.of_core(core.name, all)) {
+      part.counts.push_back(event_count(order.events[index], std::move(count)));
     }
     if (!part.counts.empty()) parts.push_back(std::move(part));
   }
@@ -158,7 +158,7 @@ Count attached_count(const event::Event& event, const Count& counted, Nanosecond
   return of_command ? absent("known of commands only that tally itself starts") : counted;
 }
 
-// Who was attached to, with what came of each: a row for each process, and its threads that were there.
+// Returns a row for each attached process, with its threads at the start.
 std::vector<result::Process> processes_of(const CountOrder& order, const Attached& attached, const Counters& counters,
                                           Nanoseconds duration) {
   if (!order.processes) return {};
@@ -199,15 +199,15 @@ std::vector<result::Part> parts_of(const CountOrder& order, const std::vector<li
   std::map<std::pair<int, int>, std::vector<std::size_t>> members;
   const std::vector<int>& processors = order.target.attachment.processors;
   for (std::size_t i = 0; i < processors.size(); ++i) {
-    const auto place = linux::place_of(processors[i]);
-    members[{place ? place->socket : -1, !place ? processors[i] : by_core ? place->core : 0}].push_back(i);
+    const auto index = linux::place_of(processors[i]);
+    members[{index ? index->socket : -1, !index ? processors[i] : by_core ? index->core : 0}].push_back(i);
   }
   std::vector<result::Part> parts;
-  for (const auto& [place, targets] : members) {
+  for (const auto& [index, targets] : members) {
     result::Part part;
-    part.name = place.first < 0 ? fmt::format("processor {}", place.second)
-                : by_core       ? fmt::format("S{}-C{}", place.first, place.second)
-                                : fmt::format("S{}", place.first);
+    part.name = index.first < 0 ? fmt::format("processor {}", index.second)
+                : by_core       ? fmt::format("S{}-C{}", index.first, index.second)
+                                : fmt::format("S{}", index.first);
     std::vector<std::string> cpus;
     for (const std::size_t target : targets) cpus.push_back(std::to_string(processors[target]));
     part.cpus = join(cpus, ",");

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t pages = 256;
 
-// Pages that nobody has touched.
+// Touches `pages` new pages.
 void touch_pages() {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* memory = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -25,7 +25,7 @@ void touch_pages() {
   munmap(memory, pages * page);
 }
 
-// Threads that nobody had attached to when the one began that began them: they touch pages when they are told.
+// Threads that start after the counters of their creator were to be opened. They touch pages when finish() wakes them.
 class Latecomers {
  public:
   Latecomers() = default;
@@ -36,24 +36,24 @@ class Latecomers {
   void begin() {
     threads_.emplace_back([this] {
       std::unique_lock lock(mutex_);
-      told_.wait(lock, [this] { return is_reported_; });
+      wake_up_.wait(lock, [this] { return is_awake_; });
       touch_pages();
     });
   }
   void finish() {
     {
       const std::lock_guard lock(mutex_);
-      is_reported_ = true;
+      is_awake_ = true;
     }
-    told_.notify_all();
+    wake_up_.notify_all();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable told_;
-  bool is_reported_ = false;
+  std::condition_variable wake_up_;
+  bool is_awake_ = false;
   std::vector<std::thread> threads_;
 };
 
@@ -69,8 +69,8 @@ class Attaching : public testing::Test {
   Latecomers latecomers_;
 };
 
-// What was listed is out of date when the first counter opens, three times.
-TEST_F(Attaching, threads_that_begin_meanwhile_are_counted_once) {
+// Three times a thread starts between the listing and the opening of the first counter.
+TEST_F(Attaching, threads_that_start_in_the_meantime_are_counted_once) {
   int listed = 0;
   const auto now = [&] {
     std::vector<pid_t> threads = linux::threads_of(getpid());
@@ -88,7 +88,7 @@ TEST_F(Attaching, threads_that_begin_meanwhile_are_counted_once) {
   EXPECT_LT(*faults.value, static_cast<std::int64_t>(4 * pages)) << "one of them twice";
 }
 
-TEST_F(Attaching, where_they_never_cease_to_begin_some_may_be_missing) {
+TEST_F(Attaching, if_threads_start_continuously_some_may_be_missing) {
   std::vector<pid_t> listed = linux::threads_of(getpid());
   const auto now = [&] {
     listed.push_back(2147483600 + static_cast<pid_t>(listed.size()));
@@ -104,7 +104,7 @@ TEST_F(Attaching, where_they_never_cease_to_begin_some_may_be_missing) {
   EXPECT_GE(*faults.value, static_cast<std::int64_t>(pages));
 }
 
-TEST_F(Attaching, what_was_attached_to_before_stays) {
+TEST_F(Attaching, earlier_targets_stay) {
   counters_.open({});
   members_.resize(1);
   int listed = 0;

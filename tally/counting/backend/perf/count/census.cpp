@@ -8,7 +8,7 @@
 namespace tally::backend::perf {
 namespace {
 
-constexpr const char* still_there = "still running when counting ended";
+constexpr const char* still_running = "still running when counting ended";
 
 void add_to(std::vector<Count>& sum, const std::vector<Count>& more) {
   if (sum.empty()) {
@@ -55,7 +55,7 @@ std::size_t Census::new_row(pid_t process, pid_t parent, const std::string& comm
 
 void Census::begin(const linux::Sight& sight) {
   const auto found = row_of_.find(sight.process);
-  // Numbers are used again.
+  // The kernel reuses process IDs.
   const bool is_new =
       sight.thread == sight.process || found == row_of_.end() || rows_[found->second].end != result::End::running;
   const std::size_t row = is_new ? new_row(sight.process, sight.parent, sight.name) : found->second;
@@ -66,20 +66,20 @@ void Census::begin(const linux::Sight& sight) {
   living_.insert_or_assign(sight.thread, std::move(thread));
 }
 
-// Of all its threads the process goes on with the one that executes, under the number of the first.
+// When a thread calls execve, the process continues with that thread alone, under the ID of its first thread.
 void Census::execute(const linux::Sight& sight) {
   const auto found = row_of_.find(sight.process);
   if (found == row_of_.end()) return begin(sight);
   const std::size_t old_row = found->second;
-  std::vector<pid_t> gone;
+  std::vector<pid_t> ended;
   for (const auto& [number, thread] : living_) {
-    if (thread.row == old_row && number != sight.former) gone.push_back(number);
+    if (thread.row == old_row && number != sight.former) ended.push_back(number);
   }
-  for (const pid_t number : gone) end(number);
-  auto goes_on = living_.extract(sight.former);
-  if (!goes_on) return begin(sight);
-  goes_on.key() = sight.process;
-  Thread& thread = goes_on.mapped();
+  for (const pid_t number : ended) end(number);
+  auto continuing = living_.extract(sight.former);
+  if (!continuing) return begin(sight);
+  continuing.key() = sight.process;
+  Thread& thread = continuing.mapped();
   add(sight.former, thread);
   result::Process& old = rows_[old_row];
   old.end = result::End::executed;
@@ -89,10 +89,10 @@ void Census::execute(const linux::Sight& sight) {
   thread.name = sight.name;
   rows_[thread.row].image = image;
   rows_[thread.row].end = result::End::running;
-  living_.insert(std::move(goes_on));
+  living_.insert(std::move(continuing));
 }
 
-// What a thread counted since its process executes what it does goes into that row.
+// Adds what a thread counted since the last execve of its process to the row of that program.
 void Census::add(pid_t number, Thread& thread) {
   std::vector<Count> own = thread.counters.read();
   for (std::size_t i = 0; i < thread.before.size(); ++i) own[i] = own[i] - thread.before[i];
@@ -118,7 +118,7 @@ void Census::end(pid_t number) {
   living_.erase(found);
 }
 
-// The new one is seen before its beginner goes on, or afterwards.
+// The new thread or process may stop before or after its creator reports it.
 void Census::expect(const linux::Sight& sight) {
   const auto by = living_.find(sight.thread);
   if (by == living_.end() || living_.contains(sight.child)) return;
@@ -131,12 +131,12 @@ bool Census::takes(const linux::Change& change) {
     linux::Sight sight = linux::follower::look(change, number == first_ || living_.contains(number));
     if (sight.what == linux::Sight::forked) expect(sight);
     if (sight.what == linux::Sight::nothing || sight.what == linux::Sight::forked) return true;
-    // Its parent may have ended, and another one adopted it.
+    // The parent may have ended, and another process may have adopted it.
     if (const auto expected = expected_.extract(number)) sight.parent = expected.mapped();
     const bool is_ours =
         sight.process == first_ || row_of_.contains(sight.process) || row_of_.contains(sight.parent) || sight.is_orphan;
     if (!is_ours) {
-      linux::follower::let_go(number);  // of an execution before this one
+      linux::follower::let_go(number);  // of an earlier run
       return true;
     }
     if (sight.what == linux::Sight::began) begin(sight);
@@ -154,7 +154,7 @@ bool Census::takes(const linux::Change& change) {
   const linux::Exit exit = linux::exit_of(change.wait_status);
   row.end = exit.signal ? result::End::signalled : result::End::exited;
   row.end_code = exit.signal.value_or(exit.code);
-  // Its own parent reaps it as well, unless that has ended.
+  // If its own parent is alive, that parent reaps it.
   const auto parent = row_of_.find(static_cast<pid_t>(row.parent_pid));
   return parent != row_of_.end() && rows_[parent->second].end == result::End::running;
 }
@@ -165,10 +165,10 @@ std::vector<result::Process> Census::finish() {
     std::sort(row.threads.begin(), row.threads.end(), [](const auto& a, const auto& b) { return a.tid < b.tid; });
     if (row.end != result::End::running) continue;
     for (result::EventCount& one : row.counts)
-      one.count = downgraded(std::move(one.count), Trust::partial, still_there);
+      one.count = downgraded(std::move(one.count), Trust::partial, still_running);
     for (result::Thread& thread : row.threads) {
       for (result::EventCount& one : thread.counts) {
-        one.count = downgraded(std::move(one.count), Trust::partial, still_there);
+        one.count = downgraded(std::move(one.count), Trust::partial, still_running);
       }
     }
   }

@@ -1,4 +1,4 @@
-// The processes and threads of a command, each with counters of its own.
+// Counts each process and thread of a command separately.
 #pragma once
 
 #include <map>
@@ -12,27 +12,27 @@
 
 namespace tally::backend::perf {
 
-/// Counts every thread of a command by itself: from its first instruction to its end, and of each program that a
-/// process executes. The command is traced for that; the sum of all is the command's count. (The kernel has a record of
-/// what a thread had counted when it ended, PERF_RECORD_READ; on Linux 6.18 it was missing for every second program.)
+/// Counts every thread of a command from its first instruction to its end, separately for each program that its process
+/// executes. Traces the command with ptrace. The sum is the command's count. (PERF_RECORD_READ reports the counts of a
+/// thread at its end, but on Linux 6.18 it was missing for every second program.)
 class Census final : public Meter, public Observer {
  public:
-  /// Follows a child that has executed nothing yet. `counters` has the events, and no target. Errors: cannot_measure
-  /// where the kernel lets nobody trace it.
+  /// Follows a child before its execve. `counters` has the events and no target. Errors: cannot_measure if the kernel
+  /// does not permit tracing.
   static Result<Census> follow(pid_t child, const CountOrder& order, const Counters& counters);
 
   void enable() override;
   std::vector<Count> read() override;
   bool takes(const linux::Change& change) override;
 
-  /// The processes in the order of their beginning, once for each program that they executed. Ends counting.
+  /// Ends counting, and returns the processes in the order of their start, one row for each program that they executed.
   std::vector<result::Process> finish();
 
  private:
-  // A thread that lives.
+  // A running thread.
   struct Thread {
     Counters counters;
-    std::vector<Count> before;  // what they held when its process executed what it now does; empty: nothing
+    std::vector<Count> before;  // its counts at the last execve of its process; empty: 0
     std::size_t row;
     std::string name;
   };
@@ -51,10 +51,10 @@ class Census final : public Meter, public Observer {
   const Counters* like_;
   bool counting_;
   std::vector<result::Process> rows_;
-  std::map<pid_t, std::size_t> row_of_;  // a process → what it executes
+  std::map<pid_t, std::size_t> row_of_;  // process → row of its current program
   std::map<pid_t, Thread> living_;
-  std::map<pid_t, pid_t> expected_;  // what has been begun and not been seen yet → by which process
-  std::vector<Count> ended_;         // of all threads that have
+  std::map<pid_t, pid_t> expected_;  // new process or thread that has not stopped yet → process that created it
+  std::vector<Count> ended_;         // sum of all threads that have ended
 };
 
 }  // namespace tally::backend::perf

@@ -12,7 +12,7 @@ namespace {
 
 using event::Family;
 
-// Twice the same, as an interrupt may come between.
+// Measures until two results are equal, because an interrupt may disturb one.
 std::optional<std::int64_t> added_by_fault(const linux::PerfEvent& event, const Corrections::Measure& measure) {
   constexpr int tries = 4;
   std::optional<std::int64_t> last;
@@ -43,12 +43,12 @@ std::optional<event::Event> interrupt_event(const linux::PmuDevice& core) {
   return interrupts_of({own->family, core.name, core.type, *code, 0, 0});
 }
 
-// A return to user mode is an instruction and a branch of the kernel's, whose end retires as the program's.
+// A return to user mode is an instruction and a branch of the kernel that retires in user mode.
 bool is_correctable(const event::Event& event) {
   return event.mode == event::Mode::user && event::class_of(event) == event::Class::correctable;
 }
 
-// measureme reads 0x01cb on Intel since Sandy Bridge, 0xcf on AMD before Zen and 0x2c on Zen. On Nehalem and Westmere
+// measureme uses 0x01cb on Intel since Sandy Bridge, 0xcf on AMD before Zen and 0x2c on Zen. On Nehalem and Westmere
 // 0x01cb is another event.
 std::optional<std::uint64_t> interrupt_code(Family family, const std::string& pmu) {
   switch (family) {
@@ -64,7 +64,7 @@ std::optional<std::uint64_t> interrupt_code(Family family, const std::string& pm
 
 Corrections::Corrections(const CountOrder& order, const std::vector<linux::PmuDevice>& cores, const Measure& measure)
     : order_(order), asked_(order.events.size()) {
-  // With several kinds of cores nobody knows on which of them a fault was taken.
+  // With several kinds of cores it is unknown which kind took a fault.
   if (cores.size() != 1) return;
   for (std::size_t i = 0; i < asked_; ++i) {
     if (!is_correctable(order.events[i])) continue;
@@ -85,10 +85,10 @@ Corrections::Corrections(const CountOrder& order, const std::vector<linux::PmuDe
     }
   }
   if (order.timing.on_interval) {
-    order_.timing.on_interval = [this, tell = order.timing.on_interval](const result::Interval& interval) {
+    order_.timing.on_interval = [this, report = order.timing.on_interval](const result::Interval& interval) {
       result::Interval own = interval;
       apply(own.counts);
-      tell(own);
+      report(own);
     };
   }
 }

@@ -1,4 +1,4 @@
-// What page faults and interrupts add to counts of instructions and branches: counted beside them, and taken off.
+// Subtracts what page faults and interrupts add to counts of instructions and branches.
 #pragma once
 
 #include <cstdint>
@@ -14,38 +14,38 @@
 
 namespace tally::backend::perf {
 
-/// The code of the event that counts hardware interrupts, for perf_event_open's raw type. Nothing where a processor has
-/// none that is known. Source: rust-lang/measureme; Intel's and AMD's event tables agree.
+/// Returns the code of the event that counts hardware interrupts, for perf_event_open's raw type; nothing if none is
+/// known for the processor. Source: rust-lang/measureme; Intel's and AMD's event tables agree.
 std::optional<std::uint64_t> interrupt_code(event::Family family, const std::string& pmu);
 
-/// The event that counts hardware interrupts on this PMU; nothing where none is known.
+/// Returns the event that counts hardware interrupts on this PMU; nothing if none is known.
 std::optional<event::Event> interrupt_event(const linux::PmuDevice& core);
 
 /// Whether page faults and interrupts may add to a count of this event.
 bool is_correctable(const event::Event& event);
 
-/// Counts user-mode page faults beside the events of a order, and hardware interrupts where that was asked for:
-/// those take a counter of the PMU. What each adds is measured here, on this machine, before anything runs.
+/// Counts user-mode page faults along with the events of an order, and on request hardware interrupts, which occupy a
+/// counter of the PMU. Measures on this machine, before the command runs, how much each adds.
 class Corrections {
  public:
-  /// How what a page fault adds to an event is measured.
+  /// Measures what a page fault adds to an event.
   using Measure = std::function<std::optional<linux::FaultCost>(const linux::PerfEvent&)>;
 
-  /// Cost: nothing unless a count of user mode that such returns add to is asked for; for each of these some 300 µs.
+  /// Cost: nothing unless the order has a user-mode count that such returns add to; about 300 µs for each of these.
   Corrections(const CountOrder& order, const std::vector<linux::PmuDevice>& cores,
               const Measure& measure = linux::count_page_faults);
   Corrections(const Corrections&) = delete;
   Corrections& operator=(const Corrections&) = delete;
 
-  /// What is to be counted: the order, with what is counted beside.
+  /// Returns the order with the additional events.
   const CountOrder& order() const { return order_; }
 
-  /// Gives the counts of that order their corrections, and takes away what was not asked for.
+  /// Adds corrections to the counts of that order, and removes the additional events.
   void apply(Counts& outcome) const;
 
  private:
   struct Added {
-    std::size_t place;  // of the event
+    std::size_t place;  // index of the event
     std::int64_t each;
   };
   void apply(std::vector<EventCount>& counts) const;
@@ -53,7 +53,7 @@ class Corrections {
   CountOrder order_;
   std::size_t asked_;
   std::vector<Added> added_;
-  std::size_t page_faults_ = 0;            // its place
+  std::size_t page_faults_ = 0;            // index of its event
   std::optional<std::size_t> interrupts_;  // the same
   std::vector<std::string> notices_;
 };

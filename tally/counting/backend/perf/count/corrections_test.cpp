@@ -18,8 +18,8 @@ TEST(Corrections, interrupts_have_a_code_on_processors_that_count_them) {
   EXPECT_EQ(interrupt_code(Family::arm, "arm_n1"), std::nullopt);
 }
 
-// libpfm4 has names for them on some of these processors.
-TEST(Corrections, the_codes_are_those_that_libpfm4_knows) {
+// libpfm4 has names for these events on some of the processors.
+TEST(Corrections, codes_agree_with_libpfm4) {
   int compared = 0;
   for (const event::pfm::Pmu& pmu : event::pfm::pmus()) {
     for (const char* name : {"HW_INTERRUPTS:RECEIVED", "INTERRUPTS_TAKEN", "INTERRUPT_TAKEN"}) {
@@ -41,7 +41,7 @@ CountOrder order_of(const char* events) {
   return order;
 }
 
-// A processor to whose instructions each fault adds `each`, and nothing to its branches.
+// A processor on which each fault adds `each` instructions and no branches.
 Corrections::Measure adds(std::int64_t each) {
   return [each](const linux::PerfEvent& event) {
     const bool branches = event.config == 4;
@@ -57,7 +57,7 @@ linux::PmuDevice the_core() {
   return core;
 }
 
-TEST(Corrections, nothing_is_counted_beside_what_needs_none) {
+TEST(Corrections, no_event_is_added_for_counts_that_need_no_correction) {
   for (const char* events : {"cycles", "instructions:k", "instructions:uk", "conditional-branches", "page-faults"}) {
     const Corrections corrections(order_of(events), {the_core()}, adds(1));
     EXPECT_EQ(corrections.order().events.size(), 1U) << events;
@@ -66,7 +66,7 @@ TEST(Corrections, nothing_is_counted_beside_what_needs_none) {
   EXPECT_EQ(several.order().events.size(), 1U) << "of which kind of core a fault was is not known";
 }
 
-// What a program of 1,000 instructions and 246 page faults reads there, in every place that an outcome has for it.
+// The counts of a program with 1,000 instructions and 246 page faults there, in every part of an outcome.
 Counts outcome_of(const CountOrder& order, std::int64_t each) {
   std::vector<EventCount> counts;
   for (const event::Event& event : order.events) {
@@ -87,12 +87,12 @@ Counts outcome_of(const CountOrder& order, std::int64_t each) {
   return outcome;
 }
 
-// The cycles stand first, so that no place is taken for another.
-TEST(Corrections, each_fault_is_taken_off_wherever_a_count_stands) {
+// The cycles come first, so that a wrong index shows.
+TEST(Corrections, each_fault_is_subtracted_in_every_part_of_the_outcome) {
   for (const std::int64_t each : {0, 1, 2}) {
     CountOrder order = order_of("cycles,branches,instructions");
-    std::vector<EventCount> told;
-    order.timing.on_interval = [&](const result::Interval& interval) { told = interval.counts; };
+    std::vector<EventCount> reported;
+    order.timing.on_interval = [&](const result::Interval& interval) { reported = interval.counts; };
     const Corrections corrections(order, {the_core()}, adds(each));
     ASSERT_EQ(corrections.order().events.size(), 4u);
     EXPECT_EQ(event::name(corrections.order().events[3]), "page-faults:u");
@@ -100,7 +100,7 @@ TEST(Corrections, each_fault_is_taken_off_wherever_a_count_stands) {
     corrections.order().timing.on_interval(outcome.intervals[0]);
     corrections.apply(outcome);
     for (const auto* counts : {&outcome.counts, &outcome.intervals[0].counts, &outcome.parts[0].counts,
-                               &outcome.processes[0].counts, &outcome.processes[0].threads[0].counts, &told}) {
+                               &outcome.processes[0].counts, &outcome.processes[0].threads[0].counts, &reported}) {
       ASSERT_EQ(counts->size(), 3u) << "what is counted beside is nobody's business";
       EXPECT_FALSE((*counts)[0].count.correction) << "of cycles";
       EXPECT_EQ((*counts)[1].count.correction, (Correction{1246, 0, 246, std::nullopt})) << "of branches";
@@ -109,7 +109,7 @@ TEST(Corrections, each_fault_is_taken_off_wherever_a_count_stands) {
   }
 }
 
-TEST(Corrections, what_differs_between_two_measurements_is_not_taken_off) {
+TEST(Corrections, costs_that_differ_between_measurements_are_not_subtracted) {
   std::int64_t calls = 0;
   const auto uneven = [&](const linux::PerfEvent&) { return linux::FaultCost{256 + 64 * (++calls % 2), 256, 64}; };
   EXPECT_EQ(Corrections(order_of("instructions"), {the_core()}, uneven).order().events.size(), 1u);
@@ -118,7 +118,7 @@ TEST(Corrections, what_differs_between_two_measurements_is_not_taken_off) {
   EXPECT_EQ(Corrections(order_of("instructions"), {the_core()}, refused).order().events.size(), 1u);
 }
 
-TEST(Corrections, of_interrupts_that_nobody_can_count_there_is_a_word) {
+TEST(Corrections, a_notice_reports_interrupts_that_cannot_be_counted) {
   CountOrder order = order_of("instructions");
   order.count_interrupts = true;
   linux::PmuDevice arm = the_core();

@@ -1,4 +1,4 @@
-// Processors with several kinds of cores, on a machine made of files: no hardware here has them.
+// Tests processors with several kinds of cores on a simulated sysfs, because no test machine has them.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As Linux 6.5 describes a Core i9-12900K.
+// A Core i9-12900K as Linux 6.5 describes it.
 const std::map<std::string, std::string> alder_lake{
     {"cpu_core/type", "4"},
     {"cpu_core/cpus", "0-15"},
@@ -54,7 +54,7 @@ class Kinds : public testing::Test {
   std::vector<linux::PmuDevice> cores_;
 };
 
-TEST_F(Kinds, an_event_without_a_pmu_is_asked_of_each) {
+TEST_F(Kinds, an_event_without_a_pmu_is_counted_by_each) {
   const std::vector<Encoded> cycles = encoded("cycles");
   ASSERT_EQ(cycles.size(), 2u);
   EXPECT_EQ(cycles[0].event, (linux::PerfEvent{0, 0xA00000000, true, false}));
@@ -70,7 +70,7 @@ TEST_F(Kinds, an_event_without_a_pmu_is_asked_of_each) {
   EXPECT_EQ(encoded("page-faults").size(), 1u) << "the kernel's own";
 }
 
-TEST_F(Kinds, an_event_of_one_pmu_is_asked_of_that_alone) {
+TEST_F(Kinds, an_event_of_one_pmu_is_counted_by_that_only) {
   const std::vector<Encoded> of_core = encoded("cpu_core/event=0x2e,umask=0x41/");
   ASSERT_EQ(of_core.size(), 1u) << "the number of cpu_core is that of codes without a PMU, too";
   EXPECT_EQ(of_core[0].event, (linux::PerfEvent{4, 0x412e, true, false}));
@@ -81,7 +81,7 @@ TEST_F(Kinds, an_event_of_one_pmu_is_asked_of_that_alone) {
 TEST_F(Kinds, every_kind_must_count_all_events_of_a_pass) {
   const std::vector<event::Event> events = *event::parse_lists(
       {"branches,cycles,instructions,cpu_core/event=0x2e,umask=0x41/,page-faults"}, {root_, "adl_glc"});
-  // Four counters on the one, two on the other.
+  // Four counters on cpu_core, two on cpu_atom.
   const auto planned = plan(events, {}, cores_, [](const std::vector<linux::PerfEvent>& together) {
     const bool of_atom = (together.front().config >> 32) == 10 || together.front().type == 10;
     return together.size() <= (of_atom ? 2u : 4u);
@@ -101,7 +101,7 @@ TEST_F(Kinds, interrupts_take_a_counter_in_passes_that_they_add_to) {
   const auto cycles_first = *event::parse_lists({"cycles,cycles:k,cycles:uk,instructions"}, {root_, "adl_glc"});
   EXPECT_EQ(plan(cycles_first, interrupts, one, three).passes, (std::vector<event::Pass>{{0, 1, 2}, {3}}))
       << "to cycles they add nothing";
-  // Of a PMU that does not count them nothing is taken away.
+  // Interrupts occupy no counter of a PMU that does not count them.
   const auto no_such_event = [](const std::vector<linux::PerfEvent>& together) {
     for (const linux::PerfEvent& event : together) {
       if ((event.config & 0xFFFF) == 0x1cb) return false;
@@ -111,7 +111,7 @@ TEST_F(Kinds, interrupts_take_a_counter_in_passes_that_they_add_to) {
   EXPECT_EQ(plan(events, interrupts, one, no_such_event).passes, (std::vector<event::Pass>{{0, 1, 2}, {3}}));
 }
 
-// Two kinds of cores that this kernel takes for the two: its own page faults, and faults that need no disk.
+// Two kinds of cores that exist everywhere, because both are the kernel's software PMU: `r2` is its page faults.
 TEST_F(Kinds, each_has_a_row_of_its_own) {
   std::vector<linux::PmuDevice> cores(2);
   cores[0].name = "cpu_atom";
@@ -132,7 +132,7 @@ TEST_F(Kinds, each_has_a_row_of_its_own) {
       << "with one kind the whole is the row";
 }
 
-TEST(CoreTypes, a_row_is_what_was_counted_there_and_as_good_as_the_whole) {
+TEST(CoreTypes, a_row_has_the_raw_count_and_the_trust_of_the_whole) {
   const Reading atom{700, Nanoseconds{100}, Nanoseconds{60}};
   const Reading core{300, Nanoseconds{100}, Nanoseconds{20}};
   const Count whole = of_core_types({atom, core}, parse_source("cpu_atom, cpu_core"), true);
@@ -147,7 +147,7 @@ constexpr Reading part(std::int64_t raw, std::int64_t enabled, std::int64_t runn
   return {raw, Nanoseconds{enabled}, Nanoseconds{running}};
 }
 
-TEST(CoreTypes, what_two_kinds_counted_by_turns_is_whole_where_the_times_add_up) {
+TEST(CoreTypes, counts_by_turns_are_complete_if_the_times_add_up) {
   const Count whole = of_core_types({part(700, 100, 60), part(300, 100, 40)}, parse_source("cpu_atom, cpu_core"), true);
   EXPECT_EQ(whole.value, 1000);
   EXPECT_EQ(whole.trust, Trust::counted);
@@ -164,7 +164,7 @@ TEST(CoreTypes, nothing_is_scaled) {
   EXPECT_EQ(one.trust, Trust::partial);
 }
 
-TEST(CoreTypes, processors_count_all_the_time_each) {
+TEST(CoreTypes, each_cpu_counts_all_the_time) {
   EXPECT_EQ(of_core_types({part(700, 100, 100), part(300, 100, 100)}, parse_source("both"), false).trust,
             Trust::counted);
   EXPECT_EQ(of_core_types({part(700, 100, 100), part(300, 100, 90)}, parse_source("both"), false).trust,

@@ -20,20 +20,20 @@ event::Plan plan(const std::vector<event::Event>& events, const std::optional<ev
       return std::any_of(cores.begin(), cores.end(), [&](const auto& core) { return is_counted_by(encoded, core); });
     }));
   }
-  std::vector<Encoded> beside = interrupts ? encode(*interrupts, cores) : std::vector<Encoded>{};
-  // What the PMU does not count at all takes no counter away.
-  std::erase_if(beside, [&](const Encoded& encoded) { return !together({encoded.event}); });
+  std::vector<Encoded> extra = interrupts ? encode(*interrupts, cores) : std::vector<Encoded>{};
+  // An event that the PMU does not count occupies no counter.
+  std::erase_if(extra, [&](const Encoded& encoded) { return !together({encoded.event}); });
   return event::plan_passes(events, needs_counter, [&](const event::Pass& pass) {
     const bool corrected =
-        std::any_of(pass.begin(), pass.end(), [&](std::size_t place) { return is_correctable(events[place]); });
+        std::any_of(pass.begin(), pass.end(), [&](std::size_t index) { return is_correctable(events[index]); });
     return std::all_of(cores.begin(), cores.end(), [&](const linux::PmuDevice& core) {
       std::vector<linux::PerfEvent> own;
-      for (const std::size_t place : pass) {
-        for (const Encoded& encoded : all[place]) {
+      for (const std::size_t index : pass) {
+        for (const Encoded& encoded : all[index]) {
           if (is_counted_by(encoded, core)) own.push_back(encoded.event);
         }
       }
-      for (const Encoded& encoded : beside) {
+      for (const Encoded& encoded : extra) {
         if (corrected && is_counted_by(encoded, core)) own.push_back(encoded.event);
       }
       return own.empty() || together(own);

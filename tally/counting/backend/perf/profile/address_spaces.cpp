@@ -9,22 +9,22 @@
 namespace tally::backend::perf {
 namespace {
 
-// The kernel's code in every process. Its image begins where it is mapped.
+// The kernel's code that is mapped into every process. Addresses are offsets from where it is mapped.
 constexpr std::string_view vdso = "[vdso]";
 
 result::CodeFile file_of(std::string_view name, std::uint64_t inode, std::uint32_t major, std::uint32_t minor,
                          std::span<const std::byte> build_id = {}) {
-  result::CodeFile made{std::string(name), inode, major, minor};
+  result::CodeFile file{std::string(name), inode, major, minor};
   if (!build_id.empty()) {
-    made.identity.emplace();
-    for (const std::byte byte : build_id) made.identity->build_id += fmt::format("{:02x}", static_cast<unsigned>(byte));
+    file.identity.emplace();
+    for (const std::byte byte : build_id) file.identity->build_id += fmt::format("{:02x}", static_cast<unsigned>(byte));
   }
-  // What the kernel says of memory without a file (mm/mmap.c), as the list of mappings says it.
-  if (!made.is_file() && made.path == "//anon") made.path.clear();
+  // The kernel's name for memory without a file (mm/mmap.c); the list of mappings has an empty name for it.
+  if (!file.is_file() && file.path == "//anon") file.path.clear();
   constexpr std::string_view deleted = " (deleted)";
-  if (made.is_file() && made.path.ends_with(deleted)) made.path.resize(made.path.size() - deleted.size());
-  made.by_offset = !made.is_file() && made.path == vdso;
-  return made;
+  if (file.is_file() && file.path.ends_with(deleted)) file.path.resize(file.path.size() - deleted.size());
+  file.by_offset = !file.is_file() && file.path == vdso;
+  return file;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ std::uint32_t AddressSpaces::file(const result::CodeFile& file) {
   return place->second;
 }
 
-// What lay there before is gone; what is left of it on either side stays.
+// Replaces what was mapped there before; the rest of it on either side stays.
 void AddressSpaces::map(Space& space, std::uint64_t start, const Mapped& mapped) {
   auto at = space.upper_bound(start);
   if (at != space.begin()) --at;
@@ -62,11 +62,11 @@ void AddressSpaces::add(std::int32_t process, const linux::CodeMapping& mapping)
 }
 
 void AddressSpaces::see(const linux::CodeRecord& record) {
-  using What = linux::CodeRecord::What;
-  if (record.what == What::executed) spaces_[record.process].clear();
-  if (record.what == What::begun && record.process != record.parent_process)
+  using Kind = linux::CodeRecord::What;
+  if (record.what == Kind::executed) spaces_[record.process].clear();
+  if (record.what == Kind::begun && record.process != record.parent_process)
     spaces_[record.process] = spaces_[record.parent_process];
-  if (record.what != What::mapped) return;
+  if (record.what != Kind::mapped) return;
   result::CodeFile of = file_of(record.name, record.inode, record.device_major, record.device_minor, record.build_id);
   of.generation = record.generation;
   if (record.inode != 0) of.mapped_ns = record.time_ns + since_1970_ns_;

@@ -1,4 +1,4 @@
-// What processes have mapped of code, as records of their counters tell it.
+// Tracks the code that processes have mapped, from the records of their counters.
 #pragma once
 
 #include <cstdint>
@@ -13,37 +13,37 @@
 
 namespace tally::backend::perf {
 
-/// Where an instruction is: a file of files(), and as CodeRow::address there.
+/// The location of an instruction: an index in files(), and the address in that file as in CodeRow::address.
 struct CodePlace {
   std::uint32_t file = 0;
   std::uint64_t address = 0;
   bool operator==(const CodePlace&) const = default;
 };
 
-/// Pure.
+/// The address spaces of processes. Pure.
 class AddressSpaces {
  public:
-  /// When counting begins, in time since 1970, and what is to be added to the times of records to make them that.
+  /// Sets when counting begins, in time since 1970, and the offset from record times to that clock.
   void begin(std::int64_t now_ns, std::int64_t since_1970_ns) {
     began_ns_ = now_ns;
     since_1970_ns_ = since_1970_ns;
   }
 
-  /// Records of mapping, beginning and executing; others are nothing to it.
+  /// Handles a record of a mapping, a fork or an execve; ignores others.
   void see(const linux::CodeRecord& record);
 
-  /// What a process has mapped already.
+  /// Adds a mapping that a process has from before.
   void add(std::int32_t process, const linux::CodeMapping& mapping);
-  /// Whether anything is known of it.
+  /// Whether the process has been seen.
   bool knows(std::int32_t process) const { return spaces_.count(process) != 0; }
 
-  /// Of an instruction of a process; nothing where no code is mapped.
+  /// Returns the location of an instruction of a process; nothing if no code is mapped there.
   std::optional<CodePlace> find(std::int32_t process, std::uint64_t address) const;
-  /// The same; of memory that nobody told of, a file without a name.
+  /// The same; for unknown memory, a location in a file without a name.
   CodePlace place(std::int32_t process, std::uint64_t address);
-  /// Of one of the kernel's.
+  /// Returns the location of an instruction of the kernel.
   CodePlace kernels(std::uint64_t address);
-  /// Of one of a virtual machine's.
+  /// Returns the location of an instruction of a virtual machine.
   CodePlace guests(std::uint64_t address);
 
   const std::vector<result::CodeFile>& files() const { return files_; }
@@ -53,7 +53,7 @@ class AddressSpaces {
     std::uint64_t end = 0, offset = 0;
     std::uint32_t file = 0;
   };
-  using Space = std::map<std::uint64_t, Mapped>;  // by where it begins
+  using Space = std::map<std::uint64_t, Mapped>;  // by start address
 
   std::uint32_t file(const result::CodeFile& file);
   static void map(Space& space, std::uint64_t start, const Mapped& mapped);

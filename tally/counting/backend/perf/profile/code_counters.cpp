@@ -19,11 +19,11 @@ using event::Id;
 using linux::PerfStart;
 using linux::PerfTarget;
 
-// Some 4,000 a second, as perf takes them; a prime number, so that what a program does every millisecond does not
-// always meet the same instruction of it.
+// About 4,000 per second, as perf has it; a prime number, so that a program with a period of one millisecond is not
+// always sampled at the same instruction.
 constexpr std::uint64_t usual_frequency = 3989;
 
-// Rings of all processors together, and of one. A ring for what programs do is a quarter of it.
+// Bytes of the rings of all CPUs together, and of one. A ring for process records is a quarter of it.
 constexpr std::size_t memory_limit = 64 << 20, ring_limit = 2 << 20, least_pages = 8;
 
 bool is_fault(Id id) {
@@ -42,19 +42,19 @@ linux::PerfSampling perf_sampling(const result::EventSampling& how, bool calls) 
   return sampling;
 }
 
-/// Of all events: --every is for all of them. 0 where there is none, or where each tells that it is one.
+/// Returns the period of all events, because --every applies to all; 0 if there is none, or if every event is a sample.
 std::uint64_t fixed_period(const CodeEvents& events) {
   return events.events.empty() || events.events.front().sampling.every <= 1 ? 0 : events.events.front().sampling.every;
 }
 
-/// How near the PMU gets to the instruction that counted: 0 where it says nothing (Documentation/ABI/testing/
-/// sysfs-bus-event_source-devices-caps). Arm's driver takes any level, and has none.
+/// Returns how close to the counted instruction the PMU can sample: 0 if it does not report that (Documentation/ABI/
+/// testing/sysfs-bus-event_source-devices-caps). Arm's driver accepts any level, and has none.
 int most_precise(const std::string& pmu) {
   const auto level = parse_integer(linux::content("/sys/bus/event_source/devices/" + pmu + "/caps/max_precise"));
   return level ? static_cast<int>(std::clamp<std::int64_t>(*level, 0, 2)) : 0;
 }
 
-/// Finds out how the kernel takes it; 0, or why it does not.
+/// Finds the settings with which the kernel opens the event; returns 0, or the errno with which it refuses.
 int try_event(CodeEvents::One& one, bool calls) {
   const PerfTarget here{0, -1, false, PerfStart::when_enabled};
   while (true) {
@@ -105,7 +105,7 @@ Result<CodeEvents::One> code_event(const event::Event& event, const ProfileOrder
   return one;
 }
 
-// There is no counter of this kind of cores on this processor.
+// This CPU has no cores of the counter's kind.
 bool is_elsewhere(int os_errno) { return os_errno == EINVAL || os_errno == ENOENT || os_errno == ENODEV; }
 
 tl::unexpected<Error> not_opened(int os_errno) {
@@ -118,14 +118,14 @@ tl::unexpected<Error> not_opened(int os_errno) {
 }  // namespace
 
 Result<CodeEvents> code_events(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores) {
-  CodeEvents made;
-  made.calls = order.calls;
+  CodeEvents sampled;
+  sampled.calls = order.calls;
   for (const event::Event& event : order.events) {
     auto one = code_event(event, order, cores);
     if (!one) return fail(one.error());
-    made.events.push_back(*std::move(one));
+    sampled.events.push_back(*std::move(one));
   }
-  return made;
+  return sampled;
 }
 
 CodeCounters::CodeCounters(const CodeEvents& events)
@@ -158,13 +158,14 @@ Result<void> CodeCounters::open_events(const PerfTarget& target, std::vector<Ope
   return {};
 }
 
-// As large as the kernel lets a user have them.
+// Maps rings as large as the kernel permits to the user.
 Result<void> CodeCounters::map_rings(int processor, std::size_t first) {
   while (true) {
-    auto tidings = linux::SampleRing::map(counters_[first].counter, std::max<std::size_t>(pages_ / 4, 1));
-    auto samples = tidings ? linux::SampleRing::map(counters_[first + 1].counter, pages_) : std::move(tidings);
-    if (tidings && samples) {
-      rings_.add(std::move(*tidings));
+    auto process_records = linux::SampleRing::map(counters_[first].counter, std::max<std::size_t>(pages_ / 4, 1));
+    auto samples =
+        process_records ? linux::SampleRing::map(counters_[first + 1].counter, pages_) : std::move(process_records);
+    if (process_records && samples) {
+      rings_.add(std::move(*process_records));
       rings_.add(std::move(*samples));
       processors_.push_back({processor, first, first + 1});
       return {};
@@ -178,17 +179,17 @@ Result<void> CodeCounters::open_on(std::int32_t thread, int processor, PerfStart
   const PerfTarget target{thread, processor, thread >= 0, start};
   const linux::PerfEvent nothing{linux::perf_type_software, static_cast<std::uint64_t>(linux::KernelEvent::dummy),
                                  true};
-  linux::PerfSampling telling = perf_sampling({}, events_.calls);
-  telling.period = 0;
-  telling.by_frequency = false;
-  telling.report_threads = telling.report_mappings = true;
-  // Records of what programs do come where the counter is on: from the start of the command, or of tally.
+  linux::PerfSampling sampling = perf_sampling({}, events_.calls);
+  sampling.period = 0;
+  sampling.by_frequency = false;
+  sampling.report_threads = sampling.report_mappings = true;
+  // Process records arrive only while their counter is on: from the start of the command, or at once.
   PerfTarget always = target;
   if (start == PerfStart::when_enabled) always.start = PerfStart::at_once;
   std::vector<Opened> opened;
-  opened.push_back({linux::open_sampled(nothing, always, telling), none});
+  opened.push_back({linux::open_sampled(nothing, always, sampling), none});
   const int why = opened.front().counter.os_errno;
-  if (why == ENODEV) return {};  // it is switched off
+  if (why == ENODEV) return {};  // the CPU is offline
   if (why == ESRCH) return fail(Code::cannot_measure, "the thread has ended", "", ESRCH);
   if (why != 0) return not_opened(why);
   if (auto others = open_events(target, opened); !others) return others;
@@ -201,7 +202,7 @@ Result<void> CodeCounters::open_on(std::int32_t thread, int processor, PerfStart
     if (auto mapped = map_rings(processor, first); !mapped) return mapped;
   const OneProcessor& rings = is_new ? processors_.back() : *known;
   for (std::size_t i = first; i < counters_.size(); ++i) {
-    const std::size_t into = counters_[i].event == none ? rings.tidings : rings.samples;
+    const std::size_t into = counters_[i].event == none ? rings.process_records : rings.samples;
     if (i != into) counters_[i].counter.write_into(counters_[into].counter);
   }
   return {};
@@ -229,15 +230,15 @@ void CodeCounters::disable() const {
   for (const Opened& one : counters_) one.counter.disable();
 }
 
-void CodeCounters::name_counters(const std::function<void(std::uint64_t, std::size_t)>& told) const {
+void CodeCounters::name_counters(const std::function<void(std::uint64_t, std::size_t)>& use_counter) const {
   for (const Opened& one : counters_)
-    if (one.event != none) told(one.counter.id(), one.event);
+    if (one.event != none) use_counter(one.counter.id(), one.event);
 }
 
 std::vector<int> CodeCounters::descriptors() const {
   std::vector<int> all;
   for (const OneProcessor& one : processors_)
-    all.insert(all.end(), {counters_[one.tidings].counter.fd.get(), counters_[one.samples].counter.fd.get()});
+    all.insert(all.end(), {counters_[one.process_records].counter.fd.get(), counters_[one.samples].counter.fd.get()});
   return all;
 }
 
@@ -250,7 +251,7 @@ linux::PerfValue CodeCounters::total(std::size_t event) const {
     sum.enabled += value.enabled;
     sum.running += value.running;
   }
-  // Each processor's counter of a thread waits while the thread runs on another one.
+  // A thread's counter on one CPU waits while the thread runs on another.
   if (!everywhere_ && !processors_.empty()) sum.enabled /= static_cast<std::int64_t>(processors_.size());
   return sum;
 }

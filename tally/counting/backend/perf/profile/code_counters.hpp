@@ -1,4 +1,4 @@
-// Counters that sample where code is, on threads and all that these begin; and their rings.
+// Counters that sample the code of threads and of their descendants, with their ring buffers.
 #pragma once
 
 #include <cstdint>
@@ -14,54 +14,54 @@
 
 namespace tally::backend::perf {
 
-/// The events of a order, as they are sampled here.
+/// The events of an order, with how to sample them.
 struct CodeEvents {
   struct One {
     std::vector<linux::PerfEvent> kinds;  ///< one for each kind of cores
-    result::EventSampling sampling;       ///< how
-    CountSource source;                   ///< as of Encoded, of all kinds of cores
-    std::string doubt;                    ///< as of Encoded
+    result::EventSampling sampling;       ///< settings of the samples
+    CountSource source;                   ///< as in Encoded, of all kinds of cores
+    std::string doubt;                    ///< as in Encoded
   };
   std::vector<One> events;
   bool calls = false;
 };
 
-/// What the order's events can be. Opens their counters on this thread, to see what the kernel takes. Errors:
-/// cannot_measure for one that has no place in the code, or that the kernel does not sample.
+/// Returns how each event of the order can be sampled. Opens counters on this thread to find what the kernel accepts.
+/// Errors: cannot_measure if an event does not occur at an instruction, or the kernel cannot sample it.
 Result<CodeEvents> code_events(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores);
 
-/// One ring for samples and one for what programs do on each processor, so that samples do not crowd that out.
+/// Each CPU has a ring for process records (mappings, forks, names) and one for samples, which would crowd them out.
 class CodeCounters {
  public:
   explicit CodeCounters(const CodeEvents& events);
 
-  /// On a thread and all that it begins, or, where it is −1, on whatever runs. Errors: cannot_measure.
+  /// Opens counters on a thread and its descendants, or on everything that runs (−1). Errors: cannot_measure.
   Result<void> open(std::int32_t thread, linux::PerfStart start);
 
-  /// Begins to sample, where that was not by itself. What programs do is told from the opening on.
+  /// Starts counters that do not start by themselves. Process records arrive from the opening on.
   void enable() const;
   void disable() const;
 
-  /// Calls `told` with each counter's number, and the place of its event.
-  void name_counters(const std::function<void(std::uint64_t, std::size_t)>& told) const;
-  /// Descriptors that become readable when a ring is filling.
+  /// Calls `use_counter` with each counter's ID and the index of its event.
+  void name_counters(const std::function<void(std::uint64_t, std::size_t)>& use_counter) const;
+  /// Returns descriptors that become readable when a ring fills.
   std::vector<int> descriptors() const;
-  /// As MergedRings::take().
+  /// See MergedRings::take().
   void take(std::int64_t until_ns, const std::function<void(const linux::CodeRecord&)>& visit) {
     rings_.take(until_ns, visit);
   }
-  /// What the counters of an event hold, and how long they were to count and did, all threads added up. Cost: a system
-  /// call each.
+  /// Returns the sum of an event's counters over all threads: value, time enabled and time running. Cost: a system call
+  /// for each counter.
   linux::PerfValue total(std::size_t event) const;
 
  private:
   struct OneProcessor {
     int processor = 0;
-    std::size_t tidings = 0, samples = 0;  // counters that have the rings
+    std::size_t process_records = 0, samples = 0;  // indexes of the counters that own the rings
   };
   struct Opened {
     linux::PerfCounter counter;
-    std::size_t event = 0;  // none: of what programs do
+    std::size_t event = 0;  // none: a counter for process records
   };
   static constexpr std::size_t none = ~std::size_t{0};
   Result<void> open_on(std::int32_t thread, int processor, linux::PerfStart start);

@@ -25,14 +25,14 @@
 namespace tally::backend::perf {
 namespace {
 
-// Rings are emptied as they fill, and so often at least.
+// Rings are emptied as they fill, and at least after this time.
 constexpr int poll_each_ms = 100;
 
-// What another processor wrote shortly before may be seen shortly after: it is waited for, so that code is mapped
-// before it is sampled.
+// Records of different CPUs may arrive late by a little. Waiting this long ensures that a mapping is seen before its
+// samples.
 constexpr std::int64_t patience_ns = 20'000'000;
 
-/// Of user mode alone, by its name, its modifier or --user.
+/// Whether the user asked for user mode only: by the event's name, its modifier or --user.
 bool was_asked_so(const ProfileOrder& order, const event::Event& event) {
   return order.sampling.user_only || event.id == event::Id::user_page_faults ||
          (event::has_modes(event::definition(event.id).kind) && event.mode == event::Mode::user);
@@ -58,8 +58,7 @@ class CodeRun {
     return {};
   }
 
-  /// Adds the code's counts, and their sums, to the result. `command`: the figures of what was counted, where that was
-  /// a command.
+  /// Adds the profile and its sums to the outcome. `command`: the statistics of the command, if a command was counted.
   void finish(CodeProfile& outcome, const Left& left, const RunStatistics* command = nullptr) {
     counters_.disable();
     reader_->finish();
@@ -116,7 +115,7 @@ class CodeRun {
       count = downgraded(
           std::move(count), Trust::partial,
           fmt::format("the kernel stopped sampling {} times, lest it take too much time", thousands(how.throttled)));
-    // Times of several processors are not read at one moment.
+    // The times of several CPUs are not read at the same moment.
     constexpr double all_of_it = 0.99;
     if (static_cast<double>(total.running.count()) < all_of_it * static_cast<double>(total.enabled.count()))
       count = downgraded(
@@ -161,8 +160,8 @@ void add_living(CodeSamples& samples, std::int32_t process) {
     samples.add_thread(thread, linux::content(fmt::format("/proc/{}/task/{}/comm", process, thread)));
 }
 
-/// Opens on all threads of the processes, and again until none began meanwhile: those that a thread begins after its
-/// counters were opened are sampled with it, and which another one began nobody can tell.
+/// Opens the counters on all threads of the processes, and again until no thread started in the meantime. Threads that
+/// an opened thread starts are sampled with it; threads of an unopened one are not, and cannot be distinguished.
 Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const CodeEvents& events) {
   constexpr int tries_at_most = 20;
   const auto threads_now = [&] {
@@ -189,7 +188,7 @@ Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const 
   }
 }
 
-/// Everything that runs, while the command does, or until the user says so.
+/// Samples everything that runs, while the command runs or until the user interrupts.
 Result<CodeProfile> run_everywhere(const ProfileOrder& order, const CodeEvents& events) {
   CodeRun run(order, events);
   if (auto opened = run.counters().open(-1, linux::PerfStart::when_enabled); !opened) {
@@ -228,7 +227,7 @@ Result<CodeProfile> run_attached(const ProfileOrder& order, const CodeEvents& ev
   using Taken = linux::Signals::Taken;
   auto run = open_attached(order, events);
   if (!run) return fail(run.error());
-  // What was mapped before the counters were opened; what came since is told by them.
+  // The mappings from before the counters were opened; the counters report later ones.
   for (const std::int32_t process : order.target.attachment.processes) add_living((*run)->samples(), process);
   linux::Living living(order.target.attachment.processes, {});
   const Nanoseconds started = linux::now();

@@ -1,4 +1,4 @@
-// A command or an attachment, with samples of where it counts its events.
+// Samples the code of a command or an attachment.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace tally::backend::perf {
 
-/// Runs the order's command, or waits for the end of what it is attached to, and hands the code's counts on. Errors:
-/// those of Backend::run(), and of code_events().
+/// Runs the order's command, or waits until the attached processes end, and returns the profile. Errors: those of
+/// Backend::run() and code_events().
 Result<CodeProfile> run_code(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores);
 
 }  // namespace tally::backend::perf

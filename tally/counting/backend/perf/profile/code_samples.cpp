@@ -7,21 +7,21 @@
 namespace tally::backend::perf {
 namespace {
 
-using What = linux::CodeRecord::What;
+using Kind = linux::CodeRecord::What;
 
-// Different stacks that are told apart: some 100 bytes each.
+// The limit of distinct call stacks: about 100 bytes each.
 constexpr std::size_t most_calls = 2'000'000;
 
-// What the kernel keeps of a thread's name: TASK_COMM_LEN, without the zero.
+// The length of a thread's name in the kernel: TASK_COMM_LEN without the zero.
 constexpr std::size_t name_bytes = 15;
 
-/// Of all that was mapped, what was sampled.
+/// Keeps only the mapped files that have samples.
 void keep_used_files(const std::vector<result::CodeFile>& files, result::CodeCounts& code) {
   constexpr std::uint32_t unused = ~std::uint32_t{0};
-  std::vector<std::uint32_t> places(files.size(), unused);
+  std::vector<std::uint32_t> numbers(files.size(), unused);
   const auto keep = [&](std::uint32_t& file) {
     if (file == result::CodeCall::no_file) return;
-    std::uint32_t& place = places[file];
+    std::uint32_t& place = numbers[file];
     if (place == unused) {
       place = static_cast<std::uint32_t>(code.files.size());
       code.files.push_back(files[file]);
@@ -52,7 +52,7 @@ void CodeSamples::add_process(std::int32_t process, const std::string& name,
   for (const linux::CodeMapping& mapping : mappings) spaces_.add(process, mapping);
 }
 
-// The file that is mapped first is the program: its name is whole.
+// The first mapped file is the program, and its name is complete.
 void CodeSamples::name_program(const linux::CodeRecord& record) {
   const auto unnamed = unnamed_.find(record.process);
   if (unnamed == unnamed_.end() || (record.inode == 0 && record.build_id.empty())) return;
@@ -66,19 +66,19 @@ void CodeSamples::see(const linux::CodeRecord& record) {
   spaces_.see(record);
   const auto event = events_.find(record.id);
   switch (record.what) {
-    case What::sample: sample(record); break;
-    case What::mapped: name_program(record); break;
-    case What::begun:
+    case Kind::sample: sample(record); break;
+    case Kind::mapped: name_program(record); break;
+    case Kind::begun:
       threads_[record.thread] = threads_[record.parent_thread];
       if (record.process != record.parent_process) programs_[record.process] = programs_[record.parent_process];
       break;
-    case What::executed:
+    case Kind::executed:
       programs_[record.process] = record.name;
       unnamed_[record.process] = true;
       [[fallthrough]];
-    case What::named: threads_[record.thread] = record.name; break;
-    case What::lost: (event == events_.end() ? lost_tidings_ : sampling_[event->second].lost) += record.value; break;
-    case What::throttled:
+    case Kind::named: threads_[record.thread] = record.name; break;
+    case Kind::lost: (event == events_.end() ? lost_tidings_ : sampling_[event->second].lost) += record.value; break;
+    case Kind::throttled:
       if (event != events_.end()) ++sampling_[event->second].throttled;
       break;
     default: break;
@@ -89,7 +89,7 @@ std::uint32_t CodeSamples::owner_of(const linux::CodeRecord& record) {
   const std::string& program = programs_[record.process];
   const auto [place, is_new] = owner_numbers_.try_emplace({record.process, record.thread, program}, owners_.size());
   if (is_new) owners_.push_back({record.process, program, record.thread, ""});
-  // The last of its names: most threads get theirs soon after they begin.
+  // The last name wins: most threads set it soon after they start.
   owners_[place->second].thread = threads_[record.thread];
   return place->second;
 }
@@ -114,8 +114,8 @@ void CodeSamples::sample(const linux::CodeRecord& record) {
   if (calls_) add_calls(record, owner, event);
 }
 
-// The chain has the instruction itself first, and then where calls are to return to: the call is right before that.
-// Where the kernel was entered nothing was called: the program's first address is the one that it was at.
+// Entries of the chain are the sampled instruction, then return addresses; the call is right before each of these. At
+// an entry to the kernel there is no call: the program's first address is the interrupted instruction.
 void CodeSamples::add_calls(const linux::CodeRecord& record, std::uint32_t owner, std::size_t event) {
   frames_.clear();
   bool in_kernel = record.in_kernel, is_return = false;
@@ -127,13 +127,13 @@ void CodeSamples::add_calls(const linux::CodeRecord& record, std::uint32_t owner
       continue;
     }
     const std::uint64_t address = is_return ? entry - 1 : entry;
-    // Code that keeps no frame pointers has something else in their place: the chain ends where no code is. While a
-    // program is being executed there is none of it yet.
+    // Code without frame pointers has other values there: the chain ends at an address without code. While a program is
+    // being executed, none of its code is mapped yet.
     if (!in_kernel && !frames_.empty() && !spaces_.find(record.process, address)) break;
     frames_.push_back(place(record, in_kernel, address));
     is_return = true;
   }
-  // A chain may be empty; and where the PMU is precise, the place is known better than the chain says.
+  // A chain may be empty, and with a precise PMU the address of the sample is better than the chain's first one.
   const CodePlace at = place(record, record.in_kernel, record.address);
   if (frames_.empty()) frames_.push_back(at);
   frames_.front() = at;
@@ -159,17 +159,17 @@ void CodeSamples::add_calls(const linux::CodeRecord& record, std::uint32_t owner
 
 result::CodeCounts CodeSamples::finish() {
   const std::size_t events = sampling_.size();
-  result::CodeCounts made;
+  result::CodeCounts code;
   std::vector<std::int64_t> totals(events);
   for (const auto& [row, cells] : rows_) {
     result::CodeRow one;
     one.owner = row.owner;
     one.file = row.file;
     one.address = row.address;
-    made.rows.push_back(one);
+    code.rows.push_back(one);
     for (std::size_t e = 0; e < events; ++e) {
-      made.counts.push_back(cells[e].events);
-      made.samples.push_back(cells[e].samples);
+      code.counts.push_back(cells[e].events);
+      code.samples.push_back(cells[e].samples);
       totals[e] += cells[e].events;
     }
   }
@@ -177,7 +177,7 @@ result::CodeCounts CodeSamples::finish() {
     const auto total = static_cast<double>(totals[e]);
     sampling_[e].effective = squares_[e] == 0 ? 0 : total * total / squares_[e];
   }
-  made.self = self_;
+  code.self = self_;
   for (const Call& call : tree_) {
     result::CodeCall one;
     one.owner = call.owner;
@@ -186,16 +186,16 @@ result::CodeCounts CodeSamples::finish() {
     one.site = call.site.address;
     one.target_file = call.target.file;
     one.target = call.target.address;
-    made.calls.push_back(one);
+    code.calls.push_back(one);
   }
-  made.inclusive = result::inclusive_counts(made.calls, made.self, events);
-  made.calls_cut = calls_cut_;
-  keep_used_files(spaces_.files(), made);
-  made.owners = owners_;
-  made.sampling = sampling_;
-  made.repeated.resize(events);
-  made.unplaced.resize(events);
-  return made;
+  code.inclusive = result::inclusive_counts(code.calls, code.self, events);
+  code.calls_cut = calls_cut_;
+  keep_used_files(spaces_.files(), code);
+  code.owners = owners_;
+  code.sampling = sampling_;
+  code.repeated.resize(events);
+  code.unplaced.resize(events);
+  return code;
 }
 
 }  // namespace tally::backend::perf

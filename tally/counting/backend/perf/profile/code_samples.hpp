@@ -1,4 +1,4 @@
-// Samples of code, added up by instruction and by the calls that led there.
+// Adds up samples of code by instruction and by call stack.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@ namespace tally::backend::perf {
 /// Takes records in the order of their time. Pure.
 class CodeSamples {
  public:
-  /// Of so many events; `calls`: with their chains.
+  /// `events`: number of events. `calls`: also add up call chains.
   CodeSamples(std::size_t events, bool calls) : sampling_(events), squares_(events), calls_(calls) {}
 
-  /// A counter's number, and the place of its event.
+  /// Adds the ID of a counter, and the index of its event.
   void add_counter(std::uint64_t id, std::size_t event) { events_[id] = event; }
-  /// One that runs already.
+  /// Adds a running process.
   void add_process(std::int32_t process, const std::string& name, const std::vector<linux::CodeMapping>& mappings);
   void add_thread(std::int32_t thread, const std::string& name) { threads_[thread] = name; }
-  /// See AddressSpaces.
+  /// See AddressSpaces::begin().
   void begin(std::int64_t now_ns, std::int64_t since_1970_ns) { spaces_.begin(now_ns, since_1970_ns); }
 
   void see(const linux::CodeRecord& record);
 
-  /// Records that had no room and are of no event: what programs did meanwhile is not known.
+  /// Returns how many process records were lost because a ring was full. Some code may have no name then.
   std::int64_t lost_tidings() const { return lost_tidings_; }
 
-  /// All of it, once. Of how events are sampled it knows what came of it: `samples`, `lost`, `throttled`, `effective`.
+  /// Returns the profile; call it once. Of EventSampling it sets `samples`, `lost`, `throttled` and `effective`.
   result::CodeCounts finish();
 
  private:
@@ -59,14 +59,14 @@ class CodeSamples {
   CodePlace place(const linux::CodeRecord& record, bool in_kernel, std::uint64_t address);
 
   std::vector<result::EventSampling> sampling_;
-  std::vector<double> squares_;  // of each event: of the periods of its samples, added up
+  std::vector<double> squares_;  // for each event: sum of the squared periods of its samples
   bool calls_;
   std::int64_t lost_tidings_ = 0;
   bool calls_cut_ = false;
   AddressSpaces spaces_;
   std::unordered_map<std::uint64_t, std::size_t> events_;
   std::unordered_map<std::int32_t, std::string> programs_, threads_;  // names by process and by thread
-  std::unordered_map<std::int32_t, bool> unnamed_;                    // processes whose program's name may be cut
+  std::unordered_map<std::int32_t, bool> unnamed_;                    // processes whose program name may be cut
   std::vector<result::CodeOwner> owners_;
   std::map<std::tuple<std::int32_t, std::int32_t, std::string>, std::uint32_t> owner_numbers_;
   std::map<Row, std::vector<Cell>> rows_;

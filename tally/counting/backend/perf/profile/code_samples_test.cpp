@@ -8,20 +8,21 @@
 namespace tally::backend::perf {
 namespace {
 
-using What = linux::CodeRecord::What;
+using Kind = linux::CodeRecord::What;
 
-// Marks of chains (enum perf_callchain_context).
+// Markers in call chains (enum perf_callchain_context).
 constexpr auto in_kernel = static_cast<std::uint64_t>(-128), in_user = static_cast<std::uint64_t>(-512);
 
-/// Records, as a test writes them down.
-struct Told {
+/// Creates records, and passes them to a CodeSamples.
+struct RecordedSamples {
   std::deque<std::vector<std::uint64_t>> chains;
   CodeSamples samples;
 
-  explicit Told(std::size_t events = 1, bool calls = false) : samples(events, calls) {
+  explicit RecordedSamples(std::size_t events = 1, bool calls = false) : samples(events, calls) {
     for (std::size_t e = 0; e < events; ++e) samples.add_counter(100 + e, e);
   }
-  void tell(What what, std::int32_t process, std::int32_t thread, std::string_view name = "", std::int32_t parent = 0) {
+  void record_process(Kind what, std::int32_t process, std::int32_t thread, std::string_view name = "",
+                      std::int32_t parent = 0) {
     linux::CodeRecord record;
     record.what = what;
     record.process = process;
@@ -33,7 +34,7 @@ struct Told {
   void map(std::int32_t process, std::uint64_t start, std::uint64_t bytes, std::uint64_t offset, std::string_view name,
            std::uint64_t inode) {
     linux::CodeRecord record;
-    record.what = What::mapped;
+    record.what = Kind::mapped;
     record.process = record.thread = process;
     record.address = start;
     record.bytes = bytes;
@@ -46,7 +47,7 @@ struct Told {
               std::vector<std::uint64_t> chain = {}, std::uint64_t id = 100, bool kernel = false) {
     chains.push_back(std::move(chain));
     linux::CodeRecord record;
-    record.what = What::sample;
+    record.what = Kind::sample;
     record.process = process;
     record.thread = thread;
     record.address = address;
@@ -67,12 +68,12 @@ std::int64_t count(const result::CodeCounts& code, std::string_view path, std::u
   return sum;
 }
 
-/// One path may lead to several files in turn: what the kernel says of each tells them apart.
-TEST(CodeSamples, tell_files_of_one_path_apart) {
-  Told told;
+/// One path may name several files over time: the kernel's build ID or inode generation distinguishes them.
+TEST(CodeSamples, distinguish_files_of_one_path) {
+  RecordedSamples recorded;
   const auto map = [&](std::int32_t process, std::string_view build_id, std::uint64_t generation) {
     linux::CodeRecord record;
-    record.what = What::mapped;
+    record.what = Kind::mapped;
     record.process = record.thread = process;
     record.address = 0x400000;
     record.bytes = 0x1000;
@@ -80,15 +81,15 @@ TEST(CodeSamples, tell_files_of_one_path_apart) {
     record.build_id = std::as_bytes(std::span(build_id));
     if (build_id.empty()) record.inode = 5;
     record.generation = generation;
-    told.samples.see(record);
-    told.sample(process, process, 0x400010, 10);
+    recorded.samples.see(record);
+    recorded.sample(process, process, 0x400010, 10);
   };
   map(7, "abc", 0);
   map(8, "abd", 0);
   map(9, "abc", 0);
   map(10, "", 1);
   map(11, "", 2);
-  const result::CodeCounts code = told.samples.finish();
+  const result::CodeCounts code = recorded.samples.finish();
   ASSERT_EQ(code.files.size(), 4u);
   ASSERT_TRUE(code.files[0].identity && code.files[1].identity);
   EXPECT_EQ(code.files[0].identity->build_id, "616263");
@@ -97,15 +98,15 @@ TEST(CodeSamples, tell_files_of_one_path_apart) {
   EXPECT_EQ(code.rows[0].address, 0x10u);
 }
 
-TEST(CodeSamples, are_added_up_by_file_and_place) {
-  Told told;
-  told.tell(What::executed, 7, 7, "prog");
-  told.map(7, 0x300000, 0x1000, 0, "/lib/never", 6);
-  told.map(7, 0x400000, 0x2000, 0x1000, "/bin/prog", 5);
-  told.sample(7, 7, 0x400010, 10);
-  told.sample(7, 7, 0x400010, 30);
-  told.sample(7, 8, 0x401fff, 20);
-  const result::CodeCounts code = told.samples.finish();
+TEST(CodeSamples, are_added_up_by_file_and_address) {
+  RecordedSamples recorded;
+  recorded.record_process(Kind::executed, 7, 7, "prog");
+  recorded.map(7, 0x300000, 0x1000, 0, "/lib/never", 6);
+  recorded.map(7, 0x400000, 0x2000, 0x1000, "/bin/prog", 5);
+  recorded.sample(7, 7, 0x400010, 10);
+  recorded.sample(7, 7, 0x400010, 30);
+  recorded.sample(7, 8, 0x401fff, 20);
+  const result::CodeCounts code = recorded.samples.finish();
   EXPECT_EQ(count(code, "/bin/prog", 0x1010), 40);
   EXPECT_EQ(count(code, "/bin/prog", 0x2fff), 20);
   ASSERT_EQ(code.owners.size(), 2u);
@@ -118,16 +119,16 @@ TEST(CodeSamples, are_added_up_by_file_and_place) {
   EXPECT_EQ(code.files.size(), 1u) << "of what was mapped, what was sampled";
 }
 
-TEST(CodeSamples, have_the_mapping_as_it_was_then) {
-  Told told;
-  told.map(7, 0x10000, 0x4000, 0, "/lib/a", 1);
-  told.sample(7, 7, 0x11000);
-  told.map(7, 0x11000, 0x1000, 0x8000, "/lib/b", 2);  // in the middle of it
-  told.sample(7, 7, 0x10800);
-  told.sample(7, 7, 0x11000);
-  told.sample(7, 7, 0x12000);
-  told.sample(7, 7, 0x14000);  // behind its end
-  const result::CodeCounts code = told.samples.finish();
+TEST(CodeSamples, use_the_mapping_of_their_time) {
+  RecordedSamples recorded;
+  recorded.map(7, 0x10000, 0x4000, 0, "/lib/a", 1);
+  recorded.sample(7, 7, 0x11000);
+  recorded.map(7, 0x11000, 0x1000, 0x8000, "/lib/b", 2);  // in the middle of it
+  recorded.sample(7, 7, 0x10800);
+  recorded.sample(7, 7, 0x11000);
+  recorded.sample(7, 7, 0x12000);
+  recorded.sample(7, 7, 0x14000);  // after its end
+  const result::CodeCounts code = recorded.samples.finish();
   EXPECT_EQ(count(code, "/lib/a", 0x1000), 10);
   EXPECT_EQ(count(code, "/lib/a", 0x800), 10);
   EXPECT_EQ(count(code, "/lib/b", 0x8000), 10);
@@ -135,18 +136,18 @@ TEST(CodeSamples, have_the_mapping_as_it_was_then) {
   EXPECT_EQ(count(code, "", 0x14000), 10);
 }
 
-TEST(CodeSamples, of_children_have_what_their_parents_mapped_until_they_execute) {
-  Told told;
-  told.tell(What::executed, 7, 7, "sh");
-  told.map(7, 0x1000, 0x1000, 0, "/bin/sh", 1);
-  told.tell(What::begun, 9, 9, "", 7);
-  told.map(7, 0x1000, 0x1000, 0, "/bin/other", 3);  // the parent's own
-  told.sample(9, 9, 0x1004);
-  told.tell(What::executed, 9, 9, "fifteen-letters");
-  told.sample(9, 9, 0x1004);
-  told.map(9, 0x1000, 0x1000, 0, "/bin/fifteen-letters-and-more", 2);
-  told.sample(9, 9, 0x1004);
-  const result::CodeCounts code = told.samples.finish();
+TEST(CodeSamples, of_children_use_their_parents_mappings_until_they_execute) {
+  RecordedSamples recorded;
+  recorded.record_process(Kind::executed, 7, 7, "sh");
+  recorded.map(7, 0x1000, 0x1000, 0, "/bin/sh", 1);
+  recorded.record_process(Kind::begun, 9, 9, "", 7);
+  recorded.map(7, 0x1000, 0x1000, 0, "/bin/other", 3);  // the parent's own
+  recorded.sample(9, 9, 0x1004);
+  recorded.record_process(Kind::executed, 9, 9, "fifteen-letters");
+  recorded.sample(9, 9, 0x1004);
+  recorded.map(9, 0x1000, 0x1000, 0, "/bin/fifteen-letters-and-more", 2);
+  recorded.sample(9, 9, 0x1004);
+  const result::CodeCounts code = recorded.samples.finish();
   EXPECT_EQ(count(code, "/bin/sh", 4), 10);
   EXPECT_EQ(count(code, "", 0x1004), 10);
   EXPECT_EQ(count(code, "/bin/fifteen-letters-and-more", 4), 10);
@@ -154,46 +155,46 @@ TEST(CodeSamples, of_children_have_what_their_parents_mapped_until_they_execute)
   EXPECT_EQ(code.owners.back().command, "fifteen-letters-and-more");
 }
 
-TEST(CodeSamples, know_the_kernels_code_in_processes_by_its_beginning) {
-  Told told;
-  told.map(7, 0x7fff0000, 0x1000, 0, "[vdso]", 0);
-  told.map(8, 0x5fff0000, 0x1000, 0, "[vdso]", 0);
-  told.map(7, 0x20000, 0x1000, 0, "//anon", 0);
-  told.sample(7, 7, 0x7fff0123);
-  told.sample(8, 8, 0x5fff0123);
-  told.sample(7, 7, 0x20004);
-  told.sample(7, 7, 0xffffffff81000010, 10, {}, 100, true);
-  const result::CodeCounts code = told.samples.finish();
+TEST(CodeSamples, find_the_vdso_by_its_start) {
+  RecordedSamples recorded;
+  recorded.map(7, 0x7fff0000, 0x1000, 0, "[vdso]", 0);
+  recorded.map(8, 0x5fff0000, 0x1000, 0, "[vdso]", 0);
+  recorded.map(7, 0x20000, 0x1000, 0, "//anon", 0);
+  recorded.sample(7, 7, 0x7fff0123);
+  recorded.sample(8, 8, 0x5fff0123);
+  recorded.sample(7, 7, 0x20004);
+  recorded.sample(7, 7, 0xffffffff81000010, 10, {}, 100, true);
+  const result::CodeCounts code = recorded.samples.finish();
   EXPECT_EQ(count(code, "[vdso]", 0x123), 20);
   EXPECT_EQ(count(code, "", 0x20004), 10);
   EXPECT_EQ(count(code, result::kernel_code, 0xffffffff81000010), 10);
 }
 
-TEST(CodeSamples, tell_events_apart_and_what_was_lost) {
-  Told told(2);
-  told.map(7, 0x1000, 0x1000, 0, "/a", 1);
-  told.sample(7, 7, 0x1000, 5, {}, 100);
-  told.sample(7, 7, 0x1000, 7, {}, 101);
+TEST(CodeSamples, distinguish_events_and_count_losses) {
+  RecordedSamples recorded(2);
+  recorded.map(7, 0x1000, 0x1000, 0, "/a", 1);
+  recorded.sample(7, 7, 0x1000, 5, {}, 100);
+  recorded.sample(7, 7, 0x1000, 7, {}, 101);
   linux::CodeRecord lost;
-  lost.what = What::lost;
+  lost.what = Kind::lost;
   lost.id = 101;
   lost.value = 3;
-  told.samples.see(lost);
-  lost.id = 99;  // of what programs do
-  told.samples.see(lost);
-  lost.what = What::throttled;
+  recorded.samples.see(lost);
+  lost.id = 99;  // a process record
+  recorded.samples.see(lost);
+  lost.what = Kind::throttled;
   lost.id = 100;
-  told.samples.see(lost);
-  const result::CodeCounts code = told.samples.finish();
+  recorded.samples.see(lost);
+  const result::CodeCounts code = recorded.samples.finish();
   EXPECT_EQ(count(code, "/a", 0, 0), 5);
   EXPECT_EQ(count(code, "/a", 0, 1), 7);
   EXPECT_EQ(code.sampling[1].lost, 3);
   EXPECT_EQ(code.sampling[0].lost, 0);
   EXPECT_EQ(code.sampling[0].throttled, 1);
-  EXPECT_EQ(told.samples.lost_tidings(), 3);
+  EXPECT_EQ(recorded.samples.lost_tidings(), 3);
 }
 
-/// What a call of this place has, with what it called.
+/// The inclusive count of a call target.
 std::int64_t inclusive(const result::CodeCounts& code, std::uint64_t target) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < code.calls.size(); ++i)
@@ -201,17 +202,17 @@ std::int64_t inclusive(const result::CodeCounts& code, std::uint64_t target) {
   return sum;
 }
 
-TEST(CodeSamples, have_the_calls_that_led_there) {
-  Told told(1, true);
-  told.map(7, 0x1000, 0x1000, 0, "/a", 1);
-  // The instruction itself, and then where calls return to: the call stands before that.
-  told.sample(7, 7, 0x1100, 10, {in_user, 0x1100, 0x1205, 0x1305});
-  told.sample(7, 7, 0x1104, 10, {in_user, 0x1104, 0x1205, 0x1305});
-  told.sample(7, 7, 0x1300, 10, {in_user, 0x1300});
+TEST(CodeSamples, record_call_stacks) {
+  RecordedSamples recorded(1, true);
+  recorded.map(7, 0x1000, 0x1000, 0, "/a", 1);
+  // The sampled instruction, then return addresses: the call is right before each.
+  recorded.sample(7, 7, 0x1100, 10, {in_user, 0x1100, 0x1205, 0x1305});
+  recorded.sample(7, 7, 0x1104, 10, {in_user, 0x1104, 0x1205, 0x1305});
+  recorded.sample(7, 7, 0x1300, 10, {in_user, 0x1300});
   // In the kernel, which the program entered at 0x1110.
-  told.sample(7, 7, 0xffffffff81000010, 10,
-              {in_kernel, 0xffffffff81000010, 0xffffffff81000105, in_user, 0x1110, 0x1205, 0x1305}, 100, true);
-  const result::CodeCounts code = told.samples.finish();
+  recorded.sample(7, 7, 0xffffffff81000010, 10,
+                  {in_kernel, 0xffffffff81000010, 0xffffffff81000105, in_user, 0x1110, 0x1205, 0x1305}, 100, true);
+  const result::CodeCounts code = recorded.samples.finish();
   EXPECT_EQ(inclusive(code, 0x304), 30);
   EXPECT_EQ(inclusive(code, 0x204), 30);
   EXPECT_EQ(inclusive(code, 0x100), 10);

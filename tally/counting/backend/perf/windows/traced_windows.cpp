@@ -12,10 +12,10 @@
 namespace tally::backend::perf {
 namespace {
 
-// All rings together, and that of a thread as long as there is room.
+// Bytes of all rings together, and of one thread's ring while there is memory for it.
 constexpr std::size_t memory_limit = 64 << 20, ring_limit = 512 << 10, least_pages = 8;
-// Between two looks at the rings: at a thread's most frequent records (one a microsecond, of 100 bytes) a ring is full
-// a little later.
+// Time between two reads of the rings. At the highest rate of a thread (a record of 100 bytes each microsecond) a ring
+// is full a little later.
 constexpr int poll_each_ms = 4;
 
 }  // namespace
@@ -68,7 +68,7 @@ void TracedWindows::map_ring(Thread& thread) {
   if (!thread.ring) ++without_ring_;
 }
 
-// A thread waits in front of its first instruction.
+// Starts to count a thread, which is stopped before its first instruction.
 void TracedWindows::follow(const linux::Sight& sight) {
   process_of_[sight.thread] = sight.process;
   Thread thread;
@@ -92,25 +92,24 @@ void TracedWindows::follow(const linux::Sight& sight) {
   living_.insert_or_assign(sight.thread, std::move(thread));
 }
 
-// Of all its threads the process goes on with the one that executes, under the number of the first.
+// When a thread calls execve, the process continues with that thread alone, under the ID of its first thread.
 void TracedWindows::execute(const linux::Sight& sight) {
-  std::vector<pid_t> gone;
+  std::vector<pid_t> ended;
   for (const auto& [number, thread] : living_)
-    if (thread.process == sight.process && number != sight.former) gone.push_back(number);
-  for (const pid_t number : gone) end(number);
-  auto goes_on = living_.extract(sight.former);
-  if (!goes_on) return follow(sight);
-  take(sight.former, goes_on.mapped());
-  goes_on.key() = sight.process;
-  // The window in which it does so is the new program's.
-  goes_on.mapped().program = sight.name;
-  goes_on.mapped().series = 0;
-  goes_on.mapped().windows = 0;
-  living_.insert(std::move(goes_on));
+    if (thread.process == sight.process && number != sight.former) ended.push_back(number);
+  for (const pid_t number : ended) end(number);
+  auto continuing = living_.extract(sight.former);
+  if (!continuing) return follow(sight);
+  take(sight.former, continuing.mapped());
+  continuing.key() = sight.process;
+  // The current window belongs to the new program.
+  continuing.mapped().program = sight.name;
+  continuing.mapped().series = 0;
+  continuing.mapped().windows = 0;
+  living_.insert(std::move(continuing));
 }
 
-void TracedWindows::hand_on(pid_t number, Thread& thread, result::Window window,
-                            const std::vector<std::int64_t>& values) {
+void TracedWindows::emit(pid_t number, Thread& thread, result::Window window, const std::vector<std::int64_t>& values) {
   std::vector<std::int64_t> delta(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) delta[i] = values[i] - thread.last[i];
   if (!window.trigger && std::all_of(delta.begin(), delta.end(), [](std::int64_t one) { return one == 0; })) return;
@@ -141,16 +140,16 @@ void TracedWindows::sample(pid_t number, Thread& thread, const linux::SampleReco
   window.cpu = thread.processor = record.processor;
   window.trigger = 0;
   window.address = record.address;
-  hand_on(number, thread, window, values);
+  emit(number, thread, window, values);
 }
 
 void TracedWindows::take(pid_t number, Thread& thread) {
   if (!thread.ring) return;
   thread.ring->drain([&](const linux::RingRecord& raw) {
-    using What = linux::SampleRecord::What;
+    using Kind = linux::SampleRecord::What;
     const linux::SampleRecord record = linux::sample_record(raw);
-    if (record.what == What::sample) sample(number, thread, record);
-    if (record.what == What::lost || record.what == What::throttled) thread.gap = true;
+    if (record.what == Kind::sample) sample(number, thread, record);
+    if (record.what == Kind::lost || record.what == Kind::throttled) thread.gap = true;
   });
 }
 
@@ -158,7 +157,7 @@ void TracedWindows::take_all() {
   for (auto& [number, thread] : living_) take(number, thread);
 }
 
-// It has ended, or counting has: its counters stand still.
+// Ends a thread whose counters have stopped, because it has ended or counting has.
 void TracedWindows::end(pid_t number) {
   const auto found = living_.find(number);
   if (found == living_.end()) return;
@@ -172,7 +171,7 @@ void TracedWindows::end(pid_t number) {
     result::Window window;
     window.time = linux::now() - started_;
     window.cpu = thread.processor;
-    hand_on(number, thread, window, values);
+    emit(number, thread, window, values);
   } else {
     ++uncounted_;
   }
@@ -192,7 +191,7 @@ bool TracedWindows::takes(const linux::Change& change) {
   Sight sight = linux::follower::look(change, number == first_ || living_.contains(number));
   if (sight.what == Sight::nothing) return true;
   if (sight.what == Sight::forked) {
-    // The new one is seen before its beginner goes on, or afterwards.
+    // The new thread or process may stop before or after its creator reports it.
     if (process_of_.contains(sight.thread) && !living_.contains(sight.child)) expected_[sight.child] = sight.thread;
     return true;
   }
@@ -203,7 +202,7 @@ bool TracedWindows::takes(const linux::Change& change) {
   const bool is_ours =
       expected || sight.process == first_ || is_known(sight.process) || is_known(sight.parent) || sight.is_orphan;
   if (!is_ours) {
-    linux::follower::let_go(number);  // of an execution before this one
+    linux::follower::let_go(number);  // of an earlier run
     return true;
   }
   if (sight.what == Sight::began) follow(sight);
@@ -223,28 +222,28 @@ std::vector<Count> TracedWindows::counts() const {
   std::vector<Count> counts;
   for (std::size_t i = 0; i < order_.events.size(); ++i) {
     const Count& like = events_.head.events[i].count;
-    const auto& place = events_.places[i];
-    counts.push_back(!place            ? like
-                     : uncounted_ == 0 ? counted(ended_[*place], like.source)
-                                       : partial(ended_[*place], like.source,
+    const auto& index = events_.places[i];
+    counts.push_back(!index            ? like
+                     : uncounted_ == 0 ? counted(ended_[*index], like.source)
+                                       : partial(ended_[*index], like.source,
                                                  fmt::format("{} threads could not be counted", uncounted_)));
   }
   return counts;
 }
 
 std::vector<std::string> TracedWindows::notices() const {
-  std::vector<std::string> said{
+  std::vector<std::string> notes{
       "this kernel (before 6.12) lets no thread inherit counters that write the counts of their group: the program is "
       "traced (ptrace), and stops where threads begin and end"};
   if (lost_ > 0)
-    said.push_back(
+    notes.push_back(
         fmt::format("{} windows have no row of their own: records were lost, and the next row of each is "
                     "longer (column `lost`)",
                     lost_));
   if (without_ring_ > 0)
-    said.push_back(fmt::format("{} threads have one row each: there was no memory for their records", without_ring_));
-  if (uncounted_ > 0) said.push_back(fmt::format("{} threads could not be counted, and have no rows", uncounted_));
-  return said;
+    notes.push_back(fmt::format("{} threads have one row each: there was no memory for their records", without_ring_));
+  if (uncounted_ > 0) notes.push_back(fmt::format("{} threads could not be counted, and have no rows", uncounted_));
+  return notes;
 }
 
 }  // namespace tally::backend::perf

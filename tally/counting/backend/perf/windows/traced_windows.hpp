@@ -1,4 +1,4 @@
-// Windows of a command whose threads have counters of their own: for kernels before 6.12, and whole on any processor.
+// Windows of a command with counters for each thread: for kernels before 6.12; independent of the CPUs of a thread.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@
 
 namespace tally::backend::perf {
 
-/// Opens a group on each thread when it begins, in front of its first instruction. The command is traced for that (as
-/// Census does): its threads stop where they begin, execute a program and end, and for signals.
+/// Opens a group on each thread before its first instruction. Traces the command for that (as Census does): its threads
+/// stop when they start, execute a program, end, or receive a signal.
 class TracedWindows final : public WindowSource, public Observer {
  public:
-  /// Both must live as long.
+  /// Both must outlive it.
   TracedWindows(const WindowOrder& order, const WindowEvents& events) : order_(order), events_(events) {}
   ~TracedWindows() override;
 
@@ -35,9 +35,9 @@ class TracedWindows final : public WindowSource, public Observer {
   struct Thread {
     std::int32_t process = 0;
     std::string program;
-    std::uint32_t series = 0;  // 0: it has no window yet
+    std::uint32_t series = 0;  // 0: no window yet
     std::vector<linux::PerfCounter> group;
-    std::unique_ptr<linux::SampleRing> ring;  // none: there was no memory for it
+    std::unique_ptr<linux::SampleRing> ring;  // null: there was no memory for it
     std::size_t ring_bytes = 0;
     std::vector<std::int64_t> last;
     std::uint64_t windows = 0;
@@ -51,16 +51,16 @@ class TracedWindows final : public WindowSource, public Observer {
   void take(pid_t number, Thread& thread);
   void take_all();
   void sample(pid_t number, Thread& thread, const linux::SampleRecord& record);
-  void hand_on(pid_t number, Thread& thread, result::Window window, const std::vector<std::int64_t>& values);
+  void emit(pid_t number, Thread& thread, result::Window window, const std::vector<std::int64_t>& values);
 
   const WindowOrder& order_;
   const WindowEvents& events_;
   pid_t first_ = 0;
   Nanoseconds started_{0};
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards everything below
   std::map<pid_t, Thread> living_;
   std::map<pid_t, pid_t> process_of_, expected_;
-  std::vector<std::int64_t> ended_;  // the sums of threads that have
+  std::vector<std::int64_t> ended_;  // sums of the threads that have ended
   std::size_t ring_bytes_ = 0;       // of all rings
   std::uint32_t series_ = 0;
   std::int64_t lost_ = 0, uncounted_ = 0, without_ring_ = 0;

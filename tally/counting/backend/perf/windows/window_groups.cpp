@@ -22,7 +22,7 @@ using linux::PerfSampling;
 using linux::PerfStart;
 using linux::PerfTarget;
 
-// Rings of all processors together: what a burst of records may wait in. A ring for the ends of threads is an eighth.
+// Bytes of the rings of all CPUs, and of one, to buffer a burst. A ring for final counts of threads has an eighth.
 constexpr std::size_t memory_limit = 64 << 20, ring_limit = 4 << 20, least_pages = 8;
 
 bool is_clock(const event::Event& event) {
@@ -34,17 +34,17 @@ struct Opened {
   PerfEvent event;
 };
 
-// On this thread, and never started. The clocks tell the same without the kernel's part.
+// Opens a counter on this thread, and never starts it. A clock has the same value in user mode alone.
 Opened open_here(PerfEvent event, bool clock, const PerfCounter* leader) {
   const PerfTarget here{0, -1, false, PerfStart::when_enabled};
-  Opened made{linux::open_counter(event, here, leader), event};
-  if (made.counter.os_errno != EACCES || !clock) return made;
-  made.event.user_only = true;
-  made.counter = linux::open_counter(made.event, here, leader);
-  return made;
+  Opened opened{linux::open_counter(event, here, leader), event};
+  if (opened.counter.os_errno != EACCES || !clock) return opened;
+  opened.event.user_only = true;
+  opened.counter = linux::open_counter(opened.event, here, leader);
+  return opened;
 }
 
-// A higher frequency is refused by EINVAL, which says nothing.
+// The kernel refuses a higher frequency with EINVAL, which would not explain it.
 Result<void> check_frequency(std::uint64_t frequency) {
   const char* const name = "kernel.perf_event_max_sample_rate";
   const auto most = parse_integer(trimmed(linux::content("/proc/sys/kernel/perf_event_max_sample_rate")));
@@ -77,36 +77,36 @@ Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<l
                 "give one; the counts of other events are in each row with -e");
   const WindowTrigger& asked = order.triggers.front();
   if (auto fits = check_frequency(asked.frequency); !fits) return fail(fits.error());
-  const std::string by = event::name(asked.event);
+  const std::string trigger = event::name(asked.event);
   const auto refused = [&](const std::string& why) {
-    return fail(Code::cannot_measure, fmt::format("windows cannot be ended by {}: {}", by, why),
+    return fail(Code::cannot_measure, fmt::format("windows cannot be ended by {}: {}", trigger, why),
                 "`tally doctor` tells what can be counted here");
   };
   const auto kinds = encode(asked.event, cores);
   if (kinds.size() > 1) return refused("this processor has several kinds of cores, and each counts on its own only");
   if (!kinds.front().why_none.empty()) return refused(kinds.front().why_none);
-  WindowEvents made;
-  made.every = asked.every;
-  made.frequency = asked.frequency;
-  made.is_clock = is_clock(asked.event);
-  made.source = kinds.front().source;
+  WindowEvents opened;
+  opened.every = asked.every;
+  opened.frequency = asked.frequency;
+  opened.is_clock = is_clock(asked.event);
+  opened.source = kinds.front().source;
   std::vector<PerfCounter> open;
   open.reserve(2 + order.events.size());
   for (int i = 0; i < 2; ++i) {
-    Opened one = open_here(kinds.front().event, made.is_clock, open.empty() ? nullptr : &open.front());
+    Opened one = open_here(kinds.front().event, opened.is_clock, open.empty() ? nullptr : &open.front());
     if (!one.counter) return refused(why_refused(one.counter.os_errno, asked.event));
-    made.trigger = one.event;
+    opened.trigger = one.event;
     open.push_back(std::move(one.counter));
   }
-  made.head.command = order.target.command;
-  made.head.triggers.push_back({event::event_name(asked.event), asked.every, asked.frequency});
+  opened.head.command = order.target.command;
+  opened.head.triggers.push_back({event::event_name(asked.event), asked.every, asked.frequency});
   for (const event::Event& event : order.events) {
     const auto own = encode(event, cores);
     Count count = absent("this processor has several kinds of cores, and each counts on its own only");
-    made.places.emplace_back();
+    opened.places.emplace_back();
     if (own.size() == 1 && own.front().event == kinds.front().event && own.front().why_none.empty()) {
       count = from_reading({}, own.front().source);
-      made.places.back() = 0;
+      opened.places.back() = 0;
     } else if (own.size() == 1 && !own.front().why_none.empty()) {
       count = absent(own.front().why_none);
     } else if (own.size() == 1) {
@@ -114,17 +114,17 @@ Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<l
       if (one.counter) {
         count = from_reading({}, own.front().source);
         if (!own.front().doubt.empty()) count = downgraded(std::move(count), Trust::partial, own.front().doubt);
-        made.others.push_back(one.event);
-        made.places.back() = made.others.size();
+        opened.others.push_back(one.event);
+        opened.places.back() = opened.others.size();
         open.push_back(std::move(one.counter));
       } else {
         count = absent(one.counter.os_errno == EINVAL ? "the PMU cannot count it together with the others"
                                                       : why_refused(one.counter.os_errno, event));
       }
     }
-    made.head.events.push_back(event_count(event, std::move(count)));
+    opened.head.events.push_back(event_count(event, std::move(count)));
   }
-  return made;
+  return opened;
 }
 
 bool can_inherit_samples(const WindowEvents& events) {
@@ -160,17 +160,17 @@ Result<std::vector<PerfCounter>> WindowGroups::open_group(std::int32_t thread, i
   return group;
 }
 
-// The rings as large as the kernel lets a user have them. What threads had when they ended has rings of its own: the
-// kernel writes it from whichever processor a thread ends on (perf_event_exit_event), and a ring stands one writer.
+// Maps rings as large as the kernel permits to the user. The final counts of threads have a ring of their own: the
+// kernel writes them from the CPU on which a thread ends (perf_event_exit_event), and a ring supports one writer only.
 Result<void> WindowGroups::add_rings(int processor, const std::vector<PerfCounter>& group) {
   const std::size_t page = linux::page_bytes();
-  const auto wanted = [&] {
+  const auto initial_pages = [&] {
     const auto all = static_cast<std::size_t>(std::max(linux::configured_processors(), 1L));
     std::size_t pages = least_pages;
     while (pages * 2 * page <= ring_limit && pages * 2 * page * all <= memory_limit) pages *= 2;
     return pages;
   };
-  for (std::size_t pages = ring_bytes_ != 0 ? ring_bytes_ / page : wanted();; pages /= 2) {
+  for (std::size_t pages = ring_bytes_ != 0 ? ring_bytes_ / page : initial_pages();; pages /= 2) {
     auto samples = linux::SampleRing::map(group[0], pages);
     auto counts = samples ? linux::SampleRing::map(group[1], std::max<std::size_t>(pages / 8, 1)) : std::move(samples);
     if (samples && counts) {
@@ -189,7 +189,7 @@ Result<void> WindowGroups::find_processors(std::int32_t thread, PerfStart start)
   for (int processor = 0; processor < linux::configured_processors(); ++processor) {
     auto group = open_group(thread, processor, start);
     if (!group) return fail(group.error());
-    if (group->front().os_errno == ENODEV) continue;  // it is switched off
+    if (group->front().os_errno == ENODEV) continue;  // the CPU is offline
     if (!group->front()) return not_opened(group->front());
     if (auto added = add_rings(processor, *group); !added) return added;
     for (std::size_t i = 2; i < group->size(); ++i) (*group)[i].write_into((*group)[1]);
@@ -217,9 +217,9 @@ Result<void> WindowGroups::open(std::int32_t thread, PerfStart start) {
 }
 
 void WindowGroups::name_counters(
-    const std::function<void(std::uint64_t, std::size_t, std::size_t, std::size_t)>& told) const {
+    const std::function<void(std::uint64_t, std::size_t, std::size_t, std::size_t)>& use_counter) const {
   for (std::size_t i = 0; i < counters_.size(); ++i)
-    told(counters_[i].id(), i / width() / processors(), i / width() % processors(), i % width());
+    use_counter(counters_[i].id(), i / width() / processors(), i / width() % processors(), i % width());
 }
 
 void WindowGroups::enable(std::size_t first_root) const {

@@ -1,4 +1,4 @@
-// Groups of counters that sample for windows, on threads and all that these begin.
+// Groups of counters that sample windows of threads and of their descendants.
 #pragma once
 
 #include <cstdint>
@@ -14,67 +14,69 @@
 
 namespace tally::backend::perf {
 
-/// The events of windows, as the kernel takes them together.
+/// The events of windows, encoded as a group.
 struct WindowEvents {
   linux::PerfEvent trigger;
-  CountSource source;                              ///< what counts the trigger
-  std::uint64_t every = 1;                         ///< 0: not fixed, and
-  std::uint64_t frequency = 0;                     ///< so many records a second
-  bool is_clock = false;                           ///< the trigger counts nanoseconds
-  std::vector<linux::PerfEvent> others;            ///< counted with it
-  std::vector<std::optional<std::size_t>> places;  ///< of each event asked, among the trigger (0) and the others (1 …)
-  result::WindowsHead head;                        ///< but for its places
+  CountSource source;                    ///< what counts the trigger
+  std::uint64_t every = 1;               ///< 0: not fixed; then
+  std::uint64_t frequency = 0;           ///< records per second
+  bool is_clock = false;                 ///< the trigger counts nanoseconds
+  std::vector<linux::PerfEvent> others;  ///< the other events of the group
+  std::vector<std::optional<std::size_t>>
+      places;                ///< for each requested event: its index among the trigger (0) and the others (1 …)
+  result::WindowsHead head;  ///< without its `places`
 };
 
-/// What a order's windows count here. Opens their counters once, on this thread, to see which the kernel counts
-/// together. Errors: bad_usage for more than one trigger; cannot_measure for a trigger that the kernel does not count.
+/// Returns the events to count for an order's windows. Opens their counters once here, to find which the kernel counts
+/// together. Errors: bad_usage for more than one trigger; cannot_measure for one that the kernel does not count.
 Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores);
 
-/// How the trigger's counter writes records.
+/// Returns how the trigger's counter writes records.
 linux::PerfSampling sampling_of(const WindowEvents& events);
 
-/// Whether the kernel lets threads inherit a group that writes the counts of all into its records: since Linux 6.12
-/// (commit 7e8b255650fc). Cost: a system call.
+/// Whether threads inherit a group that writes the counts of all its events into its records: since Linux 6.12 (commit
+/// 7e8b255650fc). Cost: a system call.
 bool can_inherit_samples(const WindowEvents& events);
 
-/// The rings and groups, one on each processor for each thread that they are opened on. Those that a thread begins
-/// inherit them; what they had when they ended comes as a record. Nobody is traced.
+/// Rings for each CPU, and groups: for each thread that they are opened on, one on each CPU. Descendants of the thread
+/// inherit the groups; a record reports their final counts. No process is traced.
 class WindowGroups {
  public:
   explicit WindowGroups(const WindowEvents& events) : events_(events) {}
 
-  /// Errors: cannot_measure.
+  /// Opens the groups of a thread, which becomes the next root. Errors: cannot_measure.
   Result<void> open(std::int32_t thread, linux::PerfStart start);
 
-  /// Calls `told` with each counter's number, and the root, processor and place it has: see WindowMaker.
-  void name_counters(const std::function<void(std::uint64_t, std::size_t, std::size_t, std::size_t)>& told) const;
+  /// Calls `use_counter` with each counter's ID, root, CPU and index in its group: see WindowMaker.
+  void name_counters(
+      const std::function<void(std::uint64_t, std::size_t, std::size_t, std::size_t)>& use_counter) const;
 
   std::size_t processors() const { return processors_.size(); }
-  /// The trigger, the trigger again, the others.
+  /// Returns the number of counters in a group: the trigger, the trigger again, the others.
   std::size_t width() const { return 2 + events_.others.size(); }
-  /// Of memory for each processor.
+  /// Returns the bytes of a ring of samples on each CPU.
   std::size_t ring_bytes() const { return ring_bytes_; }
 
-  /// Lets those count that were opened on the roots from this one on.
+  /// Starts the groups of this root and of later ones.
   void enable(std::size_t first_root = 0) const;
   void disable() const;
-  /// The last roots, as if they had not been opened; the first one stays.
+  /// Closes the groups of all but the first `roots` roots; the first one must stay.
   void close_after(std::size_t roots);
 
-  /// Descriptors that become readable when a ring is filling.
+  /// Returns descriptors that become readable when a ring fills.
   std::vector<int> descriptors() const;
 
-  /// Visits what came until `until_ns` by linux::now(), those of all rings by their time.
+  /// Visits the records up to `until_ns`, by linux::now(), of all rings in the order of time.
   void take(std::int64_t until_ns, const std::function<void(const linux::SampleRecord&)>& visit);
 
-  /// What all counters hold, by root, processor and place. Cost: a system call each.
+  /// Returns the values of all counters, by root, CPU and index in the group. Cost: a system call for each.
   std::vector<linux::PerfValue> totals() const;
 
  private:
   struct OneProcessor {
     int processor;
-    std::size_t samples, counts;  // their rings
-    int samples_fd, counts_fd;    // the counters that these belong to
+    std::size_t samples, counts;  // indexes of their rings
+    int samples_fd, counts_fd;    // descriptors of the counters that own them
   };
   Result<void> find_processors(std::int32_t thread, linux::PerfStart start);
   Result<std::vector<linux::PerfCounter>> open_group(std::int32_t thread, int processor, linux::PerfStart start) const;
@@ -83,7 +85,7 @@ class WindowGroups {
   const WindowEvents& events_;
   std::vector<OneProcessor> processors_;
   MergedRings<linux::SampleRecord> rings_{linux::sample_record};
-  std::vector<linux::PerfCounter> counters_;  // by root, processor and place
+  std::vector<linux::PerfCounter> counters_;  // by root, CPU and index in the group
   std::size_t ring_bytes_ = 0;
 };
 

@@ -20,51 +20,51 @@ void WindowMaker::add_root(std::int32_t process, std::int32_t thread, const std:
   root.is_root = true;
   root.program = program;
   roots_.push_back(thread);
-  told_.resize(roots_.size() * shape_.processors * shape_.width);
+  attributed_.resize(roots_.size() * shape_.processors * shape_.width);
   in_doubt_.push_back(false);
 }
 
 void WindowMaker::add_counter(std::uint64_t id, std::size_t root, std::size_t processor, std::size_t place) {
-  places_[id] = {root, processor, place};
+  counters_[id] = {root, processor, place};
 }
 
 WindowMaker::Thread* WindowMaker::thread_of(std::int32_t number) {
-  if (known_ && known_->thread == number) return known_;
+  if (cached_ && cached_->thread == number) return cached_;
   const auto found = threads_.find(number);
   if (found == threads_.end()) return nullptr;
-  return known_ = &found->second;
+  return cached_ = &found->second;
 }
 
 WindowMaker::Thread& WindowMaker::begin(std::int32_t process, std::int32_t number, std::size_t root) {
-  // Numbers are used again: who had it before has ended.
+  // The kernel reuses thread IDs: the earlier thread with this one has ended.
   if (Thread* const before = thread_of(number)) {
     if (before->is_root)
       set_aside(number);
     else
       give_up(*before);
   }
-  Thread& made = threads_[number];
-  made.process = process;
-  made.thread = number;
-  made.root = root;
-  made.last.resize(shape_.processors * shape_.width);
-  made.gaps = gaps_;
-  known_ = &made;
-  return made;
+  Thread& thread = threads_[number];
+  thread.process = process;
+  thread.thread = number;
+  thread.root = root;
+  thread.last.resize(shape_.processors * shape_.width);
+  thread.gaps = gaps_;
+  cached_ = &thread;
+  return thread;
 }
 
-// Its last window is not known; what the others have of it is.
+// Drops a thread whose last window is unknown; its earlier windows stay valid.
 void WindowMaker::give_up(Thread& thread) {
-  add(told_, thread, thread.last);
+  add(attributed_, thread, thread.last);
   in_doubt_[thread.root] = true;
   ++unknown_ends_;
-  known_ = nullptr;
+  cached_ = nullptr;
   threads_.erase(thread.thread);
 }
 
-// What is left of a root is known at the end, when another thread may have its number.
+// Keeps a root under another key until the end, when its remaining counts are known: another thread may have its ID.
 void WindowMaker::set_aside(std::int32_t number) {
-  known_ = nullptr;
+  cached_ = nullptr;
   auto node = threads_.extract(number);
   const std::size_t root = node.mapped().root;
   node.key() = roots_[root] = -1 - static_cast<std::int32_t>(root);
@@ -83,39 +83,39 @@ bool WindowMaker::knows(std::int32_t thread) const {
 }
 
 void WindowMaker::see(const SampleRecord& record) {
-  using What = SampleRecord::What;
+  using Kind = SampleRecord::What;
   switch (record.what) {
-    case What::sample: return sample(record);
-    case What::end_count: return end_count(record);
-    case What::executed: return execute(record);
-    case What::begun:
+    case Kind::sample: return sample(record);
+    case Kind::end_count: return end_count(record);
+    case Kind::executed: return execute(record);
+    case Kind::begun:
       if (const Thread* const by = thread_of(record.parent_thread)) {
         const std::string program = by->program;
         begin(record.process, record.thread, by->root).program = program;
       }
       return;
-    case What::ended:
+    case Kind::ended:
       if (Thread* const thread = thread_of(record.thread)) {
         thread->ended_ns = record.time_ns;
         thread->ended_on = record.processor;
       }
       return;
-    case What::lost:
-    case What::throttled:
-      if (const auto place = places_.find(record.id); place != places_.end()) ++gaps_[place->second.processor];
+    case Kind::lost:
+    case Kind::throttled:
+      if (const auto place = counters_.find(record.id); place != counters_.end()) ++gaps_[place->second.processor];
       return;
     default: return;
   }
 }
 
 void WindowMaker::sample(const SampleRecord& record) {
-  const auto found = places_.find(record.id);
-  if (found == places_.end() || record.size() != shape_.width) return;
-  const Place& place = found->second;
+  const auto found = counters_.find(record.id);
+  if (found == counters_.end() || record.size() != shape_.width) return;
+  const CounterIndex& place = found->second;
   Thread* thread = thread_of(record.thread);
-  if (!thread) thread = &begin(record.process, record.thread, place.root);  // the record of its beginning was lost
+  if (!thread) thread = &begin(record.process, record.thread, place.root);  // the record of its start was lost
   record.values(now_.data());
-  // A clock that is read for a record has gone on since it fired; others may count the same event before or after.
+  // A clock advances before the record: uses the trigger's second counter, which has the final values as well.
   if (shape_.is_clock && shape_.width > 1) now_[0] = now_[1];
   std::int64_t* const last = thread->last.data() + place.processor * shape_.width;
   for (std::size_t i = 0; i < shape_.width; ++i) {
@@ -135,14 +135,14 @@ void WindowMaker::sample(const SampleRecord& record) {
     if (shape_.every != 0)
       window.lost = std::max<std::int64_t>(window.length / static_cast<std::int64_t>(shape_.every) - 1, 0);
   }
-  hand_on(*thread, window);
+  emit_window(*thread, window);
 }
 
 void WindowMaker::end_count(const SampleRecord& record) {
-  const auto found = places_.find(record.id);
+  const auto found = counters_.find(record.id);
   Thread* const thread = thread_of(record.thread);
-  if (found == places_.end() || !thread || thread->is_root) return;
-  const Place& place = found->second;
+  if (found == counters_.end() || !thread || thread->is_root) return;
+  const CounterIndex& place = found->second;
   thread->final.resize(thread->last.size());
   const std::size_t first = place.processor * shape_.width;
   thread->final[first + place.place] = record.value;
@@ -150,13 +150,13 @@ void WindowMaker::end_count(const SampleRecord& record) {
   if (++thread->finals < shape_.processors * (shape_.width - 1)) return;
   if (thread->ended_ns == 0) thread->ended_ns = record.time_ns;
   cut(*thread);
-  add(told_, *thread, thread->final);
-  known_ = nullptr;
+  add(attributed_, *thread, thread->final);
+  cached_ = nullptr;
   threads_.erase(thread->thread);
 }
 
-// The thread that executes goes on under the number of its process's first, which has ended. The window in which it
-// does so is the new program's.
+// A thread that calls execve continues under the ID of its process's first thread, which has ended. The current window
+// belongs to the new program.
 void WindowMaker::execute(const SampleRecord& record) {
   if (record.thread != record.process) return;
   Thread* first = thread_of(record.process);
@@ -168,12 +168,12 @@ void WindowMaker::execute(const SampleRecord& record) {
     first = nullptr;
   }
   if (!first) {
-    const auto goes_on = std::find_if(threads_.begin(), threads_.end(), [&](const auto& one) {
+    const auto continuing = std::find_if(threads_.begin(), threads_.end(), [&](const auto& one) {
       return one.second.process == record.process && one.second.ended_ns == 0;
     });
-    if (goes_on == threads_.end()) return;
-    known_ = nullptr;
-    auto node = threads_.extract(goes_on);
+    if (continuing == threads_.end()) return;
+    cached_ = nullptr;
+    auto node = threads_.extract(continuing);
     node.key() = record.process;
     node.mapped().thread = record.process;
     if (node.mapped().is_root) roots_[node.mapped().root] = record.process;
@@ -184,7 +184,7 @@ void WindowMaker::execute(const SampleRecord& record) {
   first->windows = 0;
 }
 
-void WindowMaker::hand_on(Thread& thread, result::Window& window) {
+void WindowMaker::emit_window(Thread& thread, result::Window& window) {
   if (thread.series == 0) thread.series = ++series_;
   window.series = thread.series;
   window.program = thread.program;
@@ -194,7 +194,7 @@ void WindowMaker::hand_on(Thread& thread, result::Window& window) {
   emit_(window);
 }
 
-// What a thread has counted on all processors since its last windows there.
+// Emits what a thread has counted on all CPUs since its last windows there.
 void WindowMaker::cut(Thread& thread) {
   std::fill(delta_.begin(), delta_.end(), 0);
   std::int64_t lost = 0;
@@ -212,7 +212,7 @@ void WindowMaker::cut(Thread& thread) {
   window.tid = thread.thread;
   window.cpu = thread.ended_on;
   window.lost = lost;
-  hand_on(thread, window);
+  emit_window(thread, window);
 }
 
 void WindowMaker::finish(std::int64_t time_ns, std::span<const std::int64_t> totals) {
@@ -222,23 +222,23 @@ void WindowMaker::finish(std::int64_t time_ns, std::span<const std::int64_t> tot
   for (const std::int32_t number : open) give_up(threads_.at(number));
   const std::size_t block = shape_.processors * shape_.width;
   for (std::size_t r = 0; r < roots_.size(); ++r) {
-    Thread nobody;
+    Thread unattributed;
     const auto found = threads_.find(roots_[r]);
-    // A root whose number another thread has taken has given up before.
+    // A root whose ID another thread has taken was set aside before.
     const bool is_there = found != threads_.end() && found->second.is_root && found->second.root == r;
-    Thread& thread = is_there && !in_doubt_[r] ? found->second : nobody;
-    if (is_there && in_doubt_[r]) add(told_, found->second, found->second.last);
+    Thread& thread = is_there && !in_doubt_[r] ? found->second : unattributed;
+    if (is_there && in_doubt_[r]) add(attributed_, found->second, found->second.last);
     if (thread.last.empty()) thread.last.resize(block);
     thread.final.assign(totals.begin() + static_cast<std::ptrdiff_t>(r * block),
                         totals.begin() + static_cast<std::ptrdiff_t>((r + 1) * block));
     for (std::size_t i = 0; i < block; ++i) {
       if (i % shape_.width == 0) thread.final[i] = thread.final[i + 1];
-      thread.final[i] -= told_[r * block + i];
+      thread.final[i] -= attributed_[r * block + i];
     }
     if (thread.ended_ns == 0) thread.ended_ns = time_ns;
     const std::uint64_t before = thread.windows;
     cut(thread);
-    any_unattributed_ = any_unattributed_ || (&thread == &nobody && nobody.windows != before);
+    any_unattributed_ = any_unattributed_ || (&thread == &unattributed && unattributed.windows != before);
   }
 }
 

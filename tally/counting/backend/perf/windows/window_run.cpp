@@ -25,16 +25,16 @@
 namespace tally::backend::perf {
 namespace {
 
-// So that rows of a program that makes few are seen as it runs.
+// Bounds the delay of rows of a program that makes few.
 constexpr int poll_each_ms = 200;
 
 constexpr int tries_at_most = 20;
-Error faster() {
+Error too_many_starts() {
   return {Code::cannot_measure, "threads begin and end faster than counters can be opened on them",
           "let tally start the program", 0};
 }
 
-// Groups that are inherited, and their windows.
+// Windows from groups that threads inherit.
 class InheritedWindows final : public WindowSource {
  public:
   InheritedWindows(const WindowOrder& order, const WindowEvents& events)
@@ -48,8 +48,8 @@ class InheritedWindows final : public WindowSource {
 
   Result<void> open_command(pid_t child) override { return open(child, child, linux::PerfStart::at_exec); }
 
-  // One more process, after begin(), with all its threads. False where it is counted already, as what a counted one
-  // has started.
+  // Adds one more process after begin(), with all its threads. Returns false if it is counted already, as a descendant
+  // of another one.
   Result<bool> add(std::int32_t process) {
     const std::lock_guard lock(mutex_);
     take(linux::now().count());
@@ -69,7 +69,7 @@ class InheritedWindows final : public WindowSource {
       }
       if (linux::threads_of(process) == threads) break;
       undo();
-      if (tries == tries_at_most) return fail(faster());
+      if (tries == tries_at_most) return fail(too_many_starts());
     }
     if (roots_.size() == before)
       return fail(Error{Code::cannot_measure, fmt::format("process {} has ended", process), "", ESRCH});
@@ -85,7 +85,7 @@ class InheritedWindows final : public WindowSource {
     for (std::size_t i = 0; i < roots_.size(); ++i) add_root(i);
     name_counters();
     result::WindowsHead head = events_.head;
-    // Behind the trigger lies its second counter.
+    // The trigger's second counter comes right after the trigger.
     for (const auto& place : events_.places)
       head.places.push_back(place && *place > 0 ? std::optional<std::size_t>(*place + 1) : place);
     places_ = head.places;
@@ -143,16 +143,16 @@ class InheritedWindows final : public WindowSource {
         "each window counts one thread on one CPU; it resumes when the thread returns to that CPU. The program is not "
         "traced.");
     if (maker_->lost() > 0)
-      said.push_back(
+      notes.push_back(
           fmt::format("{} windows have no row of their own: records were lost, and the next row of each is "
                       "longer (column `lost`)",
                       maker_->lost()));
     if (maker_->any_unattributed())
-      said.push_back(
+      notes.push_back(
           fmt::format("the last windows of {} threads are one row, of thread 0: they were alive, or the "
                       "kernel did not say what they had counted",
                       maker_->unknown_ends() + 1));
-    return said;
+    return notes;
   }
 
  private:
@@ -176,7 +176,7 @@ class InheritedWindows final : public WindowSource {
   std::optional<WindowMaker> maker_;
   std::vector<std::optional<std::size_t>> places_;
   std::vector<linux::PerfValue> totals_;
-  std::mutex mutex_;  // of the maker and the groups, once there is a reader
+  std::mutex mutex_;  // guards the maker and the groups once there is a reader
   std::unique_ptr<WindowReader> reader_;
 };
 
@@ -207,8 +207,8 @@ Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& e
   const std::string lost =
       enabled ? why_counters_were_lost(*enabled, statistics.usage, order.target.command.front()) : std::string();
   if (!lost.empty()) outcome.missing.push_back("windows are missing: " + lost);
-  const auto said = windows->notices();
-  outcome.notices.insert(outcome.notices.begin(), said.begin(), said.end());
+  const auto notes = windows->notices();
+  outcome.notices.insert(outcome.notices.begin(), notes.begin(), notes.end());
   std::vector<Count> counts = windows->counts();
   for (Count& one : counts) {
     one = believed_as_left(std::move(one), left);
@@ -218,8 +218,8 @@ Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& e
   return outcome;
 }
 
-// Those that a thread began after its counters were opened are counted with it; which another one began nobody can
-// tell. So the counters are opened again until nothing began meanwhile.
+// Opens counters on all threads. Threads that an opened thread starts are counted with it; threads of an unopened one
+// are not, and cannot be distinguished. So the counters are opened again until no thread started in the meantime.
 Result<std::unique_ptr<InheritedWindows>> open_attached(const WindowOrder& order, const WindowEvents& events) {
   const auto threads_now = [&] {
     std::vector<std::pair<std::int32_t, std::int32_t>> all;
@@ -239,11 +239,11 @@ Result<std::unique_ptr<InheritedWindows>> open_attached(const WindowOrder& order
           !opened && opened.error().os_errno != ESRCH)
         return fail(opened.error());
     if (threads_now() == before) return windows;
-    if (tries == tries_at_most) return fail(faster());
+    if (tries == tries_at_most) return fail(too_many_starts());
   }
 }
 
-// Programs that others start, from where they are seen to begin.
+// Counts programs that others start, from the moment they are seen.
 class Awaited {
  public:
   Awaited(const WindowOrder& order, const WindowEvents& events)
@@ -252,13 +252,13 @@ class Awaited {
   Result<WindowTotals> run() {
     using Taken = linux::Signals::Taken;
     const Nanoseconds started = linux::now();
-    // On tally itself, which is not counted: rings and their memory take milliseconds, and are there when a program is
-    // seen.
+    // Opening counters on tally itself, which does not count, sets up the rings before a program is seen: that takes
+    // milliseconds.
     if (auto opened = windows_.open(linux::own_pid(), linux::own_pid(), linux::PerfStart::when_enabled); !opened)
       return fail(opened.error());
     if (auto begun = windows_.begin(started); !begun) return fail(begun.error());
-    tell(fmt::format("waiting for {} to be executed{}", join(order_.target.attachment.awaited, " or "),
-                     how_it_is_seen()));
+    report(fmt::format("waiting for {} to be executed{}", join(order_.target.attachment.awaited, " or "),
+                       how_often_it_polls()));
     while (true) {
       for (const pid_t process : watch_.take())
         if (auto taken = take(process); !taken) return fail(taken.error());
@@ -279,11 +279,11 @@ class Awaited {
   }
 
  private:
-  void tell(const std::string& line) const {
+  void report(const std::string& line) const {
     if (order_.sink.on_news) order_.sink.on_news(line);
   }
 
-  std::string how_it_is_seen() const {
+  std::string how_often_it_polls() const {
     if (watch_.is_reported()) return "";
     return fmt::format(
         "; processes are looked at every {} ms, since the kernel does not tell an ordinary user who executes what: as "
@@ -295,26 +295,26 @@ class Awaited {
     auto taken = windows_.add(process);
     const int why = taken ? 0 : taken.error().os_errno;
     if (why == EMFILE || why == ENOMEM) {
-      tell(fmt::format("process {} is seen, and cannot be counted: {}", process, taken.error().message));
+      report(fmt::format("process {} is seen, and cannot be counted: {}", process, taken.error().message));
       return {};
     }
     if (why == EACCES || why == EPERM) {
-      tell(fmt::format("process {} is seen, and cannot be counted: {}; root or CAP_PERFMON may", process,
-                       taken.error().message));
+      report(fmt::format("process {} is seen, and cannot be counted: {}; root or CAP_PERFMON may", process,
+                         taken.error().message));
       return {};
     }
     if (!taken && !linux::process_is_alive(process)) {
-      tell(fmt::format("process {} is seen, and had ended before it could be counted", process));
+      report(fmt::format("process {} is seen, and had ended before it could be counted", process));
       return {};
     }
     if (!taken) return fail(taken.error());
     if (!*taken) return {};
     ++found_;
     living_.add(process);
-    // The first number: nanoseconds on a processor (Documentation/scheduler/sched-stats.rst).
+    // The first number is the time on a CPU in nanoseconds (Documentation/scheduler/sched-stats.rst).
     const auto ran =
         parse_integer(split(linux::content(fmt::format("/proc/{}/schedstat", process)), ' ').front()).value_or(0);
-    tell(fmt::format(
+    report(fmt::format(
         "found process {} ({}): it is counted from now on; before that it had been {:.2f} ms on a processor, at most",
         process, printable(trimmed(linux::content(fmt::format("/proc/{}/comm", process)))),
         static_cast<double>(ran) / 1e6));
@@ -339,7 +339,7 @@ Result<WindowTotals> run_attached(const WindowOrder& order, const WindowEvents& 
   if (!windows) return fail(windows.error());
   linux::Living living(order.target.attachment.processes, {});
   const Nanoseconds started = linux::now();
-  // Before anybody is told that it has begun.
+  // Starts the counters before the sink reports the beginning.
   (*windows)->enable();
   if (auto begun = (*windows)->begin(started); !begun) return fail(begun.error());
   while (living.any()) {

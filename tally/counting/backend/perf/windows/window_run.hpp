@@ -1,4 +1,4 @@
-// A command with a row for each window that the kernel's counters or the PMU end.
+// Runs a command and records windows with a PMU or the kernel's counters.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace tally::backend::perf {
 
-/// How the threads and children of a command are followed: as the kernel can, or traced in any case.
+/// How to follow the threads and children of a command: by inheritance if the kernel supports it, or always by tracing.
 enum class Follow { as_the_kernel_can, traced };
 
-/// Runs the order's command, or waits for the end of the processes that it is attached to, and hands windows on.
-/// Errors: those of Backend::run(), and of window_events().
+/// Runs the order's command, or waits until the attached processes end, and passes windows to the sink. Errors: those
+/// of Backend::run() and window_events().
 Result<WindowTotals> run_windows(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores,
                                  Follow follow = Follow::as_the_kernel_can);
 

@@ -1,4 +1,4 @@
-// Where windows of a native run come from.
+// The interface of the two ways to record windows of a native run.
 #pragma once
 
 #include <optional>
@@ -10,32 +10,31 @@
 
 namespace tally::backend::perf {
 
-/// Counters that sample, from their opening to their last windows.
+/// Counters that sample windows, from their opening to the last windows.
 class WindowSource {
  public:
   virtual ~WindowSource() = default;
 
-  /// A child that has executed nothing yet is to be counted from its execve on, with all that it starts. Errors:
-  /// cannot_measure.
+  /// Prepares to count a child from its execve on, with its descendants. Errors: cannot_measure.
   virtual Result<void> open_command(pid_t child) = 0;
 
-  /// Rows come from here on, and tell their time from `started`.
+  /// Starts to pass windows to the sink, with times relative to `started`.
   virtual Result<void> begin(Nanoseconds started) = 0;
 
-  /// Hands on what is left.
+  /// Passes the remaining windows.
   virtual void finish() = 0;
 
-  /// Of each event asked, of the whole: after finish().
+  /// Returns the count of each requested event over the whole run. After finish().
   virtual std::vector<Count> counts() const = 0;
 
-  /// The longest time that one of the counters was on, in all threads together: after finish(). Nothing where no
-  /// counter was inherited by all.
+  /// Returns the longest time that a counter was on, in all threads together; nothing if the threads do not share
+  /// inherited counters. After finish().
   virtual std::optional<Nanoseconds> longest_enabled() const { return std::nullopt; }
 
-  /// How it was done, and what went wrong.
+  /// Returns notes on the method and on problems.
   virtual std::vector<std::string> notices() const = 0;
 
-  /// Sees what becomes of processes, where it has to.
+  /// Returns an observer of process changes; null if it needs none.
   virtual Observer* observer() { return nullptr; }
 };
 

@@ -29,14 +29,14 @@ struct Symbol {
   int binding;
 };
 
-// A file may be made so that its names take more than it does: many symbols with one long name, sections without end.
+// A malicious file may make its names larger than itself: with many symbols of one long name, or countless sections.
 constexpr std::size_t most_name = 4096, most_name_bytes = 128 << 20, most_sections = 4096;
 
-/// Of several names of one address the one that people know: what others see, without underlines, short.
+/// Ranks the names of one address: visible to other files first, then without underscores, then short.
 auto rank(const Symbol& s) {
   const int by_binding = s.binding == STB_GLOBAL ? 0 : s.binding == STB_WEAK ? 1 : 2;
   const std::size_t underlines = std::min(s.name.find_first_not_of('_'), s.name.size());
-  // A mangled name begins with one.
+  // A mangled name starts with an underscore.
   const bool is_mangled = s.name.starts_with("_Z");
   return std::tuple(s.bytes == 0, by_binding, is_mangled ? 0 : underlines, s.name.size(), s.name);
 }
@@ -49,12 +49,12 @@ class Names final : public CodeNames {
 
   Result<void> open(const std::string& path, int fd) {
     file_ = path.substr(path.rfind('/') + 1);
-    static char* no_path = nullptr;  // where debug files lie: the usual folders
+    static char* no_path = nullptr;  // path of debug files: the default directories
     static const Dwfl_Callbacks callbacks{nullptr, find_debug_file, dwfl_offline_section_address, &no_path};
     dwfl_ = dwfl_begin(&callbacks);
     if (dwfl_ == nullptr) return fail(Code::bad_usage, dwfl_errmsg(-1));
     dwfl_report_begin(dwfl_);
-    // The file's own addresses are taken as they are.
+    // The addresses are those in the file.
     const int own = fd < 0 ? -1 : dup(fd);
     module_ = dwfl_report_elf(dwfl_, path.c_str(), path.c_str(), own, 0, true);
     if (module_ == nullptr && own >= 0) close(own);
@@ -138,7 +138,7 @@ class Names final : public CodeNames {
       const int type = GELF_ST_TYPE(symbol.st_info);
       // The runtime of GNAT.
       has_ada = has_ada || (name != nullptr && std::string_view(name).starts_with("__gnat_"));
-      // Functions written in assembly may have no type.
+      // Functions in assembly may have no type.
       const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && is_executable(address));
       if (name == nullptr || *name == 0 || !is_code || symbol.st_shndx == SHN_UNDEF) continue;
       symbols.push_back({address, symbol.st_size, {name, strnlen(name, most_name)}, GELF_ST_BIND(symbol.st_info)});
@@ -149,7 +149,7 @@ class Names final : public CodeNames {
     std::size_t name_bytes = 0;
     std::vector<NamedCode> linked = linked_functions(elf_);
     std::size_t next_linked = 0;
-    // Those that have no symbol of their own, up to an address.
+    // Adds linkage table entries without a symbol of their own, up to an address.
     const auto add_linked = [&](std::uint64_t end) {
       for (; next_linked < linked.size() && linked[next_linked].address <= end; ++next_linked)
         if (linked[next_linked].address != end) functions_.push_back(std::move(linked[next_linked]));
@@ -175,7 +175,7 @@ class Names final : public CodeNames {
       return std::upper_bound(frames.begin(), frames.end(), address,
                               [](std::uint64_t at, const symbol::Frame& frame) { return at < frame.address; });
     };
-    // One without a size goes on to the next one, or to the end of its section.
+    // A function without a size extends to the next one, or to the end of its section.
     for (std::size_t i = 0; i < functions_.size(); ++i) {
       NamedCode& one = functions_[i];
       if (one.bytes != 0) continue;
@@ -194,11 +194,11 @@ class Names final : public CodeNames {
     return bytes == nullptr ? std::vector<symbol::Frame>{} : symbol::frames_of({bytes, size});
   }
 
-  /// Functions that have no name here, by where they begin: "libz.so.1+0x2a40".
+  /// Adds functions without a name, named after their start: "libz.so.1+0x2a40".
   void add_frames(const std::vector<symbol::Frame>& frames) {
     std::vector<NamedCode> nameless;
     for (const symbol::Frame& frame : frames) {
-      // Tables of linked functions have one for all.
+      // A linkage table has one frame for all entries.
       if (function_of(*this, frame.address) != nullptr || section_of(frame.address).name.starts_with("[.plt")) continue;
       nameless.push_back({fmt::format("{}+{:#x}", file_, frame.address), frame.address, frame.bytes, false});
     }
@@ -213,7 +213,7 @@ class Names final : public CodeNames {
                        [&](const NamedCode& s) { return address - s.address < s.bytes; });
   }
 
-  std::string file_;  // without folders
+  std::string file_;  // without directories
   std::string over_limit_;
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;

@@ -34,7 +34,7 @@ std::string build_id_of(Dwfl_Module* module) {
   return bytes > 0 ? hexadecimal(bits, static_cast<std::size_t>(bytes)) : "";
 }
 
-/// Of an open file; empty where it has none.
+/// Returns the build ID of an open file; empty if it has none.
 std::string build_id_of(int file) {
   elf_version(EV_CURRENT);
   Elf* const elf = elf_begin(file, ELF_C_READ_MMAP, nullptr);
@@ -56,15 +56,15 @@ bool is_beyond_bounds(int file) {
   return !bounds.symbols.empty() || !bounds.debug.empty();
 }
 
-/// The check sum of .gnu_debuglink (GDB manual, "Separate Debug Files"): the polynomial of Ethernet's.
+/// The checksum of .gnu_debuglink (GDB manual, "Separate Debug Files"): CRC-32 with the polynomial of Ethernet.
 std::uint32_t check_sum(int file) {
   static const auto table = [] {
-    std::array<std::uint32_t, 256> made{};
-    for (std::uint32_t i = 0; i < made.size(); ++i) {
-      made[i] = i;
-      for (int bit = 0; bit < 8; ++bit) made[i] = (made[i] >> 1) ^ ((made[i] & 1) != 0 ? 0xedb88320U : 0U);
+    std::array<std::uint32_t, 256> values{};
+    for (std::uint32_t i = 0; i < values.size(); ++i) {
+      values[i] = i;
+      for (int bit = 0; bit < 8; ++bit) values[i] = (values[i] >> 1) ^ ((values[i] & 1) != 0 ? 0xedb88320U : 0U);
     }
-    return made;
+    return values;
   }();
   std::uint32_t sum = ~std::uint32_t{0};
   std::vector<unsigned char> part(1 << 16);
@@ -75,14 +75,14 @@ std::uint32_t check_sum(int file) {
 }
 
 linux::Descriptor open_file(const std::string& path) {
-  // A pipe of this name must not hold tally up.
+  // O_NONBLOCK: a pipe of this name must not block tally.
   linux::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status {};
   if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   return file;
 }
 
-/// Where a debug file of that name may be, of a program or library at `file`.
+/// Returns where a debug file of that name may be, for a program or library at `file`.
 std::vector<std::string> candidates(std::string_view file, std::string_view link) {
   const std::string folder(file.substr(0, file.rfind('/') + 1)), name(link);
   if (name.starts_with('/')) return {name, std::string(global_folder) + name};
@@ -93,25 +93,25 @@ std::vector<std::string> candidates(std::string_view file, std::string_view link
 
 int find_debug_file(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, const char* file,
                     const char* link, GElf_Word crc, char** found) {
-  // While there is debug information already, what is looked for is what it shares with other files (dwz): libdwfl
-  // knows by which build id.
+  // If there is debug information already, this is a search for the part that it shares with other files (dwz), whose
+  // build ID libdwfl has.
   if (const int by_id = dwfl_build_id_find_debuginfo(module, data, name, base, file, link, crc, found); by_id >= 0)
     return by_id;
   const std::string own_id = build_id_of(module);
   const std::string_view path = file == nullptr ? std::string_view() : std::string_view(file);
-  // A file that names none may have one of its own name all the same.
+  // A file that names no debug file may still have one with its own name.
   const bool is_named = link != nullptr && *link != 0;
-  const std::string wanted = is_named         ? std::string(link)
-                             : own_id.empty() ? ""
-                                              : std::string(path.substr(path.rfind('/') + 1)) + ".debug";
-  if (!wanted.empty()) {
-    for (const std::string& one : candidates(path, wanted)) {
+  const std::string link_name = is_named         ? std::string(link)
+                                : own_id.empty() ? ""
+                                                 : std::string(path.substr(path.rfind('/') + 1)) + ".debug";
+  if (!link_name.empty()) {
+    for (const std::string& one : candidates(path, link_name)) {
       linux::Descriptor opened = open_file(one);
       if (!opened) continue;
-      // Beside a program whoever wrote it may have put anything.
+      // A file next to a program may be malicious.
       if (is_beyond_bounds(opened.get())) continue;
       const std::string its_id = build_id_of(opened.get());
-      // The shared one has a build id of its own, which libdw compares, and no check sum.
+      // The shared file has no checksum, and a build ID of its own, which libdw compares.
       const bool is_same = !is_named ? its_id == own_id
                            : crc == 0
                                ? !its_id.empty() && its_id != own_id

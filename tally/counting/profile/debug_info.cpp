@@ -17,25 +17,25 @@
 namespace tally::profile {
 namespace {
 
-// What is read of one file is bounded: a program may be made so that reading what it says of itself never ends.
-// Compilers nest inlined functions and blocks some tens deep.
+// Limits on what is read of one file: a malicious program may have endless debug information. Compilers nest inlined
+// functions and blocks some tens deep.
 constexpr int most_depth = 128;
-// To go past an entry libdw reads what is nested in it, each time anew: a unit of nested entries is read as many times
-// as it is deep. A second's work.
+// To skip an entry, libdw reads everything that is nested in it, each time again: a unit of nested entries is read as
+// many times as it is deep. The limit is a second's work.
 constexpr std::uint64_t most_passed = 256 << 20;
 constexpr std::uint64_t most_ranges = 4'000'000;
 constexpr std::size_t most_inlined = 500'000;
-// Longer names are cut: one may stand for each of many thousand functions.
+// Longer names are cut, because each of many thousand functions may have the same one.
 constexpr std::size_t most_name = 4096;
 
-constexpr unsigned int discriminator_attribute = 0x2136;  // DW_AT_GNU_discriminator, which libdw 0.188 does not name
+constexpr unsigned int discriminator_attribute = 0x2136;  // DW_AT_GNU_discriminator, which libdw 0.188 does not define
 
 const char* folder_of(Dwarf_Die& unit) {
   Dwarf_Attribute folder;
   return dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &folder));
 }
 
-/// The function's name as the linker has it, or as the source has it where it needs none.
+/// Returns the function's linker name, or its source name if it has none.
 std::string linker_name_of(Dwarf_Die& die) {
   Dwarf_Attribute attribute;
   for (const unsigned int kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
@@ -45,8 +45,8 @@ std::string linker_name_of(Dwarf_Die& die) {
   return name == nullptr ? "[function without a name]" : std::string(name, strnlen(name, most_name));
 }
 
-/// The file that an attribute gives the number of; null where none is said. Numbers are those of the unit that the
-/// attribute stands in. libdw's own dwarf_decl_file() takes 0, which clang writes in DWARF 5, for none.
+/// Returns the file whose number is in an attribute; null if there is none. The number belongs to the unit that
+/// contains the attribute. libdw's dwarf_decl_file() treats 0 as none, but clang uses it in DWARF 5.
 const char* file_of(Dwarf_Die& die, unsigned int kind) {
   Dwarf_Attribute attribute;
   Dwarf_Word number = 0;
@@ -73,25 +73,25 @@ void DebugInfo::paint(Dwarf_Die& die, std::uint32_t number, Spans& spans) {
       return;
     }
     if (begin >= end) continue;
-    // What lay there goes on behind it.
-    const std::uint32_t behind = at(spans, end);
+    // The previous item continues after this range.
+    const std::uint32_t following = at(spans, end);
     spans.erase(spans.lower_bound(begin), spans.lower_bound(end));
     spans[begin] = number;
-    spans[end] = behind;
+    spans[end] = following;
   }
 }
 
 std::uint32_t DebugInfo::at(const Spans& spans, std::uint64_t address) {
   const auto after = spans.upper_bound(address);
-  return after == spans.begin() ? nothing : std::prev(after)->second;
+  return after == spans.begin() ? no_item : std::prev(after)->second;
 }
 
 bool DebugInfo::any() {
-  if (!looked_) {
+  if (!is_opened_) {
     dwarf_ = dwfl_module_getdwarf(module_, &bias_);
     note_unread();
   }
-  looked_ = true;
+  is_opened_ = true;
   return dwarf_ != nullptr;
 }
 
@@ -107,7 +107,7 @@ void DebugInfo::note_unread() {
     if (auto unread = unread_shared_file(dwarf_)) unread_.insert(*std::move(unread));
 }
 
-/// Compilers other than gcc write no table of addresses (.debug_aranges): units say themselves where they are.
+/// Only gcc writes a table of addresses (.debug_aranges): for other compilers, reads the ranges of each unit.
 void DebugInfo::index_units() {
   units_indexed_ = true;
   Dwarf_CU* cu = nullptr;
@@ -129,7 +129,7 @@ bool DebugInfo::unit_of(std::uint64_t address, Dwarf_Die& unit) {
   }
   if (!units_indexed_) index_units();
   const std::uint32_t number = at(units_, address - bias_);
-  if (number == nothing) return false;
+  if (number == no_item) return false;
   unit = unit_dies_[number];
   return true;
 }
@@ -144,10 +144,10 @@ std::optional<SourceLine> DebugInfo::row_of(Dwarf_Line* line, Dwarf_Die& unit) {
   return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(number), discriminator};
 }
 
-/// The table of lines of all units, unpacked; null where there is none.
+/// Returns the line table of all units, unpacked; null if there is none.
 const Elf_Data* DebugInfo::line_table() {
-  if (looked_for_lines_) return line_table_;
-  looked_for_lines_ = true;
+  if (is_line_table_read_) return line_table_;
+  is_line_table_read_ = true;
   ::Elf* const elf = dwarf_getelf(dwarf_);
   std::size_t names = 0;
   if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return nullptr;
@@ -160,7 +160,7 @@ const Elf_Data* DebugInfo::line_table() {
   return line_table_;
 }
 
-/// Whether the unit's part of it may be read: libdw makes a row of some 90 bytes of each byte, if need be.
+/// Whether the unit's part of the line table may be read: libdw may need 90 bytes for each byte of it.
 bool DebugInfo::may_read_lines(Dwarf_Die& unit) {
   constexpr std::uint64_t most_bytes = 5 << 20;
   const auto [known, is_new] = lines_allowed_.try_emplace(dwarf_dieoffset(&unit), true);
@@ -168,7 +168,7 @@ bool DebugInfo::may_read_lines(Dwarf_Die& unit) {
   Dwarf_Attribute attribute;
   Dwarf_Word offset = 0;
   const Elf_Data* const table = line_table();
-  std::uint32_t length = 0;  // where its own form has 64 bits it begins with what is larger than any
+  std::uint32_t length = 0;  // a 64-bit table starts with a number larger than any length
   if (table == nullptr || dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &offset) != 0 ||
       offset > table->d_size || table->d_size - offset < sizeof length)
     return true;
@@ -184,7 +184,7 @@ std::optional<SourceLine> DebugInfo::line_of(std::uint64_t address) {
   return row_of(dwarf_getsrc_die(&unit, address - bias_), unit);
 }
 
-/// Whether all that the unit declares may be read: so many bytes are in a quarter of a second.
+/// Whether the declarations of a unit may be read: this many bytes take a quarter of a second.
 bool DebugInfo::is_affordable(Dwarf_Die& unit) {
   constexpr std::uint64_t most_bytes = 64 << 20;
   if (units_read_.count(dwarf_dieoffset(&unit)) != 0) return true;
@@ -197,8 +197,7 @@ bool DebugInfo::is_affordable(Dwarf_Die& unit) {
   return true;
 }
 
-/// Of several rows of one address the last one is the instruction's; the first one of a function is mostly that of its
-/// opening.
+/// If several rows have one address, the last is the instruction's; a function's first row is usually its opening line.
 std::optional<SourceLine> DebugInfo::beginning_of(std::uint64_t address) {
   Dwarf_Die unit;
   if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
@@ -233,7 +232,7 @@ std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
   Dwarf_Die unit;
   if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
   const std::uint32_t number = at(functions_of(unit).functions, address - bias_);
-  if (number == nothing) return line_of(address);
+  if (number == no_item) return line_of(address);
   Dwarf_Die& die = functions_[number].die;
   int line = 0;
   const char* const file = dwarf_decl_line(&die, &line) == 0 && line > 0 ? file_of(die, DW_AT_decl_file) : nullptr;
@@ -244,14 +243,14 @@ std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
 DebugInfo::Unit& DebugInfo::functions_of(Dwarf_Die& unit) {
   const auto [place, is_new] = units_read_.try_emplace(dwarf_dieoffset(&unit));
   if (!is_new) return place->second;
-  // With -gsplit-dwarf the functions are in another file, and the unit here has the lines only.
+  // With -gsplit-dwarf the functions are in another file, and this unit has only the lines.
   Dwarf_Die split{};
   const bool is_known = dwarf_cu_info(unit.cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) == 0;
   index_functions(is_known && split.addr != nullptr ? split : unit, place->second, 0);
   return place->second;
 }
 
-/// The first of the entries in `scope`, which is nested `depth` deep; false where there is none, or is none to be read.
+/// Finds the first entry in `scope`, nested `depth` deep. Returns false if there is none, or at a limit.
 bool DebugInfo::first_child(Dwarf_Die& scope, Dwarf_Die& child, int depth) {
   if (depth > most_depth) {
     over_limit_ = fmt::format("it is nested more than {} deep", most_depth);
@@ -260,7 +259,7 @@ bool DebugInfo::first_child(Dwarf_Die& scope, Dwarf_Die& child, int depth) {
   return dwarf_child(&scope, &child) == 0;
 }
 
-/// On to the next entry beside it. An entry may say where that is: never back, for that would be a circle.
+/// Moves to the next entry on the same level. An entry may contain its address: never go back, to avoid cycles.
 bool DebugInfo::next_sibling(Dwarf_Die& die) {
   const Dwarf_Off from = dwarf_dieoffset(&die);
   if (passed_ > most_passed) {
@@ -277,7 +276,7 @@ bool DebugInfo::next_sibling(Dwarf_Die& die) {
   return true;
 }
 
-/// Functions lie in units, and, with some compilers, in the namespaces and types that they belong to.
+/// Functions are in units and, with some compilers, in their namespaces and types.
 void DebugInfo::index_functions(Dwarf_Die& scope, Unit& unit, int depth) {
   Dwarf_Die die;
   if (!first_child(scope, die, depth)) return;
@@ -305,14 +304,14 @@ std::uint32_t DebugInfo::inlined_at(std::uint64_t address) {
   if (!unit_of(address, unit)) return InlinedCode::none;
   if (!may_read_lines(unit)) return InlinedCode::none;
   Unit& read = functions_of(unit);
-  if (!read.is_asked) {
-    read.is_asked = true;
+  if (!read.is_inlining_requested) {
+    read.is_inlining_requested = true;
     const char* file = nullptr;
     dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &file, nullptr);
     if (auto unread = unread_split_unit(unit, file == nullptr ? "" : file)) unread_.insert(*std::move(unread));
   }
   const std::uint32_t number = at(read.functions, address - bias_);
-  if (number == nothing) return InlinedCode::none;
+  if (number == no_item) return InlinedCode::none;
   Function& function = functions_[number];
   if (!function.is_read) {
     function.is_read = true;
@@ -333,7 +332,7 @@ void DebugInfo::read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& f
           return;
         }
         const std::uint32_t number = add_inlined(die, parent, folder);
-        // What lies within it is painted over it.
+        // Nested functions overwrite parts of its range.
         paint(die, number, function.inlined);
         read_inlined(die, number, function, folder, depth + 1);
         break;
@@ -347,28 +346,28 @@ void DebugInfo::read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& f
 }
 
 std::uint32_t DebugInfo::add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder) {
-  InlinedCode made;
-  made.parent = parent;
+  InlinedCode inlined;
+  inlined.parent = parent;
   std::string linker_name = linker_name_of(die);
-  made.name = symbol::demangled(linker_name);
-  if (made.name != linker_name) made.linker_name = std::move(linker_name);
+  inlined.name = symbol::demangled(linker_name);
+  if (inlined.name != linker_name) inlined.linker_name = std::move(linker_name);
   Dwarf_Attribute attribute;
   Dwarf_Die origin;
   if (dwarf_formref_die(dwarf_attr(&die, DW_AT_abstract_origin, &attribute), &origin) != nullptr) {
     int line = 0;
     const char* const file =
         dwarf_decl_line(&origin, &line) == 0 && line > 0 ? file_of(origin, DW_AT_decl_file) : nullptr;
-    if (file != nullptr) made.declared = {path_of(file, folder), static_cast<std::uint32_t>(line)};
+    if (file != nullptr) inlined.declared = {path_of(file, folder), static_cast<std::uint32_t>(line)};
   }
   Dwarf_Word line = 0;
   if (dwarf_formudata(dwarf_attr(&die, DW_AT_call_line, &attribute), &line) == 0) {
     if (const char* const path = file_of(die, DW_AT_call_file); path != nullptr)
-      made.called = {path_of(path, folder), static_cast<std::uint32_t>(line)};
+      inlined.called = {path_of(path, folder), static_cast<std::uint32_t>(line)};
   }
   Dwarf_Word discriminator = 0;
   if (dwarf_formudata(dwarf_attr(&die, discriminator_attribute, &attribute), &discriminator) == 0)
-    made.called.discriminator = static_cast<std::uint32_t>(discriminator);
-  inlined_.push_back(std::move(made));
+    inlined.called.discriminator = static_cast<std::uint32_t>(discriminator);
+  inlined_.push_back(std::move(inlined));
   return static_cast<std::uint32_t>(inlined_.size() - 1);
 }
 
@@ -377,7 +376,7 @@ std::string_view DebugInfo::path_of(const char* file, const char* folder) {
   if (!path.empty()) return path;
   path = file;
   if (path.starts_with("./")) path.erase(0, 2);
-  // From the folder in which the compiler was started.
+  // Relative to the directory in which the compiler ran.
   if (!path.starts_with('/') && folder != nullptr) path = std::string(folder) + "/" + path;
   return path;
 }

@@ -1,4 +1,4 @@
-// Debug information of one file (DWARF), read by libdw as far as it is asked for.
+// Reads the debug information (DWARF) of one file on demand, with libdw.
 #pragma once
 
 #include <elfutils/libdwfl.h>
@@ -19,38 +19,38 @@ namespace tally::profile {
 
 class DebugInfo {
  public:
-  /// `module` must outlive it. Nothing is read yet; nothing ever is where there is a reason against it.
+  /// `module` must outlive it. Reads nothing yet, and never reads anything if `why_not` has a reason.
   explicit DebugInfo(Dwfl_Module* module, std::string why_not) : module_(module), over_limit_(std::move(why_not)) {
-    looked_ = !over_limit_.empty();
+    is_opened_ = !over_limit_.empty();
   }
   DebugInfo(const DebugInfo&) = delete;
   DebugInfo& operator=(const DebugInfo&) = delete;
 
-  /// Addresses are as the file has them.
+  /// The functions take addresses in the file, and correspond to those of CodeNames.
   std::optional<SourceLine> line_of(std::uint64_t address);
   std::optional<SourceLine> beginning_of(std::uint64_t address);
   std::optional<SourceLine> declaration_of(std::uint64_t address);
   std::uint32_t inlined_at(std::uint64_t address);
   const std::vector<InlinedCode>& inlined() const { return inlined_; }
-  /// What of it was not read, and why; empty where all was that was asked for.
+  /// Returns why a part was not read; empty if all that was needed was read.
   const std::string& over_limit() const { return over_limit_; }
-  /// Files that were wanted for this and not read, each with the reason.
+  /// Returns files that were needed and not read, each with the reason.
   const std::set<std::string>& unread() const { return unread_; }
 
  private:
-  /// From an address up to the next one: what number of something lies there.
+  /// Start address → number of the item there, up to the next address.
   using Spans = std::map<std::uint64_t, std::uint32_t>;
-  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
+  static constexpr std::uint32_t no_item = ~std::uint32_t{0};
 
-  /// A unit of compilation: where its functions are, each known by its number in `functions_`.
+  /// A compilation unit: its functions, by index in `functions_`.
   struct Unit {
     Spans functions;
-    bool is_asked = false;  // for inlined functions
+    bool is_inlining_requested = false;  // inlined functions were requested
   };
   struct Function {
     Dwarf_Die die;
     bool is_read = false;
-    Spans inlined;  // numbers in inlined_
+    Spans inlined;  // indexes in inlined_
   };
 
   bool any();
@@ -73,19 +73,19 @@ class DebugInfo {
 
   Dwfl_Module* module_;
   Dwarf* dwarf_ = nullptr;
-  Dwarf_Addr bias_ = 0;           // from addresses in the debug information to the file's
-  std::uint64_t bytes_read_ = 0;  // of units whose declarations were read for the beginnings of functions
-  bool looked_ = false, units_indexed_ = false;
+  Dwarf_Addr bias_ = 0;           // from addresses in the debug information to those in the file
+  std::uint64_t bytes_read_ = 0;  // of units that were read to find declarations of functions
+  bool is_opened_ = false, units_indexed_ = false;
   std::vector<Dwarf_Die> unit_dies_;
-  Spans units_;                                         // numbers in unit_dies_
-  std::unordered_map<std::uint64_t, Unit> units_read_;  // by the place of the unit
+  Spans units_;                                         // indexes in unit_dies_
+  std::unordered_map<std::uint64_t, Unit> units_read_;  // by offset of the unit
   std::vector<Function> functions_;
   std::vector<InlinedCode> inlined_;
   std::set<std::string> unread_;
-  std::unordered_map<const char*, std::string> paths_;  // of sources, by what the debug information calls them
+  std::unordered_map<const char*, std::string> paths_;  // source paths, by their name in the debug information
   const Elf_Data* line_table_ = nullptr;
-  bool looked_for_lines_ = false;
-  std::unordered_map<std::uint64_t, bool> lines_allowed_;  // by the place of the unit
+  bool is_line_table_read_ = false;
+  std::unordered_map<std::uint64_t, bool> lines_allowed_;  // by offset of the unit
   std::uint64_t passed_ = 0, ranges_ = 0;                  // bytes of entries, and address ranges, that were read
   std::string over_limit_;
 };

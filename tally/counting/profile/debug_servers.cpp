@@ -18,7 +18,7 @@ constexpr Nanoseconds patience = std::chrono::seconds(30);
 
 struct Servers {
   bool are_asked = false;
-  std::function<void(const std::string&)> told;
+  std::function<void(const std::string&)> report;
 };
 Servers& servers() {
   static Servers all;
@@ -27,7 +27,7 @@ Servers& servers() {
 
 }  // namespace
 
-Result<void> ask_debug_servers(std::function<void(const std::string& line)> told) {
+Result<void> ask_debug_servers(std::function<void(const std::string& line)> report) {
   const char* const urls = secure_getenv("DEBUGINFOD_URLS");
   if (urls == nullptr || trimmed(urls).empty())
     return fail(Code::bad_usage, "--debuginfod: DEBUGINFOD_URLS names no server",
@@ -35,20 +35,20 @@ Result<void> ask_debug_servers(std::function<void(const std::string& line)> told
   if (!linux::find_program(tool, linux::search_path()))
     return fail(Code::not_found, fmt::format("--debuginfod needs the program {}, which is not installed", tool),
                 "install the package debuginfod (Fedora: elfutils-debuginfod-client)");
-  servers() = {true, std::move(told)};
+  servers() = {true, std::move(report)};
   return {};
 }
 
 std::optional<std::string> debug_file_from_servers(const std::string& build_id, const std::string& of_file) {
   Servers& all = servers();
   if (!all.are_asked || build_id.empty()) return std::nullopt;
-  all.told(fmt::format("asking debuginfod for the debug file of {}", printable(of_file)));
+  all.report(fmt::format("asking debuginfod for the debug file of {}", printable(of_file)));
   const auto ended = linux::run_tool({tool, "debuginfo", build_id}, patience);
   if (!ended || ended->was_stopped) {
     // The next file would take as long.
     all.are_asked = false;
-    all.told(fmt::format("no answer from debuginfod, which has {:.0f} s: it is not asked again",
-                         std::chrono::duration<double>(patience).count()));
+    all.report(fmt::format("no answer from debuginfod, which has {:.0f} s: it is not asked again",
+                           std::chrono::duration<double>(patience).count()));
     return std::nullopt;
   }
   const std::string path = trimmed(ended->said);

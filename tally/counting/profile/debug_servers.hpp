@@ -1,4 +1,4 @@
-// Debug files from servers (debuginfod), where the user asked for them.
+// Gets debug files from servers (debuginfod), if the user asks for that.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@
 
 namespace tally::profile {
 
-/// From now on debug files that are not on this machine are asked of the servers that DEBUGINFOD_URLS names. Without it
-/// names are never looked for outside of this machine, whatever the environment says. `told`: what is being fetched, or
-/// why nothing more will be; one line. Not thread-safe: call it before names are read. Errors: bad_usage where the
-/// variable names no server; not_found where the program debuginfod-find is not installed.
-Result<void> ask_debug_servers(std::function<void(const std::string& line)> told);
+/// Enables requests to the servers in DEBUGINFOD_URLS for debug files that are not on this machine. Without this call
+/// tally contacts no server, whatever the environment contains. `report`: gets a line about each download, and about
+/// the reason to stop. Not thread-safe: call it before names are read. Errors: bad_usage if the variable names no
+/// server; not_found if the program debuginfod-find is not installed.
+Result<void> ask_debug_servers(std::function<void(const std::string& line)> report);
 
-/// The path of the debug file of a build id (in hexadecimal) in the user's cache of such files; nothing where servers
-/// are not to be asked, have none, or do not answer in time. Cost: up to half a minute; a server that does not answer
-/// is not asked again.
+/// Returns the path of the debug file for a build ID (in hexadecimal) in the user's cache of such files; nothing if
+/// requests are disabled, or no server has it or answers in time. Cost: up to half a minute; after a time-out there are
+/// no further requests.
 std::optional<std::string> debug_file_from_servers(const std::string& build_id, const std::string& of_file);
 
 }  // namespace tally::profile

@@ -1,4 +1,4 @@
-// Names of functions where the command was built without a library that reads debug information.
+// Names of functions in a build without libdw.
 #include <elf.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace tally::profile {
 namespace {
 
-/// A value at a place of the file; nothing where it ends before.
+/// Returns a value at an offset; nothing if the file ends before.
 template <class T>
 std::optional<T> value_at(std::string_view bytes, std::uint64_t at) {
   if (at > bytes.size() || bytes.size() - at < sizeof(T)) return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<T> value_at(std::string_view bytes, std::uint64_t at) {
   return value;
 }
 
-/// The build id in a part with notes; empty where it has none.
+/// Returns the build ID in a segment with notes; empty if it has none.
 std::string build_id_in_notes(std::string_view notes) {
   constexpr std::string_view owner("GNU", 4);
   for (std::uint64_t at = 0; const auto note = value_at<Elf64_Nhdr>(notes, at);) {

@@ -15,16 +15,16 @@
 namespace tally::profile {
 namespace {
 
-// libdw keeps what it unpacks in memory: all sections together.
+// libdw keeps what it unpacks in memory, for all sections together.
 constexpr std::uint64_t most_debug = 400 << 20, most_symbols = 128 << 20;
 
-/// What a compressed section says that it unpacks to; 0 where it is none.
+/// Returns the unpacked size in the header of a compressed section; 0 for others.
 std::uint64_t unpacked_bytes(Elf_Scn* section, const GElf_Shdr& head, std::string_view name) {
   GElf_Chdr compressed;
   if ((head.sh_flags & SHF_COMPRESSED) != 0)
     return gelf_getchdr(section, &compressed) == nullptr ? 0 : compressed.ch_size;
   if (!name.starts_with(".zdebug")) return 0;
-  // The older form: "ZLIB", and the size in eight bytes, the highest first.
+  // The older format: "ZLIB", and the size in eight bytes, the highest first.
   const Elf_Data* const data = elf_rawdata(section, nullptr);
   if (data == nullptr || data->d_size < 12 || std::memcmp(data->d_buf, "ZLIB", 4) != 0) return 0;
   std::uint64_t bytes = 0;
@@ -32,8 +32,7 @@ std::uint64_t unpacked_bytes(Elf_Scn* section, const GElf_Shdr& head, std::strin
   return bytes;
 }
 
-/// Whether symbols packed by xz are more than may be read. What their index says of their size is not asked: it may
-/// lie.
+/// Whether symbols packed by xz exceed the limit. Unpacks them, because the sizes in their index may be wrong.
 bool is_too_much(const Elf_Data* packed) {
   lzma_stream stream = LZMA_STREAM_INIT;
   constexpr std::uint64_t memory = 256 << 20;
@@ -62,11 +61,11 @@ FileBounds bounds_of(Elf* elf) {
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr head;
     if (gelf_getshdr(section, &head) == nullptr || head.sh_type == SHT_NOBITS) continue;
-    const char* const known = elf_strptr(elf, names, head.sh_name);
-    const std::string_view name = known == nullptr ? "" : known;
+    const char* const stored = elf_strptr(elf, names, head.sh_name);
+    const std::string_view name = stored == nullptr ? "" : stored;
     const std::uint64_t bytes = unpacked_bytes(section, head, name);
     if (name.starts_with(".debug") || name.starts_with(".zdebug")) {
-      // One after the other, so that the sum does not wrap.
+      // Limits each addition, so that the sum does not overflow.
       debug = std::min(most_debug + 1, debug + std::min(bytes, most_debug + 1));
     } else if (bytes > most_symbols || (name == ".gnu_debugdata" && is_too_much(elf_rawdata(section, nullptr)))) {
       found.symbols = fmt::format("its section {} unpacks to more than {}", printable(name),

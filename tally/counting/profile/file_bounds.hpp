@@ -1,5 +1,5 @@
-// What reading a program's names and debug information may take: a file may be made so that it unpacks to far more than
-// it holds.
+// Limits what reading the names and debug information of a file may take: a malicious file may unpack to far more than
+// its size.
 #pragma once
 
 #include <libelf.h>
@@ -8,13 +8,13 @@
 
 namespace tally::profile {
 
-/// What of a file is not to be read, and why; empty where all may be.
+/// Why parts of a file must not be read; empty if they may be.
 struct FileBounds {
   std::string symbols, debug;
 };
 
-/// Looks at what the sections of a file unpack to, without keeping it. Cost: none but where it has symbols in
-/// .gnu_debugdata, which are unpacked twice then: 10 ms for 1 MB.
+/// Checks what the sections of a file unpack to, without keeping it. Cost: nothing, unless the file has symbols in
+/// .gnu_debugdata, which are then unpacked twice: 10 ms for 1 MB.
 FileBounds bounds_of(Elf* elf);
 
 }  // namespace tally::profile

@@ -18,12 +18,12 @@ class Folding {
   explicit Folding(result::Profile& profile) : profile_(profile), events_(profile.event_count()) {}
 
   void fold() {
-    std::vector<std::uint32_t> places(profile_.calls.size());
+    std::vector<std::uint32_t> numbers(profile_.calls.size());
     for (std::size_t i = 0; i < profile_.calls.size(); ++i) {
       ProfileCall call = profile_.calls[i];
-      if (call.parent != CodeCall::no_parent) call.parent = places[call.parent];
-      places[i] = place_of(call);
-      for (std::size_t e = 0; e < events_; ++e) self_[places[i] * events_ + e] += profile_.self[i * events_ + e];
+      if (call.parent != CodeCall::no_parent) call.parent = numbers[call.parent];
+      numbers[i] = fold_call(call);
+      for (std::size_t e = 0; e < events_; ++e) self_[numbers[i] * events_ + e] += profile_.self[i * events_ + e];
     }
     profile_.inclusive = result::inclusive_counts(folded_, self_, events_);
     profile_.calls = std::move(folded_);
@@ -31,22 +31,22 @@ class Folding {
   }
 
  private:
-  /// The nearest on the way to the root that executes the same function.
+  /// Returns the closest ancestor that executes the same function.
   std::uint32_t outer_of(const ProfileCall& call) const {
     std::uint32_t at = call.parent;
     while (at != CodeCall::no_parent && folded_[at].callee != call.callee) at = folded_[at].parent;
     return at;
   }
 
-  /// As the engine folds recursion (instrument/calls.cpp), and told apart by the instruction, too.
-  std::uint32_t place_of(ProfileCall call) {
+  /// Folds recursion like the engine (tally/engine/instrument/calls.cpp), but separates calls by instruction as well.
+  std::uint32_t fold_call(ProfileCall call) {
     const std::uint32_t outer = outer_of(call);
-    std::uint32_t newest = CodeCall::no_parent;  // itself
+    std::uint32_t newest = CodeCall::no_parent;  // no_parent: the call itself
     if (outer != CodeCall::no_parent) {
       newest = newest_[call.parent];
       call.recursive = true;
       if (outer >= newest) {
-        // It is beside the outer one, which was at another of its instructions.
+        // The call becomes a sibling of the outer one, which was at another instruction of the function.
         const std::uint64_t target = call.target;
         newest = newest_[outer] == outer ? CodeCall::no_parent : newest_[outer];
         call = folded_[outer];
@@ -67,9 +67,9 @@ class Folding {
   std::size_t events_;
   std::vector<ProfileCall> folded_;
   std::vector<std::int64_t> self_;
-  std::vector<std::uint32_t> newest_;  // of each call, the nearest whose function is on its way to the root once
-  // Instructions of a function are told apart, as the places that its calls come from: owner, parent, caller's place,
-  // function, own place.
+  std::vector<std::uint32_t> newest_;  // for each call, the closest one whose function is on its path to the root once
+  // Separates the instructions of a function, because its calls have separate addresses: owner, parent, address in the
+  // caller, function, own address.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t>, std::uint32_t> known_;
 };
 

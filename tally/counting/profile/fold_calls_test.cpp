@@ -1,4 +1,4 @@
-// A function that calls itself is in each stack once, and what its inner frames count is the outer one's.
+// Tests that a recursive function is in each stack once, and that its inner frames count for the outer one.
 #include "tally/counting/profile/fold_calls.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t root = result::CodeCall::no_parent;
 
-/// A chain of stacks: each call has the parent before it and calls its function from the address `site`.
+/// A frame of a chain: `parent` is the index of its caller, which calls `callee` from the address `site`.
 struct Frame {
   std::uint32_t parent, callee;
   std::uint64_t site, target;
@@ -43,7 +43,7 @@ TEST(FoldRecursion, leaves_stacks_without_recursion_as_they_are) {
   EXPECT_EQ(profile.inclusive, (Numbers{15, 6, 4, 8}));
 }
 
-// main → f → f → f → g: the inner frames of f stand at another instruction than the outer one.
+// main → f → f → f → g: the inner frames of f are at another instruction than the outer one.
 TEST(FoldRecursion, puts_what_inner_frames_call_below_the_outer_function) {
   auto profile =
       profile_of({{root, 0, 0, 5, 0}, {0, 1, 6, 10, 1}, {1, 1, 11, 12, 2}, {2, 1, 11, 12, 4}, {3, 2, 13, 20, 8}});
@@ -52,7 +52,7 @@ TEST(FoldRecursion, puts_what_inner_frames_call_below_the_outer_function) {
   for (const std::int64_t count : profile.self) self += count;
   EXPECT_EQ(self, 15);
   EXPECT_EQ(profile.inclusive.at(0), 15);
-  // No way to the root has a function twice.
+  // No path to the root has a function twice.
   for (std::size_t i = 0; i < profile.calls.size(); ++i) {
     if (profile.calls[i].recursive) continue;
     for (std::uint32_t at = profile.calls[i].parent; at != root; at = profile.calls[at].parent)
@@ -70,7 +70,7 @@ TEST(FoldRecursion, puts_what_inner_frames_call_below_the_outer_function) {
   EXPECT_EQ(of_g, 8);
 }
 
-// The depth of a recursion does not show: 1,000 frames and 2 frames fold into as many calls.
+// Recursions of depth 1,000 and 3 fold into the same number of calls.
 TEST(FoldRecursion, takes_as_many_calls_for_every_depth) {
   const auto folded = [](std::uint32_t depth) {
     std::vector<Frame> frames = {{root, 0, 0, 5, 1}};

@@ -1,4 +1,4 @@
-// The function with an address inside: the shorter one where two overlap, none in a gap.
+// Tests which function contains an address: the inner one if two overlap, none in a gap.
 #include <gtest/gtest.h>
 
 #include <utility>

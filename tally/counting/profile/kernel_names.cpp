@@ -9,7 +9,7 @@
 namespace tally::profile {
 namespace {
 
-/// Addresses are the kernel's own.
+/// Names by the kernel's own addresses.
 class KernelNames final : public CodeNames {
  public:
   explicit KernelNames(std::vector<NamedCode> functions) : functions_(std::move(functions)) {}
@@ -22,7 +22,7 @@ class KernelNames final : public CodeNames {
   std::vector<NamedCode> functions_;
 };
 
-// "ffffffff81000000 T name", or with a module "ffffffffc0000000 t name	[module]". Text has the letters t and w.
+// Parses "ffffffff81000000 T name", or with a module "ffffffffc0000000 t name\t[module]". Text has the letters t and w.
 std::optional<NamedCode> function_in(std::string_view line) {
   NamedCode code;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), code.address, 16);
@@ -53,7 +53,7 @@ std::unique_ptr<CodeNames> names_of_kernel(std::string_view symbols) {
                    [](const NamedCode& a, const NamedCode& b) { return a.address < b.address; });
   const auto same = [](const NamedCode& a, const NamedCode& b) { return a.address == b.address; };
   functions.erase(std::unique(functions.begin(), functions.end(), same), functions.end());
-  // Nothing says how long they are: each goes on to the next one, and the last one for a page.
+  // The sizes are unknown: each function extends to the next one, and the last one for a page.
   constexpr std::uint64_t page = 4096;
   for (std::size_t i = 0; i < functions.size(); ++i)
     functions[i].bytes = i + 1 < functions.size() ? functions[i + 1].address - functions[i].address : page;

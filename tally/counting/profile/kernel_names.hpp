@@ -1,4 +1,4 @@
-// Names of the kernel's functions, as it shows them itself (/proc/kallsyms).
+// Reads the names of the kernel's functions from /proc/kallsyms.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace tally::profile {
 
-/// Of the kernel that runs, and its modules; null where it shows no addresses (kernel.kptr_restrict).
+/// Returns the names of the running kernel and its modules; null if it hides addresses (kernel.kptr_restrict).
 std::unique_ptr<CodeNames> names_of_kernel();
 
-/// The same of a text in the form of /proc/kallsyms.
+/// The same for a text in the format of /proc/kallsyms.
 std::unique_ptr<CodeNames> names_of_kernel(std::string_view symbols);
 
 }  // namespace tally::profile

@@ -1,4 +1,4 @@
-// Functions from text in the form of /proc/kallsyms.
+// Tests functions from text in the format of /proc/kallsyms.
 #include "tally/counting/profile/kernel_names.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(KernelNames, contain_the_module) {
   EXPECT_EQ(names->functions().at(0).name, "open_disk [loop]");
 }
 
-// kernel.kptr_restrict: every address is shown as 0.
+// With kernel.kptr_restrict, every address is 0.
 TEST(KernelNames, are_missing_where_the_kernel_shows_no_addresses) {
   EXPECT_EQ(names_of_kernel("0000000000000000 T first\n0000000000000000 t second\n"), nullptr);
   EXPECT_EQ(names_of_kernel(""), nullptr);

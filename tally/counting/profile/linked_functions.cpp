@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::uint64_t entry_bytes = 16;
 
-/// Which symbol the dynamic linker writes where.
+/// The symbols that the dynamic linker resolves, by the address of their slot.
 struct Slots {
   std::map<std::uint64_t, std::string> by_address;
-  std::vector<std::string> by_number;  // of .rela.plt
+  std::vector<std::string> by_number;  // by index in .rela.plt
 };
 
 template <class T>
@@ -51,7 +51,7 @@ const std::string* slot_at(const Slots& slots, std::uint64_t address) {
   return found == slots.by_address.end() ? nullptr : &found->second;
 }
 
-/// [endbr64] [bnd] jmp *[rip + displacement], or, before the function was called first, endbr64; push number.
+/// Decodes [endbr64] [bnd] jmp *[rip + displacement], or the lazy-binding form: endbr64; push number.
 const std::string* x86_entry(std::string_view code, std::uint64_t address, const Slots& slots) {
   std::size_t at = 0;
   if (number_at<std::uint32_t>(code, 0) == 0xfa1e0ff3) at = 4;
@@ -65,7 +65,7 @@ const std::string* x86_entry(std::string_view code, std::uint64_t address, const
   return slot_at(slots, address + at + 6 + displacement);
 }
 
-/// [bti c] adrp x16, page; ldr x17, [x16, offset].
+/// Decodes [bti c] adrp x16, page; ldr x17, [x16, offset].
 const std::string* arm_entry(std::string_view code, std::uint64_t address, const Slots& slots) {
   const std::size_t at = number_at<std::uint32_t>(code, 0) == 0xd503245f ? 4 : 0;
   const auto page = number_at<std::uint32_t>(code, at), load = number_at<std::uint32_t>(code, at + 4);
@@ -109,11 +109,11 @@ std::vector<NamedCode> linked_functions(::Elf* file) {
           is_x86 ? x86_entry(code.substr(at), address, slots) : arm_entry(code.substr(at), address, slots);
       if (symbol == nullptr) continue;
       const std::string linker_name = *symbol + "@plt";
-      NamedCode made{symbol::demangled(*symbol) + "@plt", address, is_x86 ? step : entry_bytes, false};
-      if (made.name != linker_name) made.linker_name = linker_name;
-      // The part of an entry that begins with bti was found with it.
+      NamedCode code_of_entry{symbol::demangled(*symbol) + "@plt", address, is_x86 ? step : entry_bytes, false};
+      if (code_of_entry.name != linker_name) code_of_entry.linker_name = linker_name;
+      // An entry that starts with bti was found at its first instruction already.
       if (!found.empty() && address - found.back().address < found.back().bytes) continue;
-      found.push_back(std::move(made));
+      found.push_back(std::move(code_of_entry));
     }
   });
   std::sort(found.begin(), found.end(), [](const NamedCode& a, const NamedCode& b) { return a.address < b.address; });

@@ -1,4 +1,4 @@
-// Entries of the tables through which a file calls functions of other files (.plt): "puts@plt".
+// Names the entries of the procedure linkage tables (.plt), through which a file calls functions of others: "puts@plt".
 #pragma once
 
 #include <libelf.h>
@@ -9,8 +9,8 @@
 
 namespace tally::profile {
 
-/// By rising address; of x86-64 and AArch64. Entries without a symbol, and the one that calls the dynamic linker, are
-/// left out.
+/// Returns the entries by rising address, for x86-64 and AArch64. Omits entries without a symbol, and the one that
+/// calls the dynamic linker.
 std::vector<NamedCode> linked_functions(::Elf* file);
 
 }  // namespace tally::profile

@@ -1,4 +1,4 @@
-// Names of code that a process makes while it runs, by the map that it wrote for perf.
+// Names of code that a process generates at run time, from the map that it writes for perf.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ class MadeCode {
  public:
   explicit MadeCode(const linux::MapOf& of);
 
-  /// Null where nothing is said of the address.
+  /// Returns the name for an address; null if there is none.
   const NamedCode* at(std::uint64_t address) const;
 
-  /// Why there are no names though there is a map; else empty.
+  /// Returns why the map was not used; empty if it was, or there is none.
   const std::string& refused() const { return refused_; }
 
  private:
-  std::map<std::uint64_t, NamedCode> named_;  // what was said last of an address
+  std::map<std::uint64_t, NamedCode> named_;  // the last entry for each address
   std::string refused_;
 };
 

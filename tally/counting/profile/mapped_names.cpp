@@ -9,18 +9,18 @@ namespace {
 
 using Names = Result<MappedNames>;
 
-constexpr const char* not_here =
+constexpr const char* file_missing =
     "there is no such file here: it was removed since, or the program had another root or mount namespace";
 
 bool is_unchanged(const linux::FileState& now, const result::FileIdentity& then) {
   return now == linux::FileState{then.device, then.inode, then.bytes, then.modified_s, then.modified_ns};
 }
 
-/// Where only the numbers of the list of mappings are known. A file system made of several shows other device numbers
-/// there: the number of the file will do.
+/// Checks files for which only the device and inode from the list of mappings are known. A file system with several
+/// devices shows other device numbers there, so only the inode is compared.
 Names names_by_inode(const result::CodeFile& file) {
   const auto now = linux::file_state(file.path);
-  if (!now) return fail(Code::bad_usage, not_here);
+  if (!now) return fail(Code::bad_usage, file_missing);
   const std::int64_t changed_ns = now->modified_s * 1'000'000'000 + now->modified_ns;
   if (now->inode != file.inode || (file.mapped_ns != 0 && changed_ns > file.mapped_ns))
     return fail(Code::bad_usage, "the file was replaced since");
@@ -32,8 +32,8 @@ Names names_by_inode(const result::CodeFile& file) {
   return MappedNames{*std::move(names)};
 }
 
-/// Whether they are of a file with this build id, as far as both have one. Times of files can be set, and sizes are
-/// often the same.
+/// Whether the names come from a file with this build ID, if both have one. Modification times can be set, and sizes
+/// are often equal.
 bool have_build_id(const CodeNames& names, const std::string& build_id) {
   const std::string own = build_id.empty() ? std::string() : names.build_id();
   return own.empty() || own == build_id;
@@ -61,7 +61,7 @@ Names names_of_mapped(const result::CodeFile& file) {
   if (now && !is_same_file && !then.build_id.empty())
     if (auto names = CodeNames::open(file.path); names && (*names)->build_id() == then.build_id)
       return MappedNames{*std::move(names)};
-  if (!now) return fail(Code::bad_usage, not_here);
+  if (!now) return fail(Code::bad_usage, file_missing);
   if (then.inode == 0 || now->device == then.device) return fail(Code::bad_usage, "the file was replaced since");
   return fail(Code::bad_usage,
               "another file is there: it was replaced since, or the program had another root or mount namespace");

@@ -1,4 +1,4 @@
-// Names of the file that code was mapped from, and of no other one that has its path by now.
+// Names of the file that code was mapped from, even if its path now names another file.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@ namespace tally::profile {
 
 struct MappedNames {
   std::unique_ptr<CodeNames> names;  ///< never null
-  bool are_kept = false;             ///< of the file that is kept: what is at the path is another one, or none
+  bool are_kept = false;             ///< from the kept file, because the path names another file, or none
 };
 
-/// Reads the file at the path where that has the same identity or the same build id, or the one that is kept. Errors:
-/// bad_usage where there is neither; the message is the reason, as it is known.
+/// Reads the file at the path if it has the same identity or build ID, else the kept file. Errors: bad_usage if neither
+/// is available; the message is the reason.
 Result<MappedNames> names_of_mapped(const result::CodeFile& file);
 
 }  // namespace tally::profile

@@ -25,27 +25,28 @@
 namespace tally::profile {
 namespace {
 
-/// One file of code, and its names.
+/// A file of code, and its names.
 struct Object {
   std::unique_ptr<CodeNames> names;                            // null: it has none
-  std::unordered_map<std::uint64_t, std::uint32_t> functions;  // by their addresses
+  std::unordered_map<std::uint64_t, std::uint32_t> functions;  // by address
   std::map<std::string_view, std::uint32_t> sources;
-  std::vector<std::uint32_t> inlines;                                // of each of its names: its place in the profile
-  std::unordered_map<std::string, std::uint32_t> inlined_functions;  // by their names
-  std::unordered_map<std::string_view, std::uint64_t> addresses;  // of all functions, where inlined ones are asked for
+  std::vector<std::uint32_t> inlines;  // for each of its inlined functions, the index in the profile
+  std::unordered_map<std::string, std::uint32_t> inlined_functions;  // by name
+  std::unordered_map<std::string_view, std::uint64_t>
+      addresses;  // of all functions by name, if inlined ones are requested
 };
 
 class Resolver {
  public:
   Resolver(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines)
       : code_(std::move(code)), lines_(lines), inlines_(inlines) {
-    made_.stat = std::move(stat);
-    made_.owners = code_.owners;
-    for (std::size_t e = 0; e < code_.events.size() && e < made_.stat.events.size(); ++e)
-      made_.stat.events[e].total.count = code_.events[e].count;
-    made_.repeated = code_.repeated;
-    made_.unplaced = code_.unplaced;
-    made_.sources.emplace_back();
+    result_.stat = std::move(stat);
+    result_.owners = code_.owners;
+    for (std::size_t e = 0; e < code_.events.size() && e < result_.stat.events.size(); ++e)
+      result_.stat.events[e].total.count = code_.events[e].count;
+    result_.repeated = code_.repeated;
+    result_.unplaced = code_.unplaced;
+    result_.sources.emplace_back();
     for (const result::CodeFile& file : code_.files) open(file);
     find_vdso();
   }
@@ -53,24 +54,24 @@ class Resolver {
   result::Profile resolve() {
     for (const result::CodeRow& row : code_.rows) add(row);
     for (const result::CodeCall& call : code_.calls) add(call);
-    made_.inclusive = std::move(code_.inclusive);
-    made_.self = std::move(code_.self);
-    made_.calls_cut = code_.calls_cut;
-    made_.calls_too_deep = code_.calls_too_deep;
+    result_.inclusive = std::move(code_.inclusive);
+    result_.self = std::move(code_.self);
+    result_.calls_cut = code_.calls_cut;
+    result_.calls_too_deep = code_.calls_too_deep;
     for (std::size_t i = 0; i < objects_.size(); ++i)
       if (objects_[i].names != nullptr)
-        for (const std::string& one : objects_[i].names->unread()) made_.objects[i].unread.push_back(printable(one));
-    made_.sampling = std::move(code_.sampling);
-    if (made_.is_sampled()) fold_recursion(made_);
+        for (const std::string& one : objects_[i].names->unread()) result_.objects[i].unread.push_back(printable(one));
+    result_.sampling = std::move(code_.sampling);
+    if (result_.is_sampled()) fold_recursion(result_);
     sort_rows();
     for (std::size_t i = 0; i < objects_.size(); ++i) {
       const std::string unread = objects_[i].names == nullptr ? "" : objects_[i].names->over_limit();
       if (!unread.empty())
-        made_.stat.notices.push_back(fmt::format(
+        result_.stat.notices.push_back(fmt::format(
             "{}: a part of its debug information was not read, for {}: some lines and inlined functions have no name",
-            made_.objects[i].name, unread));
+            result_.objects[i].name, unread));
     }
-    return std::move(made_);
+    return std::move(result_);
   }
 
  private:
@@ -100,7 +101,7 @@ class Resolver {
     } else {
       object.why_nameless = mapped.error().message;
     }
-    made_.objects.push_back(std::move(object));
+    result_.objects.push_back(std::move(object));
   }
 
   static std::string why_no_file(const result::CodeFile& file) {
@@ -111,7 +112,7 @@ class Resolver {
 
   static bool is_vdso(const result::CodeFile& file) { return file.inode == 0 && file.path == "[vdso]"; }
 
-  /// Finds where each process had it.
+  /// Finds the base of the vDSO in each process.
   void find_vdso() {
     std::map<std::uint32_t, std::set<std::uint64_t>> executed;  // by owner
     for (const result::CodeRow& row : code_.rows)
@@ -122,7 +123,7 @@ class Resolver {
     for (const auto& [owner, addresses] : executed) vdso_bases_[owner] = vdso_base(*vdso_, addresses);
   }
 
-  /// The address as the file has it; nothing where it has no names.
+  /// Returns the address in the file; nothing if the file has no names.
   std::optional<std::uint64_t> address_in(std::uint32_t file, std::uint64_t address, std::uint32_t owner) const {
     const CodeNames* const names = objects_[file].names.get();
     if (names == nullptr) return std::nullopt;
@@ -145,9 +146,9 @@ class Resolver {
       made.inlined = inlined_at(row.file, object, *address);
     }
     made.function = function(row.file, object, made.address, row.owner);
-    result::ProfileFunction& of = made_.functions[made.function];
+    result::ProfileFunction& of = result_.functions[made.function];
     if (of.address == made.address) of.entered += row.executions;
-    made_.rows.push_back(made);
+    result_.rows.push_back(made);
   }
 
   void add(const result::CodeCall& call) {
@@ -159,8 +160,8 @@ class Resolver {
     made.target = address_in(call.target_file, call.target, call.owner).value_or(call.target);
     made.callee = function(call.target_file, objects_[call.target_file], made.target, call.owner);
     if (call.site_file == result::CodeCall::no_file) {
-      made.caller = nobody();
-      made_.calls.push_back(made);
+      made.caller = stack_root();
+      result_.calls.push_back(made);
       return;
     }
     made.site = address_in(call.site_file, call.site, call.owner).value_or(call.site);
@@ -168,17 +169,17 @@ class Resolver {
     if (lines_ == Lines::of_rows)
       std::tie(made.source, made.line, made.discriminator) = line_of(objects_[call.site_file], made.site);
     made.inlined = inlined_at(call.site_file, objects_[call.site_file], made.site);
-    made_.calls.push_back(made);
+    result_.calls.push_back(made);
   }
 
-  /// Who stands as the caller where a stack begins, or where it is not known further.
-  std::uint32_t nobody() {
-    if (!nobody_) {
-      nobody_ = static_cast<std::uint32_t>(made_.functions.size());
-      made_.functions.push_back({"[where stacks begin]", static_cast<std::uint32_t>(made_.objects.size())});
-      made_.objects.push_back({"[none]"});
+  /// Returns the function that serves as the caller at the root of a stack, or where a stack is cut.
+  std::uint32_t stack_root() {
+    if (!stack_root_) {
+      stack_root_ = static_cast<std::uint32_t>(result_.functions.size());
+      result_.functions.push_back({"[where stacks begin]", static_cast<std::uint32_t>(result_.objects.size())});
+      result_.objects.push_back({"[none]"});
     }
-    return *nobody_;
+    return *stack_root_;
   }
 
   std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> line_of(Object& object, std::uint64_t address) {
@@ -192,7 +193,7 @@ class Resolver {
       return result::ProfileInline::none;
     const std::uint32_t number = object.names->inlined_at(address);
     const std::vector<InlinedCode>& known = object.names->inlined();
-    // Each stands behind its parent, here as there.
+    // Each entry comes after its parent, in both lists.
     while (object.inlines.size() < known.size()) {
       const InlinedCode& code = known[object.inlines.size()];
       result::ProfileInline made;
@@ -203,13 +204,13 @@ class Resolver {
         made.line = code.called.line;
         made.discriminator = code.called.discriminator;
       }
-      object.inlines.push_back(static_cast<std::uint32_t>(made_.inlines.size()));
-      made_.inlines.push_back(made);
+      object.inlines.push_back(static_cast<std::uint32_t>(result_.inlines.size()));
+      result_.inlines.push_back(made);
     }
     return number == InlinedCode::none ? result::ProfileInline::none : object.inlines[number];
   }
 
-  /// It is the function of this name that stands for itself, too, where there is one.
+  /// Returns the function for an inlined one: the function of that name in the file if it exists, else a new one.
   std::uint32_t inlined_function(std::uint32_t file, Object& object, const InlinedCode& code) {
     const auto [place, is_new] = object.inlined_functions.try_emplace(code.name, 0);
     if (!is_new) return place->second;
@@ -217,38 +218,38 @@ class Resolver {
       for (const NamedCode& one : object.names->functions()) object.addresses.try_emplace(one.name, one.address);
     if (const auto own = object.addresses.find(code.name); own != object.addresses.end())
       return place->second = function(file, object, own->second, 0);
-    made_.functions.push_back({code.name, file, 0, 0, 0, 0, code.linker_name});
+    result_.functions.push_back({code.name, file, 0, 0, 0, 0, code.linker_name});
     if (code.declared.line != 0) {
-      made_.functions.back().source = source(object, code.declared.file);
-      made_.functions.back().line = code.declared.line;
+      result_.functions.back().source = source(object, code.declared.file);
+      result_.functions.back().line = code.declared.line;
     }
-    return place->second = static_cast<std::uint32_t>(made_.functions.size() - 1);
+    return place->second = static_cast<std::uint32_t>(result_.functions.size() - 1);
   }
 
   std::uint32_t source(Object& object, std::string_view file) {
     const auto [place, is_new] = object.sources.try_emplace(file, 0);
     if (is_new) {
       std::string name(file);
-      const auto [known, unknown] = sources_.try_emplace(name, made_.sources.size());
-      if (unknown) made_.sources.push_back(std::move(name));
+      const auto [known, unknown] = sources_.try_emplace(name, result_.sources.size());
+      if (unknown) result_.sources.push_back(std::move(name));
       place->second = static_cast<std::uint32_t>(known->second);
     }
     return place->second;
   }
 
   std::uint32_t function(std::uint32_t file, Object& object, std::uint64_t address, std::uint32_t owner) {
-    // Rows come by address: most are of the function of the one before.
+    // Rows are sorted by address: most are in the function of the previous row.
     if (last_.file == file && address > last_.begin && address < last_.end) return last_.function;
     NamedCode code{"[no name]", 0, 0, true};
     std::uint64_t key_of_process = 0;
     if (!code_.files[file].is_file() && object.names == nullptr) {
       const result::CodeOwner& of = code_.owners[owner];
-      const MadeCode& map = made_code(of);
+      const MadeCode& map = generated_code_of(of);
       if (const NamedCode* const made = map.at(address); made != nullptr) {
         code = *made;
         key_of_process = static_cast<std::uint64_t>(of.pid) << 48;  // above all addresses
       }
-      add_refusal(made_.objects[file].why_nameless, map.refused());
+      add_refusal(result_.objects[file].why_nameless, map.refused());
     }
     last_ = {file, 0, 0, 0};
     if (object.names != nullptr) {
@@ -256,32 +257,31 @@ class Resolver {
       code = found != nullptr ? *found : object.names->section_of(address);
       if (found != nullptr) last_ = {file, found->address, end_of(*object.names, found), 0};
     }
-    const auto [place, is_new] = object.functions.try_emplace(code.address ^ key_of_process, made_.functions.size());
+    const auto [place, is_new] = object.functions.try_emplace(code.address ^ key_of_process, result_.functions.size());
     if (is_new) {
-      made_.functions.push_back({code.name, file, code.address, 0, 0, 0, code.linker_name});
-      // Of a section nobody asks where it begins, and what jumps to another file's functions has no source: to find
-      // that out all units would be read.
+      result_.functions.push_back({code.name, file, code.address, 0, 0, 0, code.linker_name});
+      // Skips sections, and linkage table entries, which have no source: the search would read all units.
       if (!code.is_section && !code.name.ends_with("@plt") && object.names != nullptr)
         if (const auto line = beginning_of(*object.names, code.address)) {
-          made_.functions.back().source = source(object, line->file);
-          made_.functions.back().line = line->line;
+          result_.functions.back().source = source(object, line->file);
+          result_.functions.back().line = line->line;
         }
     }
     return last_.function = place->second;
   }
 
-  /// Its declaration at any price only where its unit is read anyway: of large programs that takes a second.
+  /// Reads the declaration at any cost only if its unit is read anyway: for large programs it takes a second.
   std::optional<SourceLine> beginning_of(const CodeNames& names, std::uint64_t address) const {
     if (linux::is_interrupted()) return std::nullopt;
     return inlines_ == Inlines::yes ? names.declaration_of(address) : names.beginning_of(address);
   }
 
-  const MadeCode& made_code(const result::CodeOwner& of) {
-    const auto known = made_codes_.find(of.pid);
-    if (known != made_codes_.end()) return known->second;
+  const MadeCode& generated_code_of(const result::CodeOwner& of) {
+    const auto known = generated_code_.find(of.pid);
+    if (known != generated_code_.end()) return known->second;
     const auto started = code_.started.find(of.pid);
     const Nanoseconds not_before = started == code_.started.end() ? code_.began : started->second;
-    return made_codes_.emplace(of.pid, MadeCode({of.pid, of.other_pids, not_before})).first->second;
+    return generated_code_.emplace(of.pid, MadeCode({of.pid, of.other_pids, not_before})).first->second;
   }
 
   static void add_refusal(std::string& why, const std::string& refused) {
@@ -289,7 +289,7 @@ class Resolver {
     why += (why.empty() ? "" : "; ") + refused;
   }
 
-  /// Where another function may begin within it, or behind it.
+  /// Returns where another function may start, inside or after this one.
   static std::uint64_t end_of(const CodeNames& names, const NamedCode* function) {
     const NamedCode* const next = function + 1;
     const bool is_last = next == names.functions().data() + names.functions().size();
@@ -298,30 +298,30 @@ class Resolver {
   }
 
   void sort_rows() {
-    std::vector<std::size_t> order(made_.rows.size());
+    std::vector<std::size_t> order(result_.rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto key = [&](std::size_t i) {
-      const result::ProfileRow& row = made_.rows[i];
+      const result::ProfileRow& row = result_.rows[i];
       return std::tuple(row.owner, row.function, row.address);
     };
     const auto before = [&](std::size_t a, std::size_t b) { return key(a) < key(b); };
     if (std::is_sorted(order.begin(), order.end(), before)) {
-      made_.counts = std::move(code_.counts);
-      made_.samples = std::move(code_.samples);
+      result_.counts = std::move(code_.counts);
+      result_.samples = std::move(code_.samples);
       return;
     }
     std::sort(order.begin(), order.end(), before);
     std::vector<result::ProfileRow> rows;
     const std::size_t events = code_.events.size();
     rows.reserve(order.size());
-    made_.counts.reserve(code_.counts.size());
+    result_.counts.reserve(code_.counts.size());
     for (const std::size_t i : order) {
-      rows.push_back(made_.rows[i]);
-      for (std::size_t e = 0; e < events; ++e) made_.counts.push_back(code_.counts[i * events + e]);
+      rows.push_back(result_.rows[i]);
+      for (std::size_t e = 0; e < events; ++e) result_.counts.push_back(code_.counts[i * events + e]);
       if (!code_.samples.empty())
-        for (std::size_t e = 0; e < events; ++e) made_.samples.push_back(code_.samples[i * events + e]);
+        for (std::size_t e = 0; e < events; ++e) result_.samples.push_back(code_.samples[i * events + e]);
     }
-    made_.rows = std::move(rows);
+    result_.rows = std::move(rows);
   }
 
   result::CodeCounts code_;
@@ -329,8 +329,8 @@ class Resolver {
   Inlines inlines_;
   std::vector<Object> objects_;
   std::map<std::string, std::size_t> sources_;
-  std::map<std::int64_t, MadeCode> made_codes_;
-  std::optional<std::uint32_t> nobody_;
+  std::map<std::int64_t, MadeCode> generated_code_;
+  std::optional<std::uint32_t> stack_root_;
   const CodeNames* vdso_ = nullptr;
   std::map<std::uint32_t, std::optional<std::uint64_t>> vdso_bases_;  // by owner
   struct {
@@ -338,7 +338,7 @@ class Resolver {
     std::uint64_t begin = 0, end = 0;
     std::uint32_t function = 0;
   } last_;
-  result::Profile made_;
+  result::Profile result_;
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ std::string text_of(Dwarf_Die& die, unsigned int kind) {
   return text == nullptr ? "" : text;
 }
 
-/// What this build reads debug information with.
+/// Returns the name of the library that reads debug information.
 std::string reader() {
   return fmt::format("elfutils {}.{}, which this tally is built with,", _ELFUTILS_VERSION / 1000,
                      _ELFUTILS_VERSION % 1000);
@@ -70,7 +70,7 @@ std::optional<std::string> unread_compression(const std::string& path, ::Elf* fi
     if (gelf_getshdr(section, &head) == nullptr || (head.sh_flags & SHF_COMPRESSED) == 0) continue;
     const char* const name = elf_strptr(file, names, head.sh_name);
     if (name == nullptr || !std::string_view(name).starts_with(".debug")) continue;
-    // gelf_getchdr() fails for a method that it does not know. The method is the first word, and in our byte order:
+    // gelf_getchdr() fails for an unknown method. The method is the first word, in this machine's byte order, because
     // tally reads programs that ran here.
     const Elf_Data* const data = elf_rawdata(section, nullptr);
     std::uint32_t method = 0;

@@ -1,4 +1,4 @@
-// Debug information that a file names and that cannot be read, so that nobody takes what is missing for what is not.
+// Reports debug information that a file refers to and that cannot be read, so that missing lines are explained.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -8,14 +8,14 @@
 
 namespace tally::profile {
 
-/// What is missing of the unit of compilation, whose debug information is in a file of its own (-gsplit-dwarf): the
-/// name of that file, and why. Nothing where it was read.
+/// Returns what is missing of a compilation unit with its debug information in a separate file (-gsplit-dwarf): the
+/// name of that file, and the reason; nothing if it was read.
 std::optional<std::string> unread_split_unit(Dwarf_Die& unit, const std::string& program);
 
-/// The file that debug files share (dwz), where it is not found.
+/// Returns the file that debug files share (dwz), if it is missing.
 std::optional<std::string> unread_shared_file(Dwarf* dwarf);
 
-/// Sections of debug information in a way of compression that libelf does not know.
+/// Returns the reason if debug information is compressed with a method that libelf does not support.
 std::optional<std::string> unread_compression(const std::string& path, ::Elf* file);
 
 }  // namespace tally::profile

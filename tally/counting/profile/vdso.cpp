@@ -10,7 +10,7 @@ namespace tally::profile {
 std::unique_ptr<CodeNames> names_of_vdso() {
   const std::string image = linux::own_vdso();
   if (image.empty()) return nullptr;
-  // What reads names reads files.
+  // CodeNames reads files only.
   const auto file = linux::make_memory_file("vdso", image.size());
   if (!file || !linux::write_at(file->get(), 0, image)) return nullptr;
   auto names = CodeNames::open(fmt::format("/proc/self/fd/{}", file->get()));

@@ -1,4 +1,4 @@
-// The kernel's code in every process ([vdso]), which is no file: its names are those of this process's own.
+// Names of the vDSO, the kernel's code in every process. It is not a file, so they are read from tally's own process.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace tally::profile {
 
-/// Null where there is none, or it cannot be read.
+/// Returns null if there is no vDSO, or it cannot be read.
 std::unique_ptr<CodeNames> names_of_vdso();
 
-/// Where it begins in a process that executed these addresses of it, which says nobody: all must lie in functions, and
-/// at least one where a function begins. Nothing where no place does, or several do.
+/// Returns where the vDSO starts in a process that executed these addresses of it. All addresses must be in functions,
+/// and at least one at the start of a function. Returns nothing if no base fits, or several do.
 std::optional<std::uint64_t> vdso_base(const CodeNames& names, const std::set<std::uint64_t>& executed);
 
 }  // namespace tally::profile

@@ -13,7 +13,7 @@ void MergedWindows::add(const result::Window& part) {
 }
 
 void MergedWindows::join(const std::string& program, std::int64_t pid, Process& process, const Emit& emit) {
-  // Those of one thread come in their order, and may tell the same time.
+  // Stable, because parts of one thread are in order and may have the same time.
   std::stable_sort(process.parts.begin(), process.parts.end(),
                    [](const Part& a, const Part& b) { return a.time_ns < b.time_ns; });
   std::vector<std::int64_t> counts(process.width);

@@ -1,4 +1,4 @@
-// Windows of processes, joined of those of their threads. Pure.
+// Joins the windows of threads into windows of their process. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,32 +13,31 @@
 
 namespace tally::measure {
 
-/// Threads run side by side: nobody knows the order of their instructions, and a counter that they shared would be most
-/// of what they do. So each counts parts of a window, and a window of the process are parts in the order in which they
-/// ended, until it is full. What it counts is exactly what these parts did; a part that ended in it may have begun
-/// before it.
+/// Threads run in parallel: the order of their instructions is unknown, and a shared counter would dominate their cost.
+/// So each thread counts parts of a window. A window of the process consists of parts in the order in which they ended,
+/// until it is full. It counts exactly what these parts did; a part that ended in it may have started before it.
 class MergedWindows {
  public:
   using Emit = std::function<void(const result::Window&)>;
 
-  /// What threads are to count to, for windows of `every`: an eighth, rounded up.
+  /// Returns the trigger of threads for windows of `every`: an eighth, rounded up.
   static std::uint64_t part_of(std::uint64_t every) { return (every + 7) / 8; }
 
   explicit MergedWindows(std::uint64_t every) : every_(static_cast<std::int64_t>(every)) {}
 
-  /// A part of a thread, whose parts come in any order among those of others. What it points to is not needed
-  /// afterwards. Memory: 64 bytes and 8 for each count.
+  /// Adds a part of a thread. The parts of each thread come in order, those of different threads in any order. Copies
+  /// what it needs. Memory: 64 bytes, and 8 for each count.
   void add(const result::Window& part);
 
-  /// All have come. Windows of a process in their order; the thread, processor and address are those of its last part.
-  /// What is left at its end is a window without a trigger.
+  /// Emits the windows of each process in order, with the thread, CPU and address of their last part. The rest at its
+  /// end is a window without a trigger.
   void finish(const Emit& emit);
 
  private:
   struct Part {
     std::int64_t time_ns, length, lost;
     std::uint64_t address;
-    std::size_t counts;  // where they lie
+    std::size_t counts;  // index of its counts
     std::int32_t thread, cpu;
     bool partial;
   };

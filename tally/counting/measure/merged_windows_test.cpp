@@ -36,12 +36,12 @@ class Merged {
     merged_.add(part);
   }
   std::vector<Row> rows() {
-    std::vector<Row> made;
+    std::vector<Row> result;
     merged_.finish([&](const result::Window& one) {
-      made.push_back(
+      result.push_back(
           {one.time.count(), one.length, one.counts[0], one.counts[1], one.number, one.tid, one.trigger.has_value()});
     });
-    return made;
+    return result;
   }
 
  private:
@@ -50,13 +50,13 @@ class Merged {
 
 TEST(MergedWindows, are_parts_in_the_order_of_their_ends) {
   Merged merged(40);
-  // A thread's rows come all at once, after the other's.
+  // A thread's rows arrive all at once, after the other's.
   for (const std::int64_t time : {10, 30, 50, 70, 90}) merged.add(1, time, 10);
   for (const std::int64_t time : {20, 40, 60}) merged.add(2, time, 10);
   EXPECT_EQ(merged.rows(), (std::vector<Row>{{40, 40, 40, 400, 1, 2, true}, {90, 40, 40, 400, 2, 1, true}}));
 }
 
-TEST(MergedWindows, say_what_is_left_and_what_is_too_long) {
+TEST(MergedWindows, report_the_rest_and_excess_lengths) {
   Merged merged(20);
   merged.add(1, 1, 10);
   merged.add(2, 2, 7);  // its thread's end

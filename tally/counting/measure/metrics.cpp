@@ -8,21 +8,21 @@
 namespace tally::measure {
 namespace {
 
-// Which counts a metric is made of: those of the rows, or of every run.
+// Evaluates metrics with the counts of the result's rows, or of every run.
 class MetricCounts {
  public:
   MetricCounts(const result::Stat& stat, bool repeated) : stat_(stat), repeated_(repeated) {}
 
   void fill(result::Metric& metric, const event::Metric& planned) const {
     if (!repeated_ || planned.events.empty()) {
-      metric.ratio =
-          doubted(planned.evaluate(counts_of(stat_.events, [](const auto& row) { return row.total.count; })), planned);
+      metric.ratio = downgraded_if_apart(
+          planned.evaluate(counts_of(stat_.events, [](const auto& row) { return row.total.count; })), planned);
       return;
     }
     std::vector<Ratio> series;
     for (const result::Run& run : stat_.runs) {
-      const Ratio ratio =
-          doubted(planned.evaluate(counts_of(run.counts, [](const auto& one) { return one.count; })), planned);
+      const Ratio ratio = downgraded_if_apart(
+          planned.evaluate(counts_of(run.counts, [](const auto& one) { return one.count; })), planned);
       metric.runs.push_back(ratio.value);
       if (run.complete) series.push_back(ratio);
     }
@@ -41,8 +41,8 @@ class MetricCounts {
     return counts;
   }
 
-  // What one execution did of one event and another one of the other need not go together.
-  Ratio doubted(Ratio ratio, const event::Metric& planned) const {
+  // Makes a ratio partial if different executions counted its events, because these may not correspond.
+  Ratio downgraded_if_apart(Ratio ratio, const event::Metric& planned) const {
     const auto holds_all = [&](const std::vector<std::string>& pass) {
       return std::all_of(planned.events.begin(), planned.events.end(), [&](std::size_t place) {
         return std::find(pass.begin(), pass.end(), stat_.events[place].total.name.text()) != pass.end();
@@ -59,8 +59,8 @@ class MetricCounts {
   bool repeated_;
 };
 
-// Two who count do not count alike: perf_event leaves out the last switch of a thread, wait4 has it. A share of one in
-// the other could be more than all.
+// Different sources count differently: perf_event omits the last switch of a thread, wait4 has it. A share between them
+// could exceed 100 %.
 bool share_is_sound(const result::EventCount& part, const result::EventCount& whole) {
   return part.unit != Unit::events || !part.count.source.is_known() || !whole.count.source.is_known() ||
          part.count.source == whole.count.source;

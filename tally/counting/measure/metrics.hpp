@@ -1,4 +1,4 @@
-// The metrics of a result.
+// Computes the metrics of a result.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace tally::measure {
 
-/// The metrics of what was counted: each event compared with the one that its table names, where both were counted;
-/// those that were asked for, absent with a reason where an event of theirs is; and those of the table that fit into
-/// the row of an event. With several runs each is made of the runs' own ratios, not of two medians.
+/// Returns the metrics of the counted events: each event relative to the one that its table names, if both were
+/// counted; the requested ones, absent with a reason if one of their events is; and those of the table that fit into an
+/// event's row. With several runs, a metric is the median of the runs' ratios, not a ratio of medians.
 std::vector<result::Metric> metrics(const StatOptions& options, const result::Stat& stat, bool repeated);
 
 }  // namespace tally::measure

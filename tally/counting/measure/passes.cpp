@@ -25,16 +25,16 @@ void add(backend::Regions& whole, backend::Regions& part, const event::Pass& pas
   whole.all_ended = part.all_ended;
   whole.usage = part.usage;
   whole.duration = part.duration;
-  // Each execution hands over the same again.
+  // Every execution returns the same regions.
   if (whole.regions.empty()) whole.regions = std::move(part.regions);
   for (std::string& notice : part.notices) whole.notices.push_back(std::move(notice));
 }
 
-bool went_well(const backend::Regions& outcome, const linux::Signals& signals) {
+bool succeeded(const backend::Regions& outcome, const linux::Signals& signals) {
   return outcome.ended && outcome.all_ended && outcome.wait_status == 0 && !signals.interrupted_by();
 }
 
-// Where the second of two parts begins: as near to the middle as groups let it; 0 where they are one.
+// Returns where to split a pass: as close to the middle as groups permit; 0 if it is one group.
 std::size_t cut(const std::vector<event::Event>& events, const event::Pass& pass) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < pass.size(); ++i) {
@@ -45,8 +45,8 @@ std::size_t cut(const std::vector<event::Event>& events, const event::Pass& pass
   return best;
 }
 
-// What regions have left no counter for is counted after the others, in as many parts as it takes. False where that is
-// one event already, or one group.
+// Moves the events that lost their counters to regions into later passes, as many as necessary. Returns false if they
+// are a single event or group already.
 bool make_room(const std::vector<event::Event>& events, std::vector<event::Pass>& passes, std::size_t at,
                const std::vector<std::size_t>& lent) {
   event::Pass kept = passes[at], left;
@@ -63,7 +63,7 @@ bool make_room(const std::vector<event::Event>& events, std::vector<event::Pass>
   return true;
 }
 
-std::vector<std::size_t> all_places(const backend::RegionOrder& order) {
+std::vector<std::size_t> all_indexes(const backend::RegionOrder& order) {
   std::vector<std::size_t> all(order.count.events.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   return all;
@@ -90,7 +90,7 @@ Result<backend::Regions> run_each(backend::Backend& backend, const backend::Regi
     }
     add(whole, *part, pass);
     if (planned.make_room && !lent.empty()) (void)make_room(order.count.events, passes, i, lent);
-    if (went_well(whole, *order.count.conditions.signals) || i + 1 == passes.size()) continue;
+    if (succeeded(whole, *order.count.conditions.signals) || i + 1 == passes.size()) continue;
     whole.notices.push_back(fmt::format("{} of {} passes were executed", i + 1, passes.size()));
     break;
   }
@@ -115,7 +115,7 @@ Result<backend::Regions> run_passes(backend::Backend& backend, const backend::Re
     order.count.conditions.signals->settle();
     return outcome;
   }
-  if (is_one) passes.passes = {all_places(order)};
+  if (is_one) passes.passes = {all_indexes(order)};
   auto outcome = run_each(backend, order, passes, input);
   if (passes.passes.size() == 1) passes.passes.clear();
   return outcome;

@@ -1,4 +1,4 @@
-// One run that is made of several executions, each of which counts some of the events.
+// Divides one run into several executions, each of which counts some of the events.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace tally::measure {
 
-/// The passes of a run: filled in by the first.
+/// The passes of a run; the first run may add some.
 struct Passes {
-  std::vector<event::Pass> passes;  ///< none: all events in one execution
-  bool make_room = false;           ///< what regions of the programs took the counters of is counted in further passes
+  std::vector<event::Pass> passes;  ///< empty: all events in one execution
+  bool make_room = false;           ///< count events that lost their counters to regions in further passes
 };
 
-/// Executes the order's command once for each pass and puts together what they counted; once, with all events, where
-/// there are no passes. Standard input that is a file is read from where it stood by each. A program that fails or is
-/// interrupted ends the run: what the passes after it would have counted is absent. Passes that are made for want of
-/// room are known to later runs. Errors: those of Backend::run() in the first pass; in a later one a notice tells why.
+/// Executes the order's command once for each pass, and joins the counts; once with all events if there are no passes.
+/// Each execution reads standard input from the same position if it is a file. A program that fails or is interrupted
+/// ends the run: the events of later passes are absent. Later runs use the passes that were added. Errors: those of
+/// Backend::run() in the first pass; a notice reports those of later passes.
 Result<backend::Regions> run_passes(backend::Backend& backend, const backend::RegionOrder& order, Passes& passes,
                                     const linux::Input& input);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int exited(int code) { return code << 8; }
 
-// Counts each event as the length of its name, and reads standard input to its end.
+// Counts each event as the length of its name, and reads a byte of standard input.
 class Executions final : public backend::Backend {
  public:
   backend::Traits traits() const override { return {.name = "executions"}; }
@@ -40,13 +40,13 @@ class Executions final : public backend::Backend {
   }
 
   static constexpr std::ptrdiff_t all = 100;
-  std::ptrdiff_t room = all;  // for so many events at a time: regions have the other counters
+  std::ptrdiff_t room = all;  // events that have counters; regions have the others
   int runs = 0;
   int fails_in = 0;
   int read_bytes = 0;
 
  private:
-  // As a program does that ends.
+  // Passes regions to the command as a program does at its end.
   static void hand_over_regions() {
     const pid_t program = fork();
     if (program == 0) {
@@ -81,7 +81,7 @@ class InPasses : public testing::Test {
     return run_passes(executions_, order_, passes_, input);
   }
 
-  // A file of one byte is standard input from here on.
+  // Makes a file of one byte the standard input.
   void read_from_a_file() {
     std::FILE* file = std::tmpfile();
     std::fputc('x', file);
@@ -97,7 +97,7 @@ class InPasses : public testing::Test {
   int before_ = -1;
 };
 
-TEST_F(InPasses, each_counts_its_events_and_all_come_back_in_their_places) {
+TEST_F(InPasses, each_counts_its_events_and_the_order_is_kept) {
   const auto outcome = run({{1, 3}, {0}, {2}});
   ASSERT_TRUE(outcome);
   EXPECT_EQ(executions_.runs, 3);
@@ -108,7 +108,7 @@ TEST_F(InPasses, each_counts_its_events_and_all_come_back_in_their_places) {
   EXPECT_TRUE(outcome->notices.empty());
 }
 
-TEST_F(InPasses, what_regions_took_the_counters_of_is_counted_in_further_ones) {
+TEST_F(InPasses, events_that_lost_counters_to_regions_are_counted_in_further_ones) {
   executions_.room = 2;
   passes_.make_room = true;
   const auto outcome = run({});
@@ -119,7 +119,7 @@ TEST_F(InPasses, what_regions_took_the_counters_of_is_counted_in_further_ones) {
   EXPECT_EQ(passes_.passes, (std::vector<event::Pass>{{0, 1}, {2, 3}})) << "as they were counted together";
   ASSERT_EQ(outcome->notices.size(), 1u);
   EXPECT_NE(outcome->notices[0].find("executed 2 times, instead of 1"), std::string::npos) << outcome->notices[0];
-  // A later run knows.
+  // A later run uses these passes.
   ASSERT_TRUE(run(passes_.passes));
   EXPECT_EQ(executions_.runs, 4);
 }
@@ -137,7 +137,7 @@ TEST_F(InPasses, without_room_for_a_single_event_it_is_absent) {
   EXPECT_EQ(executions_.runs, 7) << "four, two and two, one each";
 }
 
-TEST_F(InPasses, without_being_asked_for_more_it_is_executed_once) {
+TEST_F(InPasses, without_make_room_it_is_executed_once) {
   executions_.room = 2;
   const auto outcome = run({});
   ASSERT_TRUE(outcome);
@@ -146,7 +146,7 @@ TEST_F(InPasses, without_being_asked_for_more_it_is_executed_once) {
   EXPECT_TRUE(passes_.passes.empty());
 }
 
-TEST_F(InPasses, one_that_fails_ends_them_and_the_rest_is_absent) {
+TEST_F(InPasses, a_failure_ends_them_and_the_rest_is_absent) {
   executions_.fails_in = 2;
   const auto outcome = run({{1, 3}, {0}, {2}});
   ASSERT_TRUE(outcome);
@@ -157,7 +157,7 @@ TEST_F(InPasses, one_that_fails_ends_them_and_the_rest_is_absent) {
   EXPECT_EQ(outcome->notices, std::vector<std::string>{"2 of 3 passes were executed"});
 }
 
-TEST_F(InPasses, each_reads_a_file_from_where_it_stood) {
+TEST_F(InPasses, each_reads_a_file_from_its_position) {
   read_from_a_file();
   ASSERT_TRUE(run({{0}, {1}, {2}, {3}}, linux::Input::look()));
   EXPECT_EQ(executions_.read_bytes, 4);

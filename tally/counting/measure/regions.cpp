@@ -21,10 +21,10 @@ void take_regions(linux::Gathering& gathering, backend::Regions& outcome) {
   }
 }
 
-// A program's own counters are pinned: what they left to the others for a part of the time is no count.
+// The program's own counters are pinned. Events that lost their counters to these for a part of the time have no count.
 std::vector<std::size_t> leave_out_lent(backend::Regions& outcome) {
-  std::vector<std::size_t> lent;
-  if (outcome.regions.empty()) return lent;
+  std::vector<std::size_t> without_counter;
+  if (outcome.regions.empty()) return without_counter;
   for (std::size_t i = 0; i < outcome.counts.size(); ++i) {
     Count& count = outcome.counts[i].count;
     if (count.trust != Trust::scaled) continue;
@@ -33,13 +33,13 @@ std::vector<std::size_t> leave_out_lent(backend::Regions& outcome) {
                            "`--passes` makes room where there is any; else "
                            "ask for fewer events in the regions",
                            running_percent(count).value_or(0)));
-    lent.push_back(i);
+    without_counter.push_back(i);
   }
-  return lent;
+  return without_counter;
 }
 
-// For programs that leave it to the command what their regions count. One event or metric a line, as it is asked for by
-// name.
+// Returns the requests for programs that let the command choose the events of their regions: one event or metric a
+// line, by name.
 std::string asked_of_programs(const std::vector<event::Event>& events, const std::vector<MetricChoice>& metrics) {
   std::string text;
   for (const event::Event& event : events) {
@@ -54,12 +54,12 @@ std::string asked_of_programs(const std::vector<event::Event>& events, const std
   return text;
 }
 
-// `run` returns Result<backend::Regions>. `asked`: as of asked_of_programs().
+// `run` returns Result<backend::Regions>. `asked`: from asked_of_programs().
 template <class Run>
 Result<backend::Regions> run_and_gather(const backend::Target& target, const std::string& asked, Run run) {
   if (target.command.empty()) return run();
   auto gathering = linux::Gathering::open();
-  // A program that finds nothing there counts what it would without this command.
+  // A program that finds no requests counts what it would without this command.
   if (gathering && !asked.empty()) (void)gathering->ask(asked);
   Result<backend::Regions> outcome = run();
   if (!outcome) return outcome;
@@ -74,12 +74,12 @@ Result<backend::Regions> run_and_gather(const backend::Target& target, const std
 }  // namespace
 
 Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
-                                          std::vector<std::size_t>* lent) {
+                                          std::vector<std::size_t>* without_counter) {
   const std::string asked = order.count.usual_events ? "" : asked_of_programs(order.count.events, order.metrics);
   auto outcome = run_and_gather(order.count.target, asked, [&] { return backend.run(order); });
   if (!outcome || order.count.target.command.empty() || order.count.multiplex) return outcome;
   auto places = leave_out_lent(*outcome);
-  if (lent != nullptr) *lent = std::move(places);
+  if (without_counter != nullptr) *without_counter = std::move(places);
   return outcome;
 }
 

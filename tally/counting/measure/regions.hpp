@@ -1,4 +1,4 @@
-// Regions that the measured programs count themselves.
+// Runs commands, and receives the regions that the measured programs count themselves.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace tally::measure {
 
-/// One execution of an order's command, and what its programs handed over of their regions when they ended. An order
-/// without regions of its own is carried out as a CountOrder. Where regions of the programs have taken a counter from
-/// an event in the meantime, that is absent, unless counters are multiplexed; `lent` takes the indices of those events
-/// where it is not null. Errors: those of Backend::run().
+/// Executes an order's command once, and receives the regions that its programs pass at their end. An order without
+/// regions of its own runs as a CountOrder. An event that lost its counter to a program's regions is absent, unless
+/// counters are multiplexed; `without_counter` gets the indexes of those events if it is not null. Errors: those of
+/// Backend::run().
 Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
-                                          std::vector<std::size_t>* lent = nullptr);
+                                          std::vector<std::size_t>* without_counter = nullptr);
 Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::WindowOrder& order);
 
-/// `code`: takes what instructions counted.
+/// `code`: gets the profile.
 Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::ProfileOrder& order,
                                           result::CodeCounts& code);
 

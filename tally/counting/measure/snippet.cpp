@@ -13,13 +13,13 @@
 namespace tally::measure {
 namespace {
 
-// A program of the code.
+// A program that contains the code.
 struct Program {
   std::string path;
   Nanoseconds limit;  // its longest run time
 };
 
-// The programs of one code, and who executes them.
+// The environment for running the programs of one code.
 struct Bench {
   backend::Backend& backend;
   const SnippetOptions& options;
@@ -30,7 +30,7 @@ struct Bench {
   std::vector<std::string> notices;
 };
 
-std::string how_it_ended(int wait_status) {
+std::string end_text(int wait_status) {
   const linux::Exit exit = linux::exit_of(wait_status);
   if (exit.signal) return "was killed by " + signal_name(*exit.signal);
   return fmt::format("ended with {}", exit.code);
@@ -40,11 +40,11 @@ Error why_not_counted(int wait_status, Nanoseconds limit) {
   if (linux::is_killed_by_timer(wait_status))
     return {Code::cannot_measure, fmt::format("the code did not end within {}", duration_text(limit)),
             "if it has no endless loop, use `--timeout MS` for more time", 0};
-  return {Code::cannot_measure, fmt::format("the code {}", how_it_ended(wait_status)),
+  return {Code::cannot_measure, fmt::format("the code {}", end_text(wait_status)),
           fmt::format("--init sets registers up before the loop; {}", assembly::reserved_registers()), 0};
 }
 
-// Counts of one execution of a program, in the order of the events.
+// Returns the counts of one execution of a program, in the order of the events.
 Result<std::vector<Count>> run(Bench& bench, const Program& program, const std::vector<event::Event>& events) {
   backend::RegionOrder order;
   order.count.target.command = {program.path};
@@ -69,12 +69,12 @@ Result<std::vector<Count>> run(Bench& bench, const Program& program, const std::
   return counts;
 }
 
-// Of each event, what the copies made more in each repeat.
+// For each event, the difference that the additional copies make, in each repeat.
 using Differences = std::vector<std::vector<Count>>;
 
 Result<Differences> differences(Bench& bench, const std::string& init, const std::vector<std::string>& texts,
                                 std::uint64_t copies, const std::vector<event::Event>& events) {
-  std::vector<Program> programs;  // n, m; n, 2m; 2n, m; 2n, 2m
+  std::vector<Program> programs;  // copies, rounds: n, m; n, 2m; 2n, m; 2n, 2m
   for (const std::uint64_t times : {1, 2}) {
     for (const std::uint64_t rounds : {1, 2}) {
       assembly::Loop loop{init, texts, copies * times, bench.options.rounds * rounds};
@@ -99,7 +99,7 @@ Result<Differences> differences(Bench& bench, const std::string& init, const std
   return all;
 }
 
-// The middle one; one that is absent makes all of them so.
+// Returns the median; an absent count if there is one.
 const Count& middle(std::vector<Count>& counts) {
   for (const Count& one : counts) {
     if (!one.value) return one;
@@ -176,7 +176,7 @@ Result<result::Snippet> snippet(backend::Backend& backend, const SnippetOptions&
     const bool is_cycles = options.events[i].id == event::Id::cycles;
     if (!is_cycles || !snippet.chains.empty() || !snippet.events.back().each.value) continue;
     const assembly::Chains chains = assembly::chains_of(options.code);
-    // Of longer code nobody asked for a latency.
+    // Chains are measured for a single instruction only.
     if (chains.latency.texts.empty() && chains.throughput.texts.empty()) continue;
     for (const auto& [name, repetition] : {std::pair("latency", &chains.latency), {"throughput", &chains.throughput}}) {
       auto one = chain(bench, name, *repetition, options.events[i]);

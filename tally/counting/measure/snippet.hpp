@@ -1,4 +1,4 @@
-// Counts of one copy of some code: what twice the copies take more.
+// Counts what one copy of some code does, by doubling the number of copies.
 #pragma once
 
 #include <string>
@@ -11,23 +11,23 @@
 
 namespace tally::measure {
 
-/// What `tally stat --asm` is asked to do.
+/// The options of `tally stat --asm`.
 struct SnippetOptions {
   std::string code, init;
   std::vector<event::Event> events;
   std::uint64_t unroll = 100;   ///< copies in a round
-  std::uint64_t rounds = 1000;  ///< of the loop around them
+  std::uint64_t rounds = 1000;  ///< iterations of the loop around them
   int repeats = 1;
-  bool rdpmc = false;  ///< as Request::rdpmc
+  bool rdpmc = false;  ///< as RegionOrder::rdpmc
   std::optional<int> processor = {};
   std::optional<Nanoseconds> limit = {};  ///< longest run time of each program; nothing: assembly::usual_limit()
 };
 
-/// Four programs, of n and 2n copies and of m and 2m rounds: start, loop and cold caches are in the difference of two
-/// and of the other two alike, and what is left is what n m copies do (the RDPMC article subtracts two reads; nanoBench
-/// two numbers of copies). Where cycles are counted and the code is one instruction, its chains as well.
-/// Errors: bad_usage for code that cannot be assembled or repeated; cannot_measure where the code does not end with 0,
-/// or not within the limit; those of Backend::run().
+/// Measures four programs with n and 2n copies and m and 2m rounds. Startup, loop and cold caches cancel in the double
+/// difference, which is the work of n m copies (the RDPMC article subtracts two reads; nanoBench two numbers of
+/// copies). If cycles are counted and the code is one instruction, also measures its latency and throughput chains.
+/// Errors: bad_usage for code that cannot be assembled or repeated; cannot_measure if the code fails or exceeds the
+/// limit; those of Backend::run().
 Result<result::Snippet> snippet(backend::Backend& backend, const SnippetOptions& options, linux::Signals& signals);
 
 }  // namespace tally::measure

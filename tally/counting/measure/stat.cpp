@@ -32,11 +32,11 @@ void count_processes(result::Run& run) {
     }
   }
   run.process_count = static_cast<std::int64_t>(processes.size());
-  // A process of which no thread is listed had one at least.
+  // A process without listed threads had at least one.
   run.thread_count = static_cast<std::int64_t>(std::max(threads.size() + more, processes.size()));
 }
 
-// A program that took a Ctrl-C and then ended by itself was counted to its end.
+// A program that survived a Ctrl-C and then ended by itself was counted to its end.
 result::Run run_of(backend::Regions outcome, std::optional<int> interrupted_by) {
   result::Run run;
   run.complete = outcome.ended && outcome.all_ended;
@@ -69,7 +69,7 @@ result::Event event_row(const std::vector<result::Run>& runs, std::size_t index,
   return row;
 }
 
-// Where a single run was interrupted its counts stand, believed less.
+// The counts of a single interrupted run stay, as partial.
 void mark_interrupted(std::vector<result::Event>& rows) {
   for (result::Event& row : rows) {
     row.total.count = downgraded(row.total.count, Trust::partial, result::interrupted);
@@ -82,8 +82,8 @@ void add_notices(std::vector<std::string>& notices, const std::vector<std::strin
   }
 }
 
-// Who asks for corrections is told where there is nothing to be seen of them.
-void add_word_about_corrections(result::Stat& stat) {
+// Reports why a user who requested corrections sees none.
+void add_notice_about_corrections(result::Stat& stat) {
   std::vector<std::string> unchanged;
   bool any = false;
   for (const result::Event& row : stat.events) {
@@ -110,10 +110,10 @@ std::string why_incomplete(const result::Stat& stat, int complete) {
   return text + fmt::format("one ended with exit code {} (--keep-going goes on)", *stat.exit_code);
 }
 
-// A run, by its number from 0 on.
+// Executes a run, given by its number from 0 on.
 using Execute = std::function<Result<backend::Regions>(int)>;
 
-// Adds what a run came to. False where no further one is to be made.
+// Adds a run to the result. Returns false if no further run is to follow.
 bool add_run(result::Stat& stat, bool& missing, backend::Regions outcome, const linux::Signals& signals,
              bool keep_going) {
   const int number = static_cast<int>(stat.runs.size()) + 1;
@@ -122,7 +122,7 @@ bool add_run(result::Stat& stat, bool& missing, backend::Regions outcome, const 
   add_notices(stat.notices, outcome.missing);
   missing = missing || !outcome.missing.empty();
   stat.runs.push_back(run_of(std::move(outcome), signals.interrupted_by()));
-  // What was not collected any more is in no count.
+  // Counts that were not collected because of an interrupt are missing.
   if (linux::finishing_interrupted_by()) stat.runs.back().complete = false;
   const result::Run& run = stat.runs.back();
   if (number == 1 || stat.exit_code == 0) {
@@ -132,7 +132,7 @@ bool add_run(result::Stat& stat, bool& missing, backend::Regions outcome, const 
   return !signals.interrupted_by() && (run.exit_code == 0 || keep_going);
 }
 
-// Fails only where there is nothing to keep.
+// Fails only if there is no run to keep.
 Result<void> run_all(result::Stat& stat, bool& missing, const Execute& execute, const linux::Signals& signals,
                      bool keep_going) {
   for (int i = 0; i < stat.runs_asked; ++i) {
@@ -178,7 +178,7 @@ int add_rows(result::Stat& stat, const backend::Order& order, const linux::Signa
   stat.interrupted_by = signals.interrupted_by();
   const auto complete = std::count_if(stat.runs.begin(), stat.runs.end(), [](const auto& run) { return run.complete; });
   stat.incomplete = complete < stat.runs_asked;
-  // One run, or no complete one of several: its own counts are all there is.
+  // A single run, or none complete of several: its own counts are the result.
   const bool repeated = stat.runs_asked > 1 && complete > 0;
   for (std::size_t i = 0; i < order.events.size(); ++i) stat.events.push_back(event_row(stat.runs, i, repeated));
   if (complete == 0) mark_interrupted(stat.events);
@@ -190,9 +190,9 @@ void end(result::Stat& stat, int complete, bool missing) {
   stat.incomplete = stat.incomplete || missing;
 }
 
-// Of a single run without passes.
-Result<result::Stat> once(result::Stat stat, const backend::Order& order, const Execute& execute,
-                          linux::Signals& signals) {
+// Measures a single run without passes.
+Result<result::Stat> measure_once(result::Stat stat, const backend::Order& order, const Execute& execute,
+                                  linux::Signals& signals) {
   bool missing = false;
   const auto ran = run_all(stat, missing, execute, signals, false);
   signals.settle();
@@ -214,7 +214,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
                     "from its start)",
                     options.input.stream()));
   }
-  bool missing = false;  // something that was asked for was nowhere
+  bool missing = false;  // a requested part was not found
   Passes passes{options.passes, options.make_room};
   backend::RegionOrder order = options;
   order.count.conditions.signals = &signals;
@@ -235,7 +235,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   if (count.processes && stat.runs.front().processes.empty()) {
     stat.notices.push_back("processes cannot be told apart when the program runs natively: only their sum is known");
   }
-  if (count.count_interrupts) add_word_about_corrections(stat);
+  if (count.count_interrupts) add_notice_about_corrections(stat);
   end(stat, complete, missing);
   return stat;
 }
@@ -243,7 +243,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
 Result<result::Stat> sample(backend::Backend& backend, const backend::WindowOrder& order, linux::Signals& signals) {
   backend::WindowOrder own = order;
   own.conditions.signals = &signals;
-  return once(
+  return measure_once(
       begin(backend, own, 1), own, [&](int) { return run_with_regions(backend, own); }, signals);
 }
 
@@ -251,7 +251,7 @@ Result<result::Stat> profile(backend::Backend& backend, const backend::ProfileOr
                              linux::Signals& signals) {
   backend::ProfileOrder own = order;
   own.conditions.signals = &signals;
-  return once(
+  return measure_once(
       begin(backend, own, 1), own, [&](int) { return run_with_regions(backend, own, code); }, signals);
 }
 

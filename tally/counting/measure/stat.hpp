@@ -1,4 +1,4 @@
-// Counting a whole command, once or several times, over any backend.
+// Measures a whole command, once or several times, with any backend.
 #pragma once
 
 #include <vector>
@@ -13,28 +13,28 @@
 
 namespace tally::measure {
 
-/// What `tally stat` is asked to do: an order, carried out once or several times. Its `signals` are those of stat().
+/// The options of `tally stat`: an order, and how often to run it. Its `signals` are those of stat().
 struct StatOptions : backend::RegionOrder {
   linux::Input input;                    ///< standard input, as the first run finds it
-  int runs = 1;                          ///< how often the command is executed, one after the other
-  bool keep_going = false;               ///< further runs after one that did not end with exit code 0
-  std::vector<event::Pass> passes = {};  ///< of the plan, where one run takes several executions
-  bool make_room = false;                ///< as Passes::make_room says
+  int runs = 1;                          ///< number of runs, one after the other
+  bool keep_going = false;               ///< continue after a run that did not end with exit code 0
+  std::vector<event::Pass> passes = {};  ///< of the plan, if one run takes several executions
+  bool make_room = false;                ///< see Passes::make_room
 };
 
-/// Runs the command and counts. A program that fails, or an interrupt, does not make this fail: the result says so, and
-/// holds what was counted until then. Errors: those of Backend::run() in the first run; in a later run the result is
-/// incomplete instead and a notice tells why.
+/// Runs the command and counts. A program that fails, or an interrupt, is not an error: the result reports it and has
+/// the counts so far. Errors: those of Backend::run() in the first run; after an error in a later run the result is
+/// incomplete and has a notice.
 Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options, linux::Signals& signals);
 
-/// Runs the command once, and hands its windows to the order's sink. As stat() otherwise.
+/// Runs the command once, and passes its windows to the order's sink; otherwise like stat().
 Result<result::Stat> sample(backend::Backend& backend, const backend::WindowOrder& order, linux::Signals& signals);
 
-/// Runs the command once. `code`: takes what instructions counted. As stat() otherwise.
+/// Runs the command once; otherwise like stat(). `code`: gets the profile.
 Result<result::Stat> profile(backend::Backend& backend, const backend::ProfileOrder& order, result::CodeCounts& code,
                              linux::Signals& signals);
 
-/// Where it was measured, as the result tells it.
+/// Returns the description of the machine for a result.
 result::Environment environment(const linux::Machine& machine);
 
 }  // namespace tally::measure

@@ -10,7 +10,7 @@ namespace {
 
 using backend::Counts;
 
-// Plays back what it was given, one outcome for each run.
+// Returns one prepared outcome for each run.
 class Script final : public backend::Backend {
  public:
   backend::Traits traits() const override { return {.name = "script"}; }
@@ -19,7 +19,7 @@ class Script final : public backend::Backend {
   Result<Counts> run(const backend::CountOrder& order) override {
     ++runs;
     last = order;
-    // Not taken from the signals here: as a Ctrl-C that comes with the program's end.
+    // The signal stays pending, like a Ctrl-C at the program's end.
     if (interrupt_in == runs) kill(getpid(), SIGINT);
     auto next = std::move(outcomes.front());
     outcomes.pop_front();
@@ -91,7 +91,7 @@ TEST_F(StatTest, the_request_reaches_the_backend) {
   EXPECT_EQ(script_.last.conditions.engine.hot_from, 7);
 }
 
-// Fake readings: what a processor would have counted that adds `each` for each fault and interrupt.
+// Counts of a processor that adds `each` for each fault and interrupt.
 Counts read_with(const std::vector<event::Event>& events, std::int64_t each, std::int64_t faults) {
   constexpr std::int64_t own = 2'000'007;
   Counts outcome;
@@ -118,7 +118,7 @@ TEST_F(StatTest, a_series_of_corrected_counts_is_corrected) {
   }
 }
 
-TEST_F(StatTest, who_asks_for_corrections_is_told_that_there_are_none) {
+TEST_F(StatTest, missing_corrections_are_reported_if_requested) {
   options_.count.count_interrupts = true;
   script_.outcomes.emplace_back(read_with(options_.count.events, 0, 246));
   const auto nothing_added = measure();
@@ -131,7 +131,7 @@ TEST_F(StatTest, who_asks_for_corrections_is_told_that_there_are_none) {
   EXPECT_EQ(no_pmu->notices[0].find("there is nothing to correct"), 0U);
 }
 
-TEST_F(StatTest, metrics_are_made_of_the_events_that_were_asked) {
+TEST_F(StatTest, metrics_use_the_requested_events) {
   add(1);
   const auto stat = measure();
   ASSERT_EQ(stat->metrics.size(), 2u);
@@ -150,7 +150,7 @@ TEST_F(StatTest, metrics_do_not_mix_modes) {
   EXPECT_TRUE(measure()->metrics.empty());
 }
 
-TEST_F(StatTest, a_metric_of_the_table_stands_in_a_row_that_is_free) {
+TEST_F(StatTest, a_metric_of_the_table_is_in_a_free_row) {
   options_.count.events = *event::parse_lists({"instructions,cycles,branches"});
   add(1);
   const auto stat = measure();
@@ -162,7 +162,7 @@ TEST_F(StatTest, a_metric_of_the_table_stands_in_a_row_that_is_free) {
   EXPECT_FALSE(stat->metrics[1].asked);
 }
 
-TEST_F(StatTest, metrics_that_were_asked_for_are_there_whatever_came_of_them) {
+TEST_F(StatTest, requested_metrics_are_present_even_if_absent) {
   options_.count.events = *event::parse_lists({"instructions,loads"});
   options_.metrics = *parse_metrics({"loads-per-instruction,CPI", "mine=2 * loads / instructions"});
   add(1);
@@ -176,7 +176,7 @@ TEST_F(StatTest, metrics_that_were_asked_for_are_there_whatever_came_of_them) {
   EXPECT_EQ(stat->metrics[3].ratio.value, 1);
 }
 
-TEST_F(StatTest, a_metric_of_a_series_is_made_of_its_runs) {
+TEST_F(StatTest, a_metric_of_a_series_uses_the_ratios_of_its_runs) {
   options_.count.events = *event::parse_lists({"instructions,loads"});
   options_.runs = 3;
   for (const std::int64_t loads : {100, 400, 200}) {
@@ -213,7 +213,7 @@ TEST_F(StatTest, the_first_failure_ends_a_series) {
   EXPECT_NE(stat->notices[0].find("2 of 3 runs"), std::string::npos);
 }
 
-TEST_F(StatTest, keep_going_goes_on_and_reports_the_first_failure) {
+TEST_F(StatTest, keep_going_continues_and_reports_the_first_failure) {
   options_.runs = 3;
   options_.keep_going = true;
   add(1);
@@ -288,7 +288,7 @@ TEST_F(StatTest, an_interrupt_ends_a_series_even_if_the_program_survives_it) {
   EXPECT_EQ(stat->events[0].summary->n, 2u);
 }
 
-TEST_F(StatTest, descendants_that_were_given_up_leave_it_incomplete) {
+TEST_F(StatTest, abandoned_descendants_make_it_incomplete) {
   options_.count.conditions.wait_all = true;
   script_.interrupt_in = 1;
   add(1);

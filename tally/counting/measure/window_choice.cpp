@@ -9,7 +9,7 @@
 namespace tally::measure {
 namespace {
 
-// The kernel keeps 15 characters of a name (linux/sched.h, TASK_COMM_LEN): rows of perf's records have no more.
+// The kernel keeps 15 characters of a name (linux/sched.h, TASK_COMM_LEN), and perf's records have no more.
 constexpr std::size_t kernels_length = 15;
 
 bool is(std::string_view program, std::string_view name) {
@@ -20,8 +20,8 @@ bool is(std::string_view program, std::string_view name) {
 
 bool ChosenWindows::takes(const result::Window& window) {
   const auto matches = [&](const std::string& name) { return is(window.program, name); };
-  const bool wanted = choice_.only.empty() || std::any_of(choice_.only.begin(), choice_.only.end(), matches);
-  if (!wanted || std::any_of(choice_.without.begin(), choice_.without.end(), matches)) {
+  const bool selected = choice_.only.empty() || std::any_of(choice_.only.begin(), choice_.only.end(), matches);
+  if (!selected || std::any_of(choice_.without.begin(), choice_.without.end(), matches)) {
     const auto found = left_out_.find(window.program);
     ++(found != left_out_.end() ? found->second : left_out_[std::string(window.program)]);
     return false;

@@ -1,4 +1,4 @@
-// Which windows are wanted, of all that a program has.
+// Selects windows by program and number.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,28 @@
 namespace tally::measure {
 
 struct WindowChoice {
-  std::vector<std::string> only = {};         ///< of programs of these file names; empty: of all
-  std::vector<std::string> without = {};      ///< not of these
-  std::uint64_t skip = 0;                     ///< of each thread of each program so many first ones are left out
-  std::optional<std::uint64_t> windows = {};  ///< and then so many are taken, at most
+  std::vector<std::string> only = {};         ///< windows of programs with these file names; empty: of all
+  std::vector<std::string> without = {};      ///< without these programs
+  std::uint64_t skip = 0;                     ///< number of windows to skip at the start of each thread of each program
+  std::optional<std::uint64_t> windows = {};  ///< then take at most this many
   bool operator==(const WindowChoice&) const = default;
 };
 
-/// Asked of each window in its turn. Programs run on whatever is wanted: what is left out was counted all the same.
+/// Decides on each window in order. Programs run on regardless: omitted windows were counted as well.
 class ChosenWindows {
  public:
   explicit ChosenWindows(WindowChoice choice) : choice_(std::move(choice)) {}
 
   bool takes(const result::Window& window);
 
-  /// What was left out because of its program, and whether nothing was taken: in words.
+  /// Returns in words what was omitted because of its program, and whether nothing was taken.
   std::vector<std::string> notices() const;
 
  private:
   WindowChoice choice_;
-  std::map<std::string, std::uint64_t, std::less<>> left_out_;  // programs, with their windows
+  std::map<std::string, std::uint64_t, std::less<>> left_out_;  // programs, with the number of their windows
   std::uint64_t taken_ = 0, written_ = 0,
-                longest_ = 0;  // windows of those programs; that were not skipped; of a thread
+                longest_ = 0;  // windows of the selected programs; those not skipped; the most of a thread
 };
 
 }  // namespace tally::measure

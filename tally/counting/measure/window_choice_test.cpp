@@ -12,7 +12,7 @@ result::Window window(const char* program, std::uint64_t number) {
   return one;
 }
 
-TEST(WindowChoice, takes_everything_where_nothing_was_asked) {
+TEST(WindowChoice, takes_everything_without_options) {
   ChosenWindows all({});
   EXPECT_TRUE(all.takes(window("sh", 1)));
   EXPECT_TRUE(all.takes(window("ls", 1'000'000)));
@@ -32,21 +32,21 @@ TEST(WindowChoice, takes_programs_by_their_names) {
   EXPECT_EQ(others.notices(), std::vector<std::string>{"left out: 1 window of sh"});
 }
 
-TEST(WindowChoice, knows_a_name_that_the_kernel_cut) {
+TEST(WindowChoice, accepts_a_name_that_the_kernel_cut) {
   ChosenWindows only({.only = {"a-very-long-program"}});
   EXPECT_TRUE(only.takes(window("a-very-long-pro", 1)));
   EXPECT_TRUE(only.takes(window("a-very-long-program", 1)));
   EXPECT_FALSE(only.takes(window("a-very-long-p", 1)));
 }
 
-TEST(WindowChoice, says_where_no_program_had_the_name) {
+TEST(WindowChoice, reports_that_no_program_has_the_name) {
   ChosenWindows only({.only = {"wc"}});
   EXPECT_FALSE(only.takes(window("sh", 1)));
   EXPECT_EQ(only.notices(),
             std::vector<std::string>{"no window is of a program that was asked for: there were 1 window of sh"});
 }
 
-TEST(WindowChoice, skips_and_then_takes_so_many_of_each_thread) {
+TEST(WindowChoice, skips_and_takes_a_number_of_windows_of_each_thread) {
   ChosenWindows some({.skip = 2, .windows = 3});
   std::vector<std::uint64_t> taken;
   for (std::uint64_t number = 1; number <= 8; ++number)

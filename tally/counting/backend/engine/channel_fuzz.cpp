@@ -1,4 +1,4 @@
-// libFuzzer's way in; ./dev fuzz runs it.
+// The entry point for libFuzzer; ./dev fuzz runs it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

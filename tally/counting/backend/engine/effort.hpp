@@ -1,5 +1,5 @@
-// How much collecting a run may take: a program that writes over the engine's memory must not make the command read on
-// for hours, or fill the machine's memory.
+// Limits the work of collecting the results of a run: a program that overwrites the engine's memory must not make the
+// command read for hours, or fill the machine's memory.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace tally::backend::engine {
 
-/// What is left of it. The limits are beyond what honest runs need, and grow with the numbers of their processes and
-/// threads; all of it together is read in some seconds.
+/// The remaining budget. The limits exceed what correct runs need, and grow with their processes and threads; all of it
+/// together is read in a few seconds.
 class Effort {
  public:
   Effort(std::uint64_t processes, std::uint64_t threads)
@@ -18,19 +18,19 @@ class Effort {
         entries_(entries + threads * entries_of_each),
         steps_(steps + threads * steps_of_each) {}
 
-  /// Each takes some of one kind. False where there is not so much left, or a signal asks tally to end: then nothing of
-  /// any kind is, any more.
+  /// Each spends from one budget. Returns false if less is left, or if a signal asks tally to end; after that, all of
+  /// them return false.
   bool take_log_bytes(std::uint64_t bytes) { return take(log_bytes_, bytes); }
   bool take_counter_bytes(std::uint64_t bytes) { return take(counter_bytes_, bytes); }
   bool take_entries(std::uint64_t number) { return take(entries_, number); }
   bool take_steps(std::uint64_t number) { return take(steps_, number); }
 
-  /// Whether something was left out for it.
+  /// Whether something was left out because of the limits.
   bool is_spent() const { return is_spent_; }
 
  private:
-  // Logs are kept in memory, with the entries that are made of them: some 50 bytes each. Counters are read and let go
-  // again, 3 GB in a second; a step is the look at one mapping, 1 ns.
+  // Logs stay in memory with the entries that are made of them, about 50 bytes each. Counters are read and released, 3
+  // GB per second. A step is a check of one mapping, 1 ns.
   static constexpr std::uint64_t log_bytes = 64 << 20, log_bytes_of_each = 8 << 20;
   static constexpr std::uint64_t counter_bytes = std::uint64_t{6} << 30, counter_bytes_of_each = 1 << 20;
   static constexpr std::uint64_t entries = 4'000'000, entries_of_each = 500'000;

@@ -21,7 +21,7 @@
 namespace tally::backend::engine {
 namespace {
 
-// The engine's image: beside the command in a build tree, in libexec where it is installed.
+// Returns the path of the engine's image: next to the command in a build tree, in libexec after installation.
 Result<std::string> find_image() {
   const std::string folder = linux::own_folder();
   for (const std::string& path : {folder + "/tally-engine", folder + "/" TALLY_ENGINE_FOLDER "/tally-engine"}) {
@@ -35,7 +35,7 @@ Result<std::string> find_image() {
               "build or install tally again, or use `--backend none`");
 }
 
-/// What a machine that was asked for shows when nothing else is: a few of its events beside the exact ones.
+/// Returns the default events with `--model`: a few modelled events between the exact ones and the software events.
 std::vector<event::Event> modelled_set(const Simulation& simulation) {
   std::vector<event::Event> events = event::default_set();
   for (const event::Id id :
@@ -45,16 +45,16 @@ std::vector<event::Event> modelled_set(const Simulation& simulation) {
     event::Event event;
     event.id = id;
     event.asked = event::name(event);
-    const auto behind = std::find_if(events.begin(), events.end(), [](const event::Event& other) {
+    const auto first_software = std::find_if(events.begin(), events.end(), [](const event::Event& other) {
       return event::definition(other.id).kind == event::Kind::software;
     });
-    events.insert(behind, event);
+    events.insert(first_software, event);
   }
   return events;
 }
 
-/// The engine counts down to the end of a window at an instruction: to events that it counts itself, not to those of a
-/// model or of the kernel. Why this is none of them; nothing where it is.
+/// Returns why windows cannot end by this trigger; nothing if they can. The engine counts down to the instruction at
+/// which a window ends, and so supports only events that it counts itself, not those of models or the kernel.
 std::optional<Error> refuses_trigger(const WindowTrigger& trigger) {
   if (trigger.frequency != 0)
     return Error{Code::bad_usage,
@@ -73,8 +73,8 @@ std::optional<Error> refuses_trigger(const WindowTrigger& trigger) {
                0};
 }
 
-/// Where windows were to start or stop, and no thread came there.
-void say_what_was_not_reached(const WindowBounds& bounds, const Execution& execution, Outcome& outcome) {
+/// Reports an address for the start or stop of windows that no thread reached.
+void report_unreached_bounds(const WindowBounds& bounds, const Execution& execution, Outcome& outcome) {
   if (bounds.start && execution.windows_started == 0) {
     outcome.missing.push_back(
         fmt::format("no thread came to '{}' (--start-at): there are no windows. The compiler may have put the function "
@@ -113,28 +113,28 @@ class Engine final : public Backend {
   std::optional<Error> refuses(const ProfileOrder& order) const override { return refuses_target(order); }
 
   Result<Counts> run(const CountOrder& order) override {
-    auto done = execute_job(Job(order));
-    if (!done) return fail(done.error());
-    return Counts{std::move(done->outcome), std::move(done->intervals), {}};
+    auto results = execute_job(Job(order));
+    if (!results) return fail(results.error());
+    return Counts{std::move(results->outcome), std::move(results->intervals), {}};
   }
 
   Result<Regions> run(const RegionOrder& order) override {
-    auto done = execute_job(Job(order));
-    if (!done) return fail(done.error());
-    return Regions{{std::move(done->outcome), std::move(done->intervals), {}}, std::move(done->regions)};
+    auto results = execute_job(Job(order));
+    if (!results) return fail(results.error());
+    return Regions{{std::move(results->outcome), std::move(results->intervals), {}}, std::move(results->regions)};
   }
 
   Result<WindowTotals> run(const WindowOrder& order) override {
     if (auto refused = refuses(order)) return fail(*std::move(refused));
-    auto done = execute_job(Job(order));
-    if (!done) return fail(done.error());
-    return WindowTotals{std::move(done->outcome)};
+    auto results = execute_job(Job(order));
+    if (!results) return fail(results.error());
+    return WindowTotals{std::move(results->outcome)};
   }
 
   Result<CodeProfile> run(const ProfileOrder& order) override {
-    auto done = execute_job(Job(order));
-    if (!done) return fail(done.error());
-    return CodeProfile{std::move(done->outcome), std::move(done->code)};
+    auto results = execute_job(Job(order));
+    if (!results) return fail(results.error());
+    return CodeProfile{std::move(results->outcome), std::move(results->code)};
   }
 
   Outlook outlook(const event::Event& event) const override {
@@ -153,8 +153,8 @@ class Engine final : public Backend {
   }
 
  private:
-  /// What any order results in.
-  struct Done {
+  /// The results of any order.
+  struct Results {
     Outcome outcome;
     std::vector<result::Interval> intervals;
     std::vector<result::ProgramRegions> regions;
@@ -165,7 +165,7 @@ class Engine final : public Backend {
     return order.target.attachment.any() ? std::optional(cannot_attach()) : std::nullopt;
   }
 
-  Result<Done> execute_job(const Job& job) const {
+  Result<Results> execute_job(const Job& job) const {
     const auto image = find_image();
     if (!image) return fail(image.error());
     auto shared = Channel::make();
@@ -188,19 +188,19 @@ class Engine final : public Backend {
     Window window;
     const auto execution = execute(job, *image, *shared, settings, modelling, marker, window);
     if (!execution) return fail(execution.error());
-    Done done;
-    Outcome& outcome = done.outcome;
+    Results results;
+    Outcome& outcome = results.outcome;
     outcome.wait_status = execution->wait_status;
     outcome.ended = execution->ended;
     outcome.all_ended = execution->all_ended;
     outcome.usage = execution->statistics.usage;
     outcome.duration = execution->statistics.duration;
-    done.intervals = execution->intervals;
+    results.intervals = execution->intervals;
     const linux::Finishing finishing(*job.order.conditions.signals);
-    done.regions = collect(job, *execution, *shared, modelling, window, outcome);
+    results.regions = collect(job, *execution, *shared, modelling, window, outcome);
     if (is_profile) {
-      done.code = code_counts(job, *shared, modelling, execution->kept_files, outcome.counts);
-      for (result::CodeOwner& owner : done.code.owners)
+      results.code = code_counts(job, *shared, modelling, execution->kept_files, outcome.counts);
+      for (result::CodeOwner& owner : results.code.owners)
         owner.other_pids = execution->other_pids.contains(static_cast<pid_t>(owner.pid));
     }
     outcome.missing = marker.missing();
@@ -209,11 +209,11 @@ class Engine final : public Backend {
           fmt::format("{} rows could not be read again from the file in $TMPDIR that they waited in",
                       thousands(static_cast<std::int64_t>(execution->windows_lost))));
     if (outcome.missing.empty() && job.windows != nullptr)
-      say_what_was_not_reached(job.windows->bounds, *execution, outcome);
+      report_unreached_bounds(job.windows->bounds, *execution, outcome);
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
-    if (execution->began) return done;
+    if (execution->began) return results;
     for (EventCount& one : outcome.counts) one.count = absent(ended_within_delay);
-    return done;
+    return results;
   }
 
   static Result<void> check_program(Marker& marker, const Job& job) {
@@ -230,34 +230,35 @@ class Engine final : public Backend {
   }
 
   Modelling modelling_of(const Job& job) const {
-    Modelling made;
+    Modelling modelling;
     const auto asks_a_model = [](const event::Event& event) {
       return event.mode != event::Mode::kernel && needed_by(event.id).any();
     };
-    if (std::none_of(job.events().begin(), job.events().end(), asks_a_model)) return made;
+    if (std::none_of(job.events().begin(), job.events().end(), asks_a_model)) return modelling;
     auto simulation = simulation_of();
-    if (!simulation) return made;
+    if (!simulation) return modelling;
     for (const event::Event& event : job.events()) {
       if (!asks_a_model(event) || !why_not_modelled(event.id, *simulation).empty()) continue;
       const Needed needed = needed_by(event.id);
-      made.needed.branches |= needed.branches;
-      made.needed.l1i |= needed.l1i;
-      made.needed.l1d |= needed.l1d;
-      made.needed.lower |= needed.lower;
-      made.needed.tlbs |= needed.tlbs;
-      made.needed.core |= needed.core;
+      modelling.needed.branches |= needed.branches;
+      modelling.needed.l1i |= needed.l1i;
+      modelling.needed.l1d |= needed.l1d;
+      modelling.needed.lower |= needed.lower;
+      modelling.needed.tlbs |= needed.tlbs;
+      modelling.needed.core |= needed.core;
     }
-    // Which branch is predicted wrong is told by who plays everything that a thread does, and by nobody else.
-    if (job.profile != nullptr && made.needed.branches) simulation->each = true;
-    if (made.needed.any()) made.settings = settings_of(*simulation, made.needed);
-    // What is counted at marks is read at each of them: nobody could go on meanwhile.
-    const bool can_be_handed_on = made.settings.each == 0 && job.code_regions().empty() && job.windows == nullptr &&
-                                  (made.needed.l1i || made.needed.l1d || made.needed.tlbs ||
-                                   (made.needed.branches && simulation->precision == Precision::full));
-    if (can_be_handed_on)
-      made.settings.handed_on = static_cast<std::uint8_t>(simulation->workers.value_or(usual_model_workers()));
-    made.simulation = std::move(*simulation);
-    return made;
+    // Only models that process every access and branch of a thread can attribute mispredictions to a branch.
+    if (job.profile != nullptr && modelling.needed.branches) simulation->each = true;
+    if (modelling.needed.any()) modelling.settings = settings_of(*simulation, modelling.needed);
+    // Regions and windows read counts at each boundary, where the program would have to wait for workers.
+    const bool can_be_offloaded = modelling.settings.each == 0 && job.code_regions().empty() &&
+                                  job.windows == nullptr &&
+                                  (modelling.needed.l1i || modelling.needed.l1d || modelling.needed.tlbs ||
+                                   (modelling.needed.branches && simulation->precision == Precision::full));
+    if (can_be_offloaded)
+      modelling.settings.handed_on = static_cast<std::uint8_t>(simulation->workers.value_or(usual_model_workers()));
+    modelling.simulation = std::move(*simulation);
+    return modelling;
   }
 
   std::optional<Simulation> asked_;

@@ -1,4 +1,4 @@
-// Counting without a PMU: the program runs under the engine, which counts exactly.
+// The backend that counts without a PMU: the program runs under the engine, which counts exactly.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace tally::backend::engine {
 
-/// The engine as a backend. It needs the file `tally-engine` next to the running command, or in ../libexec/tally.
-/// `simulation`: the machine for events that need one; without it this one (`host`), when such an event is asked for.
+/// Creates the backend. It needs the file `tally-engine` next to the running command, or in ../libexec/tally.
+/// `simulation`: the machine for events that need a model; without it this machine, if such an event is requested.
 std::unique_ptr<Backend> make(std::optional<Simulation> simulation = {});
 
 }  // namespace tally::backend::engine

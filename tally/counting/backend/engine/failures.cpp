@@ -19,8 +19,8 @@ std::string text_in(const char* words, std::size_t most) {
   return printable(std::string(words, ::strnlen(words, most)));
 }
 
-/// The process that the command started, where a fault ended it of which its engine never said that it is the
-/// program's.
+/// Returns the process that the command started, if a fault ended it and its engine did not report that the fault was
+/// the program's.
 channel::Process* silent_end(Channel& shared, const Execution& execution, int& signal) {
   const linux::Exit exit = linux::exit_of(execution.wait_status);
   if (!execution.ended || !exit.signal || !linux::is_fault_signal(*exit.signal)) return nullptr;

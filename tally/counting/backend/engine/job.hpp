@@ -1,4 +1,4 @@
-// An order for the engine, whichever instrument it asks for.
+// A common view of the orders that the engine can carry out.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace tally::backend::engine {
 
-/// A view of one order, which must live as long. What is common to all orders is in `order`; of the others those are
-/// set that the order is.
+/// A view of one order, which must outlive it. `order` is the common part; of the pointers, those that fit the order
+/// are set.
 struct Job {
   explicit Job(const CountOrder& asked) : order(asked), count(&asked) {}
   explicit Job(const RegionOrder& asked) : order(asked.count), count(&asked.count), regions(&asked) {}
@@ -16,7 +16,7 @@ struct Job {
   explicit Job(const ProfileOrder& asked) : order(asked), profile(&asked) {}
 
   const Order& order;
-  const CountOrder* count = nullptr;  ///< of a region order, too
+  const CountOrder* count = nullptr;  ///< also set for a region order
   const RegionOrder* regions = nullptr;
   const WindowOrder* windows = nullptr;
   const ProfileOrder* profile = nullptr;

@@ -5,7 +5,7 @@
 namespace tally::backend::engine {
 namespace {
 
-// A copy of so much takes a millisecond.
+// Copying this many bytes takes a millisecond.
 constexpr std::uint64_t small_bytes = 4ull << 20;
 constexpr std::uint64_t most_bytes = 64ull << 20, most_bytes_of_all = 512ull << 20;
 

@@ -1,5 +1,5 @@
-// Files that programs of the tree have mapped code from, kept until their names are read: by then the programs are
-// gone, and a path may lead to another file, or to none.
+// Keeps the files that programs mapped code from until their symbols are read. The programs have ended by then, and a
+// path may name another file, or none.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace tally::backend::engine {
 
-/// A descriptor holds a file that was removed, but not one that was written again, and it keeps a file system from
-/// being unmounted. So small files are copied, and so are those of file systems that a program may want to unmount.
+/// A descriptor keeps a removed file, but not the content of one that is rewritten, and it prevents unmounting. So
+/// small files are copied, and also those on file systems that a program may want to unmount.
 class KeptFiles {
  public:
   /// The file systems of the root and the current directory are in use anyway.
   KeptFiles();
 
-  /// Keeps a file, as long as there is room.
+  /// Keeps a file while there is room.
   void keep(linux::Descriptor file);
-  /// The file with the content that it had then; null where it is not kept or was changed since.
+  /// Returns the file with its content at that time; null if it is not kept or was changed since.
   std::shared_ptr<const int> find(const result::FileIdentity& identity) const;
 
  private:

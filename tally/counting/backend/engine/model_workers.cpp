@@ -27,30 +27,29 @@ using channel::Handed;
 using channel::NoteRing;
 using linux::SparseMemory;
 
-/// No more than there is room for, whatever a program wrote there.
+/// Returns the number of entries in a block, limited to its size, because a program may have overwritten it.
 std::uint32_t count_of(const channel::NoteBlock& block, std::size_t bytes_of_each) {
   return std::min<std::uint32_t>(block.count, static_cast<std::uint32_t>(channel::note_block_bytes / bytes_of_each));
 }
 
-/// What is known of a ring.
+/// The state of a ring.
 struct Player {
-  Handed held;
+  Handed kind;
   RingMemory memory;
   linux::Mapping counts_memory, values_memory;
   Placed placed;
-  std::uint32_t begun = 0;  // as NoteRing::begun, of the thread that the models belong to
+  std::uint32_t begun = 0;  // NoteRing::begun of the thread that the models belong to
   std::unique_ptr<OffloadedModel> offloaded;
   bool forgotten = false;
 
   std::size_t bytes_of_each() const {
-    if (held == Handed::outcomes) return sizeof(tally::models::Outcome);
+    if (kind == Handed::outcomes) return sizeof(tally::models::Outcome);
     return placed.statistics.count != 0 ? sizeof(tally::models::PlacedNote) : sizeof(tally::models::Note);
   }
 
   NoteRing& ring() const { return memory.head(); }
   channel::ModelCounts& counts() const { return *reinterpret_cast<channel::ModelCounts*>(counts_memory.data()); }
-  /// The lines of a block, which an engine wrote last, are asked for together: one after the other they cost some 30 ns
-  /// each.
+  /// Prefetches the cache lines of a block, which an engine wrote last: one by one they cost about 30 ns each.
   void fetch(std::uint32_t number) const {
     const std::size_t bytes = count_of(memory.about(number), bytes_of_each()) * bytes_of_each();
     for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(memory.block(number) + at);
@@ -70,7 +69,7 @@ class ModelWorkers::Work {
     try {
       for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::worker_thread([this] { work(); }));
     } catch (const std::system_error&) {
-      // Fewer are enough.
+      // Fewer workers are enough.
       if (threads_.empty()) throw;
     }
   }
@@ -108,13 +107,13 @@ class ModelWorkers::Work {
     while (const auto number = next()) serve(*number);
   }
 
-  /// The next thread that has something; waits for one. Nothing at the end.
+  /// Returns the next ring with blocks; waits for one. Returns nothing at the end.
   std::optional<std::uint32_t> next() {
     std::unique_lock lock(mutex_);
     while (true) {
       collect();
       if (!waiting_.empty() && stuck_ > waiting_.size() && !finishing_) {
-        // All wait for what their parents hand on.
+        // All rings wait for the models of their parents.
         lock.unlock();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         lock.lock();
@@ -136,7 +135,7 @@ class ModelWorkers::Work {
         continue;
       }
       __atomic_add_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
-      // Whoever puts a thread into the list from here on sees a sleeper.
+      // An engine that adds a ring to the list from here on sees a sleeper.
       if (__atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0) linux::sleep_while(bell_.rings, rings);
       __atomic_sub_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
       lock.lock();
@@ -149,8 +148,8 @@ class ModelWorkers::Work {
         reinterpret_cast<const std::uint32_t*>(&shared_.records.process(process).state), __ATOMIC_ACQUIRE));
   }
 
-  /// Gives back what nobody will ask for: last levels of processes that have ended, levels for forks that failed. Wants
-  /// mutex_ held.
+  /// Releases what is not needed any more: last levels of processes that have ended, and models for forks that failed.
+  /// The caller holds mutex_.
   void tidy() {
     std::erase_if(last_levels_, [this](const auto& one) {
       return one.second.use_count() == 1 && state_of(one.first) != channel::State::running;
@@ -158,8 +157,8 @@ class ModelWorkers::Work {
     std::erase_if(forked_, [this](const auto& one) { return state_of(one.first.process) == channel::State::free; });
   }
 
-  /// Whether there is something in a moment. To sleep and be woken costs the engine that wakes more than this costs
-  /// where a processor is idle; whoever else wants the processor gets it.
+  /// Whether an engine adds a ring within a moment. Sleeping costs the engine that wakes the worker more than this
+  /// costs on an idle CPU; other threads get the CPU meanwhile.
   bool soon() const {
     const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
     while (__atomic_load_n(&bell_.first, __ATOMIC_RELAXED) == 0) {
@@ -169,7 +168,7 @@ class ModelWorkers::Work {
     return true;
   }
 
-  /// Takes the list of the engines over. What a program may have written there over it leads nowhere else.
+  /// Takes over the engines' list. An overwritten list cannot lead outside valid rings.
   void collect() {
     std::vector<std::uint32_t> found;
     std::uint32_t number = __atomic_exchange_n(&bell_.first, 0, __ATOMIC_SEQ_CST);
@@ -180,8 +179,8 @@ class ModelWorkers::Work {
       found.push_back(number);
       number = player->ring().next;
     }
-    if (!found.empty()) stuck_ = 0;  // they may hand on what others wait for
-    // The first one stands at the end.
+    if (!found.empty()) stuck_ = 0;  // these may offload what others wait for
+    // The list has the oldest ring last.
     waiting_.insert(waiting_.end(), found.rbegin(), found.rend());
   }
 
@@ -192,10 +191,10 @@ class ModelWorkers::Work {
                                     channel::model_counts_bytes);
     if (!ring || !counts) return nullptr;
     auto player = std::make_unique<Player>();
-    player->held = channel::held_by_ring(number);
+    player->kind = channel::held_by_ring(number);
     player->memory = std::move(*ring);
     player->counts_memory = std::move(*counts);
-    if (player->held == Handed::notes) player->placed.statistics = shared_.records.header().settings.placed;
+    if (player->kind == Handed::notes) player->placed.statistics = shared_.records.header().settings.placed;
     return players_.emplace(number, std::move(player)).first->second.get();
   }
 
@@ -204,11 +203,11 @@ class ModelWorkers::Work {
     RingMemory::discard(shared_, number);
   }
 
-  /// Takes what waits in the ring of a thread, a ring full at most: others have their turn.
+  /// Processes the blocks of a ring, at most as many as fit in it, so that other rings get their turn.
   void serve(std::uint32_t number) {
     std::unique_lock lock(mutex_);
     const auto known = players_.find(number);
-    if (known == players_.end()) {  // a program has written over the list
+    if (known == players_.end()) {  // a program has overwritten the list
       --busy_;
       return;
     }
@@ -245,25 +244,25 @@ class ModelWorkers::Work {
     memory.leave(published);
   }
 
-  /// Levels for the thread that has the ring now. False where those of its parent are not known yet.
+  /// Prepares models for the thread that now owns the ring. Returns false if those of its parent are not available yet.
   bool begin(Player& player, std::uint32_t number) {
     NoteRing& ring = player.ring();
     const std::uint32_t begun = __atomic_load_n(&ring.begun, __ATOMIC_ACQUIRE);
     if (player.offloaded != nullptr && player.begun == begun) return true;
     const std::lock_guard lock(mutex_);
-    const auto from = ring.forked != 0 ? forked_.find({ring.forked, player.held}) : forked_.end();
+    const auto from = ring.forked != 0 ? forked_.find({ring.forked, player.kind}) : forked_.end();
     if (from != forked_.end()) {
       player.offloaded = std::move(from->second);
       forked_.erase(from);
       if (player.offloaded == nullptr) {
-        add_without(player, channel::models_of(player.held));
+        add_without(player, channel::models_of(player.kind));
         player.offloaded = fresh(player);
       } else if (const auto* levels = dynamic_cast<OffloadedCaches*>(player.offloaded.get());
                  levels != nullptr && levels->last() != nullptr && !own_llc_) {
         last_levels_[ring.process] = levels->last();
       }
     } else if (ring.forked != 0 && !is_last_to_work()) {
-      --busy_;  // whoever else is stuck need not wait for this one
+      --busy_;  // other stuck workers need not wait for this one
       return false;
     } else {
       player.offloaded = fresh(player);
@@ -273,7 +272,7 @@ class ModelWorkers::Work {
     return true;
   }
 
-  /// The table of the thread that has the ring now.
+  /// Maps the table of values of the thread that owns the ring now.
   void map_values(Player& player, std::uint32_t number) const {
     if (player.placed.statistics.count == 0) return;
     const std::uint32_t area = shared_.records.thread(channel::thread_of_ring(number)).statistics;
@@ -286,19 +285,19 @@ class ModelWorkers::Work {
     player.placed.table = reinterpret_cast<channel::CodeValues*>(player.values_memory.data());
   }
 
-  /// Of both rings of a thread that may be said at once.
+  /// Atomic, because both rings of a thread may set bits at the same time.
   static void add_without(Player& player, std::uint64_t models) {
     __atomic_or_fetch(&player.counts().without, models, __ATOMIC_RELAXED);
   }
 
-  /// Whether nobody is left who could say what a parent's levels are. Wants mutex_ held.
+  /// Whether no other worker is left that could provide a parent's models. The caller holds mutex_.
   bool is_last_to_work() const {
     return finishing_ && busy_ == 1 && stuck_ > waiting_.size() && __atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0;
   }
 
-  /// Wants mutex_ held.
+  /// Returns empty models. The caller holds mutex_.
   std::unique_ptr<OffloadedModel> fresh(Player& player) {
-    if (player.held == Handed::outcomes) return offloaded_directions(direction_);
+    if (player.kind == Handed::outcomes) return offloaded_directions(direction_);
     const std::uint32_t process = player.ring().process;
     LevelShapes shapes = shapes_;
     std::shared_ptr<LastLevel> last;
@@ -313,15 +312,15 @@ class ModelWorkers::Work {
       }
     }
     auto levels = OffloadedCaches::make(shapes, std::move(last));
-    if (levels == nullptr) add_without(player, channel::models_of(player.held));
+    if (levels == nullptr) add_without(player, channel::models_of(player.kind));
     return levels;
   }
 
-  /// Null where there is no memory for its table, or nothing would be left beside it.
+  /// Returns null if there is no memory for its table, or if no reserve would be left.
   std::shared_ptr<LastLevel> new_last_level() const {
-    constexpr std::size_t beside = std::size_t{2} << 30;
+    constexpr std::size_t reserve = std::size_t{2} << 30;
     const std::size_t bytes = tally::models::shared_words(shapes_.caches) * sizeof(std::uint64_t);
-    if (!SparseMemory::make(bytes + beside)) return nullptr;
+    if (!SparseMemory::make(bytes + reserve)) return nullptr;
     auto table = SparseMemory::make(bytes);
     if (!table) return nullptr;
     auto last = std::make_shared<LastLevel>();
@@ -329,7 +328,7 @@ class ModelWorkers::Work {
     return last;
   }
 
-  /// The next block of the ring. True where it is the thread's last one.
+  /// Processes the next block of the ring. Returns true if it is the thread's last one.
   bool take_block(Player& player) {
     const std::uint32_t number = player.ring().taken;
     const channel::NoteBlock block = player.memory.about(number);
@@ -340,18 +339,18 @@ class ModelWorkers::Work {
       auto copy = player.offloaded != nullptr ? player.offloaded->copy() : nullptr;
       const std::lock_guard lock(mutex_);
       tidy();
-      forked_.insert_or_assign({block.forks, player.held}, std::move(copy));
+      forked_.insert_or_assign({block.forks, player.kind}, std::move(copy));
     }
     if (block.returns != 0 && player.offloaded != nullptr) player.offloaded->write_back(player.memory.block(number));
-    if (block.closes != 0) return true;  // leave() says that it is taken
+    if (block.closes != 0) return true;  // leave() marks it as taken
     player.memory.take(number);
     return false;
   }
 
-  /// Nothing that an engine writes: a program has written over it.
+  /// Skips all blocks: an engine cannot have written this state, so a program has overwritten the ring.
   static void pass_over(Player& player) {
     player.memory.pass_over();
-    add_without(player, channel::models_of(player.held));
+    add_without(player, channel::models_of(player.kind));
   }
 
   const Channel& shared_;
@@ -359,18 +358,18 @@ class ModelWorkers::Work {
   const LevelShapes shapes_;
   const tally::models::Direction direction_;
   const bool own_llc_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards everything below
   std::map<std::uint32_t, std::unique_ptr<Player>> players_;
-  std::deque<std::uint32_t> waiting_;  // rings that have something, or seem to
+  std::deque<std::uint32_t> waiting_;  // rings that have blocks, or may have
   struct Child {
     std::uint32_t process;
-    Handed held;
+    Handed kind;
     auto operator<=>(const Child&) const = default;
   };
-  std::map<Child, std::unique_ptr<OffloadedModel>> forked_;  // what the first thread of that process will begin with
-  std::map<std::uint32_t, std::shared_ptr<LastLevel>> last_levels_;  // by process, as long as it runs
-  unsigned busy_ = 0;                                                // threads with a ring that may hand levels on
-  std::size_t stuck_ = 0;                                            // turns without one in which anything was taken
+  std::map<Child, std::unique_ptr<OffloadedModel>> forked_;          // initial models of that process's first thread
+  std::map<std::uint32_t, std::shared_ptr<LastLevel>> last_levels_;  // by process, while it runs
+  unsigned busy_ = 0;      // workers with a ring that may provide models to others
+  std::size_t stuck_ = 0;  // rings served in a row without progress
   bool finishing_ = false;
   std::vector<std::thread> threads_;
 };

@@ -1,4 +1,4 @@
-// Threads of the command that carry the models of what runs under the engine, on processors that it leaves idle.
+// Worker threads of the command that run the models of programs under the engine, on CPUs that these leave idle.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace tally::backend::engine {
 
-/// They take what engines hand on (tally/engine/channel/notes.hpp) and write what comes of it where engines would: the
-/// counts are the same. Programs see nothing of them.
+/// Takes the notes that engines offload (tally/engine/channel/notes.hpp), and writes the results where engines would:
+/// the counts are the same. Programs do not see the workers.
 class ModelWorkers {
  public:
-  /// As many threads, or as many as there are to be had, for what `models` says. `shared` must live as long. Throws
-  /// std::system_error where there is none.
+  /// Starts up to `threads` workers, as many as the system permits, for these models. `shared` must outlive it. Throws
+  /// std::system_error if no thread can be started.
   ModelWorkers(const Channel& shared, const channel::Models& models, unsigned threads);
   ModelWorkers(const ModelWorkers&) = delete;
   ModelWorkers& operator=(const ModelWorkers&) = delete;
-  /// As finish().
+  /// Calls finish().
   ~ModelWorkers();
 
-  /// The program of this process (its number) was replaced: nothing more comes from it.
+  /// The program of this process (its index) was replaced: it sends nothing more.
   void forget(std::uint32_t process);
 
-  /// Counts everything that was handed on; engines that still run are told that nobody takes more. Once.
+  /// Processes everything that was offloaded, and makes running engines stop offloading. Call it once.
   void finish();
 
  private:
@@ -31,8 +31,7 @@ class ModelWorkers {
   std::unique_ptr<Work> work_;
 };
 
-/// How many threads carry the models where nobody says: one for each processor that this process may use, none where
-/// there is only one.
+/// Returns the default number of workers: one for each CPU that this process may use; 0 if there is only one.
 unsigned usual_model_workers();
 
 }  // namespace tally::backend::engine

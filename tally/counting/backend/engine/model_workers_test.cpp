@@ -1,4 +1,4 @@
-// Blocks of notes as engines hand them on, written by hand, against the levels asked directly.
+// Compares the workers' results for hand-written blocks of notes with the same models run directly.
 #include "tally/counting/backend/engine/model_workers.hpp"
 
 #include <gtest/gtest.h>
@@ -26,15 +26,15 @@ constexpr std::uint32_t on = channel::model_l1i | channel::model_l1d | channel::
 channel::ModelLevel level(std::uint32_t sets, std::uint32_t ways) { return {sets, ways, 6, 0, 1, 0}; }
 
 channel::Models models() {
-  channel::Models made{};
-  made.on = on;
-  made.l1i = made.l1d = level(8, 2);
-  made.l2 = level(32, 4);
-  made.llc = level(96, 8);
-  return made;
+  channel::Models result{};
+  result.on = on;
+  result.l1i = result.l1d = level(8, 2);
+  result.l2 = level(32, 4);
+  result.llc = level(96, 8);
+  return result;
 }
 
-/// What a thread under the engine notes, and what the levels say that are asked about it at once.
+/// Publishes notes like a thread under the engine, and reads its counts.
 class Engine {
  public:
   Engine(Channel& shared, std::uint32_t thread, std::uint32_t process, std::uint32_t forked = 0,
@@ -75,15 +75,15 @@ class Engine {
     linux::wake_all(bell.rings);
   }
 
-  /// Until so many of its blocks are taken.
+  /// Waits until this many of its blocks are taken.
   void wait_for(std::uint32_t taken) {
     while (__atomic_load_n(&ring().taken, __ATOMIC_ACQUIRE) != taken) std::this_thread::yield();
   }
 
   channel::ModelCounts counts() const {
-    channel::ModelCounts made{};
-    (void)linux::read_at(shared_.file.get(), channel::model_counts_offset(thread_), &made, sizeof made);
-    return made;
+    channel::ModelCounts result{};
+    (void)linux::read_at(shared_.file.get(), channel::model_counts_offset(thread_), &result, sizeof result);
+    return result;
   }
 
  private:
@@ -104,7 +104,7 @@ std::vector<Note> some_notes(std::mt19937_64& random, std::size_t n) {
   return notes;
 }
 
-/// The same levels, asked by this thread.
+/// The same models, run by this thread.
 class Direct {
  public:
   Direct()
@@ -128,13 +128,13 @@ class Direct {
 };
 
 HierarchyCounts caches_of(const channel::ModelCounts& counts) {
-  HierarchyCounts made;
+  HierarchyCounts result;
   static_assert(offsetof(channel::ModelValues, l1i) == 0);
-  std::memcpy(static_cast<void*>(&made), &counts.values, sizeof made);
-  return made;
+  std::memcpy(static_cast<void*>(&result), &counts.values, sizeof result);
+  return result;
 }
 
-TEST(ModelWorkers, count_what_the_levels_count_that_are_asked_at_once) {
+TEST(ModelWorkers, count_like_models_that_run_directly) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   ModelWorkers workers(*shared, models(), 2);
@@ -151,7 +151,7 @@ TEST(ModelWorkers, count_what_the_levels_count_that_are_asked_at_once) {
   EXPECT_GT(direct.counts.llc.misses(), 1000u);
 }
 
-TEST(ModelWorkers, a_forks_child_begins_with_the_levels_of_its_parent_whoever_speaks_first) {
+TEST(ModelWorkers, a_forked_child_begins_with_its_parents_levels_in_any_order) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   ModelWorkers workers(*shared, models(), 3);
@@ -174,7 +174,7 @@ TEST(ModelWorkers, a_forks_child_begins_with_the_levels_of_its_parent_whoever_sp
   EXPECT_EQ(caches_of(child.counts()), second.counts);
 }
 
-TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
+TEST(ModelWorkers, predictors_and_tlbs_of_a_forked_child_continue_its_parents) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   shared->records.process(4).state = channel::State::running;
@@ -192,8 +192,8 @@ TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
     for (int i = 0; i < n; ++i) words.push_back(tally::models::outcome_of(0x1000 + random() % 50, random() % 8 == 0));
     return words;
   };
-  const auto before = branches(3000), behind = branches(2000);
-  childs_branches.publish(behind);
+  const auto before = branches(3000), after = branches(2000);
+  childs_branches.publish(after);
   child.publish(line);
   parents_branches.publish(before);
   parents_branches.publish(nothing, 4);
@@ -203,12 +203,12 @@ TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
   auto tage = std::make_unique<tally::models::Tage>();
   tage->reset();
   EXPECT_EQ(parent.counts().values.conditional_misses, tage->play(before.data(), 3000));
-  EXPECT_EQ(child.counts().values.conditional_misses, tage->play(behind.data(), 2000));
+  EXPECT_EQ(child.counts().values.conditional_misses, tage->play(after.data(), 2000));
   EXPECT_EQ(parent.counts().values.dtlb.load_misses, 1u);
   EXPECT_EQ(child.counts().values.dtlb.load_misses, 0u);
 }
 
-TEST(ModelWorkers, a_predictor_goes_back_as_all_outcomes_have_left_it) {
+TEST(ModelWorkers, a_predictor_is_returned_in_its_final_state) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   channel::Models with_branches = models();
@@ -262,7 +262,7 @@ TEST(ModelWorkers, a_last_level_lives_as_long_as_its_process) {
   EXPECT_EQ(second.counts().values.llc.load_misses, 0u);
 }
 
-TEST(ModelWorkers, children_whose_parents_say_nothing_are_not_waited_for_at_the_end) {
+TEST(ModelWorkers, the_end_does_not_wait_for_parents_that_publish_nothing) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   ModelWorkers workers(*shared, models(), 4);
@@ -273,21 +273,21 @@ TEST(ModelWorkers, children_whose_parents_say_nothing_are_not_waited_for_at_the_
   EXPECT_EQ(two.counts().values.l1d.load_misses, 1u);
 }
 
-TEST(ModelWorkers, what_a_parent_hands_on_late_is_waited_for_at_the_end) {
+TEST(ModelWorkers, the_end_waits_for_a_parents_late_notes) {
   for (int round = 0; round < 20; ++round) {
     auto shared = Channel::make();
     ASSERT_TRUE(shared);
     ModelWorkers workers(*shared, models(), 2);
     Engine parent(*shared, 7, 3), child(*shared, 8, 4, 4);
     child.publish(line);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it has asked in vain many times
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it has been served in vain many times
     parent.publish(line, 4);
     workers.finish();
     ASSERT_EQ(child.counts().values.l1d.load_misses, 0u) << round;
   }
 }
 
-TEST(ModelWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
+TEST(ModelWorkers, a_thread_that_reuses_a_record_begins_with_empty_models) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   ModelWorkers workers(*shared, models(), 2);
@@ -304,7 +304,7 @@ TEST(ModelWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
   EXPECT_EQ(last.counts().values.l1d.load_misses, 3u);
 }
 
-TEST(ModelWorkers, what_no_engine_writes_is_told_and_waits_for_nobody) {
+TEST(ModelWorkers, an_overwritten_ring_is_reported_and_blocks_nothing) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   ModelWorkers workers(*shared, models(), 1);
@@ -318,7 +318,7 @@ TEST(ModelWorkers, what_no_engine_writes_is_told_and_waits_for_nobody) {
   EXPECT_EQ(sound.counts().without, 0u);
 }
 
-TEST(ModelWorkers, engines_are_told_when_nobody_takes_notes_any_more) {
+TEST(ModelWorkers, the_bell_is_closed_at_the_end) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   { const ModelWorkers workers(*shared, models(), 2); }

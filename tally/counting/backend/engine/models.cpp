@@ -41,73 +41,74 @@ std::uint32_t bits_of(const Needed& needed) {
 
 namespace {
 
-constexpr std::size_t numbers = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
-using Numbers = std::array<std::uint64_t, numbers>;
+constexpr std::size_t value_count = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
+using Values = std::array<std::uint64_t, value_count>;
 
 }  // namespace
 
 channel::Models settings_of(const Simulation& simulation, const Needed& needed) {
-  channel::Models made{};
+  channel::Models models{};
   const bool full = simulation.precision == Precision::full;
-  made.on = bits_of(needed) | (needed.tlbs_in(simulation.precision) ? channel::model_tlbs : 0u);
+  models.on = bits_of(needed) | (needed.tlbs_in(simulation.precision) ? channel::model_tlbs : 0u);
   tally::models::HierarchyShape caches = simulation.machine.caches;
   if (!simulation.prefetch) caches.prefetch = {};
   if (!full) caches = tally::models::fast(caches);
-  made.direction = static_cast<std::uint8_t>(full ? tally::models::Direction::tage : tally::models::Direction::gshare);
-  // Where something after a first level changes it, every access has to be played.
-  tally::models::HierarchyShape there = caches;
-  if (!needed.l1i) there.l1i = {};
-  if (!needed.l1d) there.l1d = {}, there.prefetch.next_line = false;
-  if (!needed.lower) there.l2 = there.llc = {};
-  const bool each = simulation.each || !(tally::models::fast(there) == there);
-  made.each = each ? 1 : 0;
-  made.compared = !each && simulation.compared ? 1 : 0;
-  made.own_llc = simulation.own_llc ? 1 : 0;
-  made.next_line = caches.prefetch.next_line ? 1 : 0;
-  made.streamer = caches.prefetch.streamer ? 1 : 0;
-  made.l1i = level_of(caches.l1i);
-  made.l1d = level_of(caches.l1d);
-  made.l2 = level_of(caches.l2);
-  made.llc = level_of(caches.llc);
-  made.itlb = level_of(simulation.machine.tlbs.itlb);
-  made.dtlb = level_of(simulation.machine.tlbs.dtlb);
-  made.stlb = level_of(simulation.machine.tlbs.stlb);
-  simulation.machine.name.copy(made.name, sizeof made.name - 1);
-  return made;
+  models.direction =
+      static_cast<std::uint8_t>(full ? tally::models::Direction::tage : tally::models::Direction::gshare);
+  // If a later level changes a first level (by inclusion or prefetching), every access must be modelled.
+  tally::models::HierarchyShape used = caches;
+  if (!needed.l1i) used.l1i = {};
+  if (!needed.l1d) used.l1d = {}, used.prefetch.next_line = false;
+  if (!needed.lower) used.l2 = used.llc = {};
+  const bool each = simulation.each || !(tally::models::fast(used) == used);
+  models.each = each ? 1 : 0;
+  models.compared = !each && simulation.compared ? 1 : 0;
+  models.own_llc = simulation.own_llc ? 1 : 0;
+  models.next_line = caches.prefetch.next_line ? 1 : 0;
+  models.streamer = caches.prefetch.streamer ? 1 : 0;
+  models.l1i = level_of(caches.l1i);
+  models.l1d = level_of(caches.l1d);
+  models.l2 = level_of(caches.l2);
+  models.llc = level_of(caches.llc);
+  models.itlb = level_of(simulation.machine.tlbs.itlb);
+  models.dtlb = level_of(simulation.machine.tlbs.dtlb);
+  models.stlb = level_of(simulation.machine.tlbs.stlb);
+  simulation.machine.name.copy(models.name, sizeof models.name - 1);
+  return models;
 }
 
 channel::ModelCore core_of(const Simulation& simulation) {
   static_assert(tally::models::operations <= channel::core_kinds);
-  channel::ModelCore made{};
+  channel::ModelCore models{};
   const tally::models::CoreTable* const core = machine::core_named(simulation.machine.core);
-  if (core == nullptr) return made;
-  made.width = core->width;
-  made.window = core->window;
-  made.in_order = core->in_order ? 1 : 0;
-  made.load_latency = core->load_latency;
-  made.vector_load_latency = core->vector_load_latency;
-  made.load_busy = core->load_busy;
-  made.store_busy = core->store_busy;
+  if (core == nullptr) return models;
+  models.width = core->width;
+  models.window = core->window;
+  models.in_order = core->in_order ? 1 : 0;
+  models.load_latency = core->load_latency;
+  models.vector_load_latency = core->vector_load_latency;
+  models.load_busy = core->load_busy;
+  models.store_busy = core->store_busy;
   for (unsigned i = 0; i < tally::models::operations; ++i) {
     const tally::models::Timing* const row = core->timing(static_cast<tally::models::Operation>(i));
     if (row == nullptr) continue;
-    made.timing[i] = {row->busy, row->slots, 1, row->latency, static_cast<std::uint8_t>(row->unit), 0};
+    models.timing[i] = {row->busy, row->slots, 1, row->latency, static_cast<std::uint8_t>(row->unit), 0};
   }
-  return made;
+  return models;
 }
 
 Simulation simulation_of(const channel::Models& settings) {
-  Simulation made;
-  made.machine.name.assign(settings.name, ::strnlen(settings.name, sizeof settings.name));
+  Simulation models;
+  models.machine.name.assign(settings.name, ::strnlen(settings.name, sizeof settings.name));
   const bool full = settings.direction == static_cast<std::uint8_t>(tally::models::Direction::tage);
-  made.precision = full ? Precision::full : Precision::fast;
-  made.own_llc = settings.own_llc != 0;
-  made.machine.caches.l1i = shape_of(settings.l1i);
-  made.machine.caches.l1d = shape_of(settings.l1d);
-  made.machine.caches.l2 = shape_of(settings.l2);
-  made.machine.caches.llc = shape_of(settings.llc);
-  made.machine.tlbs = {shape_of(settings.itlb), shape_of(settings.dtlb), shape_of(settings.stlb)};
-  return made;
+  models.precision = full ? Precision::full : Precision::fast;
+  models.own_llc = settings.own_llc != 0;
+  models.machine.caches.l1i = shape_of(settings.l1i);
+  models.machine.caches.l1d = shape_of(settings.l1d);
+  models.machine.caches.l2 = shape_of(settings.l2);
+  models.machine.caches.llc = shape_of(settings.llc);
+  models.machine.tlbs = {shape_of(settings.itlb), shape_of(settings.dtlb), shape_of(settings.stlb)};
+  return models;
 }
 
 bool provides(const channel::Models& settings, const Needed& needed) {
@@ -132,9 +133,9 @@ tally::models::TlbShape tlbs_of(const channel::Models& models) {
 }
 
 void add(channel::ModelValues& to, const channel::ModelValues& from) {
-  Numbers sum = std::bit_cast<Numbers>(to);
-  const Numbers more = std::bit_cast<Numbers>(from);
-  for (std::size_t i = 0; i < numbers; ++i) sum[i] += more[i];
+  Values sum = std::bit_cast<Values>(to);
+  const Values added = std::bit_cast<Values>(from);
+  for (std::size_t i = 0; i < value_count; ++i) sum[i] += added[i];
   to = std::bit_cast<channel::ModelValues>(sum);
 }
 

@@ -1,4 +1,4 @@
-// What models counted in the engine, and what they are told to be.
+// Settings of the models in the engine, and the counts that they produce.
 #pragma once
 
 #include <cstdint>
@@ -11,41 +11,41 @@
 
 namespace tally::backend::engine {
 
-/// The settings of an engine that simulates what is needed; nothing is on where nothing is.
+/// Returns the settings of an engine that runs the needed models; all are off if none is needed.
 channel::Models settings_of(const Simulation& simulation, const Needed& needed);
 
-/// The timings of the machine's core; nothing where it has none.
+/// Returns the timings of the machine's core; all 0 if it has none.
 channel::ModelCore core_of(const Simulation& simulation);
 
-/// What such settings simulate, as far as a count of theirs must be explained: no titles, latencies or cores.
+/// Returns the simulation for these settings, to explain counts: without titles, latencies and cores.
 Simulation simulation_of(const channel::Models& settings);
 
-/// What is needed, in bits of channel::Model.
+/// Returns what is needed as bits of channel::Model.
 std::uint32_t bits_of(const Needed& needed);
 
-/// Whether they simulate all that is needed.
+/// Whether these settings provide all that is needed.
 bool provides(const channel::Models& settings, const Needed& needed);
 
-/// The caches that such settings stand for: those that are on.
+/// Returns the caches for these settings: those that are on.
 tally::models::HierarchyShape shape_of(const channel::Models& models);
-/// The same of the TLBs.
+/// Returns the TLBs for these settings.
 tally::models::TlbShape tlbs_of(const channel::Models& models);
 
-/// `to` + `from`, number by number.
+/// Adds `from` to `to`, value by value.
 void add(channel::ModelValues& to, const channel::ModelValues& from);
 
-/// Cycles: those of the core model, and what misses and wrong predictions add; translations only where the precision
-/// has them, whether they are simulated for other events or not. Pure.
+/// Returns the cycles: those of the core model, plus those of misses and mispredictions. TLB misses count only with a
+/// precision that includes them, even if TLBs are modelled for other events. Pure.
 std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,
                        const Simulation& simulation);
 
-/// What cycles are made of, and how much of what ran the core model does not know, in words.
+/// Returns in words what the cycles consist of, and how much of the executed code the core model does not support.
 std::string made_of(const channel::CoreValues& core, const Simulation& simulation);
 
-/// The sentence that says what was executed and not simulated; empty where nothing was.
+/// Returns a sentence on what was executed and not modelled; empty if nothing.
 std::string what_no_model_saw(const channel::UnseenValues& unseen);
 
-/// The first number in which the two ways of simulating differ, with both; nothing where they agree.
+/// Returns the first value in which the two ways of simulating differ, with both values; nothing if they agree.
 std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain);
 
 }  // namespace tally::backend::engine

@@ -28,7 +28,7 @@ void add(channel::ModelLevelCounts& to, const tally::models::LevelCounts& from) 
   to = std::bit_cast<channel::ModelLevelCounts>(sum);
 }
 
-/// References of first levels are the engine's to count, at the same time: those words are left alone.
+/// Skips the references to the first levels, which the engine counts in the same memory at the same time.
 void add(channel::ModelValues& to, const HierarchyCounts& from) {
   to.l1i.fetch_misses += from.l1i.fetch_misses;
   to.l1d.load_misses += from.l1d.load_misses;
@@ -51,7 +51,7 @@ void add(channel::ModelValues& to, const tally::models::TlbCounts& from) {
 OffloadedCaches::OffloadedCaches(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last)
     : shapes_(shapes), own_(std::move(own)), last_(std::move(last)) {}
 
-// One after the other: first levels, TLBs, L2, times of first levels, times of TLBs.
+// Their order: first levels, TLBs, L2, times of the first levels, times of the TLBs.
 OffloadedCaches::OwnTables OffloadedCaches::tables() const {
   OwnTables tables;
   tables.first = own_.words();
@@ -66,12 +66,12 @@ OffloadedCaches::OwnTables OffloadedCaches::tables() const {
 std::unique_ptr<OffloadedCaches> OffloadedCaches::make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last) {
   auto own = linux::SparseMemory::make(own_words(shapes) * sizeof(std::uint64_t));
   if (!own) return nullptr;
-  std::unique_ptr<OffloadedCaches> made(new OffloadedCaches(shapes, std::move(*own), std::move(last)));
-  const OwnTables tables = made->tables();
-  made->first_ = FirstLevels(shapes.caches, tables.first, tables.first_times);
-  made->tlbs_ = tally::models::Tlbs(shapes.tlbs, tables.tlbs);
-  made->lower_ = tally::models::LowerLevels(shapes.caches, tables.l2, made->llc_table());
-  return made;
+  std::unique_ptr<OffloadedCaches> caches(new OffloadedCaches(shapes, std::move(*own), std::move(last)));
+  const OwnTables tables = caches->tables();
+  caches->first_ = FirstLevels(shapes.caches, tables.first, tables.first_times);
+  caches->tlbs_ = tally::models::Tlbs(shapes.tlbs, tables.tlbs);
+  caches->lower_ = tally::models::LowerLevels(shapes.caches, tables.l2, caches->llc_table());
+  return caches;
 }
 
 std::unique_ptr<OffloadedModel> OffloadedCaches::copy() const {
@@ -85,19 +85,19 @@ std::unique_ptr<OffloadedModel> OffloadedCaches::copy() const {
     last = std::make_shared<LastLevel>();
     last->table = std::move(*table);
   }
-  std::unique_ptr<OffloadedCaches> made(new OffloadedCaches(shapes_, std::move(*own), std::move(last)));
-  const OwnTables tables = made->tables();
-  made->first_ = first_.over(tables.first, tables.first_times);
-  made->tlbs_ = tlbs_.over(tables.tlbs);
-  made->lower_ = lower_.over(tables.l2, made->llc_table());
-  return made;
+  std::unique_ptr<OffloadedCaches> caches(new OffloadedCaches(shapes_, std::move(*own), std::move(last)));
+  const OwnTables tables = caches->tables();
+  caches->first_ = first_.over(tables.first, tables.first_times);
+  caches->tlbs_ = tlbs_.over(tables.tlbs);
+  caches->lower_ = lower_.over(tables.l2, caches->llc_table());
+  return caches;
 }
 
 namespace {
 
-class FigurePlacer final : public tally::models::Placer {
+class LocatedValuesPlacer final : public tally::models::Placer {
  public:
-  FigurePlacer(const Placed& placed, const HierarchyCounts& caches, const tally::models::TlbCounts& tlbs)
+  LocatedValuesPlacer(const Placed& placed, const HierarchyCounts& caches, const tally::models::TlbCounts& tlbs)
       : Placer(placed.statistics.figure, placed.statistics.count, caches, tlbs, none), table_(placed.table) {}
 
  private:
@@ -120,7 +120,7 @@ void OffloadedCaches::take_placed(const tally::models::PlacedNote* notes, std::u
   {
     std::unique_lock<std::mutex> lock;
     if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
-    FigurePlacer placer(placed, counts, tlbs_.counts());
+    LocatedValuesPlacer placer(placed, counts, tlbs_.counts());
     tally::models::access_all({&first_, has_lower ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes, count,
                               counts, placer);
   }

@@ -1,4 +1,4 @@
-// The models of one thread under the engine, where threads of the command carry them.
+// The models of one thread under the engine, when workers of the command run them.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@
 
 namespace tally::backend::engine {
 
-/// Where what each instruction counts is added.
+/// Where to add the values of each instruction.
 struct Placed {
-  channel::LocatedValues statistics{};   ///< none: notes stand alone, else each is a sim::PlacedNote
-  channel::CodeValues* table = nullptr;  ///< null: it is not kept
+  channel::LocatedValues statistics{};   ///< none: notes have no location; otherwise each is a models::PlacedNote
+  channel::CodeValues* table = nullptr;  ///< null: no values of instructions
 };
 
-/// What carries the blocks of a ring.
+/// A model that processes the blocks of a ring.
 class OffloadedModel {
  public:
   virtual ~OffloadedModel() = default;
 
-  /// A block, which is overwritten: `count` of what the ring holds. What comes of it is added to `values`.
+  /// Processes a block with `count` entries of the ring's kind, and adds the results to `values`. Overwrites the block.
   virtual void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) = 0;
 
-  /// What it is now, over a copy of all; null without memory.
+  /// Returns a complete copy of its state; null if there is no memory.
   virtual std::unique_ptr<OffloadedModel> copy() const = 0;
 
-  /// Its state, over a block, as the engine has it. Who is never taken back leaves the block alone.
+  /// Writes its state into a block in the engine's format. Models that are never returned leave the block alone.
   virtual void write_back(void* /*block*/) const {}
 };
 
@@ -42,16 +42,16 @@ struct LastLevel {
   std::mutex mutex;
 };
 
-/// What caches and TLBs look like; a level without sets does not exist.
+/// The geometry of caches and TLBs; a level without sets does not exist.
 struct LevelShapes {
   tally::models::HierarchyShape caches;
   tally::models::TlbShape tlbs;
 };
 
-/// Takes notes (sim::Note).
+/// Processes notes (models::Note).
 class OffloadedCaches final : public OffloadedModel {
  public:
-  /// Empty ones, before this last level, null for none. Null without memory.
+  /// Creates empty caches with this last level, or without one if it is null. Returns null if there is no memory.
   static std::unique_ptr<OffloadedCaches> make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last);
 
   void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) override;
@@ -79,7 +79,7 @@ class OffloadedCaches final : public OffloadedModel {
   tally::models::LowerLevels lower_;
 };
 
-/// Takes outcomes of conditional branches (sim::Outcome).
+/// Creates a model that processes outcomes of conditional branches (models::Outcome).
 std::unique_ptr<OffloadedModel> offloaded_directions(tally::models::Direction direction);
 
 }  // namespace tally::backend::engine

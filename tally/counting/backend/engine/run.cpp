@@ -30,25 +30,25 @@ namespace {
 
 using channel::Answer;
 
-/// What tests want of the engine: TALLY_ENGINE_TEST has words, "fail" or "processes=N", with commas between them.
-void add_wishes_of_tests(channel::Settings& settings) {
-  const char* const wishes = secure_getenv("TALLY_ENGINE_TEST");
-  if (wishes == nullptr) return;
+/// Applies the settings of tests: TALLY_ENGINE_TEST has the words "fail" and "processes=N", separated by commas.
+void apply_test_settings(channel::Settings& settings) {
+  const char* const words = secure_getenv("TALLY_ENGINE_TEST");
+  if (words == nullptr) return;
   constexpr std::string_view processes = "processes=";
-  for (const std::string_view wish : split(wishes, ',')) {
-    if (wish == "fail") settings.fails_on_request = 1;
-    if (wish.starts_with(processes)) {
-      const auto number = std::strtoul(std::string(wish.substr(processes.size())).c_str(), nullptr, 10);
+  for (const std::string_view word : split(words, ',')) {
+    if (word == "fail") settings.fails_on_request = 1;
+    if (word.starts_with(processes)) {
+      const auto number = std::strtoul(std::string(word.substr(processes.size())).c_str(), nullptr, 10);
       settings.process_limit = number < 3 ? 3 : static_cast<std::uint32_t>(number);
     }
   }
 }
 
-/// What the forked child of tally itself does around its execve: what the engine does around every later one.
+/// Runs in tally's forked child around its execve, as the engine does around every later execve.
 struct ChildSide {
   channel::Header* header;
-  int first_fd;  // of the inherited ones
-  bool asks;     // false: it is to run natively
+  int first_fd;  // of the inherited descriptors
+  bool asks;     // false: the program runs natively
 
   static void before_exec(void* context) {
     auto& self = *static_cast<ChildSide*>(context);
@@ -106,7 +106,7 @@ class Server final : public Observer {
     while (const auto sender = announcements_.receive(&a, sizeof a, file)) {
       if (a.process >= channel::process_limit || a.thread >= channel::thread_limit) continue;
       const bool granted = a.wish == channel::wish_keep_file  ? keep(std::move(file))
-                           : a.wish == channel::request_marks ? give_marks(a, *sender)
+                           : a.wish == channel::request_marks ? write_marks(a, *sender)
                                                               : take_over(a, *sender);
       channel::Header& header = shared_.records.header();
       std::uint32_t& answer = a.thread == 0 ? header.first_answer : shared_.records.thread(a.thread).answer;
@@ -144,7 +144,7 @@ class Server final : public Observer {
     return true;
   }
 
-  bool give_marks(const channel::Announcement& a, pid_t sender) {
+  bool write_marks(const channel::Announcement& a, pid_t sender) {
     const channel::MarkPoints points = marker_.points_of(sender);
     return linux::write_at(shared_.file.get(), channel::mark_points_offset(a.process), &points, sizeof points);
   }
@@ -160,17 +160,17 @@ class Server final : public Observer {
     const channel::Announcement a = found == announced_.end() ? channel::Announcement{} : found->second;
     if (seen.what == linux::Injector::Seen::injected) {
       ++execution_.injected;
-      give_back(a);
+      free_areas(a);
     }
     if (seen.what == linux::Injector::Seen::refused) {
       ran_natively(command_of(process), seen.reason);
-      give_back(a);
+      free_areas(a);
     }
     announced_.erase(process);
   }
 
-  /// The program that announced its execve is gone: its areas may serve others.
-  void give_back(const channel::Announcement& a) {
+  /// The program that announced its execve has been replaced: frees its areas.
+  void free_areas(const channel::Announcement& a) {
     if (a.process == 0) return;
     channel::Process& process = shared_.records.process(a.process);
     if (workers_ != nullptr && a.gives_back != 0) workers_->forget(a.process);
@@ -206,7 +206,7 @@ Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
   return header;
 }
 
-/// Whether the kernel took its counters away; of a part of the time nobody knows how long they were to be on.
+/// Sets why the kernel took counters away, if it did. With a delay or a time-out there is no expected time to compare.
 void note_lost_counters(const Job& job, Execution& execution) {
   if (job.timing().delay || job.timing().timeout || !execution.ended) return;
   execution.statistics.lost = why_counters_were_lost(longest_enabled(execution.statistics.kernel),
@@ -220,14 +220,14 @@ Result<Channel> Channel::make() {
   if (!file) return fail(file.error());
   auto mapping = linux::map_shared(file->get(), 0, channel::records_bytes);
   if (!mapping) return fail(mapping.error());
-  Channel made{std::move(*file), std::move(*mapping), {}};
-  made.records.base = made.mapping.data();
-  made.records.header().magic = channel::magic;
-  made.records.header().layout_version = channel::layout_version;
-  return made;
+  Channel created{std::move(*file), std::move(*mapping), {}};
+  created.records.base = created.mapping.data();
+  created.records.header().magic = channel::magic;
+  created.records.header().layout_version = channel::layout_version;
+  return created;
 }
 
-/// Asked once here and not by every program of the tree: in a virtual machine CPUID may take tens of microseconds.
+/// Runs CPUID once, for all programs of the run: in a virtual machine it may take tens of microseconds.
 std::uint32_t loop_is_fast() {
   constexpr std::uint32_t auth = 0x68747541;  // the first letters of AuthenticAMD
   const auto maker = linux::cpuid(0);
@@ -249,14 +249,14 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   auto announcements = linux::Announcements::make();
   if (!announcements) return fail(announcements.error());
 
-  // What marks are woven into fits one question only, and is not kept.
+  // Code that is instrumented with marks fits this request only, and is not kept.
   Translations translations;
   if (asked.marks.on == 0)
     translations = Translations::open(
         header->build, {.only_added = job.order.conditions.repeatable,
                         .modelled = asked.models.on != 0 || asked.windows.on != 0 || asked.follows_calls != 0});
   const linux::Descriptor proc = linux::open_directory("/proc");
-  // One that is not there has a number all the same, which stays unused.
+  // A missing descriptor still needs a number, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };
   auto inherited =
       linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd(),
@@ -267,10 +267,10 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   settings.trace_limit = static_cast<std::uint32_t>(job.order.conditions.engine.block_size);
   settings.cache_limit = static_cast<std::uint32_t>(job.order.conditions.engine.cache_limit);
   settings.hot_from = static_cast<std::uint32_t>(job.order.conditions.engine.hot_from);
-  // Blocks of one instruction are for tests: there the other form has its turn.
+  // Blocks of one instruction are for tests: they use the other form.
   settings.loop_is_fast = job.order.conditions.engine.block_size == 1 ? 0 : loop_is_fast();
   settings.protection_keys = has_protection_keys();
-  add_wishes_of_tests(settings);
+  apply_test_settings(settings);
   shared.records.header().settings = settings;
 
   Execution execution;

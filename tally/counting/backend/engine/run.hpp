@@ -1,4 +1,4 @@
-// One execution under the engine: from the start of the command's process to its end.
+// Runs a command once under the engine, from the start of its process to its end.
 #pragma once
 
 #include <set>
@@ -15,44 +15,44 @@
 
 namespace tally::backend::engine {
 
-/// The memory file that engines count in, and the command's view of it.
+/// The shared memory file that engines count in, and the command's mapping of it.
 struct Channel {
   linux::Descriptor file;
   linux::Mapping mapping;
   channel::Records records;
 
-  /// A new one. Errors: cannot_measure.
+  /// Creates a new one. Errors: cannot_measure.
   static Result<Channel> make();
 };
 
-/// How the started process ended, and what happened on the way.
+/// How the started process ended, and what happened during the run.
 struct Execution {
   int wait_status = 0;
   bool ended = true;
-  bool all_ended = true;  ///< false: descendants were to be waited for, and tally gave up
+  bool all_ended = true;  ///< false: tally stopped waiting for descendants that the order includes
   RunStatistics statistics;
-  FaultPlaces faults = {};    ///< of the events of page faults that were asked for
-  Nanoseconds lasted{0};      ///< from the start until nothing is counted any more
+  FaultPlaces faults = {};    ///< for the page-fault events of the order
+  Nanoseconds lasted{0};      ///< from the start until counting ended
   std::string settings;       ///< settings_in() before the start
-  KeptFiles kept_files = {};  ///< that code was mapped from
+  KeptFiles kept_files = {};  ///< files that code was mapped from
   pid_t pid = 0;
   std::uint32_t injected = 0;       ///< programs that the engine was mapped into
-  std::set<pid_t> other_pids = {};  ///< of processes of other PID namespaces, their numbers there
+  std::set<pid_t> other_pids = {};  ///< of processes in other PID namespaces: their IDs there
   std::vector<std::string> native;  ///< programs that ran natively, each with the reason
-  std::string failure;              ///< what is said of an engine that failed, or empty
+  std::string failure;              ///< the message about an engine that failed, or empty
   bool began = true;                ///< false: it ended before counting was to begin
   std::vector<result::Interval> intervals = {};
-  std::uint64_t windows_lost = 0;                          ///< rows that waited in a file that failed
-  std::uint64_t windows_started = 0, windows_stopped = 0;  ///< threads whose windows did so at an address
+  std::uint64_t windows_lost = 0;                          ///< rows that were in a file whose use failed
+  std::uint64_t windows_started = 0, windows_stopped = 0;  ///< threads whose windows started or stopped at an address
 };
 
 struct Modelling;
 struct Window;
 class Marker;
 
-/// Executes the command under the engine `image` (its path). `asked`: what is simulated, and the marks, which `marker`
-/// finds. The rows of windows are handed on meanwhile. Where the job is timed, `window` and Execution::intervals
-/// say what came of that. Errors: not_found, not_executable, cannot_measure.
+/// Runs the command under the engine `image` (its path). `asked`: the models, and the regions' marks, which `marker`
+/// finds. Passes the windows to their sink meanwhile. If the job is timed, `window` and Execution::intervals have the
+/// results. Errors: not_found, not_executable, cannot_measure.
 Result<Execution> execute(const Job& job, const std::string& image, Channel& shared, const channel::Settings& asked,
                           const Modelling& modelling, Marker& marker, Window& window);
 

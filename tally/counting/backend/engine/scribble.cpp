@@ -13,7 +13,7 @@ namespace tally::backend::engine {
 namespace {
 
 constexpr std::uint32_t processes = 3, threads = 4;
-/// Of no process: above what the kernel gives out.
+/// No process has these IDs: they are above the kernel's limit.
 constexpr pid_t first_pid = 0x7f000000;
 
 channel::Totals counted_by(std::uint32_t thread) {
@@ -28,7 +28,7 @@ channel::Totals counted_by(std::uint32_t thread) {
   return totals;
 }
 
-/// A number of up to this many bytes, taken off the front.
+/// Removes up to this many bytes from the front of the data, and returns them as a number.
 std::uint64_t take(const std::uint8_t*& data, std::size_t& size, std::size_t bytes) {
   std::uint64_t number = 0;
   for (; bytes > 0 && size > 0; --bytes, ++data, --size) number = number << 8 | *data;
@@ -55,7 +55,7 @@ Scribbled::Scribbled() : shared_(std::move(*Channel::make())) {
 void Scribbled::add_process(std::uint32_t number, std::uint32_t forked_from) {
   channel::Process& process = shared_.records.process(number);
   process.state = channel::State::ended;
-  // The last one is the second one's program.
+  // The last one is the program that the second one executed.
   process.pid = first_pid + static_cast<pid_t>(std::min(number, 2u));
   process.parent_pid = first_pid;
   process.forked_from = forked_from;

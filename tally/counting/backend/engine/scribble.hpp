@@ -1,5 +1,5 @@
-// A channel as engines leave it, and what becomes of its counts when somebody writes over it: for the test and the
-// fuzzer.
+// A channel as engines leave it, to test how counts are collected after a program has overwritten it: for the test and
+// the fuzzer.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace tally::backend::engine {
 
-/// The channel of a run that has ended: a program with two threads, its child by a fork, and what that executed.
+/// The channel of a finished run: a program with two threads, its forked child, and what the child executed.
 class Scribbled {
  public:
   Scribbled();
 
-  /// Changes bytes as `data` says: where, how many, and how.
+  /// Overwrites bytes. `data` encodes where, how many, and with what.
   void scribble(const std::uint8_t* data, std::size_t size);
 
-  /// Asks for its counts. What is wrong with them, given what the programs did, as words; empty where nothing is: each
-  /// is right, or it is not told as exact.
+  /// Collects the counts, and returns in words what is wrong with them; empty if each count is correct or not marked as
+  /// exact.
   std::string complaint() const;
 
   const Channel& channel() const { return shared_; }

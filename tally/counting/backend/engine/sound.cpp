@@ -24,7 +24,7 @@ constexpr const char* contradicting_run =
 constexpr const char* more_than_is_read =
     "there is more in the engine's records than is read: it may have written over the engine's memory";
 
-/// No processor has done more: eight in a cycle, at 6 GHz. Times of short programs are not known to the tick.
+/// An upper bound for any processor: eight instructions per cycle at 6 GHz. Times of short programs are inaccurate.
 constexpr double most_per_nanosecond = 8 * 6;
 constexpr Nanoseconds inaccuracy = std::chrono::milliseconds(50);
 
@@ -39,10 +39,10 @@ bool is_empty(const Record& record) {
   return std::all_of(bytes, bytes + sizeof record, [](char byte) { return byte == 0; });
 }
 
-/// What is known of the records while one after the other is looked at.
-class Look {
+/// State of the check of all records.
+class RecordCheck {
  public:
-  explicit Look(const Channel& shared)
+  explicit RecordCheck(const Channel& shared)
       : records_(shared.records), processes_(claimed_processes(shared)), threads_(claimed_threads(shared)) {}
 
   bool all_sound() {
@@ -66,7 +66,7 @@ class Look {
 
  private:
   bool is_thread_sound(const channel::Thread& thread) {
-    // One that never began was killed, or its process gave up: then that is said.
+    // A thread that never started was killed, or its process failed; that is reported elsewhere.
     if (thread.state == State::free || thread.process == 0 || thread.process > processes_) return false;
     if (records_.process(thread.process).state == State::free || !contradiction_of(thread).empty()) return false;
     has_thread_.insert(thread.process);
@@ -81,55 +81,55 @@ class Look {
 bool is_free(const channel::Process& process) { return process.state == State::free && process.pid == 0; }
 bool is_free(const channel::Thread& thread) { return thread.state == State::free && thread.process == 0; }
 
-/// Records are taken one after the other, and written at once: only processes that are killed in between leave one
-/// that is free, as many as can be in that moment. Where more are free in a row nothing that follows is believed.
+/// Records are allocated in order and written at once. Only processes that are killed in between leave free records, a
+/// limited number in a row. After more of them, records are ignored.
 constexpr std::uint32_t most_free = 256;
 
-/// So many records as the header says, or as something is written of. Pages that nobody wrote are not looked at: that
-/// would make them. `record(i)`: by its number.
+/// Returns the number of records: the header's number, limited to the written ones. Does not read unwritten pages,
+/// because that would allocate them. `record(i)`: returns a record by its index.
 template <class Record, class RecordOf>
-std::uint32_t claimed(const Channel& shared, std::uint32_t said, std::uint32_t limit, std::uint64_t offset,
+std::uint32_t claimed(const Channel& shared, std::uint32_t in_header, std::uint32_t limit, std::uint64_t offset,
                       RecordOf&& record) {
   const int file = shared.file.get();
   const std::uint64_t end = offset + limit * sizeof(Record);
-  const auto place = [&](std::uint32_t number) { return offset + number * sizeof(Record); };
-  said = std::min(said, limit - 1);
-  std::uint32_t last = 0, written_to = 0;  // the last record in use; up to where something is written
-  for (std::uint32_t i = 1; i <= said && i - last <= most_free; ++i) {
+  const auto offset_of = [&](std::uint32_t number) { return offset + number * sizeof(Record); };
+  in_header = std::min(in_header, limit - 1);
+  std::uint32_t last = 0, written_to = 0;  // the last record in use; the end of written data
+  for (std::uint32_t i = 1; i <= in_header && i - last <= most_free; ++i) {
     if (i >= written_to) {
-      const linux::DataRange range = linux::next_data(file, place(i), end);
+      const linux::DataRange range = linux::next_data(file, offset_of(i), end);
       if (range.begin == range.end) break;
       i = std::max(i, static_cast<std::uint32_t>((range.begin - offset) / sizeof(Record)));
       written_to = static_cast<std::uint32_t>((range.end - offset) / sizeof(Record));
-      if (i > said || i - last > most_free) break;
+      if (i > in_header || i - last > most_free) break;
     }
     if (!is_free(record(i))) last = i;
   }
-  // Those behind it that are free were taken, too, as far as their page was written.
-  return std::min({said, last + most_free, std::max(last, written_to == 0 ? 0 : written_to - 1)});
+  // Free records after it count as well, as far as their page was written.
+  return std::min({in_header, last + most_free, std::max(last, written_to == 0 ? 0 : written_to - 1)});
 }
 
 }  // namespace
 
 std::uint32_t claimed_processes(const Channel& shared) {
-  const std::uint32_t said = __atomic_load_n(&shared.records.header().next_process, __ATOMIC_ACQUIRE);
+  const std::uint32_t in_header = __atomic_load_n(&shared.records.header().next_process, __ATOMIC_ACQUIRE);
   return claimed<channel::Process>(
-      shared, said, channel::process_limit, channel::process_offset,
+      shared, in_header, channel::process_limit, channel::process_offset,
       [&](std::uint32_t number) -> const channel::Process& { return shared.records.process(number); });
 }
 
 std::uint32_t claimed_threads(const Channel& shared) {
-  const std::uint32_t said = __atomic_load_n(&shared.records.header().next_thread, __ATOMIC_ACQUIRE);
+  const std::uint32_t in_header = __atomic_load_n(&shared.records.header().next_thread, __ATOMIC_ACQUIRE);
   return claimed<channel::Thread>(
-      shared, said, channel::thread_limit, channel::thread_offset,
+      shared, in_header, channel::thread_limit, channel::thread_offset,
       [&](std::uint32_t number) -> const channel::Thread& { return shared.records.thread(number); });
 }
 
 std::uint32_t claimed_code_logs(const Channel& shared) {
-  const std::uint32_t said =
+  const std::uint32_t in_header =
       std::min(__atomic_load_n(&shared.records.header().next_code_log, __ATOMIC_ACQUIRE), channel::code_log_limit - 1);
   std::uint32_t last = 0;
-  for (std::uint32_t i = 1; i <= said && i - last <= most_free; ++i) {
+  for (std::uint32_t i = 1; i <= in_header && i - last <= most_free; ++i) {
     const std::uint64_t begin = channel::code_log_offset(i);
     if (linux::data_end(shared.file.get(), begin, begin + sizeof(channel::CodeLog)) != begin) last = i;
   }
@@ -140,7 +140,7 @@ std::string contradiction_in(const Channel& shared, const std::string& settings)
   const channel::Header& header = shared.records.header();
   const bool is_same = header.magic == channel::magic && header.layout_version == channel::layout_version &&
                        settings == settings_in(shared);
-  return is_same && Look(shared).all_sound() ? "" : contradicting_run;
+  return is_same && RecordCheck(shared).all_sound() ? "" : contradicting_run;
 }
 
 std::string settings_in(const Channel& shared) {
@@ -176,15 +176,15 @@ std::string why_impossible(const channel::Totals& totals, Nanoseconds time, bool
 }
 
 bool is_possible(const channel::ModelValues& values, const channel::Totals& totals) {
-  // Each access misses some levels, and some are fetched before they are asked for.
+  // Each access may miss several levels, and prefetches add more.
   constexpr double most_of_each = 64, to_begin_with = 1e6;
   const auto& f = totals.field;
-  const double done = static_cast<double>(f[channel::instructions]) + static_cast<double>(f[channel::loads]) +
-                      static_cast<double>(f[channel::stores]);
-  std::uint64_t numbers[sizeof values / sizeof(std::uint64_t)];
-  std::memcpy(numbers, &values, sizeof values);
-  return std::all_of(std::begin(numbers), std::end(numbers), [&](std::uint64_t number) {
-    return static_cast<double>(number) <= most_of_each * done + to_begin_with;
+  const double executed = static_cast<double>(f[channel::instructions]) + static_cast<double>(f[channel::loads]) +
+                          static_cast<double>(f[channel::stores]);
+  std::uint64_t counts[sizeof values / sizeof(std::uint64_t)];
+  std::memcpy(counts, &values, sizeof values);
+  return std::all_of(std::begin(counts), std::end(counts), [&](std::uint64_t number) {
+    return static_cast<double>(number) <= most_of_each * executed + to_begin_with;
   });
 }
 

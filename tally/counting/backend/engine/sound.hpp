@@ -1,7 +1,7 @@
-// What the engine's records cannot say: the engine lives in the measured program, which may write over them.
+// Detects records that the engine cannot have written: it lives in the measured program, which may overwrite them.
 //
-// None of this costs a program anything. It finds what is nonsense, and what does not fit together; a program that
-// knows the layout and means harm can still write what does.
+// The checks cost the program nothing. They find impossible and inconsistent values; a malicious program that uses the
+// layout can still write consistent ones.
 #pragma once
 
 #include <cstdint>
@@ -13,39 +13,39 @@
 
 namespace tally::backend::engine {
 
-/// How many records of processes, and of threads, there are. At most those of which something is written: a number in
-/// the header may be nonsense.
+/// Return the number of records of processes, threads and code logs, at most as many as there are written ones: a
+/// number in the header may be wrong.
 std::uint32_t claimed_processes(const Channel& shared);
 std::uint32_t claimed_threads(const Channel& shared);
 std::uint32_t claimed_code_logs(const Channel& shared);
 
-/// The settings in the header, byte for byte: to see later whether they are the same.
+/// Returns the settings in the header byte by byte, to check later that they are unchanged.
 std::string settings_in(const Channel& shared);
 
-/// What is wrong with the records of a run, as words; empty where nothing is. `settings`: settings_in() before the
-/// first program began. Records that a kill left unfinished may look the same: ask where nothing else is known.
+/// Returns in words what is wrong with the records of a run; empty if nothing is. `settings`: settings_in() before the
+/// first program started. Records that a kill left incomplete may look the same: call it only without such a reason.
 std::string contradiction_in(const Channel& shared, const std::string& settings);
 
-/// What is wrong with the record of a thread, or of the process with this number; empty where nothing is.
+/// Return what is wrong with the record of a thread, or of the process with this index; empty if nothing is.
 std::string contradiction_of(const channel::Thread& thread);
 std::string contradiction_of(const channel::Process& process, std::uint32_t number);
 
-/// What is said of a thread whose counters another one has, too, and of what is left out for there is too much of it
-/// (effort.hpp).
+/// Return the message about a thread whose counters another thread also claims, and the message about data beyond the
+/// limits in effort.hpp.
 std::string shared_area();
 std::string too_much();
 
-/// Why nothing can have counted that in so much time of processors; empty where it can. `whole`: from the beginning of
-/// something to its end; of less, less is known.
+/// Returns why these totals are impossible within this processor time; empty if they are possible. `whole`: the totals
+/// cover a complete process or thread. For a part of one, fewer checks apply.
 std::string why_impossible(const channel::Totals& totals, Nanoseconds time, bool whole);
 
-/// Whether models can have seen that of a thread which counted so much.
+/// Whether models can have these values for a thread with these totals.
 bool is_possible(const channel::ModelValues& values, const channel::Totals& totals);
 
-/// What all processors of the machine have together in that time.
+/// Returns the time of all CPUs of the machine together in that time.
 Nanoseconds time_of_all_processors(Nanoseconds time);
 
-/// All words that these give.
+/// Returns all messages of these functions.
 std::vector<std::string> all_contradictions();
 
 }  // namespace tally::backend::engine

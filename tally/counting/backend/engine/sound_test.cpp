@@ -18,44 +18,44 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST(Sound, a_run_that_nobody_wrote_over_has_nothing_against_it) {
+TEST(Sound, a_run_without_overwrites_has_no_contradiction) {
   const Scribbled run;
   EXPECT_EQ(contradiction_in(run.channel(), settings_in(run.channel())), "");
   EXPECT_EQ(run.complaint(), "");
 }
 
 channel::Totals totals() {
-  channel::Totals made;
-  made.field[channel::instructions] = 1000;
-  made.field[channel::conditional] = 100;
-  made.field[channel::taken] = 60;
-  return made;
+  channel::Totals result;
+  result.field[channel::instructions] = 1000;
+  result.field[channel::conditional] = 100;
+  result.field[channel::taken] = 60;
+  return result;
 }
 
-TEST(Sound, more_instructions_than_there_was_time_for_cannot_be) {
-  channel::Totals some = totals();
-  EXPECT_EQ(why_impossible(some, seconds(0), true), "");
-  some.field[channel::instructions] = 3'616'311'046'693'118'398;
-  EXPECT_NE(why_impossible(some, seconds(3600), false), "");
-  some.field[channel::instructions] = 47'000'000'000;
-  EXPECT_EQ(why_impossible(some, seconds(1), true), "");
-  EXPECT_NE(why_impossible(some, milliseconds(900), true), "");
+TEST(Sound, more_instructions_than_there_was_time_for_are_impossible) {
+  channel::Totals result = totals();
+  EXPECT_EQ(why_impossible(result, seconds(0), true), "");
+  result.field[channel::instructions] = 3'616'311'046'693'118'398;
+  EXPECT_NE(why_impossible(result, seconds(3600), false), "");
+  result.field[channel::instructions] = 47'000'000'000;
+  EXPECT_EQ(why_impossible(result, seconds(1), true), "");
+  EXPECT_NE(why_impossible(result, milliseconds(900), true), "");
 }
 
-TEST(Sound, more_of_a_part_than_of_the_whole_cannot_be) {
-  channel::Totals some = totals();
-  some.field[channel::taken] = 101;
-  EXPECT_NE(why_impossible(some, seconds(1), true), "");
-  EXPECT_EQ(why_impossible(some, seconds(1), false), "") << "two looks at a thread that runs may be a little apart";
-  some = totals();
-  some.field[channel::returns] = 901;
-  EXPECT_NE(why_impossible(some, seconds(1), true), "");
-  some = totals();
-  some.field[channel::loads] = -1;
-  EXPECT_NE(why_impossible(some, seconds(1), true), "");
+TEST(Sound, more_of_a_part_than_of_the_whole_is_impossible) {
+  channel::Totals result = totals();
+  result.field[channel::taken] = 101;
+  EXPECT_NE(why_impossible(result, seconds(1), true), "");
+  EXPECT_EQ(why_impossible(result, seconds(1), false), "") << "two looks at a thread that runs may be a little apart";
+  result = totals();
+  result.field[channel::returns] = 901;
+  EXPECT_NE(why_impossible(result, seconds(1), true), "");
+  result = totals();
+  result.field[channel::loads] = -1;
+  EXPECT_NE(why_impossible(result, seconds(1), true), "");
 }
 
-TEST(Sound, models_cannot_have_seen_more_than_was_done) {
+TEST(Sound, models_cannot_have_more_events_than_were_executed) {
   channel::ModelValues values{};
   values.l1d.load_misses = 1000;
   EXPECT_TRUE(is_possible(values, totals()));
@@ -63,7 +63,7 @@ TEST(Sound, models_cannot_have_seen_more_than_was_done) {
   EXPECT_FALSE(is_possible(values, totals()));
 }
 
-TEST(Sound, no_byte_of_the_records_changes_a_count_unsaid) {
+TEST(Sound, no_byte_of_the_records_changes_a_count_unnoticed) {
   for (const std::uint64_t begin : {channel::process_offset, channel::thread_offset}) {
     for (std::uint64_t offset = 0; offset < 5 * 256; offset += 7) {
       for (const int with : {0, 0xff, 0x11}) {
@@ -76,7 +76,7 @@ TEST(Sound, no_byte_of_the_records_changes_a_count_unsaid) {
   }
 }
 
-TEST(Sound, records_that_are_gone_are_missed) {
+TEST(Sound, missing_records_are_noticed) {
   for (const std::uint32_t number : {1u, 2u, 3u, 4u}) {
     const Scribbled run;
     run.channel().records.thread(number) = {};
@@ -93,7 +93,7 @@ TEST(Sound, records_that_are_gone_are_missed) {
   EXPECT_EQ(run.complaint(), "");
 }
 
-TEST(Sound, a_number_of_records_that_there_are_not_is_no_long_search) {
+TEST(Sound, a_wrong_number_of_records_causes_no_long_search) {
   const Scribbled run;
   run.channel().records.header().next_process = run.channel().records.header().next_thread = 0xffffffff;
   EXPECT_LT(claimed_processes(run.channel()), 100u);
@@ -102,8 +102,8 @@ TEST(Sound, a_number_of_records_that_there_are_not_is_no_long_search) {
   EXPECT_EQ(run.complaint(), "");
 }
 
-/// A record far behind the others is none, and pages between them that nobody wrote are not made by the search.
-TEST(Sound, words_all_over_the_records_are_no_long_search) {
+/// Ignores a record far after the others, and the search does not allocate the unwritten pages in between.
+TEST(Sound, words_all_over_the_records_cause_no_long_search) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 3; ++round) {
     const Scribbled run;
@@ -124,21 +124,21 @@ TEST(Sound, words_all_over_the_records_are_no_long_search) {
     EXPECT_LT(claimed_code_logs(run.channel()), 20'000u);
     EXPECT_EQ(run.complaint(), "");
     fstat(file, &after);
-    constexpr std::int64_t some = 64 << 20;
-    EXPECT_LT((after.st_blocks - before.st_blocks) * 512, some);
+    constexpr std::int64_t result = 64 << 20;
+    EXPECT_LT((after.st_blocks - before.st_blocks) * 512, result);
   }
 }
 
-TEST(Sound, processes_that_were_killed_as_they_began_end_no_search) {
+TEST(Sound, processes_that_were_killed_at_their_start_do_not_end_the_search) {
   const Scribbled run;
   channel::Header& header = run.channel().records.header();
-  // Two free records, and one behind them.
+  // Two free records, and one after them.
   header.next_process = 6;
   run.channel().records.process(6) = run.channel().records.process(3);
   EXPECT_EQ(claimed_processes(run.channel()), 6u);
 }
 
-TEST(Sound, an_area_of_two_threads_is_of_neither) {
+TEST(Sound, an_area_of_two_threads_counts_for_neither) {
   const Scribbled run;
   for (const std::uint32_t number : {1u, 2u}) {
     channel::Thread& thread = run.channel().records.thread(number);
@@ -148,7 +148,7 @@ TEST(Sound, an_area_of_two_threads_is_of_neither) {
   EXPECT_EQ(run.complaint(), "");
 }
 
-TEST(Effort, ends_and_does_not_begin_again) {
+TEST(Effort, stays_spent) {
   Effort effort(1, 1);
   EXPECT_TRUE(effort.take_counter_bytes(1000));
   EXPECT_FALSE(effort.is_spent());
@@ -164,7 +164,7 @@ TEST(Sound, other_settings_than_the_commands_are_noticed) {
   EXPECT_NE(contradiction_in(run.channel(), before), "");
 }
 
-TEST(Sound, whatever_is_scribbled_no_count_is_wrong_and_exact) {
+TEST(Sound, no_random_overwrite_makes_a_wrong_count_exact) {
   std::mt19937 random(31);
   for (int i = 0; i < 1000; ++i) {
     std::vector<std::uint8_t> data(1 + random() % 64);

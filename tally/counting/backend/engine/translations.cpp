@@ -18,18 +18,18 @@ using channel::Store;
 using channel::store_bytes;
 
 constexpr const char *prefix = "translations-", *modelled_prefix = "modelled-";
-/// Of all builds together. A file of each kind is at most half of it, so those of one build always have room.
+/// The limit for all builds together. A file of each kind has at most half of it, so those of one build always fit.
 constexpr std::uint64_t most_kept_bytes = 256u << 20;
 static_assert(2 * store_bytes <= most_kept_bytes);
 
-/// Whether a file begins like one of this engine's.
+/// Whether a file starts with the header of this engine.
 bool is_store(const channel::StoreHeader& h, std::uint64_t engine) {
   return h.magic == channel::store_magic && h.engine == engine && h.end <= store_bytes &&
          h.end >= channel::store_log_offset;
 }
 
-/// The records that can be found, in the order in which they were made.
-std::vector<std::uint32_t> places(const Store& store) {
+/// Returns the records of the index, in the order of their creation.
+std::vector<std::uint32_t> indexed(const Store& store) {
   std::vector<std::uint32_t> all;
   for (std::uint64_t i = 0; i < channel::store_slots; ++i) {
     if (const channel::StoreSlot slot = store.slots()[i]; slot.tag != 0) all.push_back(slot.place);
@@ -38,26 +38,26 @@ std::vector<std::uint32_t> places(const Store& store) {
   return all;
 }
 
-/// The records of the log, one after the other, whether they can be found or not. Of few this reads little, and in
-/// memory that nobody has touched each page that is read is made first. By the table where a writer was killed before
-/// he had said how long his record is.
-std::vector<std::uint32_t> logged(const Store& store) {
+/// Returns all records of the log in order, whether the index has them or not. Reads little if there are few: in
+/// unwritten memory, each page that is read is allocated first. Uses the index if a writer was killed before it set the
+/// length of its record.
+std::vector<std::uint32_t> logged_records(const Store& store) {
   std::vector<std::uint32_t> all;
   const std::uint64_t end = std::min(store.header().end, store_bytes);
   for (std::uint64_t at = channel::store_log_offset; at < end;) {
     const auto place = static_cast<std::uint32_t>(at / channel::record_unit);
     const RecordHead* const record = store.record(place);
-    if (!record) return places(store);
+    if (!record) return indexed(store);
     all.push_back(place);
     at += record->bytes;
   }
   return all;
 }
 
-/// Where the next record of a kept file goes: nowhere before the end of one that may be in use, whatever the head of
-/// the file says.
-void mend_end(const Store& store, const RecordKey& key) {
-  const auto all = places(store);
+/// Repairs the address of the next record in a kept file: after the last record that may be in use, whatever the header
+/// contains.
+void repair_end(const Store& store, const RecordKey& key) {
+  const auto all = indexed(store);
   for (auto place = all.rbegin(); place != all.rend(); ++place) {
     const RecordHead* const last = store.sound_record(*place, key);
     if (!last) continue;
@@ -67,7 +67,7 @@ void mend_end(const Store& store, const RecordKey& key) {
   }
 }
 
-/// Nobody finds damaged records any more, so that others take their places.
+/// Removes damaged records from the index, so that others can replace them.
 void drop_damaged(const Store& store, const RecordKey& key) {
   for (std::uint64_t i = 0; i < channel::store_slots; ++i) {
     channel::StoreSlot& slot = store.slots()[i];
@@ -77,24 +77,24 @@ void drop_damaged(const Store& store, const RecordKey& key) {
   }
 }
 
-/// A record that has the same bytes, and is as it was written.
+/// Returns an undamaged record with the same bytes.
 const RecordHead* find_equal(const Store& store, const RecordHead& record, const RecordKey& key) {
   return store.find(record.tag, [&](const RecordHead& other) {
     return other.bytes == record.bytes && other.check == record.check && channel::is_sound(other, key);
   });
 }
 
-/// Moves what a run added into a file.
-class Move {
+/// Moves the records that a run added into a file.
+class Mover {
  public:
-  /// `same_file`: the run's programs had this one, and named its records.
-  Move(const Store& to, const linux::CacheFile& file, const Store& from, const RecordKey& key, bool same_file)
+  /// `same_file`: the run's programs used this file and refer to its records.
+  Mover(const Store& to, const linux::CacheFile& file, const Store& from, const RecordKey& key, bool same_file)
       : to_(to), file_(file), from_(from), key_(key), same_file_(same_file) {}
 
-  /// False when the file is full.
+  /// Returns false if the file is full.
   bool everything() {
     sort_out();
-    // A page of a mapped file without a place on the disk could not be written.
+    // Without disk space, writing to a page of the mapped file would fail.
     if (to_.header().end + bytes_ > store_bytes) return false;
     if (bytes_ > 0 && !linux::has_space(file_, to_.header().end, bytes_)) return true;
     std::unordered_map<std::uint32_t, const RecordHead*> before;
@@ -113,7 +113,7 @@ class Move {
 
  private:
   void sort_out() {
-    auto all = logged(from_);
+    auto all = logged_records(from_);
     std::erase_if(all, [this](std::uint32_t place) { return from_.sound_record(place, key_) == nullptr; });
     for (const std::uint32_t place : all) {
       if (const auto* pairs = channel::as_bundle(*from_.record(place), channel::replacements_mark))
@@ -144,21 +144,21 @@ class Move {
   void note_replaced(const channel::Bundle& pairs) {
     for (std::uint32_t i = 0; i + 1 < pairs.use_count; i += 2) {
       const std::uint32_t old = pairs.uses()[i], better = pairs.uses()[i + 1];
-      // Made later, so that no chain of them is a circle.
+      // The better record must be newer, so that there are no cycles.
       if ((better & channel::use_added) && (!(old & channel::use_added) || old < better)) better_[old] = better;
     }
   }
 
-  /// What the best of what was made of a record is; the record itself where there is nothing better.
+  /// Returns the best replacement of a record; the record itself if there is none.
   std::uint32_t best(std::uint32_t place) const {
     for (auto found = better_.find(place); found != better_.end(); found = better_.find(place)) place = found->second;
     return place;
   }
 
-  /// `before`: the record of the file whose place it takes, if that is still there.
+  /// Adds a copy of a record. `before`: the record that it replaces, if that is still in the file; may be null.
   const RecordHead* add(const RecordHead& record, const RecordHead* before) {
     const RecordHead* const copied = copy(record);
-    // A program that is still running may have written over it meanwhile.
+    // A program that is still running may have overwritten it in the meantime.
     if (!copied || !channel::is_sound(*copied, key_)) return copied;
     if (!before || !to_.replace(*before, *copied)) to_.publish(*copied);
     return copied;
@@ -201,12 +201,12 @@ class Move {
     return true;
   }
 
-  /// The bundle stays as it is, but for what there is better code for.
+  /// Changes a bundle only where better code is available.
   void improve_bundle(const channel::Bundle& names) const {
     const channel::Bundle* const found = find_bundle(names.key);
     if (!found) return;
-    auto& bundle = const_cast<channel::Bundle&>(*found);  // the file is ours to write
-    // Whoever changed them before was killed: what they were is not known.
+    auto& bundle = const_cast<channel::Bundle&>(*found);  // this file is writable
+    // The previous writer was killed while it changed them: they are unknown.
     if (bundle.names_check != channel::check_of_names(bundle, key_))
       std::fill_n(bundle.uses(), bundle.use_count, std::uint32_t{0});
     for (std::uint32_t i = 0; i + 2 < names.use_count; i += 3) {
@@ -225,7 +225,7 @@ class Move {
   std::vector<std::uint32_t> fresh_;
   std::map<std::uint64_t, std::uint32_t> bundles_;  // the last one of each key
   std::vector<const channel::Bundle*> improvements_;
-  std::unordered_map<std::uint32_t, std::uint32_t> better_;  // of those that were made again
+  std::unordered_map<std::uint32_t, std::uint32_t> better_;  // record → the one that replaces it
   std::unordered_map<std::uint32_t, std::uint32_t> moved_;
   std::uint64_t bytes_ = 0;
 };
@@ -233,29 +233,29 @@ class Move {
 }  // namespace
 
 Translations Translations::open(std::uint64_t engine, WhichTranslations which) {
-  Translations made;
+  Translations translations;
   const auto random = linux::make_cache_key();
-  if (!random) return made;
-  made.engine_ = engine;
-  made.folder_ = linux::cache_folder();
-  made.name_ = fmt::format("{}{:016x}", which.modelled ? modelled_prefix : prefix, engine);
-  made.master_ = *random;
-  const auto folder = linux::CacheFolder::open(made.folder_, false);
-  if (folder) made.master_ = folder->read_key().value_or(*random);
-  made.key_ = RecordKey({{made.master_[0], made.master_[1]}}, engine, which.modelled);
-  if (folder && !which.only_added) made.open_kept(*folder);
+  if (!random) return translations;
+  translations.engine_ = engine;
+  translations.folder_ = linux::cache_folder();
+  translations.name_ = fmt::format("{}{:016x}", which.modelled ? modelled_prefix : prefix, engine);
+  translations.master_ = *random;
+  const auto folder = linux::CacheFolder::open(translations.folder_, false);
+  if (folder) translations.master_ = folder->read_key().value_or(*random);
+  translations.key_ = RecordKey({{translations.master_[0], translations.master_[1]}}, engine, which.modelled);
+  if (folder && !which.only_added) translations.open_kept(*folder);
 
   auto added = linux::make_memory_file("tally-translations", store_bytes);
-  if (!added) return made;
+  if (!added) return translations;
   auto view = linux::map_shared(added->get(), 0, store_bytes);
-  if (!view) return made;
+  if (!view) return translations;
   const Store store{view->data()};
   store.begin(engine);
-  store.header().key = made.key_;
-  made.added_inode_ = linux::inode_of(added->get());
-  made.added_ = std::move(*added);
-  made.added_view_ = std::move(*view);
-  return made;
+  store.header().key = translations.key_;
+  translations.added_inode_ = linux::inode_of(added->get());
+  translations.added_ = std::move(*added);
+  translations.added_view_ = std::move(*view);
+  return translations;
 }
 
 void Translations::open_kept(const linux::CacheFolder& folder) {
@@ -270,7 +270,7 @@ void Translations::open_kept(const linux::CacheFolder& folder) {
   }
 }
 
-/// Whether it is a store of this engine's and this user's.
+/// Whether it is a store of this engine and this user.
 bool Translations::is_usable(const linux::CacheFile& file) const {
   channel::StoreHeader header{};
   return file.bytes == store_bytes && linux::read_at(file.file.get(), 0, &header, sizeof header) &&
@@ -289,19 +289,19 @@ void Translations::keep() {
 
 void Translations::add_to_file(const linux::CacheFolder& folder, const Store& fresh) {
   if (auto old = folder.open_file(name_, true); old && is_usable(*old)) {
-    if (!linux::take_cache_file(*old)) return;  // another tally is at it
+    if (!linux::take_cache_file(*old)) return;  // another tally is writing to it
     const auto mapping = linux::map_shared(old->file.get(), 0, store_bytes);
     if (!mapping) return;
     const Store store{mapping->data()};
-    if (const std::uint64_t refused = fresh.header().refused; refused > 0) {
+    if (const std::uint64_t damaged = fresh.header().refused; damaged > 0) {
       drop_damaged(store, key_);
-      folder.keep_remark(fmt::format("{} had damaged records ({})", name_, refused));
+      folder.keep_remark(fmt::format("{} had damaged records ({})", name_, damaged));
     }
-    mend_end(store, key_);
+    repair_end(store, key_);
     const bool same_file = kept_ && kept_->inode == old->inode;
-    if (Move(store, *old, fresh, key_, same_file).everything()) return;
+    if (Mover(store, *old, fresh, key_, same_file).everything()) return;
   }
-  // There is none that can be used, or it is full: begun again with what was needed last.
+  // There is no usable file, or it is full: starts a new one with the records that this run needed.
   const auto file = folder.make_file(store_bytes);
   if (!file || !linux::has_space(*file, 0, channel::store_log_offset)) return;
   const auto mapping = linux::map_shared(file->file.get(), 0, store_bytes);
@@ -309,7 +309,7 @@ void Translations::add_to_file(const linux::CacheFolder& folder, const Store& fr
   const Store store{mapping->data()};
   store.begin(engine_);
   store.header().check = channel::check_of(store.header(), key_);
-  Move(store, *file, fresh, key_, false).everything();
+  Mover(store, *file, fresh, key_, false).everything();
   folder.name_file(*file, name_);
 }
 

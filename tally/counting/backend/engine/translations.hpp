@@ -1,4 +1,4 @@
-// Finished translations of the engine, from one run to the next (engine/channel/store.hpp says what they are).
+// Keeps translations of the engine from one run to the next (format: tally/engine/channel/store.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@
 namespace tally::backend::engine {
 
 struct WhichTranslations {
-  bool only_added = false;  ///< no file, which programs that look at their memory map would see
-  bool modelled = false;    ///< a machine is simulated: the file of that code, which is several times as long
+  bool only_added = false;  ///< without the file, which programs that read their memory map would see
+  bool modelled = false;    ///< with models: uses the file for that code, which is several times as large
 };
 
-/// What a run is given and what it adds. Without a folder for such files, or when something is wrong with them, there
-/// is just nothing to begin with, and nothing is kept.
+/// The translations for a run, and those that it adds. Without a directory for them, or if something is wrong with
+/// them, the run starts without any, and none are kept.
 class Translations {
  public:
-  /// For the engine with this ImageHeader::build. Reads the head of a file of the cache folder and the user's key; the
-  /// engine checks each record before it uses it.
+  /// Opens the translations for the engine with this ImageHeader::build. Reads the header of a file in the cache
+  /// directory and the user's key. The engine checks each record before it uses it.
   static Translations open(std::uint64_t engine, WhichTranslations which = {});
 
-  /// The descriptors that programs get; −1 where there is none.
+  /// The descriptors for programs; −1 if there is none.
   int kept_fd() const { return kept_ ? kept_->file.get() : -1; }
   int added_fd() const { return added_.get(); }
-  /// The numbers of the two files, 0 = none.
+  /// The inode numbers of the two files; 0: none.
   std::uint64_t kept_inode() const { return kept_ ? kept_->inode : 0; }
   std::uint64_t added_inode() const { return added_inode_; }
 
-  /// Moves what this run added into the file, and removes files of other builds: all files together take at most
-  /// 256 MB of the disk.
+  /// Moves the translations that this run added into the file, and removes files of other builds. All files together
+  /// use at most 256 MB of disk.
   void keep();
 
  private:

@@ -1,10 +1,10 @@
-// What is kept from one run to the next.
+// Tests which translations are kept from one run to the next.
 #include "tally/counting/backend/engine/translations_testing.hpp"
 
 namespace tally::backend::engine {
 namespace {
 
-TEST_F(TranslationsTest, what_one_run_adds_the_next_one_has) {
+TEST_F(TranslationsTest, the_next_run_finds_what_one_run_adds) {
   EXPECT_EQ(kept(), 0u);
   run({1, 2, 3});
   EXPECT_EQ(kept(), 3u);
@@ -30,7 +30,7 @@ TEST_F(TranslationsTest, a_bundle_names_the_records_where_they_were_moved_to) {
     std::vector<std::uint32_t> places;
     for (const std::uint32_t tag : tags) places.push_back(add(store, tag, tag));
     if (kept_place != 0) places.push_back(kept_place);
-    places.push_back(0x12345 | channel::use_added);  // nothing is there
+    places.push_back(0x12345 | channel::use_added);  // there is nothing at this address
     add_bundle(store, key, places);
     translations.keep();
   };
@@ -41,7 +41,7 @@ TEST_F(TranslationsTest, a_bundle_names_the_records_where_they_were_moved_to) {
   EXPECT_EQ(kept_bundle(key + 1), std::vector<std::uint32_t>());
 }
 
-TEST_F(TranslationsTest, what_is_better_is_found_instead) {
+TEST_F(TranslationsTest, better_records_are_found_instead) {
   constexpr std::uint64_t key = 0x1122334455667788;
   const auto last_run = [&](bool same_file) {
     Translations translations = Translations::open(engine, {.only_added = !same_file});
@@ -51,7 +51,7 @@ TEST_F(TranslationsTest, what_is_better_is_found_instead) {
     const std::uint32_t worse = add(store, 2, 20), better = add(store, 2, 21), best = add(store, 2, 22);
     const std::uint32_t other = add(store, 1, 11);
     add_bundle(store, 0, {kept_place, other, worse, better, better, best}, channel::replacements_mark);
-    // One that says nothing: a circle, and a record that is not there.
+    // Pairs to ignore: a cycle, and a missing record.
     add_bundle(store, 0, {best, worse, kept_place, 0x12345}, channel::replacements_mark);
     add_bundle(store, key, {kept_place, worse, better, best});
     translations.keep();
@@ -64,7 +64,7 @@ TEST_F(TranslationsTest, what_is_better_is_found_instead) {
     EXPECT_EQ(found_by(Store{mapping.data()}, 2), std::make_pair(22, 1));
   }
   EXPECT_EQ(kept_bundle(key), (std::vector<std::uint32_t>{1, 2, 2, 2}));
-  // The file that was kept is not the one that the run had.
+  // The file is not the one that the run used.
   fs::remove_all(folder_);
   run({3});
   last_run(false);
@@ -73,7 +73,7 @@ TEST_F(TranslationsTest, what_is_better_is_found_instead) {
   EXPECT_EQ(found_by(Store{mapping.data()}, 3), std::make_pair(3, 1));
 }
 
-TEST_F(TranslationsTest, a_bundle_that_stays_names_what_is_better) {
+TEST_F(TranslationsTest, an_unchanged_bundle_names_better_records) {
   constexpr std::uint64_t key = 0x1122334455667788;
   constexpr std::uint32_t kept_place = channel::store_log_offset / channel::record_unit;
   run({1, 2});
@@ -89,12 +89,12 @@ TEST_F(TranslationsTest, a_bundle_that_stays_names_what_is_better) {
     const std::uint32_t better = add(store, 7, 7);
     add_bundle(store, key,
                {1, kept_place + 2, better,               // the second
-                0, kept_place + 1, better,               // the first, but it was another one
-                9, kept_place, better,                   // more than there are
-                0, kept_place, 99 | channel::use_added,  // by one that is not there
+                0, kept_place + 1, better,               // the first, but its use differs
+                9, kept_place, better,                   // index out of range
+                0, kept_place, 99 | channel::use_added,  // replacement is missing
                 0},
                channel::improvements_mark);
-    add_bundle(store, key + 1, {0, kept_place, better}, channel::improvements_mark);  // of none
+    add_bundle(store, key + 1, {0, kept_place, better}, channel::improvements_mark);  // no such bundle
   });
   const auto mapping = opened();
   const channel::Bundle* const found = find_bundle(Store{mapping.data()}, key);
@@ -119,12 +119,12 @@ TEST_F(TranslationsTest, of_several_bundles_of_one_key_the_last_is_kept) {
   translations.keep();
   const auto mapping = opened();
   const Store store{mapping.data()};
-  EXPECT_EQ(store.header().records, 3u);  // of the templates the better one of two
+  EXPECT_EQ(store.header().records, 3u);  // the better of the two templates
   const channel::Bundle* const found = find_bundle(store, key);
   ASSERT_NE(found, nullptr);
   ASSERT_EQ(found->use_count, 2u);
   EXPECT_EQ(store.record(found->uses()[0])->tag, 1u);
-  // Its code is that of the worse one.
+  // The bundle's own code is still that of the worse one.
   EXPECT_EQ(store.record(found->uses()[1] & ~channel::use_better)->tag, 3u);
   EXPECT_NE(found->uses()[1] & channel::use_better, 0u);
 }
@@ -138,7 +138,7 @@ TEST_F(TranslationsTest, a_store_that_is_full_to_the_last_byte_is_used) {
   EXPECT_EQ(kept(), 2u);
 }
 
-TEST_F(TranslationsTest, what_was_added_behind_an_unfinished_record_is_kept) {
+TEST_F(TranslationsTest, records_after_an_unfinished_one_are_kept) {
   Translations translations = Translations::open(engine);
   const auto mapping = mapped(translations.added_fd());
   ASSERT_NE(Store{mapping.data()}.claim(64), nullptr);  // its writer was killed
@@ -152,7 +152,7 @@ TEST_F(TranslationsTest, a_run_that_adds_nothing_writes_nothing) {
   EXPECT_FALSE(fs::exists(folder_));
 }
 
-TEST_F(TranslationsTest, another_engine_has_another_file_and_the_oldest_go) {
+TEST_F(TranslationsTest, another_engine_has_another_file_and_the_oldest_are_removed) {
   run({1});
   EXPECT_EQ(kept(engine + 1), 0u);
   for (std::uint64_t other = 1; other <= 3; ++other) run({1}, engine + other);
@@ -160,7 +160,7 @@ TEST_F(TranslationsTest, another_engine_has_another_file_and_the_oldest_go) {
   EXPECT_EQ(kept(engine + 3), 1u);
 }
 
-TEST_F(TranslationsTest, files_of_both_kinds_go_with_their_build) {
+TEST_F(TranslationsTest, files_of_both_kinds_are_removed_with_their_build) {
   for (std::uint64_t other = 1; other <= 3; ++other) {
     run({1}, engine + other);
     run({1}, engine + other, 32, true);
@@ -180,7 +180,7 @@ TEST_F(TranslationsTest, all_builds_together_take_256_MB_of_the_disk) {
   EXPECT_EQ(kept(), 1u);
   EXPECT_EQ(kept(engine + 1), 0u);  // the older one
   EXPECT_EQ(kept(engine + 1, true), 2u);
-  // A file that grows counts too, and what a build needs itself stays.
+  // A file that grows counts too, and the files that a build uses stay.
   run({2}, engine, large);
   run({1, 2}, engine, large, true);
   EXPECT_LE(bytes_on_disk(), 256u << 20);
@@ -200,12 +200,12 @@ TEST_F(TranslationsTest, of_other_builds_the_one_that_is_used_stays) {
   EXPECT_EQ(kept(engine + 2), 0u);
 }
 
-TEST_F(TranslationsTest, what_a_killed_command_had_not_named_yet_goes) {
+TEST_F(TranslationsTest, unnamed_files_of_a_killed_command_are_removed) {
   run({1});
-  const pid_t gone = fork();
-  if (gone == 0) _exit(0);
-  ASSERT_EQ(waitpid(gone, nullptr, 0), gone);
-  const fs::path left = file_of(engine + 1).string() + "." + std::to_string(gone);
+  const pid_t ended = fork();
+  if (ended == 0) _exit(0);
+  ASSERT_EQ(waitpid(ended, nullptr, 0), ended);
+  const fs::path left = file_of(engine + 1).string() + "." + std::to_string(ended);
   const fs::path in_use = file_of(engine + 1).string() + "." + std::to_string(getpid());
   for (const fs::path& path : {left, in_use}) std::ofstream(path) << "unfinished";
   run({2});
@@ -234,7 +234,7 @@ TEST_F(TranslationsTest, a_folder_that_cannot_be_written_is_read) {
   EXPECT_EQ(kept(), 1u);
 }
 
-TEST_F(TranslationsTest, a_full_store_is_begun_anew) {
+TEST_F(TranslationsTest, a_full_store_is_started_again) {
   constexpr std::uint32_t large = 50 << 20;
   run({1, 2}, engine, large);
   EXPECT_EQ(kept(), 2u);
@@ -242,7 +242,7 @@ TEST_F(TranslationsTest, a_full_store_is_begun_anew) {
   EXPECT_EQ(kept(), 1u);
 }
 
-TEST_F(TranslationsTest, a_limit_on_the_size_of_files_is_no_more_than_a_loss) {
+TEST_F(TranslationsTest, a_limit_on_the_size_of_files_only_disables_the_store) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit small{1 << 20, before.rlim_max};
@@ -252,7 +252,7 @@ TEST_F(TranslationsTest, a_limit_on_the_size_of_files_is_no_more_than_a_loss) {
   EXPECT_LT(translations.added_fd(), 0);
 }
 
-TEST_F(TranslationsTest, an_empty_name_of_the_folder_keeps_nothing) {
+TEST_F(TranslationsTest, an_empty_name_of_the_directory_keeps_nothing) {
   setenv("TALLY_CACHE_DIR", "", 1);
   run({1});
   EXPECT_EQ(kept(), 0u);

@@ -1,4 +1,4 @@
-// What tests of kept translations have in common: a cache folder of their own, and runs that add records.
+// Common parts of the tests of kept translations: a cache directory of their own, and runs that add records.
 #pragma once
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ class TranslationsTest : public testing::Test {
     fs::remove_all(root_);
   }
 
-  /// Adds a record with this tag, 32 bytes; returns how a use names it.
+  /// Adds a record of 32 bytes with this tag; returns the reference to it in a use.
   static std::uint32_t add(const Store& store, std::uint32_t tag, std::uint32_t content) {
     std::uint8_t* const at = store.claim(32);
     auto& head = *reinterpret_cast<RecordHead*>(at);
@@ -50,22 +50,22 @@ class TranslationsTest : public testing::Test {
     store.publish(head);
     return store.place_of(head) | channel::use_added;
   }
-  /// Adds a bundle with this key to a mapped store, or another record that names some.
+  /// Adds to a mapped store a bundle with this key, or with another `mark` a different record that names some.
   static void add_bundle(const Store& store, std::uint64_t key, const std::vector<std::uint32_t>& places,
                          std::uint64_t mark = channel::bundle_mark) {
     const auto bytes = static_cast<std::uint32_t>(sizeof(channel::Bundle) + (places.size() + 3) / 4 * 16);
     std::uint8_t* const at = store.claim(bytes);
     ASSERT_NE(at, nullptr);
-    auto& made = *reinterpret_cast<channel::Bundle*>(at);
-    made.head = {bytes, Store::bundle_tag(key), 0};
-    made.mark = mark;
-    made.key = key;
-    made.use_count = static_cast<std::uint32_t>(places.size());
-    std::copy(places.begin(), places.end(), made.uses());
-    channel::seal(made.head, store.header().key);
-    store.publish(made.head);
+    auto& bundle = *reinterpret_cast<channel::Bundle*>(at);
+    bundle.head = {bytes, Store::bundle_tag(key), 0};
+    bundle.mark = mark;
+    bundle.key = key;
+    bundle.use_count = static_cast<std::uint32_t>(places.size());
+    std::copy(places.begin(), places.end(), bundle.uses());
+    channel::seal(bundle.head, store.header().key);
+    store.publish(bundle.head);
   }
-  /// The tags of the records that a kept bundle names, 0 where it names none.
+  /// Returns the tags of the records that a kept bundle names; 0 for a missing one.
   std::vector<std::uint32_t> kept_bundle(std::uint64_t key) {
     const auto mapping = opened();
     const Store store{mapping.data()};
@@ -78,7 +78,7 @@ class TranslationsTest : public testing::Test {
     return tags;
   }
 
-  /// A run that adds records with these tags, 32 bytes each.
+  /// Performs a run that adds records with these tags, 32 bytes each.
   void run(std::initializer_list<std::uint32_t> tags, std::uint64_t of = engine, std::uint32_t bytes = 32,
            bool modelled = false) {
     Translations translations = Translations::open(of, {.modelled = modelled});
@@ -96,7 +96,7 @@ class TranslationsTest : public testing::Test {
     translations.keep();
   }
 
-  /// The key of the records that were kept.
+  /// Returns the key of the kept records.
   static channel::RecordKey key_of(std::uint64_t of = engine, bool modelled = false) {
     const auto folder = linux::CacheFolder::open(linux::cache_folder(), false);
     const auto master = folder->read_key();
@@ -111,7 +111,7 @@ class TranslationsTest : public testing::Test {
     return mapped(folder->open_file(file().filename().string(), true)->file.get());
   }
 
-  /// How many of the records that a run finds on disk.
+  /// Returns how many records a run finds on disk.
   std::uint64_t kept(std::uint64_t of = engine, bool modelled = false) {
     const Translations translations = Translations::open(of, {.modelled = modelled});
     if (translations.kept_fd() < 0) return 0;
@@ -157,7 +157,7 @@ class TranslationsTest : public testing::Test {
   fs::path root_, folder_;
 };
 
-/// The first byte of what is found by a tag, and how many records have it.
+/// Returns the first byte of the first record with a tag, and the number of records with it.
 inline std::pair<int, int> found_by(const Store& store, std::uint32_t tag) {
   int records = 0;
   const RecordHead* first = nullptr;

@@ -1,10 +1,10 @@
-// What is kept is used only if it is this user's, and as it was written.
+// Tests that kept records are used only if they are this user's and unchanged.
 #include "tally/counting/backend/engine/translations_testing.hpp"
 
 namespace tally::backend::engine {
 namespace {
 
-TEST_F(TranslationsTest, what_others_may_write_is_not_used) {
+TEST_F(TranslationsTest, files_that_others_may_write_are_not_used) {
   run({1});
   chmod(file().c_str(), 0666);
   EXPECT_EQ(kept(), 0u);
@@ -16,14 +16,14 @@ TEST_F(TranslationsTest, what_others_may_write_is_not_used) {
   }
 }
 
-TEST_F(TranslationsTest, nothing_is_made_where_another_user_could_change_it) {
+TEST_F(TranslationsTest, nothing_is_created_where_another_user_could_change_it) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
   ASSERT_EQ(chown(root_.c_str(), 12345, 0), 0);
   run({1});
   EXPECT_FALSE(fs::exists(folder_));
 }
 
-TEST_F(TranslationsTest, a_damaged_memory_file_is_no_more_than_a_loss) {
+TEST_F(TranslationsTest, a_damaged_memory_file_is_ignored) {
   Translations translations = Translations::open(engine);
   const auto mapping = mapped(translations.added_fd());
   std::memset(mapping.data(), 0xff, channel::store_log_offset + 4096);
@@ -31,7 +31,7 @@ TEST_F(TranslationsTest, a_damaged_memory_file_is_no_more_than_a_loss) {
   EXPECT_EQ(kept(), 0u);
 }
 
-TEST_F(TranslationsTest, nothing_is_made_in_a_folder_that_others_may_write) {
+TEST_F(TranslationsTest, nothing_is_created_in_a_directory_that_others_may_write) {
   fs::create_directory(folder_);
   chmod(folder_.c_str(), 0777);
   run({1});
@@ -52,7 +52,7 @@ TEST_F(TranslationsTest, damaged_records_that_an_engine_refused_are_replaced) {
   };
   last_run(1);
   EXPECT_EQ(remark(), file().filename().string() + " had damaged records (1)");
-  EXPECT_EQ(remark(), "");  // once
+  EXPECT_EQ(remark(), "");  // only once
   const auto mapping = opened();
   const Store store{mapping.data()};
   for (const std::uint32_t tag : {1u, 2u, 3u}) {
@@ -65,7 +65,7 @@ TEST_F(TranslationsTest, damaged_records_that_an_engine_refused_are_replaced) {
   EXPECT_EQ(store.header().end, channel::store_log_offset + std::uint64_t{4} * 32);
 }
 
-TEST_F(TranslationsTest, a_record_of_another_file_or_key_is_none) {
+TEST_F(TranslationsTest, a_record_of_another_file_or_key_is_refused) {
   constexpr std::uint64_t first = channel::store_log_offset / channel::record_unit;
   run({1});
   {
@@ -74,7 +74,7 @@ TEST_F(TranslationsTest, a_record_of_another_file_or_key_is_none) {
     EXPECT_EQ(Store{mapping.data()}.sound_record(first, key_of(engine + 1)), nullptr);
     EXPECT_EQ(Store{mapping.data()}.sound_record(first, key_of(engine, true)), nullptr);
   }
-  // The file of another build is not this one's, whatever its name and its head say.
+  // A file of another build is refused, whatever its name and header contain.
   fs::rename(file(), file_of(engine + 1));
   EXPECT_EQ(kept(engine + 1), 0u);
   std::uint64_t build = engine + 1;
@@ -83,7 +83,7 @@ TEST_F(TranslationsTest, a_record_of_another_file_or_key_is_none) {
   EXPECT_NE(remark(), "");
 }
 
-TEST_F(TranslationsTest, without_its_key_a_file_is_begun_anew) {
+TEST_F(TranslationsTest, without_its_key_a_file_is_started_again) {
   run({1});
   const fs::path key = folder_ / "key";
   const auto expect_restarted = [&] {
@@ -96,7 +96,7 @@ TEST_F(TranslationsTest, without_its_key_a_file_is_begun_anew) {
   };
   fs::remove(key);
   expect_restarted();
-  chmod(key.c_str(), 0644);  // others have read it
+  chmod(key.c_str(), 0644);  // others may have read it
   expect_restarted();
   fs::resize_file(key, 39);
   expect_restarted();
@@ -122,7 +122,7 @@ TEST_F(TranslationsTest, nothing_is_written_before_the_end_of_what_may_be_in_use
     EXPECT_EQ(found_by(store, tag), std::make_pair(static_cast<int>(tag), 1)) << tag;
 }
 
-TEST_F(TranslationsTest, names_that_were_half_written_are_nobodys) {
+TEST_F(TranslationsTest, half_written_names_are_ignored) {
   constexpr std::uint64_t key = 0x1122334455667788;
   constexpr std::uint32_t kept_place = channel::store_log_offset / channel::record_unit;
   run({1, 2});
@@ -136,7 +136,7 @@ TEST_F(TranslationsTest, names_that_were_half_written_are_nobodys) {
   {
     const auto mapping = opened();
     const_cast<channel::Bundle*>(find_bundle(Store{mapping.data()}, key))->uses()[0] = 77;
-    EXPECT_NE(find_bundle(Store{mapping.data()}, key), nullptr);  // its code is what it was
+    EXPECT_NE(find_bundle(Store{mapping.data()}, key), nullptr);  // its code is unchanged
   }
   last_run([&](const Store& store) {
     add_bundle(store, key, {1, kept_place + 2, add(store, 7, 7), 0}, channel::improvements_mark);
@@ -164,11 +164,11 @@ TEST_F(TranslationsTest, links_are_not_followed) {
   EXPECT_EQ(kept(), 1u);
 }
 
-TEST_F(TranslationsTest, folders_above_are_nobody_elses) {
+TEST_F(TranslationsTest, parent_directories_must_not_belong_to_others) {
   run({1});
   chmod(root_.c_str(), 0777);
   EXPECT_EQ(kept(), 0u);
-  chmod(root_.c_str(), 01777);  // as /tmp
+  chmod(root_.c_str(), 01777);  // like /tmp
   EXPECT_EQ(kept(), 1u);
   chmod(root_.c_str(), 0755);
   if (geteuid() != 0) return;
@@ -176,7 +176,7 @@ TEST_F(TranslationsTest, folders_above_are_nobody_elses) {
   EXPECT_EQ(kept(), 0u);
 }
 
-TEST_F(TranslationsTest, a_link_above_is_followed_where_it_is_nobody_elses) {
+TEST_F(TranslationsTest, a_parent_link_is_followed_unless_it_belongs_to_others) {
   run({1});
   const fs::path link = root_ / "link";
   fs::create_symlink(".", link);
@@ -194,8 +194,8 @@ TEST_F(TranslationsTest, a_link_above_is_followed_where_it_is_nobody_elses) {
   EXPECT_EQ(kept(), 0u);
 }
 
-TEST_F(TranslationsTest, no_damage_of_a_file_makes_a_record_of_it) {
-  // Records of two files; what is found afterwards is one of the first, and whole.
+TEST_F(TranslationsTest, no_damage_of_a_file_creates_a_valid_record) {
+  // Damages a file with parts of itself and of another file. Records that are still found must be intact.
   std::uint64_t seed = 1;
   const auto random = [&](std::uint64_t below) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -256,7 +256,7 @@ TEST_F(TranslationsTest, no_damage_of_a_file_makes_a_record_of_it) {
   }
 }
 
-TEST_F(TranslationsTest, what_is_no_store_is_replaced) {
+TEST_F(TranslationsTest, a_file_that_is_not_a_store_is_replaced) {
   run({1});
   fs::resize_file(file(), 100);
   EXPECT_EQ(kept(), 0u);

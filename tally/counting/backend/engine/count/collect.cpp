@@ -20,7 +20,7 @@
 namespace tally::backend::engine {
 namespace {
 
-constexpr const char* was_running = "it was still running";
+constexpr const char* still_running_reason = "it was still running";
 
 void join_tallies(Tally& to, const Tally& from) {
   to.totals.add(from.totals);
@@ -33,18 +33,18 @@ void join_tallies(Tally& to, const Tally& from) {
   to.unseen.accesses += from.unseen.accesses;
 }
 
-/// One process of the channel on its way to a result.
+/// A process of the channel with its results so far.
 struct Image {
   std::uint32_t index = 0;
-  bool first_of_program = false;  // made by an engine that started, not by a fork
-  bool is_sound = true;           // its record
+  bool first_of_program = false;  // created when an engine started, not by a fork
+  bool is_sound = true;           // the process record is valid
   Tally tally;
-  struct OfThread {
+  struct Thread {
     const channel::Thread* record;
     std::uint32_t number;
     Tally tally;
   };
-  std::vector<OfThread> threads;
+  std::vector<Thread> threads;
   result::Process result;
 };
 
@@ -73,13 +73,13 @@ class Collector {
 
   std::vector<Image>& images() { return images_; }
 
-  /// What was counted at marks, of each process that passed one; of the first process where none did.
+  /// Returns the regions of each process that executed one; without any, an empty entry for the first process.
   std::vector<result::ProgramRegions> regions() const {
     std::vector<result::ProgramRegions> all;
     for (const Image& image : images_) {
       if (job_.code_regions().empty()) break;
       std::vector<MarkedThread> threads;
-      for (const Image::OfThread& thread : image.threads) threads.push_back({thread.number, thread.record->tid});
+      for (const Image::Thread& thread : image.threads) threads.push_back({thread.number, thread.record->tid});
       auto regions = regions_of(job_, modelling_, shared_, threads, image.tally);
       if (!regions.empty()) all.push_back({image.result.pid, {image.result.command}, "", std::move(regions)});
     }
@@ -90,24 +90,24 @@ class Collector {
 
   bool is_timed() const { return window_.from || window_.until; }
 
-  /// What programs read by rdpmc that is not there.
+  /// Returns messages about rdpmc of counters that do not exist.
   std::vector<std::string> missing_counters() const {
-    std::vector<std::string> said;
+    std::vector<std::string> texts;
     for (const Image& image : images_) {
       const channel::Process& process = records_.process(image.index);
       if (process.no_counter_read == 0) continue;
-      said.push_back(
+      texts.push_back(
           fmt::format("{} ({}) read counter {:#x} by rdpmc, which is not there: the answer to that is SIGSEGV",
                       image.result.command, image.result.pid, process.no_counter));
     }
-    return said;
+    return texts;
   }
 
-  /// With Models::compared: the number in which the two ways of simulating differ; nothing where they agree.
+  /// With Models::compared: returns the first value in which the two ways of simulating differ; nothing if they agree.
   const std::optional<std::string>& difference() const { return difference_; }
 
  private:
-  /// Of what is no record nobody asks: its number may be any. Each process is looked at once.
+  /// Does not check the process of an invalid record, whose ID may be anything. Checks each process once.
   bool has_died(const Image& image, const channel::Process& process) {
     if (process.pid == execution_.pid) return execution_.ended;
     if (!image.is_sound) return true;
@@ -135,15 +135,15 @@ class Collector {
 
   void add_thread(std::uint32_t number) {
     const channel::Thread& thread = records_.thread(number);
-    // Read once: what is still running may write over it.
+    // Read once, because a running program may overwrite it.
     const std::uint32_t of = __atomic_load_n(&thread.process, __ATOMIC_RELAXED);
     if (thread.state == channel::State::free || of == 0 || of > images_.size()) return;
     Image& image = images_[of - 1];
     const channel::Process& process = records_.process(of);
-    Image::OfThread made{&thread, number, {}};
+    Image::Thread made{&thread, number, {}};
     const bool whole = thread.state == channel::State::ended && !is_timed();
     made.tally.reason = contradiction_of(thread);
-    // The areas of threads that run are their own.
+    // A running thread must not share its area.
     if (thread.state == channel::State::running && thread.area != 0 && made.tally.reason.empty() &&
         !areas_.insert(thread.area).second)
       made.tally.reason = shared_area();
@@ -154,14 +154,15 @@ class Collector {
     }
     if (made.tally.reason.empty()) {
       made.tally.reason = why_impossible(made.tally.totals, execution_.lasted, whole);
-      // What cannot be is no part of a sum.
+      // Impossible totals are not part of a sum.
       if (!made.tally.reason.empty()) made.tally.totals = {};
     }
-    // After a time-out what became of it is not part of the count.
+    // What happens after a time-out is not part of the count.
     if (made.tally.reason.empty() && thread.state != channel::State::ended && !window_.timed_out) {
-      // Where the engine failed the process says so.
+      // If the engine failed, the process has that reason.
       const bool failed = (process.partial & channel::partial_engine_failed) != 0;
-      if (!failed) made.tally.reason = has_died(image, process) ? reasons_of(channel::partial_killed) : was_running;
+      if (!failed)
+        made.tally.reason = has_died(image, process) ? reasons_of(channel::partial_killed) : still_running_reason;
     }
     add_models(number, made.tally);
     join_tallies(image.tally, made.tally);
@@ -169,25 +170,25 @@ class Collector {
     image.threads.push_back(std::move(made));
   }
 
-  /// Whether a process asked to be taken over at its execve and no engine ever started in the new program.
-  bool vanished_into_exec(const Image& image) const {
+  /// Whether a process requested to be taken over at its execve, and no engine started in the new program.
+  bool has_no_record_after_exec(const Image& image) const {
     const channel::Process& process = records_.process(image.index);
     const auto last = last_of_.find(process.pid);
-    if (records_.header().reused != 0) return false;  // records are in no order then: total_of() compares their numbers
+    if (records_.header().reused != 0) return false;  // records are in no order; total_of() compares numbers
     return process.end == channel::End::executed && last != last_of_.end() && last->second == image.index;
   }
 
   void describe(Image& image) {
     const channel::Process& process = records_.process(image.index);
-    // What is no record has no reasons of its own either.
+    // An invalid record has no other reasons.
     const std::string contradiction = contradiction_of(process, image.index);
     std::string partial = contradiction.empty() ? reasons_of_process(process) : contradiction;
-    if (partial.empty() && vanished_into_exec(image)) {
+    if (partial.empty() && has_no_record_after_exec(image)) {
       partial = has_died(image, process) ? "what it executed last ran natively, or ended before it was counted"
                                          : "the program that it executed last was not counted";
     }
     if (partial.empty() && !window_.timed_out && image.threads.empty() && process.state == channel::State::running) {
-      partial = has_died(image, process) ? reasons_of(channel::partial_killed) : was_running;
+      partial = has_died(image, process) ? reasons_of(channel::partial_killed) : still_running_reason;
     }
     if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
     image.first_of_program = process.forked_from == 0 && process.state != channel::State::free;
@@ -199,7 +200,7 @@ class Collector {
     if (is_reexecution(process)) made.image += images_of_[process.pid];
     images_of_[process.pid]++;
     end_of(image, process, made);
-    for (const Image::OfThread& thread : image.threads) {
+    for (const Image::Thread& thread : image.threads) {
       Tally tally = thread.tally;
       if (!partial.empty()) tally.reason = image.tally.reason;
       tally.core_is_elsewhere = image.threads.size() > 1;
@@ -257,23 +258,23 @@ class Collector {
   const Window& window_;
   channel::Records records_;
   std::vector<Image> images_;
-  std::unordered_map<std::int32_t, std::uint32_t> last_of_;  // pid → its last image
-  std::unordered_map<std::int32_t, int> images_of_;          // pid → images so far
-  std::unordered_map<std::int32_t, bool> alive_;             // by pid
-  std::set<std::uint32_t> areas_;                            // of threads that run
+  std::unordered_map<std::int32_t, std::uint32_t> last_of_;  // process ID → its last image
+  std::unordered_map<std::int32_t, int> images_of_;          // process ID → images so far
+  std::unordered_map<std::int32_t, bool> alive_;             // by process ID
+  std::set<std::uint32_t> areas_;                            // of running threads
   Effort effort_{0, 0};
 };
 
-/// Processes whose counts are those of a moment.
+/// Returns the number of processes that were still running when they were read.
 std::int64_t running_count(const std::vector<Image>& images) {
   std::set<std::int64_t> pids;
   for (const Image& image : images) {
-    if (image.tally.reason == was_running) pids.insert(image.result.pid);
+    if (image.tally.reason == still_running_reason) pids.insert(image.result.pid);
   }
   return static_cast<std::int64_t>(pids.size());
 }
 
-/// What all of them can have had of processors. Of several the kernel does not tell who waits for none of them.
+/// Returns the most processor time that all of them can have had. wait4(2) may miss some of several processes.
 Nanoseconds time_of(const std::vector<Image>& images, const Execution& execution) {
   const auto is_same = [&](const Image& image) { return image.result.pid == images.front().result.pid; };
   if (execution.ended && std::all_of(images.begin(), images.end(), is_same))
@@ -281,24 +282,24 @@ Nanoseconds time_of(const std::vector<Image>& images, const Execution& execution
   return time_of_all_processors(execution.lasted);
 }
 
-/// What is said of the processes of one command, and when they went on natively, by their own processor time.
-struct Said {
+/// A reason for processes of one command, and when they continued natively, in their own processor time.
+struct Reason {
   std::string words;
   std::vector<Nanoseconds> native_from = {};
 };
 
-/// Each once.
+/// Each reason once.
 std::vector<std::string> reasons_of(const std::vector<Image>& images) {
-  std::vector<Said> all;
+  std::vector<Reason> all;
   for (const Image& image : images) {
-    if (image.tally.reason.empty() || image.tally.reason == was_running) continue;
-    const std::string said = image.result.command + ": " + image.tally.reason;
-    auto place = std::find_if(all.begin(), all.end(), [&](const Said& one) { return one.words == said; });
-    if (place == all.end()) place = all.insert(all.end(), {said});
+    if (image.tally.reason.empty() || image.tally.reason == still_running_reason) continue;
+    const std::string text = image.result.command + ": " + image.tally.reason;
+    auto place = std::find_if(all.begin(), all.end(), [&](const Reason& one) { return one.words == text; });
+    if (place == all.end()) place = all.insert(all.end(), {text});
     if (image.result.native_from) place->native_from.push_back(*image.result.native_from);
   }
   std::vector<std::string> texts;
-  for (const Said& one : all) texts.push_back(with_moments(one.words, one.native_from));
+  for (const Reason& one : all) texts.push_back(with_moments(one.words, one.native_from));
   return texts;
 }
 
@@ -310,7 +311,7 @@ std::string share_of_native(const std::vector<Image>& images, const Execution& e
                       execution.statistics.usage.user + execution.statistics.usage.system);
 }
 
-/// The whole command's counts: exact when every part of it is.
+/// Returns the counts of the whole command: exact if every part is exact.
 Tally total_of(const std::vector<Image>& images, const Execution& execution, const Channel& shared) {
   Tally total;
   for (const Image& image : images) join_tallies(total, image.tally);
@@ -318,7 +319,7 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution, con
   if (const auto running = running_count(images); running > 0) {
     reasons.push_back(plural(running, "process was", "processes were") + " still running");
   }
-  // Every program that the engine was mapped into makes a record, unless it had to give up at its first step.
+  // Every program that the engine was mapped into creates a record, unless the engine failed at its first step.
   const channel::Header& header = shared.records.header();
   const auto started = header.reused != 0 ? std::ptrdiff_t{header.programs}
                                           : std::count_if(images.begin(), images.end(),
@@ -332,9 +333,9 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution, con
     if (std::find(reasons.begin(), reasons.end(), native) == reasons.end()) reasons.push_back(native);
   }
   if (reasons.empty()) {
-    for (const std::string& said : {contradiction_in(shared, execution.settings),
+    for (const std::string& text : {contradiction_in(shared, execution.settings),
                                     why_impossible(total.totals, time_of(images, execution), false)}) {
-      if (!said.empty()) reasons.push_back(said);
+      if (!text.empty()) reasons.push_back(text);
     }
   }
   constexpr std::size_t most = 4;
@@ -347,7 +348,7 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution, con
   return total;
 }
 
-/// Descendants that were left alive, each once, for the user.
+/// Returns the descendants that are still running, each once, for the user.
 std::string still_running(const std::vector<Image>& images) {
   std::vector<std::string> living;
   std::unordered_map<std::int64_t, std::uint32_t> last_of;
@@ -363,7 +364,7 @@ std::string still_running(const std::vector<Image>& images) {
   return join(living, ", ");
 }
 
-/// `own`: what is known of the engine's part, or empty.
+/// `own`: a note about the engine's part, or empty.
 Count software(const event::Event& event, const Execution& execution, bool counted_anything, bool some_running,
                const std::string& own = {}) {
   Count native = software_count(event, execution.statistics);
@@ -387,15 +388,15 @@ Count software(const event::Event& event, const Execution& execution, bool count
 
 Outlook outlook_of(const event::Event& event, const Simulation* simulation) {
   if (event::has_modes(event::definition(event.id).kind)) return backend::outlook_of(count_of(event, {}, simulation));
-  Execution all_well;
-  all_well.ended = true;
-  all_well.statistics = expected_statistics(event);
-  return backend::outlook_of(software(event, all_well, true, false));
+  Execution successful;
+  successful.ended = true;
+  successful.statistics = expected_statistics(event);
+  return backend::outlook_of(software(event, successful, true, false));
 }
 
 Count software_while_running(const event::Event& event, const RunStatistics& statistics) {
   Execution running;
-  running.ended = true;  // else each would say so
+  running.ended = true;  // otherwise each count would be partial for that
   running.statistics = statistics;
   return software(event, running, true, false);
 }
@@ -410,7 +411,7 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
   const bool counted_anything =
       std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
   const std::int64_t running = running_count(images);
-  // Of a part of the time nobody knows where the faults were.
+  // For a part of the run the addresses of the faults are unknown.
   const auto own_share = [&](const event::Event& event) {
     const auto found = execution.faults.find(event.id);
     if (found == execution.faults.end() || job.is_timed()) return std::string();
@@ -427,7 +428,7 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
       Count count = count_of(event, total, simulation);
       if (!counted_anything && count.trust != Trust::absent)
         count = absent(!total.reason.empty() ? total.reason : "the program ended before it was taken over");
-      // Models are asked at the end only.
+      // Models report at the end only.
       const bool is_of_the_time = event::definition(event.id).kind == event::Kind::hardware;
       outcome.counts.push_back(event_count(event, timed(std::move(count), job.timing(), is_of_the_time)));
     }
@@ -440,7 +441,7 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
         "the threads of a process share its last level: what comes first in it differs from run to run, and so do its "
         "counts (--llc private: one for each thread)");
   }
-  if (std::string said = what_no_model_saw(total.unseen); !said.empty()) outcome.notices.push_back(std::move(said));
+  if (std::string text = what_no_model_saw(total.unseen); !text.empty()) outcome.notices.push_back(std::move(text));
   if (modelling.needed.core && total.core.instructions > 0) outcome.notices.push_back(made_of(total.core, *simulation));
   if (modelling.settings.compared != 0) {
     outcome.notices.push_back("the plain models " +

@@ -1,4 +1,4 @@
-// What engines wrote into the channel, as results.
+// Collects the results that engines wrote into the channel.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@
 
 namespace tally::backend::engine {
 
-/// What is simulated in a run.
+/// The models of a run.
 struct Modelling {
-  std::optional<Simulation> simulation = {};  ///< nothing: no model is asked
+  std::optional<Simulation> simulation = {};  ///< nothing: no model is used
   Needed needed = {};
   channel::Models settings = {};
 };
 
-/// What will come of an event where all goes well.
+/// Returns the best that a count of the event can be.
 Outlook outlook_of(const event::Event& event, const Simulation* simulation = nullptr);
 
-/// The count of one of the kernel's own events under the engine, by its counter, while the program runs.
+/// Returns the count of a kernel event under the engine from its counter, while the program runs.
 Count software_while_running(const event::Event& event, const RunStatistics& statistics);
 
-/// Everything that was counted in the window: fills counts, processes and notices of an outcome, and returns the
-/// regions of its programs.
+/// Collects everything that was counted in the window: sets the counts, processes and notices of an outcome, and
+/// returns the regions of its programs.
 std::vector<result::ProgramRegions> collect(const Job& job, const Execution& execution, const Channel& shared,
                                             const Modelling& modelling, const Window& window, Outcome& outcome);
 

@@ -50,7 +50,7 @@ TEST(Collector, every_hardware_event_has_a_value_of_its_own) {
   }
 }
 
-TEST(Collector, a_count_is_exact_unless_something_is_said_against_it) {
+TEST(Collector, a_count_is_exact_unless_there_is_a_reason) {
   const event::Event instructions = *event::parse("instructions");
   EXPECT_EQ(count_of(instructions, {totals(), ""}), exact(1000, Source::engine));
   const Count partial = count_of(instructions, {totals(), "it was killed"});
@@ -59,7 +59,7 @@ TEST(Collector, a_count_is_exact_unless_something_is_said_against_it) {
   EXPECT_EQ(partial.reason, "it was killed");
 }
 
-TEST(Collector, what_lacks_the_models_of_some_threads_is_partial) {
+TEST(Collector, counts_without_the_models_of_some_threads_are_partial) {
   const Simulation simulation{.machine = *machine::named("haswell", "/")};
   Tally tally{totals(), ""};
   tally.models.l1d.load_misses = 5;
@@ -90,7 +90,7 @@ TEST(Collector, both_modes_lack_the_kernels_part) {
   EXPECT_NE(count.reason.find("the kernel's part"), std::string::npos);
 }
 
-TEST(Collector, codes_are_counted_where_the_table_has_what_they_stand_for) {
+TEST(Collector, codes_are_counted_if_the_table_has_their_event) {
   EXPECT_EQ(count_of(*event::parse("r00c4"), {totals(), ""}), exact(133, Source::engine));
   EXPECT_EQ(count_of(*event::parse("0x4101C2"), {totals(), ""}).trust, Trust::absent);
   const Count loads = count_of(*event::parse("r81d0"), {totals(), ""});
@@ -99,24 +99,24 @@ TEST(Collector, codes_are_counted_where_the_table_has_what_they_stand_for) {
   EXPECT_EQ(count_of(*event::parse("0x14100C0"), {totals(), ""}).trust, Trust::absent) << "cycles with an instruction";
 }
 
-TEST(Collector, what_is_promised_is_what_comes_of_it) {
+TEST(Collector, the_outlook_has_the_trust_of_the_count) {
   for (const event::Definition& line : event::all()) {
     const event::Event event = *event::parse(line.name);
     const Outlook outlook = outlook_of(event);
     EXPECT_EQ(outlook.source == Source::none, outlook.trust == Trust::absent) << line.name;
-    // Whether the kernel lets its counters be used depends on the machine, and some of its events on the architecture.
+    // Permission for kernel counters depends on the machine, and some software events on the architecture.
     if (line.kind == event::Kind::software && outlook.trust == Trust::absent) continue;
     const bool retired = line.id == event::Id::retired_loads || line.id == event::Id::retired_stores;
-    const Trust wanted = retired                              ? Trust::modelled
-                         : line.kind == event::Kind::hardware ? Trust::exact
-                         : line.kind == event::Kind::software ? Trust::partial
-                                                              : Trust::absent;
-    EXPECT_EQ(outlook.trust, wanted) << line.name;
+    const Trust expected = retired                              ? Trust::modelled
+                           : line.kind == event::Kind::hardware ? Trust::exact
+                           : line.kind == event::Kind::software ? Trust::partial
+                                                                : Trust::absent;
+    EXPECT_EQ(outlook.trust, expected) << line.name;
   }
 }
 
-// Where the kernel describes no caches there is no machine unless one is named.
-TEST(Collector, without_a_machine_to_simulate_it_says_so) {
+// If the kernel describes no caches, there is no machine model unless the user names one.
+TEST(Collector, without_a_machine_model_the_reason_suggests_one) {
   for (const char* name : {"cycles", "branch-misses", "LLC-load-misses", "r412e"}) {
     const Count count = count_of(*event::parse(name), {totals(), ""});
     EXPECT_EQ(count.trust, Trust::absent) << name;
@@ -126,14 +126,14 @@ TEST(Collector, without_a_machine_to_simulate_it_says_so) {
   EXPECT_EQ(of_no_model.reason.find("--model"), std::string::npos) << of_no_model.reason;
 }
 
-TEST(Collector, every_bit_has_its_words) {
+TEST(Collector, every_reason_bit_has_a_message) {
   EXPECT_EQ(reasons_of(0), "");
   for (std::uint32_t bit = 1; bit <= channel::partial_unread_code; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;
   EXPECT_NE(reasons_of(channel::partial_killed | channel::partial_int80).find("; "), std::string::npos);
 }
 
-// The rows of the guide's table are the reasons that the output gives.
-TEST(Collector, the_guide_explains_every_reason_in_its_own_words) {
+// The rows of the guide's table are the reasons in the output.
+TEST(Collector, the_guide_explains_every_reason_with_the_same_words) {
   std::ifstream guide(TALLY_GUIDE);
   ASSERT_TRUE(guide);
   std::set<std::string> explained;
@@ -148,7 +148,7 @@ TEST(Collector, the_guide_explains_every_reason_in_its_own_words) {
   EXPECT_EQ(explained, std::set<std::string>(reasons.begin(), reasons.end()));
 }
 
-TEST(Collector, what_depends_on_the_machine_is_absent) {
+TEST(Collector, events_that_depend_on_the_machine_are_absent) {
   const Count count = count_of(*event::parse("cycles"), {totals(), ""});
   EXPECT_EQ(count.trust, Trust::absent);
   EXPECT_NE(count.reason.find("PMU"), std::string::npos);

@@ -14,10 +14,10 @@ std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals
 
 namespace {
 
-/// Whether it is the processor's count of what the program says: no machine has to be simulated for it.
+/// Whether the event is the processor's count of program instructions, which needs no machine model.
 bool is_retired(event::Id id) { return id == event::Id::retired_loads || id == event::Id::retired_stores; }
 
-// Of an event that nobody here counts, and that is not 0 for that.
+// For an event that the engine does not count: absent, because 0 would be wrong.
 Count not_counted() { return absent("the engine does not count it"); }
 
 Count retired(const event::Event& event, const Tally& tally) {
@@ -40,8 +40,8 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   const auto value =
       is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.totals, tally.models);
   if (!value) return absent("no model counts it");
-  // Those without a timing take a slot and no time: of a few that is little, of more it is no answer. How many they are
-  // is in the notice of the run.
+  // Instructions without a timing take a slot and no time: acceptable for a few, misleading for more. A notice of the
+  // run reports how many there are.
   constexpr std::uint64_t one_of = 10;
   if (is_time && tally.core.unknown > tally.core.instructions / one_of)
     return absent("the core model has no timing for more than 10 % of the instructions that ran");
@@ -52,7 +52,7 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
     return downgraded(count, Trust::partial,
                       "the core model is asked for all threads of a process at once: what they took stands at one of "
                       "them");
-  // Where a process is killed nobody adds its segments up. Signals and faults leave some in the middle.
+  // If a process is killed, its segments are not added up. Signals and faults leave some segments in the middle.
   const auto all = static_cast<std::uint64_t>(tally.totals.field[channel::instructions]);
   if (is_time && tally.core.instructions < all - all / 100) {
     const std::string seen =

@@ -1,4 +1,4 @@
-// What the engine counted of a thread or process, as counts of events.
+// Converts the engine's totals of a thread or process to counts of events.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,23 @@
 
 namespace tally::backend::engine {
 
-/// Counts of one thread or process, and why they are not exact; an empty reason means that they are.
+/// The totals of one thread or process, and why they are not exact; an empty reason means that they are.
 struct Tally {
   channel::Totals totals;
   std::string reason;
   channel::ModelValues models = {};
-  std::uint64_t without = 0;  ///< bits of channel::Model: there was no memory for it
+  std::uint64_t without = 0;  ///< bits of channel::Model: no memory for it
   channel::CoreValues core = {};
-  bool core_is_elsewhere = false;  ///< of one of several threads: the core's figures of all stand at one of them
+  bool core_is_elsewhere = false;  ///< of one of several threads: one thread has the core model's values of all
   channel::UnseenValues unseen = {};
 };
 
-/// The value of an event in the engine's totals, and in the models' where it is one of theirs; nothing for one that
-/// neither counts. Pure.
+/// Returns the value of an event in the engine's totals, or in the models' values if it is a modelled event; nothing if
+/// neither has it. Pure.
 std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals,
                                      const channel::ModelValues& models = {});
 
-/// The count of a hardware event. `what` may say in general why it is partial.
-/// `simulation`: where modelled events come from; null: nowhere.
+/// Returns the count of a hardware event. `simulation`: the source of modelled events; null: none.
 Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation = nullptr);
 
 }  // namespace tally::backend::engine

@@ -1,4 +1,4 @@
-/// How much of a run is missing where programs went on natively.
+/// Describes how much of a run is missing because programs continued natively.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace tally::backend::engine {
 
-/// The words, and from when on that was: by the processor time of each process that was handed back to native code.
+/// Adds to the words when the native part began: in the processor time of each process that continued natively.
 std::string with_moments(const std::string& words, const std::vector<Nanoseconds>& from);
 
-/// How much of all processor time was not counted, in words. `natives`: programs ran natively that have no record.
-/// Empty where nothing did, and where it is not known, as after SIGKILL.
+/// Returns in words how much of all processor time was not counted. `natives`: programs without a record ran natively.
+/// Empty if nothing ran natively, and if it is unknown, as after SIGKILL.
 std::string native_share(const std::vector<const channel::Process*>& processes, bool natives, Nanoseconds all);
 
 }  // namespace tally::backend::engine

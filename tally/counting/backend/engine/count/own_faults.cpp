@@ -12,10 +12,10 @@
 namespace tally::backend::engine {
 namespace {
 
-constexpr int mebibyte = 20;  // bits of an address in one
+constexpr int mebibyte = 20;  // log2 of the bytes in a mebibyte
 
-/// Mebibytes of all caches that lay near their code, in any process: their places repeat from process to process, and
-/// no other process is likely to have memory of its own just there.
+/// Returns the mebibytes of all code caches near their code, in any process. Their addresses repeat from process to
+/// process, and other processes are unlikely to have memory there.
 std::set<std::uint64_t> near_caches(const channel::Records& records) {
   std::set<std::uint64_t> all;
   const std::uint32_t last = std::min(records.header().next_process, channel::process_limit - 1);
@@ -28,7 +28,7 @@ std::set<std::uint64_t> near_caches(const channel::Records& records) {
   return all;
 }
 
-/// Where the largest of the engines' own memory ends, in mebibytes.
+/// Returns the end of the engine's own memory, the largest of all processes, in mebibytes.
 std::uint64_t own_end(const channel::Records& records) {
   std::uint64_t end = channel::own_addresses;
   const std::uint32_t last = std::min(records.header().next_process, channel::process_limit - 1);
@@ -51,9 +51,9 @@ FaultLogs::FaultLogs(const Job& job) {
 }
 
 FaultPlaces FaultLogs::finish() {
-  FaultPlaces places;
-  for (auto& [id, log] : logs_) places[id] = log.finish();
-  return places;
+  FaultPlaces faults_by_event;
+  for (auto& [id, log] : logs_) faults_by_event[id] = log.finish();
+  return faults_by_event;
 }
 
 std::string share_of_engine(const linux::FaultPlaces& places, std::int64_t counted, const channel::Records& records) {

@@ -1,4 +1,4 @@
-// How many of a command's page faults are the engine's own: those at its addresses.
+// Reports how many of a command's page faults are the engine's own: those at its addresses.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace tally::backend::engine {
 
-/// Where the page faults of each event were that the user asked for by name.
+/// The addresses of the page faults of each requested event.
 using FaultPlaces = std::map<event::Id, linux::FaultPlaces>;
 
-/// The logs of these events; made before the program is started, by the thread that starts it. Those that the kernel
-/// refuses are not there.
+/// The fault logs of the requested events. The thread that starts the program creates them before. Logs that the kernel
+/// refuses are missing.
 class FaultLogs {
  public:
-  /// Where the user named no events nothing is followed: it takes descriptors and time.
+  /// Opens no logs if the user named no events, because they cost descriptors and time.
   explicit FaultLogs(const Job& job);
 
   FaultPlaces finish();
@@ -27,7 +27,7 @@ class FaultLogs {
   std::map<event::Id, linux::FaultLog> logs_;
 };
 
-/// What is said of a count of `counted` faults, of which `places` tells where they were. Pure.
+/// Returns a note for a count of `counted` faults at these addresses. Pure.
 std::string share_of_engine(const linux::FaultPlaces& places, std::int64_t counted, const channel::Records& records);
 
 }  // namespace tally::backend::engine

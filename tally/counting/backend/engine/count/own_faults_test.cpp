@@ -9,7 +9,7 @@
 namespace tally::backend::engine {
 namespace {
 
-// Two processes: one had a cache near its code, the other one none.
+// Two processes: one with a code cache near its code, one without.
 class OwnFaults : public testing::Test {
  protected:
   OwnFaults() : memory_(channel::process_offset + 4 * sizeof(channel::Process)), records_{memory_.data()} {
@@ -18,7 +18,7 @@ class OwnFaults : public testing::Test {
     records_.process(2).near_caches[0] = cache >> 20;
   }
 
-  std::string said(const std::map<std::uint64_t, std::int64_t>& faults, std::int64_t counted) {
+  std::string share_text(const std::map<std::uint64_t, std::int64_t>& faults, std::int64_t counted) {
     linux::FaultPlaces places;
     for (const auto& [address, n] : faults) places.in_mebibyte[address >> 20] += n;
     return share_of_engine(places, counted, records_);
@@ -31,19 +31,22 @@ class OwnFaults : public testing::Test {
 };
 
 TEST_F(OwnFaults, are_those_in_memory_of_the_engine) {
-  EXPECT_EQ(said({{0x7ffff7d00000, 900}}, 900), "includes 0 in the engine's memory");
-  EXPECT_EQ(said({{channel::image_base, 1000}, {0x7ffff7d00000, 900}}, 1900), "includes 1,000 in the engine's memory");
+  EXPECT_EQ(share_text({{0x7ffff7d00000, 900}}, 900), "includes 0 in the engine's memory");
+  EXPECT_EQ(share_text({{channel::image_base, 1000}, {0x7ffff7d00000, 900}}, 1900),
+            "includes 1,000 in the engine's memory");
   EXPECT_EQ(
-      said({{channel::own_addresses - 1, 1}, {channel::own_addresses, 2}, {own_end - 1, 4}, {own_end + (1 << 20), 8}},
-           15),
+      share_text(
+          {{channel::own_addresses - 1, 1}, {channel::own_addresses, 2}, {own_end - 1, 4}, {own_end + (1 << 20), 8}},
+          15),
       "includes 6 in the engine's memory");
   EXPECT_EQ(
-      said({{cache - 1, 1}, {cache, 2}, {cache + channel::cache_bytes - 1, 4}, {cache + channel::cache_bytes, 8}}, 15),
+      share_text({{cache - 1, 1}, {cache, 2}, {cache + channel::cache_bytes - 1, 4}, {cache + channel::cache_bytes, 8}},
+                 15),
       "includes 6 in the engine's memory");
 }
 
-TEST_F(OwnFaults, of_a_log_with_gaps_are_at_least_so_many) {
-  EXPECT_EQ(said({{channel::image_base, 10}}, 12), "includes at least 10 in the engine's memory");
+TEST_F(OwnFaults, of_a_log_with_gaps_are_a_lower_bound) {
+  EXPECT_EQ(share_text({{channel::image_base, 10}}, 12), "includes at least 10 in the engine's memory");
 }
 
 }  // namespace

@@ -56,11 +56,11 @@ constexpr Words words[] = {
 }  // namespace
 
 std::string reasons_of(std::uint32_t bits) {
-  std::vector<std::string> said;
+  std::vector<std::string> texts;
   for (const Words& one : words) {
-    if (bits & one.bit) said.emplace_back(one.text);
+    if (bits & one.bit) texts.emplace_back(one.text);
   }
-  return join(said, "; ");
+  return join(texts, "; ");
 }
 
 std::string reasons_of_process(const channel::Process& process) {

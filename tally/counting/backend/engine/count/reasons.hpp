@@ -1,4 +1,4 @@
-// Why counts are partial, in words.
+// The reasons for partial counts, in words.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace tally::backend::engine {
 
-/// Words for the bits of channel::Partial; empty for none.
+/// Returns the words for the bits of channel::Partial; empty for none.
 std::string reasons_of(std::uint32_t partial);
 
-/// Those of a process, the program named that it executed natively.
+/// Returns the reasons of a process, with the name of the program that it executed natively.
 std::string reasons_of_process(const channel::Process& process);
 
-/// All bits that there are words for.
+/// Returns all bits that have words.
 std::uint32_t known_reasons();
 
-/// The words of every bit, and of what the records themselves show.
+/// Returns the words of every bit, and those for contradictions in the records.
 std::vector<std::string> all_reasons();
 
 }  // namespace tally::backend::engine

@@ -10,39 +10,39 @@
 namespace tally::backend::engine {
 namespace {
 
-/// Where the counts of a thread are, read once: the program may write over it at any time.
-struct Where {
+/// Where the counts of a thread are, read once: the program may overwrite it at any time.
+struct CounterLocation {
   std::uint32_t process, area;
 
-  /// Numbers that there are not are those that a program wrote there: see sound.hpp.
-  bool is_there() const { return process != 0 && process < channel::process_limit && area < channel::area_limit; }
+  /// A program may have written other numbers: see sound.hpp.
+  bool is_valid() const { return process != 0 && process < channel::process_limit && area < channel::area_limit; }
 };
 
-std::uint32_t once(const std::uint32_t& word) { return __atomic_load_n(&word, __ATOMIC_RELAXED); }
+std::uint32_t load(const std::uint32_t& word) { return __atomic_load_n(&word, __ATOMIC_RELAXED); }
 
-/// A vfork child shares its parent's segments: the parent's record knows how many there are.
+/// A vfork child shares its parent's segments, whose number is in the parent's record.
 std::uint32_t segments_of(const channel::Process& process, std::uint32_t vectors, const channel::Records& records) {
-  std::uint32_t segments = once(process.segments);
-  const std::uint32_t parent = once(process.forked_from);
-  if (parent != 0 && parent < channel::process_limit && once(records.process(parent).vectors) == vectors) {
-    segments = std::max(segments, once(records.process(parent).segments));
+  std::uint32_t segments = load(process.segments);
+  const std::uint32_t parent = load(process.forked_from);
+  if (parent != 0 && parent < channel::process_limit && load(records.process(parent).vectors) == vectors) {
+    segments = std::max(segments, load(records.process(parent).segments));
   }
   return std::min(segments, channel::segment_limit);
 }
 
-/// So many of `number` items at a place as something was written of.
+/// Returns how many of `number` items at an offset have been written.
 std::uint32_t written_of(int file, std::uint64_t begin, std::uint32_t number, std::size_t bytes_of_each) {
   const std::uint64_t bytes = linux::data_end(file, begin, begin + number * bytes_of_each) - begin;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>((bytes + bytes_of_each - 1) / bytes_of_each, number));
 }
 
-channel::Totals in_counters(const Where& where, const Channel& shared, Effort* effort) {
-  const channel::Process& process = shared.records.process(where.process);
-  const std::uint32_t of_vectors = once(process.vectors);
+channel::Totals in_counters(const CounterLocation& location, const Channel& shared, Effort* effort) {
+  const channel::Process& process = shared.records.process(location.process);
+  const std::uint32_t of_vectors = load(process.vectors);
   std::uint32_t segments = segments_of(process, of_vectors, shared.records);
-  if (segments == 0 || where.area == 0 || of_vectors == 0 || of_vectors >= channel::area_limit) return {};
+  if (segments == 0 || location.area == 0 || of_vectors == 0 || of_vectors >= channel::area_limit) return {};
   const int file = shared.file.get();
-  segments = std::min(written_of(file, channel::area_offset(where.area), segments, sizeof(std::uint64_t)),
+  segments = std::min(written_of(file, channel::area_offset(location.area), segments, sizeof(std::uint64_t)),
                       written_of(file, channel::area_offset(of_vectors), segments, sizeof(channel::SegmentVector)));
   if (segments == 0) return {};
   if (effort != nullptr &&
@@ -51,7 +51,7 @@ channel::Totals in_counters(const Where& where, const Channel& shared, Effort* e
   std::vector<std::uint64_t> counters(segments);
   std::vector<channel::SegmentVector> vectors(segments);
   const bool read =
-      linux::read_at(file, channel::area_offset(where.area), counters.data(), segments * sizeof counters[0]) &&
+      linux::read_at(file, channel::area_offset(location.area), counters.data(), segments * sizeof counters[0]) &&
       linux::read_at(file, channel::area_offset(of_vectors), vectors.data(), segments * sizeof vectors[0]);
   return read ? channel::sum(counters.data(), vectors.data(), segments) : channel::Totals{};
 }
@@ -61,11 +61,11 @@ channel::State state_of(const channel::Thread& thread) {
       __atomic_load_n(reinterpret_cast<const std::uint32_t*>(&thread.state), __ATOMIC_ACQUIRE));
 }
 
-bool same(const channel::Totals& a, const channel::Totals& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+bool are_equal(const channel::Totals& a, const channel::Totals& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-// A thread that moves its counts from one place to another says so by its state and by `base`, and is done in a moment.
+// A thread that moves its counts shows that with its state and `base`, and finishes in a moment.
 constexpr int tries = 1000;
-// Unless a program does nothing but that: then one is as good as the other.
+// A program that does nothing else is read after this time: any of its states is valid.
 constexpr Nanoseconds patience = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -82,17 +82,17 @@ channel::Totals totals_of(std::uint32_t number, const Channel& shared, Effort* e
   const Nanoseconds last = linux::now() + patience;
   for (int i = 0; i < tries && (i < 2 || linux::now() < last); ++i) {
     const channel::State before = state_of(thread);
-    const Where where{once(thread.process), once(thread.area)};
-    if (before == channel::State::free || !where.is_there()) return {};
+    const CounterLocation location{load(thread.process), load(thread.area)};
+    if (before == channel::State::free || !location.is_valid()) return {};
     const channel::Totals base = thread.base;
     if (before == channel::State::ended) {
       totals = thread.final;
     } else {
-      totals = in_counters(where, shared, effort);
+      totals = in_counters(location, shared, effort);
       totals.add(base);
     }
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (state_of(thread) == before && same(thread.base, base)) break;
+    if (state_of(thread) == before && are_equal(thread.base, base)) break;
   }
   return totals;
 }
@@ -121,7 +121,7 @@ std::vector<Count> LiveMeter::read() {
   std::vector<Count> counts;
   for (const event::Event& event : job_.events()) {
     const event::Kind kind = event::definition(event.id).kind;
-    // What models compute they tell at the end.
+    // Models report at the end only.
     counts.push_back(kind == event::Kind::hardware ? count_of(event, tally)
                      : kernel_event(event.id)      ? software_while_running(event, statistics)
                                                    : absent("known at the end only"));

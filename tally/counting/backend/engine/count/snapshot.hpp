@@ -1,4 +1,4 @@
-// What the threads under the engine have counted at one moment, while they run.
+// Reads what the threads under the engine have counted so far, while they run.
 #pragma once
 
 #include <optional>
@@ -11,37 +11,37 @@
 
 namespace tally::backend::engine {
 
-/// Counts by the number of the thread's record. Each is exact for a whole number of blocks: a block counts as it
-/// begins.
+/// The totals by index of the thread's record. Each is exact for a whole number of blocks: a block counts when it
+/// starts.
 struct Snapshot {
   std::vector<channel::Totals> threads;
 
-  /// Of one thread; nothing counted where it had not begun.
+  /// Returns the totals of one thread; 0 if it had not started.
   channel::Totals of(std::uint32_t thread) const {
     return thread < threads.size() ? threads[thread] : channel::Totals{};
   }
 
-  /// Of all.
+  /// Returns the sum of all threads.
   channel::Totals whole() const;
 };
 
-/// What a thread has counted until now. One that changes its record meanwhile is read again. Of `effort` it takes what
-/// it reads; where that is spent the counters are left out.
+/// Returns what a thread has counted so far. Reads a record again if it changed meanwhile. Takes from `effort` what it
+/// reads; if that is spent, leaves the counters out.
 channel::Totals totals_of(std::uint32_t thread, const Channel& shared, Effort* effort = nullptr);
 
-/// Of every thread that there was. Cost: 24 bytes read for each segment of code of each thread that runs.
+/// Reads every thread. Cost: 24 bytes for each code segment of each running thread.
 Snapshot look(const Channel& shared);
 
-/// The part of a run that is counted: what came before `from` is none of it, nor what came after `until`.
+/// The part of a run that is counted: after `from` and before `until`.
 struct Window {
   std::optional<Snapshot> from, until;
-  bool timed_out = false;  ///< `until` lies before the end of the run
+  bool timed_out = false;  ///< `until` is before the end of the run
 };
 
-/// Reads the channel, and the kernel's counters beside it, while the program runs.
+/// Reads the channel and the kernel's counters while the program runs.
 class LiveMeter final : public Meter {
  public:
-  /// All of them must live as long.
+  /// All of them must outlive it.
   LiveMeter(const Job& job, const Channel& shared, const KernelCounters& kernel)
       : job_(job), shared_(shared), kernel_(kernel) {}
 
@@ -49,13 +49,13 @@ class LiveMeter final : public Meter {
   std::vector<Count> read() override;
   Count duration(Nanoseconds length) const override;
 
-  /// What is counted ends with what was read last.
+  /// Ends counting with the last read().
   void times_out() { timed_out_ = true; }
 
-  /// What was counted, from enable() to the last read().
+  /// Returns what was counted from enable() to the last read().
   Window window() const;
 
-  /// What the kernel's counters counted in that time.
+  /// Returns what the kernel's counters counted in that time.
   std::vector<KernelCount> kernel() const;
 
  private:

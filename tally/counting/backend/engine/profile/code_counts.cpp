@@ -20,20 +20,20 @@
 namespace tally::backend::engine {
 namespace {
 
-/// What an instruction counted on a trace's way. The same instruction may be on the way of several.
+/// What an instruction counted in one trace. Several traces may contain the same instruction.
 struct Counted {
   std::uint64_t address;
   std::uint32_t file;
-  // What says how much: its executions; or, `executions` being their number, corrections or figures of models.
+  // What `executions` is: the number of executions, or an index in the corrections or in the models' values.
   enum Source : std::uint8_t { by_executions, by_correction, by_models };
-  std::uint8_t field, loads, stores;  // as of its CodePlace
+  std::uint8_t field, loads, stores;  // as in its CodePlace
   Source source = by_executions;
   std::int64_t executions, taken;
 
   auto key() const { return std::tie(file, address, source); }
 };
 
-/// The count of an event is a sum of what the fields say, each so many times.
+/// The weights of the fields in an event's count, which is a sum of fields.
 using Weights = std::array<std::int64_t, channel::field_count>;
 
 Weights weights_of(event::Id id) {
@@ -46,15 +46,16 @@ Weights weights_of(event::Id id) {
   return weights;
 }
 
-class Reader {
+class ProfileReader {
  public:
-  Reader(const Job& job, const Channel& shared, const Modelling& modelling, const std::vector<EventCount>& counts)
+  ProfileReader(const Job& job, const Channel& shared, const Modelling& modelling,
+                const std::vector<EventCount>& counts)
       : job_(job),
         shared_(shared),
         modelling_(modelling),
         placed_(located_values(job, modelling).value_or(channel::LocatedValues{})),
         effort_(claimed_processes(shared), claimed_threads(shared)) {
-    made_.events = counts;
+    result_.events = counts;
     for (const event::Event& event : job.events()) weights_.push_back(weights_of(event.id));
   }
 
@@ -65,7 +66,7 @@ class Reader {
     for (std::uint32_t i = 1; i <= last; ++i) read_log(i);
     read_living();
     finish();
-    return std::move(made_);
+    return std::move(result_);
   }
 
  private:
@@ -83,7 +84,7 @@ class Reader {
       add_area(number, counts.area, owner(counts.process, counts.thread));
     for (const channel::CodeCorrection& c : one.corrections()) {
       if (!effort_.take_entries(1)) break;
-      const Place at = place_of_site(number, c.site);
+      const CodeLocation at = locate_site(number, c.site);
       const Counted made{
           at.address, at.file, 0, 0, 0, Counted::by_correction, static_cast<std::int64_t>(corrections_.size()), 0};
       std::copy(std::begin(c.field), std::end(c.field), std::begin(corrections_.emplace_back().field));
@@ -91,7 +92,7 @@ class Reader {
     }
   }
 
-  /// Threads that had no time to say what they counted.
+  /// Reads threads that were killed before they logged their counters.
   void read_living() {
     const std::uint32_t threads = claimed_threads(shared_);
     for (std::uint32_t i = 1; i <= threads; ++i) {
@@ -104,9 +105,9 @@ class Reader {
     }
   }
 
-  /// By the numbers of the records; thread 0: of all that are not told apart.
+  /// Returns the owner for these record indexes; thread 0: all threads without a row of their own.
   std::uint32_t owner(std::uint32_t process, std::uint32_t thread) {
-    const auto [place, is_new] = owners_.try_emplace({process, thread}, made_.owners.size());
+    const auto [place, is_new] = owners_.try_emplace({process, thread}, result_.owners.size());
     if (!is_new) return static_cast<std::uint32_t>(place->second);
     result::CodeOwner made;
     if (process < channel::process_limit) {
@@ -119,17 +120,17 @@ class Reader {
       made.tid = t.tid;
       made.thread = printable(std::string(t.name, ::strnlen(t.name, sizeof t.name)));
     }
-    made_.owners.push_back(std::move(made));
+    result_.owners.push_back(std::move(made));
     counted_.emplace_back();
     return static_cast<std::uint32_t>(place->second);
   }
 
-  /// Each area is of one thing only: what names it again is no record. False, too, where nothing more is read.
+  /// Whether an area is new, as a second reference to one is invalid. Also false if nothing more is to be read.
   bool is_first(std::uint32_t area) { return !effort_.is_spent() && areas_.insert(area).second; }
 
   void add_area(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
     if (!is_first(area)) return;
-    // Only what was written of it has anything to say.
+    // Reads only the written part.
     const std::uint64_t begin = channel::area_offset(area), limit = begin + channel::segment_limit * 8;
     const std::uint64_t end = linux::data_end(shared_.file.get(), begin, limit);
     std::vector<std::uint64_t> counters((end - begin) / 8);
@@ -153,29 +154,29 @@ class Reader {
     channel::CallNode first{};
     const std::uint64_t begin = channel::area_offset(area);
     if (!linux::read_at(shared_.file.get(), begin, &first, sizeof first)) return;
-    made_.calls_cut |= (first.is_recursive & channel::calls_too_many) != 0;
-    made_.calls_too_deep |= (first.is_recursive & channel::calls_too_deep) != 0;
+    result_.calls_cut |= (first.is_recursive & channel::calls_too_many) != 0;
+    result_.calls_too_deep |= (first.is_recursive & channel::calls_too_deep) != 0;
     std::vector<channel::CallNode> nodes(std::min<std::uint64_t>(first.calls, channel::call_node_limit));
     if (!effort_.take_entries(nodes.size())) return;
     if (!linux::read_at(shared_.file.get(), begin, nodes.data(), nodes.size() * sizeof first)) return;
-    // Of a forked child, those that only its parent has made are left out, where nothing below them is its own.
-    std::vector<char> kept(nodes.size());
+    // In a forked child, omits calls that only its parent made, unless the child made calls below them.
+    std::vector<char> is_kept(nodes.size());
     for (std::size_t i = nodes.size(); i-- > 1;)
-      if (nodes[i].parent < i && (kept[i] != 0 || nodes[i].calls != 0 || nodes[i].self[0] != 0))
-        kept[i] = kept[nodes[i].parent] = 1;
+      if (nodes[i].parent < i && (is_kept[i] != 0 || nodes[i].calls != 0 || nodes[i].self[0] != 0))
+        is_kept[i] = is_kept[nodes[i].parent] = 1;
     std::vector<std::uint32_t> place(nodes.size(), result::CodeCall::no_parent);
     const std::uint32_t mappings = log(number).all_mappings();
     for (std::size_t i = 1; i < nodes.size(); ++i) {
       const channel::CallNode& n = nodes[i];
-      if (kept[i] == 0 || n.parent >= i) continue;
-      place[i] = static_cast<std::uint32_t>(made_.calls.size());
-      const Place target = place_in(number, n.target_mapping, mappings, n.target);
-      const Place site =
-          n.site != 0 ? place_in(number, n.site_mapping, mappings, n.site) : Place{result::CodeCall::no_file, 0};
-      made_.calls.push_back({owner, place[n.parent], site.file, target.file, site.address, target.address,
-                             n.is_recursive != 0, static_cast<std::int64_t>(n.calls)});
+      if (is_kept[i] == 0 || n.parent >= i) continue;
+      place[i] = static_cast<std::uint32_t>(result_.calls.size());
+      const CodeLocation target = locate_in_mapping(number, n.target_mapping, mappings, n.target);
+      const CodeLocation site = n.site != 0 ? locate_in_mapping(number, n.site_mapping, mappings, n.site)
+                                            : CodeLocation{result::CodeCall::no_file, 0};
+      result_.calls.push_back({owner, place[n.parent], site.file, target.file, site.address, target.address,
+                               n.is_recursive != 0, static_cast<std::int64_t>(n.calls)});
       for (std::size_t e = 0; e < weights_.size(); ++e) {
-        made_.self.push_back(e < channel::call_event_limit ? n.self[e] : 0);
+        result_.self.push_back(e < channel::call_event_limit ? n.self[e] : 0);
       }
     }
   }
@@ -186,7 +187,7 @@ class Reader {
                         limit = begin + channel::code_values_limit * sizeof(channel::CodeValues);
     for (const auto& one : read_table<channel::CodeValues>(shared_.file.get(), begin, limit)) {
       if (one.site == 0 || !effort_.take_entries(1)) continue;
-      const Place at = place_of_site(number, one.site);
+      const CodeLocation at = locate_site(number, one.site);
       counted_[owner].push_back(
           {at.address, at.file, 0, 0, 0, Counted::by_models, static_cast<std::int64_t>(values_.size()), 0});
       values_.push_back(one);
@@ -200,7 +201,7 @@ class Reader {
     if (dynamic == channel::dynamic_store || dynamic == channel::dynamic_move) repeated_.add_to(channel::stores, 1, n);
   }
 
-  /// The trace of a segment, and the log that has it: this one, or one that it goes on from.
+  /// Returns the trace of a segment, and the log that contains it: this log, or one that it continues.
   std::pair<std::uint32_t, const LoggedTrace*> find(std::uint32_t number, std::uint32_t segment) const {
     std::uint64_t bytes = channel::code_log_bytes;
     while (number != 0 && number <= logs_.size()) {
@@ -214,12 +215,12 @@ class Reader {
     return {0, nullptr};
   }
 
-  struct Place {
+  struct CodeLocation {
     std::uint32_t file;
     std::uint64_t address;
   };
 
-  Place place_of(std::uint32_t number, std::uint32_t mappings, std::uint64_t pc) {
+  CodeLocation locate(std::uint32_t number, std::uint32_t mappings, std::uint64_t pc) {
     while (number != 0 && number <= logs_.size()) {
       if (const CodeMapping* const m = log(number).mapping_of(pc, mappings); m != nullptr)
         return {m->file, is_file(m->file) ? pc - m->start + m->offset : pc};
@@ -228,11 +229,12 @@ class Reader {
       mappings = log(head.inherited).mappings_below(head.inherited_bytes);
       number = head.inherited;
     }
-    return {nameless(), pc};
+    return {file_without_name(), pc};
   }
 
-  /// The same in the mapping with this number, where a log has it: others may have been at this address.
-  Place place_in(std::uint32_t number, std::uint32_t mapping, std::uint32_t mappings, std::uint64_t pc) {
+  /// The same in the mapping with this number if a log has it, because others may have been at this address.
+  CodeLocation locate_in_mapping(std::uint32_t number, std::uint32_t mapping, std::uint32_t mappings,
+                                 std::uint64_t pc) {
     std::uint32_t below = mappings;
     for (std::uint32_t at = number; mapping != 0 && at != 0 && at <= logs_.size();) {
       if (const CodeMapping* const m = log(at).numbered_mapping(pc, mapping, below); m != nullptr)
@@ -242,11 +244,12 @@ class Reader {
       below = log(head.inherited).mappings_below(head.inherited_bytes);
       at = head.inherited;
     }
-    return place_of(number, mappings, pc);
+    return locate(number, mappings, pc);
   }
 
-  Place place_of_site(std::uint32_t number, std::uint64_t site) {
-    return place_in(number, channel::mapping_of_site(site), log(number).all_mappings(), channel::pc_of_site(site));
+  CodeLocation locate_site(std::uint32_t number, std::uint64_t site) {
+    return locate_in_mapping(number, channel::mapping_of_site(site), log(number).all_mappings(),
+                             channel::pc_of_site(site));
   }
 
   bool is_file(std::uint32_t file) {
@@ -254,7 +257,7 @@ class Reader {
       is_file_.push_back(files_.at(static_cast<std::uint32_t>(is_file_.size())).inode != 0);
     return is_file_[file];
   }
-  std::uint32_t nameless() {
+  std::uint32_t file_without_name() {
     channel::CodeMapping none{};
     none.head.bytes = sizeof none;
     return files_.number(none);
@@ -277,8 +280,9 @@ class Reader {
         mapping = log(number).mapping_of(pc, trace.mappings);
         in_file = mapping != nullptr && is_file(mapping->file);
       }
-      const Place at = mapping == nullptr ? place_of(number, trace.mappings, pc)
-                                          : Place{mapping->file, in_file ? pc - mapping->start + mapping->offset : pc};
+      const CodeLocation at = mapping == nullptr
+                                  ? locate(number, trace.mappings, pc)
+                                  : CodeLocation{mapping->file, in_file ? pc - mapping->start + mapping->offset : pc};
       if (!effort_.take_entries(1)) return;
       counted.push_back({at.address, at.file, p.field, p.loads, p.stores, Counted::by_executions,
                          static_cast<std::int64_t>(reached), static_cast<std::int64_t>(taken)});
@@ -286,7 +290,7 @@ class Reader {
     channel::walk(t, places, counter, each);
   }
 
-  /// Adds what `c` counted to a row.
+  /// Adds the counts of `c` to a row.
   void add_counts(const Counted& c, result::CodeRow& row, std::int64_t* to) const {
     channel::Totals totals;
     if (c.source == Counted::by_models) {
@@ -310,37 +314,37 @@ class Reader {
   }
 
   void finish() {
-    made_.files = files_.take();
+    result_.files = files_.take();
     const std::size_t n = weights_.size();
-    made_.inclusive = result::inclusive_counts(made_.calls, made_.self, n);
+    result_.inclusive = result::inclusive_counts(result_.calls, result_.self, n);
     std::vector<std::int64_t> placed(n);
     for (std::uint32_t owner = 0; owner < counted_.size(); ++owner) {
       std::vector<Counted>& all = counted_[owner];
       std::sort(all.begin(), all.end(), [](const Counted& a, const Counted& b) { return a.key() < b.key(); });
       for (std::size_t i = 0; i < all.size();) {
         result::CodeRow row{owner, all[i].file, all[i].address, 0, 0};
-        made_.counts.resize(made_.counts.size() + n);
-        std::int64_t* const counts = made_.counts.data() + made_.counts.size() - n;
+        result_.counts.resize(result_.counts.size() + n);
+        std::int64_t* const counts = result_.counts.data() + result_.counts.size() - n;
         for (; i < all.size() && all[i].file == row.file && all[i].address == row.address; ++i)
           add_counts(all[i], row, counts);
         for (std::size_t e = 0; e < n; ++e) placed[e] += counts[e];
-        made_.rows.push_back(row);
+        result_.rows.push_back(row);
       }
       std::vector<Counted>().swap(all);
     }
     for (std::size_t e = 0; e < n; ++e) {
-      made_.repeated.push_back(value_of(job_.events()[e].id, repeated_).value_or(0));
-      const auto& total = made_.events[e].count.value;
-      made_.unplaced.push_back(total ? *total - placed[e] - made_.repeated[e] : 0);
+      result_.repeated.push_back(value_of(job_.events()[e].id, repeated_).value_or(0));
+      const auto& total = result_.events[e].count.value;
+      result_.unplaced.push_back(total ? *total - placed[e] - result_.repeated[e] : 0);
       if (effort_.is_spent()) {
-        Count& count = made_.events[e].count;
+        Count& count = result_.events[e].count;
         count = downgraded(std::move(count), Trust::partial, too_much());
         continue;
       }
-      // What still runs has counted on since the total was read.
-      if (made_.unplaced.back() >= 0 || made_.events[e].count.trust != Trust::partial) continue;
-      made_.events[e].count.value = placed[e] + made_.repeated[e];
-      made_.unplaced.back() = 0;
+      // Running programs have counted more since the total was read.
+      if (result_.unplaced.back() >= 0 || result_.events[e].count.trust != Trust::partial) continue;
+      result_.events[e].count.value = placed[e] + result_.repeated[e];
+      result_.unplaced.back() = 0;
     }
   }
 
@@ -353,21 +357,21 @@ class Reader {
   std::vector<std::unique_ptr<CodeLogReader>> logs_;         // from number 1 on
   std::unordered_map<std::uint32_t, std::uint32_t> latest_;  // process → its log
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> owners_;
-  std::vector<std::vector<Counted>> counted_;  // of each owner
+  std::vector<std::vector<Counted>> counted_;  // by owner
   std::vector<channel::Totals> corrections_;
   std::vector<channel::CodeValues> values_;
-  std::vector<Weights> weights_;  // of each event
+  std::vector<Weights> weights_;  // by event
   channel::Totals repeated_;
   std::unordered_set<std::uint32_t> areas_;  // that were read
   Effort effort_;
-  result::CodeCounts made_;
+  result::CodeCounts result_;
 };
 
 }  // namespace
 
 result::CodeCounts code_counts(const Job& job, const Channel& shared, const Modelling& modelling, const KeptFiles& kept,
                                const std::vector<EventCount>& counts) {
-  result::CodeCounts made = Reader(job, shared, modelling, counts).read();
+  result::CodeCounts made = ProfileReader(job, shared, modelling, counts).read();
   for (result::CodeFile& file : made.files)
     if (file.identity) file.kept = kept.find(*file.identity);
   return made;

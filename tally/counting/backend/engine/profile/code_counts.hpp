@@ -1,4 +1,4 @@
-// The logs of code, with the counters that belong to them, as counts of instructions.
+// Converts the code logs and their counters to counts of instructions.
 #pragma once
 
 #include "tally/counting/backend/backend.hpp"
@@ -9,9 +9,9 @@
 
 namespace tally::backend::engine {
 
-/// What every instruction of the execution counted. `kept`: files that its code was mapped from. `counts`: the whole
-/// command's, one for each event of the order. What the engine has not written, or a program has written over, is in
-/// no row: CodeCounts::unplaced tells how much. Cost: about 50 ns for each instruction of each thread.
+/// Returns what every instruction counted. `kept`: files that its code was mapped from. `counts`: those of the whole
+/// command, one for each event of the order. Counts that the engine did not write, or a program overwrote, are in no
+/// row; CodeCounts::unplaced has their number. Cost: about 50 ns for each instruction of each thread.
 result::CodeCounts code_counts(const Job& job, const Channel& shared, const Modelling& modelling, const KeptFiles& kept,
                                const std::vector<EventCount>& counts);
 

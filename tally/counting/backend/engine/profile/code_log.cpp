@@ -29,7 +29,7 @@ std::uint32_t CodeFiles::number(const channel::CodeMapping& m) {
   if (file.inode != 0 && file.path.ends_with(deleted)) file.path.resize(file.path.size() - deleted.size());
   file.overwritten = m.inode == 0 && (m.flags & channel::mapping_overwritten) != 0;
   std::string build_id;
-  if (m.inode != 0) file.identity.emplace();  // one that no file has
+  if (m.inode != 0) file.identity.emplace();  // an identity that no file has
   if (m.inode != 0 && m.identity.inode != 0) {
     build_id = hex(m.identity.build_id, std::min<std::size_t>(m.identity.build_id_bytes, sizeof m.identity.build_id));
     file.identity = result::FileIdentity{m.identity.device,     m.identity.inode,       m.identity.bytes,
@@ -51,11 +51,11 @@ CodeLogReader::CodeLogReader(const Channel& shared, std::uint32_t number, CodeFi
   const int file = shared.file.get();
   if (!linux::read_at(file, channel::code_log_offset(number), &head_, sizeof head_)) return;
   head_.bytes = std::clamp(head_.bytes, channel::code_records_at, channel::code_log_bytes);
-  // A copy: what a process that still runs writes there meanwhile must not change what was looked at. Nothing is
-  // behind the last page that was written, whatever the head says.
+  // Works on a copy, so that running processes cannot change it later. Ignores everything after the last written page,
+  // whatever the header contains.
   const std::uint64_t begin = channel::code_log_offset(number) + channel::code_records_at;
-  const std::uint64_t said = head_.bytes - channel::code_records_at;
-  const std::uint64_t written = std::min(said, linux::data_end(file, begin, begin + said) - begin);
+  const std::uint64_t claimed = head_.bytes - channel::code_records_at;
+  const std::uint64_t written = std::min(claimed, linux::data_end(file, begin, begin + claimed) - begin);
   if (!effort_.take_log_bytes(written)) return;
   memory_.resize(written / sizeof(std::uint64_t));
   if (!linux::read_at(file, begin, memory_.data(), memory_.size() * sizeof(std::uint64_t))) memory_.clear();
@@ -116,7 +116,7 @@ void CodeLogReader::read(CodeFiles& files) {
       case CodeRecordKind::calls:
       case CodeRecordKind::statistics:
       case CodeRecordKind::shared: add_counts(reinterpret_cast<const channel::CodeCounts*>(record)); break;
-      case CodeRecordKind::none: break;  // its process was killed while it wrote it; others may have gone on
+      case CodeRecordKind::none: break;  // its process was killed while it wrote the record; others may have continued
       default: return;
     }
     at += bytes;

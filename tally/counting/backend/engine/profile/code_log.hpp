@@ -1,4 +1,4 @@
-// One process's log of code, read (engine/channel/code_log.hpp). Whatever it says, nothing outside of it is read.
+// Reads the code log of one process (tally/engine/channel/code_log.hpp); invalid contents cause no reads outside it.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace tally::backend::engine {
 
-/// A mapping with code: `file` is its number in CodeFiles.
+/// A mapping of code. `file` is its number in CodeFiles.
 struct CodeMapping {
   std::uint64_t start, end, offset;
   std::uint32_t file;
@@ -25,7 +25,7 @@ struct CodeMapping {
   bool has(std::uint64_t pc) const { return pc - start < end - start; }
 };
 
-/// A trace of a log, and how many of the log's mappings came before it.
+/// A trace of a log, and how many of the log's mappings precede it.
 struct LoggedTrace {
   const channel::CodeTrace* record;
   std::uint32_t mappings;
@@ -41,14 +41,14 @@ class CodeFiles {
   }
 
  private:
-  /// Path, inode, whether it was overwritten, and of the identity what tells contents apart.
+  /// Path, inode, device, whether it was overwritten, and what distinguishes contents.
   using Key = std::tuple<std::string, std::uint64_t, std::uint32_t, std::uint32_t, bool, std::uint64_t, std::string>;
   std::map<Key, std::size_t> numbers_;
-  std::deque<result::CodeFile> files_;  // they stay where they are
+  std::deque<result::CodeFile> files_;  // a deque, so that references stay valid
 };
 
-/// The rows of a table in the channel, up to the last page of it that was written, in which the last one may begin.
-/// Nothing was written of most tables. Empty where it cannot be read.
+/// Returns the rows of a table in the channel up to its last written page, in which the last row may start. Empty for a
+/// table without any written page, as most are, and if it cannot be read.
 template <class Row>
 std::vector<Row> read_table(int file, std::uint64_t begin, std::uint64_t limit) {
   const std::uint64_t bytes = linux::data_end(file, begin, limit) - begin, most = (limit - begin) / sizeof(Row);
@@ -57,15 +57,14 @@ std::vector<Row> read_table(int file, std::uint64_t begin, std::uint64_t limit) 
   return table;
 }
 
-/// What was read of a log that still grows: `at` is where its next record begins.
+/// How far a growing log has been read. `at`: the offset of its next record.
 struct LogProgress {
   channel::CodeLog head{};
   std::uint64_t at = channel::code_records_at;
 };
 
-/// Reads the head of a log (its number) anew, and calls `each(record, at, place)` for every record that was written
-/// since: its place in the log and in the file. One that is being written is read the next time. False where there is
-/// no such log.
+/// Reads the header of a log again, and calls `each(record, at, place)` for every new record, with its offset in the
+/// log and in the file. An incomplete record is read the next time. Returns false if there is no such log.
 template <class Each>
 bool read_on(int file, std::uint32_t number, LogProgress& log, Each&& each) {
   if (!linux::read_at(file, channel::code_log_offset(number), &log.head, sizeof log.head)) return false;
@@ -88,24 +87,24 @@ class CodeLogReader {
     std::uint32_t process, thread, area;
   };
 
-  /// Reads the log with this number; an empty one where that cannot be read, or `effort` is spent. It must outlive it.
+  /// Reads the log with this number; empty if it cannot be read or `effort` is spent. `effort` must outlive it.
   CodeLogReader(const Channel& shared, std::uint32_t number, CodeFiles& files, Effort& effort);
 
   const channel::CodeLog& head() const { return head_; }
   const std::vector<Counts>& counts() const { return counts_; }
-  /// Areas of CallNodes.
+  /// Returns areas of CallNodes.
   const std::vector<Counts>& calls() const { return calls_; }
-  /// Areas of CodeValues.
+  /// Returns areas of CodeValues.
   const std::vector<Counts>& statistics() const { return values_; }
-  /// Processes that run this one's code.
+  /// Returns processes that run this process's code.
   const std::vector<std::uint32_t>& shared_with() const { return shared_with_; }
 
-  /// The trace with this segment among its own, of those below `bytes` of the log; null where none is.
+  /// Returns the log's own trace with this segment, if its record is below `bytes` of the log; else null.
   const LoggedTrace* trace_of(std::uint32_t segment, std::uint64_t bytes) const;
 
-  /// The mapping of an address among the first so many of the log; null where none is known.
+  /// Returns the mapping of an address among the first `mappings` of the log; null if there is none.
   const CodeMapping* mapping_of(std::uint64_t pc, std::uint32_t mappings) const;
-  /// The same among those with this number.
+  /// The same, among those with this number.
   const CodeMapping* numbered_mapping(std::uint64_t pc, std::uint32_t number, std::uint32_t mappings) const;
   std::uint32_t mappings_below(std::uint64_t bytes) const;
   std::uint32_t all_mappings() const { return static_cast<std::uint32_t>(mappings_.size()); }

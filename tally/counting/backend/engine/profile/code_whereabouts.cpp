@@ -13,7 +13,7 @@ void CodeWhereabouts::refresh(std::uint32_t process) {
   for (; last_ < last; ++last_) {
     const std::uint32_t number = last_ + 1;
     Log& log = logs_[number];
-    // A log that has just been taken says later whose it is.
+    // A new log sets its process later.
     if (!linux::read_at(shared_.file.get(), channel::code_log_offset(number), &log.head, sizeof log.head) ||
         log.head.bytes == 0)
       break;
@@ -43,7 +43,7 @@ void CodeWhereabouts::add_sharing(std::uint32_t number, const channel::CodeRecor
 
 void CodeWhereabouts::add_mapping(const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place, Log& log) {
   if (record.bytes < sizeof(channel::CodeMapping)) return;
-  // As the numbers of a record are aligned.
+  // Aligned for the record's numbers.
   std::vector<std::uint64_t> memory(record.bytes / 8);
   if (!linux::read_at(shared_.file.get(), place, memory.data(), record.bytes)) return;
   const auto* const m = reinterpret_cast<const channel::CodeMapping*>(memory.data());
@@ -56,7 +56,7 @@ std::optional<CodePlaceInFile> CodeWhereabouts::find(std::uint32_t process, std:
   const auto logs = of_process_.find(process);
   if (logs == of_process_.end()) return std::nullopt;
   for (std::uint32_t number : logs->second) {
-    // A forked child goes on from its parent's log as it was then.
+    // A forked child continues its parent's log as it was then.
     for (std::uint64_t below = channel::code_log_bytes; number != 0 && logs_.contains(number);) {
       const Log& log = logs_.at(number);
       for (const auto& [at, mapping] : log.mappings) {
@@ -66,7 +66,7 @@ std::optional<CodePlaceInFile> CodeWhereabouts::find(std::uint32_t process, std:
         found = mapping;
       }
       below = log.head.inherited_bytes;
-      // A program can write what it likes there: never in a circle.
+      // The program may have written this number: avoids cycles.
       number = log.head.inherited < number ? log.head.inherited : 0;
     }
   }

@@ -1,4 +1,4 @@
-// Where code lies, read from the logs of code while programs run: of which file an address is.
+// Finds the file of an address from the code logs, while programs run.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tally::backend::engine {
 
-/// A place in a file, or in memory without one.
+/// A location in a file, or in memory without one.
 struct CodePlaceInFile {
   const result::CodeFile* file;  ///< valid until the next call
   std::uint64_t offset;
@@ -22,16 +22,16 @@ class CodeWhereabouts {
  public:
   explicit CodeWhereabouts(const Channel& shared) : shared_(shared) {}
 
-  /// Where an address of a process (number of its record) is mapped from. Nothing where the logs do not say, and where
-  /// they say two things: which of them was there at that moment is not known.
+  /// Returns where an address of a process (the index of its record) is mapped from. Returns nothing if the logs do not
+  /// have it, or have two files for it: it is then unknown which was mapped at that moment.
   std::optional<CodePlaceInFile> find(std::uint32_t process, std::uint64_t address);
 
-  /// Reads on in the logs of a process: what its engine has logged before this is found after it.
+  /// Reads new records of a process's logs: find() uses everything that its engine has logged before.
   void refresh(std::uint32_t process);
 
  private:
   struct Log : LogProgress {
-    std::vector<std::pair<std::uint64_t, CodeMapping>> mappings;  // with the place of the record
+    std::vector<std::pair<std::uint64_t, CodeMapping>> mappings;  // with the offset of the record
   };
   void read_on(std::uint32_t number, Log& log);
   void add_sharing(std::uint32_t number, const channel::CodeRecord& record, std::uint64_t place);

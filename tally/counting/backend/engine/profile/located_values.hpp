@@ -1,4 +1,4 @@
-// What the models count at each instruction: which of their figures, and what those come to.
+// Selects the model values that are recorded at each instruction, and computes events from them.
 #pragma once
 
 #include "tally/counting/backend/backend.hpp"
@@ -8,15 +8,15 @@
 
 namespace tally::backend::engine {
 
-/// What one more of a figure (a number of ModelValues) adds to a modelled event: values are sums, but for what one
-/// level passes on to the next.
+/// Returns what one more of a value (its index in ModelValues) adds to a modelled event. Events are sums of values,
+/// except for what one level passes to the next.
 std::int64_t weight_of(event::Id id, std::size_t figure, const Modelling& modelling);
 
-/// The figures that the job's modelled events are made of; none where it is no profile. Errors: cannot_measure
-/// where they are more than an instruction has room for.
+/// Returns the values that the job's modelled events need; none if it is no profile. Errors: cannot_measure if there
+/// are more than an instruction has room for.
 Result<channel::LocatedValues> located_values(const Job& job, const Modelling& modelling);
 
-/// What an event comes to by the figures of an instruction; 0 for one that no model counts.
+/// Returns the count of an event from the values of an instruction; 0 if no model counts it.
 std::int64_t value_of(event::Id id, const channel::LocatedValues& placed, const channel::CodeValues& statistics,
                       const Modelling& modelling);
 

@@ -11,11 +11,11 @@ namespace {
 
 RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Job& job,
                        const Tally& tally, const Simulation* simulation) {
-  RegionCounts made;
-  made.entries = of.entries;
-  made.recursive = of.recursive;
-  made.dropped = of.dropped;
-  made.open = of.cut + of.open;
+  RegionCounts result;
+  result.entries = of.entries;
+  result.recursive = of.recursive;
+  result.dropped = of.dropped;
+  result.open = of.cut + of.open;
   for (const MarkedEvent& one : events) {
     RegionEvent event;
     event.event = event::event_name(*one.event);
@@ -25,12 +25,12 @@ RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEv
       event.total.value = counted.total;
       if (of.entries > 0) event.least = counted.least, event.most = counted.most;
     }
-    made.events.push_back(std::move(event));
+    result.events.push_back(std::move(event));
   }
   std::vector<event::Event> of_events;
   for (const MarkedEvent& one : events) of_events.push_back(*one.event);
-  made.metrics = event::region_metrics(of_events, made.events, job.regions->metrics);
-  return made;
+  result.metrics = event::region_metrics(of_events, result.events, job.regions->metrics);
+  return result;
 }
 
 void add(channel::MarkCounts& to, const channel::MarkCounts& more) {
@@ -57,7 +57,7 @@ std::vector<RegionResult> regions_of(const Job& job, const Modelling& modelling,
                                      const std::vector<MarkedThread>& threads, const Tally& tally) {
   const auto events = marked_events(job, modelling);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
-  std::vector<RegionResult> made;
+  std::vector<RegionResult> result;
   for (std::size_t mark = 0; mark < job.code_regions().size(); ++mark) {
     RegionResult region;
     region.name = job.code_regions()[mark].name;
@@ -71,9 +71,9 @@ std::vector<RegionResult> regions_of(const Job& job, const Modelling& modelling,
     }
     if (!is_any(all)) continue;
     region.all = counts_of(all, events, job, tally, simulation);
-    made.push_back(std::move(region));
+    result.push_back(std::move(region));
   }
-  return made;
+  return result;
 }
 
 }  // namespace tally::backend::engine

@@ -1,4 +1,4 @@
-// Results of regions: what the threads of a process counted at the marks, with how reliable it is.
+// Returns the results of regions: what the threads of a process counted in them, and how reliable that is.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tally::backend::engine {
 
-/// The regions that a process's threads counted: `threads` are its numbers in the channel with what of it is not exact.
+/// A thread of the process whose regions are read.
 struct MarkedThread {
   std::uint32_t number;  ///< in the channel
   std::int32_t tid;

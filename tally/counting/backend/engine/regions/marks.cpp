@@ -15,19 +15,19 @@
 namespace tally::backend::engine {
 namespace {
 
-// Functions that leave those which called them without their returning, of C libraries and of the unwinder.
-constexpr const char* leaving[] = {"longjmp",
-                                   "_longjmp",
-                                   "__longjmp",
-                                   "siglongjmp",
-                                   "__libc_longjmp",
-                                   "__libc_siglongjmp",
-                                   "__longjmp_chk",
-                                   "____longjmp_chk",
-                                   "_Unwind_RaiseException",
-                                   "_Unwind_Resume",
-                                   "_Unwind_Resume_or_Rethrow",
-                                   "_Unwind_ForcedUnwind"};
+// Functions of C libraries and the unwinder that leave their callers without a return of these.
+constexpr const char* leaving_functions[] = {"longjmp",
+                                             "_longjmp",
+                                             "__longjmp",
+                                             "siglongjmp",
+                                             "__libc_longjmp",
+                                             "__libc_siglongjmp",
+                                             "__longjmp_chk",
+                                             "____longjmp_chk",
+                                             "_Unwind_RaiseException",
+                                             "_Unwind_Resume",
+                                             "_Unwind_Resume_or_Rethrow",
+                                             "_Unwind_ForcedUnwind"};
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -38,39 +38,39 @@ Marker::Marker(const Job& job) {
     const CodeRegion& mark = job.code_regions()[i];
     if (mark.trap != CodeRegion::Trap::none) continue;
     any_function_ = any_function_ || !mark.to;
-    wanted_.push_back({mark.from.place, mark.from.text, i,
-                       static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
-    if (mark.to) wanted_.push_back({mark.to->place, mark.to->text, i, channel::mark_to});
+    targets_.push_back({mark.from.place, mark.from.text, i,
+                        static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
+    if (mark.to) targets_.push_back({mark.to->place, mark.to->text, i, channel::mark_to});
   }
   if (!job.has_window_bounds()) return;
   const WindowBounds& bounds = job.windows->bounds;
-  if (bounds.start) wanted_.push_back({bounds.start->place, bounds.start->text, 0, channel::mark_starts});
-  if (bounds.stop) wanted_.push_back({bounds.stop->place, bounds.stop->text, 0, channel::mark_stops});
+  if (bounds.start) targets_.push_back({bounds.start->place, bounds.start->text, 0, channel::mark_starts});
+  if (bounds.stop) targets_.push_back({bounds.stop->place, bounds.stop->text, 0, channel::mark_stops});
 }
 
-void Marker::find_marks(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const {
-  if (!symbol::is_file(wanted.place, in.name)) return;
-  if (wanted.place.symbol.empty()) {
-    in.addresses[place] = {wanted.place.offset};
+void Marker::find_marks(const symbol::Elf& elf, const Target& target, std::size_t place, Module& in) const {
+  if (!symbol::is_file(target.place, in.name)) return;
+  if (target.place.symbol.empty()) {
+    in.addresses[place] = {target.place.offset};
     return;
   }
-  const auto found = symbol::find(elf, wanted.place.symbol);
-  // Of an older version of the same name there may be one function (memcpy of glibc): nobody calls that.
+  const auto found = symbol::find(elf, target.place.symbol);
+  // An older version of the same name may be an ordinary function (memcpy of glibc), which no program calls.
   if (std::any_of(found.begin(), found.end(), [](const symbol::Found& one) { return one.chosen_late; })) {
     in.problems[place] =
         Error{Code::bad_usage,
               fmt::format("'{}' in {} is not one function: the library chooses one when it starts (ifunc)",
-                          printable(wanted.text), printable(in.name)),
+                          printable(target.text), printable(in.name)),
               "name the function that calls it", 0};
     return;
   }
-  in.problems[place] = symbol::ambiguity(found, wanted.place.symbol, in.name);
+  in.problems[place] = symbol::ambiguity(found, target.place.symbol, in.name);
   if (in.problems[place]) return;
-  for (const symbol::Found& one : found) in.addresses[place].push_back(one.address + wanted.place.offset);
+  for (const symbol::Found& one : found) in.addresses[place].push_back(one.address + target.place.offset);
 }
 
 const Marker::Module& Marker::module(const std::string& path, pid_t process) {
-  // Programs of one run may have different files at a path: one that was built again, or that of another root.
+  // Programs of one run may have different files at one path: after a rebuild, or with another root directory.
   const std::string root = process == 0 ? "" : fmt::format("/proc/{}/root", process);
   ModuleKey key{path, linux::file_state(root + path)};
   const auto known = modules_.find(key);
@@ -79,8 +79,8 @@ const Marker::Module& Marker::module(const std::string& path, pid_t process) {
   made.path = path;
   made.name = file_name(path);
   made.order = modules_.size();
-  made.addresses.resize(wanted_.size());
-  made.problems.resize(wanted_.size());
+  made.addresses.resize(targets_.size());
+  made.problems.resize(targets_.size());
   const auto file = linux::FileBytes::of(path, process);
   const auto elf = file ? symbol::read_elf(file->bytes()) : fail(file.error());
   if (elf) {
@@ -88,10 +88,10 @@ const Marker::Module& Marker::module(const std::string& path, pid_t process) {
     made.functions = elf->functions.size();
     made.stripped = elf->stripped;
     made.dynamic = elf->dynamic;
-    for (std::size_t i = 0; i < wanted_.size(); ++i) find_marks(*elf, wanted_[i], i, made);
+    for (std::size_t i = 0; i < targets_.size(); ++i) find_marks(*elf, targets_[i], i, made);
     for (const symbol::Function& function : elf->functions) {
       const auto is = [&](const char* name) { return function.name == name; };
-      if (any_function_ && std::any_of(std::begin(leaving), std::end(leaving), is))
+      if (any_function_ && std::any_of(std::begin(leaving_functions), std::end(leaving_functions), is))
         made.leave.push_back(function.address);
     }
     std::sort(made.leave.begin(), made.leave.end());
@@ -103,22 +103,23 @@ const Marker::Module& Marker::module(const std::string& path, pid_t process) {
   return modules_.emplace(std::move(key), std::move(made)).first->second;
 }
 
-/// An address without a file is one of the program itself.
-bool Marker::is_in(const Wanted& wanted, const Module& in, const std::string& program) const {
-  return !wanted.place.symbol.empty() || !wanted.place.file.empty() || in.path == program;
+/// An address without a file is in the program itself.
+bool Marker::is_in(const Target& target, const Module& in, const std::string& program) const {
+  return !target.place.symbol.empty() || !target.place.file.empty() || in.path == program;
 }
 
 Result<void> Marker::check_program(const std::string& path) {
   const Module& program = module(linux::whole_path(path), 0);
-  if (!program.trouble.empty()) return {};  // a script, or what the kernel will refuse
-  for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    const Wanted& wanted = wanted_[i];
+  if (!program.trouble.empty()) return {};  // a script, or a file that the kernel will refuse
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const Target& target = targets_[i];
     if (program.problems[i]) return fail(*program.problems[i]);
     if (program.dynamic || !program.addresses[i].empty()) continue;
-    const auto near = near_names(wanted);
-    return fail(Code::bad_usage,
-                fmt::format("no function '{}' in {}, which loads no libraries", printable(wanted.text), looked_at()),
-                near.empty() ? "`nm -C` lists the functions of a program" : "did you mean " + join(near, " or ") + "?");
+    const auto near = near_names(target);
+    return fail(
+        Code::bad_usage,
+        fmt::format("no function '{}' in {}, which loads no libraries", printable(target.text), searched_files()),
+        near.empty() ? "`nm -C` lists the functions of a program" : "did you mean " + join(near, " or ") + "?");
   }
   return {};
 }
@@ -141,30 +142,30 @@ channel::MarkPoints Marker::points_of(pid_t process) {
     const auto same = [&](const Mapped& one) { return one.module == &file && one.bias == *bias; };
     if (bias && std::none_of(mapped.begin(), mapped.end(), same)) mapped.push_back({&file, *bias});
   }
-  // The program's own functions go before those of libraries, and these in the order in which they came.
+  // Functions of the program have priority over those of libraries; libraries are in the order of their appearance.
   std::sort(mapped.begin(), mapped.end(), [&](const Mapped& a, const Mapped& b) {
     const bool a_is_program = a.module->path == program, b_is_program = b.module->path == program;
     return a_is_program != b_is_program ? a_is_program : a.module->order < b.module->order;
   });
-  for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    Wanted& wanted = wanted_[i];
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    Target& target = targets_[i];
     const Module* taken = nullptr;
     for (const Mapped& one : mapped) {
-      if (!is_in(wanted, *one.module, program)) continue;
-      if (!wanted.problem) wanted.problem = one.module->problems[i];
+      if (!is_in(target, *one.module, program)) continue;
+      if (!target.problem) target.problem = one.module->problems[i];
       const auto& addresses = one.module->addresses[i];
       if (addresses.empty() || taken == one.module) continue;
       if (taken != nullptr) {
-        const std::string said =
+        const std::string note =
             fmt::format("'{}' is a function of {} and of {}: counted is the first one ({}:{} means the other)",
-                        printable(wanted.text), printable(taken->name), printable(one.module->name),
-                        printable(one.module->name), printable(wanted.text));
-        if (std::find(notices_.begin(), notices_.end(), said) == notices_.end()) notices_.push_back(said);
+                        printable(target.text), printable(taken->name), printable(one.module->name),
+                        printable(one.module->name), printable(target.text));
+        if (std::find(notices_.begin(), notices_.end(), note) == notices_.end()) notices_.push_back(note);
         continue;
       }
       taken = one.module;
-      wanted.found = true;
-      for (const std::uint64_t address : addresses) add(address + one.bias, wanted.mark, wanted.role);
+      target.found = true;
+      for (const std::uint64_t address : addresses) add(address + one.bias, target.mark, target.role);
     }
   }
   note_aliases(points);
@@ -174,7 +175,7 @@ channel::MarkPoints Marker::points_of(pid_t process) {
   return points;
 }
 
-/// Names of one address are one function, which counts for each of them.
+/// Two names of one address are one function, which counts for both.
 void Marker::note_aliases(const channel::MarkPoints& points) {
   for (std::uint32_t i = 0; i < points.count; ++i)
     for (std::uint32_t k = i + 1; k < points.count; ++k) {
@@ -183,14 +184,14 @@ void Marker::note_aliases(const channel::MarkPoints& points) {
           other.role != channel::mark_function)
         continue;
       const auto text_of = [&](std::uint32_t mark) {
-        const auto of_mark = [&](const Wanted& wanted) { return wanted.mark == mark; };
-        const auto found = std::find_if(wanted_.begin(), wanted_.end(), of_mark);
-        return printable(found == wanted_.end() ? "" : found->text);
+        const auto of_mark = [&](const Target& target) { return target.mark == mark; };
+        const auto found = std::find_if(targets_.begin(), targets_.end(), of_mark);
+        return printable(found == targets_.end() ? "" : found->text);
       };
-      std::string said = fmt::format(
+      std::string note = fmt::format(
           "'{}' and '{}' are names of one address, which the linker gave to both: what is counted is the same calls",
           text_of(one.mark), text_of(other.mark));
-      if (std::find(notices_.begin(), notices_.end(), said) == notices_.end()) notices_.push_back(std::move(said));
+      if (std::find(notices_.begin(), notices_.end(), note) == notices_.end()) notices_.push_back(std::move(note));
     }
 }
 
@@ -203,7 +204,7 @@ std::vector<const Marker::Module*> Marker::by_order() const {
   return files;
 }
 
-std::string Marker::looked_at() const {
+std::string Marker::searched_files() const {
   std::vector<std::string> parts;
   for (const Module* one : by_order()) {
     const std::string state =
@@ -215,15 +216,15 @@ std::string Marker::looked_at() const {
   return join(parts, ", ");
 }
 
-std::vector<std::string> Marker::near_names(const Wanted& wanted) const {
+std::vector<std::string> Marker::near_names(const Target& target) const {
   constexpr std::size_t most = 100'000;
-  // Compared without their scopes, unless some are given; the program's own come first.
-  const std::string word = symbol::without_parameters(wanted.place.symbol);
+  // Compared without scopes, unless the user gave one; the program's names come first.
+  const std::string word = symbol::without_parameters(target.place.symbol);
   const bool scoped = word.find("::") != std::string::npos;
   std::vector<std::string> candidates;
   std::map<std::string, std::string> whole;
   for (const Module* module : by_order()) {
-    if (!symbol::is_file(wanted.place, module->name)) continue;
+    if (!symbol::is_file(target.place, module->name)) continue;
     const auto file = linux::FileBytes::of(module->path);
     const auto elf = file ? symbol::read_elf(file->bytes()) : fail(file.error());
     if (!elf) continue;
@@ -241,26 +242,26 @@ std::vector<std::string> Marker::near_names(const Wanted& wanted) const {
 }
 
 std::vector<std::string> Marker::missing() const {
-  std::vector<std::string> said;
-  for (const Wanted& wanted : wanted_) {
-    if (wanted.found) continue;
-    if (wanted.problem) {
-      const auto lines = split(wanted.problem->message, '\n');
+  std::vector<std::string> notes;
+  for (const Target& target : targets_) {
+    if (target.found) continue;
+    if (target.problem) {
+      const auto lines = split(target.problem->message, '\n');
       std::vector<std::string> parts;
       for (const std::string& line : lines) parts.push_back(trimmed(line));
-      said.push_back(fmt::format("{} ({})", join(parts, "; "), wanted.problem->hint));
+      notes.push_back(fmt::format("{} ({})", join(parts, "; "), target.problem->hint));
       continue;
     }
     if (modules_.empty()) {
-      said.push_back(
-          fmt::format("'{}' was looked for nowhere: no program came under the engine", printable(wanted.text)));
+      notes.push_back(
+          fmt::format("'{}' was looked for nowhere: no program came under the engine", printable(target.text)));
       continue;
     }
-    const auto near = near_names(wanted);
-    said.push_back(fmt::format("no function '{}' in the code that was mapped: {}{}", printable(wanted.text),
-                               looked_at(), near.empty() ? "" : "; did you mean " + join(near, " or ") + "?"));
+    const auto near = near_names(target);
+    notes.push_back(fmt::format("no function '{}' in the code that was mapped: {}{}", printable(target.text),
+                                searched_files(), near.empty() ? "" : "; did you mean " + join(near, " or ") + "?"));
   }
-  return said;
+  return notes;
 }
 
 namespace {
@@ -273,10 +274,10 @@ std::string too_many() {
 
 std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modelling) {
   std::vector<MarkedEvent> made;
-  // What ends windows needs places, too.
+  // The triggers of windows occupy event slots, too.
   const std::size_t triggers = job.windows != nullptr ? job.windows->triggers.size() : 0;
   const std::uint32_t limit = channel::mark_event_limit - static_cast<std::uint32_t>(triggers);
-  std::uint32_t places = 0;
+  std::uint32_t slots = 0;
   for (const event::Event& event : job.events()) {
     if (!event::has_modes(event::definition(event.id).kind)) {
       if (!job.has_usual_events()) made.push_back({&event, {}, "the kernel gives it for the whole command only"});
@@ -290,10 +291,10 @@ std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modellin
       one.is_cycles = true;
     } else if (needed_by(event.id).core && job.has_calls()) {
       one.reason = "calls have no cycles of the core model";
-    } else if (places == limit) {
+    } else if (slots == limit) {
       one.reason = too_many();
     } else {
-      one.place = places++;
+      one.place = slots++;
     }
     made.push_back(std::move(one));
   }
@@ -315,7 +316,7 @@ void weigh(event::Id id, std::int8_t* weight) {
 
 namespace {
 
-// The fixed counter of an event, as Intel numbers them.
+// Returns the number of an event's fixed counter in Intel's manuals.
 std::optional<std::size_t> fixed_counter(event::Id id) {
   switch (id) {
     case event::Id::instructions: return 0;
@@ -325,7 +326,7 @@ std::optional<std::size_t> fixed_counter(event::Id id) {
   }
 }
 
-// Which row the instruction rdpmc reads for which counter.
+// Sets which row rdpmc reads for each counter.
 void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& marks) {
   std::size_t programmable = 0;
   for (const MarkedEvent& one : events) {
@@ -350,7 +351,7 @@ channel::Marks marks_of(const Job& job, const Modelling& modelling) {
   marks.count = static_cast<std::uint32_t>(job.code_regions().size());
   marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() ? 1 : 0;
   marks.rdpmc = job.has_rdpmc() ? 1 : 0;
-  // Marks want them, or the program's regions, which nobody knows of yet.
+  // Needed by marks, and by regions of the program's own, which are not known yet.
   for (std::size_t i = 0; modelling.needed.core && i < std::size(marks.miss_cycles); ++i)
     marks.miss_cycles[i] = static_cast<std::int32_t>(weight_of(event::Id::cycles, i, modelling));
   if (marks.on == 0 && job.windows == nullptr && !job.has_calls()) return marks;
@@ -379,20 +380,20 @@ namespace {
 
 struct Counter {
   std::uint32_t selector;
-  std::string name;    // of what it counts; of what it would, where it is not there
-  std::string reason;  // why it is not there
+  std::string name;    // of the event that it counts, or would count
+  std::string reason;  // why it is missing
 };
 
-// All that there could be, in the order of Intel's manual.
+// Returns all possible counters, in the order of Intel's manual.
 std::vector<Counter> counters_of(const Job& job, const Modelling& modelling) {
   std::vector<Counter> fixed{
       {0x40000000, "instructions", ""}, {0x40000001, "cycles", ""}, {0x40000002, "ref-cycles", ""}};
   std::vector<Counter> others;
-  std::uint32_t places = 0;
+  std::uint32_t slots = 0;
   bool has_instructions = false;
   for (const MarkedEvent& one : marked_events(job, modelling)) {
     if (!event::has_modes(event::definition(one.event->id).kind)) continue;
-    places += one.place ? 1 : 0;
+    slots += one.place ? 1 : 0;
     has_instructions = has_instructions || (one.place && fixed_counter(one.event->id) == 0);
     const std::string name = event::name(*one.event);
     if (const auto place = fixed_counter(one.event->id)) {
@@ -401,9 +402,9 @@ std::vector<Counter> counters_of(const Job& job, const Modelling& modelling) {
       others.push_back({static_cast<std::uint32_t>(others.size()), name, one.reason});
     }
   }
-  // Instructions are there, whether they were asked for or not, while there is room.
+  // Instructions are always counted, if there is a free slot.
   if (!has_instructions)
-    fixed[0] = {fixed[0].selector, "instructions", places == channel::mark_event_limit ? too_many() : ""};
+    fixed[0] = {fixed[0].selector, "instructions", slots == channel::mark_event_limit ? too_many() : ""};
   for (Counter& one : fixed)
     if (one.name == "cycles" || one.name == "ref-cycles") one.reason = "not among the events that -e names";
   others.insert(others.end(), fixed.begin(), fixed.end());
@@ -417,12 +418,12 @@ std::string readable_counters(const Job& job, const Modelling& modelling) {
     std::vector<std::string> selectors, names;
     std::string reason;
   };
-  std::vector<std::string> there;
+  std::vector<std::string> available;
   std::vector<Missing> missing;
   for (const Counter& one : counters_of(job, modelling)) {
     std::string selector = one.selector < 4 ? std::to_string(one.selector) : fmt::format("{:#x}", one.selector);
     if (one.reason.empty()) {
-      there.push_back(fmt::format("{} for {}", selector, printable(one.name)));
+      available.push_back(fmt::format("{} for {}", selector, printable(one.name)));
       continue;
     }
     if (missing.empty() || missing.back().reason != one.reason) missing.push_back({{}, {}, one.reason});
@@ -432,7 +433,7 @@ std::string readable_counters(const Job& job, const Modelling& modelling) {
   std::vector<std::string> absences;
   for (const Missing& one : missing)
     absences.push_back(fmt::format("{} ({}: {})", join(one.selectors, " or "), join(one.names, ", "), one.reason));
-  return fmt::format("rdpmc reads counter {}; any other ends the program by SIGSEGV{}{}", join(there, ", "),
+  return fmt::format("rdpmc reads counter {}; any other ends the program by SIGSEGV{}{}", join(available, ", "),
                      absences.empty() ? "" : ": there is no ", join(absences, ", no "));
 }
 

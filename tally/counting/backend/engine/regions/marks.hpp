@@ -1,4 +1,4 @@
-// Functions and points of programs under the engine: from names to addresses, and to the events counted there.
+// Resolves the functions and addresses of regions in programs under the engine, and selects the events counted there.
 #pragma once
 
 #include <cstdint>
@@ -21,37 +21,37 @@ class Marker {
  public:
   explicit Marker(const Job& job);
 
-  /// What can be known before the program at `path` runs. Errors: bad_usage where a name stands for several functions
-  /// of it, or where it is a program that loads nothing and has no such function.
+  /// Checks the targets before the program at `path` runs. Errors: bad_usage if a name is ambiguous in it, or if it is
+  /// a program without libraries that does not have the function.
   Result<void> check_program(const std::string& path);
 
-  /// The addresses in a process as its memory is now.
+  /// Returns the addresses in a process, for its current mappings.
   channel::MarkPoints points_of(pid_t process);
 
   /// Whether there is anything to find.
-  bool any() const { return !wanted_.empty(); }
+  bool any() const { return !targets_.empty(); }
 
-  /// Of the marks that no process had: why, each with what was looked at. After the run.
+  /// Returns why marks were found in no process, with the files that were searched. After the run.
   std::vector<std::string> missing() const;
-  /// What the user should know beside.
+  /// Returns other notes for the user.
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
-  /// One place of a mark.
-  struct Wanted {
+  /// An address that a mark needs.
+  struct Target {
     symbol::Place place;
-    std::string text;  ///< as it was asked for
+    std::string text;  ///< as the user wrote it
     std::uint32_t mark, role;
     bool found = false;
     std::optional<Error> problem = {};
   };
-  /// What a file has of all that.
+  /// What a file has for the targets.
   struct Module {
     std::string path, name;
     std::string trouble;  ///< why it could not be read
     std::vector<symbol::Segment> executable;
-    std::vector<std::vector<std::uint64_t>> addresses;  ///< for each Wanted
-    std::vector<std::optional<Error>> problems;         ///< for each Wanted
+    std::vector<std::vector<std::uint64_t>> addresses;  ///< for each target
+    std::vector<std::optional<Error>> problems;         ///< for each target
     std::vector<std::uint64_t> leave;
     std::size_t functions = 0;
     bool stripped = false, dynamic = false;
@@ -59,38 +59,38 @@ class Marker {
     std::size_t order = 0;
   };
 
-  using ModuleKey = std::pair<std::string, std::optional<linux::FileState>>;  ///< its path, and what is there
+  using ModuleKey = std::pair<std::string, std::optional<linux::FileState>>;  ///< its path, and the file's state
 
   void note_aliases(const channel::MarkPoints& points);
   const Module& module(const std::string& path, pid_t process);
-  void find_marks(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const;
-  bool is_in(const Wanted& wanted, const Module& in, const std::string& program) const;
+  void find_marks(const symbol::Elf& elf, const Target& target, std::size_t place, Module& in) const;
+  bool is_in(const Target& target, const Module& in, const std::string& program) const;
   std::vector<const Module*> by_order() const;
-  std::string looked_at() const;
-  std::vector<std::string> near_names(const Wanted& wanted) const;
+  std::string searched_files() const;
+  std::vector<std::string> near_names(const Target& target) const;
 
-  std::vector<Wanted> wanted_;
+  std::vector<Target> targets_;
   std::map<ModuleKey, Module> modules_;
   std::vector<std::string> notices_;
   bool any_function_ = false;
 };
 
-/// What the engine is told: how many marks there are, and the events that it counts at them. `modelling`: which of the
-/// modelled ones can be.
+/// Returns the engine's settings: the number of marks, and the events to count at them. `modelling`: the available
+/// models.
 channel::Marks marks_of(const Job& job, const Modelling& modelling);
 
-/// What each of the engine's numbers makes of an event, which is a sum of them: `weight` has channel::mark_values.
+/// Sets the weight of each of the engine's numbers in an event, which is a sum of them: channel::mark_values weights.
 void weigh(event::Id id, std::int8_t* weight);
 
-/// One sentence: which counters the instruction rdpmc reads, and which are not there.
+/// Returns one sentence on which counters rdpmc reads, and which are missing.
 std::string readable_counters(const Job& job, const Modelling& modelling);
 
-/// Whether an event is among those, and at which place; else why not.
+/// An event of the job with its index among those that marks count; without one, the reason.
 struct MarkedEvent {
   const event::Event* event;
   std::optional<std::uint32_t> place;
   std::string reason;
-  bool is_cycles = false;  ///< it has no place, but windows have a way to it
+  bool is_cycles = false;  ///< it has no index, but windows can compute it
 };
 std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modelling);
 

@@ -27,10 +27,10 @@ void CodeCosts::add(std::uint32_t number, std::span<const LoggedWords> executed)
 
 void CodeCosts::settle() {
   read_costs();
-  for (auto& [number, process] : processes_) make_whole(process, cost_segments(process));
+  for (auto& [number, process] : processes_) scale_to_total(process, cost_segments(process));
 }
 
-// Of each instruction; and what each process took, for there may be more instructions than the list has room for.
+// Reads the cost of each instruction, and totals of each process, which may exceed the list of instructions.
 void CodeCosts::read_costs() {
   struct Sum {
     double cycles = 0, executions = 0;
@@ -66,7 +66,7 @@ void CodeCosts::read_costs() {
       if (sum.executions > 0) processes_[number].costs[pc] = sum.cycles / sum.executions;
 }
 
-// What was executed, and costs, together.
+// Computes the costs of segments; returns the sums over everything that was executed.
 CodeCosts::Executed CodeCosts::cost_segments(Process& process) const {
   const auto cost = [&](std::uint64_t pc) {
     const auto known = process.costs.find(pc);
@@ -103,8 +103,8 @@ CodeCosts::Executed CodeCosts::cost_segments(Process& process) const {
   return all;
 }
 
-// What the list had no room for, and what the engine executed beside its segments, is everybody's.
-void CodeCosts::make_whole(Process& process, const Executed& all) const {
+// Scales costs to the total, which includes instructions without room in the list and those outside of segments.
+void CodeCosts::scale_to_total(Process& process, const Executed& all) const {
   constexpr double nearly_all = 0.99;
   process.partial = static_cast<double>(process.instructions) < nearly_all * all.instructions;
   if (!whole_ || process.partial) {

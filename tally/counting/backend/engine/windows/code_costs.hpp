@@ -1,5 +1,5 @@
-// What instructions cost, by the cycles that the core model gives them at the end of a process: so a window's cycles
-// are those of what it executed.
+// Computes the cycles of windows from the cost of each instruction, which the core model reports at the end of a
+// process.
 #pragma once
 
 #include <cstdint>
@@ -18,34 +18,34 @@ struct LoggedWords {
   std::vector<std::uint64_t> words;
 };
 
-/// Costs of what windows executed. Processes by the numbers of their records.
+/// The costs of what windows executed. Processes are given by the index of their records.
 class CodeCosts {
  public:
-  /// `blocks` knows the traces; it must live as long. `whole`: windows are all that programs execute.
+  /// `blocks`: the traces; must outlive it. `whole`: the windows contain everything that programs execute.
   CodeCosts(const Channel& shared, CodeBlocks& blocks, bool whole) : shared_(shared), blocks_(blocks), whole_(whole) {}
 
-  /// A process executed this: everything is added before settle().
+  /// Adds what a process executed. All additions come before settle().
   void add(std::uint32_t process, std::span<const LoggedWords> executed);
 
-  /// After the end of all processes: each instruction has a cost.
+  /// Computes the cost of each instruction. After the end of all processes.
   void settle();
 
-  /// Cycles of the core of a part of what was added. After settle().
+  /// Returns the core's cycles for a part of what was added. After settle().
   double cycles_of(std::uint32_t process, std::span<const LoggedWords> executed) const;
-  /// Of everything that was added of a process. After settle().
+  /// Returns the cycles of everything that was added for a process. After settle().
   std::uint64_t all_cycles(std::uint32_t process) const;
-  /// Whether the model has not seen all that the process executed: it was killed. After settle().
+  /// Whether the model has not seen all that the process executed, because it was killed. After settle().
   bool is_partial(std::uint32_t process) const;
 
  private:
   struct Code {
-    std::vector<std::uint64_t> counters;  // of segments, until they are settled
-    std::vector<double> costs;            // of an execution of each
+    std::vector<std::uint64_t> counters;  // of segments, until settle()
+    std::vector<double> costs;            // of one execution of each segment
   };
   struct Process {
     std::map<std::uint32_t, Code> code;                           // by log
-    std::unordered_map<std::uint64_t, std::int64_t> corrections;  // executions by address, beside those of segments
-    std::unordered_map<std::uint64_t, double> costs;              // cycles of an execution, by address
+    std::unordered_map<std::uint64_t, std::int64_t> corrections;  // executions by address, beyond those of segments
+    std::unordered_map<std::uint64_t, double> costs;              // cycles of one execution, by address
     std::uint64_t cycles = 0, instructions = 0;                   // that the model has seen
     bool partial = false;
   };
@@ -55,7 +55,7 @@ class CodeCosts {
     double cycles = 0, instructions = 0;
   };
   Executed cost_segments(Process& process) const;
-  void make_whole(Process& process, const Executed& all) const;
+  void scale_to_total(Process& process, const Executed& all) const;
 
   const Channel& shared_;
   CodeBlocks& blocks_;
@@ -63,13 +63,13 @@ class CodeCosts {
   std::unordered_map<std::uint32_t, Process> processes_;
 };
 
-/// Adds for each segment of a trace what one execution of it costs: `cost(pc)` of every instruction that it counts, as
-/// channel::walk does.
+/// Adds to `costs` the cost of one execution of each segment of a trace: the sum of `cost(pc)` over the instructions
+/// that channel::walk counts for it.
 template <class Cost>
 void add_costs(const channel::CodeTrace& trace, const channel::CodePlace* places, double* costs, Cost&& cost) {
   std::uint32_t segment = 0;
   double all = 0;
-  // In a trace that counts its whole way at its entry the others say who left it: what comes after was not executed.
+  // If a trace counts all instructions at its entry, its other segments count exits, and subtract what follows them.
   for (std::uint32_t i = 0; i < trace.places; ++i) {
     const channel::CodePlace& p = places[i];
     const double one =

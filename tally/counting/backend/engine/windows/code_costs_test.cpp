@@ -7,8 +7,8 @@
 namespace tally::backend::engine {
 namespace {
 
-// What a trace's segments cost together is what channel::walk says of its places, each times its cost.
-TEST(CodeCosts, of_segments_are_those_of_the_places_that_they_count) {
+// The costs of a trace's segments equal the sum of channel::walk over its instructions, each times its cost.
+TEST(CodeCosts, of_segments_are_those_of_their_instructions) {
   std::mt19937 random(1);
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
   for (int round = 0; round < 2000; ++round) {
@@ -26,7 +26,7 @@ TEST(CodeCosts, of_segments_are_those_of_the_places_that_they_count) {
     if (below(2) != 0) places.back().flags = channel::place_is_end;
     trace.places = static_cast<std::uint32_t>(places.size());
     trace.segments = static_cast<std::uint16_t>(branches + 1);
-    // Each segment is entered less often than the one before it; those who leave are fewer than those who came.
+    // Each segment is entered less often than the one before, because some executions leave the trace.
     std::vector<std::uint64_t> counters(trace.segments);
     counters[0] = 1'000'000;
     for (std::uint32_t i = 1; i < trace.segments; ++i) {

@@ -1,4 +1,4 @@
-// Basic-block vectors: which blocks a thread executed in a window, by the segments that it counted.
+// Basic-block vectors: computes which blocks a thread executed in a window from the segments that it counted.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +16,34 @@
 
 namespace tally::backend::engine {
 
-/// Blocks of all processes of a run. Each has a number, from 1, in the order in which they are met: a stretch of
-/// instructions up to a branch. An instruction belongs to the first block that it was met in.
+/// The blocks of all processes of a run, numbered from 1 in the order in which they are found. A block is a sequence of
+/// instructions up to a branch. An instruction belongs to the first block in which it was found.
 class CodeBlocks {
  public:
   explicit CodeBlocks(const Channel& shared) : shared_(shared) {}
 
-  /// A trace of a log, and which block each of its places belongs to.
+  /// A trace of a log, and the block of each of its instructions.
   struct Trace {
     std::vector<std::uint64_t> record;  ///< a channel::CodeTrace
-    std::uint64_t at = 0;               ///< of the record in its log
+    std::uint64_t at = 0;               ///< offset of the record in its log
     std::vector<std::uint32_t> blocks = {};
     const channel::CodeTrace& head() const { return *reinterpret_cast<const channel::CodeTrace*>(record.data()); }
     const channel::CodePlace* places() const { return reinterpret_cast<const channel::CodePlace*>(&head() + 1); }
   };
 
-  /// The trace of a segment in a log (its number); null where none is known. Valid for good.
+  /// Returns the trace of a segment in a log (its number); null if there is none. The pointer stays valid.
   const Trace* trace_of(std::uint32_t log, std::uint32_t segment);
-  /// The process whose log this is; nothing where there is none.
+  /// Returns the process of a log; nothing if there is none.
   std::optional<std::uint32_t> process_of(std::uint32_t log);
-  /// The block of an instruction of this log's process.
+  /// Returns the block of an instruction in this log's process.
   std::uint32_t block_of(std::uint32_t log, std::uint64_t pc);
 
  private:
   struct Log : LogProgress {
     std::deque<Trace> traces;
-    std::vector<const Trace*> by_segment;  // its own, and those of others that were asked for; null: not known
+    std::vector<const Trace*> by_segment;  // its own traces, and requested ones of other logs; null: not found yet
   };
-  const Trace* known(const Log& log, std::uint32_t segment) const;
+  const Trace* cached(const Log& log, std::uint32_t segment) const;
   const Trace* find(std::uint32_t log, std::uint32_t segment);
   Log* read_on(std::uint32_t number);
   void add_trace(const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place, Log& log);
@@ -51,14 +51,14 @@ class CodeBlocks {
 
   const Channel& shared_;
   std::map<std::uint32_t, Log> logs_;                                                  // by number
-  std::map<std::uint32_t, std::unordered_map<std::uint64_t, std::uint32_t>> numbers_;  // of blocks, by process
+  std::map<std::uint32_t, std::unordered_map<std::uint64_t, std::uint32_t>> numbers_;  // block numbers, by process
   std::uint32_t blocks_ = 0;
 };
 
-/// Reads the words of rows, part by part: a part may end between a correction and its address.
+/// Reads the words of rows in parts: a part may end between a correction and its address.
 class WordReader {
  public:
-  /// Calls `counted(segment, times)` and `corrected(pc, times)` for what the words say, in order.
+  /// Calls `counted(segment, times)` and `corrected(pc, times)` for the words, in order.
   template <class Counted, class Corrected>
   void read(std::span<const std::uint64_t> words, Counted&& counted, Corrected&& corrected) {
     for (const std::uint64_t word : words) {
@@ -77,15 +77,15 @@ class WordReader {
 
  private:
   std::int32_t correction_ = 0;
-  bool is_address_ = false;  // of that, the next word
+  bool is_address_ = false;  // the next word is the address of a correction
 };
 
-/// One thread's vector, as its rows tell it part by part.
+/// The vector of one thread, added up from its rows.
 class CodeVector {
  public:
-  /// The words of a row.
+  /// Adds the words of a row.
   void add(CodeBlocks& blocks, std::uint32_t log, std::span<const std::uint64_t> words);
-  /// The window's: instructions executed by block, by rising numbers; then it begins anew.
+  /// Returns the window's vector: instructions executed by block, by rising numbers. Then starts the next window.
   std::vector<result::BlockCount> take();
 
  private:
@@ -94,8 +94,8 @@ class CodeVector {
   void add(std::uint32_t block, std::int64_t instructions);
 
   std::vector<std::int64_t> counts_;          // by block
-  std::vector<std::uint32_t> met_;            // blocks that have been added to
-  const CodeBlocks::Trace* trace_ = nullptr;  // whose counters these are
+  std::vector<std::uint32_t> touched_;        // blocks that have been added to
+  const CodeBlocks::Trace* trace_ = nullptr;  // the trace of `counters_`
   std::vector<std::uint64_t> counters_;
   WordReader reader_;
 };

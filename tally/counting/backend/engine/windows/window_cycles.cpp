@@ -11,15 +11,15 @@
 namespace tally::backend::engine {
 namespace {
 
-// As a row lies in the spool: this, then the program's name, the counts, the vector, and the words by log.
-struct Head {
-  result::Window window;  // whose views are made anew
+// The format of a row in the spool: this header, the program's name, the counts, the vector, and the words by log.
+struct RowHeader {
+  result::Window window;  // its views are invalid, and set again after reading
   std::uint32_t process;
   std::uint32_t name_bytes, counts, blocks, logs;
 };
-static_assert(std::is_trivially_copyable_v<Head>);
+static_assert(std::is_trivially_copyable_v<RowHeader>);
 
-struct WordsHead {
+struct WordsHeader {
   std::uint32_t log, words;
 };
 
@@ -37,7 +37,7 @@ bool read(linux::Spool& spool, std::vector<T>& values, std::size_t count) {
 }  // namespace
 
 struct WindowCycles::Row {
-  Head head;
+  RowHeader head;
   std::vector<char> name;
   std::vector<std::int64_t> counts;
   std::vector<result::BlockCount> vector;
@@ -52,18 +52,18 @@ void WindowCycles::keep(const result::Window& window, std::uint32_t process, std
   costs_.add(process, executed);
   ++processes_[process].rows_left;
   ++rows_;
-  const Head head{window,
-                  process,
-                  static_cast<std::uint32_t>(window.program.size()),
-                  static_cast<std::uint32_t>(window.counts.size()),
-                  static_cast<std::uint32_t>(window.vector.size()),
-                  static_cast<std::uint32_t>(executed.size())};
+  const RowHeader head{window,
+                       process,
+                       static_cast<std::uint32_t>(window.program.size()),
+                       static_cast<std::uint32_t>(window.counts.size()),
+                       static_cast<std::uint32_t>(window.vector.size()),
+                       static_cast<std::uint32_t>(executed.size())};
   add(spool_, std::span(&head, 1));
   add(spool_, std::span(window.program));
   add(spool_, window.counts);
   add(spool_, window.vector);
   for (const LoggedWords& one : executed) {
-    const WordsHead words{one.log, static_cast<std::uint32_t>(one.words.size())};
+    const WordsHeader words{one.log, static_cast<std::uint32_t>(one.words.size())};
     add(spool_, std::span(&words, 1));
     add(spool_, std::span<const std::uint64_t>(one.words));
   }
@@ -75,7 +75,7 @@ bool WindowCycles::read(Row& row) {
     return false;
   row.executed.resize(row.head.logs);
   for (LoggedWords& one : row.executed) {
-    WordsHead words{};
+    WordsHeader words{};
     if (!spool_.read(&words, sizeof words) || !engine::read(spool_, one.words, words.words)) return false;
     one.log = words.log;
   }
@@ -87,25 +87,25 @@ std::int64_t WindowCycles::cycles_of(const Row& row) {
   const std::uint64_t all = costs_.all_cycles(row.head.process);
   process.cycles += costs_.cycles_of(row.head.process, row.executed);
   const auto so_far = static_cast<std::uint64_t>(std::max(0.0, std::floor(process.cycles + 0.5)));
-  // What rounding left over is the last row's.
-  const std::uint64_t told =
-      --process.rows_left == 0 ? all : std::clamp(so_far, process.told, std::max(all, process.told));
-  const channel::CoreValues core{told - process.told, 0, 0};
-  process.told = told;
+  // The last row gets the remainder of rounding.
+  const std::uint64_t reported =
+      --process.rows_left == 0 ? all : std::clamp(so_far, process.reported, std::max(all, process.reported));
+  const channel::CoreValues core{reported - process.reported, 0, 0};
+  process.reported = reported;
   std::array<std::uint64_t, sizeof(channel::ModelValues) / sizeof(std::uint64_t)> statistics{};
   for (const auto& [figure, place] : places_.statistics)
     statistics[figure] = static_cast<std::uint64_t>(row.counts[place]);
   return engine::cycles_of(core, std::bit_cast<channel::ModelValues>(statistics), *modelling_.simulation);
 }
 
-std::uint64_t WindowCycles::hand_on(const std::function<void(const result::Window&)>& on_window) {
+std::uint64_t WindowCycles::emit_all(const std::function<void(const result::Window&)>& on_window) {
   costs_.settle();
   spool_.rewind();
   Row row;
   for (; rows_ != 0 && read(row); --rows_) {
     result::Window& window = row.head.window;
     row.counts[places_.cycles] = cycles_of(row);
-    // Of a process that was killed nobody has asked the model.
+    // The model never reported on a process that was killed.
     window.partial = window.partial || costs_.is_partial(row.head.process);
     window.program = {row.name.data(), row.name.size()};
     window.counts = row.counts;

@@ -1,4 +1,4 @@
-// Cycles of windows. What an instruction costs is known at the end of its process, so rows wait for it, on disk.
+// Computes the cycles of windows. The cost of an instruction is known when its process ends, so rows wait on disk.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,32 @@
 
 namespace tally::backend::engine {
 
-/// Where a row's counts have what cycles are made of.
+/// The indexes in a row's counts that cycles need.
 struct CyclePlaces {
-  std::vector<std::pair<std::size_t, std::size_t>> statistics;  ///< numbers of ModelValues, and their places
-  std::size_t cycles = 0;                                       ///< the place that gets the cycles
+  std::vector<std::pair<std::size_t, std::size_t>> statistics;  ///< indexes in ModelValues, and in the row's counts
+  std::size_t cycles = 0;                                       ///< index that gets the cycles
 };
 
-/// The rows of a run that asks for cycles.
+/// The rows of a run that counts cycles.
 class WindowCycles {
  public:
-  /// `shared`, `modelling` and `blocks` must live as long. `whole`: windows are all that programs execute.
+  /// `shared`, `modelling` and `blocks` must outlive it. `whole`: the windows contain everything that programs execute.
   WindowCycles(const Channel& shared, const Modelling& modelling, CodeBlocks& blocks, CyclePlaces places, bool whole);
 
-  /// A row of a process (the number of its record) and what its window executed: a vfork child's is that of the process
-  /// whose code it shares.
+  /// Keeps a row of a process (the index of its record), and what its window executed. For a vfork child it is the
+  /// process whose code it shares.
   void keep(const result::Window& window, std::uint32_t process, std::span<const LoggedWords> executed);
 
-  /// After the end of the run: every row that was kept, in their order, with its cycles. Where windows are the whole
-  /// program, those of a process's rows are together what the model says of the process, to the last one. Returns how
-  /// many could not be read again.
-  std::uint64_t hand_on(const std::function<void(const result::Window&)>& on_window);
+  /// After the end of the run: emits all kept rows in order, with their cycles. If the windows contain the whole
+  /// program, the cycles of a process's rows add up exactly to the model's total. Returns how many rows could not be
+  /// read again.
+  std::uint64_t emit_all(const std::function<void(const result::Window&)>& on_window);
 
  private:
   struct Progress {
     std::uint64_t rows_left = 0;
-    double cycles = 0;       // of the core, of the rows so far
-    std::uint64_t told = 0;  // of them, in whole cycles
+    double cycles = 0;           // of the core, in the rows so far
+    std::uint64_t reported = 0;  // of these, in whole cycles
   };
   struct Row;
 

@@ -10,40 +10,41 @@ namespace {
 
 constexpr std::size_t statistics = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
 
-/// The rows that cycles need beside those of the events. Nothing where there is no room for them.
+/// Adds the rows that cycles need; nothing if there is no room for them.
 std::optional<CyclePlaces> cycle_places(const event::Event& cycles, const Modelling& modelling, std::size_t& count) {
-  CyclePlaces made;
+  CyclePlaces result;
   for (std::size_t figure = 0; figure < statistics; ++figure)
     if (weight_of(cycles.id, figure, modelling) != 0)
-      made.statistics.emplace_back(figure, count + made.statistics.size());
-  if (count + made.statistics.size() >= channel::mark_event_limit) return std::nullopt;
-  count += made.statistics.size();
-  made.cycles = count;
-  return made;
+      result.statistics.emplace_back(figure, count + result.statistics.size());
+  if (count + result.statistics.size() >= channel::mark_event_limit) return std::nullopt;
+  count += result.statistics.size();
+  result.cycles = count;
+  return result;
 }
 
 }  // namespace
 
 WindowPlaces window_places(const Job& job, const Modelling& modelling) {
-  WindowPlaces made;
+  WindowPlaces result;
   const auto marked = marked_events(job, modelling);
   for (const MarkedEvent& one : marked) {
-    made.events.push_back(one.place ? std::optional<std::size_t>(*one.place) : std::nullopt);
-    if (one.place) made.count = *one.place + 1;
+    result.events.push_back(one.place ? std::optional<std::size_t>(*one.place) : std::nullopt);
+    if (one.place) result.count = *one.place + 1;
   }
   for (const WindowTrigger& trigger : job.windows->triggers) {
     const auto asked = std::find_if(job.events().begin(), job.events().end(), [&](const event::Event& event) {
       return event.id == trigger.event.id && event.mode == trigger.event.mode;
     });
-    const auto place = static_cast<std::size_t>(asked - job.events().begin());
-    made.triggers.push_back(place < made.events.size() && made.events[place] ? *made.events[place] : made.count++);
+    const auto index = static_cast<std::size_t>(asked - job.events().begin());
+    result.triggers.push_back(index < result.events.size() && result.events[index] ? *result.events[index]
+                                                                                   : result.count++);
   }
   for (std::size_t i = 0; i < marked.size(); ++i) {
     if (!marked[i].is_cycles) continue;
-    if (!made.cycles) made.cycles = cycle_places(*marked[i].event, modelling, made.count);
-    if (made.cycles) made.events[i] = made.cycles->cycles;
+    if (!result.cycles) result.cycles = cycle_places(*marked[i].event, modelling, result.count);
+    if (result.cycles) result.events[i] = result.cycles->cycles;
   }
-  return made;
+  return result;
 }
 
 }  // namespace tally::backend::engine

@@ -1,4 +1,4 @@
-// Which rows of Marks::weight windows use, and what of them the events are.
+// Assigns rows of Marks::weight to the events of windows.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 namespace tally::backend::engine {
 
 struct WindowPlaces {
-  std::vector<std::optional<std::size_t>> events;  ///< of each that was asked for, its place in Window::counts
-  std::vector<std::size_t> triggers;               ///< the same
-  std::size_t count = 0;                           ///< of rows
-  std::optional<CyclePlaces> cycles = {};          ///< where cycles are asked for: theirs comes after all rows
+  std::vector<std::optional<std::size_t>> events;  ///< for each requested event, its index in Window::counts
+  std::vector<std::size_t> triggers;               ///< the same for the triggers
+  std::size_t count = 0;                           ///< number of rows
+  std::optional<CyclePlaces> cycles = {};          ///< set if cycles are requested: they come after all rows
 };
 
 WindowPlaces window_places(const Job& job, const Modelling& modelling);

@@ -30,15 +30,15 @@ using channel::Handed;
 using channel::NoteRing;
 using channel::WindowRow;
 
-/// What is known of a thread's ring.
+/// The state of a thread's ring.
 struct Reader {
-  std::optional<RingMemory> memory;  // nothing once its thread has closed it
+  std::optional<RingMemory> memory;  // nothing after its thread closed it
   std::uint32_t begun = 0, taken_rows = 0;
   bool counted = false;  // its windows have started, and not stopped
   std::array<std::int64_t, channel::mark_event_limit>
-      sums{};  // another thread may have the record, and goes on with them
+      sums{};  // kept for another thread that reuses the record, because it continues the sums
   CodeVector vector;
-  std::vector<LoggedWords> executed;  // in the window, where rows wait for their cycles
+  std::vector<LoggedWords> executed;  // in this window; only if rows wait for their cycles
 };
 
 }  // namespace
@@ -119,7 +119,7 @@ class WindowRows::Work {
     thread_.join();
     const std::uint32_t threads = claimed_threads(shared_);
     for (std::uint32_t thread = 1; thread <= threads; ++thread) cut(thread);
-    if (cycles_) lost_rows_ = cycles_->hand_on(order_.sink.on_window);
+    if (cycles_) lost_rows_ = cycles_->emit_all(order_.sink.on_window);
   }
 
  private:
@@ -141,7 +141,7 @@ class WindowRows::Work {
     }
   }
 
-  /// Takes what the rings in the engines' list hold; false where there was none.
+  /// Takes the rows in the rings of the engines' list. Returns false if the list was empty.
   bool collect() {
     std::uint32_t number = __atomic_exchange_n(&bell_.first, 0, __ATOMIC_SEQ_CST);
     if (number == 0) return false;
@@ -157,7 +157,7 @@ class WindowRows::Work {
     return true;
   }
 
-  /// The last windows of threads that have ended without a word; false where there was none.
+  /// Cuts the last windows of threads that ended without closing their rings. Returns false if there were none.
   bool cut_ended() {
     std::vector<std::uint32_t> threads;
     {
@@ -168,7 +168,7 @@ class WindowRows::Work {
     return !threads.empty();
   }
 
-  /// With its memory; null without.
+  /// Returns the ring's state with its memory mapped; null if that fails.
   Reader* reader_of(std::uint32_t number) {
     if (channel::held_by_ring(number) != Handed::windows) return nullptr;
     Reader& reader = readers_[number];
@@ -182,7 +182,7 @@ class WindowRows::Work {
     __atomic_store_n(&memory.head().queued, 0, __ATOMIC_SEQ_CST);
     begin(reader);
     refresh(channel::thread_of_ring(number));
-    if (memory.waiting() > channel::note_blocks) return memory.pass_over();  // nothing that an engine writes
+    if (memory.waiting() > channel::note_blocks) return memory.pass_over();  // An engine cannot have written this.
     while (memory.waiting() != 0) {
       const std::uint32_t block = memory.head().taken;
       const channel::NoteBlock about = memory.about(block);
@@ -197,12 +197,12 @@ class WindowRows::Work {
     }
   }
 
-  /// What these rows ran was logged before they were written.
+  /// The code of these rows was logged before they were written.
   void refresh(std::uint32_t thread) {
     if (order_.places) whereabouts_.refresh(shared_.records.thread(thread).process);
   }
 
-  /// Nothing more comes from the thread; another one may have its record from here on.
+  /// Nothing more comes from the thread; from here on another one may use its record.
   void close(std::uint32_t number, Reader& reader, std::uint32_t published) {
     RingMemory::discard(shared_, number);
     reader.memory->leave(published);
@@ -219,25 +219,25 @@ class WindowRows::Work {
     reader.counted = settings_.windows.bounded == 0;
   }
 
-  struct Found {
+  struct RowInBlock {
     const WindowRow* row;
-    std::uint32_t words;  // as they were when they were looked at: a program can write there what it likes
+    std::uint32_t words;  // read once: the program may overwrite it
   };
 
-  /// The row at this byte of a block, and goes on to the one after it; nothing where there is no room for one.
-  std::optional<Found> row_at(const RingMemory& memory, std::uint32_t block, std::uint32_t& at) const {
+  /// Returns the row at this offset of a block, and advances the offset; nothing if a row does not fit.
+  std::optional<RowInBlock> row_at(const RingMemory& memory, std::uint32_t block, std::uint32_t& at) const {
     const std::uint32_t head = channel::window_row_bytes(events());
     if (at + head > channel::note_block_bytes) return std::nullopt;
     const auto* const row = reinterpret_cast<const WindowRow*>(memory.block(block) + at);
     const std::uint32_t words = __atomic_load_n(&row->words, __ATOMIC_RELAXED);
     if (words > (channel::note_block_bytes - at - head) / sizeof(std::uint64_t)) return std::nullopt;
     at += channel::window_row_bytes(events(), words);
-    return Found{row, words};
+    return RowInBlock{row, words};
   }
 
   std::uint32_t events() const { return settings_.marks.events; }
 
-  void take(std::uint32_t thread, Reader& reader, const Found& found) {
+  void take(std::uint32_t thread, Reader& reader, const RowInBlock& found) {
     const WindowRow& row = *found.row;
     if (found.words != 0 && reader.counted)
       add_words(reader, row.log, {reinterpret_cast<const std::uint64_t*>(&row.sum[0] + events()), found.words});
@@ -254,8 +254,8 @@ class WindowRows::Work {
       ++stopped_threads_;
       if (std::equal(row.sum, row.sum + events(), reader.sums.begin())) return;
     }
-    hand_on(thread, reader, row.number, static_cast<std::int64_t>(row.time_ns), row.ended_by, row.cpu, row.address,
-            row.sum);
+    emit(thread, reader, row.number, static_cast<std::int64_t>(row.time_ns), row.ended_by, row.cpu, row.address,
+         row.sum);
     reader.taken_rows = row.number;
   }
 
@@ -267,8 +267,8 @@ class WindowRows::Work {
     all.insert(all.end(), words.begin(), words.end());
   }
 
-  void hand_on(std::uint32_t thread, Reader& reader, std::uint64_t number, std::int64_t time_ns, std::uint32_t ended_by,
-               int cpu, std::uint64_t address, const std::int64_t* sums, bool killed = false) {
+  void emit(std::uint32_t thread, Reader& reader, std::uint64_t number, std::int64_t time_ns, std::uint32_t ended_by,
+            int cpu, std::uint64_t address, const std::int64_t* sums, bool killed = false) {
     std::array<std::int64_t, channel::mark_event_limit + 1> counts{};
     for (std::uint32_t e = 0; e < events(); ++e) {
       counts[e] = sums[e] - reader.sums[e];
@@ -306,7 +306,7 @@ class WindowRows::Work {
     reader.executed.clear();
   }
 
-  /// The end of a thread that has ended without a word: its ring is needed no more.
+  /// Ends a thread that has ended without closing its ring, which is not needed any more.
   void cut(std::uint32_t thread) {
     if (shared_.records.thread(thread).state == channel::State::free) return;
     const std::uint32_t number = channel::ring_number(thread, Handed::windows);
@@ -317,7 +317,7 @@ class WindowRows::Work {
     reader->memory.reset();
   }
 
-  /// What it wrote and did not publish, and what it counted after that.
+  /// Takes rows that the thread wrote and did not publish, and what it counted after them.
   void take_rest(std::uint32_t thread, Reader& reader) {
     refresh(thread);
     const std::uint32_t open = __atomic_load_n(&reader.memory->head().published, __ATOMIC_ACQUIRE);
@@ -329,7 +329,7 @@ class WindowRows::Work {
     if (!reader.counted) return;
     const auto sums = sums_of(thread);
     if (std::equal(sums.begin(), sums.begin() + events(), reader.sums.begin())) return;
-    // The instruction that ended the thread may have filled its window.
+    // The instruction that ended the thread may have completed its window.
     std::uint32_t ended_by = 0;
     const auto is_full = [&](std::uint32_t trigger) {
       const std::size_t place = places_.triggers[trigger];
@@ -337,11 +337,11 @@ class WindowRows::Work {
     };
     while (ended_by < places_.triggers.size() && !is_full(ended_by)) ++ended_by;
     if (ended_by == places_.triggers.size()) ended_by = channel::window_cut;
-    hand_on(thread, reader, reader.taken_rows + 1, linux::now().count(), ended_by, -1, 0, sums.data(),
-            shared_.records.thread(thread).state != channel::State::ended);
+    emit(thread, reader, reader.taken_rows + 1, linux::now().count(), ended_by, -1, 0, sums.data(),
+         shared_.records.thread(thread).state != channel::State::ended);
   }
 
-  /// What its counters, and the models, say of a thread.
+  /// Returns the sums of a thread from its counters and models.
   std::array<std::int64_t, channel::mark_event_limit> sums_of(std::uint32_t thread) const {
     const channel::Totals totals = totals_of(thread, shared_);
     channel::ModelCounts models{};
@@ -371,7 +371,7 @@ class WindowRows::Work {
   std::map<std::uint32_t, Reader> readers_;
   std::uint64_t started_threads_ = 0, stopped_threads_ = 0, lost_rows_ = 0;
   std::mutex mutex_;
-  std::vector<std::uint32_t> ended_;  // wants mutex_ held
+  std::vector<std::uint32_t> ended_;  // guarded by mutex_
   std::atomic<bool> finishing_ = false;
   std::thread thread_;
 };

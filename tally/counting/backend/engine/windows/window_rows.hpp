@@ -1,4 +1,4 @@
-// The rows of windows, taken from the channel while programs run under the engine.
+// Takes the rows of windows from the channel while programs run under the engine.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace tally::backend::engine {
 
-/// What the engine is told. `marks`: gets a row for each event that windows count.
+/// Returns the engine's settings for windows. Adds to `marks` a row for each event that windows count.
 channel::Windows windows_of(const Job& job, const Modelling& modelling, channel::Marks& marks);
 
-/// A thread of the command that takes rows and hands them to the order's sink.
+/// A thread of the command that takes rows and passes them to the order's sink.
 class WindowRows {
  public:
-  /// `shared` and `job` must live as long. `started`: rows tell their time from there on. Throws std::system_error
-  /// where there is no thread to be had.
+  /// `shared` and `job` must outlive it. `started`: the time that rows are relative to. Throws std::system_error if the
+  /// thread cannot be started.
   WindowRows(const Channel& shared, const Job& job, const Modelling& modelling, Nanoseconds started);
   WindowRows(const WindowRows&) = delete;
   WindowRows& operator=(const WindowRows&) = delete;
-  /// As finish().
+  /// Calls finish().
   ~WindowRows();
 
-  /// The program of this thread (its number) was replaced: its last window is cut.
+  /// Call it when the program of this thread (its index) was replaced: cuts its last window.
   void ended(std::uint32_t thread);
 
-  /// Everything that is there was handed on; of threads that did not end their last window themselves, as a killed
-  /// process does not, that is cut here. Engines that still run are told that nobody takes more.
+  /// Passes everything to the sink, and cuts the last windows of threads that did not end them, such as those of a
+  /// killed process. Makes running engines stop.
   void finish();
 
-  /// Threads whose windows started, and which then stopped, at an address. After finish().
+  /// Return how many threads started windows at an address, and then stopped at one. After finish().
   std::uint64_t started() const;
   std::uint64_t stopped() const;
-  /// Rows that waited in a file and could not be read again. After finish().
+  /// Returns how many rows were in a file and could not be read again. After finish().
   std::uint64_t lost() const;
 
  private:

@@ -7,13 +7,12 @@
 
 namespace tally::backend {
 
-/// Returns why counters of a command and its descendants, on from its execve, missed a part of them; empty without a
-/// sign of that. `enabled`: the longest time that a counter was on. `program`: the executed file. At the execve of a
-/// program that others may not inspect, the kernel removes all counters from the process: if it changes user, group or
-/// capabilities, or may be executed but not read (begin_new_exec() in fs/exec.c). Their descriptors still read the
-/// values so far. Only time shows it: counters are on while processes run, so `enabled` is less than the processor time
-/// of wait4(2). The loss is not noticed if later processes run for a few milliseconds, or less than the kernel works
-/// for all processes.
+/// Returns why counters that follow a command and its descendants missed a part of them; empty without a sign of that.
+/// `enabled`: the longest time that a counter was on. `program`: the executed file. The kernel removes all counters
+/// from a process that executes a program which others may not inspect: one that changes user, group or capabilities,
+/// or that may be executed but not read (begin_new_exec() in fs/exec.c). Their descriptors still read the values so
+/// far. Only time shows the loss: `enabled` is less than the processor time of wait4(2). It goes unnoticed if the later
+/// processes run for a few milliseconds, or for less time than the kernel works outside the counted time.
 std::string why_counters_were_lost(Nanoseconds enabled, const linux::Usage& usage, const std::string& program);
 
 /// Returns the longest time that one of the kernel's counters was on.

@@ -88,12 +88,11 @@ bool counts_any_hardware(const Backend& backend, const std::vector<event::Event>
 std::string why_no_pmu(const linux::Machine& machine, const std::vector<event::Event>& events) {
   if (machine.pmus.empty()) {
     const bool is_guest = machine.hypervisor.value_or(false);
-    return fmt::format("this {} exposes no PMU (no `cpu` in /sys/bus/event_source/devices)",
-                       is_guest ? "VM" : "machine");
+    return fmt::format("this {} exposes no PMU", is_guest ? "VM" : "machine");
   }
   if (std::string why = perf::why_not(machine); !why.empty()) return "this machine's PMU is not used: " + why;
   if (all_software(events) || counts_any_hardware(*perf::make(machine), events)) return {};
-  return fmt::format("this machine's PMU ({}) counts nothing of what was asked for", join(machine.pmus, ", "));
+  return fmt::format("this machine's PMU ({}) counts none of these events", join(machine.pmus, ", "));
 }
 
 // In the order in which `--backend auto` tries them.

@@ -275,12 +275,8 @@ extern const Candidate always;
 const Candidate always{
     "engine", Candidate::When::always,
     [](const linux::Machine&, const std::optional<Simulation>& simulation) { return make(simulation); },
-    [](const linux::Machine& machine, const std::string& why) {
-      std::vector<std::string> notices{
-          why + "; counting with the engine.",
-          "Times and page faults include its own; `--backend none` runs the program natively."};
-      if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a PMU.");
-      return notices;
+    [](const linux::Machine&, const std::string& why) {
+      return std::vector<std::string>{why + "; counting with the engine (`tally doctor` explains)"};
     }};
 
 }  // namespace tally::backend::engine

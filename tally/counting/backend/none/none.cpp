@@ -97,11 +97,10 @@ const Candidate if_enough{"none", Candidate::When::if_enough,
                           [](const linux::Machine&, const std::optional<Simulation>&) { return make(Use::if_enough); },
                           nullptr};
 
-const Candidate last{"none", Candidate::When::last, make_always, [](const linux::Machine&, const std::string& why) {
-                       return std::vector<std::string>{
-                           why + ",",
-                           "and this tally was built without the engine: only the kernel's own events are counted."};
-                     }};
+const Candidate last{
+    "none", Candidate::When::last, make_always, [](const linux::Machine&, const std::string& why) {
+      return std::vector<std::string>{why + "; counting only kernel events: this tally was built without the engine"};
+    }};
 
 const Candidate by_name{"none", Candidate::When::by_name, make_always, nullptr};
 

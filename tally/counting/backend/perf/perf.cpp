@@ -265,7 +265,7 @@ const Candidate kernel_events{
     "perf", Candidate::When::last,
     [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::kernel_events); },
     [](const linux::Machine&, const std::string& why) {
-      return std::vector<std::string>{why + ": only the kernel's own events are counted."};
+      return std::vector<std::string>{why + "; counting only kernel events (`tally doctor` explains)"};
     }};
 
 std::string why_not(const linux::Machine& machine) {

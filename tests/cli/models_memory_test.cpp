@@ -57,7 +57,7 @@ TEST(Models, a_last_level_without_memory_for_its_table_is_absent_and_nothing_els
       for (const char* name : {"cache-misses:u", "LLC-loads:u", "cycles:u"}) {
         EXPECT_TRUE(without.events.at(name)["value"].is_null()) << name;
         EXPECT_EQ(without.events.at(name)["reason"],
-                  "there was no memory for the last level's table (8.000 GiB; see `ulimit -v`)");
+                  "not enough memory for the table of the last level (8.000 GiB; see `ulimit -v`)");
       }
     }
     EXPECT_EQ(run_modelled(options, {workload("stride_64_4096")}).values.at("cache-misses:u"), 65);
@@ -77,8 +77,8 @@ TEST(Models, what_threads_without_memory_for_their_models_did_is_said_to_be_miss
   EXPECT_EQ(without.code, 0);
   for (const char* name : {"L1-dcache-load-misses:u", "L2-misses:u"}) {
     EXPECT_EQ(without.events.at(name)["trust"], "partial") << name;
-    EXPECT_TRUE(holds(without.events.at(name)["reason"],
-                      "what some threads did is not in it: there was no memory for their models"))
+    EXPECT_TRUE(
+        holds(without.events.at(name)["reason"], "some threads are missing: not enough memory for their models"))
         << name;
   }
   EXPECT_EQ(without.events.at("branch-misses:u")["trust"], "modelled");
@@ -92,7 +92,7 @@ TEST(Models, where_the_engine_found_no_memory_modelled_events_are_absent_too) {
       run_modelled({"--model", "haswell", "-e", "cache-misses,branch-misses"}, {workload("stride_64_4096")});
   EXPECT_EQ(native.code, 0);
   EXPECT_EQ(native.values.size(), 0U);
-  EXPECT_TRUE(holds(native.events.at("cache-misses:u")["reason"], "the engine found no memory there"));
+  EXPECT_TRUE(holds(native.events.at("cache-misses:u")["reason"], "not enough memory for the engine"));
 }
 
 #endif

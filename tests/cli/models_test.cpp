@@ -345,7 +345,7 @@ TEST(Models, threads_have_a_first_level_each) {
                                         "L1-dcache-load-misses,cache-misses,branch-misses"},
                                        {std::string(TALLY_BUILD) + "/programs/threads"});
   EXPECT_TRUE(holds(result.notices, "the plain models agree")) << result.notices;
-  EXPECT_FALSE(holds(result.notices, "share its last level")) << result.notices;
+  EXPECT_FALSE(holds(result.notices, "share the last-level cache")) << result.notices;
 }
 
 TEST(Models, threads_of_tallys_own_count_what_the_programs_would) {
@@ -468,9 +468,9 @@ TEST(Models, a_program_goes_on_where_nobody_takes_its_notes_any_more) {
 
 TEST(Models, a_last_level_that_threads_share_is_said_to_depend_on_chance) {
   const Words options{"--model", "haswell", "-e", "cache-misses"};
-  EXPECT_TRUE(
-      holds(run_modelled(options, {std::string(TALLY_BUILD) + "/programs/threads"}).notices, "share its last level"));
-  EXPECT_FALSE(holds(run_modelled(options, {"/bin/true"}).notices, "share its last level"));
+  EXPECT_TRUE(holds(run_modelled(options, {std::string(TALLY_BUILD) + "/programs/threads"}).notices,
+                    "share the last-level cache"));
+  EXPECT_FALSE(holds(run_modelled(options, {"/bin/true"}).notices, "share the last-level cache"));
 }
 
 #endif
@@ -485,7 +485,7 @@ TEST(Models, what_does_not_exist_is_told) {
   EXPECT_TRUE(holds(file.err, "/nonexistent/x.model")) << file.err;
   const Finished native = tally({"stat", "--model", "haswell", "--backend", "none", "--", "true"});
   EXPECT_EQ(native.code(), 2);
-  EXPECT_TRUE(holds(native.err, "--model simulates a machine")) << native.err;
+  EXPECT_TRUE(holds(native.err, "--model needs the engine")) << native.err;
 }
 
 }  // namespace

@@ -97,12 +97,13 @@ TEST_P(CallTest, goes_as_natively) {
   }
 }
 
-constexpr const char* confined = "it confined itself (seccomp): it went on natively";
+constexpr const char* confined = "it restricted its system calls (seccomp): it continued natively";
 INSTANTIATE_TEST_SUITE_P(
     engine, CallTest,
     testing::Values(Call{"seccomp_probes"}, Call{"refused_filters"}, Call{"filters", confined},
                     Call{"filters_all_threads", confined}, Call{"filters_by_prctl", confined}, Call{"strict", confined},
-                    Call{"dispatches", "it took its system calls over (syscall user dispatch): it went on natively"},
+                    Call{"dispatches",
+                         "it intercepts its own system calls (syscall user dispatch): it continued natively"},
                     Call{"refused_dispatch"}, Call{"numbers"}, Call{"gs_base"}, Call{"reading_executes"},
                     Call{"memory_by_directory"}, Call{"emptied_file", "", 7}, Call{"descriptors_of_others"}),
     [](const auto& one) { return std::string(one.param.name); });

@@ -94,7 +94,7 @@ TEST_P(KeysNative, goes_on_natively_by_name) {
     const Counted counted = run_counted(command, size);
     expect_same(counted.outcome, native);
     EXPECT_FALSE(counted.exact);
-    EXPECT_NE(counted.problem.find("it denied itself memory of protection key 0"), std::string::npos)
+    EXPECT_NE(counted.problem.find("it disabled access to memory with protection key 0"), std::string::npos)
         << counted.problem;
   }
 }

@@ -60,7 +60,8 @@ TEST(Memory, that_is_too_little_is_called_by_the_limit_that_it_has) {
     const Outcome outcome = run_native(command);
     EXPECT_EQ(outcome.code, 0);
     EXPECT_EQ(outcome.out, "hi\n");
-    EXPECT_NE(outcome.err.find("found no memory there (see `ulimit " + limit.substr(0, 2) + "`)"), std::string::npos)
+    EXPECT_NE(outcome.err.find("not enough memory for the engine (see `ulimit " + limit.substr(0, 2) + "`)"),
+              std::string::npos)
         << outcome.err;
   }
 }

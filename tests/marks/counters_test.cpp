@@ -44,7 +44,7 @@ TEST(Rdpmc, WhatIsNotThereFailsAsItDoesNatively) {
   for (const char* absent : {"0x2", "0x3", "0x4", "0x40000001", "0x40000002", "0x40000003", "0x80000000"}) {
     const Finished finished = run(options, {"selector", absent});
     EXPECT_EQ(finished.code(), 128 + SIGSEGV) << absent;
-    const std::string said = std::string(") read counter ") + absent + " by rdpmc, which is not there";
+    const std::string said = std::string(") read counter ") + absent + " with rdpmc: it does not exist";
     EXPECT_NE(finished.err.find(said), std::string::npos) << finished.err;
   }
   EXPECT_EQ(run({"-e", "calls"}, {"selector", "0"}).code(), 128 + SIGSEGV);
@@ -62,7 +62,7 @@ TEST(Rdpmc, WhatIsThereAndWhatIsNotIsSaidBeforehand) {
                        "among the events that -e names)"),
             std::string::npos)
       << plain;
-  EXPECT_EQ(plain.find("by rdpmc, which is not there"), std::string::npos) << plain;
+  EXPECT_EQ(plain.find("with rdpmc: it does not exist"), std::string::npos) << plain;
   EXPECT_NE(
       said("cycles").find("0x40000001 for cycles:u; any other ends the program by SIGSEGV: there is no 0x40000002"),
       std::string::npos);

@@ -290,7 +290,7 @@ TEST(Events, ThatOnlyAWholeCommandHasAreAbsentInItsPartsWithTheReason) {
   asked.insert(asked.end(), {"-e", "page-faults,instructions"});
   const std::string rows = tally(stat_words(asked, {PARTS, "known"})).out;
   EXPECT_NE(rows.find(",known,page-faults,,absent,"), std::string::npos) << rows;
-  EXPECT_NE(rows.find("the kernel gives it for the whole command only"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("the kernel reports it only for the whole command"), std::string::npos) << rows;
   EXPECT_NE(rows.find(",known,instructions:u,63,exact"), std::string::npos) << rows;
   const std::string usual = tally(stat_words(csv, {PARTS, "known"})).out;
   EXPECT_EQ(usual.find(",known,page-faults"), std::string::npos) << "nobody asked: " << usual;

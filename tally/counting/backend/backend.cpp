@@ -60,10 +60,10 @@ std::string why_it_needs_a_pmu(const event::Event& event) {
   if (event.id != event::Id::code || !event.encoding) return needed_by(event.id).any() ? needs_pmu_or_model : needs_pmu;
   const event::Encoding& encoding = *event.encoding;
   if (event::is_conditional(encoding)) {
-    return "counter masks, inversion, edges and the like need a PMU: the engine does not see single cycles";
+    return "counter masks, inversion and edge detection need a PMU: the engine does not simulate single cycles";
   }
   if (encoding.family == event::Family::none && !encoding.pmu.empty()) {
-    return fmt::format("the engine has no events of the kernel's PMU {}", encoding.pmu);
+    return fmt::format("the engine cannot count events of the PMU {}", encoding.pmu);
   }
   const auto known = event::known_code(encoding);
   if (known) {

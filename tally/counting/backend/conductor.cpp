@@ -125,13 +125,13 @@ EventCount Conductor::in_interval(std::size_t index, const std::vector<Count>& c
   const event::Event& event = order_.events[index];
   if (event.id == event::Id::duration_time) return event_count(event, meter_.duration(length));
   const bool at_end_only = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
-  if (at_end_only) return event_count(event, absent("known at the end only"));
+  if (at_end_only) return event_count(event, absent("available only at the end"));
   return event_count(event, partial_of_lost(counts[index] - before_[index], lost_));
 }
 
 Count timed(Count count, const Timing& timing, bool windowed) {
   if (!(timing.delay || timing.timeout) || windowed) return count;
-  return downgraded(std::move(count), Trust::partial, "of the whole run, not only of the time that was counted");
+  return downgraded(std::move(count), Trust::partial, "covers the whole run, not only the counted part");
 }
 
 }  // namespace tally::backend

@@ -149,8 +149,8 @@ Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const
     auto backend = candidate.make(machine, simulation);
     if (simulation && !backend->traits().is_engine) {
       return fail(Code::bad_usage,
-                  fmt::format("--model simulates a machine, and `--backend {}` does not", printable(name)),
-                  "leave one of the two out");
+                  fmt::format("--model needs the engine: it cannot be combined with `--backend {}`", printable(name)),
+                  "omit one of the two");
     }
     if (auto refused = backend->refuses(order)) return fail(*std::move(refused));
     return Choice{std::move(backend), {}};
@@ -173,7 +173,7 @@ Result<Choice> choose_for(const std::string& name, const AnOrder& order, const s
   if (auto nothing = nothing_to_count(*choice->backend, events)) {
     if (name == "none") nothing->hint = "omit `--backend none` to let tally choose a backend that counts it";
     if (choice->backend->traits().has_pmu_counters)
-      nothing->hint = "`tally doctor` tells what can be counted here, and what to do";
+      nothing->hint = "`tally doctor` shows what this machine can count and how to get more";
     return fail(*std::move(nothing));
   }
   choice->event_notes = notes_of(*choice->backend, events);

@@ -24,11 +24,11 @@ Result<std::vector<OwnEvent>> own_events(const std::vector<event::Event>& events
   for (const event::Event& event : events) {
     const std::vector<perf::Encoded> kinds = perf::encode(event, cores);
     const auto refused = [&](const std::string& why) {
-      return fail(Code::cannot_measure, fmt::format("cannot count {}: {}", printable(event.asked), why),
-                  "`tally doctor` tells what can be counted here, and what to do; under `tally stat` the same program "
-                  "counts its regions without a PMU");
+      return fail(
+          Code::cannot_measure, fmt::format("cannot count {}: {}", printable(event.asked), why),
+          "`tally doctor` shows what this machine can count; `tally stat -- PROGRAM` counts regions without a PMU");
     };
-    if (kinds.size() != 1) return refused("this processor has several kinds of cores, and each counts on its own only");
+    if (kinds.size() != 1) return refused("hybrid processor: each core type counts only its own events");
     if (!kinds.front().why_none.empty()) return refused(kinds.front().why_none);
     own.push_back({kinds.front().event, kinds.front().source, kinds.front().doubt, ""});
   }
@@ -41,9 +41,9 @@ namespace {
 // Returns why a model has no count of an event in regions; empty if it has one.
 std::string why_not_in_regions(const event::Event& event, const channel::AskedModels& models) {
   const Needed needed = needed_by(event.id);
-  if (models.models.on == 0) return "nothing is simulated there: tally stat --model NAME -e EVENT does it";
+  if (models.models.on == 0) return "no machine model in this run: use `tally stat --model NAME -e EVENT`";
   if (engine::provides(models.models, needed)) return "";
-  return "it is not simulated in this run: tally stat has to be asked for it too (-e)";
+  return "not simulated in this run: name it with `tally stat -e`, too";
 }
 
 Count in_regions(const event::Event& event, const channel::AskedModels& models) {
@@ -73,12 +73,13 @@ Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& eve
 #endif
     const bool is_there = count.trust == Trust::exact || count.trust == Trust::modelled;
     any = any || is_there;
-    const std::string why = count.reason.empty() ? "it is not exact there" : count.reason;
-    own.push_back({{}, Source::engine, "", is_there ? "" : "not in regions under the engine: " + why, count.model});
+    const std::string why = count.reason.empty() ? "no exact count is available" : count.reason;
+    own.push_back(
+        {{}, Source::engine, "", is_there ? "" : "not available in regions under the engine: " + why, count.model});
   }
   if (any || events.empty()) return own;
   return fail(Code::cannot_measure, fmt::format("cannot count {}: {}", printable(events[0].asked), own[0].absent),
-              "instructions, branches by kind, loads and stores are counted there");
+              "the engine counts instructions, branches by kind, loads and stores in regions");
 }
 
 bool is_modelled(event::Id id) { return needed_by(id).any(); }

@@ -13,7 +13,7 @@ Result<std::vector<ProcessorEvent>> processor_events(const std::vector<event::Ev
                                                      const std::vector<linux::PmuDevice>& cores) {
   std::vector<ProcessorEvent> all;
   for (const event::Event& event : events) {
-    std::string why = "it is not counted by a counter of the processor";
+    std::string why = "no processor counter counts it";
     const std::size_t before = all.size();
     for (const perf::Encoded& kind : perf::encode(event, cores)) {
       const auto is_its = [&](const linux::PmuDevice& core) { return core.name == kind.source.name; };
@@ -25,7 +25,7 @@ Result<std::vector<ProcessorEvent>> processor_events(const std::vector<event::Ev
     }
     if (all.size() == before) {
       return fail(Code::cannot_measure, fmt::format("no program can read {}: {}", printable(event.asked), why),
-                  "`tally events` lists what may be counted here");
+                  "`tally events` lists the events of this machine");
     }
   }
   return all;

@@ -243,7 +243,7 @@ class Collector {
     for (const event::Event& event : job_.events()) {
       const bool hardware = event::has_modes(event::definition(event.id).kind);
       made.push_back(event_count(event, hardware ? count_of(event, tally, simulation())
-                                                 : absent("the kernel gives it for the whole command only")));
+                                                 : absent("the kernel reports it only for the whole command")));
     }
     return made;
   }
@@ -326,7 +326,7 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution, con
                                                           [&](const Image& image) { return image.first_of_program; });
   const bool all_sound = std::all_of(images.begin(), images.end(), [](const Image& image) { return image.is_sound; });
   if (all_sound && started < execution.injected) {
-    reasons.push_back(fmt::format("{} of {} programs ran natively: the engine found no memory there (see {})",
+    reasons.push_back(fmt::format("{} of {} programs ran natively: not enough memory for the engine (see {})",
                                   execution.injected - started, execution.injected, linux::limits_on_memory()));
   }
   for (const std::string& native : execution.native) {
@@ -379,8 +379,8 @@ Count software(const event::Event& event, const Execution& execution, bool count
     case event::Id::task_clock:
     case event::Id::cpu_clock:
     case event::Id::user_time:
-    case event::Id::system_time: return downgraded(native, Trust::partial, "under the engine; native would be shorter");
-    default: return downgraded(native, Trust::partial, own.empty() ? "includes the engine's own" : own);
+    case event::Id::system_time: return downgraded(native, Trust::partial, "under the engine; a native run is shorter");
+    default: return downgraded(native, Trust::partial, own.empty() ? "includes the engine's overhead" : own);
   }
 }
 
@@ -438,8 +438,8 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
   if (modelling.needed.lower && modelling.settings.own_llc == 0 &&
       std::any_of(images.begin(), images.end(), has_threads)) {
     outcome.notices.emplace_back(
-        "the threads of a process share its last level: what comes first in it differs from run to run, and so do its "
-        "counts (--llc private: one for each thread)");
+        "threads share the last-level cache of their process, so its counts vary from run to run (--llc private: one "
+        "per thread)");
   }
   if (std::string text = what_no_model_saw(total.unseen); !text.empty()) outcome.notices.push_back(std::move(text));
   if (modelling.needed.core && total.core.instructions > 0) outcome.notices.push_back(made_of(total.core, *simulation));
@@ -462,7 +462,7 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
   outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
   if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
   if (const auto reused = shared.records.header().reused; reused != 0) {
-    outcome.notices.push_back(fmt::format("{} more than tally keeps apart: each is counted with one that had ended",
+    outcome.notices.push_back(fmt::format("{} too many to count separately: each is counted with one that had ended",
                                           plural(reused, "process", "processes")));
   }
   return regions;

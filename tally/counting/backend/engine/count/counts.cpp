@@ -35,7 +35,7 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   if ((is_of_last_level(event.id) || is_time) && (tally.without & channel::model_llc)) {
     const auto bytes = static_cast<std::int64_t>(8 * tally::models::shared_words(simulation.machine.caches));
     return absent(
-        fmt::format("there was no memory for the last level's table ({}; see `ulimit -v`)", bytes_text(bytes)));
+        fmt::format("not enough memory for the table of the last level ({}; see `ulimit -v`)", bytes_text(bytes)));
   }
   const auto value =
       is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.totals, tally.models);
@@ -44,7 +44,7 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   // run reports how many there are.
   constexpr std::uint64_t one_of = 10;
   if (is_time && tally.core.unknown > tally.core.instructions / one_of)
-    return absent("the core model has no timing for more than 10 % of the instructions that ran");
+    return absent("the core model has no timing for more than 10 % of the executed instructions");
   Count count = exact(*value, Source::engine);
   count.trust = Trust::modelled;
   count.model = model_of(event.id, simulation);
@@ -62,8 +62,8 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   }
   if ((tally.without & bits_of(needed_by(event.id))) != 0) {
     return downgraded(count, Trust::partial,
-                      "what some threads did is not in it: there was no memory for their models, a program wrote over "
-                      "what it had handed on, or a process ran on after its parent had ended");
+                      "some threads are missing: not enough memory for their models, a program overwrote its records, "
+                      "or a process outlived its parent");
   }
   return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
 }
@@ -81,8 +81,7 @@ Count count_of(const event::Event& event, const Tally& tally, const Simulation* 
   if (is_modelled && !needed_by(event.id).any()) return absent(why_it_needs_a_pmu(event));
   if (is_modelled && simulation == nullptr && event.mode != event::Mode::kernel) {
     return absent(
-        "needs a PMU, or a machine to simulate: the kernel describes no caches of this one, name another by "
-        "--model");
+        "needs a PMU or a machine model: the kernel describes no caches of this machine; name a model with --model");
   }
   if (event.mode == event::Mode::kernel) return absent("the engine counts user mode only");
   Count count = is_modelled            ? modelled(event, tally, *simulation)

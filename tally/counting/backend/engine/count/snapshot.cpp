@@ -124,7 +124,7 @@ std::vector<Count> LiveMeter::read() {
     // Models report at the end only.
     counts.push_back(kind == event::Kind::hardware ? count_of(event, tally)
                      : kernel_event(event.id)      ? software_while_running(event, statistics)
-                                                   : absent("known at the end only"));
+                                                   : absent("available only at the end"));
   }
   return counts;
 }

@@ -280,7 +280,7 @@ std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modellin
   std::uint32_t slots = 0;
   for (const event::Event& event : job.events()) {
     if (!event::has_modes(event::definition(event.id).kind)) {
-      if (!job.has_usual_events()) made.push_back({&event, {}, "the kernel gives it for the whole command only"});
+      if (!job.has_usual_events()) made.push_back({&event, {}, "the kernel reports it only for the whole command"});
       continue;
     }
     const Count count = count_of(event, {}, modelling.simulation ? &*modelling.simulation : nullptr);

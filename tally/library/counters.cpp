@@ -23,7 +23,7 @@ Error as_error(const Error& error) { return error; }
 Error not_opened(const Shared& shared, const detail::NotOpened& failed) {
   const event::Event& event = shared.events[failed.event];
   std::string why = backend::why_refused(failed.os_errno, event);
-  std::string hint = "`tally doctor` tells what can be counted here, and what to do";
+  std::string hint = "`tally doctor` shows what this machine can count and how to get more";
   if (failed.event > 0) {
     why += fmt::format("; {} before it could be counted together", failed.event);
     hint = "fewer events, or two Counters: a region's events are counted at the same time";

@@ -252,7 +252,7 @@ Result<Counts> count_attached(const CountOrder& order, const std::vector<linux::
   for (std::size_t i = 0; i < counts.size(); ++i) {
     outcome.counts.push_back(
         event_count(order.events[i], conductor.began() ? attached_count(order.events[i], counts[i], outcome.duration)
-                                                       : absent("it was over before counting was to begin")));
+                                                       : absent("it ended before counting began")));
   }
   return outcome;
 }

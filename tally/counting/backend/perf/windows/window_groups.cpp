@@ -83,7 +83,7 @@ Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<l
                 "`tally doctor` tells what can be counted here");
   };
   const auto kinds = encode(asked.event, cores);
-  if (kinds.size() > 1) return refused("this processor has several kinds of cores, and each counts on its own only");
+  if (kinds.size() > 1) return refused("hybrid processor: each core type counts only its own events");
   if (!kinds.front().why_none.empty()) return refused(kinds.front().why_none);
   WindowEvents opened;
   opened.every = asked.every;

@@ -15,7 +15,7 @@ TEST(EventTable, names_are_known_to_events_event_and_stat) {
   const TemporaryFile file("made-up.json", table);
   const Finished events = tally({"events", "--event-table", file.path(), "MADE_UP"});
   EXPECT_EQ(events.code(), 0) << events.err;
-  EXPECT_TRUE(holds(events.out, "Events of the table that was given:")) << events.out;
+  EXPECT_TRUE(holds(events.out, "Events of the table given with --event-table:")) << events.out;
   EXPECT_TRUE(holds(events.out, "branches of a made-up core")) << events.out;
   const Finished event = tally({"event", "--event-table", file.path(), "made_up.branches"});
   EXPECT_EQ(event.code(), 0) << event.err;

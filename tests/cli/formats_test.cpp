@@ -78,10 +78,10 @@ TEST(Formats, an_ending_that_no_format_has_is_refused) {
       {{"profile"}, "x.csv", ".speedscope.json, .pb.gz, .pprof, .pgo, .afdo, .html, .json;"},
       {{"export", stored}, "x.zip", ".csv, .json, .jsonl;"},
       {{"export", memory}, "x.zip", ".csv, .json, .html, .lens-csv;"},
-      {{"report", memory}, "x.csv", "the endings are: .html, .htm\n"},
+      {{"report", memory}, "x.csv", "the suffixes are: .html, .htm\n"},
       {{"memory", "clock"}, "x.jsonl", ".csv, .json, .html, .lens-csv;"},
-      {{"verify", "--quick"}, "x.html", "the endings are: .json;"},
-      {{"discover"}, "x.html", "the endings are: .jsonl\n"},
+      {{"verify", "--quick"}, "x.html", "the suffixes are: .json;"},
+      {{"discover"}, "x.html", "the suffixes are: .jsonl\n"},
       {{"watch", "-n", "1"}, "x.html", ".csv, .json, .jsonl;"},
   };
   for (const auto& one : cases) {
@@ -90,7 +90,7 @@ TEST(Formats, an_ending_that_no_format_has_is_refused) {
     const Finished refused =
         tally(with(with(one.words, {"-o", file.path()}), has_program ? Words{"--", "true"} : Words{}));
     EXPECT_EQ(refused.code(), 2) << one.words[0] << refused.err;
-    EXPECT_TRUE(holds(refused.err, "no format of this command has the ending of '" + file.path() + "'"))
+    EXPECT_TRUE(holds(refused.err, "no format of this command has the file name suffix of '" + file.path() + "'"))
         << one.words[0] << refused.err;
     EXPECT_TRUE(holds(refused.err, one.endings)) << one.words[0] << refused.err;
     EXPECT_FALSE(file.content());
@@ -255,7 +255,7 @@ TEST(Formats, append_goes_on_and_refuses_what_it_did_not_begin) {
   const Finished refused = tally({"stat", "--backend", "none", "--format", "csv", "--append", "-o", other.path(), "-e",
                                   "page-faults", "--", "touch", trace.path()});
   EXPECT_EQ(refused.code(), 2);
-  EXPECT_TRUE(holds(refused.err, "another header, 'run,value'")) << refused.err;
+  EXPECT_TRUE(holds(refused.err, "different header, 'run,value'")) << refused.err;
   EXPECT_FALSE(trace.content()) << "it must be told before the program runs";
   EXPECT_EQ(other.content(), "run,value\r\n1,2\r\n");
 }
@@ -353,7 +353,7 @@ TEST(Formats, hpctools_files_are_read) {
                                                              "7890,0,65550,1777,145,2302,1917\r\n"));
   const Finished csv = tally({"export", rows.path()});
   EXPECT_EQ(csv.code(), 0) << csv.err;
-  EXPECT_TRUE(holds(csv.out, "\r\n1,,,,,,instructions,7890,partial,,,,\"as the file says, which")) << csv.out;
+  EXPECT_TRUE(holds(csv.out, "\r\n1,,,,,,instructions,7890,partial,,,,\"copied from the file, which")) << csv.out;
   EXPECT_TRUE(holds(csv.out, "1,,,,,,cycles,,absent,,,,0 in every row")) << csv.out;
   EXPECT_TRUE(holds(tally({"export", "--format", "table", rows.path()}).out, "a file of HPCTool's form"));
   const TemporaryFile stored("hpctool.json", tally({"export", "--format", "json", rows.path()}).out);
@@ -391,7 +391,7 @@ TEST(Formats, hpctools_file_that_tally_wrote_is_believed_as_far_as_it_was_measur
   std::filesystem::remove(rows.path() + ".meta.jsonl");
   const std::string alone = tally({"export", rows.path()}).out;
   EXPECT_TRUE(holds(alone, "1,,,,,,cycles,")) << alone;
-  EXPECT_TRUE(holds(alone, ",partial,,,,\"as the file says, which does not say who counted\"")) << alone;
+  EXPECT_TRUE(holds(alone, ",partial,,,,\"copied from the file, which does not name the backend\"")) << alone;
   EXPECT_FALSE(holds(alone, "counted,")) << alone;
 }
 

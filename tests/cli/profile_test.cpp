@@ -247,7 +247,7 @@ TEST_F(Profile, names_code_that_was_made_meanwhile) {
   std::filesystem::remove("/tmp/perf-" + one.json["threads"][0]["pid"].dump() + ".map");
   const TemporaryFile file("table");
   tally({"profile", "-q", "-o", file.path(), "--", PROFILED, "make"});
-  EXPECT_EQ(file.content().value_or("has no names of functions").find("has no names of functions"), std::string::npos);
+  EXPECT_EQ(file.content().value_or("has no function names").find("has no function names"), std::string::npos);
 }
 
 TEST_F(Profile, names_a_file_that_is_gone) {
@@ -257,7 +257,7 @@ TEST_F(Profile, names_a_file_that_is_gone) {
   const Finished table = tally({"profile", "-q", "--", copy.path(), "remove"});
   EXPECT_EQ(table.code(), 0);
   EXPECT_NE(table.err.find("main "), std::string::npos) << table.err;
-  EXPECT_EQ(table.err.find("has no names of functions"), std::string::npos) << table.err;
+  EXPECT_EQ(table.err.find("has no function names"), std::string::npos) << table.err;
 }
 
 /// Without symbols functions are known by where they begin, if they can be unwound.

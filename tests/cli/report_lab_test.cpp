@@ -38,7 +38,7 @@ TEST(ReportLab, a_file_that_is_damaged_is_refused) {
   const TemporaryFile file("run.json", "{\"tally_lab\": 1, \"file\": \"x\", \"end\": {}}");
   const Finished finished = tally({"report", "-o", "-", file.path()});
   EXPECT_EQ(finished.code(), 2);
-  EXPECT_TRUE(holds(finished.err, "is no run of `tally lab --json`")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "is not a result of `tally lab --json`")) << finished.err;
 }
 
 class ReportLabBrowser : public Browser {};

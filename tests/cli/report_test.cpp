@@ -29,7 +29,7 @@ TEST(Report, usage) {
       {{"report", not_json.path(), "-o", "-"}, 2, "not a file format that tally reads"},
       {{"report", page.path(), "-o", "-"}, 2, "it is already a page"},
       {{"report", golden_memory, "-o", golden_memory}, 2, "its results would be lost"},
-      {{"report", broken.path(), "-o", "-"}, 2, "is no result of `tally memory`: "},
+      {{"report", broken.path(), "-o", "-"}, 2, "is not a result of `tally memory`: "},
       {{"report", golden_memory, "-o", "/nowhere/page.html"}, 125, "/nowhere/page.html"},
   };
   for (const auto& one : cases) {

@@ -137,7 +137,7 @@ TEST_F(Vectors, make_the_phases_of_a_page) {
   std::ofstream(path("w.bb"), std::ios::app) << "T:1:1\n";
   const Finished many = tally({"report", path("w.csv"), "--bbv", path("w.bb"), "-o", path("page.html")});
   EXPECT_EQ(many.code(), 2);
-  EXPECT_NE(many.err.find("vectors, and the thread"), std::string::npos) << many.err;
+  EXPECT_NE(many.err.find("vectors, but thread"), std::string::npos) << many.err;
   std::ofstream(path("w.bb")) << "T:1:1 :x\n";
   const Finished none = tally({"report", path("w.csv"), "--bbv", path("w.bb"), "-o", path("page.html")});
   EXPECT_EQ(none.code(), 2);

@@ -307,7 +307,7 @@ TEST(FormatsWithoutAPlaceForParts, AreRefusedBeforeTheProgramRuns) {
       words.insert(words.end(), format.begin(), format.end());
       const Finished finished = tally(stat_words(words, {"touch", trace.path()}));
       EXPECT_EQ(finished.code(), 2) << finished.err;
-      EXPECT_NE(finished.err.find("no place for a part of a program"), std::string::npos) << finished.err;
+      EXPECT_NE(finished.err.find("cannot represent regions of a program"), std::string::npos) << finished.err;
       EXPECT_FALSE(trace.content());
     }
   }
@@ -322,7 +322,7 @@ TEST(FormatsWithoutAPlaceForParts, AreRefusedForStoredResultsToo) {
   const Finished refused = tally({"export", "--format", "hpctool", stored.path()});
   EXPECT_EQ(refused.code(), 2);
   EXPECT_EQ(refused.out, "");
-  EXPECT_NE(refused.err.find("no place for a part of a program"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("cannot represent regions of a program"), std::string::npos) << refused.err;
   EXPECT_NE(tally({"export", stored.path()}).out.find(",known,instructions:u,63,exact"), std::string::npos);
 }
 

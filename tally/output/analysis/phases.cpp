@@ -93,19 +93,19 @@ Result<void> add_vectors(result::WindowSeries& series, std::string_view text, co
       ++row;
       if (!differs) continue;
       return fail(Code::bad_usage,
-                  fmt::format("'{}' is of another run: line {} has {:.0f} instructions, and the window {}",
+                  fmt::format("'{}' is from a different run: line {} has {:.0f} instructions, but the window has {}",
                               printable(name), number, instructions, series.lengths[row - 1]),
-                  "rows and vectors are of one run of tally sample");
+                  "use rows and vectors of the same run of tally sample");
     }
     return fail(Code::bad_usage, fmt::format("'{}' holds no basic-block vectors: line {}", printable(name), number),
-                "a line is T:BLOCK:COUNT :BLOCK:COUNT …, as tally sample --bbv writes it");
+                "expected lines like T:BLOCK:COUNT :BLOCK:COUNT …, as written by tally sample --bbv");
   }
   const std::size_t vectors = series.points.size() / phase::projected_dimensions;
   if (vectors == series.rows()) return {};
   return fail(Code::bad_usage,
-              fmt::format("'{}' has {} vectors, and the thread {} of {} {} windows", printable(name), vectors,
+              fmt::format("'{}' has {} vectors, but thread {} of {} has {} windows", printable(name), vectors,
                           series.tid, printable(series.program), series.rows()),
-              "rows and vectors are of one run of tally sample");
+              "use rows and vectors of the same run of tally sample");
 }
 
 Phases find_phases(const result::Windows& windows) {

@@ -58,7 +58,7 @@ class Comparison {
     match_events();
     if (made_.events.empty())
       return fail(Code::bad_usage, "the two profiles have no event in common",
-                  "tally profile -e EVENTS chooses what is counted");
+                  "record both with the same events: tally profile -e EVENTS");
     match_functions();
     add_counts();
     match_lines();
@@ -266,18 +266,18 @@ std::vector<std::string> ProfileDifference::names(bool whole) const {
 std::string ProfileDifference::caution() const {
   if (before->is_sampled() != after->is_sampled())
     return std::string("sampled ") + (after->is_sampled() ? "after" : "before") +
-           " only, and counted exactly on the other side: take both with one --backend";
+           " only, and counted exactly on the other side: use the same --backend for both";
   for (std::size_t e = 0; e < events.size(); ++e) {
     const std::string &one = before->stat.events[in_before[e]].total.count.model,
                       &other = after->stat.events[in_after[e]].total.count.model;
     if (one != other)
       return fmt::format(
-          "{} is of another machine before ({}) and after ({}): take both with one --model and --precision", events[e],
-          one.empty() ? "none" : one, other.empty() ? "none" : other);
+          "{}: the machine models differ before ({}) and after ({}): use the same --model and --precision for both",
+          events[e], one.empty() ? "none" : one, other.empty() ? "none" : other);
   }
   if (before->inlines_apart == after->inlines_apart) return "";
-  return std::string("inlined functions count for themselves ") + (after->inlines_apart ? "after" : "before") +
-         " only: take both with --inlines, or both without";
+  return std::string("inlined functions are listed separately ") + (after->inlines_apart ? "after" : "before") +
+         " only: record both with --inlines, or both without";
 }
 
 Result<ProfileDifference> difference_of(const result::Profile& before, const result::Profile& after) {

@@ -40,7 +40,7 @@ std::vector<std::string> nameless_lines(const result::Profile& profile) {
   const std::vector<std::string> names = object_names(profile, true);
   for (const std::uint32_t object : nameless)
     if (const std::string& why = profile.objects[object].why_nameless; !why.empty())
-      lines.push_back(fmt::format("{} has no names of functions: {}", names[object], why));
+      lines.push_back(fmt::format("{} has no function names: {}", names[object], why));
   return lines;
 }
 
@@ -53,7 +53,7 @@ std::vector<std::string> unread_lines(const result::Profile& profile) {
           fmt::format("{}: debug information was not read, so inlined functions and lines may be missing: {}",
                       object.name, object.unread[i]));
     if (object.unread.size() > most)
-      lines.push_back(fmt::format("{}: neither was that of {} more files", object.name, object.unread.size() - most));
+      lines.push_back(fmt::format("{}: the same for {} more files", object.name, object.unread.size() - most));
   }
   return lines;
 }

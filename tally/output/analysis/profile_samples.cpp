@@ -24,19 +24,19 @@ bool is_fault(const std::string& name) { return name.find("fault") != std::strin
 
 /// Where the instruction of a sample is, as seen from the event.
 std::string skid(const result::EventSampling& how, const std::string& name) {
-  if (!how.by_hardware && is_fault(name)) return "each at the instruction that faulted, or was waiting for it";
+  if (!how.by_hardware && is_fault(name)) return "each at the instruction that faulted or waited for the page";
   if (!how.by_hardware)
     return how.user_only ? "each where a timer interrupted the program"
-                         : "each where a timer interrupted the program, or the kernel next let itself be interrupted";
+                         : "each where a timer interrupted the program, or where the kernel next enabled interrupts";
   if (how.precise >= 2) return "each at the instruction that counted (precise_ip 2)";
-  if (how.precise == 1) return "each at the instruction behind the one that counted, always as far (precise_ip 1)";
-  return "each some instructions behind the one that counted: this PMU is not precise, so that functions are near the "
-         "truth and single lines may be a neighbour's";
+  if (how.precise == 1) return "each at a constant distance after the instruction that counted (precise_ip 1)";
+  return "each some instructions after the one that counted: this PMU is not precise; counts of functions are close, "
+         "but a line may get the counts of a neighbouring line";
 }
 
 std::string rate(const result::EventSampling& how, const std::string& name) {
   if (how.every == 0)
-    return fmt::format("{} times a second on a processor", thousands(static_cast<std::int64_t>(how.frequency)));
+    return fmt::format("{} times per second and CPU", thousands(static_cast<std::int64_t>(how.frequency)));
   const std::string number = thousands(static_cast<std::int64_t>(how.every));
   return is_clock(name) ? fmt::format("every {} ns", number) : fmt::format("one of {}", number);
 }
@@ -139,13 +139,13 @@ std::vector<std::string> sampling_lines(const result::Profile& profile) {
   for (std::size_t e = 0; e < profile.sampling.size(); ++e) {
     const result::EventSampling& how = profile.sampling[e];
     const std::string name = profile.stat.events[e].total.name.text();
-    std::string text = how.of_all() ? fmt::format("{}: every single one", name)
-                                    : fmt::format("{}: sampled, {}", name, rate(how, name));
+    std::string text =
+        how.of_all() ? fmt::format("{}: every one", name) : fmt::format("{}: sampled, {}", name, rate(how, name));
     text += "; " + skid(how, name);
     if (how.user_only) text += "; of user mode only";
     lines.push_back(std::move(text));
     if (!how.of_all() && how.counted > 0)
-      lines.push_back(fmt::format("{} samples stand for {:.1f} % of the {} that were counted", thousands(how.samples),
+      lines.push_back(fmt::format("{} samples represent {:.1f} % of the {} counted", thousands(how.samples),
                                   100.0 * static_cast<double>(whole(profile, e)) / static_cast<double>(how.counted),
                                   counted_text(profile.stat.events[e].total, how.counted)));
   }

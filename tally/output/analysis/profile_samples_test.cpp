@@ -54,8 +54,7 @@ TEST(ProfileOfSamples, has_intervals_in_its_table) {
   EXPECT_NE(table.find("22.42 – 27.78 %"), std::string::npos) << table;
   EXPECT_NE(table.find("trust: sampled"), std::string::npos) << table;
   EXPECT_NE(table.find("cycles:u: sampled, one of 100; each some instructions behind"), std::string::npos) << table;
-  EXPECT_NE(table.find("1,000 samples stand for 50.0 % of the 200,000 cycles:u that were counted"), std::string::npos)
-      << table;
+  EXPECT_NE(table.find("1,000 samples represent 50.0 % of the 200,000 cycles:u counted"), std::string::npos) << table;
   EXPECT_EQ(table.find("are cut"), std::string::npos) << table;
 }
 
@@ -65,7 +64,7 @@ TEST(ProfileOfSamples, says_what_was_counted_with_its_unit) {
   clock.stat.events[0].total.unit = Unit::nanoseconds;
   clock.sampling[0].counted = 1'203'000'000;
   const std::string table = profile_table(clock, {});
-  EXPECT_NE(table.find("of the 1.203 s of cpu-clock that were counted"), std::string::npos) << table;
+  EXPECT_NE(table.find("of the 1.203 s of cpu-clock counted"), std::string::npos) << table;
 }
 
 TEST(ProfileOfSamples, has_none_where_every_event_is_one) {
@@ -73,7 +72,7 @@ TEST(ProfileOfSamples, has_none_where_every_event_is_one) {
   all.sampling[0].every = 1;
   const std::string table = profile_table(all, {});
   EXPECT_EQ(table.find("interval"), std::string::npos) << table;
-  EXPECT_NE(table.find("every single one"), std::string::npos) << table;
+  EXPECT_NE(table.find("every one"), std::string::npos) << table;
 }
 
 TEST(ProfileOfSamples, says_where_stacks_are_cut) {

@@ -180,10 +180,9 @@ Result<Style> append_csv(std::string_view existing, Style style) {
   const std::string wanted = csv_row(header, style.separator);
   if (!rest.starts_with(wanted + "\r\n") && !rest.starts_with(wanted + "\n")) {
     const std::string found(rest.substr(0, rest.find_first_of("\r\n")));
-    return fail(
-        Code::bad_usage,
-        fmt::format("cannot append: the file begins with another header, '{}'", printable(found.substr(0, 200))),
-        fmt::format("this version writes '{}'; give it a file of its own", wanted));
+    return fail(Code::bad_usage,
+                fmt::format("cannot append: the file has a different header, '{}'", printable(found.substr(0, 200))),
+                fmt::format("this version writes '{}'; use another file", wanted));
   }
   std::int64_t last = 0;
   const char separator = style.separator.front();
@@ -191,7 +190,7 @@ Result<Style> append_csv(std::string_view existing, Style style) {
     if (const auto run = parse_integer(row->front())) last = std::max(last, *run);
   }
   if (last >= std::numeric_limits<int>::max())
-    return fail(Code::bad_usage, fmt::format("cannot append: the number of a run in the file, {}, is too large", last));
+    return fail(Code::bad_usage, fmt::format("cannot append: run number {} in the file is too large", last));
   style.header = false;
   style.first_run = static_cast<int>(last) + 1;
   return style;

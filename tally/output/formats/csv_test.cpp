@@ -198,7 +198,7 @@ TEST(Csv, goes_on_behind_nothing_else) {
     const auto style = append_csv(other, {});
     ASSERT_FALSE(style) << other;
     EXPECT_EQ(style.error().code, Code::bad_usage);
-    EXPECT_NE(style.error().message.find("another header"), std::string::npos);
+    EXPECT_NE(style.error().message.find("different header"), std::string::npos);
   }
   Style semicolons;
   semicolons.separator = ";";
@@ -212,7 +212,7 @@ TEST(Hpctool, has_the_documents_columns_in_its_order) {
 }
 
 TEST(Hpctool, refuses_what_has_no_place_in_it) {
-  EXPECT_NE(hpctool(sample(), {}).error().message.find("needs ref-cycles as well"), std::string::npos);
+  EXPECT_NE(hpctool(sample(), {}).error().message.find("needs ref-cycles too"), std::string::npos);
   result::Stat stat = sample_hpctool();
   stat.runs[0].counts[2].count = absent("the counter never ran");
   const auto absent_one = hpctool(stat, {});

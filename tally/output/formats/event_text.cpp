@@ -55,7 +55,7 @@ const char* type_name(std::uint32_t type) {
 std::string perf_words(const event::Explanation& one) {
   if (!one.perf) return "";
   std::string text = one.perf->type ? fmt::format("type {}{}", *one.perf->type, type_name(*one.perf->type))
-                                    : std::string("type: that of the PMU, which is not here");
+                                    : std::string("type: that of the PMU, which this machine lacks");
   text += fmt::format(", config 0x{:x}", one.perf->config);
   if (one.perf->config1) text += fmt::format(", config1 0x{:x}", one.perf->config1);
   if (one.perf->config2) text += fmt::format(", config2 0x{:x}", one.perf->config2);
@@ -178,8 +178,8 @@ std::string event_text(const Explained& explained) {
   text += line("counters", one.counters);
   if (one.selector) text += selector_block(*one.selector);
   text += processors_block(one);
-  text += list_block("What goes wrong:", pitfall_lines(one));
-  return text + list_block("Of what was asked:", one.event.notes);
+  text += list_block("Known problems:", pitfall_lines(one));
+  return text + list_block("Notes on the request:", one.event.notes);
 }
 
 std::string event_json(const std::vector<Explained>& explained) {

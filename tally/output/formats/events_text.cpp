@@ -23,7 +23,7 @@ const char* heading(Origin origin) {
     case Origin::processor: return "Events of this machine's processor, by libpfm4:";
     case Origin::others: return "Events of other processors, by libpfm4:";
     case Origin::apple: return "Events of Apple's M1:";
-    case Origin::given: return "Events of the table that was given:";
+    case Origin::given: return "Events of the table given with --event-table:";
   }
   return "";
 }

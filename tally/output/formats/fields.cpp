@@ -131,8 +131,7 @@ std::string interval_fields(const result::Interval& interval, const Style& style
 
 Result<std::string> fields(const result::Stat& stat, const Style& style) {
   if (style.per_process || style.per_thread) {
-    return fail(Code::bad_usage, "the fields of -x have no place for processes and threads",
-                "`--format csv` has columns for them");
+    return fail(Code::bad_usage, "the fields of -x cannot represent processes and threads", "use `--format csv`");
   }
   return Lines(stat, style).text();
 }

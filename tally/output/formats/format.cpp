@@ -71,9 +71,10 @@ Result<void> check_ending(std::string_view output, const std::vector<const Forma
   if (std::any_of(formats.begin(), formats.end(), asks)) return {};
   const std::vector<const Format*>& every = report::formats();
   if (!is_file_type(ending_of(output)) && std::none_of(every.begin(), every.end(), asks)) return {};
-  std::string hint = "the endings are: " + join(endings_of(formats), ", ");
+  std::string hint = "the suffixes are: " + join(endings_of(formats), ", ");
   if (has_option) hint += fmt::format("; or name the format: --format {}", join(names_of(formats), "|"));
-  return fail(Code::bad_usage, fmt::format("no format of this command has the ending of '{}'", printable(output)),
+  return fail(Code::bad_usage,
+              fmt::format("no format of this command has the file name suffix of '{}'", printable(output)),
               std::move(hint));
 }
 
@@ -141,8 +142,8 @@ std::string reader_lines(const std::vector<const Format*>& formats, std::span<co
 
 Result<std::vector<result::AnyResult>> read_results(const Format& format, const StoredFile& file) {
   if (format.read != nullptr) return format.read(file);
-  return fail(Code::bad_usage, fmt::format("'{}' has the rows of a result, not all of it", printable(file.name)),
-              fmt::format("the JSON that was written beside it has: tally export {}.meta.json", printable(file.name)));
+  return fail(Code::bad_usage, fmt::format("'{}' has only the rows of a result", printable(file.name)),
+              fmt::format("use the JSON file written with it: tally export {}.meta.json", printable(file.name)));
 }
 
 const Format* recognised_format(const std::vector<const Format*>& formats, std::span<const Kind> kinds,

@@ -49,15 +49,15 @@ TEST(Registry, chooses_by_the_name_then_by_the_output_then_the_usual_format) {
 TEST(Registry, refuses_the_endings_of_other_formats_and_unknown_ones) {
   for (const char* name : {"a.html", "out/a.json.gz", "a.zip", "a.lens-csv", "a.collapsed", "callgrind.out.17"})
     EXPECT_EQ(chosen(stat_formats(), "", name),
-              "no format of this command has the ending of '" + std::string(name) +
-                  "'; the endings are: .csv, .json, .jsonl; or name the format: --format table|csv|json|hpctool");
+              "no format of this command has the file name suffix of '" + std::string(name) +
+                  "'; the suffixes are: .csv, .json, .jsonl; or name the format: --format table|csv|json|hpctool");
   for (const char* name : {"a.txt", "a.log", "a.out", "a", ".hidden", "a.html/b", "run.2026-11-26", "tmp.aB3dEfGhIj",
                            "-", "/dev/stdout", ""})
     EXPECT_EQ(chosen(stat_formats(), "", name), "table") << name;
   EXPECT_EQ(chosen(stat_formats(), "csv", "a.html"), "csv") << "an explicit format may have any name";
   const auto refused = check_ending("a.html", formats_of(Kind::verify), false);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().hint, "the endings are: .json");
+  EXPECT_EQ(refused.error().hint, "the suffixes are: .json");
 }
 
 TEST(Registry, takes_the_longest_ending_and_beginnings) {

@@ -81,16 +81,16 @@ TEST(Stored, what_is_no_result_is_told) {
       {"{", "it ends within a value at line 1, column 2"},
       {"{", "the file is incomplete"},
       {"a,b\n1,2\n", "it is not JSON"},
-      {"[]", "it is no JSON object with a schema"},
-      {"{}", "it is no JSON object with a schema"},
-      {R"({"schema":"tally-stat/3"})", "its schema is \"tally-stat/3\", and this version reads"},
+      {"[]", "it is not a JSON object with a schema"},
+      {"{}", "it is not a JSON object with a schema"},
+      {R"({"schema":"tally-stat/3"})", "its schema is \"tally-stat/3\"; this version reads"},
       {R"({"schema":"tally-stat/2"})", "it has no key 'command'"},
       {R"({"schema":"tally-stat/2","command":["x"],"backend":7})", "/backend must be a string, but is a number"}};
   for (const auto& one : wrong) {
     const auto stats = result::read_stats(one.text, "file.json");
     ASSERT_FALSE(stats) << one.text;
     EXPECT_EQ(stats.error().code, Code::bad_usage);
-    EXPECT_NE(stats.error().message.find("'file.json' is no result"), std::string::npos);
+    EXPECT_NE(stats.error().message.find("'file.json' is not a result"), std::string::npos);
     EXPECT_NE(stats.error().message.find(one.said), std::string::npos) << stats.error().message;
   }
 }
@@ -105,7 +105,7 @@ TEST(Stored, a_process_of_a_run_that_is_not_there_is_told) {
     damaged.replace(at + place.size() - 2, 1, run);
     const auto stats = result::read_stats(damaged, "damaged");
     ASSERT_FALSE(stats) << run;
-    EXPECT_NE(stats.error().message.find("a run that is not in it"), std::string::npos) << stats.error().message;
+    EXPECT_NE(stats.error().message.find("a run that is missing"), std::string::npos) << stats.error().message;
   }
 }
 

@@ -28,7 +28,7 @@ Result<std::vector<std::size_t>> places(const std::vector<EventName>& events) {
   const std::string hint =
       fmt::format("for example: -e {},branches,branch-misses,cache-references,cache-misses", fmt::join(fixed, ","));
   if (!missing.empty()) {
-    return fail(Code::bad_usage, "the format hpctool needs " + join(missing, " and ") + " as well", hint);
+    return fail(Code::bad_usage, "the format hpctool needs " + join(missing, " and ") + " too", hint);
   }
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (std::find(result.begin(), result.begin() + fixed.size(), i) == result.begin() + fixed.size()) {
@@ -37,8 +37,8 @@ Result<std::vector<std::size_t>> places(const std::vector<EventName>& events) {
   }
   if (result.size() == fixed.size() + others) return result;
   return fail(Code::bad_usage,
-              fmt::format("the format hpctool has columns for exactly {} events beside {}: {} were asked for", others,
-                          fmt::join(fixed, ", "), result.size() - fixed.size()),
+              fmt::format("the format hpctool has columns for exactly {} events in addition to {}; {} were requested",
+                          others, fmt::join(fixed, ", "), result.size() - fixed.size()),
               hint);
 }
 
@@ -62,8 +62,7 @@ Result<void> fits_hpctool(const std::vector<EventName>& events) {
 
 Result<std::string> hpctool(const result::Stat& stat, const Style& style) {
   if (style.per_process || style.per_thread) {
-    return fail(Code::bad_usage, "the format hpctool has no columns for processes and threads",
-                "`--format csv` has them");
+    return fail(Code::bad_usage, "the format hpctool cannot represent processes and threads", "use `--format csv`");
   }
   const auto order = places(names(stat));
   if (!order) return fail(order.error());
@@ -99,7 +98,7 @@ Result<Style> append_hpctool(std::string_view existing, Style style) {
   if (found != wanted) {
     return fail(Code::bad_usage,
                 fmt::format("cannot append: the file begins with '{}'", printable(found.substr(0, 200))),
-                fmt::format("this format writes '{}'; give it a file of its own", wanted));
+                fmt::format("this format writes '{}'; use another file", wanted));
   }
   style.header = false;
   return style;

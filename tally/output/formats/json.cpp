@@ -243,15 +243,15 @@ Result<Style> append_json(std::string_view existing, Style style) {
   const std::string_view first = existing.substr(0, existing.find('\n'));
   const Json line = Json::parse(first, nullptr, false);
   if (!line.is_object() || !line.contains("schema")) {
-    return fail(Code::bad_usage, "cannot append: the file does not hold one JSON object a line",
-                "`--append` makes such a file, when it begins one; give it a file of its own");
+    return fail(Code::bad_usage, "cannot append: the file does not have one JSON object per line",
+                "use another file: with `--append`, tally creates it in this form");
   }
   // Every line names its own schema, and a reader of this version reads both.
   if (line["schema"] != "tally-stat/2" && line["schema"] != "tally-stat/1") {
     return fail(
         Code::bad_usage,
-        "cannot append: the file holds objects of the schema " + json_text(line["schema"]) + ", not \"tally-stat/2\"",
-        "give it a file of its own");
+        "cannot append: the file has objects of the schema " + json_text(line["schema"]) + ", not \"tally-stat/2\"",
+        "use another file");
   }
   style.one_line = true;
   return style;

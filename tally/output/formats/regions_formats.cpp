@@ -15,7 +15,7 @@ AnyResults read_regions_json(const StoredFile& file) {
   auto program = result::read_regions(file.text);
   if (!program) {
     return fail(program.error().code, fmt::format("'{}' holds no regions: {}", file.name, program.error().message),
-                "TALLY_OUTPUT=FILE.json makes a program with regions write them");
+                "run a program with regions with TALLY_OUTPUT=FILE.json set");
   }
   std::vector<result::AnyResult> all;
   all.emplace_back(*std::move(program));

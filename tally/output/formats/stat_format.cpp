@@ -8,10 +8,8 @@ Result<void> fits_parts(const StatFormat& format, bool of_parts) {
   if (!of_parts || format.has_parts) return {};
   return fail(
       Code::bad_usage,
-      fmt::format("the format {} has no place for a part of a program (--function, --from, --trap): its rows are "
-                  "those of all of it",
-                  format.name),
-      "`--format csv`, `json` and `table` have the rows of each part");
+      fmt::format("the format {} cannot represent regions of a program (--function, --from, --trap)", format.name),
+      "use `--format csv`, `json` or `table`");
 }
 
 Result<Style> append_anything(std::string_view, Style style) { return style; }

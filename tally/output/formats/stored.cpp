@@ -208,15 +208,16 @@ Stat stat_of(const Json& json) {
 }
 
 tl::unexpected<Error> broken(const std::string& name, std::string_view what) {
-  return fail(Code::bad_usage, fmt::format("'{}' is no result of `tally stat`: {}", printable(name), printable(what)),
+  return fail(Code::bad_usage,
+              fmt::format("'{}' is not a result of `tally stat`: {}", printable(name), printable(what)),
               "`tally stat --format json -o FILE` writes one");
 }
 
 Result<Stat> checked(const Json& json, const std::string& name) {
-  if (!json.is_object() || !json.contains("schema")) return broken(name, "it is no JSON object with a schema");
+  if (!json.is_object() || !json.contains("schema")) return broken(name, "it is not a JSON object with a schema");
   const Json& schema = json["schema"];
   if (!schema.is_string() || !is_schema(schema.get_ref<const std::string&>(), "tally-stat")) {
-    return broken(name, fmt::format("its schema is {}, and this version reads \"tally-stat/1\" and \"tally-stat/2\"",
+    return broken(name, fmt::format("its schema is {}; this version reads \"tally-stat/1\" and \"tally-stat/2\"",
                                     json_text(schema)));
   }
   return stat_of(json);
@@ -240,7 +241,7 @@ Result<std::vector<Stat>> read_stats(std::string_view text, const std::string& n
   } catch (const Json::exception& exception) {
     return broken(name, what_is_wrong(text, exception.what()));
   } catch (const std::out_of_range&) {
-    return broken(name, "a process belongs to a run that is not in it");
+    return broken(name, "a process belongs to a run that is missing");
   }
   if (stats.empty()) return broken(name, "it is empty");
   return stats;

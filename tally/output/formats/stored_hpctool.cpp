@@ -26,14 +26,13 @@ std::string header() { return fmt::format("{}", fmt::join(columns, ",")); }
 Result<Row> row_of(std::string_view line, const std::string& place) {
   const auto cells = split(line, ',');
   if (cells.size() != columns.size()) {
-    return fail(Code::bad_usage,
-                fmt::format("{}: {} fields, and there should be {}", place, cells.size(), columns.size()),
+    return fail(Code::bad_usage, fmt::format("{}: {} fields instead of {}", place, cells.size(), columns.size()),
                 "its columns are " + header());
   }
   Row row{};
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto number = parse_integer(trimmed(cells[i]));
-    if (!number) return fail(Code::bad_usage, fmt::format("{}: '{}' is no integer", place, printable(cells[i])));
+    if (!number) return fail(Code::bad_usage, fmt::format("{}: '{}' is not an integer", place, printable(cells[i])));
     row[i] = *number;
   }
   return row;
@@ -47,7 +46,7 @@ Count count_of(const std::vector<Row>& rows, const Row& row, std::size_t column)
   // An event may really never happen; instructions and cycles always do.
   if (column <= reference_cycles && all_zero(rows, column)) return absent("0 in every row: this counter did not count");
   if (row[column] < 0) return absent("negative: the halves of the counter were joined as signed numbers");
-  return partial(row[column], Source::none, "as the file says, which does not say who counted");
+  return partial(row[column], Source::none, "copied from the file, which does not name the backend");
 }
 
 EventCount event_count(const std::string& name, Count count) {
@@ -107,16 +106,17 @@ bool are_of(const std::vector<Stat>& stats, const std::vector<Row>& rows, const 
 bool is_hpctool(std::string_view text) { return trimmed(text.substr(0, text.find('\n'))) == header(); }
 
 std::vector<std::string> hpctool_notices(const std::vector<HpctoolRow>& rows) {
-  std::vector<std::string> said{"the file does not say whether user mode or the kernel was counted"};
+  std::vector<std::string> said{"the file does not specify whether user mode or the kernel was counted"};
   if (rows.size() < 2) return said;
   const auto same = [&](const Row& row) { return row[core_cycles] == rows.front()[core_cycles]; };
   if (std::all_of(rows.begin(), rows.end(), same) && !all_zero(rows, core_cycles)) {
-    said.push_back(fmt::format("l_cycle is {} in every row: no processor counts like that", rows.front()[core_cycles]));
+    said.push_back(fmt::format("l_cycle is {} in every row: not a plausible count", rows.front()[core_cycles]));
   }
   std::int64_t step = 0;
   for (const Row& row : rows) step = std::gcd(step, row[reference_cycles]);
   if (step > 1) {
-    said.push_back(fmt::format("ref_cycle is a multiple of {0} in every row: this counter goes in steps of {0}", step));
+    said.push_back(
+        fmt::format("ref_cycle is a multiple of {0} in every row: this counter advances in steps of {0}", step));
   }
   return said;
 }
@@ -146,7 +146,7 @@ Result<std::vector<HpctoolRow>> hpctool_rows(std::string_view text, const std::s
     rows.push_back(*row);
   }
   if (rows.empty())
-    return fail(Code::bad_usage, fmt::format("'{}' has the columns of HPCTool and no row", printable(name)));
+    return fail(Code::bad_usage, fmt::format("'{}' has the columns of HPCTool but no rows", printable(name)));
   return rows;
 }
 
@@ -159,8 +159,7 @@ Result<std::vector<Stat>> read_hpctool(std::string_view text, const std::string&
   if (described && are_of(*described, rows, names)) return described;
   Stat stat = stat_of(rows, names);
   if (described) {
-    stat.notices.emplace_back(
-        "the JSON beside the file describes other rows: nothing but the names of its columns is taken");
+    stat.notices.emplace_back("the JSON file next to it describes other rows: only its column names are used");
   }
   return std::vector{std::move(stat)};
 }

@@ -7,7 +7,7 @@ namespace {
 
 const std::string header = "ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n";
 
-constexpr const char* as_reported = "as the file says, which does not say who counted";
+constexpr const char* as_reported = "copied from the file, which does not name the backend";
 
 Stat read(const std::string& rows, const std::string& description = "") {
   const auto stats = read_hpctool(header + rows, "file.csv", description);
@@ -120,10 +120,11 @@ TEST(HpcToolFile, the_description_of_other_rows_raises_no_trust) {
 }
 
 TEST(HpcToolFile, mistakes_are_named_with_their_line) {
-  EXPECT_EQ(refusal("1,2,3,4,5,6,7\n1,2,3\n"), "'file.csv', line 3: 3 fields, and there should be 7");
-  EXPECT_EQ(refusal("1,2,3,4,five,6,7\n"), "'file.csv', line 2: 'five' is no integer");
-  EXPECT_EQ(refusal("1,2,3,4,5,6,99999999999999999999\n"), "'file.csv', line 2: '99999999999999999999' is no integer");
-  EXPECT_EQ(refusal(""), "'file.csv' has the columns of HPCTool and no row");
+  EXPECT_EQ(refusal("1,2,3,4,5,6,7\n1,2,3\n"), "'file.csv', line 3: 3 fields instead of 7");
+  EXPECT_EQ(refusal("1,2,3,4,five,6,7\n"), "'file.csv', line 2: 'five' is not an integer");
+  EXPECT_EQ(refusal("1,2,3,4,5,6,99999999999999999999\n"),
+            "'file.csv', line 2: '99999999999999999999' is not an integer");
+  EXPECT_EQ(refusal(""), "'file.csv' has the columns of HPCTool but no rows");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ WindowsHead head_of(const std::vector<HpctoolRow>& rows, const HpctoolNames& nam
     const bool dead =
         i < 3 && std::all_of(rows.begin(), rows.end(), [&](const HpctoolRow& row) { return row[i] == 0; });
     event.count = dead ? absent("0 in every row: this counter did not count")
-                       : partial(0, Source::none, "as the file says, which does not say who counted");
+                       : partial(0, Source::none, "copied from the file, which does not name the backend");
     event.count.value.reset();
     head.events.push_back(std::move(event));
     head.places.push_back(dead ? std::nullopt : std::optional(next++));
@@ -69,7 +69,7 @@ Result<Windows> read_hpctool_windows(std::string_view text, const std::string& n
   }
   Windows made = collector.take();
   made.notices = hpctool_notices(*rows);
-  made.notices.emplace_back("HPCTool's columns say neither when a window ended nor which thread it is of");
+  made.notices.emplace_back("HPCTool's columns contain neither times nor threads");
   return made;
 }
 

@@ -67,14 +67,14 @@ Result<LabRun> read_lab(std::string_view text, const std::string& file) {
   try {
     const Json json = Json::parse(text);
     if (number<int>(json.at("tally_lab")) != version) {
-      return fail(Code::bad_usage, fmt::format("'{}' is of a later version of tally lab", printable(file)));
+      return fail(Code::bad_usage, fmt::format("'{}' was written by a later version of tally lab", printable(file)));
     }
     return run_of(json);
   } catch (const Json::exception& exception) {
-    return fail(
-        Code::bad_usage,
-        fmt::format("'{}' is no run of `tally lab --json`: {}", printable(file), what_is_wrong(text, exception.what())),
-        "`tally lab --json` writes one");
+    return fail(Code::bad_usage,
+                fmt::format("'{}' is not a result of `tally lab --json`: {}", printable(file),
+                            what_is_wrong(text, exception.what())),
+                "`tally lab --json` writes one");
   }
 }
 

@@ -189,7 +189,7 @@ Result<std::vector<Memory>> read_memories(std::string_view text, const std::stri
     std::vector<Memory> all;
     for (const Json& json : objects(text)) {
       if (json.value("schema", "") != "tally-memory/1") {
-        wrong = fmt::format("its schema is not \"tally-memory/1\", which this version reads");
+        wrong = fmt::format("its schema is not \"tally-memory/1\"");
         break;
       }
       all.push_back(memory(json));
@@ -199,7 +199,7 @@ Result<std::vector<Memory>> read_memories(std::string_view text, const std::stri
     wrong = what_is_wrong(text, exception.what());
   }
   return fail(Code::bad_usage,
-              fmt::format("'{}' is no result of `tally memory`: {}", printable(name), printable(wrong)),
+              fmt::format("'{}' is not a result of `tally memory`: {}", printable(name), printable(wrong)),
               "`tally memory --format json -o FILE` writes one");
 }
 

@@ -17,14 +17,15 @@ constexpr const char* schema = "tally-profile";
 /// A number that is the place of something in a list of so many.
 std::uint32_t place(const Json& json, std::size_t size) {
   const auto at = number<std::uint64_t>(json);
-  if (at >= size) throw Json::out_of_range::create(401, "it is the number of nothing in the file", &json);
+  if (at >= size) throw Json::out_of_range::create(401, "it is an index of a missing entry", &json);
   return static_cast<std::uint32_t>(at);
 }
 
 std::vector<std::int64_t> counts(const Json& json, std::size_t events) {
   std::vector<std::int64_t> read;
   for (const Json& one : json) read.push_back(count(one));
-  if (read.size() != events) throw Json::out_of_range::create(401, "it has not one count for each event", &json);
+  if (read.size() != events)
+    throw Json::out_of_range::create(401, "the number of counts differs from the number of events", &json);
   return read;
 }
 
@@ -58,7 +59,7 @@ void read_events(const Json& json, Profile& profile) {
     profile.unplaced.push_back(number<std::int64_t>(one.at("not_placed")));
   }
   if (profile.is_sampled() && profile.sampling.size() != profile.event_count())
-    throw Json::out_of_range::create(401, "some events were sampled, and others not", &json);
+    throw Json::out_of_range::create(401, "some events were sampled, others not", &json);
 }
 
 /// A row for each line of the function, and one for what is of no line.
@@ -82,7 +83,7 @@ void read_rows(const Json& json, std::uint32_t function, Profile& profile) {
     const std::vector<std::int64_t> of_line = counts(one.at("counts"), events);
     for (std::size_t e = 0; e < events; ++e)
       if ((rest[e] -= of_line[e]) < 0)
-        throw Json::out_of_range::create(401, "the lines of a function count more than the function", &one);
+        throw Json::out_of_range::create(401, "the counts of the lines of a function exceed the function's", &one);
     std::vector<std::int64_t> samples;
     if (profile.is_sampled()) samples = counts(one.at("samples"), events);
     for (std::size_t e = 0; e < samples.size(); ++e) rest_samples[e] -= samples[e];
@@ -115,7 +116,7 @@ void check_sums(const Profile& profile, const Json& json) {
   };
   if (!fits(profile.counts, profile.repeated) ||
       !fits(profile.samples, std::vector<std::int64_t>(profile.event_count())))
-    throw Json::out_of_range::create(406, "the counts of the functions add up to more than 2^63 - 1", &json);
+    throw Json::out_of_range::create(406, "the sum of the functions' counts exceeds 2^63 - 1", &json);
 }
 
 void read_stacks(const Json& rows, Profile& profile) {
@@ -164,13 +165,13 @@ Result<Profile> read_profile(std::string_view text, const std::string& name) {
   try {
     const Json json = Json::parse(text);
     if (!is_schema(result::text(json, "schema"), schema))
-      return fail(Code::bad_usage, fmt::format("'{}' is of another schema than {}/2", printable(name), schema));
+      return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}/2", printable(name), schema));
     return profile_of(json);
   } catch (const Json::exception& exception) {
-    return fail(
-        Code::bad_usage,
-        fmt::format("'{}' is no result of `tally profile`: {}", printable(name), what_is_wrong(text, exception.what())),
-        "`tally profile --format json -o FILE` writes one");
+    return fail(Code::bad_usage,
+                fmt::format("'{}' is not a result of `tally profile`: {}", printable(name),
+                            what_is_wrong(text, exception.what())),
+                "`tally profile --format json -o FILE` writes one");
   }
 }
 

@@ -85,14 +85,14 @@ Result<Verify> read_verify(std::string_view text, const std::string& name) {
   try {
     const Json json = Json::parse(text);
     if (!is_schema(result::text(json, "schema"), schema)) {
-      return fail(Code::bad_usage, fmt::format("'{}' is of another schema than {}/2", printable(name), schema));
+      return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}/2", printable(name), schema));
     }
     return verify_of(json);
   } catch (const Json::exception& exception) {
-    return fail(
-        Code::bad_usage,
-        fmt::format("'{}' is no result of `tally verify`: {}", printable(name), what_is_wrong(text, exception.what())),
-        "`tally verify --json -o FILE` writes one");
+    return fail(Code::bad_usage,
+                fmt::format("'{}' is not a result of `tally verify`: {}", printable(name),
+                            what_is_wrong(text, exception.what())),
+                "`tally verify --json -o FILE` writes one");
   }
 }
 

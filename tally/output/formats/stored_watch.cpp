@@ -31,7 +31,7 @@ WatchKind kind(const std::string& word) {
        {WatchKind::core, WatchKind::socket, WatchKind::system, WatchKind::process, WatchKind::group}) {
     if (word == name(one)) return one;
   }
-  throw Json::other_error::create(501, fmt::format("there are no rows of kind '{}'", printable(word)), nullptr);
+  throw Json::other_error::create(501, fmt::format("unknown kind of row '{}'", printable(word)), nullptr);
 }
 
 using Codes = std::map<std::string, std::size_t>;
@@ -64,7 +64,7 @@ WatchRow row(const Json& json, const WatchTable& table, const Codes& codes) {
 int digits(const Json& json) {
   constexpr int most = 17;
   const int read = number<int>(json);
-  if (read < 0 || read > most) throw Json::out_of_range::create(406, "there are no so many digits", &json);
+  if (read < 0 || read > most) throw Json::out_of_range::create(406, "it has too many digits", &json);
   return read;
 }
 
@@ -102,21 +102,21 @@ Result<Recording> parse_recording(const std::string& text) {
     try {
       const Json json = Json::parse(lines[at]);
       if (json.at("schema") != "tally-watch/1") {
-        return fail(Code::bad_usage, fmt::format("line {} is of another kind than tally-watch/1", at + 1),
-                    "`tally watch --record FILE` makes such files");
+        return fail(Code::bad_usage, fmt::format("line {} does not have the schema tally-watch/1", at + 1),
+                    "`tally watch --record FILE` writes such files");
       }
       if (json.at("line") == "header") recording.header = header(json);
       if (json.at("line") == "reading") recording.tables.push_back(table(json));
     } catch (const Json::exception& error) {
       if (is_cut) break;
       return fail(Code::bad_usage,
-                  fmt::format("line {} is no reading of tally watch: {}", at + 1,
+                  fmt::format("line {} is not a reading of tally watch: {}", at + 1,
                               printable(json_problem_in_line(error.what()))),
-                  "`tally watch --record FILE` makes such files");
+                  "`tally watch --record FILE` writes such files");
     }
   }
   if (recording.tables.empty()) {
-    return fail(Code::bad_usage, "there is no reading in it", "`tally watch --record FILE` makes such files");
+    return fail(Code::bad_usage, "it contains no readings", "`tally watch --record FILE` writes such files");
   }
   return recording;
 }

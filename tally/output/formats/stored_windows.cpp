@@ -116,7 +116,7 @@ std::optional<WindowsHead> described(std::string_view description) {
 
 tl::unexpected<Error> wrong_line(const std::string& name, std::size_t line, const std::string& what) {
   return fail(Code::bad_usage, fmt::format("'{}', line {}: {}", printable(name), line, what),
-              "a file of windows is what `tally sample -o FILE` wrote");
+              "`tally sample -o FILE` writes files of windows");
 }
 
 // A cell that is empty in the first row is so in all: its event is absent.
@@ -147,7 +147,7 @@ bool same_names(const WindowsHead& head, const std::vector<std::string>& names) 
 std::string csv_window(const std::vector<std::string_view>& fields, WindowsHead& head, Window& window,
                        std::vector<std::int64_t>& counts) {
   const std::size_t columns = before_events + head.events.size() + after_events(head.named);
-  if (fields.size() != columns) return fmt::format("{} fields, and there should be {}", fields.size(), columns);
+  if (fields.size() != columns) return fmt::format("{} fields instead of {}", fields.size(), columns);
   std::int64_t time = 0;
   window.cpu = -1;
   const std::size_t last = columns - after_events(head.named), end = columns - 2;
@@ -155,7 +155,7 @@ std::string csv_window(const std::vector<std::string_view>& fields, WindowsHead&
       !read_number(fields[2], time) || !read_number(fields[3], window.length) || !read_number(fields[5], window.pid) ||
       !read_number(fields[6], window.tid) || (!fields[7].empty() && !read_number(fields[7], window.cpu)) ||
       !read_address(fields[last + 1], window.address) || !read_number(fields[end], window.lost))
-    return "no row of windows";
+    return "not a row of windows";
   window.time = Nanoseconds(time);
   window.program = fields[4];
   window.trigger.reset();
@@ -170,7 +170,7 @@ std::string csv_window(const std::vector<std::string_view>& fields, WindowsHead&
     if (!head.places[i]) continue;
     counts.push_back(0);
     if (!read_number(fields[before_events + i], counts.back()))
-      return fmt::format("'{}' is no count of {}", printable(std::string(fields[before_events + i])),
+      return fmt::format("'{}' is not a count of {}", printable(std::string(fields[before_events + i])),
                          head.events[i].name.text());
   }
   window.counts = counts;
@@ -203,7 +203,7 @@ Result<Windows> read_csv(std::string_view text, const std::string& name, std::st
     if (is_cut) {
       Windows made = collector.take();
       made.incomplete = true;
-      made.notices.push_back("the file was cut off within a row: what stands before that is shown");
+      made.notices.push_back("the file ends within a row; the rows before it are shown");
       return made;
     }
     if (!wrong.empty()) return wrong_line(name, number, wrong);
@@ -264,7 +264,7 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
       if (json.is_discarded()) {
         Windows made = collector.take();
         made.incomplete = true;
-        made.notices.push_back("the file was cut off within a row: what stands before that is shown");
+        made.notices.push_back("the file ends within a row; the rows before it are shown");
         return made;
       }
       json_window(json, collector.head(), window, counts);
@@ -308,7 +308,7 @@ Result<Windows> read_windows_text(std::string_view text, const std::string& name
     case WindowsForm::csv: return read_csv(text, name, description);
     case WindowsForm::json_lines: return read_json_lines(text, name);
     case WindowsForm::hpctool: return read_described_hpctool(text, name, description);
-    default: return wrong_line(name, 1, "it does not begin as a file of windows does");
+    default: return wrong_line(name, 1, "it does not start like a file of windows");
   }
 }
 
@@ -324,7 +324,7 @@ Result<Windows> read_windows_binary(ByteSource source, const std::string& name) 
   if (!why.empty()) return fail(Code::bad_usage, fmt::format("'{}', {}", printable(name), why));
   Windows made = collector.take();
   made.incomplete = !read;
-  if (!read) made.notices.push_back(read.error().message + "; what stands before that is shown");
+  if (!read) made.notices.push_back(read.error().message + "; the rows before it are shown");
   return made;
 }
 

@@ -100,7 +100,7 @@ TEST(StoredWindows, what_is_no_window_is_told_with_its_line) {
   broken.replace(broken.find(",9,"), 3, ",x,");
   const auto read = read_windows_text(broken, "w.csv");
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().message, "'w.csv', line 3: 'x' is no count of loads:u");
+  EXPECT_EQ(read.error().message, "'w.csv', line 3: 'x' is not a count of loads:u");
   broken = json_lines;
   broken.replace(broken.find("\"series\":1"), 10, "\"series\":\"\"");
   const auto other = read_windows_text(broken, "w.jsonl");
@@ -116,9 +116,9 @@ TEST(StoredWindows, numbers_that_no_run_counted_are_told_with_their_line) {
     return read ? "read" : read.error().message;
   };
   EXPECT_EQ(wrong(csv, ",9,", ",-9,"), "'w', line 3: the count of loads:u, -9, is negative");
-  EXPECT_EQ(wrong(csv, ",9,", ",9223372036854775808,"), "'w', line 3: '9223372036854775808' is no count of loads:u");
+  EXPECT_EQ(wrong(csv, ",9,", ",9223372036854775808,"), "'w', line 3: '9223372036854775808' is not a count of loads:u");
   EXPECT_EQ(wrong(csv, ",9,", ",9223372036854775807,"),
-            "'w', line 3: the counts of loads:u add up to more than 2^63 - 1");
+            "'w', line 3: the sum of the counts of loads:u exceeds 2^63 - 1");
   EXPECT_EQ(wrong(csv, "1500,500", "1500,-1"), "'w', line 3: the length -1 is negative");
   EXPECT_EQ(wrong(json_lines, "\"series\":1", "\"series\":-1").substr(0, 13), "'w', line 2: ");
   EXPECT_EQ(wrong(json_lines, "\"series\":1", "\"series\":4294967297").substr(0, 13), "'w', line 2: ");

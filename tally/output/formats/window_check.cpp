@@ -18,7 +18,7 @@ std::string WindowCheck::problem_of(const Window& window, const WindowsHead& hea
   if (window.length < 0) return fmt::format("the length {} is negative", window.length);
   if (window.lost < 0) return fmt::format("the number of lost windows, {}, is negative", window.lost);
   if (window.time.count() < 0) return fmt::format("the time {} is negative", window.time.count());
-  if (__builtin_add_overflow(length_, window.length, &length_)) return "the lengths add up to more than 2^63 - 1";
+  if (__builtin_add_overflow(length_, window.length, &length_)) return "the sum of the lengths exceeds 2^63 - 1";
   sums_.resize(window.counts.size());
   const auto name_of = [&](std::size_t place) {
     for (std::size_t i = 0; i < head.events.size(); ++i)
@@ -29,7 +29,7 @@ std::string WindowCheck::problem_of(const Window& window, const WindowsHead& hea
     const std::int64_t count = window.counts[i];
     if (count < 0 && !window.partial) return fmt::format("the count of {}, {}, is negative", name_of(i), count);
     if (__builtin_add_overflow(sums_[i], count, &sums_[i]))
-      return fmt::format("the counts of {} add up to more than 2^63 - 1", name_of(i));
+      return fmt::format("the sum of the counts of {} exceeds 2^63 - 1", name_of(i));
   }
   return {};
 }

@@ -170,7 +170,7 @@ void WindowsEncoder::end(std::string& to) {
 
 tl::unexpected<Error> WindowsDecoder::damaged(const std::string& what, std::uint64_t offset) const {
   return fail(Code::bad_usage, fmt::format("'{}' is damaged at byte {}: {}", printable(name_), offset, what),
-              "what stands before that was read");
+              "tally read what is before it");
 }
 
 // False at the end of the file, where it ends in front of the first of them.
@@ -186,7 +186,7 @@ Result<bool> WindowsDecoder::take(std::size_t bytes, std::vector<char>& to) {
   offset_ += have;
   if (have == bytes) return true;
   if (have == 0) return false;
-  return damaged("the file ends within a part", offset_);
+  return damaged("the file ends within a block", offset_);
 }
 
 Result<WindowsDecoder> WindowsDecoder::open(ByteSource source, const std::string& name) {
@@ -208,7 +208,7 @@ Result<void> WindowsDecoder::read_head() {
   std::vector<char> bytes;
   const auto foreign = [&] {
     return fail(Code::bad_usage,
-                fmt::format("'{}' is no file of windows: byte 0 is not its beginning", printable(name_)),
+                fmt::format("'{}' is not a file of windows: byte 0 is not the start of one", printable(name_)),
                 "`tally sample --format binary -o FILE` writes one");
   };
   const auto first = take(windows_file_magic.size() + 4, bytes);
@@ -216,38 +216,38 @@ Result<void> WindowsDecoder::read_head() {
     return foreign();
   if (const std::uint32_t theirs = number_at(&bytes[windows_file_magic.size()]); theirs != version)
     return fail(Code::bad_usage,
-                fmt::format("'{}' is a file of windows of version {}, and this tally reads version {}",
-                            printable(name_), theirs, version),
-                "the tally that wrote it reads it");
+                fmt::format("'{}' is a file of windows of version {}; this tally reads version {}", printable(name_),
+                            theirs, version),
+                "read it with the version of tally that wrote it");
   const std::uint64_t at = offset_;
   auto got = take(part_bytes, bytes);
   if (!got) return fail(got.error());
-  if (!*got) return damaged("the head is missing", at);
+  if (!*got) return damaged("the header is missing", at);
   const FilePart part = part_of(bytes);
-  if (part.kind != 'H' || part.size > largest_block) return damaged("no head", at);
+  if (part.kind != 'H' || part.size > largest_block) return damaged("no header", at);
   if (got = take(part.size, bytes); !got) return fail(got.error());
   if (!*got || fnv_hash32({bytes.data(), bytes.size()}) != part.sum)
-    return damaged("the head is not what was written", at);
+    return damaged("the checksum of the header is wrong", at);
   try {
     const Json json = Json::parse(std::string_view(bytes.data(), bytes.size()));
     head_ = head_of(json);
     counts_ = number<std::size_t>(json.at("counts"));
   } catch (const Json::exception&) {
-    return damaged("the head is none", at);
+    return damaged("the header is invalid", at);
   }
   const bool fits = std::all_of(head_.places.begin(), head_.places.end(),
                                 [&](const auto& place) { return !place || *place < counts_; });
-  if (!fits || counts_ > most_counts) return damaged("the head contradicts itself", at);
+  if (!fits || counts_ > most_counts) return damaged("the header is inconsistent", at);
   return {};
 }
 
 Result<std::uint64_t> WindowsDecoder::read_block(std::span<const char> body,
                                                  const std::function<void(const Window&)>& visit) {
-  const auto wrong = [](const std::string& why = "the block holds no rows") { return fail(Code::bad_usage, why); };
+  const auto wrong = [](const std::string& why = "the block has no rows") { return fail(Code::bad_usage, why); };
   ColumnReader bytes(body);
   Window window;
   const std::int64_t series = bytes.number();
-  if (!std::in_range<std::uint32_t>(series)) return wrong(fmt::format("{} is no number of a series", series));
+  if (!std::in_range<std::uint32_t>(series)) return wrong(fmt::format("there is no series {}", series));
   window.series = static_cast<std::uint32_t>(series);
   window.pid = bytes.number();
   window.tid = bytes.number();
@@ -267,7 +267,7 @@ Result<std::uint64_t> WindowsDecoder::read_block(std::span<const char> body,
     window.time = Nanoseconds(value(of_time));
     window.number = static_cast<std::uint64_t>(value(of_number));
     window.length = value(of_length);
-    if (!std::in_range<int>(value(of_cpu))) return wrong(fmt::format("{} is no processor", value(of_cpu)));
+    if (!std::in_range<int>(value(of_cpu))) return wrong(fmt::format("{} is not a CPU number", value(of_cpu)));
     window.cpu = static_cast<int>(value(of_cpu));
     window.trigger.reset();
     if (ended_by >= 0) window.trigger = static_cast<std::size_t>(ended_by);
@@ -288,12 +288,13 @@ Result<void> WindowsDecoder::read(const std::function<void(const Window&)>& visi
     const std::uint64_t at = offset_;
     auto got = take(part_bytes, bytes);
     if (!got) return fail(got.error());
-    if (!*got) return damaged(fmt::format("the file was cut off: {} rows, and no end", rows), at);
+    if (!*got) return damaged(fmt::format("the file is incomplete: {} rows, end marker missing", rows), at);
     const FilePart part = part_of(bytes);
-    if ((part.kind != 'B' && part.kind != 'E') || part.size > largest_block) return damaged("no block begins here", at);
+    if ((part.kind != 'B' && part.kind != 'E') || part.size > largest_block)
+      return damaged("not the start of a block", at);
     if (got = take(part.size, bytes); !got) return fail(got.error());
-    if (!*got && part.size != 0) return damaged("the file was cut off within a block", offset_);
-    if (fnv_hash32({bytes.data(), bytes.size()}) != part.sum) return damaged("the block is not what was written", at);
+    if (!*got && part.size != 0) return damaged("the file ends within a block", offset_);
+    if (fnv_hash32({bytes.data(), bytes.size()}) != part.sum) return damaged("the checksum of the block is wrong", at);
     if (part.kind == 'E') {
       ColumnReader end(bytes);
       if (static_cast<std::uint64_t>(end.number()) != rows || end.bad()) return damaged("rows are missing", at);

@@ -269,8 +269,8 @@ TEST(StoredMemory, what_is_none_is_told_with_the_place) {
   const auto read = result::read_memories(broken, "file.json");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, Code::bad_usage);
-  EXPECT_TRUE(
-      holds(read.error().message, "'file.json' is no result of `tally memory`: /points/0/regions has the wrong type"))
+  EXPECT_TRUE(holds(read.error().message,
+                    "'file.json' is not a result of `tally memory`: /points/0/regions has the wrong type"))
       << read.error().message;
   const auto other = result::read_memories("{\"schema\": \"tally-memory/2\"}", "file.json");
   ASSERT_FALSE(other);

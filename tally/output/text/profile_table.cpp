@@ -205,19 +205,17 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   for (const std::string& line : sampling_lines(profile)) text += fmt::format(" {}\n", line);
   if (std::any_of(profile.unplaced.begin(), profile.unplaced.end(), [](std::int64_t n) { return n != 0; }))
     text +=
-        " [not at any place]: counted natively or after a process was killed, or of a simulated machine by more than "
-        "100,000 different instructions of a thread\n";
+        " [not at any place]: counted natively, after a process was killed, or (machine model) by more than 100,000 "
+        "different instructions of a thread\n";
   if (any_unseen)
-    text += " with callees: empty where a function is reached by jumps, too (tail calls), or began its thread\n";
+    text += " with callees: empty if jumps (tail calls) also reach the function, or if its thread started in it\n";
   if (profile.calls_cut)
     text +=
-        " there were more different stacks of calls than are told apart: some calls are counted as their callers' own, "
-        "or as those of an outer call of the same function, and counts with callees may be too small\n";
+        " too many different call stacks: some calls are counted for their callers or for an outer call of the same "
+        "function, and counts with callees may be too small\n";
   if (profile.calls_too_deep)
-    text +=
-        " calls were too deep: of more than 262,143 that had not returned, the further ones are counted as their "
-        "callers' own\n";
-  if (profile.stat.incomplete) text += " incomplete: it was interrupted before all was collected and named\n";
+    text += " calls were too deep: calls nested deeper than 262,143 are counted for their callers\n";
+  if (profile.stat.incomplete) text += " incomplete: interrupted before all counts and names were collected\n";
   if (profile.stat.signal) text += fmt::format(" the program was killed by signal {}\n", *profile.stat.signal);
   for (const std::string& line : nameless_lines(profile)) text += fmt::format(" {}\n", line);
   for (const std::string& line : unread_lines(profile)) text += fmt::format(" {}\n", line);

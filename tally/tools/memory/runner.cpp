@@ -412,7 +412,8 @@ Result<Visit> Runner::visit_once(const Lap& lap) {
   if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
   plant(area->data(), order, lap.stride_bytes);
   if (!flush(area->data(), lap.span_bytes(), line_bytes)) {
-    return fail(Code::cannot_measure, "this processor lets no program empty its caches", "the tasks of laps need none");
+    return fail(Code::cannot_measure, "programs cannot flush the caches of this processor",
+                "the tasks of laps need none");
   }
   Visit visit;
   visit.pages_got = area->got();

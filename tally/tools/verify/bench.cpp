@@ -99,7 +99,7 @@ Result<Ran> Bench::run(const Trial& trial, const std::vector<event::Event>& even
         setup.window ? run_windows(*backend_, common, *setup.window, ran) : run_counts(*backend_, common, setup);
     if (!outcome) {
       Error error = outcome.error();
-      if (error.code == Code::not_executable) error.hint = "TMPDIR names a folder whose programs may be executed";
+      if (error.code == Code::not_executable) error.hint = "set TMPDIR to a directory where programs may be executed";
       return fail(std::move(error));
     }
     ++runs_;

@@ -39,7 +39,7 @@ Result<std::vector<Trial>> chosen(const Wanted& wanted) {
     if (why.empty()) {
       trials.push_back(trial);
     } else if (!wanted.programs.empty()) {
-      return fail(Code::bad_usage, why, "`tally verify --list` tells what each takes");
+      return fail(Code::bad_usage, why, "`tally verify --list` lists the parameters of each");
     }
   }
   if (trials.empty()) return fail(Code::bad_usage, "no program can be had with these parameters");

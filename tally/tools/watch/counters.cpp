@@ -148,7 +148,7 @@ void Counters::open_cores(Machine& machine, const std::vector<int>& processors) 
     missing(machine, id, machine.not_running);
   }
   const auto no_event =
-      machine.reasons.add("no-event", "neither libpfm4's table of this processor nor the kernel names such an event");
+      machine.reasons.add("no-event", "neither libpfm4 nor the kernel has such an event for this processor");
   const auto failure = failed_caches != 0 ? refused(machine, failed_caches, "hits and misses of caches") : no_event;
   const auto tell = [&](Id id, std::initializer_list<Counted> needs) {
     const bool all = std::all_of(needs.begin(), needs.end(), [&](Counted one) { return counted.contains(one); });
@@ -201,9 +201,9 @@ void Counters::open_around(Machine& machine) {
 
 Counters Counters::open(Machine& machine, const std::vector<int>& processors) {
   Counters counters;
-  const auto of_processors = machine.reasons.add(
-      "counted-by-processor", "hits and misses are counted for processors here, not for processes and groups",
-      "`tally stat -p PID` and `tally stat --cgroup PATH` count these");
+  const auto of_processors =
+      machine.reasons.add("counted-by-processor", "hits and misses are counted per CPU, not per process or group",
+                          "`tally stat -p PID` and `tally stat --cgroup PATH` count these");
   for (const Id id : of_caches) {
     for (const Kind kind : {Kind::process, Kind::group}) {
       machine.column(id).reason[static_cast<std::size_t>(kind)] = of_processors;

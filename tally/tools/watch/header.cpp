@@ -69,7 +69,7 @@ void add_counters(const Machine& machine, std::vector<WatchFact>& facts) {
                           "Width of fixed counters"};
   if (!machine.processor) {
     const std::string why = machine.root != "/" ? "CPUID is that of this machine, not of one made of files"
-                                                : "no instruction tells programs of it on this architecture";
+                                                : "no instruction reports it on this architecture";
     for (const char* label : labels) facts.push_back(absent(label, why));
     return;
   }
@@ -108,16 +108,16 @@ void add_power(const Machine& machine, std::vector<WatchFact>& facts) {
   if (!base && machine.processor && machine.processor->base) {
     base = static_cast<double>(machine.processor->base->hertz);
   }
-  hertz("Nominal core frequency", base, "neither cpufreq/base_frequency nor CPUID leaf 16H tells it");
+  hertz("Nominal core frequency", base, "neither cpufreq/base_frequency nor CPUID leaf 16H reports it");
   const auto watts = [&](const char* label, std::optional<double> value, const char* why) {
     facts.push_back(value ? WatchFact{label, fmt::format("{:.0f} Watt", *value), {}} : absent(label, why));
   };
   const char* no_zone = "powercap has no package (no intel-rapl:0)";
   const bool has_zone = !machine.energies.empty();
-  watts("Package thermal spec power", machine.power.rated, has_zone ? "the zone does not tell it" : no_zone);
+  watts("Package thermal spec power", machine.power.rated, has_zone ? "the zone does not report it" : no_zone);
   watts("Package minimum power", machine.power.least,
-        has_zone ? "it stands in MSR_PKG_POWER_INFO alone: `tally register 0x614 --cpu 0` reads it as root" : no_zone);
-  watts("Package maximum power", machine.power.most, has_zone ? "the zone does not tell it" : no_zone);
+        has_zone ? "only in MSR_PKG_POWER_INFO: as root, `tally register 0x614 --cpu 0` reads it" : no_zone);
+  watts("Package maximum power", machine.power.most, has_zone ? "the zone does not report it" : no_zone);
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ result::WatchHeader header_of(const Machine& machine) {
   facts.push_back(cpu.empty() ? absent("Detected", "/proc/cpuinfo names no model") : WatchFact{"Detected", cpu, {}});
   facts.push_back(machine.event_names.empty()
                       ? absent("Microarchitecture", machine.root == "/" ? "libpfm4 has no table for it"
-                                                                        : "libpfm4 looks at this machine alone")
+                                                                        : "libpfm4 only describes this machine")
                       : WatchFact{"Microarchitecture", machine.event_names, {}});
   add_identity(machine, facts);
   add_counts(machine, facts);

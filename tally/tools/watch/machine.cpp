@@ -39,7 +39,7 @@ void set_reason(Machine& machine, Id id, Kind kind, std::size_t reason) {
 
 // Sets the reason for row kinds that cannot have a column. Reasons for missing data overwrite it later.
 void say_what_does_not_apply(Machine& machine) {
-  const std::size_t no_such = machine.reasons.add("not-of-this", "nothing tells this of such a row");
+  const std::size_t no_such = machine.reasons.add("not-of-this", "no source reports this for such a row");
   for (const Definition& one : definitions()) set_reason(machine, one.id, no_such);
 }
 
@@ -89,8 +89,8 @@ void read_temperatures(Machine& machine) {
   const std::string source = join({drivers.begin(), drivers.end()}, ", ");
   machine.column(Id::temperature).source = source;
   if (!has_core) {
-    const auto reason =
-        machine.reasons.add("temperature-of-whole", fmt::format("{} tells no temperatures of single cores", source));
+    const auto reason = machine.reasons.add("temperature-of-whole",
+                                            fmt::format("{} does not report temperatures of single cores", source));
     set_reason(machine, Id::temperature, Kind::core, reason);
     set_reason(machine, Id::margin, Kind::core, reason);
   }
@@ -99,7 +99,7 @@ void read_temperatures(Machine& machine) {
   } else {
     missing(machine, Id::margin,
             machine.reasons.add("no-critical-temperature",
-                                fmt::format("{} does not say at which temperature it throttles", source)));
+                                fmt::format("{} does not report the throttling temperature", source)));
   }
 }
 
@@ -111,7 +111,7 @@ void read_resctrl(Machine& machine) {
     set_reason(
         machine, Id::l3_occupancy, Kind::core,
         machine.reasons.add("resctrl-no-group",
-                            "resctrl tells it of a whole L3 cache; no monitoring group holds this processor alone",
+                            "resctrl reports it for a whole L3 cache; no monitoring group contains only this CPU",
                             "as root: mkdir /sys/fs/resctrl/mon_groups/c0; echo 0 > "
                             "/sys/fs/resctrl/mon_groups/c0/cpus_list"));
     return;
@@ -123,7 +123,7 @@ void read_resctrl(Machine& machine) {
                                 "the processor monitors its L3 cache, but resctrl is not mounted",
                                 "as root: mount -t resctrl resctrl /sys/fs/resctrl")
           : machine.reasons.add("no-resctrl",
-                                "this processor, or its kernel, monitors no L3 occupancy and bandwidth (RDT)",
+                                "this processor or kernel does not monitor L3 occupancy and bandwidth (RDT)",
                                 of_virtual(machine, "monitoring"));
   missing(machine, Id::l3_occupancy, reason);
   missing(machine, Id::local, reason);
@@ -150,7 +150,7 @@ void read_kernel(Machine& machine) {
     machine.column(Id::waiting).source = "/proc/schedstat";
   }
   const auto no_pressure = machine.reasons.add(
-      "no-pressure", "the kernel does not tell it: no /proc/pressure (CONFIG_PSI, or psi=1 at its start)");
+      "no-pressure", "the kernel does not report it: /proc/pressure is missing (CONFIG_PSI, or psi=1 at boot)");
   const std::pair<Id, bool> pressures[] = {{Id::cpu_pressure, statistics.cpu_pressure_us.has_value()},
                                            {Id::memory_pressure, statistics.memory_pressure_us.has_value()},
                                            {Id::io_pressure, statistics.io_pressure_us.has_value()}};
@@ -233,13 +233,13 @@ Machine read_watched_machine(const std::string& root) {
   read_resctrl(machine);
   read_kernel(machine);
   machine.not_yet = machine.reasons.add("not-yet", "it was not read before: the next reading has it");
-  machine.gone = machine.reasons.add("gone", "its source tells nothing of this row, or could not be read this time");
+  machine.gone = machine.reasons.add("gone", "its source does not report this row, or could not be read");
   machine.no_ticks = machine.reasons.add("no-ticks", "this architecture has no time-stamp counter that programs read");
   machine.too_short =
       machine.reasons.add("too-short", "the interval is shorter than a tick of the kernel's account, 10 ms");
   machine.idle = machine.reasons.add("idle", "it did not run in this interval, and so there is no ratio");
-  machine.not_running = machine.reasons.add(
-      "not-running", "its counters had no turn on the processor in this interval: others hold them");
+  machine.not_running =
+      machine.reasons.add("not-running", "its counters were not scheduled in this interval: other events use them");
   return machine;
 }
 

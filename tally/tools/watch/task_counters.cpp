@@ -40,7 +40,7 @@ TaskCounters TaskCounters::open(Machine& machine) {
   tell(machine, Kind::group,
        machine.groups.unified.empty()
            ? machine.reasons.add("no-cgroup2",
-                                 "groups are counted in the unified hierarchy (cgroup v2), which is not here")
+                                 "groups are counted in the unified hierarchy (cgroup v2), which is missing")
            : machine.not_yet);
   return counters;
 }

@@ -136,14 +136,15 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
   };
   const std::string others = other_controllers(machine);
   const auto no_controller =
-      others.empty() ? machine.reasons.add("no-memory-controller",
-                                           "the kernel counts on no memory controller here (no uncore_imc in "
-                                           "/sys/bus/event_source/devices)",
-                                           hint_of_virtual(machine, "memory controller"))
-                     : machine.reasons.add("unknown-memory-controller",
-                                           fmt::format("the kernel has PMUs of the memory ({}), and names no events of "
-                                                       "theirs that tally knows as bytes",
-                                                       others));
+      others.empty()
+          ? machine.reasons.add("no-memory-controller",
+                                "the kernel provides no memory controller counters here (no uncore_imc in "
+                                "/sys/bus/event_source/devices)",
+                                hint_of_virtual(machine, "memory controller"))
+          : machine.reasons.add(
+                "unknown-memory-controller",
+                fmt::format("the kernel has memory PMUs ({}), but none of their events is known to count bytes",
+                            others));
   tell(Id::read, Counted::read_bytes, no_controller);
   tell(Id::write, Counted::written_bytes, no_controller);
 
@@ -153,7 +154,7 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
     const auto no_energy = machine.reasons.add(
         of == Of::processor ? "no-energy" : "no-memory-energy",
         of == Of::processor ? "the kernel tells no energy of the processor: no power PMU, no intel-rapl in powercap"
-                            : "the kernel tells no energy of the memory: neither power/energy-ram nor a dram zone",
+                            : "the kernel reports no memory energy: no power/energy-ram, no dram zone",
         hint_of_virtual(machine, "energy counters"));
     if (tell(id, counts, no_energy)) continue;
     const auto zone = std::find_if(machine.energies.begin(), machine.energies.end(),
@@ -169,7 +170,7 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
     }
   }
   const auto no_clock = machine.reasons.add(
-      "no-uncore-clock", "the kernel tells no frequency of the uncore: no intel_uncore_frequency, no uncore_clock");
+      "no-uncore-clock", "the kernel reports no uncore frequency: no intel_uncore_frequency, no uncore_clock");
   if (!linux::uncore_frequencies(machine.root).empty()) {
     machine.column(Id::uncore_frequency).source = "intel_uncore_frequency/…/current_freq_khz";
     missing(machine, Id::uncore_frequency, machine.gone);

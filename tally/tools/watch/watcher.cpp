@@ -37,7 +37,7 @@ Result<Watcher> Watcher::open(Asked asked) {
   Machine machine = read_watched_machine(asked.root);
   if (machine.processors.empty()) {
     return fail(Code::cannot_measure,
-                fmt::format("cannot see the processors of this machine: {}/sys/devices/system/cpu/online",
+                fmt::format("cannot read the CPUs of this machine: {}/sys/devices/system/cpu/online",
                             asked.root == "/" ? "" : asked.root),
                 "mount /sys, as root: mount -t sysfs sysfs /sys");
   }
@@ -54,7 +54,7 @@ Result<Watcher> Watcher::open(Asked asked) {
   Watcher watcher(std::move(asked), std::move(machine), std::move(counters), std::move(task_counters));
   watcher.now_ = watcher.read(nullptr);
   if (watcher.now_.kernel.times.processors.empty()) {
-    return fail(Code::cannot_measure, "cannot read what processors do: /proc/stat has no line of one",
+    return fail(Code::cannot_measure, "cannot read CPU times: /proc/stat has no line for a CPU",
                 "mount /proc, as root: mount -t proc proc /proc");
   }
   return watcher;

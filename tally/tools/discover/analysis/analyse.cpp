@@ -259,7 +259,7 @@ Result<void> preflight(const Record& record, const Limits& limits) {
               fmt::format("the fixed counter of instructions says {} for each copy of '{}', which is {}: nothing that "
                           "this PMU says can be believed",
                           number_text(measured), record.payloads[0].name, number_text(expected)),
-              "`tally verify` looks into it");
+              "run `tally verify`");
 }
 
 result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, const Limits& limits) {

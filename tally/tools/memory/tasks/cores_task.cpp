@@ -73,7 +73,7 @@ Result<void> run_c2c(Runner& runner, result::Memory& result) {
   const auto& processors = runner.processors();
   if (processors.size() < 2) {
     return fail(Code::cannot_measure, "a line goes between two processors, and this process may run on one only",
-                "taskset, or the container's limit, gives it more");
+                "allow more with taskset or the container's CPU limit");
   }
   std::vector<double> references;
   result::MemoryMap map{"From one processor to another", "processor", "processor", false, false, "ns", {}};

@@ -76,7 +76,7 @@ Result<void> run_loaded(Runner& runner, result::Memory& result) {
   if (others == 0) {
     return fail(Code::cannot_measure,
                 "loads beside others need a second processor, and this process may run on one only",
-                "taskset, or the container's limit, gives it more");
+                "allow more with taskset or the container's CPU limit");
   }
   const std::uint64_t region = runner.plan().regions.empty() ? usual_region : runner.plan().regions.back();
   std::vector<double> references;

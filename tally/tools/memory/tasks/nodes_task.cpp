@@ -88,7 +88,7 @@ Result<void> measure(Runner& runner, const Pair& pair, std::uint64_t region, std
 Result<void> run_nodes(Runner& runner, result::Memory& result) {
   const auto nodes = linux::memory_nodes();
   if (nodes.empty()) {
-    return fail(Code::cannot_measure, "this kernel lists no memory nodes (/sys/devices/system/node)",
+    return fail(Code::cannot_measure, "this kernel lists no NUMA nodes (/sys/devices/system/node)",
                 "a kernel without NUMA has one: `tally memory` measures it");
   }
   const std::uint64_t region = runner.plan().regions.empty() ? usual_region : runner.plan().regions.back();

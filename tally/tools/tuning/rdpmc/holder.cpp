@@ -58,7 +58,7 @@ Error no_counter(const Task& task, std::size_t event, int processor, const Error
   if (linux::content(task.root + "/proc/sys/kernel/nmi_watchdog") == "1") {
     hint += "; the kernel's NMI watchdog takes a counter of every processor (`sysctl kernel.nmi_watchdog=0` frees it)";
   }
-  if (why.os_errno != 0) hint = "`tally doctor` tells what can be counted here, and by whom";
+  if (why.os_errno != 0) hint = "run `tally doctor` to see what can be counted here";
   return {Code::cannot_measure,
           fmt::format("{} finds no counter on processor {}: {}", task.events[event].name, processor, reason), hint,
           why.os_errno};
@@ -76,7 +76,7 @@ Result<std::vector<Held>> pin_all(const Task& task) {
       all.push_back({i, processor, *std::move(counter)});
     }
   }
-  if (all.empty()) return fail(Code::cannot_measure, "the kernel lists no processor that is switched on");
+  if (all.empty()) return fail(Code::cannot_measure, "the kernel lists no online CPU");
   return all;
 }
 

@@ -117,7 +117,7 @@ Result<Standing> on(const std::vector<event::Event>& events, const std::string& 
   }
   Task task{root, {}, *std::move(wanted), *cores, pin};
   for (const Switch& one : before->switches) {
-    if (!one.value) return fail(not_allowed({Code::cannot_measure, "the switch cannot be read", "", EACCES}, "on"));
+    if (!one.value) return fail(not_allowed({Code::cannot_measure, "cannot read the setting", "", EACCES}, "on"));
     task.switches.push_back({one.pmu, *one.value, for_everybody});
   }
   const auto holder = linux::start_daemon("tally-rdpmc", [&](linux::Staying& staying) { return hold(task, staying); });

@@ -40,7 +40,7 @@ Result<void> add_frequency(int processor, const std::string& root, std::vector<C
   std::string target = read("base_frequency");
   if (target.empty()) target = read("cpuinfo_max_freq");
   const auto hertz = parse_integer(target), low = parse_integer(least);
-  if (!hertz || !low) return fail(no_frequency(fmt::format("/{} does not tell the base frequency", folder)));
+  if (!hertz || !low) return fail(no_frequency(fmt::format("/{} does not contain the base frequency", folder)));
   Change lower{folder + "/scaling_min_freq", least, target}, upper{folder + "/scaling_max_freq", most, target};
   const bool lower_first = *hertz < *low;
   changes.push_back(lower_first ? lower : upper);
@@ -133,7 +133,7 @@ Result<void> set_value(const Change& change, const std::string& value, const std
   const auto now = value_of(change, root);
   if (now && *now == value) return {};
   return fail(Code::cannot_measure,
-              fmt::format("{} was written to /{}, which says {}", value, change.what, now ? *now : "nothing"));
+              fmt::format("tally wrote {} to /{}, but it reads {}", value, change.what, now ? *now : "nothing"));
 }
 
 }  // namespace tally::settings

@@ -74,11 +74,13 @@ bool repair_in(const std::string& root, std::vector<std::string>& said) {
   if (text.empty()) return true;
   const auto note = note_of(text);
   if (!note) {
-    said.push_back(fmt::format("{}/note is of another version of tally: nothing is put back", folder_of(root)));
+    said.push_back(
+        fmt::format("{}/note was written by another version of tally: nothing is restored", folder_of(root)));
     return false;
   }
   if (linux::lives(note->holder)) {
-    said.push_back(fmt::format("process {} has changed settings of this machine, and holds them", note->holder.number));
+    said.push_back(
+        fmt::format("process {} has changed settings of this machine and is still running", note->holder.number));
     return false;
   }
   said.push_back(fmt::format("process {}, which had changed settings of this machine, is gone: they are put back",
@@ -99,7 +101,7 @@ Result<Held> Held::change(const Asked& asked, const std::string& root) {
   if (!folder) {
     Error error = folder.error();
     if (error.os_errno == EACCES || error.os_errno == EPERM)
-      error.hint = "settings of the machine are root's to change";
+      error.hint = "only root can change settings of the machine";
     return fail(error);
   }
   std::vector<std::string> said;

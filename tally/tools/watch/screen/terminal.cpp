@@ -76,8 +76,7 @@ Result<Terminal> Terminal::open() {
   const char* name = secure_getenv("TERM");
   // initscr() would end the program for an unknown TERM.
   if (!newterm(nullptr, stdout, stdin)) {
-    return fail(Code::cannot_measure,
-                "the kind of this terminal is not known (TERM is '" + printable(name ? name : "") + "')",
+    return fail(Code::cannot_measure, "unknown type of terminal (TERM is '" + printable(name ? name : "") + "')",
                 "set TERM to what it is, such as xterm; --batch prints tables");
   }
   Terminal terminal;

@@ -87,7 +87,7 @@ TEST(Discover, takes_one_instruction_as_a_payload) {
   EXPECT_TRUE(holds(found, "own-1")) << found;
   const Finished neither = tally({"discover", "--payload", "multipli"});
   EXPECT_EQ(neither.code(), 2);
-  EXPECT_TRUE(holds(neither.err, "there is no payload 'multipli'")) << neither.err;
+  EXPECT_TRUE(holds(neither.err, "unknown payload 'multipli'")) << neither.err;
 }
 
 // Events on counters that are held by somebody else are not found there.

@@ -105,7 +105,7 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
       {{"memory", "--to", "much"}, 2, "--to: 'much' is not a size"},
       {{"memory", "--from", "1"}, 2, "--from 1 is not a multiple of 64 bytes"},
       {{"memory", "--from", "1M", "--to", "1K"}, 2, "set both with --from and --to"},
-      {{"memory", "--to", "900000G"}, 2, "of memory are left"},
+      {{"memory", "--to", "900000G"}, 2, "of memory are available"},
       {{"memory", "seq-bw", "--regions", "900000G"}, 2, "--regions takes a smaller one"},
       {{"memory", "--store", "nt1024"}, 2, "unknown --store 'nt1024'"},
       {{"memory", "chase-read", "--regions", "64", "--blocks", "4K"}, 2, "no region holds a block"},
@@ -151,7 +151,8 @@ TEST(B4, every_task_that_is_listed_gives_rows) {
     if (task == "levels") continue;  // most of a minute; its parts are the others
     const Words small{"memory", task, "--mappings", "1", "--batches", "1", "--format", "json"};
     Finished finished = tally(with(small, {"--regions", "4K,8K"}));
-    if (holds(finished.err, "cannot be used with --regions")) finished = tally(with(small, {"--from", "4K", "--to", "8K"}));
+    if (holds(finished.err, "cannot be used with --regions"))
+      finished = tally(with(small, {"--from", "4K", "--to", "8K"}));
     if (holds(finished.err, "cannot be used with --from")) finished = tally(small);
     if (holds(finished.err, "cannot be used with --mappings")) finished = tally({"memory", task, "--format", "json"});
     if (holds(finished.err, "may run on one only")) continue;  // two processors are what it is about

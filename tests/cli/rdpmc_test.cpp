@@ -62,9 +62,8 @@ TEST(Rdpmc, what_a_killed_process_left_is_put_back) {
     desktop.write("run/tally-rdpmc/note",
                   "tally-rdpmc/1\nholder 1 1\nswitch cpu 1 2\ncounter 0 48 0 instructions:u\nend");
     const Finished finished = desktop.rdpmc({word});
-    EXPECT_EQ(
-        finished.err,
-        "tally: process 1, which held the counters, is gone and had not put the switch back: done in its place\n");
+    EXPECT_EQ(finished.err,
+              "tally: process 1, which held the counters, ended without restoring the setting; tally restored it\n");
     EXPECT_EQ(desktop.switch_now(), "1\n") << word;
     EXPECT_FALSE(desktop.is_noted());
   }
@@ -99,7 +98,7 @@ TEST(Rdpmc, an_event_that_is_on_no_counter_changes_nothing) {
   const Finished finished = desktop.rdpmc({"on", "-e", "cpu/event=0x2/"});
   EXPECT_EQ(finished.code(), 125);
   EXPECT_EQ(finished.out, "");
-  EXPECT_NE(finished.err.find("finds no counter on processor 0: "), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("no counter is available for "), std::string::npos) << finished.err;
   EXPECT_EQ(desktop.switch_now(), "1\n");
   EXPECT_FALSE(desktop.is_noted());
 }

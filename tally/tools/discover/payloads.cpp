@@ -81,7 +81,7 @@ Result<std::vector<Payload>> chosen(const std::vector<std::string>& names) {
       std::vector<std::string> known;
       for (const Payload& payload : library()) known.push_back(payload.facts.name);
       const auto near = nearest(wanted[i], known);
-      return fail(Code::bad_usage, fmt::format("there is no payload '{}'", printable(wanted[i])),
+      return fail(Code::bad_usage, fmt::format("unknown payload '{}'", printable(wanted[i])),
                   near.empty() ? "`tally discover --list` shows them" : "did you mean " + join(near, ", ") + "?");
     }
     if (!one->facts.control.empty()) wanted.push_back(one->facts.control);

@@ -22,8 +22,8 @@ Result<void> fits(std::uint64_t region_bytes, const std::string& option) {
   const std::uint64_t needed = of_region + most_aside_bytes(*available);
   if (needed <= *available) return {};
   return fail(Code::bad_usage,
-              fmt::format("a region of {} needs {}, and {} of memory are left", size(region_bytes), size(needed),
-                          size(*available)),
+              fmt::format("a region of {} needs {}, but only {} of memory are available", size(region_bytes),
+                          size(needed), size(*available)),
               option + " takes a smaller one; without it the size is chosen by what is left");
 }
 

@@ -165,8 +165,8 @@ Result<linux::Area> Runner::fresh(std::uint64_t bytes, std::optional<linux::Page
     if (left && bytes > *left) {
       return fail(
           Code::cannot_measure,
-          fmt::format("{} of memory are needed at once, and {} are left", bytes_text(static_cast<std::int64_t>(bytes)),
-                      bytes_text(static_cast<std::int64_t>(*left))),
+          fmt::format("{} of memory are needed at once, but only {} are available",
+                      bytes_text(static_cast<std::int64_t>(bytes)), bytes_text(static_cast<std::int64_t>(*left))),
           "--regions takes a smaller one");
     }
   }

@@ -169,7 +169,8 @@ TEST(B12, requests_only_available_memory) {
   ASSERT_TRUE(runner) << runner.error().message;
   const auto area = runner->fresh(std::uint64_t{1} << 50);
   ASSERT_FALSE(area);
-  EXPECT_TRUE(area.error().message.starts_with("1024 TiB of memory are needed at once, and ")) << area.error().message;
+  EXPECT_TRUE(area.error().message.starts_with("1024 TiB of memory are needed at once, but only "))
+      << area.error().message;
 }
 
 // B8: the memory that empties a level was at a multiple of the access size after the region, and regions grew into it.

@@ -31,7 +31,7 @@ Result<std::vector<Trial>> chosen(const Wanted& wanted) {
     const workload::Workload* found = workload::find(name);
     if (!found) {
       const auto near = nearest(name, names);
-      return fail(Code::bad_usage, fmt::format("there is no program '{}'", printable(name)),
+      return fail(Code::bad_usage, fmt::format("unknown program '{}'", printable(name)),
                   near.empty() ? "`tally verify --list` lists them" : "did you mean " + join(near, ", ") + "?");
     }
     const Trial trial{found, with(found->usual, wanted.parameters)};
@@ -42,7 +42,7 @@ Result<std::vector<Trial>> chosen(const Wanted& wanted) {
       return fail(Code::bad_usage, why, "`tally verify --list` lists the parameters of each");
     }
   }
-  if (trials.empty()) return fail(Code::bad_usage, "no program can be had with these parameters");
+  if (trials.empty()) return fail(Code::bad_usage, "no program can be made with these parameters");
   return trials;
 }
 

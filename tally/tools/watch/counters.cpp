@@ -35,23 +35,22 @@ void missing(Machine& machine, Id id, std::size_t reason) {
 }
 
 std::size_t no_pmu(Machine& machine) {
-  return machine.reasons.add("no-pmu", "the kernel offers no PMU of the processor's cores here",
-                             "`tally doctor` tells why, and how to get one");
+  return machine.reasons.add("no-pmu", "the kernel provides no core PMU here",
+                             "`tally doctor` explains why, and how to get one");
 }
 
 std::size_t of_files(Machine& machine) {
-  return machine.reasons.add("not-opened", "counters are opened on this machine alone, not on one made of files");
+  return machine.reasons.add("not-opened", "counters can only be opened on this machine, not on one read from files");
 }
 
 // Returns the error of perf_event_open(2) as a reason.
 std::size_t refused(Machine& machine, int os_errno, const std::string& what) {
   if (os_errno == EACCES || os_errno == EPERM) {
     const auto& paranoid = machine.survey.machine.perf_event_paranoid;
-    return machine.reasons.add(
-        "no-permission",
-        fmt::format("this user may not count what others do on a processor (perf_event_paranoid is {})",
-                    paranoid ? std::to_string(*paranoid) : "not told"),
-        "as root, with CAP_PERFMON, or after `sysctl kernel.perf_event_paranoid=0` it is counted");
+    return machine.reasons.add("no-permission",
+                               fmt::format("counting whole CPUs is not permitted (perf_event_paranoid is {})",
+                                           paranoid ? std::to_string(*paranoid) : "not told"),
+                               "run tally as root, with CAP_PERFMON, or after `sysctl kernel.perf_event_paranoid=0`");
   }
   if (os_errno == EMFILE) return machine.reasons.add("no-files", linux::why_no_more_files());
   return machine.reasons.add("not-countable",

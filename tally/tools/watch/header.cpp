@@ -68,7 +68,7 @@ void add_counters(const Machine& machine, std::vector<WatchFact>& facts) {
                           "Width of generic (programmable) counters", "Number of core PMU fixed counters",
                           "Width of fixed counters"};
   if (!machine.processor) {
-    const std::string why = machine.root != "/" ? "CPUID is that of this machine, not of one made of files"
+    const std::string why = machine.root != "/" ? "CPUID describes this machine, not one read from files"
                                                 : "no instruction reports it on this architecture";
     for (const char* label : labels) facts.push_back(absent(label, why));
     return;

@@ -143,9 +143,9 @@ void read_kernel(Machine& machine) {
   machine.column(Id::throttled).source = "cpu.stat";
   if (statistics.waited_ns.empty()) {
     missing(machine, Id::waiting,
-            machine.reasons.add("no-schedstat",
-                                "the kernel keeps no account of waiting: there is "
-                                "no /proc/schedstat (CONFIG_SCHEDSTATS)"));
+            machine.reasons.add(
+                "no-schedstat",
+                "the kernel does not record waiting times: /proc/schedstat is missing (CONFIG_SCHEDSTATS)"));
   } else {
     machine.column(Id::waiting).source = "/proc/schedstat";
   }
@@ -232,12 +232,12 @@ Machine read_watched_machine(const std::string& root) {
   read_temperatures(machine);
   read_resctrl(machine);
   read_kernel(machine);
-  machine.not_yet = machine.reasons.add("not-yet", "it was not read before: the next reading has it");
+  machine.not_yet = machine.reasons.add("not-yet", "first reading: available from the next one on");
   machine.gone = machine.reasons.add("gone", "its source does not report this row, or could not be read");
   machine.no_ticks = machine.reasons.add("no-ticks", "this architecture has no time-stamp counter that programs read");
   machine.too_short =
       machine.reasons.add("too-short", "the interval is shorter than a tick of the kernel's account, 10 ms");
-  machine.idle = machine.reasons.add("idle", "it did not run in this interval, and so there is no ratio");
+  machine.idle = machine.reasons.add("idle", "it did not run in this interval");
   machine.not_running =
       machine.reasons.add("not-running", "its counters were not scheduled in this interval: other events use them");
   return machine;

@@ -113,8 +113,7 @@ void TaskCounters::open_group(Machine& machine, const std::string& path, Opened&
     // The kernel's perf has a separate group only if some controller has one there (kernel/cgroup/cgroup.c).
     opened.refused = error == ENOENT
                          ? machine.reasons.add("group-without-controller",
-                                               "no controller is handed down to this group, and the kernel counts none "
-                                               "of it then",
+                                               "no controller is enabled for this group, so the kernel cannot count it",
                                                "as root, in each group above it: echo +pids > cgroup.subtree_control")
                          : why_refused(machine, error, "instructions and cycles of a group");
     opened.members.clear();

@@ -153,7 +153,7 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
                                        std::tuple{Id::memory_energy, Counted::memory_joules, Of::memory}}) {
     const auto no_energy = machine.reasons.add(
         of == Of::processor ? "no-energy" : "no-memory-energy",
-        of == Of::processor ? "the kernel tells no energy of the processor: no power PMU, no intel-rapl in powercap"
+        of == Of::processor ? "the kernel reports no processor energy: no power PMU, no intel-rapl in powercap"
                             : "the kernel reports no memory energy: no power/energy-ram, no dram zone",
         hint_of_virtual(machine, "energy counters"));
     if (tell(id, counts, no_energy)) continue;
@@ -166,7 +166,7 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
     } else {
       missing(machine, id,
               machine.reasons.add("powercap-root", "only root may read powercap's energy_uj",
-                                  "as root, or with CAP_PERFMON and the power PMU, it is told"));
+                                  "run tally as root, or with CAP_PERFMON and the power PMU"));
     }
   }
   const auto no_clock = machine.reasons.add(

@@ -256,8 +256,8 @@ Result<void> preflight(const Record& record, const Limits& limits) {
   const double measured = theil_sen(x, y).slope;
   if (std::abs(measured - expected) <= 0.01 * expected + 0.001) return {};
   return fail(Code::cannot_measure,
-              fmt::format("the fixed counter of instructions says {} for each copy of '{}', which is {}: nothing that "
-                          "this PMU says can be believed",
+              fmt::format("the fixed instruction counter reports {} per copy of '{}' instead of {}: counts of this PMU "
+                          "cannot be trusted",
                           number_text(measured), record.payloads[0].name, number_text(expected)),
               "run `tally verify`");
 }

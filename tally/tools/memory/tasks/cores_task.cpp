@@ -72,7 +72,7 @@ MappingSample ping_pong(Runner& runner, int partner, Line& line) {
 Result<void> run_c2c(Runner& runner, result::Memory& result) {
   const auto& processors = runner.processors();
   if (processors.size() < 2) {
-    return fail(Code::cannot_measure, "a line goes between two processors, and this process may run on one only",
+    return fail(Code::cannot_measure, "the task needs two CPUs, but this process may run on only one",
                 "allow more with taskset or the container's CPU limit");
   }
   std::vector<double> references;

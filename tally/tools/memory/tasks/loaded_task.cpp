@@ -74,8 +74,7 @@ Result<result::MemoryPoint> latency_under_load(Runner& runner, const Stream& str
 Result<void> run_loaded(Runner& runner, result::Memory& result) {
   const std::size_t others = runner.processors().size() - 1;
   if (others == 0) {
-    return fail(Code::cannot_measure,
-                "loads beside others need a second processor, and this process may run on one only",
+    return fail(Code::cannot_measure, "the task needs two CPUs, but this process may run on only one",
                 "allow more with taskset or the container's CPU limit");
   }
   const std::uint64_t region = runner.plan().regions.empty() ? usual_region : runner.plan().regions.back();

@@ -60,8 +60,8 @@ Error no_counter(const Task& task, std::size_t event, int processor, const Error
   }
   if (why.os_errno != 0) hint = "run `tally doctor` to see what can be counted here";
   return {Code::cannot_measure,
-          fmt::format("{} finds no counter on processor {}: {}", task.events[event].name, processor, reason), hint,
-          why.os_errno};
+          fmt::format("no counter is available for {} on processor {}: {}", task.events[event].name, processor, reason),
+          hint, why.os_errno};
 }
 
 Result<std::vector<Held>> pin_all(const Task& task) {
@@ -135,7 +135,7 @@ bool put_back(const std::string& root, const std::vector<Switched>& switches, st
     const auto now = linux::read_rdpmc_switch(root, one.pmu);
     if (now && *now == one.before) continue;
     if (now && *now != one.set) {
-      notices.push_back(fmt::format("{}: the switch was {} before, and somebody else has written {}: it is left so",
+      notices.push_back(fmt::format("{}: the setting was {} before, but another program wrote {}: not restored",
                                     one.pmu, one.before, *now));
       continue;
     }

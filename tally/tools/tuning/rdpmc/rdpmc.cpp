@@ -49,8 +49,7 @@ Result<Standing> look(const std::string& root, const std::vector<linux::PmuDevic
   auto state = parse_state(note);
   if (!state) {
     return fail(Code::cannot_measure, fmt::format("{}/note: {}", folder_of(root), state.error().message),
-                "remove that folder; the kernel's own setting of the switch is 1: "
-                "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
+                "remove that directory; the kernel's default is 1: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
   }
   (linux::lives(state->holder) ? standing.held : standing.left) = *std::move(state);
   return standing;
@@ -61,7 +60,7 @@ Result<Standing> repaired(const std::string& root, const std::vector<linux::PmuD
   auto standing = look(root, cores);
   if (!standing || !standing->left) return standing;
   std::vector<std::string> notices{
-      fmt::format("process {}, which held the counters, is gone and had not put the switch back: done in its place",
+      fmt::format("process {}, which held the counters, ended without restoring the setting; tally restored it",
                   standing->left->holder.number)};
   const bool all = put_back(root, standing->left->switches, notices);
   if (all) linux::remove_run_note(folder_of(root));
@@ -75,7 +74,7 @@ void add_what_differs(const std::vector<Switched>& before, Standing& now) {
   for (const Switched& old : before) {
     for (const Switch& one : now.switches) {
       if (one.pmu != old.pmu || one.value == old.before) continue;
-      now.notices.push_back(fmt::format("{}: the switch was {} before, and somebody else has written {}: it is left so",
+      now.notices.push_back(fmt::format("{}: the setting was {} before, but another program wrote {}: not restored",
                                         one.pmu, old.before, one.value.value_or(-1)));
     }
   }
@@ -109,10 +108,10 @@ Result<Standing> on(const std::vector<event::Event>& events, const std::string& 
   const auto before = repaired(root, *cores);
   if (!before) return fail(before.error());
   if (before->left)
-    return fail(Code::cannot_measure, before->notices.back(), "nothing is changed before that is undone");
+    return fail(Code::cannot_measure, before->notices.back(), "tally changes nothing until this is undone");
   if (before->held) {
     return fail(Code::cannot_measure,
-                fmt::format("it is on already: process {} holds the counters", before->held->holder.number),
+                fmt::format("already on: process {} holds the counters", before->held->holder.number),
                 "`tally rdpmc status` shows them, `tally rdpmc off` lets them go");
   }
   Task task{root, {}, *std::move(wanted), *cores, pin};

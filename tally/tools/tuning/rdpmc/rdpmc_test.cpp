@@ -191,7 +191,7 @@ TEST_F(Rdpmc, what_a_killed_process_left_is_put_back_by_every_word) {
     const auto standing = word();
     ASSERT_TRUE(standing) << standing.error().message;
     ASSERT_EQ(standing->notices.size(), 1u);
-    EXPECT_NE(standing->notices[0].find("is gone and had not put the switch back"), std::string::npos);
+    EXPECT_NE(standing->notices[0].find("ended without restoring the setting"), std::string::npos);
     EXPECT_FALSE(standing->left);
     if (standing->held) (void)off(root_);
     EXPECT_EQ(switch_of(), "1") << "what it was before the first, not what that one had set";
@@ -216,7 +216,7 @@ TEST_F(Rdpmc, a_switch_that_somebody_else_has_written_is_left) {
   ASSERT_TRUE(ended);
   EXPECT_EQ(switch_of(), "0");
   ASSERT_EQ(ended->notices.size(), 1u);
-  EXPECT_EQ(ended->notices[0], "cpu: the switch was 1 before, and somebody else has written 0: it is left so");
+  EXPECT_EQ(ended->notices[0], "cpu: the setting was 1 before, but another program wrote 0: not restored");
   EXPECT_FALSE(is_noted());
 }
 
@@ -236,7 +236,7 @@ TEST_F(Rdpmc, an_event_without_a_counter_changes_nothing) {
                           return linux::PinnedCounter({}, pages_.page(processor, n++ / 4));
                         });
   ASSERT_FALSE(begun);
-  EXPECT_EQ(begun.error().message, "cycles:u finds no counter on processor 2: all are taken");
+  EXPECT_EQ(begun.error().message, "no counter is available for cycles:u on processor 2: all are taken");
   EXPECT_NE(begun.error().hint.find("NMI watchdog"), std::string::npos) << begun.error().hint;
   EXPECT_EQ(switch_of(), "1");
   EXPECT_FALSE(is_noted());
@@ -246,7 +246,7 @@ TEST_F(Rdpmc, a_counter_that_may_not_be_read_is_none) {
   pages_.take_off(3, 1);
   const auto begun = switch_on();
   ASSERT_FALSE(begun);
-  EXPECT_NE(begun.error().message.find("cycles:u finds no counter on processor 3"), std::string::npos)
+  EXPECT_NE(begun.error().message.find("no counter is available for cycles:u on processor 3"), std::string::npos)
       << begun.error().message;
   EXPECT_EQ(switch_of(), "1");
 }

@@ -56,7 +56,7 @@ Result<State> parse_state(std::string_view text) {
   State state;
   bool is_whole = lines.size() > 2 && lines.front() == first_line && lines.back() == last_line;
   for (std::size_t i = 1; is_whole && i + 1 < lines.size(); ++i) is_whole = read_line(lines[i], state);
-  if (!is_whole) return fail(Code::cannot_measure, "it is no state of `tally rdpmc` that this version knows");
+  if (!is_whole) return fail(Code::cannot_measure, "this version of tally cannot read this state of `tally rdpmc`");
   return state;
 }
 

@@ -34,7 +34,7 @@ Result<void> add_frequency(int processor, const std::string& root, std::vector<C
   const auto read = [&](const char* name) { return linux::content(root + "/" + folder + "/" + name); };
   const std::string least = read("scaling_min_freq"), most = read("scaling_max_freq");
   if (least.empty() || most.empty()) {
-    return fail(no_frequency(fmt::format("there is no /{}/scaling_max_freq", folder)));
+    return fail(no_frequency(fmt::format("/{}/scaling_max_freq is missing", folder)));
   }
   // Without turbo the highest is the base frequency: where the driver does not tell that, boost is switched off.
   std::string target = read("base_frequency");

@@ -56,7 +56,7 @@ bool undo(const std::vector<Change>& changes, const std::string& root, std::vect
     const auto now = value_of(*one, root);
     if (now && *now == one->before) continue;
     if (now && *now != one->set) {
-      said.push_back(fmt::format("{}: it was {} before, and somebody else has set {}: it is left so", one->what,
+      said.push_back(fmt::format("{}: it was {} before, but another program set {}: not restored", one->what,
                                  one->before, printable(*now)));
       continue;
     }

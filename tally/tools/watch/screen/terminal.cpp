@@ -77,12 +77,12 @@ Result<Terminal> Terminal::open() {
   // initscr() would end the program for an unknown TERM.
   if (!newterm(nullptr, stdout, stdin)) {
     return fail(Code::cannot_measure, "unknown type of terminal (TERM is '" + printable(name ? name : "") + "')",
-                "set TERM to what it is, such as xterm; --batch prints tables");
+                "set TERM, for example to xterm; --batch prints tables");
   }
   Terminal terminal;
   if (!tigetstr("cup") || tigetstr("cup") == reinterpret_cast<char*>(-1)) {
     return fail(Code::cannot_measure,
-                "a terminal of this kind cannot place its cursor (TERM is '" + printable(name ? name : "") + "')",
+                "this type of terminal cannot position its cursor (TERM is '" + printable(name ? name : "") + "')",
                 "--batch prints tables");
   }
   cbreak();

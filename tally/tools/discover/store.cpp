@@ -72,7 +72,7 @@ Run run_of(const Json& json, const Record& record) {
     }
   }
   if (run.payload >= record.payloads.size() || run.size >= record.sizes.size()) {
-    throw std::runtime_error("it names a payload or a size that the first line does not have");
+    throw std::runtime_error("it has a payload or size that the first line does not list");
   }
   return run;
 }
@@ -129,7 +129,7 @@ Result<Record> read_record(std::string_view text) {
       if (number == 1) {
         if (!result::is_schema(json.value("schema", ""), "tally-discover")) {
           return fail(Code::bad_usage,
-                      fmt::format("this is no record of tally discover: its schema is not {}", schema));
+                      fmt::format("this is not a record of tally discover: its schema is not {}", schema));
         }
         record = header_of(json);
       } else if (json.contains("stage")) {

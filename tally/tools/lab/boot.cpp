@@ -73,7 +73,7 @@ std::uint64_t Machine::lay_out_boot_information(std::uint64_t at) {
 Result<bool> Machine::start() {
   const uc_mode mode = image_.bits == 64 ? UC_MODE_64 : image_.bits == 32 ? UC_MODE_32 : UC_MODE_16;
   if (const uc_err error = uc_open(UC_ARCH_X86, mode, &uc_); error != UC_ERR_OK) {
-    return fail(Code::cannot_measure, fmt::format("the emulator does not start: {}", uc_strerror(error)), "");
+    return fail(Code::cannot_measure, fmt::format("cannot start the emulator: {}", uc_strerror(error)), "");
   }
   // The memory is a file, so that its pages can also be mapped at other addresses; unused pages cost nothing.
   auto file = linux::make_memory_file("tally-lab", memory_size());

@@ -85,7 +85,7 @@ Result<std::unique_ptr<Computer>> make_computer(const Options& options, const Im
     if (!image.is_arm && !is_flat) {
       return fail(Code::bad_usage,
                   fmt::format("'{}' is a program for x86, and {} is an Arm core", image.name, arm->name),
-                  "leave --model away, or name a model of x86");
+                  "omit --model, or name an x86 model");
     }
     if (const std::string option = not_for_arm(options); !option.empty()) {
       return fail(Code::bad_usage, fmt::format("{} is for x86, and {} is an Arm core", option, arm->name),
@@ -105,7 +105,7 @@ Result<std::unique_ptr<Computer>> make_computer(const Options& options, const Im
   if (!all.profile) return no_such_model(options.model);
   if (image.is_arm) {
     return fail(Code::bad_usage, fmt::format("'{}' is a program for AArch64, and {} is x86", image.name, options.model),
-                "leave --model away, or name armv8-pmuv3 or apple-m1");
+                "omit --model, or use armv8-pmuv3 or apple-m1");
   }
   all.behaviour.clock = {options.base, options.current};
   all.behaviour.skid = static_cast<int>(options.skid);

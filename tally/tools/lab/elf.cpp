@@ -98,7 +98,7 @@ Result<Image> load_elf(const std::string& name, const Bytes& file) {
     const std::uint64_t in_file = number(file, segment + at.in_file, at.word);
     const std::uint64_t in_memory = number(file, segment + at.in_memory, at.word);
     if (offset > file.size() || in_file > file.size() - offset || in_memory > 1ULL << 30) {
-      return fail(Code::bad_usage, fmt::format("'{}' is damaged: a segment lies outside of the file", name), "");
+      return fail(Code::bad_usage, fmt::format("'{}' is damaged: a segment is outside the file", name), "");
     }
     Piece part;
     part.address = number(file, segment + at.physical, at.word);

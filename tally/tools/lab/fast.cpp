@@ -70,7 +70,7 @@ std::uint64_t Machine::budget() const {
 Result<bool> Machine::start_fast() {
   const uc_mode mode = image_.bits == 64 ? UC_MODE_64 : UC_MODE_32;
   if (uc_open(UC_ARCH_X86, mode, &fast_) != UC_ERR_OK || uc_context_alloc(uc_, &context_) != UC_ERR_OK) {
-    return fail(Code::cannot_measure, "the emulator does not start a second time", "");
+    return fail(Code::cannot_measure, "cannot start the emulator a second time", "");
   }
   // The APIC's page is not mapped: the other emulator executes an instruction that accesses it.
   uc_mem_map_ptr(fast_, 0, memory_size(), UC_PROT_ALL, memory_);

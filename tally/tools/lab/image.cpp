@@ -60,7 +60,7 @@ Result<Image> load(const std::string& path, int bits, const std::vector<std::str
   const auto read = linux::read_file(path, most_bytes);
   if (!read)
     return fail(Code::bad_usage, read.error().message,
-                "FILE is assembly (.asm, .s, .nasm), an ELF image, or a flat image; -e takes statements instead");
+                "FILE is assembly (.asm, .s, .nasm), an ELF image or a flat image; use -e for statements");
   const std::string& content = *read;
   const std::vector<std::uint8_t> bytes(content.begin(), content.end());
   if (content.starts_with("\x7F"

@@ -181,7 +181,7 @@ End Machine::run() {
       arrive(met);
     } else if (error != UC_ERR_OK && !end_) {
       end(End::Reason::fault, at_,
-          fmt::format("the emulator gives up at {}: {}", image_.place(at_), uc_strerror(error)));
+          fmt::format("the emulator stopped at {}: {}", image_.place(at_), uc_strerror(error)));
     }
   }
   flush_output();
@@ -362,7 +362,7 @@ bool Machine::interrupted(std::uint64_t address) {
   const auto interrupt = pmu_.take_pmi(interrupts_enabled());
   if (!interrupt) return false;
   if (interrupt->delivery == pmu::emulated::Delivery::smi) {
-    end(End::Reason::fault, address, "an SMI was delivered, and the lab has no system management mode",
+    end(End::Reason::fault, address, "an SMI was delivered, but the lab has no system management mode",
         "choose Fixed or NMI in LVT_PERFMON");
     return true;
   }

@@ -20,8 +20,8 @@ Result<fs::path> new_folder() {
   const fs::path base = fs::temp_directory_path(error);
   std::string name = (base / "tally-lab-XXXXXX").string();
   if (error || !mkdtemp(name.data())) {
-    return fail(Code::cannot_measure, "cannot make a folder for the assembler's files",
-                "set TMPDIR to one that may be written");
+    return fail(Code::cannot_measure, "cannot create a directory for the assembler's files",
+                "set TMPDIR to a writable directory");
   }
   return fs::path(name);
 }

@@ -108,8 +108,7 @@ Result<std::string> repeat(const std::string& statement, const std::string& rest
   const auto times = parse_number(words.first);
   if (!times) return refuse(statement, "how often?", "run N INSTRUCTION, as run 100 nop");
   if (*times > most_repetitions) {
-    return refuse(statement, fmt::format("more than {} times", thousands(most_repetitions)),
-                  "write a loop into a file");
+    return refuse(statement, fmt::format("more than {} times", thousands(most_repetitions)), "write a loop in a file");
   }
   // In a line with TIMES, $ is the address of the first one.
   if (words.rest.find('$') != std::string::npos) return fmt::format("%rep {}\n  {}\n%endrep\n", *times, words.rest);

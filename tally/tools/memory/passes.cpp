@@ -147,11 +147,11 @@ std::uint64_t regions_of(const Pass& pass) {
 
 Result<PassSample> run_passes(Runner& runner, const Pass& pass, const Wanted& wanted) {
   if (pass.region_bytes < pass.block_bytes || pass.stride_bytes < pass.block_bytes) {
-    return fail(
-        Code::bad_usage,
-        fmt::format("a region of {} holds no block of {}", bytes_text(static_cast<std::int64_t>(pass.region_bytes)),
-                    bytes_text(static_cast<std::int64_t>(pass.block_bytes))),
-        "regions are at least one block, strides too");
+    return fail(Code::bad_usage,
+                fmt::format("a region of {} is smaller than a block of {}",
+                            bytes_text(static_cast<std::int64_t>(pass.region_bytes)),
+                            bytes_text(static_cast<std::int64_t>(pass.block_bytes))),
+                "regions and strides must be at least one block");
   }
   PassSample sample;
   sample.regions = regions_of(pass);
@@ -178,7 +178,7 @@ Result<PassSample> run_passes(Runner& runner, const Pass& pass, const Wanted& wa
   }
   if (!runner.plan().stop() && !mapped->holds_chain()) {
     return fail(Code::cannot_measure, fmt::format("what {} wrote is not in memory", pass.store->name),
-                "this is a fault of the memory or of tally");
+                "the memory is faulty, or tally has a bug");
   }
   return sample;
 }

@@ -51,7 +51,7 @@ std::uint64_t ticks_of_stamps() {
 
 Error damaged() {
   return {Code::cannot_measure, "the chain in memory is not what was written there",
-          "the memory of this machine, or tally, is faulty", 0};
+          "the memory is faulty, or tally has a bug", 0};
 }
 
 }  // namespace

@@ -140,9 +140,10 @@ int serve(const std::string& root, const std::string& address, std::int64_t inte
 
   auto server = linux::HttpServer::listen(address);
   if (!server) {
-    return complain(server.error().message, server.error().os_errno == EADDRINUSE
-                                                ? "another program has the port; `--listen 127.0.0.1:0` takes any"
-                                                : "");
+    return complain(server.error().message,
+                    server.error().os_errno == EADDRINUSE
+                        ? "another program uses the port; `--listen 127.0.0.1:0` uses any free port"
+                        : "");
   }
   // All that takes more is open by now; the thread that answers the network has no more than that.
   if (const auto kept = linux::keep_only_perfmon(); !kept) return complain(kept.error().message);

@@ -113,7 +113,7 @@ Result<double> number_of(const std::string& key, const std::string& word, double
   char* end = nullptr;
   const double value = std::strtod(word.c_str(), &end);
   if (!word.empty() && *end == 0 && value >= 0 && value <= most) return value;
-  return fail(Code::bad_usage, fmt::format("noise: {}={} is no number from 0 to {}", key, printable(word), most));
+  return fail(Code::bad_usage, fmt::format("noise: {}={} is not a number from 0 to {}", key, printable(word), most));
 }
 
 }  // namespace

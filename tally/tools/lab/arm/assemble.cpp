@@ -174,7 +174,7 @@ Result<Image> assemble(const std::string& name, const std::string& text, const p
   const Said assembled = output_of(command);
   if (assembled.was_stopped) return fail(Code::cannot_measure, "the assembler was stopped");
   if (assembled.is_missing) {
-    return fail(Code::not_found, "assembly needs the program aarch64-linux-gnu-as, which is not here",
+    return fail(Code::not_found, "assembly needs the program aarch64-linux-gnu-as, which is not installed",
                 "install it: sudo apt-get install binutils-aarch64-linux-gnu");
   }
   if (assembled.status != 0) return fail(Code::bad_usage, format_errors(name, text, assembled.text, profile));

@@ -45,7 +45,7 @@ Result<std::unique_ptr<Machine>> Machine::make(const Image& image, const Setting
 
 Result<bool> Machine::start() {
   if (const uc_err error = uc_open(UC_ARCH_ARM64, UC_MODE_ARM, &uc_); error != UC_ERR_OK) {
-    return fail(Code::cannot_measure, fmt::format("the emulator does not start: {}", uc_strerror(error)), "");
+    return fail(Code::cannot_measure, fmt::format("cannot start the emulator: {}", uc_strerror(error)), "");
   }
   // The emulator requires whole pages.
   constexpr std::uint64_t page = 4096;
@@ -159,7 +159,7 @@ End Machine::run() {
       enter(Exception::synchronous, at_, 1U << 25, why);
     } else if (error != UC_ERR_OK) {
       end(End::Reason::fault, at_,
-          fmt::format("the emulator gives up at {}: {}", image_.place(at_), uc_strerror(error)));
+          fmt::format("the emulator stopped at {}: {}", image_.place(at_), uc_strerror(error)));
     }
   }
   flush_output();

@@ -143,7 +143,7 @@ TEST(Discover, mistakes_end_with_2_and_a_way_out) {
                {{"--counters", "3-"}, "is not a valid counter number"},
                {{"--backend", "perf", "--counters", "4"}, "the kernel chooses the counters"},
                {{"--pin", "0"}, "--pin needs --backend perf"},
-               {{"--resume", "/dev/null"}, "holds no line"}};
+               {{"--resume", "/dev/null"}, "the file is empty"}};
   for (const auto& one : cases) {
     const Finished finished = tally(with({"discover"}, one.words));
     EXPECT_EQ(finished.code(), 2) << one.said;

@@ -68,7 +68,7 @@ Run run_of(const Json& json, const Record& record) {
                          result::number<std::int64_t>(cell.at(2))});
     const Cell& one = run.cells.back();
     if (one.event >= record.events.size() || one.counter < -1 || one.counter >= std::max(record.counters, 1)) {
-      throw std::runtime_error("a cell names an event or a counter that the first line does not have");
+      throw std::runtime_error("a cell has an event or counter that the first line does not list");
     }
   }
   if (run.payload >= record.payloads.size() || run.size >= record.sizes.size()) {
@@ -139,7 +139,7 @@ Result<Record> read_record(std::string_view text) {
       return fail(Code::bad_usage, fmt::format("line {}: {}", number, printable(json_problem_in_line(error.what()))));
     }
   }
-  if (number == 0) return fail(Code::bad_usage, "the file holds no line");
+  if (number == 0) return fail(Code::bad_usage, "the file is empty");
   return record;
 }
 

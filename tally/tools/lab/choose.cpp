@@ -17,8 +17,7 @@ using pmu::emulated::ArmProfile;
 tl::unexpected<Error> no_such_model(const std::string& name) {
   std::vector<std::string> names;
   for (const std::string_view one : pmu::emulated::profile_names()) names.emplace_back(one);
-  return fail(Code::bad_usage, fmt::format("there is no model '{}'", printable(name)),
-              "there are " + join(names, ", "));
+  return fail(Code::bad_usage, fmt::format("unknown model '{}'", printable(name)), "there are " + join(names, ", "));
 }
 
 // Returns the Arm core of --model, or the default one for an Arm program.
@@ -89,7 +88,7 @@ Result<std::unique_ptr<Computer>> make_computer(const Options& options, const Im
     }
     if (const std::string option = not_for_arm(options); !option.empty()) {
       return fail(Code::bad_usage, fmt::format("{} is for x86, and {} is an Arm core", option, arm->name),
-                  "leave it away: there the interrupt comes at once, and an instruction takes a cycle");
+                  "omit it: there interrupts are immediate and each instruction takes one cycle");
     }
     arm::Settings all;
     static_cast<RunSettings&>(all) = settings;

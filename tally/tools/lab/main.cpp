@@ -45,7 +45,7 @@ int report(const Error& error) {
 
 Result<std::uint64_t> place_of(const Image& image, const std::string& word) {
   if (const auto address = image.address_of(word)) return *address;
-  return fail(Code::bad_usage, fmt::format("there is no place '{}' in the program", printable(word)),
+  return fail(Code::bad_usage, fmt::format("unknown location '{}'", printable(word)),
               "use a line that has an instruction, a label, or an address such as 100020H");
 }
 

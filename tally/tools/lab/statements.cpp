@@ -99,7 +99,7 @@ Result<std::string> read_counter(const std::string& statement, const std::string
   const Words words = split_first(rest);
   const bool fixed = words.first == "fixed";
   const auto number = parse_number(fixed ? words.rest : rest);
-  if (!number) return refuse(statement, "that is no counter", "rdpmc 0 reads IA32_PMC0, rdpmc fixed 0 IA32_FIXED_CTR0");
+  if (!number) return refuse(statement, "not a counter", "rdpmc 0 reads IA32_PMC0, rdpmc fixed 0 IA32_FIXED_CTR0");
   return load_and("rdpmc", *number | (fixed ? 0x4000'0000 : 0), std::nullopt);
 }
 
@@ -141,7 +141,7 @@ Result<Script> compile(const std::string& text) {
     script.statements.push_back({statement});
   }
   if (script.statements.empty()) {
-    return fail(Code::bad_usage, "there is no statement", "tally lab -e 'wrmsr 0x186 0x4300c0; run 100 nop; rdpmc 0'");
+    return fail(Code::bad_usage, "missing statement", "tally lab -e 'wrmsr 0x186 0x4300c0; run 100 nop; rdpmc 0'");
   }
   // HLT is not permitted at CPL 3, so it writes the exit port.
   source += "lab_end:\n  mov al, 0\n  out EXIT_PORT, al\n";

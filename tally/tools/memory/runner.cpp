@@ -50,7 +50,7 @@ std::uint64_t ticks_of_stamps() {
 }
 
 Error damaged() {
-  return {Code::cannot_measure, "the chain in memory is not what was written there",
+  return {Code::cannot_measure, "memory does not contain the chain that tally wrote",
           "the memory is faulty, or tally has a bug", 0};
 }
 

@@ -77,7 +77,7 @@ linux::HttpAnswer answer(Latest& latest, const linux::HttpRequest& request) {
                        "Prometheus, and <a href=\"/health\">/health</a>.\n",
                        "text/html; charset=utf-8");
   }
-  return text_answer(404, "there is nothing here: /metrics has the figures\n");
+  return text_answer(404, "not found: the metrics are at /metrics\n");
 }
 
 int complain(const std::string& message, const std::string& hint = {}) {

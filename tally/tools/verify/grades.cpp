@@ -83,9 +83,9 @@ GradedEvent known_grade(const Scene& scene, const std::vector<Check>& checks, st
   const Check* failure = failed(checks, graded.event.text());
   if (event.nature == Nature::accesses && all.trust != Trust::exact) {
     graded.grade = all.raw == 0 ? EventGrade::exact : all.only_more ? EventGrade::micro_op : EventGrade::unusable;
-    graded.why = all.raw == 0 ? "equal to " + programs
-                              : fmt::format("off by up to {}: this processor counts something else than accesses",
-                                            thousands(all.raw));
+    graded.why = all.raw == 0
+                     ? "equal to " + programs
+                     : fmt::format("off by up to {}: this processor does not count accesses", thousands(all.raw));
     return graded;
   }
   if (failure) {
@@ -138,7 +138,7 @@ GradedEvent speculative_grade(const Ledger& ledger, std::size_t place) {
   }
   graded.grade = EventGrade::speculative;
   graded.spread_percent = widest;
-  graded.why = fmt::format("no program has a known answer; the same program varied by {:.2g} %", widest);
+  graded.why = fmt::format("no program with a known count; varied by {:.2g} % between runs", widest);
   if (!model.empty()) graded.why = fmt::format("from a model ({}); varied by {:.2g} % between runs", model, widest);
   return graded;
 }

@@ -102,7 +102,7 @@ std::string why_not_judged(const Count& count) {
     case Trust::absent: return "not counted: " + count.reason;
     case Trust::partial: return "partial: " + count.reason;
     case Trust::sampled: return "estimated from samples";
-    case Trust::scaled: return "scaled: the counter was lent to others meanwhile";
+    case Trust::scaled: return "scaled: the counter was time-shared";
     default: return count.value ? "" : "there is no value";
   }
 }

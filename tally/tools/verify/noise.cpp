@@ -126,13 +126,13 @@ Result<Noise> parse_noise(const std::string& text) {
     const std::string word = equals == std::string::npos ? "" : part.substr(equals + 1);
     if (key == "skid") {
       if (word != "hpctool") {
-        return fail(Code::bad_usage, fmt::format("noise: there is no skid '{}'", printable(word)), "skid=hpctool");
+        return fail(Code::bad_usage, fmt::format("noise: unknown skid '{}'", printable(word)), "skid=hpctool");
       }
       noise.skid = true;
       continue;
     }
     if (key != "seed" && key != "irq" && key != "fault") {
-      return fail(Code::bad_usage, fmt::format("noise: there is no '{}'", printable(key)),
+      return fail(Code::bad_usage, fmt::format("noise: unknown key '{}'", printable(key)),
                   "for example: seed=1,irq=0.25,fault=1,skid=hpctool");
     }
     const auto value = number_of(key, word, key == "seed" ? 1e15 : 1000);

@@ -89,17 +89,17 @@ bool is_foreign(std::string_view text) {
 Result<result::Memory> read_foreign(std::string_view text, const std::string& name) {
   const auto format = std::find_if(all.begin(), all.end(), [&](const ForeignFormat& one) { return one.looks(text); });
   if (format == all.end()) {
-    return fail(Code::bad_usage, fmt::format("'{}' is no output of a tool that is known", printable(name)));
+    return fail(Code::bad_usage, fmt::format("'{}' is not output of a known tool", printable(name)));
   }
   auto memory = format->read(text);
   if (memory && memory->points.empty() && memory->maps.empty()) {
-    memory = fail(Code::bad_usage, "it has no row with a number");
+    memory = fail(Code::bad_usage, "it has no row of numbers");
   }
   if (!memory) {
-    return fail(
-        Code::bad_usage,
-        fmt::format("'{}' looks like {} and cannot be read: {}", printable(name), format->name, memory.error().message),
-        memory.error().hint);
+    return fail(Code::bad_usage,
+                fmt::format("'{}' looks like {}, but cannot be read: {}", printable(name), format->name,
+                            memory.error().message),
+                memory.error().hint);
   }
   memory->task = memory->points.empty() ? "nodes" : memory->points.front().task;
   memory->settings.insert(memory->settings.begin(), {"read from", std::string(format->name)});

@@ -11,7 +11,7 @@
 namespace tally::backend {
 
 /// The reason of an absent count when the program ended within the delay.
-inline constexpr const char* ended_within_delay = "the program ended before counting was to begin";
+inline constexpr const char* ended_within_delay = "the program ended before counting began";
 
 /// The counters of a run, as far as their timing matters.
 class Meter {

@@ -287,7 +287,7 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   const std::string& output = nasm.text;
   if (nasm.was_stopped) return fail(Code::cannot_measure, "the assembler was stopped");
   if (nasm.is_missing) {
-    return fail(Code::not_found, "assembly needs the program nasm, which is not here",
+    return fail(Code::not_found, "assembly needs the program nasm, which is not installed",
                 "install it: sudo apt-get install nasm");
   }
   if (nasm.status != 0) return refuse(name, text, output);

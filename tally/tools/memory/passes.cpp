@@ -177,7 +177,7 @@ Result<PassSample> run_passes(Runner& runner, const Pass& pass, const Wanted& wa
     sample.raw = mapped->raw();
   }
   if (!runner.plan().stop() && !mapped->holds_chain()) {
-    return fail(Code::cannot_measure, fmt::format("what {} wrote is not in memory", pass.store->name),
+    return fail(Code::cannot_measure, fmt::format("memory does not contain what {} wrote", pass.store->name),
                 "the memory is faulty, or tally has a bug");
   }
   return sample;

@@ -97,7 +97,7 @@ class Collector {
       const channel::Process& process = records_.process(image.index);
       if (process.no_counter_read == 0) continue;
       texts.push_back(
-          fmt::format("{} ({}) read counter {:#x} by rdpmc, which is not there: the answer to that is SIGSEGV",
+          fmt::format("{} ({}) read counter {:#x} with rdpmc: it does not exist, so the program got SIGSEGV",
                       image.result.command, image.result.pid, process.no_counter));
     }
     return texts;
@@ -184,8 +184,9 @@ class Collector {
     const std::string contradiction = contradiction_of(process, image.index);
     std::string partial = contradiction.empty() ? reasons_of_process(process) : contradiction;
     if (partial.empty() && has_no_record_after_exec(image)) {
-      partial = has_died(image, process) ? "what it executed last ran natively, or ended before it was counted"
-                                         : "the program that it executed last was not counted";
+      partial = has_died(image, process)
+                    ? "the last program that it executed ran natively, or ended before counting began"
+                    : "the last program that it executed was not counted";
     }
     if (partial.empty() && !window_.timed_out && image.threads.empty() && process.state == channel::State::running) {
       partial = has_died(image, process) ? reasons_of(channel::partial_killed) : still_running_reason;
@@ -427,7 +428,7 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
     } else {
       Count count = count_of(event, total, simulation);
       if (!counted_anything && count.trust != Trust::absent)
-        count = absent(!total.reason.empty() ? total.reason : "the program ended before it was taken over");
+        count = absent(!total.reason.empty() ? total.reason : "the program ended before the engine started");
       // Models report at the end only.
       const bool is_of_the_time = event::definition(event.id).kind == event::Kind::hardware;
       outcome.counts.push_back(event_count(event, timed(std::move(count), job.timing(), is_of_the_time)));

@@ -50,8 +50,7 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   count.model = model_of(event.id, simulation);
   if (is_time && tally.core_is_elsewhere)
     return downgraded(count, Trust::partial,
-                      "the core model is asked for all threads of a process at once: what they took stands at one of "
-                      "them");
+                      "the core model covers all threads of a process together: one thread has their total");
   // If a process is killed, its segments are not added up. Signals and faults leave some segments in the middle.
   const auto all = static_cast<std::uint64_t>(tally.totals.field[channel::instructions]);
   if (is_time && tally.core.instructions < all - all / 100) {

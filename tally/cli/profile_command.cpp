@@ -11,6 +11,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/periods.hpp"
 #include "tally/cli/profile_options.hpp"
+#include "tally/cli/profiles.hpp"
 #include "tally/cli/terminal_output.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
@@ -53,17 +54,6 @@ Result<void> check_events(const std::vector<event::Event>& events, bool calls, s
   return {};
 }
 
-Result<std::string> annotated(const result::Profile& profile, const std::string& name) {
-  const auto read = [](const std::string& path, const std::string& object) -> std::optional<report::SourceFile> {
-    // Debug information says which file it is: whoever made the program may have put anything there.
-    constexpr std::uint64_t most_bytes = 64 << 20;
-    auto text = linux::read_regular_file(path, most_bytes);
-    if (!text) return std::nullopt;
-    return report::SourceFile{*std::move(text), linux::is_newer(path, object)};
-  };
-  return report::annotated(profile, name, read);
-}
-
 // "  401136:\tmov    %esi,-0x4(%rsp)": lines of objdump that are instructions.
 std::map<std::uint64_t, std::string> instructions_in(const std::string& text) {
   std::map<std::uint64_t, std::string> made;
@@ -78,9 +68,9 @@ std::map<std::uint64_t, std::string> instructions_in(const std::string& text) {
   return made;
 }
 
-Result<std::string> annotated_instructions(const result::Profile& profile, const std::string& name) {
-  const auto read = [](const result::ProfileObject& object, std::uint64_t begin,
-                       std::uint64_t end) -> Result<std::map<std::uint64_t, std::string>> {
+report::InstructionReader instruction_reader() {
+  return [](const result::ProfileObject& object, std::uint64_t begin,
+            std::uint64_t end) -> Result<std::map<std::uint64_t, std::string>> {
     const auto ended = linux::run_tool({"objdump", "-d", "-C", "--no-show-raw-insn",
                                         fmt::format("--start-address={}", begin), fmt::format("--stop-address={}", end),
                                         "--", object.kept ? linux::path_of_descriptor(*object.kept) : object.name});
@@ -90,7 +80,11 @@ Result<std::string> annotated_instructions(const result::Profile& profile, const
       return fail(Code::cannot_measure, "objdump cannot disassemble it: " + printable(trimmed(ended->said)));
     return instructions_in(ended->said);
   };
-  return report::annotated_instructions(profile, name, read);
+}
+
+Result<std::string> annotation(const result::Profile& profile, const std::string& name, bool instructions) {
+  return instructions ? report::annotated_instructions(profile, name, instruction_reader())
+                      : report::annotated(profile, name, source_reader());
 }
 
 // Whether a PMU of this machine can be sampled.
@@ -175,8 +169,9 @@ int profile(ProfileOptions& options) {
   const report::ProfileFormat* const format = *chosen_format;
   if (format->has_calls) options.order.calls = true;
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
-  const auto style = style_of(options);
+  auto style = style_of(options);
   if (!style) return report_error(style.error());
+  if (format->name == "html") style->source = source_reader(), style->disassembly = instruction_reader();
   if (options.debuginfod) {
     const bool speaks = !is_quiet(options.quiet);
     const auto asked = profile::ask_debug_servers([speaks](const std::string& line) {
@@ -226,9 +221,9 @@ int profile(ProfileOptions& options) {
   if (options.inlines && format->inlined == report::InlinedCodeIs::functions)
     made = report::with_inlined_functions(made);
   std::string text = format->write(made, *style);
-  const auto source = options.annotate.empty() ? Result<std::string>("")
-                      : options.instructions   ? annotated_instructions(report::in_samples(made), options.annotate)
-                                               : annotated(report::in_samples(made), options.annotate);
+  const auto source = options.annotate.empty()
+                          ? Result<std::string>("")
+                          : annotation(report::in_samples(made), options.annotate, options.instructions);
   if (source && !source->empty()) text += "\n" + *source;
   const auto written = output->write(text);
   if (format->name != "table") {

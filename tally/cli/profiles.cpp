@@ -12,6 +12,7 @@
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
+#include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/files/terminal.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
@@ -40,6 +41,7 @@ Result<report::ProfileStyle> style_of(const ProfileReport& options) {
   const auto by = profile_by(options.by);
   if (!by) return fail(by.error());
   style.by = *by;
+  style.source = source_reader();
   return style;
 }
 
@@ -68,6 +70,16 @@ Result<std::string> text_of(const std::vector<result::Profile>& profiles, const 
 }
 
 }  // namespace
+
+report::SourceReader source_reader() {
+  return [](const std::string& path, const std::string& object) -> std::optional<report::SourceFile> {
+    // Debug information names the file: whoever made the program may have put any file there.
+    constexpr std::uint64_t most_bytes = 64 << 20;
+    auto text = linux::read_regular_file(path, most_bytes);
+    if (!text) return std::nullopt;
+    return report::SourceFile{*std::move(text), linux::is_newer(path, object)};
+  };
+}
 
 void add_profile_options(Page& page, ProfileReport& options) {
   const auto formats = report::common(report::difference_formats());

@@ -21,6 +21,9 @@ struct ProfileReport {
   bool any() const { return !format.empty() || !by.empty() || top || whole_names; }
 };
 
+/// Reads files of source from where the compiler found them.
+report::SourceReader source_reader();
+
 void add_profile_options(Page& page, ProfileReport& options);
 
 /// Writes the page or table of one profile, or the difference of two. Returns the exit code; more than two are refused.

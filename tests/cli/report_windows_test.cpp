@@ -48,7 +48,7 @@ const std::string tools = R"js(
     const box = canvas.getBoundingClientRect();
     canvas.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: box.left + 56 + share * (box.width - 64), clientY: box.top + 40 }));
     await pause();
-    return section.querySelector(".said").textContent + " | " + [...section.querySelectorAll(".panel .value")].map((one) => one.textContent).join(" ");
+    return section.querySelector(".status").textContent + " | " + [...section.querySelectorAll(".panel .value")].map((one) => one.textContent).join(" ");
   };
 )js";
 
@@ -56,9 +56,9 @@ TEST_F(WindowsPage, says_the_values_under_the_pointer) {
   const std::string dom = as_shown(page_of_windows(41, two_phases),
                                    tools + "(async () => say([await point(0), await point(0.25), await point(1)]))();");
   EXPECT_EQ(seen(dom),
-            "window 1 · ends at 0.001 ms · length 1,000 · at 0x401001 · phase 1 | 0.1\n"
-            "window 11 · ends at 0.011 ms · length 1,000 · at 0x40100b · phase 2 | 0.3\n"
-            "window 41 · ends at 0.041 ms · length 1,000 · at 0x401029 · phase 1 | 0.1");
+            "window 1 · ends at 1,000 instructions · 0.001 ms · length 1,000 · at 0x401001 · phase 1 | 0.1\n"
+            "window 11 · ends at 11,000 instructions · 0.011 ms · length 1,000 · at 0x40100b · phase 2 | 0.3\n"
+            "window 41 · ends at 41,000 instructions · 0.041 ms · length 1,000 · at 0x401029 · phase 1 | 0.1");
 }
 
 TEST_F(WindowsPage, zooms_by_its_buttons_and_by_a_phases_representative) {
@@ -66,24 +66,26 @@ TEST_F(WindowsPage, zooms_by_its_buttons_and_by_a_phases_representative) {
     const lines = [section.dataset.drawn];
     for (const i of [0, 0, 2]) { buttons[i].click(); lines.push(section.dataset.drawn); }
     section.querySelectorAll("[data-show]")[1].click();
-    lines.push(section.dataset.drawn, section.querySelector(".said").textContent);
+    lines.push(section.dataset.drawn, section.querySelector(".status").textContent);
     say(lines);
   })();)js");
   EXPECT_EQ(seen(dom),
-            "4001\n2001\n1001\n4001\n60\nwindow 10 · ends at 0.01 ms · length 1,000 · at 0x40100a · phase 2");
+            "4001\n2001\n1001\n4001\n60\nwindow 10 · ends at 10,000 instructions · 0.01 ms · length 1,000 · at "
+            "0x40100a · phase "
+            "2");
 }
 
 TEST_F(WindowsPage, many_windows_are_few_points_and_none_is_lost_among_them) {
   const auto one_far = [](int number) { return number == 150'001 ? 90'000 : two_phases(number); };
   const std::string dom = as_shown(page_of_windows(200'000, one_far), tools + R"js((async () => {
-    const lines = [section.dataset.drawn, section.dataset.pieces < 1000, section.querySelector(".panel .value").textContent];
-    const said = [];
-    for (let share = 0.745; share < 0.755; share += 0.0005) said.push(await point(share));
-    const there = said.find((one) => one.endsWith("to 90"));
+    const lines = [section.dataset.drawn, section.dataset.ranges < 1000, section.querySelector(".panel .value").textContent];
+    const texts = [];
+    for (let share = 0.745; share < 0.755; share += 0.0005) texts.push(await point(share));
+    const there = texts.find((one) => one.endsWith("to 90"));
     lines.push(/windows 1\d\d,\d+ to 150,\d+/.test(there), there.replace(/.*\| mean [\d.]+, /, ""));
     say(lines);
   })();)js");
-  EXPECT_EQ(seen(dom), "200000\ntrue\nthe axis is cut: up to 90\ntrue\n0.1 to 90");
+  EXPECT_EQ(seen(dom), "200000\ntrue\nmaximum outside the axis: 90\ntrue\n0.1 to 90");
 }
 
 TEST_F(WindowsPage, least_most_and_mean_are_those_of_all_windows_of_a_piece) {
@@ -115,9 +117,11 @@ TEST_F(WindowsPage, shows_each_thread_by_itself) {
     lines.push(section.dataset.drawn, await point(1));
     say(lines);
   })();)js");
-  EXPECT_EQ(seen(dom),
-            "prog 7 · 30,prog 8 of 7 · 7\n30\n7\n"
-            "window 7 · ends at 0.007 ms · length 1,000 · at 0x401007 · cut by the end · phase 2 | 0.5");
+  EXPECT_EQ(
+      seen(dom),
+      "prog 7 · 30,prog 8 of 7 · 7\n30\n7\n"
+      "window 7 · ends at 7,000 instructions · 0.007 ms · length 1,000 · at 0x401007 · shortened: the thread ended · "
+      "phase 2 | 0.5");
 }
 
 TEST_F(WindowsPage, has_a_brush_a_histogram_and_lanes) {
@@ -131,6 +135,30 @@ TEST_F(WindowsPage, has_a_brush_a_histogram_and_lanes) {
   EXPECT_EQ(seen(dom), "2\n30\nphase 1 50, phase 2 50, no phase 0\nloads-per-instruction");
 }
 
+TEST_F(WindowsPage, the_x_axis_is_instructions_unless_another_is_chosen) {
+  const std::string dom = as_shown(page_of_windows(100, two_phases), tools + R"js((async () => {
+    const axis = [...section.querySelectorAll(".bar select")].find((one) => one.options[0].textContent === "instructions");
+    const labels = () => [...section.querySelectorAll(".brush .dygraph-axis-label-x")].map((one) => one.textContent);
+    const lines = [[...axis.options].map((one) => one.textContent).join(), section.querySelector(".axis-name").textContent, labels().join(" ")];
+    axis.value = "number";
+    axis.dispatchEvent(new Event("change"));
+    lines.push(section.querySelector(".axis-name").textContent, labels().every((label) => Number(label) % 5 === 0));
+    say(lines);
+  })();)js");
+  EXPECT_EQ(seen(dom),
+            "instructions,time,window number\ninstructions executed by the thread\n20 k 40 k 60 k 80 k\n"
+            "window number\ntrue");
+}
+
+TEST_F(WindowsPage, the_histogram_has_round_edges) {
+  const auto scattered = [](int number) { return 100 + static_cast<int>(number * 7919LL % 811); };
+  const std::string dom = as_shown(page_of_windows(400, scattered), tools + R"js(
+    const chart = Chart.getChart(section.querySelector(".canvas canvas"));
+    say([chart.data.labels.slice(0, 3).join(" "), chart.data.datasets.reduce((sum, set) => sum + set.data.reduce((a, b) => a + b), 0)]);
+  )js");
+  EXPECT_EQ(seen(dom), "0.1 0.12 0.14\n400");
+}
+
 TEST_F(WindowsPage, rows_of_hpctool_are_drawn_by_their_number) {
   std::string text = "ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n";
   for (int i = 0; i < 40; ++i)
@@ -140,7 +168,7 @@ TEST_F(WindowsPage, rows_of_hpctool_are_drawn_by_their_number) {
   EXPECT_TRUE(holds(page, "41 windows, each ended by instructions"));
   const std::string dom = as_shown(page, tools + R"js((async () =>
     say([section.querySelectorAll(".bar select").length, (await point(0.5)).split(" · ").slice(0, 2).join(" ")]))();)js");
-  EXPECT_EQ(seen(dom), "2\nwindow 21 length 50,025") << "no choice of an axis: axes, and the histogram's";
+  EXPECT_EQ(seen(dom), "3\nwindow 21 ends at 1,050,315 instructions") << "without times: two x axes to choose from";
 }
 
 TEST_F(WindowsPage, fits_a_phone_and_follows_the_colours_of_the_system) {

@@ -166,7 +166,7 @@ TEST(MemoryCounts, stand_on_the_page) {
   EXPECT_NE(page.find("<th class=\"number\">dTLB miss</th>"), std::string::npos);
   EXPECT_NE(page.find("<td class=\"number\">0.0125</td>"), std::string::npos);
   EXPECT_NE(page.find("counters of a_pmu"), std::string::npos);
-  EXPECT_NE(page.find("Misses for each load"), std::string::npos);
+  EXPECT_NE(page.find("Misses per load"), std::string::npos);
   EXPECT_EQ(memory_html(sample_memory()).find("Misses for each load"), std::string::npos);
 }
 

@@ -17,6 +17,18 @@ namespace tally::report {
 /// What the rows of a table are.
 enum class ProfileBy { function, line, object, process, thread };
 
+/// A file of source. `is_newer`: than what was made of it.
+struct SourceFile {
+  std::string text;
+  bool is_newer = false;
+};
+/// Reads a file of source that `object` was made of; nothing where it is not there.
+using SourceReader = std::function<std::optional<SourceFile>(const std::string& path, const std::string& object)>;
+
+/// The text of each instruction of a file between two addresses, by its own.
+using InstructionReader = std::function<Result<std::map<std::uint64_t, std::string>>(
+    const result::ProfileObject& object, std::uint64_t begin, std::uint64_t end)>;
+
 struct ProfileStyle {
   ProfileBy by = ProfileBy::function;
   std::size_t most = 40;      ///< rows of a table; 0: all
@@ -24,6 +36,8 @@ struct ProfileStyle {
   bool whole_names = false;   ///< functions with their parameters
   bool instructions = false;  ///< forms that may tell them apart do
   std::size_t terminal = 0;   ///< table: columns of the terminal that shows it; 0: none does, and nothing is cut
+  SourceReader source = {};   ///< pages show the source with the counts if it is set
+  InstructionReader disassembly = {};  ///< pages show the instructions of a few functions if it is set
 };
 
 /// What a form makes of inlined functions.
@@ -46,21 +60,9 @@ struct ProfileFormat : Format {
 /// All forms, the default first.
 std::span<const ProfileFormat> profile_formats();
 
-/// A file of source. `is_newer`: than what was made of it.
-struct SourceFile {
-  std::string text;
-  bool is_newer = false;
-};
-/// Reads a file of source that `object` was made of; nothing where it is not there.
-using SourceReader = std::function<std::optional<SourceFile>(const std::string& path, const std::string& object)>;
-
 /// The source of what has this name, each line with its counts: of a file of source the lines that ran and those around
 /// them, of a function its own lines. Errors: bad_usage where nothing has this name, or no line is known of it.
 Result<std::string> annotated(const result::Profile& profile, std::string_view name, const SourceReader& read);
-
-/// The text of each instruction of a file between two addresses, by its own.
-using InstructionReader = std::function<Result<std::map<std::uint64_t, std::string>>(
-    const result::ProfileObject& object, std::uint64_t begin, std::uint64_t end)>;
 
 /// The instructions of the functions with this name, each with its counts; those that did not run, too, up to the last
 /// one that did. Errors: bad_usage where nothing has this name; those of the reader.

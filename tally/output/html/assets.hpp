@@ -17,15 +17,15 @@ std::string_view page_style();
 
 std::string_view page_script();
 
-/// What pages of profiles have besides.
+/// Style and script of pages of profiles.
 std::string_view profile_style();
 std::string_view profile_script();
 
-/// What pages of runs of the lab have besides.
+/// Style and script of pages of lab runs.
 std::string_view lab_style();
 std::string_view lab_script();
 
-/// What pages of windows have besides.
+/// Style and scripts of pages of windows.
 std::string_view windows_style();
 std::string_view windows_data_script();
 std::string_view windows_parts_script();

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of more than that page.js hides all but the first: nobody can tell them apart.
+// If there are more, page.js hides all but the first six.
 constexpr std::size_t most_series = 12;
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -35,7 +35,7 @@ Json series_json(const ChartSeries& series) {
   return {{"name", series.name},
           {"color", series.color},
           {"line", series.line},
-          {"behind", series.behind},
+          {"dashed", series.dashed},
           {"points", std::move(points)}};
 }
 
@@ -85,13 +85,13 @@ std::string figure(const Chart& chart) {
   for (const ChartSeries& series : chart.series) points += series.points.size();
   if (points == 0) return {};
   std::string caption = chart.caption;
-  if (chart.series.size() > most_series) caption += " Names that are struck out are shown by a click on them.";
+  if (chart.series.size() > most_series) caption += " Click a struck-out name to show its curve.";
   return element("h3", chart.title) +
          fmt::format(
              "<figure data-chart>\n<div class=\"canvas\"><canvas role=\"img\" aria-label=\"{}\"></canvas></div>\n"
              "<script type=\"application/json\">{}</script>\n{}</figure>\n",
              escaped(chart.title), data_of(chart), element("figcaption", caption)) +
-         folded("The numbers", numbers_of(chart));
+         folded("Show as a table", numbers_of(chart));
 }
 
 }  // namespace tally::report

@@ -1,4 +1,4 @@
-// A figure with a curve, as plain data; page.js draws it.
+// A chart as plain data; page.js draws it.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace tally::report {
 /// One axis.
 struct Scale {
   std::string label{};
-  std::string unit{};  ///< "bytes" is shown as 48 K; others stand after the number
+  std::string unit{};  ///< "bytes" is shown as 48 K; others follow the number
   bool logarithmic = false;
   std::optional<double> least{};  ///< where the axis begins; by the data where none is named
   std::optional<double> most{};
@@ -21,18 +21,18 @@ struct ChartPoint {
   double y = 0;
   std::optional<double> low{}, high{};  ///< an interval, drawn as a bar
   bool hollow = false;                  ///< not to be relied on
-  std::string note{};                   ///< said beside the value
+  std::string note{};                   ///< shown with the value
 };
 
 struct ChartSeries {
   std::string name;
   int color = 0;  ///< 0 to 5
   bool line = true;
-  bool behind = false;  ///< a control: dashed, not filled
+  bool dashed = false;  ///< a control: dashed, not filled
   std::vector<ChartPoint> points{};
 };
 
-/// A stretch of the x axis with one level.
+/// A range of the x axis with one level.
 struct Band {
   double from = 0, to = 0, level = 0;
   std::string label;  ///< lines of it are left out where there is no room
@@ -54,7 +54,7 @@ struct Chart {
   bool steps = false;  ///< a histogram: each point is the left edge of a bin
 };
 
-/// The figure, and its numbers as a table after a click. Empty for a chart without points.
+/// The chart, and its numbers as a table after a click. Empty if it has no points.
 std::string figure(const Chart& chart);
 
 }  // namespace tally::report

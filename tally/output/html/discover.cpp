@@ -1,4 +1,4 @@
-// The page of `tally discover`: a map of events and payloads, and the evidence behind each row.
+// The page of `tally discover`: a map of events and payloads, and the evidence for each row.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::string row(const Discovered& event) {
                                  escaped(what_it_counts(event)));
   for (const Slope& slope : event.slopes) {
     html += fmt::format("<td class=\"number\"{} title=\"{}\">{}</td>", style_of(slope),
-                        escaped(fmt::format("{} in {}: {} to {} for each copy", raw_code(event.code), slope.payload,
+                        escaped(fmt::format("{} in {}: {} to {} per copy", raw_code(event.code), slope.payload,
                                             number(slope.low), number(slope.high))),
                         words_of(slope));
   }
@@ -58,14 +58,15 @@ std::string map(const result::Discovery& discovery) {
   for (const Discovered& event : discovery.events) {
     if (event.kind != EventClass::dead) rows += row(event);
   }
-  return element("h3", "Events for each copy of a payload") +
-         "<p><label>Only rows with <input type=\"search\" data-filters=\"event-map\"></label></p>\n"
+  return element("h3", "Events per copy of a payload") +
+         "<p><label>Filter rows: <input type=\"search\" data-filters=\"event-map\"></label></p>\n"
          "<div class=\"scroll\"><table id=\"event-map\"><thead>" +
          head + "</tr></thead><tbody>\n" + rows + "</tbody></table></div>\n" +
-         element("p",
-                 "The darker, the more; empty: not surely above 0; ?: the 99 % interval is wider than a fifth of it. "
-                 "An event leads to its evidence.",
-                 "soft");
+         element(
+             "p",
+             "Darker cells count more. Empty: not significantly above 0. ?: the 99 % interval is wider than a fifth of "
+             "the value. Click an event to see its evidence.",
+             "soft");
 }
 
 std::string contrasts(const Discovered& event) {
@@ -82,7 +83,8 @@ std::string evidence(const Discovered& event) {
   std::vector<std::string> lines;
   if (!event.reason.empty()) lines.push_back(event.reason);
   for (const auto& alias : event.aliases) {
-    lines.push_back("or " + alias.coordinate + (alias.splits.empty() ? "" : ": --payload " + alias.splits + " tells"));
+    lines.push_back("or " + alias.coordinate +
+                    (alias.splits.empty() ? "" : ": --payload " + alias.splits + " distinguishes them"));
   }
   if (!event.same_as.empty()) {
     std::vector<std::string> others;
@@ -109,7 +111,7 @@ std::string section_of(const result::Discovery& discovery) {
   for (const std::string& notice : discovery.notices) html += element("p", notice, "soft");
   return html +
          element("p",
-                 fmt::format("{} runs, {} discarded · {} independent things in the payloads, condition {} · {} · "
+                 fmt::format("{} runs, {} discarded · {} independent quantities in the payloads, condition {} · {} · "
                              "seed {}",
                              thousands(discovery.runs), thousands(discovery.discarded), discovery.rank,
                              number_text(discovery.condition), discovery.backend, discovery.seed),

@@ -11,13 +11,13 @@ namespace tally::report {
 /// breaks and tabs escaped, and nothing that is not UTF-8.
 std::string escaped(std::string_view text);
 
-/// <tag class="kind">text</tag>, the text escaped; nothing for an empty text.
+/// <tag class="kind">text</tag>, the text escaped; empty for an empty text.
 std::string element(std::string_view tag, std::string_view text, std::string_view kind = {});
 
 /// A table on a page. A column that is empty in every row is left out.
 class HtmlTable {
  public:
-  /// A heading that begins with '#' (it is not shown) is one of numbers, which stand at the right.
+  /// A heading that begins with '#' (not shown) has numbers in its column, aligned right.
   explicit HtmlTable(std::vector<std::string> headings) : headings_(std::move(headings)) {}
 
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }

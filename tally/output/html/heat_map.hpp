@@ -13,11 +13,11 @@ struct HeatMap {
   std::string x_label, y_label;
   std::string unit;                                             ///< of the numbers
   std::map<std::pair<double, double>, double> cells;            ///< (x, y), both sizes in bytes or counts
-  std::map<std::pair<double, double>, std::string> notes = {};  ///< said beside the number of a cell
+  std::map<std::pair<double, double>, std::string> notes = {};  ///< shown with the number of a cell
   bool x_is_size = true, y_is_size = true;
 };
 
-/// The map; colours go by the logarithm. Empty where it has no two columns or rows.
+/// The map; colours are logarithmic. Empty if it has fewer than two columns or rows.
 std::string heat_map(const HeatMap& map);
 
 }  // namespace tally::report

@@ -1,4 +1,4 @@
-// What stands on a page, as text. How it is drawn is looked at in a browser: tests/cli/report_test.cpp.
+// The text of pages. tests/cli/report_test.cpp checks in a browser how they are drawn.
 #include "tally/output/html/html.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 
 #include "tally/output/formats/golden_testing.hpp"
 #include "tally/output/formats/memory_testing.hpp"
+#include "tally/output/formats/profile_forms.hpp"
 #include "tally/output/formats/sample_testing.hpp"
 #include "tally/output/formats/stored.hpp"
 #include "tally/output/html/element.hpp"
@@ -21,8 +22,8 @@ using Json = nlohmann::json;
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// The data of each figure of a page.
-std::vector<Json> statistics(const std::string& page) {
+// The data of each chart of a page.
+std::vector<Json> charts(const std::string& page) {
   const std::string begin = "<script type=\"application/json\">";
   std::vector<Json> all;
   for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) {
@@ -56,15 +57,15 @@ TEST(Html, names_from_files_and_programs_are_text_and_never_a_program) {
   EXPECT_FALSE(holds(page, "<i>"));
   EXPECT_FALSE(holds(page, "<script>alert"));
   EXPECT_TRUE(holds(page, "&lt;/script&gt;&lt;b&gt;&quot;&amp;"));
-  ASSERT_EQ(statistics(page).size(), 3u) << "the comparison and both curves";
-  EXPECT_EQ(statistics(page)[1]["series"][0]["points"][1][5], "</script><script>alert(1)</script>");
+  ASSERT_EQ(charts(page).size(), 3u) << "the comparison and both curves";
+  EXPECT_EQ(charts(page)[1]["series"][0]["points"][1][5], "</script><script>alert(1)</script>");
 }
 
 TEST(Html, a_curve_has_its_points_plateaus_and_marks) {
   result::Memory memory = sample_memory();
   memory.levels[0].half_bytes = 51000;
   memory.levels[0].knee_bytes = 48000;
-  const Json chart = statistics(section_of(memory)).at(0);
+  const Json chart = charts(section_of(memory)).at(0);
   const Json& points = chart["series"][0]["points"];
   ASSERT_EQ(points.size(), 2u) << "a point without a time is none";
   EXPECT_EQ(points[0], Json::parse("[4096.0, 1.25, 1.0, 1.5, false, \"\"]"));
@@ -110,15 +111,15 @@ TEST(Html, regions_have_their_counts_threads_and_entries) {
   EXPECT_TRUE(holds(page, "<td>cycles:u</td><td class=\"number\">-</td>")) << "absent is never 0";
   EXPECT_TRUE(holds(page, "absent: no PMU"));
   EXPECT_TRUE(holds(page, "<tr><td>12</td><td class=\"number\">2</td>")) << "each thread";
-  ASSERT_EQ(statistics(page).size(), 1u);
-  const Json series = statistics(page)[0]["series"][0];
+  ASSERT_EQ(charts(page).size(), 1u);
+  const Json series = charts(page)[0]["series"][0];
   EXPECT_EQ(series["name"], "<inner>");
-  ASSERT_EQ(series["points"].size(), 4u) << "both buckets, and nothing between and behind them";
+  ASSERT_EQ(series["points"].size(), 4u) << "both buckets, and nothing between and after them";
   EXPECT_EQ(series["points"][1][0], 104.0);
   EXPECT_EQ(series["points"][1][1], 0.0);
   result::ProgramRegions alike = sample_regions();
   alike.regions[0].all.events[0].histogram.resize(1);
-  EXPECT_TRUE(statistics(section_of(alike)).empty()) << "one bucket is no picture";
+  EXPECT_TRUE(charts(section_of(alike)).empty()) << "one bucket is no picture";
 }
 
 TEST(Html, regions_of_a_program_stand_on_the_page_of_its_counts) {
@@ -134,31 +135,31 @@ TEST(Html, a_level_without_a_latency_has_no_line_across) {
   memory.levels[1].ns = 0;
   memory.levels[2].unseen = true;
   const std::string html = section_of(memory);
-  ASSERT_EQ(statistics(html).at(0)["bands"].size(), 1u);
-  EXPECT_EQ(statistics(html)[0]["bands"][0]["to"], 50000.0);
+  ASSERT_EQ(charts(html).at(0)["bands"].size(), 1u);
+  EXPECT_EQ(charts(html)[0]["bands"][0]["to"], 50000.0);
   EXPECT_TRUE(holds(html, "<td>memory</td><td>not seen</td>"));
 }
 
-TEST(Html, rings_of_scattered_lines_are_a_series_beside_the_curve) {
+TEST(Html, rings_of_scattered_lines_are_a_series_next_to_the_curve) {
   result::Memory memory = sample_memory();
   for (const std::uint64_t bytes : {32768, 65536}) {
     memory.points.push_back(sample_point(bytes, 4.5));
     memory.points.back().task = "scattered";
   }
-  const auto charts = statistics(section_of(memory));
-  ASSERT_EQ(charts.size(), 1u) << "and no figure of their own";
-  ASSERT_EQ(charts[0]["series"].size(), 2u);
-  EXPECT_EQ(charts[0]["series"][0]["points"].size(), 2u);
-  EXPECT_EQ(charts[0]["series"][1]["name"], "load, lines that lie anywhere");
-  EXPECT_EQ(charts[0]["series"][1]["points"].size(), 2u);
+  const auto all = charts(section_of(memory));
+  ASSERT_EQ(all.size(), 1u) << "and no chart of their own";
+  ASSERT_EQ(all[0]["series"].size(), 2u);
+  EXPECT_EQ(all[0]["series"][0]["points"].size(), 2u);
+  EXPECT_EQ(all[0]["series"][1]["name"], "load, scattered lines");
+  EXPECT_EQ(all[0]["series"][1]["points"].size(), 2u);
 }
 
 TEST(Html, curves_of_several_results_are_drawn_over_each_other_first) {
-  const auto charts = statistics(html_page({{"a.json", sample_memory()}, {"b.json", sample_memory()}}));
-  ASSERT_EQ(charts.size(), 3u);
-  ASSERT_EQ(charts[0]["series"].size(), 2u);
-  EXPECT_EQ(charts[0]["series"][0]["name"], "a.json");
-  EXPECT_NE(charts[0]["series"][0]["color"], charts[0]["series"][1]["color"]);
+  const auto all = charts(html_page({{"a.json", sample_memory()}, {"b.json", sample_memory()}}));
+  ASSERT_EQ(all.size(), 3u);
+  ASSERT_EQ(all[0]["series"].size(), 2u);
+  EXPECT_EQ(all[0]["series"][0]["name"], "a.json");
+  EXPECT_NE(all[0]["series"][0]["color"], all[0]["series"][1]["color"]);
 }
 
 TEST(Html, points_of_other_tasks_are_drawn_against_what_varies) {
@@ -168,7 +169,7 @@ TEST(Html, points_of_other_tasks_are_drawn_against_what_varies) {
   for (auto& point : memory.points) point.task = memory.task;
   memory.points[2] = memory.points[0];
   memory.points[2].quantity = "read";
-  const Json chart = statistics(section_of(memory)).at(0);
+  const Json chart = charts(section_of(memory)).at(0);
   EXPECT_EQ(chart["x"]["label"], "region");
   ASSERT_EQ(chart["series"].size(), 2u);
   EXPECT_EQ(chart["series"][1]["name"], "read");
@@ -179,12 +180,12 @@ TEST(Html, a_histogram_falls_to_nothing_between_bins_that_do_not_touch) {
   result::Memory memory;
   memory.histograms = {{"write", "Duration", "ns", {{1, 2, 7}, {2, 4, 5}, {8, 16, 1}}},
                        {"control", "Duration", "ns", {{1, 2, 3}}}};
-  const Json chart = statistics(section_of(memory)).at(0);
+  const Json chart = charts(section_of(memory)).at(0);
   const Json& points = chart["series"][0]["points"];
   ASSERT_EQ(points.size(), 5u);
   EXPECT_EQ(points[2][0], 4.0);
   EXPECT_EQ(points[2][1], 0.0);
-  EXPECT_EQ(chart["series"][1]["behind"], true);
+  EXPECT_EQ(chart["series"][1]["dashed"], true);
 }
 
 TEST(Html, a_map_has_its_numbers_in_its_cells) {
@@ -197,7 +198,7 @@ TEST(Html, a_map_has_its_numbers_in_its_cells) {
 }
 
 // B10: times of blocks were shifted by eight bits instead of divided by 64, rows were a number of bytes apart, and a
-// column stood there that nothing filled.
+// column was empty.
 TEST(B10, each_number_has_its_own_cell_and_no_column_is_empty) {
   result::Memory memory;
   memory.task = "lap";
@@ -235,12 +236,73 @@ TEST(Html, intervals_are_those_of_the_first_run_that_has_some) {
   stat.runs[1].intervals = {{2, Nanoseconds(500'000'000), {count}}, {2, Nanoseconds(1'000'000'000), {count}}};
   stat.runs.push_back(stat.runs[1]);
   for (auto& interval : stat.runs[2].intervals) interval.run = 3;
-  const auto charts = statistics(section_of(stat));
-  const Json& chart = charts.back();
+  const auto all = charts(section_of(stat));
+  const Json& chart = all.back();
   ASSERT_EQ(chart["series"].size(), 1u);
   ASSERT_EQ(chart["series"][0]["points"].size(), 2u);
   EXPECT_EQ(chart["series"][0]["points"][0][0], 0.5);
   EXPECT_TRUE(holds(section_of(stat), "Run 2."));
+}
+
+TEST(Html, several_counts_are_compared_in_one_table) {
+  result::Stat first = sample(), second = sample();
+  first.events.resize(2);
+  second.events.resize(1);
+  first.events[0].total.count.value = 1000;
+  second.events[0].total.count.value = 1250;
+  const std::string name = first.events[0].total.name.text(), other = first.events[1].total.name.text();
+  const std::string page = html_page({{"a.json", first}, {"<b>.json", second}});
+  EXPECT_TRUE(holds(page, "<th class=\"number\">a.json</th><th class=\"number\">&lt;b&gt;.json</th>"));
+  EXPECT_TRUE(holds(page, "<td>" + name +
+                              "</td><td class=\"number\">1,000</td><td class=\"number\">1,250</td>"
+                              "<td class=\"number\">+250</td><td class=\"number\">1.250</td>"))
+      << page.substr(page.find("Counts compared"), 1500);
+  EXPECT_TRUE(holds(page, "<td class=\"number\">-</td><td class=\"number\"></td><td class=\"number\"></td>"))
+      << "an event that one result lacks has no ratio: " << other;
+  EXPECT_FALSE(holds(html_page({{"a.json", first}}), "Counts compared"));
+  EXPECT_FALSE(holds(html_page({{"a.json", first}, {"m.json", sample_memory()}}), "Counts compared"));
+}
+
+TEST(Html, differences_within_the_ranges_of_the_runs_are_marked) {
+  result::Stat first = sample_series(6), second = first;
+  const std::string mark = "the ranges of the runs overlap";
+  EXPECT_FALSE(holds(html_page({{"a", first}, {"b", second}}), mark)) << "nothing differs";
+  ASSERT_TRUE(second.events[0].total.count.value && second.events[0].summary);
+  *second.events[0].total.count.value += 1;
+  EXPECT_TRUE(holds(html_page({{"a", first}, {"b", second}}), mark));
+  *second.events[0].summary->min += 1'000'000'000'000;
+  *second.events[0].summary->max += 1'000'000'000'000;
+  EXPECT_FALSE(holds(html_page({{"a", first}, {"b", second}}), mark));
+}
+
+TEST(Html, source_text_and_names_on_the_page_of_a_profile_are_never_code) {
+  result::Profile profile;
+  profile.stat = sample();
+  profile.stat.events.resize(1);
+  profile.owners = {{.pid = 1, .command = "a", .tid = 1, .thread = "a"}};
+  profile.objects = {{.name = "/</script>"}};
+  profile.sources = {"", "dir/x.c"};
+  profile.functions = {{.name = "</script>\xff", .address = 16, .entered = 1, .source = 1, .line = 2}};
+  profile.rows = {{.source = 1, .line = 2, .address = 16, .executions = 1}};
+  profile.counts = {5};
+  ProfileStyle style;
+  style.source = [](const std::string&, const std::string&) {
+    return SourceFile{"first\n\tint </script>\xff;\r\n", true};
+  };
+  const std::string page = profile_html(profile, style);
+  std::size_t ends = 0;
+  for (std::size_t at = page.find("</script>"); at != std::string::npos; at = page.find("</script>", at + 1)) ++ends;
+  EXPECT_EQ(ends, 2u) << "those of the data and of the program";
+  const std::string begin = "id=\"profile-data\">";
+  const std::size_t from = page.find(begin) + begin.size();
+  const Json data = Json::parse(page.substr(from, page.find("</script>", from) - from));
+  const Json& line = data["functions"][0]["lines"][0];
+  EXPECT_EQ(line[0], "x.c:2");
+  EXPECT_EQ(line[1], Json::parse("[5]"));
+  EXPECT_TRUE(line[2].get<std::string>().starts_with("    int </script>")) << line[2];
+  EXPECT_TRUE(holds(page, "Source files changed after the program was built, so counts may be at other lines: x.c"));
+  style.source = {};
+  EXPECT_FALSE(holds(profile_html(profile, style), "Source files changed"));
 }
 
 // What is stored says everything that any form shows.
@@ -263,7 +325,7 @@ TEST(StoredMemory, read_again_it_is_the_same) {
   EXPECT_FALSE(result::is_memory("{\"schema\": \"tally-stat/2\"}"));
 }
 
-TEST(StoredMemory, what_is_none_is_told_with_the_place) {
+TEST(StoredMemory, errors_name_the_field) {
   std::string broken = memory_json(sample_memory());
   broken.replace(broken.find("\"regions\": 1"), 12, "\"regions\": \"\"");
   const auto read = result::read_memories(broken, "file.json");

@@ -1,5 +1,5 @@
-// The page of a run of `tally lab`: the time line of its counters, and what happened beside the listing. The script of
-// the page (lab.js) draws the time line and the bits; without it the tables stand.
+// The page of a run of `tally lab`: the timeline of its counters, and its events next to the listing. lab.js draws the
+// timeline and the bits; the tables need no script.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,16 +20,16 @@ constexpr std::size_t most_rows = 2000;
 constexpr std::size_t most_lines = 4000;
 
 // A note is for those who read it the first time.
-std::string remarks_html(const std::vector<result::LabRemark>& remarks, std::set<std::string>& told) {
+std::string remarks_html(const std::vector<result::LabRemark>& remarks, std::set<std::string>& shown) {
   std::string html;
   for (const result::LabRemark& one : remarks) {
-    const bool is_new = told.insert(one.text).second;
+    const bool is_new = shown.insert(one.text).second;
     if (is_new || one.severity != "note") html += element("p", one.severity + ": " + one.text, one.severity);
   }
   return html;
 }
 
-// What happened, in words that hold for every processor.
+// Describes an event in words that hold for every processor.
 std::string words_of(const LabEntry& entry) {
   if (entry.kind == "write") return fmt::format("{} = {}", entry.what, entry.value);
   if (entry.kind == "read" || entry.kind == "rdpmc") {
@@ -48,7 +48,7 @@ bool is_shown(const LabEntry& entry) { return entry.kind != "step"; }
 
 std::string rows_of(const LabRun& run) {
   std::string rows;
-  std::set<std::string> told;
+  std::set<std::string> shown;
   std::size_t count = 0;
   for (const LabEntry& entry : run.entries) {
     if (!is_shown(entry) || ++count > most_rows) continue;
@@ -59,7 +59,7 @@ std::string rows_of(const LabRun& run) {
         escaped(entry.kind), entry.instruction, escaped(entry.address), escaped(entry.kind), escaped(entry.what),
         escaped(entry.value), thousands(static_cast<std::int64_t>(entry.instruction)), escaped(entry.place),
         escaped(words_of(entry)), element("span", entry.meaning, "soft meaning"), fault,
-        remarks_html(entry.remarks, told));
+        remarks_html(entry.remarks, shown));
   }
   if (count > most_rows) {
     rows += fmt::format("<tr><td></td><td></td><td>… {} more are in the file</td></tr>",
@@ -68,7 +68,7 @@ std::string rows_of(const LabRun& run) {
   return rows;
 }
 
-// The user's own lines; helpers only where something happened in them. A line that is many instructions stands once, at
+// The user's own lines, and the lines of helpers that have events. A line with several instructions is listed once, at
 // its first address.
 std::string listing_of(const LabRun& run) {
   std::set<std::string> happened;
@@ -93,7 +93,7 @@ std::string listing_of(const LabRun& run) {
   return html;
 }
 
-// In an element of a script only the end of one must not stand.
+// Escapes '<', so that no text can end the script element.
 std::string script_data(const std::string& json) {
   std::string out;
   for (const char c : json) out += c == '<' ? std::string("\\u003c") : std::string(1, c);
@@ -112,15 +112,15 @@ std::string section_of(const LabRun& run) {
       fmt::format("{}, emulated · {} instructions", run.model, thousands(static_cast<std::int64_t>(run.instructions))),
       "soft");
   html += element("p", run.end, run.is_error ? "verdict bad" : "verdict");
-  std::set<std::string> told;
-  html += element("p", run.hint) + remarks_html(run.remarks, told);
+  std::set<std::string> shown;
+  html += element("p", run.hint) + remarks_html(run.remarks, shown);
   html += "<div class=\"lab\">\n<script type=\"application/json\">" + script_data(run.drawn) + "</script>\n";
   html += element("h3", "Counters, interrupts and handlers") +
-          "<p class=\"bar\"><button type=\"button\" class=\"whole\">Whole run</button> <span class=\"soft said\">Drag "
-          "over a part to see it larger; point at something to see it below.</span></p>\n<div "
+          "<p class=\"bar\"><button type=\"button\" class=\"whole\">Whole run</button> <span class=\"soft\">Drag "
+          "to zoom; point at something to see its details below.</span></p>\n<div "
           "class=\"lanes\"></div>\n<div class=\"bits\" aria-live=\"polite\"></div>\n";
   html +=
-      "<div class=\"beside\">\n<div><h3>What happened</h3><div class=\"happened\"><table><thead><tr><th "
+      "<div class=\"beside\">\n<div><h3>Events</h3><div class=\"happened\"><table><thead><tr><th "
       "class=\"number\">instruction</th><th>at</th><th>what</th></tr></thead><tbody>\n" +
       rows_of(run) + "</tbody></table></div></div>\n";
   const std::string listing = listing_of(run);

@@ -39,7 +39,12 @@ for (const lab of document.querySelectorAll(".lab")) {
   };
   const x = (instruction) => left + ((instruction - from) / (to - from)) * (width - left - right);
   const instructionAt = (place) => from + ((place - left) / (width - left - right)) * (to - from);
-  const tell = (parent, text) => make("title", {}, parent, text);
+  // 1, 2 or 5 times a power of ten, and at least `least`.
+  const roundStep = (least) => {
+    const ten = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+    return ten * [1, 2, 5, 10].find((factor) => factor * ten >= least);
+  };
+  const addTitle = (parent, text) => make("title", {}, parent, text);
   const short = (name) => name.replace(/^IA32_/, "");
 
   let svg, cursor;
@@ -48,7 +53,7 @@ for (const lab of document.querySelectorAll(".lab")) {
     const holder = lab.querySelector(".lanes");
     holder.textContent = "";
     svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" }, holder);
-    tell(svg, "counters over instructions");
+    addTitle(svg, "counters over instructions");
     const clip = `clip-${[...document.querySelectorAll(".lab")].indexOf(lab)}`;
     make("rect", { x: left, y: 0, width: width - left - right, height }, make("clipPath", { id: clip }, svg));
     lanes.forEach((lane, index) => drawCounter(lane, index * laneHeight, clip));
@@ -56,10 +61,10 @@ for (const lab of document.querySelectorAll(".lab")) {
     drawHandlers(marks, clip);
     drawWrites(marks + markLane, clip);
     const axis = marks + 2 * markLane + 14;
-    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-      const at = Math.round(from + share * (to - from));
-      const anchor = share === 0 ? "start" : share === 1 ? "end" : "middle";
-      make("text", { x: x(at), y: axis, "text-anchor": anchor, class: "axis" }, svg, at.toLocaleString("en-US"));
+    const step = roundStep((to - from) / 6);
+    for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+      const anchor = x(at) - left < 20 ? "start" : width - right - x(at) < 20 ? "end" : "middle";
+      make("text", { x: x(at), y: axis, "text-anchor": anchor, class: "axis tick" }, svg, at.toLocaleString("en-US"));
     }
     cursor = make("line", { class: "cursor", y1: 0, y2: height, x1: -9, x2: -9 }, svg);
     listen();
@@ -74,13 +79,13 @@ for (const lab of document.querySelectorAll(".lab")) {
     make("text", { x: 4, y: top + 33, class: "axis" }, svg, lane.event.slice(0, 20));
     const path = lane.values.map((value, i) => `${i ? "L" : "M"}${x(points[i][0]).toFixed(1)} ${y(value).toFixed(1)}`);
     const curve = make("path", { class: "curve", d: path.join(""), "clip-path": `url(#${clip})` }, svg);
-    tell(curve, `${lane.name}: ${low.toLocaleString("en-US")} to ${high.toLocaleString("en-US")}`);
+    addTitle(curve, `${lane.name}: ${low.toLocaleString("en-US")} to ${high.toLocaleString("en-US")}`);
     for (const row of rows) {
       if (row.dataset.kind !== "overflow" || row.dataset.name !== lane.name) continue;
       const at = x(+row.dataset.at + 1);
       if (at < left || at > width - right) continue;
       const mark = make("line", { class: "overflow-mark", x1: at, x2: at, y1: top + 4, y2: top + laneHeight - 4 }, svg);
-      tell(mark, `${lane.name} overflows at ${row.children[1].textContent}`);
+      addTitle(mark, `${lane.name} overflows at ${row.children[1].textContent}`);
       mark.addEventListener("pointerenter", () => choose(row, true));
     }
   }
@@ -93,14 +98,14 @@ for (const lab of document.querySelectorAll(".lab")) {
     for (const [begin, end] of handlers) {
       const bar = make("rect", { class: "handler", x: x(begin), y: top + 5, height: markLane - 10,
         width: Math.max(x(end) - x(begin), 2), "clip-path": `url(#${clip})` }, svg);
-      tell(bar, `a handler, ${(end - begin).toLocaleString("en-US")} instructions`);
+      addTitle(bar, `a handler, ${(end - begin).toLocaleString("en-US")} instructions`);
     }
     for (const row of rows) {
       if (row.dataset.kind !== "pmi") continue;
       const at = x(+row.dataset.at);
       if (at < left || at > width - right) continue;
       const mark = make("path", { class: "asked", d: `M${at - 4} ${top + 2}h8l-4 7z` }, svg);
-      tell(mark, row.children[2].textContent);
+      addTitle(mark, row.children[2].textContent);
       mark.addEventListener("pointerenter", () => choose(row, true));
     }
   }
@@ -112,7 +117,7 @@ for (const lab of document.querySelectorAll(".lab")) {
       const at = x(+row.dataset.at);
       if (at < left || at > width - right) continue;
       const mark = make("circle", { class: "write-mark", cx: at, cy: top + 13, r: row.dataset.kind === "write" ? 4 : 2.5 }, svg);
-      tell(mark, row.children[2].firstChild.textContent);
+      addTitle(mark, row.children[2].firstChild.textContent);
       mark.addEventListener("pointerenter", () => choose(row, true));
     }
   }
@@ -181,7 +186,7 @@ for (const lab of document.querySelectorAll(".lab")) {
     const head = document.createElement("p");
     head.append(Object.assign(document.createElement("b"), { textContent: row.dataset.name }),
       ` (${register.address}) = ${row.dataset.value}: ${register.text}`);
-    const said = Object.assign(document.createElement("p"), { className: "soft field", textContent: "Point at a bit." });
+    const text = Object.assign(document.createElement("p"), { className: "soft field", textContent: "Point at a bit." });
     const table = document.createElement("table");
     const highest = Math.max(31, ...register.fields.map((field) => field.low + field.width - 1));
     for (let top = highest > 31 ? 63 : 31; top >= 0; top -= 32) {
@@ -194,25 +199,25 @@ for (const lab of document.querySelectorAll(".lab")) {
         cell.textContent = isSet;
         cell.className = (field ? "of-field" : "") + (isSet ? " is-set" : "");
         cell.dataset.bit = bit;
-        cell.addEventListener("pointerenter", () => sayField(table, said, field, bit, value));
+        cell.addEventListener("pointerenter", () => showField(table, text, field, bit, value));
       }
     }
     const scroll = Object.assign(document.createElement("div"), { className: "scroll" });
     scroll.append(table);
-    panel.append(head, scroll, said);
+    panel.append(head, scroll, text);
   }
-  function sayField(table, said, field, bit, value) {
+  function showField(table, text, field, bit, value) {
     for (const cell of table.querySelectorAll("td[data-bit]")) {
       const at = +cell.dataset.bit;
       cell.classList.toggle("pointed", field ? at >= field.low && at < field.low + field.width : at === bit);
     }
     if (!field) {
-      said.textContent = `bit ${bit}: no field, ${(value >> BigInt(bit)) & 1n}`;
+      text.textContent = `bit ${bit}: no field, ${(value >> BigInt(bit)) & 1n}`;
       return;
     }
     const content = (value >> BigInt(field.low)) & ((1n << BigInt(field.width)) - 1n);
     const where = field.width > 1 ? `bits ${field.low + field.width - 1} to ${field.low}` : `bit ${field.low}`;
-    said.textContent = `${field.name} (${where}) = ${field.width > 1 ? "0x" + content.toString(16) : content}: ${field.text}`;
+    text.textContent = `${field.name} (${where}) = ${field.width > 1 ? "0x" + content.toString(16) : content}: ${field.text}`;
   }
 
   for (const row of rows) {

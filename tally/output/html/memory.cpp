@@ -79,8 +79,8 @@ void add_levels(const std::vector<MemoryLevel>& levels, Chart& chart) {
   }
   if (!levels.empty()) {
     chart.caption =
-        "Lines across: the plateaus that were found. Dashed: where the latency is half-way to the next one; dotted: "
-        "where it leaves the one before. ";
+        "Horizontal lines: plateaus. Dashed: the latency is half-way to the next plateau; dotted: it leaves the "
+        "previous plateau. ";
   }
 }
 
@@ -89,15 +89,15 @@ std::string curve_figure(const Memory& memory) {
   chart.series.push_back(curve_series(memory, "load", 0));
   if (chart.series.front().points.empty()) return {};
   add_levels(memory.levels, chart);
-  ChartSeries scattered = series_of(memory, "load, lines that lie anywhere", 1, is_scattered);
+  ChartSeries scattered = series_of(memory, "load, scattered lines", 1, is_scattered);
   if (!scattered.points.empty()) chart.series.push_back(std::move(scattered));
-  chart.caption += "Bars: 95 % intervals. Hollow: points that a busy machine disturbed, on which nothing rests.";
+  chart.caption += "Bars: 95 % intervals. Hollow: points disturbed by a busy machine; no conclusion uses them.";
   return figure(chart);
 }
 
 // Instructions and cycles are many for each load, and would press the misses against the axis.
 std::string misses_figure(const Memory& memory) {
-  Chart chart{.title = "Misses for each load, as the PMU counts them",
+  Chart chart{.title = "Misses per load, counted by the PMU",
               .caption = {},
               .x = size_scale("region"),
               .y = {.label = "misses per load", .least = 0}};
@@ -124,7 +124,7 @@ bool varies(const std::vector<const MemoryPoint*>& points, Key key) {
   return values.size() > 1;
 }
 
-// What tells one series from another: whatever varies, by name.
+// Names a series by the parameters that vary.
 struct Split {
   bool quantity, block, stride, pages, store, order, threads;
 
@@ -200,8 +200,7 @@ std::string points_figure(const Memory& memory) {
       varies(points, [](const MemoryPoint& p) { return p.store; }),
       varies(points, [](const MemoryPoint& p) { return p.order; }),
       varies(points, threads_of) && axes->x_of != threads_of};
-  Chart chart{
-      .title = "What was measured", .caption = "Hollow: disturbed by a busy machine.", .x = axes->x, .y = axes->y};
+  Chart chart{.title = "Measurements", .caption = "Hollow: disturbed by a busy machine.", .x = axes->x, .y = axes->y};
   for (const MemoryPoint* point : points) {
     const std::string name = split.name(*point);
     auto series =
@@ -227,13 +226,13 @@ std::string histogram_charts(const Memory& memory) {
     Chart chart{.title = group,
                 .caption = {},
                 .x = {.label = {}, .unit = {}, .logarithmic = true},
-                .y = {.label = "how often", .unit = {}, .logarithmic = true, .least = 0.5},
+                .y = {.label = "operations", .unit = {}, .logarithmic = true, .least = 0.5},
                 .steps = true};
     for (const auto& one : memory.histograms) {
       if (one.group != group) continue;
       chart.x.label = chart.x.unit = one.unit;
       const int index = static_cast<int>(chart.series.size());
-      ChartSeries series{.name = one.name, .color = index % colors, .behind = index > 0};
+      ChartSeries series{.name = one.name, .color = index % colors, .dashed = index > 0};
       for (std::size_t i = 0; i < one.bins.size(); ++i) {
         series.points.push_back({.x = one.bins[i].low, .y = static_cast<double>(one.bins[i].count)});
         const bool gap = i + 1 == one.bins.size() || one.bins[i + 1].low > one.bins[i].high * 1.0001;
@@ -246,7 +245,7 @@ std::string histogram_charts(const Memory& memory) {
   return html;
 }
 
-std::string map_values(const Memory& memory) {
+std::string map_charts(const Memory& memory) {
   std::string html;
   for (const result::MemoryMap& one : memory.maps) {
     HeatMap map{.title = one.name,
@@ -280,27 +279,27 @@ std::string title_of(const result::Memory& memory) {
 std::string section_of(const Memory& memory) {
   std::string html = element("p", verdict_text(memory), memory.verdict.contended ? "verdict bad" : "verdict");
   html += element("p", advice_text(memory));
-  if (!memory.complete) html += element("p", "This result is not complete.", "verdict bad");
+  if (!memory.complete) html += element("p", "This result is incomplete.", "verdict bad");
   for (const std::string& notice : memory.notices) html += element("p", notice);
   html += level_rows(memory).html() + curve_figure(memory) + misses_figure(memory) + points_figure(memory) +
-          map_values(memory) + histogram_charts(memory);
+          map_charts(memory) + histogram_charts(memory);
   if (!memory.ratios.empty()) html += ratio_rows(memory).html();
   for (const std::string& finding : memory.findings) html += element("p", finding);
   const std::string controls = controls_table(memory);
-  if (!controls.empty()) html += element("h3", "Controls and figures") + controls;
+  if (!controls.empty()) html += element("h3", "Controls and values") + controls;
   std::vector<std::string> settings;
   for (const auto& [key, value] : memory.settings) settings.push_back(key + " " + value);
-  html += element("h3", "Where and how") + element("p", environment_line(memory.environment), "soft") +
+  html += element("h3", "Environment and settings") + element("p", environment_line(memory.environment), "soft") +
           element("p", join(settings, " · "), "soft");
   html += element("p", counters_text(memory), "soft");
-  return html + folded("Every point", point_rows(memory).html());
+  return html + folded("All points", point_rows(memory).html());
 }
 
 std::string memory_comparison(const std::vector<Shown>& results) {
   Chart laps = curve_chart();
   Chart cold{
       .title = "Cold reads against size", .caption = {}, .x = size_scale("region"), .y = time_scale("ns per line")};
-  laps.caption = cold.caption = "Hollow: points that a busy machine disturbed.";
+  laps.caption = cold.caption = "Hollow: points disturbed by a busy machine.";
   for (const Shown& one : results) {
     const auto* memory = std::get_if<Memory>(&one.result);
     if (memory == nullptr) continue;

@@ -49,7 +49,7 @@ std::string environment_line(const result::Environment& environment) {
 std::string html_page(const std::vector<Shown>& results) {
   const std::string title =
       results.size() == 1 ? title_of_any(results.front()) : fmt::format("{} results", results.size());
-  std::string body = element("h1", title) + memory_comparison(results);
+  std::string body = element("h1", title) + memory_comparison(results) + stat_comparison(results);
   for (const Shown& one : results) {
     if (results.size() > 1) body += element("h2", title_of_any(one));
     body += element("p", one.name, "soft") + section_of_any(one);
@@ -63,9 +63,8 @@ std::string html_page(const std::vector<Shown>& results) {
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"generator\" content=\"tally\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n{}"
-      "<noscript><p>The curves are drawn by a program in this page, which this browser does not run; the numbers are "
-      "in "
-      "the tables.</p></noscript>\n<script>{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
+      "<noscript><p>The charts need JavaScript, which is disabled in this browser; the tables have the "
+      "numbers.</p></noscript>\n<script>{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
       escaped(title), style, body, chart_library(), script);
 }
 

@@ -1,4 +1,4 @@
-// Draws each figure of the page from the data that stands in it.
+// Draws the charts of the page from the data in them.
 "use strict";
 (() => {
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -16,13 +16,18 @@
   const text = (scale, value) =>
     scale.unit === "bytes" ? size(value) : short(value) + (scale.unit ? " " + scale.unit : "");
 
-  // Sizes are marked at powers of two, everything else at those of ten, with 2 and 5 between them where there is room.
+  // Ticks are round: powers of two for sizes; else powers of ten, with 2 and 5 between them if they fit, and equal steps
+  // on an axis of less than a decade.
   const ticks = (scale, axis) => {
     const values = [];
     if (scale.unit === "bytes") {
       const octaves = Math.log2(axis.max / axis.min);
       const step = Math.max(1, Math.ceil(octaves / Math.max(3, axis.width / 45)));
       for (let power = Math.ceil(Math.log2(axis.min) - 1e-9); 2 ** power <= axis.max; power += step) values.push(2 ** power);
+    } else if (axis.max / axis.min < 8) {
+      const least = (axis.max - axis.min) / 6, ten = 10 ** Math.floor(Math.log10(least));
+      const step = ten * [1, 2, 5, 10].find((factor) => factor * ten >= least * (1 - 1e-9));
+      for (let k = Math.ceil(axis.min / step); k * step <= axis.max; ++k) values.push(k * step);
     } else {
       const few = axis.max / axis.min > 2e3;
       for (let ten = 10 ** Math.floor(Math.log10(axis.min)); ten <= axis.max; ten *= 10)
@@ -42,13 +47,13 @@
       ...(scale.whole ? { precision: 0 } : {}) },
   });
 
-  // A logarithmic axis ends where the points do; left to itself it would go on to the next power of ten.
+  // A logarithmic axis ends at its points; by default it would extend to the next power of ten.
   const ends = (scale, values, margin) => {
     if (!scale.log || !values.length) return scale.bounds;
     return { min: Math.min(...values) / margin, max: Math.max(...values) * margin, ...scale.bounds };
   };
 
-  // What stands behind and beside the points: plateaus, the marks of a rise, intervals.
+  // Draws plateaus, the marks of a rise, and intervals around the points.
   const around = (data) => ({
     id: "around",
     beforeDatasetsDraw({ ctx, chartArea: area, scales: { x, y } }) {
@@ -106,7 +111,7 @@
 
   const dataset = (data, series, index) => {
     const own = color("--c" + series.color);
-    // A logarithmic axis has no place for zero: it stands on the bottom.
+    // A logarithmic axis has no zero: it is drawn at the bottom.
     const points = series.points.map(([x, y, low, high, hollow, note]) => ({
       x, y: y === 0 && data.y.log ? data.y.bounds.min : y, value: y, low, high, hollow, note,
     }));
@@ -114,16 +119,16 @@
       label: series.name,
       data: points,
       order: index,
-      // Too many to tell apart: those that are not shown at first are a click away.
+      // With too many series, the legend shows the others after a click.
       hidden: data.series.length > 12 && index >= 6,
       showLine: series.line,
       borderColor: own,
       borderWidth: 1.5,
-      borderDash: series.behind ? [4, 3] : [],
+      borderDash: series.dashed ? [4, 3] : [],
       pointStyle: ["circle", "rectRot", "triangle", "rect"][Math.floor(index / 6) % 4],
       clip: 8,
       stepped: data.steps ? "after" : false,
-      fill: data.steps && !series.behind ? "origin" : false,
+      fill: data.steps && !series.dashed ? "origin" : false,
       backgroundColor: data.steps ? own + "55" : own,
       pointRadius: data.steps ? 0 : points.length > 150 ? 2 : 3,
       pointHoverRadius: 5,
@@ -166,7 +171,7 @@
         },
       },
     });
-    // For tests and for the curious: what was drawn.
+    // For tests: the number of points.
     figure.dataset.drawn = data.series.reduce((sum, series) => sum + series.points.length, 0);
     return chart;
   };
@@ -175,7 +180,7 @@
     document.querySelectorAll("figure[data-chart]").forEach((figure) => charts.push(draw(figure)));
   };
   drawAll();
-  // Rows of a table that hold what was typed; the page of `tally discover` has one.
+  // Filters the rows of a table by the text typed; the page of `tally discover` uses it.
   document.querySelectorAll("input[data-filters]").forEach((input) => input.addEventListener("input", () => {
     const wanted = input.value.trim().toLowerCase();
     document.querySelectorAll("#" + input.dataset.filters + " tbody tr").forEach((row) => {
@@ -189,7 +194,7 @@
   };
   addEventListener("hashchange", open);
   open();
-  // Colours stand in the pixels: what changes them, draws anew. Paper is light, and narrower than most screens.
+  // Charts contain their colours: redraw them when the colour scheme changes, and for paper.
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   matchMedia("print").addEventListener("change", drawAll);
   addEventListener("beforeprint", drawAll);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
@@ -17,14 +18,15 @@
 
 namespace tally::report {
 
-std::vector<PageCall> page_calls(const result::Profile& profile, const std::vector<std::size_t>& places,
-                                 std::size_t event) {
-  std::vector<std::int64_t> joined(profile.calls.size());  // of each call, its place in the list
+std::vector<PageCall> page_calls(const result::Profile& profile, const std::vector<std::size_t>& numbers,
+                                 const std::vector<std::size_t>& events) {
+  std::vector<std::int64_t> joined(profile.calls.size());  // of each call, its index in the list
   std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known;
   std::vector<PageCall> all;
   std::vector<bool> has_counts(profile.calls.size());  // of its own, or below it
   for (std::size_t i = profile.calls.size(); i-- > 0;) {
-    if (profile.self[i * profile.event_count() + event] != 0) has_counts[i] = true;
+    for (const std::size_t event : events)
+      if (profile.self[i * profile.event_count() + event] != 0) has_counts[i] = true;
     if (has_counts[i] && profile.calls[i].parent != result::CodeCall::no_parent)
       has_counts[profile.calls[i].parent] = true;
   }
@@ -32,95 +34,243 @@ std::vector<PageCall> page_calls(const result::Profile& profile, const std::vect
     const result::ProfileCall& call = profile.calls[i];
     const bool is_root = call.parent == result::CodeCall::no_parent;
     const std::int64_t parent = is_root ? -1 : joined[call.parent];
-    // What is called directly within itself stands in the stack once; all that it counts is the outer one's.
+    // A direct recursive call is in the stack once: the outer one has all its counts.
     if (call.recursive && !has_counts[i]) {
       joined[i] = parent;
       continue;
     }
-    const std::size_t f = places[call.callee];
-    const auto [place, is_new] = known.try_emplace({parent, f}, static_cast<std::int64_t>(all.size()));
-    if (is_new) all.push_back({parent, f, 0, 0});
-    PageCall& one = all[static_cast<std::size_t>(place->second)];
+    const std::size_t f = numbers[call.callee];
+    const auto [index, is_new] = known.try_emplace({parent, f}, static_cast<std::int64_t>(all.size()));
+    if (is_new) all.push_back({parent, f, 0, std::vector<std::int64_t>(events.size())});
+    PageCall& one = all[static_cast<std::size_t>(index->second)];
     one.calls += call.calls;
-    one.self += profile.self[i * profile.event_count() + event];
-    joined[i] = place->second;
+    for (std::size_t e = 0; e < events.size(); ++e) one.self[e] += profile.self[i * profile.event_count() + events[e]];
+    joined[i] = index->second;
   }
   return all;
 }
 
+std::vector<std::vector<std::int64_t>> inclusive_by_function(const result::Profile& profile,
+                                                             const std::vector<std::size_t>& events) {
+  const std::vector<std::int64_t> all = inclusive_of_functions(profile);
+  std::vector<std::vector<std::int64_t>> made(profile.functions.size());
+  for (std::size_t f = 0; f < made.size(); ++f)
+    for (const std::size_t event : events) made[f].push_back(all[f * profile.event_count() + event]);
+  return made;
+}
+
 namespace {
 
-Json functions_json(const result::Profile& profile, const ProfileStyle& style, std::vector<std::size_t>& places) {
-  const std::size_t events = profile.event_count();
-  const std::vector<LineCounts> lines = lines_of_functions(profile);
-  const std::vector<std::int64_t> inclusive = inclusive_of_functions(profile);
-  std::vector<ProfileSum> sums = sums_of(profile, ProfileBy::function);
-  for (std::size_t i = 0; i < sums.size(); ++i) places[sums[i].function] = i;
-  // One that calls lead to, and that has counted nothing.
-  for (std::size_t f = 0; f < places.size(); ++f) {
-    if (places[f] != places.size()) continue;
-    places[f] = sums.size();
-    sums.push_back({static_cast<std::uint32_t>(f), 0, 0, 0, std::vector<std::int64_t>(events)});
+constexpr std::size_t most_threads = 16;         // that the page shows one by one
+constexpr std::uint32_t most_lines_between = 6;  // lines without counts that are shown between lines with counts
+constexpr std::size_t most_disassembled = 12;    // functions
+constexpr std::size_t most_instructions = 600;   // of one function
+
+std::vector<std::size_t> all_events(const result::Profile& profile) {
+  std::vector<std::size_t> all(profile.event_count());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+/// The functions of a page, those with the most counts first; `numbers`: of each function of the profile, its number.
+std::vector<std::uint32_t> page_functions(const result::Profile& profile, std::vector<std::size_t>& numbers) {
+  numbers.assign(profile.functions.size(), profile.functions.size());
+  std::vector<std::uint32_t> all;
+  for (const ProfileSum& sum : sums_of(profile, ProfileBy::function)) {
+    numbers[sum.function] = all.size();
+    all.push_back(sum.function);
   }
+  // Functions that have calls only.
+  for (std::uint32_t f = 0; f < numbers.size(); ++f) {
+    if (numbers[f] != profile.functions.size()) continue;
+    numbers[f] = all.size();
+    all.push_back(f);
+  }
+  return all;
+}
+
+Json lines_json(const result::Profile& profile, const result::ProfileFunction& f, const LineCounts& lines,
+                SourceText& source) {
+  Json all = Json::array();
+  const std::string& object = profile.objects[f.object].name;
+  std::pair<std::uint32_t, std::uint32_t> last{0, 0};
+  const auto add = [&](std::uint32_t file, std::uint32_t line, const Json& counts) {
+    all.push_back({place_of(profile, file, line), counts, source.line(profile.sources[file], object, line)});
+  };
+  for (const auto& [at, counts] : lines) {
+    if (at.second == 0) continue;
+    if (all.size() >= most_lines_on_page) break;
+    if (at.first == last.first && at.second - last.second <= most_lines_between + 1)
+      for (std::uint32_t line = last.second + 1; line < at.second; ++line)
+        if (!source.line(profile.sources[at.first], object, line).empty()) add(at.first, line, nullptr);
+    add(at.first, at.second, counts);
+    last = at;
+  }
+  return all;
+}
+
+/// The instructions of a function, each with its counts; empty if they cannot be read.
+Json instructions_json(const result::Profile& profile, std::uint32_t function, const InstructionReader& read) {
+  std::map<std::uint64_t, std::vector<std::int64_t>> counted;
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    if (profile.rows[i].function != function) continue;
+    std::vector<std::int64_t>& counts = counted[profile.rows[i].address];
+    counts.resize(profile.event_count());
+    for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
+  }
+  Json all = Json::array();
+  if (counted.empty() || counted.rbegin()->first == 0) return all;
+  constexpr std::uint64_t longest = 15;
+  const std::uint64_t last = counted.rbegin()->first;
+  const auto texts = read(profile.objects[profile.functions[function].object], counted.begin()->first, last + longest);
+  if (!texts) return all;
+  for (auto text = texts->begin(); text != texts->upper_bound(last) && all.size() < most_instructions; ++text) {
+    const auto counts = counted.find(text->first);
+    all.push_back(
+        {fmt::format("{:x}", text->first), counts == counted.end() ? Json() : Json(counts->second), text->second});
+  }
+  return all;
+}
+
+Json functions_json(const result::Profile& profile, const ProfileStyle& style,
+                    const std::vector<std::uint32_t>& functions, std::vector<std::string>& newer) {
+  const std::vector<LineCounts> lines = lines_of_functions(profile);
   const std::vector<std::string> names = function_names(profile, style.whole_names);
   const std::vector<std::string> objects = object_names(profile, false);
+  SourceText source(style.source);
   Json all = Json::array();
-  for (const ProfileSum& sum : sums) {
-    const result::ProfileFunction& f = profile.functions[sum.function];
+  for (const std::uint32_t number : functions) {
+    const result::ProfileFunction& f = profile.functions[number];
     Json one;
-    one["name"] = names[sum.function];
+    one["name"] = names[number];
     one["object"] = objects[f.object];
     one["place"] = place_of(profile, f.source, f.line);
-    one["entered"] = f.entered;
+    one["lines"] = lines_json(profile, f, lines[number], source);
+    if (style.disassembly && all.size() < most_disassembled)
+      one["code"] = instructions_json(profile, number, style.disassembly);
+    all.push_back(std::move(one));
+  }
+  newer = source.newer();
+  return all;
+}
+
+/// The part of a profile that one thread executed.
+result::Profile of_thread(const result::Profile& all, std::uint32_t owner) {
+  result::Profile one = all;
+  const std::size_t events = all.event_count();
+  one.rows.clear(), one.counts.clear(), one.samples.clear();
+  one.calls.clear(), one.inclusive.clear(), one.self.clear();
+  const auto copy = [&](const std::vector<std::int64_t>& from, std::size_t i, std::vector<std::int64_t>& to) {
+    for (std::size_t e = 0; e < events && !from.empty(); ++e) to.push_back(from[i * events + e]);
+  };
+  for (std::size_t i = 0; i < all.rows.size(); ++i) {
+    if (all.rows[i].owner != owner) continue;
+    one.rows.push_back(all.rows[i]);
+    copy(all.counts, i, one.counts);
+    copy(all.samples, i, one.samples);
+  }
+  std::vector<std::uint32_t> moved(all.calls.size());
+  for (std::size_t i = 0; i < all.calls.size(); ++i) {
+    if (all.calls[i].owner != owner) continue;
+    moved[i] = static_cast<std::uint32_t>(one.calls.size());
+    one.calls.push_back(all.calls[i]);
+    std::uint32_t& parent = one.calls.back().parent;
+    if (parent != result::CodeCall::no_parent) parent = moved[parent];
+    copy(all.inclusive, i, one.inclusive);
+    copy(all.self, i, one.self);
+  }
+  return one;
+}
+
+Json rows_json(const result::Profile& profile, const std::vector<std::size_t>& numbers, bool is_whole) {
+  const std::vector<std::size_t> events = all_events(profile);
+  const auto inclusive = inclusive_by_function(profile, events);
+  std::vector<std::vector<std::int64_t>> counts(profile.functions.size());
+  std::vector<std::vector<std::int64_t>> samples(profile.functions.size());
+  for (const ProfileSum& sum : sums_of(profile, ProfileBy::function)) {
+    counts[sum.function] = sum.counts;
+    samples[sum.function] = sum.samples;
+  }
+  Json all = Json::array();
+  for (std::size_t f = 0; f < profile.functions.size(); ++f) {
+    const bool has_calls = std::any_of(inclusive[f].begin(), inclusive[f].end(), [](std::int64_t n) { return n != 0; });
+    if (!is_whole && counts[f].empty() && !has_calls) continue;
+    counts[f].resize(events.size());
+    Json one{{"f", numbers[f]}, {"counts", counts[f]}, {"inclusive", inclusive[f]}};
+    if (is_whole) one["entered"] = profile.functions[f].entered;
     if (profile.is_sampled()) {
-      one["interval"] = interval_text(profile, 0, sum.counts.front());
-      one["samples"] = sum.samples.empty() ? 0 : sum.samples.front();
+      samples[f].resize(events.size());
+      one["samples"] = samples[f];
+      if (is_whole)
+        for (const std::size_t e : events) one["intervals"].push_back(interval_text(profile, e, counts[f][e]));
     }
-    one["inclusive"] = inclusive[sum.function * events];
-    one["counts"] = sum.counts;
-    one["lines"] = Json::array();
-    for (const auto& [at, counts] : lines[sum.function])
-      if (at.second != 0 && one["lines"].size() < most_lines_on_page)
-        one["lines"].push_back({place_of(profile, at.first, at.second), counts});
     all.push_back(std::move(one));
   }
   return all;
 }
 
-Json calls_json(const result::Profile& profile, const std::vector<std::size_t>& places) {
-  Json all = Json::array();
-  for (const PageCall& call : page_calls(profile, places))
-    all.push_back({{"parent", call.parent}, {"f", call.function}, {"calls", call.calls}, {"self", call.self}});
-  return all;
-}
-
-Json arcs_json(const result::Profile& profile, const std::vector<std::size_t>& places) {
-  Json all = Json::array();
+Json view_json(const result::Profile& profile, const std::string& name, const std::vector<std::size_t>& numbers,
+               bool is_whole) {
+  Json view{{"name", name},
+            {"rows", rows_json(profile, numbers, is_whole)},
+            {"calls", Json::array()},
+            {"arcs", Json::array()}};
+  for (const PageCall& call : page_calls(profile, numbers, all_events(profile)))
+    view["calls"].push_back(
+        {{"parent", call.parent}, {"f", call.function}, {"calls", call.calls}, {"self", call.self}});
   for (const CallSum& sum : calls_between(profile))
-    all.push_back({{"caller", places[sum.caller]},
-                   {"callee", places[sum.callee]},
-                   {"calls", sum.calls},
-                   {"inclusive", sum.inclusive.front()}});
-  return all;
+    view["arcs"].push_back({{"caller", numbers[sum.caller]},
+                            {"callee", numbers[sum.callee]},
+                            {"calls", sum.calls},
+                            {"inclusive", sum.inclusive}});
+  return view;
 }
 
-Json page_data(const result::Profile& profile, const ProfileStyle& style) {
+std::string thread_name(const result::CodeOwner& owner) {
+  const std::string& name = owner.thread.empty() ? owner.command : owner.thread;
+  return owner.tid == 0 ? fmt::format("{}, other threads of process {}", name, owner.pid)
+                        : fmt::format("{} {}{}", name, owner.tid,
+                                      owner.tid == owner.pid ? "" : fmt::format(" of process {}", owner.pid));
+}
+
+/// All threads together, then each one, those with the most counts first.
+Json views_json(const result::Profile& profile, const std::vector<std::size_t>& numbers) {
+  const std::size_t events = profile.event_count();
+  Json totals = Json::array();
+  for (const result::Event& event : profile.stat.events) totals.push_back(event.total.count.value.value_or(0));
+  Json views = Json::array({view_json(profile, "all threads", numbers, true)});
+  views[0]["totals"] = std::move(totals);
+  std::vector<std::vector<std::int64_t>> sums(profile.owners.size(), std::vector<std::int64_t>(events));
+  for (std::size_t i = 0; i < profile.rows.size(); ++i)
+    for (std::size_t e = 0; e < events; ++e) sums[profile.rows[i].owner][e] += profile.count(i, e);
+  std::vector<std::uint32_t> order(profile.owners.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return sums[a].front() > sums[b].front(); });
+  if (order.size() < 2) return views;
+  order.resize(std::min(order.size(), most_threads));
+  for (const std::uint32_t owner : order) {
+    views.push_back(view_json(of_thread(profile, owner), thread_name(profile.owners[owner]), numbers, false));
+    views.back()["totals"] = sums[owner];
+  }
+  return views;
+}
+
+Json page_data(const result::Profile& profile, const ProfileStyle& style, std::vector<std::string>& newer) {
   Json data;
-  std::vector<std::size_t> places(profile.functions.size(), profile.functions.size());
-  data["events"] = Json::array();
-  data["totals"] = Json::array();
+  std::vector<std::size_t> numbers;
+  const std::vector<std::uint32_t> functions = page_functions(profile, numbers);
+  data["events"] = data["units"] = Json::array();
   for (const result::Event& event : profile.stat.events) {
     data["events"].push_back(event.total.name.text());
-    data["totals"].push_back(event.total.count.value.value_or(0));
+    data["units"].push_back(unit_on_page(event.total.unit));
   }
   data["sampled"] = profile.is_sampled();
-  data["functions"] = functions_json(profile, style, places);
-  data["calls"] = calls_json(profile, places);
-  data["arcs"] = arcs_json(profile, places);
+  data["functions"] = functions_json(profile, style, functions, newer);
+  data["views"] = views_json(profile, numbers);
   return data;
 }
 
-/// Within a script element nothing may look like its end, or like a comment, in which its end would not be seen.
+/// Escapes '<', so that no text can end the script element or open a comment in it.
 std::string in_script(const std::string& text) {
   std::string made;
   for (const char c : text) made += c == '<' ? std::string("\\u003c") : std::string(1, c);
@@ -133,16 +283,17 @@ std::string profile_page(const ProfilePage& page) {
   std::string body = element("h1", page.title);
   for (const auto& [line, kind] : page.lines) body += element("p", line, kind);
   body +=
-      "<p><input class=\"find\" id=\"find\" type=\"search\" placeholder=\"find a function or file\" "
-      "aria-label=\"find a function or file\"></p>\n";
-  body += element("h2", "Stacks") + element("p", page.about_stacks, "soft");
+      "<div class=\"bar\"><input class=\"find\" id=\"find\" type=\"search\" placeholder=\"find a function or file\" "
+      "aria-label=\"find a function or file\"><span id=\"choices\"></span></div>\n";
+  body += element("h2", "Call stacks") + element("p", page.about_stacks, "soft");
   if (page.has_stacks)
     body +=
-        "<p><span id=\"zoom\"></span><button type=\"button\" class=\"link\" id=\"out\" hidden>Show all</button></p>\n"
-        "<div id=\"flame\"></div>\n";
+        "<p><label><input type=\"checkbox\" id=\"inverted\"> inverted: functions at the top, their callers below"
+        "</label></p>\n<p id=\"zoom-line\" hidden><span id=\"zoom\"></span><button type=\"button\" class=\"link\" "
+        "id=\"out\">Show all</button></p>\n<div id=\"flame\"></div>\n";
   body += "<section id=\"chosen\" aria-live=\"polite\"></section>\n" + element("h2", "Functions") +
           "<div class=\"scroll\"><table id=\"functions\"></table></div>\n<p><button type=\"button\" class=\"link\" "
-          "id=\"more\"></button></p>\n<noscript><p>The table and the stacks are drawn by a script.</p></noscript>\n";
+          "id=\"more\"></button></p>\n<noscript><p>The table and the call stacks need JavaScript.</p></noscript>\n";
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
@@ -159,17 +310,21 @@ std::string profile_html(const result::Profile& profile, const ProfileStyle& sty
   for (const result::Event& event : profile.stat.events) {
     const Count& count = event.total.count;
     page.lines.emplace_back(
-        fmt::format("{} {}: {}{}{}", count.value ? thousands(*count.value) : "-", event.total.name.text(),
-                    name(count.trust), count.reason.empty() ? "" : ": ", count.reason),
+        fmt::format("{} {}: {}{}{}", count.value ? value_text(*count.value, event.total.unit) : "-",
+                    event.total.name.text(), name(count.trust), count.reason.empty() ? "" : ": ", count.reason),
         "");
   }
   for (const std::string& line : sampling_lines(profile)) page.lines.emplace_back(line, "");
   page.has_stacks = !profile.calls.empty();
-  page.about_stacks = page.has_stacks
-                          ? "A box is a function, as wide as what was counted from its calls to their returns; below "
-                            "it is what it called. Click to zoom."
-                          : "Calls were not followed: tally profile --calls --format html draws who called whom.";
-  page.data = page_data(profile, style);
+  page.about_stacks =
+      page.has_stacks
+          ? "Each box is a function. Its width is its inclusive count; its callees are below it. Click to zoom."
+          : "Calls were not recorded: use tally profile --calls --format html to see call stacks.";
+  std::vector<std::string> newer;
+  page.data = page_data(profile, style, newer);
+  if (!newer.empty())
+    page.lines.emplace_back(
+        "Source files changed after the program was built, so counts may be at other lines: " + join(newer, ", "), "");
   return profile_page(page);
 }
 

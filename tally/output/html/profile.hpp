@@ -1,11 +1,13 @@
 // What the pages of one profile and of a difference of two have in common.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tally/output/formats/json_values.hpp"
+#include "tally/output/formats/profile.hpp"
 #include "tally/output/result/profile.hpp"
 
 namespace tally::report {
@@ -23,15 +25,42 @@ struct ProfilePage {
 /// The whole page.
 std::string profile_page(const ProfilePage& page);
 
-/// A box of the flame graph: a function by the functions that led there, of all threads.
+/// The unit of an event, for profile.js, which shows nanoseconds as milliseconds.
+inline const char* unit_on_page(Unit unit) { return unit == Unit::nanoseconds ? "ns" : ""; }
+
+/// A box of the flame graph: a function, by the functions that led to it, of all threads.
 struct PageCall {
-  std::int64_t parent = -1;  ///< place in the list, before its own; -1: none
+  std::int64_t parent = -1;  ///< index in the list, before its own; -1: none
   std::size_t function = 0;  ///< number on the page
-  std::int64_t calls = 0, self = 0;
+  std::int64_t calls = 0;
+  std::vector<std::int64_t> self;  ///< one for each of the events that were asked for
 };
 
-/// All boxes. `places`: of each function of the profile, its number on the page.
-std::vector<PageCall> page_calls(const result::Profile& profile, const std::vector<std::size_t>& places,
-                                 std::size_t event = 0);
+/// All boxes. `numbers`: of each function of the profile, its number on the page. `events`: indices in the profile.
+std::vector<PageCall> page_calls(const result::Profile& profile, const std::vector<std::size_t>& numbers,
+                                 const std::vector<std::size_t>& events);
+
+/// What was counted in a function and below it: one list for each function, by event.
+std::vector<std::vector<std::int64_t>> inclusive_by_function(const result::Profile& profile,
+                                                             const std::vector<std::size_t>& events);
+
+/// Reads lines of source for a page, until the page has enough of them. Escaping is the page's: JSON.
+class SourceText {
+ public:
+  explicit SourceText(const SourceReader& read) : read_(read) {}
+
+  /// The text of a line; empty if the file or the line is missing, or the page is full.
+  std::string line(const std::string& path, const std::string& object, std::uint32_t line);
+  /// Files that changed after the program was built.
+  const std::vector<std::string>& newer() const { return newer_; }
+
+ private:
+  const std::vector<std::string>& file(const std::string& path, const std::string& object);
+
+  const SourceReader& read_;
+  std::map<std::string, std::vector<std::string>> files_;
+  std::vector<std::string> newer_;
+  std::size_t bytes_ = 0;
+};
 
 }  // namespace tally::report

@@ -1,205 +1,302 @@
-// The page of a profile, and of a difference of two: stacks, a table of functions, and what is known of the chosen one.
+// The page of a profile, or of a difference of two: flame graph, table of functions, and details of one function.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("profile-data").textContent);
   const byId = (id) => document.getElementById(id);
+  // A difference has a number before each number.
+  const isChange = data.views[0].totals_before !== undefined;
+  let view = data.views[0], event = 0, zoomed = null;
+
+  // --- Numbers and elements. -----------------------------------------------------------------------------------------
   const number = (n) => n.toLocaleString("en-US");
-  const share = (n, event = 0) => data.totals[event] ? (100 * n / data.totals[event]).toFixed(2) + " %" : "";
-  // Of a difference every number has one before it.
-  const isChange = data.totals_before !== undefined;
-  const change = (before, after) => (after > before ? "+" : "") + number(after - before);
+  const share = (n) => view.totals[event] ? (100 * n / view.totals[event]).toFixed(2) + " %" : "";
+  const count = (n, e = event) => data.units[e] === "ns"
+    ? (n / 1e6).toLocaleString("en-US", { maximumFractionDigits: 3 }) + " ms" : number(n);
+  const change = (before, after, text = count) => (after > before ? "+" : "") + text(after - before);
   const percent = (before, after) => before === after ? "" : before === 0 ? "new" :
     after === 0 ? "gone" : (after > before ? "+" : "") + (100 * (after - before) / before).toFixed(2) + " %";
-  const make = (tag, text, cls) => {
+  const make = (tag, text, kind) => {
     const e = document.createElement(tag);
     if (text !== undefined) e.textContent = text;
-    if (cls) e.className = cls;
+    if (kind) e.className = kind;
     return e;
   };
-  const rowOf = (cells, head) => {
+  const link = (text, onClick) => {
+    const button = make("button", text, "link");
+    button.type = "button";
+    button.addEventListener("click", onClick);
+    return button;
+  };
+  // A cell is [text, kind, what a click does].
+  const rowOf = (cells, tag = "td") => {
     const tr = make("tr");
-    for (const [text, isNumber, onClick] of cells) {
-      const cell = make(head ? "th" : "td", undefined, isNumber ? "number" : "");
-      if (onClick) {
-        const button = make("button", text, "link");
-        button.type = "button";
-        button.addEventListener("click", onClick);
-        cell.append(button);
-      } else {
-        cell.textContent = text;
-      }
+    for (const [text, kind, onClick] of cells) {
+      const cell = make(tag, onClick ? undefined : text, kind);
+      if (kind === "number" && tag === "td" && /^0( ms)?$/.test(text)) cell.classList.add("zero");
+      if (onClick) cell.append(link(text, onClick));
       tr.append(cell);
     }
     return tr;
   };
-
-  // --- Stacks: a box for each call, as wide as what was counted up to its return. -----------------------------------
-  const children = data.calls.map(() => []);
-  const roots = [];
-  data.calls.forEach((call, i) => (call.parent < 0 ? roots : children[call.parent]).push(i));
-  const withCallees = (self) => {
-    const sums = data.calls.map(self);
-    for (let i = sums.length; i-- > 0;) if (data.calls[i].parent >= 0) sums[data.calls[i].parent] += sums[i];
-    return sums;
+  const scroller = (table) => {
+    const box = make("div", undefined, "scroll");
+    box.append(table);
+    return box;
   };
-  const after = withCallees((call) => call.self);
-  const before = isChange ? withCallees((call) => call.self_before) : after;
-  // So that neither what is gone nor what is new is hidden.
-  const inclusive = isChange ? withCallees((call) => Math.max(call.self, call.self_before)) : after;
-  const nameOf = (i) => data.functions[data.calls[i].f].name;
+  const wanted = () => byId("find").value.toLowerCase();
+  const placeOf = (f) => f.object + (f.place ? " · " + f.place : "");
+
+  // --- Boxes of the flame graph. -------------------------------------------------------------------------------------
+  // weigh() of a call is [before, after, width]; of a profile all three are the same.
+  const weigh = (before, after) => isChange ? [before, after, Math.max(before, after)] : [after, after, after];
+  const add = (a, b) => a.map((n, k) => n + b[k]);
+  const selfOf = (call) => weigh(isChange ? call.self_before[event] : 0, call.self[event]);
+  let roots = [];
+
+  // Callees below their callers.
+  function callTree() {
+    const calls = view.calls, sums = calls.map(selfOf), children = calls.map(() => []), top = [];
+    for (let i = calls.length; i-- > 0;) if (calls[i].parent >= 0) sums[calls[i].parent] = add(sums[calls[i].parent], sums[i]);
+    calls.forEach((call, i) => (call.parent < 0 ? top : children[call.parent]).push(i));
+    const boxes = (list, parent) => list.map((i) => {
+      const box = { f: calls[i].f, parent, weight: sums[i], call: calls[i] };
+      box.children = () => boxes(children[i], box);
+      return box;
+    }).sort((a, b) => data.functions[a.f].name < data.functions[b.f].name ? -1 : 1);
+    return boxes(top, null);
+  }
+
+  // Callers below the functions that counted: what a box has was counted in the function at the top.
+  function invertedTree() {
+    const calls = view.calls, deepest = 100;
+    const boxes = (entries, parent, depth) => {
+      const groups = new Map();
+      for (const [i, weight] of entries) {
+        const f = calls[i].f;
+        if (!groups.has(f)) groups.set(f, { f, parent, weight: [0, 0, 0], entries: [] });
+        const box = groups.get(f);
+        box.weight = add(box.weight, weight);
+        if (calls[i].parent >= 0 && depth < deepest) box.entries.push([calls[i].parent, weight]);
+      }
+      for (const box of groups.values()) box.children = () => boxes(box.entries, box, depth + 1);
+      return [...groups.values()].sort((a, b) => b.weight[2] - a.weight[2]);
+    };
+    return boxes(calls.map((call, i) => [i, selfOf(call)]).filter(([, weight]) => weight[2] !== 0), null, 0);
+  }
+
   const hue = (name) => {
     let h = 0;
     for (const c of name) h = (h * 31 + c.codePointAt(0)) % 60;
     return h;
   };
-  // Grey for what is the same; full at twice or half.
-  const colourOf = (i) => {
-    if (!isChange) return `hsl(${hue(nameOf(i))} var(--box))`;
-    const part = (after[i] - before[i]) / Math.max(after[i], before[i], 1);
+  // Grey: unchanged; the full colour: twice or half.
+  const colourOf = (box) => {
+    if (!isChange) return `hsl(${hue(data.functions[box.f].name)} var(--box))`;
+    const [before, after] = box.weight;
+    const part = (after - before) / Math.max(after, before, 1);
     return `color-mix(in srgb, ${part > 0 ? "var(--more)" : "var(--less)"} ${Math.round(Math.min(1, 2 * Math.abs(part)) * 100)}%, var(--same))`;
   };
-  const titleOf = (i) => {
-    const call = data.calls[i];
-    if (!isChange)
-      return `${nameOf(i)}: ${number(inclusive[i])} (${share(inclusive[i])}), itself ${number(call.self)}` +
-             (data.sampled ? "" : call.calls ? `, called ${number(call.calls)} times` : ", inlined");
-    return `${nameOf(i)}: ${number(before[i])} before, ${number(after[i])} after (${change(before[i], after[i])}), ` +
-           `itself ${change(call.self_before, call.self)}` +
-           (data.sampled ? "" : `, called ${number(call.calls_before)} times before, ${number(call.calls)} after`);
+  const sizeOf = ([before, after]) => isChange
+    ? `${count(before)} before, ${count(after)} after (${change(before, after)})` : `${count(after)} (${share(after)})`;
+  const titleOf = (box) => {
+    let text = `${data.functions[box.f].name}: ${sizeOf(box.weight)} ${data.events[event]}`;
+    const call = box.call;
+    if (!call) return text;
+    text += isChange ? `, self ${change(call.self_before[event], call.self[event])}` : `, self ${count(call.self[event])}`;
+    if (data.sampled) return text;
+    return text + (isChange ? `, called ${number(call.calls_before)} times before, ${number(call.calls)} after`
+      : call.calls ? `, called ${number(call.calls)} times` : ", inlined");
   };
-  let zoomed = -1;
-  const matches = () => byId("find").value.toLowerCase();
+  const labelOf = (box) => data.functions[box.f].name + " " + (isChange ? percent(box.weight[0], box.weight[1]) : share(box.weight[1]));
 
+  function drawBox(flame, box, depth, from, whole) {
+    const name = data.functions[box.f].name, button = make("button", labelOf(box), "box");
+    button.type = "button";
+    button.style.left = 100 * from / whole + "%";
+    button.style.width = 100 * box.weight[2] / whole + "%";
+    button.style.top = depth * 1.25 + "rem";
+    button.style.background = colourOf(box);
+    if (wanted() && name.toLowerCase().includes(wanted())) button.classList.add("found");
+    button.title = titleOf(box);
+    button.addEventListener("click", () => {
+      zoomed = zoomed === box ? box.parent : box;
+      drawStacks();
+      choose(box.f);
+    });
+    flame.append(button);
+  }
   function drawStacks() {
     const flame = byId("flame");
     if (!flame) return;
     flame.replaceChildren();
-    const top = zoomed < 0 ? roots : [zoomed];
-    const whole = zoomed >= 0 ? inclusive[zoomed] :
-      isChange ? roots.reduce((sum, i) => sum + inclusive[i], 0) : data.totals[0];
-    const wanted = matches();
+    const width = (list) => list.reduce((sum, box) => sum + box.weight[2], 0);
+    const top = zoomed ? [zoomed] : roots;
+    const whole = Math.max(width(top), zoomed || isChange ? 0 : view.totals[event]) || 1;
     let deepest = 0;
-    const least = whole / 1500;
-    const draw = (i, depth, from) => {
-      if (inclusive[i] < least) return;
-      deepest = Math.max(deepest, depth);
-      const box = make("button", nameOf(i), "box");
-      box.type = "button";
-      box.style.left = 100 * from / whole + "%";
-      box.style.width = 100 * inclusive[i] / whole + "%";
-      box.style.top = depth * 1.25 + "rem";
-      box.style.background = colourOf(i);
-      if (wanted && nameOf(i).toLowerCase().includes(wanted)) box.classList.add("found");
-      box.title = titleOf(i);
-      box.addEventListener("click", () => {
-        zoomed = zoomed === i ? data.calls[i].parent : i;
-        drawStacks();
-        choose(data.calls[i].f);
-      });
-      flame.append(box);
-      let at = from;
-      for (const child of [...children[i]].sort((a, b) => nameOf(a) < nameOf(b) ? -1 : 1)) {
-        draw(child, depth + 1, at);
-        at += inclusive[child];
+    const draw = (boxes, depth, from) => {
+      for (const box of boxes) {
+        if (box.weight[2] >= whole / 1500) {
+          deepest = Math.max(deepest, depth);
+          drawBox(flame, box, depth, from, whole);
+          draw(box.children(), depth + 1, from);
+        }
+        from += box.weight[2];
       }
     };
-    let at = 0;
-    for (const i of top) {
-      draw(i, 0, at);
-      at += inclusive[i];
-    }
+    draw(top, 0, 0);
     flame.style.height = (deepest + 1) * 1.25 + "rem";
-    byId("zoom").textContent = zoomed < 0 ? "" : isChange
-      ? `Below ${nameOf(zoomed)}: ${number(before[zoomed])} before, ${number(after[zoomed])} after. `
-      : `Below ${nameOf(zoomed)}: ${share(whole)} of the whole. `;
-    byId("out").hidden = zoomed < 0;
+    byId("zoom").textContent = zoomed ? `Zoomed to ${data.functions[zoomed.f].name}: ${sizeOf(zoomed.weight)}. ` : "";
+    byId("zoom-line").hidden = !zoomed;
   }
 
   // --- The table of functions. ---------------------------------------------------------------------------------------
-  let sortBy = 0, shown = 50;
-  const withCalls = data.calls.length > 0;
-  const columns = [];
-  if (isChange) {
-    const changes = (name, key) => columns.push({name, key: (f) => Math.abs(key(f)[1] - key(f)[0]), cell: (f) => change(...key(f))});
-    data.events.forEach((event, e) => {
-      changes(event, (f) => [f.before[e], f.counts[e]]);
-      if (e > 0) return;
-      columns.push({name: "", key: (f) => Math.abs(f.counts[0] - f.before[0]) / Math.max(1, f.before[0]),
-                    cell: (f) => f.only ? {before: "gone", after: "new"}[f.only] : percent(f.before[0], f.counts[0])});
-      if (data.sampled) columns.push({name: "noise", key: (f) => f.noise ? 0 : 1, cell: (f) => f.noise ? "may be" : ""});
-      columns.push({name: "before", key: (f) => f.before[0], cell: (f) => number(f.before[0])});
-      columns.push({name: "after", key: (f) => f.counts[0], cell: (f) => number(f.counts[0])});
-    });
-    if (withCalls) changes("with callees", (f) => [f.inclusive_before, f.inclusive]);
-    if (!data.sampled) changes("entered", (f) => [f.entered_before, f.entered]);
-  } else {
-    columns.push({name: "share", key: (f) => f.counts[0], cell: (f) => share(f.counts[0])});
+  let sortBy = 0, shown = 50, columns = [];
+  const nameColumn = { name: "function" };
+
+  function columnsOfChange(withCalls) {
+    const e = event, list = [];
+    const changes = (name, key, text) => list.push({ name, key: (r) => Math.abs(key(r)[1] - key(r)[0]), cell: (r) => change(...key(r), text) });
+    changes(data.events[e], (r) => [r.before[e], r.counts[e]]);
+    list.push({ name: "change", key: (r) => Math.abs(r.counts[e] - r.before[e]) / Math.max(1, r.before[e]),
+                cell: (r) => r.only ? { before: "gone", after: "new" }[r.only] : percent(r.before[e], r.counts[e]) });
+    if (data.sampled && e === 0) list.push({ name: "noise", key: (r) => r.noise ? 0 : 1, cell: (r) => r.noise ? "maybe" : "" });
+    list.push(nameColumn);
+    list.push({ name: "before", key: (r) => r.before[e], cell: (r) => count(r.before[e]) });
+    list.push({ name: "after", key: (r) => r.counts[e], cell: (r) => count(r.counts[e]) });
+    if (withCalls) changes("inclusive", (r) => [r.inclusive_before[e], r.inclusive[e]]);
+    if (!data.sampled) changes("entered", (r) => [r.entered_before, r.entered], number);
+    return list;
+  }
+  function columnsOfProfile(withCalls) {
+    const e = event, list = [{ name: "self", key: (r) => r.counts[e], cell: (r) => share(r.counts[e]) }];
+    if (withCalls) list.push({ name: "inclusive", key: (r) => r.inclusive[e], cell: (r) => r.inclusive[e] ? share(r.inclusive[e]) : "" });
+    list.push(nameColumn);
     if (data.sampled) {
-      columns.push({name: "95 % interval", key: (f) => f.counts[0], cell: (f) => f.interval});
-      columns.push({name: "samples", key: (f) => f.samples, cell: (f) => number(f.samples)});
+      if (view.rows.some((r) => r.intervals)) list.push({ name: "95 % interval", key: (r) => r.counts[e], cell: (r) => r.intervals?.[e] ?? "" });
+      list.push({ name: "samples", key: (r) => r.samples[e], cell: (r) => number(r.samples[e]) });
     }
-    data.events.forEach((event, e) => columns.push({name: event, key: (f) => f.counts[e], cell: (f) => number(f.counts[e])}));
-    if (withCalls) columns.push({name: "with callees", key: (f) => f.inclusive, cell: (f) => f.inclusive ? share(f.inclusive) : ""});
-    if (!data.sampled) columns.push({name: "entered", key: (f) => f.entered, cell: (f) => f.entered ? number(f.entered) : ""});
+    data.events.forEach((name, k) => list.push({ name, key: (r) => r.counts[k], cell: (r) => count(r.counts[k], k) }));
+    if (!data.sampled && view.rows.some((r) => r.entered !== undefined))
+      list.push({ name: "entered", key: (r) => r.entered, cell: (r) => r.entered ? number(r.entered) : "" });
+    return list;
   }
 
   function drawTable() {
-    const wanted = matches();
-    const rows = data.functions.map((f, i) => [f, i])
-                     .filter(([f]) => !wanted || f.name.toLowerCase().includes(wanted) || f.object.toLowerCase().includes(wanted))
-                     .sort(([a], [b]) => columns[sortBy].key(b) - columns[sortBy].key(a));
-    const table = byId("functions");
-    table.replaceChildren();
-    const head = make("thead"), body = make("tbody");
-    head.append(rowOf([...columns.map((c, i) => [(c.name || "change") + (i === sortBy ? " ▾" : ""), true, () => {
+    const words = wanted(), sorted = columns[sortBy];
+    const rows = view.rows.map((r) => [r, data.functions[r.f]])
+                     .filter(([, f]) => !words || f.name.toLowerCase().includes(words) || f.object.toLowerCase().includes(words))
+                     .sort(([a], [b]) => sorted.key(b) - sorted.key(a));
+    const table = byId("functions"), head = make("thead"), body = make("tbody");
+    table.replaceChildren(head, body);
+    head.append(rowOf([...columns.map((c, i) => c === nameColumn ? [c.name, "name"] : [c.name + (c === sorted ? " ▾" : ""), "number", () => {
       sortBy = i;
       drawTable();
-    }]), ["function"], ["file"]], true));
-    for (const [f, i] of rows.slice(0, shown))
-      body.append(rowOf([...columns.map((c) => [c.cell(f), true]), [f.name, false, () => choose(i)],
-                         [f.object + (f.place ? " · " + f.place : "")]]));
-    table.append(head, body);
+    }]), ["file"]], "th"));
+    for (const [r, f] of rows.slice(0, shown))
+      body.append(rowOf([...columns.map((c) => c === nameColumn ? [f.name, "name", () => choose(r.f, true)] : [c.cell(r), "number"]),
+                         [placeOf(f), "file"]]));
     byId("more").hidden = rows.length <= shown;
-    byId("more").textContent = `Show ${rows.length - shown} more`;
+    byId("more").textContent = `Show ${number(rows.length - shown)} more`;
   }
 
-  // --- One function: its lines, who calls it, whom it calls. ----------------------------------------------------------
-  function arcs(title, list, other) {
-    if (list.length === 0) return [];
+  // --- One function: its callers, callees, lines and instructions. ----------------------------------------------------
+  let chosen = 0;
+
+  function arcsOf(title, list, other) {
+    const box = make("div");
+    box.append(make("h4", title));
+    if (list.length === 0) box.append(make("p", "none", "soft"));
+    if (list.length === 0) return box;
     const table = make("table");
-    table.append(rowOf([["calls", true], ["up to their return", true], [title]], true));
-    const weight = (arc) => isChange ? Math.abs(arc.inclusive - arc.inclusive_before) : arc.inclusive;
+    const row = (calls, ...cells) => data.sampled ? cells : [calls, ...cells];
+    table.append(rowOf(row(["calls", "number"], ["inclusive", "number"], ["function", "name"]), "th"));
+    const weight = (arc) => isChange ? Math.abs(arc.inclusive[event] - arc.inclusive_before[event]) : arc.inclusive[event];
     for (const arc of list.sort((a, b) => weight(b) - weight(a)).slice(0, 30))
-      table.append(rowOf([[data.sampled ? "" : isChange ? change(arc.calls_before, arc.calls) : arc.calls ? number(arc.calls) : "inlined", true],
-                          [isChange ? change(arc.inclusive_before, arc.inclusive) : share(arc.inclusive), true],
-                          [data.functions[arc[other]].name, false, () => choose(arc[other])]]));
-    return [table];
-  }
-  function choose(i) {
-    const f = data.functions[i], part = byId("chosen");
-    part.replaceChildren(make("h3", f.name));
-    part.append(make("p", `${f.object}${f.place ? " · " + f.place : ""}: ` +
-                          data.events.map((e, k) => isChange
-                              ? `${number(f.before[k])} before, ${number(f.counts[k])} after (${change(f.before[k], f.counts[k])}) ${e}`
-                              : `${number(f.counts[k])} ${e}`).join(", "), "soft"));
-    part.append(...arcs("is called by", data.arcs.filter((a) => a.callee === i), "caller"));
-    part.append(...arcs("calls", data.arcs.filter((a) => a.caller === i), "callee"));
-    if (f.lines.length > 0) {
-      const table = make("table");
-      const heads = isChange ? data.events.flatMap((e) => [[e, true], ["before", true], ["after", true]])
-                             : data.events.map((e) => [e, true]);
-      table.append(rowOf([...heads, ["line"]], true));
-      for (const [place, counts, was] of f.lines)
-        table.append(rowOf([...counts.flatMap((n, k) => isChange ? [[change(was[k], n), true], [number(was[k]), true], [number(n), true]]
-                                                                 : [[number(n), true]]), [place]]));
-      part.append(table);
-    }
+      table.append(rowOf(row(
+        [isChange ? change(arc.calls_before, arc.calls, number) : arc.calls ? number(arc.calls) : "inlined", "number"],
+        [isChange ? change(arc.inclusive_before[event], arc.inclusive[event]) : share(arc.inclusive[event]), "number"],
+        [data.functions[arc[other]].name, "name", () => choose(arc[other])])));
+    box.append(scroller(table));
+    return box;
   }
 
+  // Rows of [text before the code, counts, code]; the rows that counted most are shaded.
+  function codeTable(heading, rows, cellsOf, weightOf) {
+    const table = make("table", undefined, "code");
+    const heads = isChange ? [[data.events[event], "number"], ["before", "number"], ["after", "number"]] : data.events.map((e) => [e, "number"]);
+    table.append(rowOf([...heads, [heading], ["", "source"]], "th"));
+    const most = Math.max(1, ...rows.map(weightOf));
+    for (const row of rows) {
+      const tr = rowOf(cellsOf(row));
+      tr.style.background = `color-mix(in srgb, var(--more) ${Math.round(45 * weightOf(row) / most)}%, transparent)`;
+      table.append(tr);
+    }
+    return scroller(table);
+  }
+  const numbersOf = (counts, before) => isChange
+    ? [change(before[event], counts[event]), count(before[event]), count(counts[event])].map((text) => [text, "number"])
+    : data.events.map((_, k) => [counts ? count(counts[k], k) : "", "number"]);
+  function linesOf(f) {
+    const weight = ([, counts, , before]) => !counts ? 0 : isChange ? Math.abs(counts[event] - before[event]) : counts[event];
+    return codeTable("line", f.lines, ([place, counts, text, before]) =>
+      [...numbersOf(counts, before), [place, "place"], [text, "source"]], weight);
+  }
+  function instructionsOf(f) {
+    const details = make("details");
+    details.append(make("summary", "Disassembly"));
+    details.addEventListener("toggle", () => {
+      if (details.children.length === 1)
+        details.append(codeTable("address", f.code, ([address, counts, text]) => [...numbersOf(counts), [address, "place"], [text, "source"]],
+                                 ([, counts]) => counts ? counts[event] : 0));
+    });
+    return details;
+  }
+
+  function choose(i, scroll) {
+    chosen = i;
+    const f = data.functions[i], part = byId("chosen"), row = view.rows.find((r) => r.f === i);
+    part.replaceChildren(make("h3", f.name));
+    const counts = !row ? ["not executed by this thread"]
+      : isChange ? [`${sizeOf([row.before[event], row.counts[event]])} ${data.events[event]}`]
+      : data.events.map((e, k) => `${count(row.counts[k], k)} ${e}`);
+    part.append(make("p", `${placeOf(f)}: ${counts.join(", ")}`, "soft"));
+    if (view.arcs.length > 0) {
+      const both = make("div", undefined, "columns");
+      both.append(arcsOf("Callers", view.arcs.filter((a) => a.callee === i), "caller"),
+                  arcsOf("Callees", view.arcs.filter((a) => a.caller === i), "callee"));
+      part.append(both);
+    }
+    if (f.lines.length > 0)
+      part.append(make("h4", view === data.views[0] ? "Lines" : "Lines, all threads"), linesOf(f));
+    if (f.code?.length > 0) part.append(instructionsOf(f));
+    if (scroll) part.scrollIntoView({ block: "start" });
+  }
+
+  // --- Choices: event and thread. ------------------------------------------------------------------------------------
+  function chooser(name, options, onChange) {
+    if (options.length < 2) return;
+    const label = make("label", name + " "), select = make("select");
+    select.id = name;
+    options.forEach((text, i) => select.append(Object.assign(make("option", text), { value: i })));
+    select.addEventListener("change", () => { onChange(+select.value); refresh(); });
+    label.append(select);
+    byId("choices").append(label);
+  }
+  function refresh() {
+    zoomed = null;
+    roots = byId("inverted")?.checked ? invertedTree() : callTree();
+    columns = isChange ? columnsOfChange(view.calls.length > 0) : columnsOfProfile(view.calls.length > 0);
+    if (sortBy >= columns.length || columns[sortBy] === nameColumn) sortBy = 0;
+    drawTable();
+    drawStacks();
+    if (data.functions.length > 0) choose(chosen);
+  }
+
+  chooser("event", data.events, (i) => { event = i; });
+  chooser("thread", data.views.map((one) => one.name), (i) => { view = data.views[i]; });
+  byId("inverted")?.addEventListener("change", refresh);
   byId("find").addEventListener("input", () => { drawTable(); drawStacks(); });
   byId("more").addEventListener("click", () => { shown += 500; drawTable(); });
-  if (byId("out")) byId("out").addEventListener("click", () => { zoomed = -1; drawStacks(); });
-  drawTable();
-  drawStacks();
-  if (data.functions.length > 0) choose(0);
+  byId("out")?.addEventListener("click", () => { zoomed = null; drawStacks(); });
+  refresh();
 })();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "tally/core/base/text.hpp"
@@ -26,22 +27,30 @@ std::string place_text(const ProfileDifference& difference, const Change& change
   return place_of(is_after ? *difference.after : *difference.before, side.source, side.line);
 }
 
-/// Of each function of the page, what was counted from its calls to their returns.
-std::vector<std::int64_t> inclusive_of(const result::Profile& profile, const std::vector<std::size_t>& places,
-                                       std::size_t event, std::size_t functions) {
-  const std::vector<std::int64_t> all = inclusive_of_functions(profile);
-  std::vector<std::int64_t> sums(functions);
-  for (std::size_t f = 0; f < profile.functions.size(); ++f) sums[places[f]] += all[f * profile.event_count() + event];
+/// The inclusive counts of each function of the page.
+using InclusiveCounts = std::vector<std::vector<std::int64_t>>;
+InclusiveCounts inclusive_of(const result::Profile& profile, const std::vector<std::size_t>& numbers,
+                             const std::vector<std::size_t>& events, std::size_t functions) {
+  const InclusiveCounts all = inclusive_by_function(profile, events);
+  InclusiveCounts sums(functions, std::vector<std::int64_t>(events.size()));
+  for (std::size_t f = 0; f < all.size(); ++f)
+    for (std::size_t e = 0; e < events.size(); ++e) sums[numbers[f]][e] += all[f][e];
   return sums;
 }
 
+/// The text of a line after the change. The text of a removed line is unknown: its file may have changed since.
+std::string line_text(const ProfileDifference& difference, const Change& line, SourceText& source) {
+  if (!line.after.is_there) return {};
+  const result::Profile& profile = *difference.after;
+  const ChangeSide& side = line.after;
+  const std::string& object = profile.objects[profile.functions[side.function].object].name;
+  return source.line(profile.sources[side.source], object, side.line);
+}
+
 Json functions_json(const ProfileDifference& difference, const ProfileStyle& style) {
-  const std::size_t count = difference.functions.size();
-  const auto before = inclusive_of(*difference.before, difference.of_before, difference.in_before[0], count);
-  const auto after = inclusive_of(*difference.after, difference.of_after, difference.in_after[0], count);
   const std::vector<std::string> names = difference.names(style.whole_names);
   Json all = Json::array();
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < difference.functions.size(); ++i) {
     const Change& change = difference.functions[i];
     const bool is_after = change.after.is_there;
     const result::Profile& profile = is_after ? *difference.after : *difference.before;
@@ -49,7 +58,27 @@ Json functions_json(const ProfileDifference& difference, const ProfileStyle& sty
     all.push_back({{"name", names[i]},
                    {"object", file_name(profile.objects[f.object].name)},
                    {"place", place_text(difference, change)},
-                   {"only", !is_after                ? "before"
+                   {"lines", Json::array()}});
+  }
+  SourceText source(style.source);
+  for (const Change& line : difference.lines) {
+    Json& lines = all[line.of]["lines"];
+    const std::string place = place_text(difference, line);
+    if (!place.empty() && lines.size() < most_lines_on_page)
+      lines.push_back({place, line.after.counts, line_text(difference, line, source), line.before.counts});
+  }
+  return all;
+}
+
+Json rows_json(const ProfileDifference& difference) {
+  const std::size_t count = difference.functions.size();
+  const auto before = inclusive_of(*difference.before, difference.of_before, difference.in_before, count);
+  const auto after = inclusive_of(*difference.after, difference.of_after, difference.in_after, count);
+  Json all = Json::array();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Change& change = difference.functions[i];
+    all.push_back({{"f", i},
+                   {"only", !change.after.is_there   ? "before"
                             : change.before.is_there ? ""
                                                      : "after"},
                    {"entered", change.after.entered},
@@ -58,14 +87,7 @@ Json functions_json(const ProfileDifference& difference, const ProfileStyle& sty
                    {"inclusive", after[i]},
                    {"inclusive_before", before[i]},
                    {"counts", change.after.counts},
-                   {"before", change.before.counts},
-                   {"lines", Json::array()}});
-  }
-  for (const Change& line : difference.lines) {
-    Json& lines = all[line.of]["lines"];
-    const std::string place = place_text(difference, line);
-    if (!place.empty() && lines.size() < most_lines_on_page)
-      lines.push_back({place, line.after.counts, line.before.counts});
+                   {"before", change.before.counts}});
   }
   return all;
 }
@@ -74,24 +96,25 @@ Json functions_json(const ProfileDifference& difference, const ProfileStyle& sty
 Json calls_json(const ProfileDifference& difference) {
   std::vector<Json> all;
   std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known;
+  const std::vector<std::int64_t> zeros(difference.events.size());
   for (const bool is_after : {false, true}) {
     const std::vector<PageCall> calls =
-        is_after ? page_calls(*difference.after, difference.of_after, difference.in_after[0])
-                 : page_calls(*difference.before, difference.of_before, difference.in_before[0]);
-    std::vector<std::int64_t> places(calls.size());
+        is_after ? page_calls(*difference.after, difference.of_after, difference.in_after)
+                 : page_calls(*difference.before, difference.of_before, difference.in_before);
+    std::vector<std::int64_t> numbers(calls.size());
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      const std::int64_t parent = calls[i].parent < 0 ? -1 : places[static_cast<std::size_t>(calls[i].parent)];
-      const auto [place, is_new] =
+      const std::int64_t parent = calls[i].parent < 0 ? -1 : numbers[static_cast<std::size_t>(calls[i].parent)];
+      const auto [number, is_new] =
           known.try_emplace({parent, calls[i].function}, static_cast<std::int64_t>(all.size()));
       if (is_new)
         all.push_back({{"parent", parent},
                        {"f", calls[i].function},
                        {"calls", 0},
-                       {"self", 0},
+                       {"self", zeros},
                        {"calls_before", 0},
-                       {"self_before", 0}});
-      places[i] = place->second;
-      Json& one = all[static_cast<std::size_t>(place->second)];
+                       {"self_before", zeros}});
+      numbers[i] = number->second;
+      Json& one = all[static_cast<std::size_t>(number->second)];
       one[is_after ? "calls" : "calls_before"] = calls[i].calls;
       one[is_after ? "self" : "self_before"] = calls[i].self;
     }
@@ -101,16 +124,19 @@ Json calls_json(const ProfileDifference& difference) {
 
 Json arcs_json(const ProfileDifference& difference) {
   struct Arc {
-    std::int64_t calls[2] = {}, inclusive[2] = {};
+    std::int64_t calls[2] = {};
+    std::vector<std::int64_t> inclusive[2];
   };
   std::map<std::pair<std::size_t, std::size_t>, Arc> arcs;
+  const std::size_t count = difference.events.size();
   for (const int side : {0, 1}) {
-    const auto& places = side == 0 ? difference.of_before : difference.of_after;
-    const std::size_t event = (side == 0 ? difference.in_before : difference.in_after)[0];
+    const auto& numbers = side == 0 ? difference.of_before : difference.of_after;
+    const auto& events = side == 0 ? difference.in_before : difference.in_after;
     for (const CallSum& sum : calls_between(side == 0 ? *difference.before : *difference.after)) {
-      Arc& arc = arcs[{places[sum.caller], places[sum.callee]}];
+      Arc& arc = arcs[{numbers[sum.caller], numbers[sum.callee]}];
+      for (auto& inclusive : arc.inclusive) inclusive.resize(count);
       arc.calls[side] += sum.calls;
-      arc.inclusive[side] += sum.inclusive[event];
+      for (std::size_t e = 0; e < count; ++e) arc.inclusive[side][e] += sum.inclusive[events[e]];
     }
   }
   Json all = Json::array();
@@ -138,33 +164,41 @@ std::string difference_html(const ProfileDifference& difference, const ProfileSt
   page.lines.emplace_back(environment_line(difference.after->stat.environment), "soft");
   if (const std::string caution = difference.caution(); !caution.empty()) page.lines.emplace_back(caution, "");
   if (difference.is_estimated(0))
-    page.lines.emplace_back("sampled: a change within its 95 % interval may be noise, and the table says so", "");
+    page.lines.emplace_back("sampled: a change within its 95 % interval may be noise; the table marks it", "");
   page.data["sampled"] = difference.before->is_sampled() || difference.after->is_sampled();
   page.data["events"] = difference.events;
-  page.data["totals"] = page.data["totals_before"] = Json::array();
+  Json view{{"name", "all threads"}, {"totals", Json::array()}, {"totals_before", Json::array()}};
   for (std::size_t e = 0; e < difference.events.size(); ++e) {
     const std::int64_t before = total(*difference.before, difference.in_before[e]);
     const std::int64_t after = total(*difference.after, difference.in_after[e]);
-    page.data["totals"].push_back(after);
-    page.data["totals_before"].push_back(before);
-    page.lines.emplace_back(fmt::format("{}: {} before, {} after, {}{}", difference.events[e], thousands(before),
-                                        thousands(after), after > before ? "+" : "", thousands(after - before)),
+    view["totals"].push_back(after);
+    view["totals_before"].push_back(before);
+    const Unit unit = difference.after->stat.events[difference.in_after[e]].total.unit;
+    page.data["units"].push_back(unit_on_page(unit));
+    page.lines.emplace_back(fmt::format("{}: {} before, {} after, {}{}", difference.events[e], value_text(before, unit),
+                                        value_text(after, unit),
+                                        after > before   ? "+"
+                                        : after < before ? "-"
+                                                         : "",
+                                        value_text(std::abs(after - before), unit)),
                             "");
   }
   for (const auto& [events, where] : {std::pair{&difference.only_before, "before"}, {&difference.only_after, "after"}})
     if (!events->empty())
-      page.lines.emplace_back(fmt::format("{}: counted {} only, not compared", join(*events, ", "), where), "");
+      page.lines.emplace_back(fmt::format("{}: counted {} only, so not compared", join(*events, ", "), where), "");
   const bool before = !difference.before->calls.empty(), after = !difference.after->calls.empty();
   page.has_stacks = before && after;
   page.about_stacks =
       page.has_stacks
-          ? "A box is a function, as wide as the larger of what it counted before and after, with its callees; below "
-            "it is what it called. Red counts more now, blue less, grey the same. Click to zoom."
-      : before || after ? "Calls were followed in one of the two profiles only: take both with --calls."
-                        : "Calls were not followed: with tally profile --calls the stacks are drawn, too.";
+          ? "Each box is a function. Its width is the larger of its inclusive counts before and after; its callees are "
+            "below it. Red: more than before; blue: less; grey: unchanged. Click to zoom."
+      : before || after ? "Only one of the two profiles has calls: record both with tally profile --calls."
+                        : "Calls were not recorded: use tally profile --calls to see call stacks.";
   page.data["functions"] = functions_json(difference, style);
-  page.data["calls"] = page.has_stacks ? calls_json(difference) : Json::array();
-  page.data["arcs"] = page.has_stacks ? arcs_json(difference) : Json::array();
+  view["rows"] = rows_json(difference);
+  view["calls"] = page.has_stacks ? calls_json(difference) : Json::array();
+  view["arcs"] = page.has_stacks ? arcs_json(difference) : Json::array();
+  page.data["views"] = Json::array({std::move(view)});
   return profile_page(page);
 }
 

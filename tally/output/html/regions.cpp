@@ -1,4 +1,4 @@
-// The page of a program's regions: what each entry cost, and how entries differ.
+// The page of a program's regions: counts per entry, and their distribution.
 #include <fmt/format.h>
 
 #include "tally/core/base/text.hpp"
@@ -15,7 +15,7 @@ constexpr int colors = 6;
 std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : "-"; }
 
 std::string events_table(const RegionResult& region) {
-  HtmlTable table({"event", "#total", "#per entry", "#least", "#most", "per", "trust"});
+  HtmlTable table({"event", "#total", "#per entry", "#minimum", "#maximum", "per", "trust"});
   for (const RegionEvent& event : region.all.events) {
     table.add({event.event.text(), number(event.total.value), per_entry_text(event, region.all.entries),
                number(event.least), number(event.most), row_metric_text(region.all, event.event), trust_text(event)});
@@ -47,18 +47,18 @@ std::string threads_table(const RegionResult& region) {
   return folded(plural(static_cast<std::int64_t>(region.threads.size()), "thread", "threads"), table.html());
 }
 
-// Events of one region lie orders of magnitude apart: each has a picture of its own, regions over each other.
+// One chart for each event, because their counts differ by orders of magnitude; regions share a chart.
 std::string histogram_charts(const result::ProgramRegions& program) {
   std::vector<Chart> charts;
   for (const RegionResult& region : program.regions) {
     for (const RegionEvent& event : region.all.events) {
-      // Entries that are all alike are told by least and most.
+      // One bucket: minimum and maximum say the same.
       if (event.histogram.size() < 2) continue;
       auto chart = charts.begin();
-      while (chart != charts.end() && chart->title != event.event.text() + " of an entry") ++chart;
+      while (chart != charts.end() && chart->title != event.event.text() + " per entry") ++chart;
       if (chart == charts.end()) {
-        charts.push_back({.title = event.event.text() + " of an entry",
-                          .caption = "How many entries counted so much.",
+        charts.push_back({.title = event.event.text() + " per entry",
+                          .caption = "Number of entries by their count.",
                           .x = {.label = event.event.text()},
                           .y = {.label = "entries", .unit = {}, .logarithmic = true, .least = 0.5},
                           .steps = true});

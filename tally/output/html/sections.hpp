@@ -39,6 +39,9 @@ std::string section_of(const result::Memory& memory);
 /// Latency against size of several results in one chart; empty where fewer than two have a curve.
 std::string memory_comparison(const std::vector<Shown>& results);
 
+/// Counts of several results in one table, with differences and ratios; empty if fewer than two have counts.
+std::string stat_comparison(const std::vector<Shown>& results);
+
 /// What one process counted of its own regions.
 std::string section_of(const result::ProgramRegions& program);
 

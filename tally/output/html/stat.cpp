@@ -1,4 +1,4 @@
-// The page of `tally stat`: the counts with their trust, and how they lie over runs and time.
+// The page of `tally stat`: the counts with their trust, by run and over time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ std::string metrics_table(const Stat& stat) {
 // Events of any size fit in one picture as shares of their medians.
 std::string runs_figure(const Stat& stat) {
   Chart chart{.title = "Runs",
-              .caption = "Each run's count in percent of the median of all. Hollow: a run that was not completed.",
+              .caption = "Each run's count as a percentage of the median. Hollow: an incomplete run.",
               .x = {.label = "run"},
               .y = {.label = "% of the median", .unit = "%"}};
   for (std::size_t i = 0; i < stat.events.size(); ++i) {
@@ -78,15 +78,15 @@ std::string runs_figure(const Stat& stat) {
   return figure(chart);
 }
 
-// Several runs over each other would be a thicket: the first one that has intervals is shown.
+// Shows the first run that has intervals: the curves of several runs would hide each other.
 std::string intervals_figure(const Stat& stat) {
   const auto run =
       std::find_if(stat.runs.begin(), stat.runs.end(), [](const auto& one) { return !one.intervals.empty(); });
   if (run == stat.runs.end()) return {};
   Chart chart{.title = "Over time",
-              .caption = "What was counted in each interval, where it ended.",
+              .caption = "Counts per interval, drawn at the end of the interval.",
               .x = {.label = "seconds", .unit = "s"},
-              .y = {.label = "count in the interval", .unit = {}, .logarithmic = true}};
+              .y = {.label = "count per interval", .unit = {}, .logarithmic = true}};
   if (stat.runs.size() > 1) chart.caption += fmt::format(" Run {}.", run->intervals.front().run);
   for (const result::Interval& interval : run->intervals) {
     for (const EventCount& one : interval.counts) {
@@ -142,7 +142,7 @@ std::string parts_table(const Stat& stat) {
       table.add(std::move(cells));
     }
   }
-  return table.empty() ? std::string() : element("h3", "Parts of the machine") + table.html();
+  return table.empty() ? std::string() : element("h3", "Cores and sockets") + table.html();
 }
 
 std::string counted_by(const std::string& backend) {
@@ -164,7 +164,7 @@ std::string section_of(const Stat& stat) {
   if (stat.runs.size() > 1) how += fmt::format(" · {} runs, medians", stat.runs.size());
   if (stat.exit_code && *stat.exit_code != 0) how += fmt::format(" · exit code {}", *stat.exit_code);
   std::string html = element("p", how);
-  if (stat.incomplete) html += element("p", "This result is not complete.", "verdict bad");
+  if (stat.incomplete) html += element("p", "This result is incomplete.", "verdict bad");
   for (const std::string& notice : stat.notices) html += element("p", notice, "soft");
   html += events_table(stat) + metrics_table(stat);
   if (stat.runs.size() > 1) html += runs_figure(stat);

@@ -15,7 +15,7 @@ using result::Verify;
 std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : ""; }
 
 std::string grades_table(const Verify& verify) {
-  HtmlTable table({"event", "grade", "why", "#furthest off", "#runs", "counted by", "published", "count instead"});
+  HtmlTable table({"event", "grade", "reason", "#largest error", "#runs", "counted by", "published", "alternative"});
   for (const result::GradedEvent& one : verify.events) {
     table.add({one.event.text(), std::string(name(one.grade)), one.why, number(one.furthest), thousands(one.runs),
                one.source, one.published, one.instead});
@@ -24,7 +24,8 @@ std::string grades_table(const Verify& verify) {
 }
 
 std::string checks_table(const Verify& verify, result::Verdict verdict) {
-  HtmlTable table({"goal", "what", "event", "program", "#expected", "#measured", "tolerance", "#runs", "#off", "why"});
+  HtmlTable table(
+      {"goal", "what", "event", "program", "#expected", "#measured", "tolerance", "#runs", "#failed runs", "reason"});
   for (const Check& check : verify.checks) {
     if (check.verdict != verdict) continue;
     std::string tolerance = check.tolerance;
@@ -36,8 +37,8 @@ std::string checks_table(const Verify& verify, result::Verdict verdict) {
 }
 
 std::string compared_table(const Verify& verify) {
-  HtmlTable table({"event", "#" + verify.backend, "#spread", "#" + verify.other, "#by faults", "#by interrupts",
-                   "#left", "#allowed", "verdict", "why"});
+  HtmlTable table({"event", "#" + verify.backend, "#spread", "#" + verify.other, "#due to faults", "#due to interrupts",
+                   "#unexplained", "#allowed", "verdict", "reason"});
   for (const result::Compared& one : verify.compared) {
     table.add({one.event, number(one.exact), thousands(one.spread), number(one.other), thousands(one.by_faults),
                thousands(one.by_interrupts), number(one.left), thousands(one.allowed), std::string(name(one.verdict)),
@@ -65,12 +66,12 @@ std::string section_of(const Verify& verify) {
     html += element("h3", "Checks that passed") + passed;
   }
   if (const std::string open = checks_table(verify, result::Verdict::inconclusive); !open.empty()) {
-    html += element("h3", "Inconclusive: something was missing for them") + open;
+    html += element("h3", "Inconclusive checks") + open;
   }
   for (const std::string& notice : verify.notices) html += element("p", notice, "soft");
   return html + element("p",
-                        fmt::format("{} programs executed in {}{}", thousands(verify.runs),
-                                    duration_text(verify.duration), verify.quick ? ", quick" : ""),
+                        fmt::format("{} runs in {}{}", thousands(verify.runs), duration_text(verify.duration),
+                                    verify.quick ? ", quick" : ""),
                         "soft");
 }
 

@@ -1,4 +1,4 @@
-// The page of `tally sample`: what windows.js draws, and in tables what can be read without it.
+// The page of `tally sample`: the data that windows.js draws, and tables that need no script.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string count_of(std::size_t number, const char* one, const char* many) {
   return thousands(value) + (value == 1 ? std::string(" ") + one : std::string(" ") + many);
 }
 
-std::string who(const WindowSeries& series) {
+std::string thread_text(const WindowSeries& series) {
   return series.program.empty() ? "the program" : fmt::format("{} ({})", series.program, series.tid);
 }
 
@@ -71,23 +71,23 @@ std::string warnings(const Windows& windows) {
   std::string html;
   if (lost > 0)
     html += element("p",
-                    fmt::format("{} got no row of their own: what they counted is in the rows behind them.",
+                    fmt::format("{} were lost: their counts are included in the next row.",
                                 count_of(static_cast<std::size_t>(lost), "window", "windows")),
                     "verdict bad");
   if (partial > 0)
-    html += element("p",
-                    fmt::format("{} partial: their thread was killed between two counts, or its process was not "
-                                "wholly counted.",
-                                partial == 1 ? "1 window is" : thousands(partial) + " windows are"),
-                    "verdict bad");
+    html += element(
+        "p",
+        fmt::format("{} partial: the thread was killed between two reads, or its process was not counted completely.",
+                    partial == 1 ? "1 window is" : thousands(partial) + " windows are"),
+        "verdict bad");
   return html;
 }
 
 std::string short_number(double value) { return number_text(value); }
 
-// Least, middle and most of the windows that were full: cut ones are shorter.
+// Minimum, median and maximum of complete windows only: the last one of a thread is shorter.
 std::string events_table(const Windows& windows) {
-  HtmlTable table({"event", "#in all windows", "#least", "#median", "#most", "trust", "remark"});
+  HtmlTable table({"event", "#total", "#minimum", "#median", "#maximum", "trust", "note"});
   for (std::size_t i = 0; i < windows.head.events.size(); ++i) {
     const result::EventCount& event = windows.head.events[i];
     const std::string trust(name(event.count.trust));
@@ -111,8 +111,8 @@ std::string events_table(const Windows& windows) {
     table.add({event.name.text(), value_text(sum, event.unit), at(0), at(values.size() / 2),
                at(values.empty() ? 0 : values.size() - 1), trust, remark});
   }
-  return element("h3", "Events in a window") +
-         element("p", "Minimum, median and maximum of complete windows.", "soft") + table.html();
+  return element("h3", "Counts per window") + element("p", "Minimum, median and maximum of complete windows.", "soft") +
+         table.html();
 }
 
 std::string threads_table(const Windows& windows) {
@@ -138,7 +138,8 @@ std::string threads_table(const Windows& windows) {
   }
   std::string html = element("h3", "Threads") + table.html();
   if (order.size() > most_rows)
-    html += element("p", fmt::format("The {} with the most windows of {}.", most_rows, order.size()), "soft");
+    html +=
+        element("p", fmt::format("Shows the {} threads with the most windows of {}.", most_rows, order.size()), "soft");
   return html;
 }
 
@@ -151,7 +152,7 @@ std::string value_of(const BoundMetric& metric, const Phase& phase) {
   return metric_text(metric.formula.evaluate(counts).value, unit == "share" ? unit : "");
 }
 
-// A metric per instruction says again what the counts do.
+// A metric per instruction repeats what the counts show.
 bool says_more(const BoundMetric& metric) {
   const auto& names = metric.formula.names();
   return names.size() == 2 && !names[1].starts_with("instructions") && metric.name != "CPI";
@@ -177,16 +178,16 @@ std::string phase_row(const Windows& windows, const Phases& phases, std::size_t 
   const WindowSeries& series = windows.series[phase.series];
   const std::int64_t address = series.addresses[phase.row];
   html += fmt::format("<td><button type=\"button\" data-show=\"{},{}\">window {}</button> of {}</td><td>{} {}</td>",
-                      phase.series, phase.row, series.numbers[phase.row], escaped(who(series)),
+                      phase.series, phase.row, series.numbers[phase.row], escaped(thread_text(series)),
                       address == 0 ? "" : fmt::format("<code>{:#x}</code>", static_cast<std::uint64_t>(address)),
                       escaped(place_of(windows, series, phase.row)));
-  // Counts of a millisecond, or of 1,000 of what ends windows.
-  const double stretch = is_timed(windows) ? 1e6 : 1000;
+  // Counts per millisecond, or per 1,000 events of the trigger.
+  const double unit_length = is_timed(windows) ? 1e6 : 1000;
   for (std::size_t i = 0; i < windows.head.events.size(); ++i) {
     const auto event = windows.head.places[i];
     if (event && std::find(phases.events.begin(), phases.events.end(), windows.head.events[i].name.text()) !=
                      phases.events.end())
-      cell(short_number(stretch * static_cast<double>(phase.counts[*event]) / static_cast<double>(phase.length)));
+      cell(short_number(unit_length * static_cast<double>(phase.counts[*event]) / static_cast<double>(phase.length)));
   }
   for (const BoundMetric& metric : metrics) cell(value_of(metric, phase));
   return html + "</tr>\n";
@@ -194,14 +195,14 @@ std::string phase_row(const Windows& windows, const Phases& phases, std::size_t 
 
 std::string phases_part(const Windows& windows, const Phases& phases) {
   if (phases.phases.empty())
-    return element("h3", "Phases") + element("p", "None: no count differs from one window to another.");
+    return element("h3", "Phases") + element("p", "No phases: all windows have the same counts.");
   std::vector<BoundMetric> metrics = metrics_of(windows);
   std::erase_if(metrics, [](const BoundMetric& metric) { return !says_more(metric); });
   std::size_t all = 0;
   for (const Phase& phase : phases.phases) all += phase.windows;
   std::string head =
       "<tr><th>phase</th><th class=\"number\">windows</th><th class=\"number\">share</th>"
-      "<th>representative</th><th>its address</th>";
+      "<th>representative</th><th>address</th>";
   for (const auto& event : windows.head.events)
     if (std::find(phases.events.begin(), phases.events.end(), event.name.text()) != phases.events.end())
       head += fmt::format("<th class=\"number\">{}</th>", escaped(event.name.text()));
@@ -210,22 +211,24 @@ std::string phases_part(const Windows& windows, const Phases& phases) {
   for (std::size_t i = 0; i < phases.phases.size(); ++i) rows += phase_row(windows, phases, i, all, metrics);
   const std::string per = is_timed(windows)                   ? "ms"
                           : windows.head.triggers.size() == 1 ? "1,000 " + windows.head.triggers[0].event.text()
-                                                              : "1,000 of a window's length";
+                                                              : "1,000 units of window length";
   const std::string compared =
-      phases.by_code ? "Windows that ran the same code. What is compared is each basic block's share of the window's "
-                       "instructions, projected to 15 dimensions."
-                     : fmt::format(
-                           "Windows whose counts are alike. What is compared is each count divided by the "
-                           "window's length, and brought to one scale ({}); basic blocks are not looked at.",
-                           join(phases.events, ", "));
+      phases.by_code
+          ? "A phase groups windows that ran the same code: tally compares each basic block's share of the window's "
+            "instructions, projected to 15 dimensions."
+          : fmt::format(
+                "A phase groups windows with similar counts: tally compares each count divided by the "
+                "window's length, normalized ({}); it does not compare basic blocks.",
+                join(phases.events, ", "));
   std::string how = fmt::format(
-      "{} The groups are found by k-means from fixed seeds, their number by the Bayesian information criterion, as "
-      "SimPoint does: the same file has the same phases. Counts are per {}.",
+      "{} It groups them by k-means with fixed seeds and chooses the number of groups by the Bayesian information "
+      "criterion, as SimPoint does; the same file always has the same phases. Counts are per {}.",
       compared, per);
   if (phases.too_short > 0)
-    how += fmt::format(" {} shorter than a tenth of the usual one: without a phase.",
-                       phases.too_short == 1 ? "1 window is"
-                                             : thousands(static_cast<std::int64_t>(phases.too_short)) + " windows are");
+    how += fmt::format(
+        " {} shorter than a tenth of the usual length and {} no phase.",
+        phases.too_short == 1 ? "1 window is" : thousands(static_cast<std::int64_t>(phases.too_short)) + " windows are",
+        phases.too_short == 1 ? "has" : "have");
   return element("h3", "Phases") + "<div class=\"scroll\"><table class=\"phases\"><thead>" + head +
          "</tr></thead><tbody>\n" + rows + "</tbody></table></div>\n" + element("p", how, "soft");
 }
@@ -249,9 +252,9 @@ std::string section_of(const result::Windows& all) {
   std::string html = element("p", facts(all, rows));
   for (const auto* notices : {&all.notices, &fits.notices})
     for (const std::string& notice : *notices) html += element("p", notice, "soft");
-  if (all.incomplete) html += element("p", "The file is not complete.", "verdict bad");
+  if (all.incomplete) html += element("p", "The file is incomplete.", "verdict bad");
   html += warnings(windows);
-  if (rows == 0) return html + element("p", "There is no window in it.", "verdict bad");
+  if (rows == 0) return html + element("p", "The file has no windows.", "verdict bad");
   const Phases phases = find_phases(windows);
   return "<section data-windows>\n" + html + windows_scripts(fits, phases) +
          "<div data-view class=\"windows\"></div>\n" + phases_part(windows, phases) + events_table(windows) +

@@ -1,4 +1,4 @@
-// Draws the windows of a page: a time line for each quantity, phases, a brush, and a histogram.
+// Draws the windows of a page: a chart for each quantity, phases, an overview, and a histogram.
 "use strict";
 (() => {
   const { color, plain, short, text, make, Histogram } = windowsParts;
@@ -15,7 +15,9 @@
       this.thread = rows.indexOf(Math.max(...rows));
       // Windows of HPCTool have no times.
       this.timed = this.head.series.some((_, i) => i === this.thread && this.data().time[rows[i] - 1] > 0);
-      this.by = this.timed ? "time" : "number";
+      this.scales = [["instructions", "instructions"], ["time", "time"], ["number", "window number"]].filter(([by]) =>
+        by === "instructions" ? this.data().executed?.at(-1) > 0 : by === "time" ? this.timed : true);
+      this.by = this.scales[0][0];
       this.shown = new Set(this.head.quantities.filter((one) => one.shown).slice(0, 6));
       if (!this.shown.size) this.shown.add(this.head.quantities[0]);
       this.controls();
@@ -29,7 +31,7 @@
     }
 
     data() { return this.head.thread(this.thread); }
-    x() { return this.by === "time" ? this.data().time : this.data().number; }
+    x() { return { instructions: this.data().executed, time: this.data().time, number: this.data().number }[this.by]; }
     ends() {
       const x = this.x();
       const first = x[0], last = x[x.length - 1];
@@ -47,9 +49,9 @@
         this.chooser.value = this.thread;
         this.chooser.addEventListener("change", () => { this.thread = +this.chooser.value; this.whole(); });
       }
-      if (this.timed) {
-        const axis = make("select", make("label", bar, { textContent: "Across " }));
-        for (const [value, name] of [["time", "time"], ["number", "window number"]]) make("option", axis, { value, textContent: name });
+      if (this.scales.length > 1) {
+        const axis = make("select", make("label", bar, { textContent: "x axis " }));
+        for (const [value, name] of this.scales) make("option", axis, { value, textContent: name });
         axis.addEventListener("change", () => {
           const rows = this.range();
           this.by = axis.value;
@@ -57,16 +59,16 @@
         });
       }
       for (const [name, title, run] of [["+", "zoom in", () => this.scale(0.5)], ["−", "zoom out", () => this.scale(2)],
-        ["all", "all windows", () => this.whole()]])
+        ["show all", "show all windows", () => this.whole()]])
         make("button", bar, { type: "button", textContent: name, title, ariaLabel: title }).addEventListener("click", run);
-      const axes = make("select", make("label", bar, { textContent: "Axes " }));
-      for (const [value, name] of [["most", "without outliers"], ["all", "least to most"], ["zero", "from 0"]])
+      const axes = make("select", make("label", bar, { textContent: "y axes " }));
+      for (const [value, name] of [["most", "without outliers"], ["all", "minimum to maximum"], ["zero", "from 0"]])
         make("option", axes, { value, textContent: name });
       this.axes = "most";
       axes.addEventListener("change", () => { this.axes = axes.value; this.draw(); });
       const chips = make("div", this.root, { className: "chips" });
       for (const quantity of this.head.quantities) {
-        const chip = make("label", chips, { title: quantity.formula ?? "count in a window" });
+        const chip = make("label", chips, { title: quantity.formula ?? "count per window" });
         const tick = make("input", chip, { type: "checkbox", checked: this.shown.has(quantity) });
         chip.append(quantity.name);
         tick.addEventListener("change", () => {
@@ -75,7 +77,7 @@
           this.rebuild(this.range());
         });
       }
-      this.said = make("p", this.root, { className: "said" });
+      this.status = make("p", this.root, { className: "status" });
     }
 
     keys() {
@@ -89,7 +91,7 @@
       });
     }
 
-    // The rows that are in sight: from, and the one behind the last.
+    // The rows shown: the first, and the one after the last.
     range() {
       const x = this.x();
       const from = windowsData.firstFrom(x, this.from);
@@ -114,7 +116,7 @@
       this.to = x[Math.min(x.length - 1, row + around)];
       if (this.from >= this.to) [this.from, this.to] = this.ends();
       this.build();
-      this.point(this.pieces.findIndex(([from, to]) => from <= row && row < to));
+      this.point(this.ranges.findIndex(([from, to]) => from <= row && row < to));
       this.root.scrollIntoView({ block: "start" });
     }
     scale(factor, at = (this.from + this.to) / 2) { this.zoom(at - (at - this.from) * factor, at + (this.to - at) * factor); }
@@ -134,12 +136,13 @@
       if (this.brush) this.brush.updateOptions({ dateWindow: [from, to] });
     }
 
-    // Times in the unit that suits what there is of them.
+    // The unit of times: by their range.
     scaleOfTime() {
       const [first, last] = this.ends();
       return last - first >= 2e9 ? [1e9, "s"] : last - first >= 2e6 ? [1e6, "ms"] : [1e3, "µs"];
     }
     axisText(value) {
+      if (this.by === "instructions") return short(value);
       if (this.by !== "time") return Number.isInteger(value) ? value.toLocaleString("en") : "";
       const [unit, name] = this.scaleOfTime();
       return +(value / unit).toPrecision(9) + " " + name;
@@ -150,7 +153,7 @@
         legend: "never", labelsUTC: true, customBars: true, fillAlpha: 0.22, strokeWidth: 1.3, highlightCircleSize: 3,
         pixelRatio: this.paper ? 3 : null, gridLineColor: color("--rule"), axisLineColor: color("--rule"), rightGap: margin, xRangePad: 0,
         axes: { x: { drawAxis: false, axisLabelFormatter: (value) => this.axisText(+value), ticker: Dygraph.numericTicks },
-          y: { axisLabelWidth: gutter - 6, axisLabelFormatter: short, pixelsPerLabel: 26 } },
+          y: { axisLabelWidth: gutter - 6, axisLabelFormatter: short, pixelsPerLabel: 20 } },
         ...more,
       };
     }
@@ -184,7 +187,7 @@
 
     rowsOf(quantity) {
       const data = this.data(), x = this.x();
-      return this.pieces.map(([from, to]) => {
+      return this.ranges.map(([from, to]) => {
         const [least, most] = data.extremes(quantity, from, to);
         return [x[to - 1], least === null ? [null, null, null] : [least, Math.min(most, Math.max(least, data.mean(quantity, from, to))), most]];
       });
@@ -201,20 +204,20 @@
       this.panels = this.head.quantities.filter((one) => this.shown.has(one)).map((one) => this.panel(one));
       if (this.head.phases) this.lanes = make("canvas", make("div", this.body, { className: "panel" }), { className: "rows" });
       if (typeof Dygraph === "undefined")
-        make("p", this.body, { className: "verdict bad", textContent: "Time lines are missing: this tally was built without libjs-dygraphs." });
+        make("p", this.body, { className: "verdict bad", textContent: "Time series are not available: this tally was built without libjs-dygraphs." });
       else if (this.panels.length) this.brushes();
       this.drawing = false;
       make("p", this.body, { className: "soft hint", textContent:
-        "Drag across a line to zoom and double-click for all, or take the handles of the brush; Ctrl with the wheel, and the keys + − ← → 0, do the same." });
+        "Drag across a chart to zoom; double-click to show all windows. You can also drag the handles of the overview, turn the wheel with Ctrl, or press +\u00a0−\u00a0←\u00a0→\u00a00." });
       this.histogram = new Histogram(this, this.histogram?.counted);
       this.draw();
     }
 
-    // All windows, small, with handles for a part of them. Its axis is that of all panels.
+    // The overview of all windows, with handles to select a part. It has the x axis of all panels.
     brushes() {
       const data = this.data(), x = this.x(), first = this.panels[0].quantity;
-      const pieces = data.pieces(x, 0, data.rows, ...this.ends(), 400);
-      const rows = pieces.map(([from, to]) => [x[to - 1], [data.mean(first, from, to)].flatMap((value) => [value, value, value])]);
+      const ranges = data.ranges(x, 0, data.rows, ...this.ends(), 400);
+      const rows = ranges.map(([from, to]) => [x[to - 1], [data.mean(first, from, to)].flatMap((value) => [value, value, value])]);
       this.brush = new Dygraph(make("div", this.body, { className: "brush" }), rows, this.options({
         labels: ["x", "all"], dateWindow: [this.from, this.to], showRangeSelector: true, rangeSelectorHeight: 44, strokeWidth: 0, fillAlpha: 0,
         rangeSelectorPlotStrokeColor: color("--c0"), rangeSelectorPlotFillColor: color("--c0"), rangeSelectorPlotFillGradientColor: color("--paper"),
@@ -230,18 +233,20 @@
           this.soon(() => this.draw());
         },
       }));
+      make("p", this.body, { className: "soft axis-name", textContent: { instructions: "instructions executed by the thread",
+        time: "time since the start", number: "window number" }[this.by] });
     }
     soon(run) {
       if (this.waiting) return;
       this.waiting = requestAnimationFrame(() => { this.waiting = 0; run(); });
     }
 
-    // One piece a pixel and a half is what an eye tells apart.
+    // Groups the windows shown into ranges, one for each pixel and a half.
     cut() {
       const [from, to] = this.range();
       const width = Math.max(100, this.root.clientWidth - gutter - margin);
-      this.pieces = this.data().pieces(this.x(), from, to, this.from, this.to, Math.floor(width / 1.5));
-      this.sizes = this.head.phases ? this.pieces.map(([a, b]) => this.data().phases(a, b, this.head.phases)) : [];
+      this.ranges = this.data().ranges(this.x(), from, to, this.from, this.to, Math.floor(width / 1.5));
+      this.sizes = this.head.phases ? this.ranges.map(([a, b]) => this.data().phases(a, b, this.head.phases)) : [];
     }
     draw() {
       this.cut();
@@ -250,20 +255,20 @@
         if (!panel.graph) continue;
         const rows = this.rowsOf(panel.quantity);
         const [low, high, cut] = this.bounds(rows);
-        panel.cut = cut === undefined ? "" : "the axis is cut: up to " + text(panel.quantity, cut);
+        panel.cut = cut === undefined ? "" : "maximum outside the axis: " + text(panel.quantity, cut);
         panel.graph.updateOptions({ file: rows, dateWindow: [this.from, this.to], valueRange: [low, high], drawPoints: rows.length < 80 });
       }
       this.drawing = false;
       this.drawLanes();
       this.histogram.fill();
       this.point(-1);
-      // For tests and for the curious: what is seen.
+      // For tests: the number of windows and ranges shown.
       const [from, to] = this.range();
       this.section.dataset.drawn = to - from;
-      this.section.dataset.pieces = this.pieces.length;
+      this.section.dataset.ranges = this.ranges.length;
     }
-    // Where an axis begins and ends. A few windows far above all others would make a flat line of the rest: such an axis
-    // ends below them, and where they are is the third.
+    // The ends of a y axis. A few windows far above all others would make a flat line of the rest: then the axis ends
+    // below them, and the third value is their maximum.
     bounds(rows) {
       const lows = [], highs = [];
       for (const [, [least, , most]] of rows) if (least !== null) { lows.push(least); highs.push(most); }
@@ -288,10 +293,10 @@
       });
     }
 
-    // Where each piece begins and ends on the screen.
+    // The left and right edge of each range on the screen.
     edges(toX) {
       const x = this.x();
-      return this.pieces.map(([from, to]) => [toX(from > 0 ? x[from - 1] : x[0]), toX(x[to - 1])]);
+      return this.ranges.map(([from, to]) => [toX(from > 0 ? x[from - 1] : x[0]), toX(x[to - 1])]);
     }
     shade(canvas, area, graph) {
       if (!this.head.phases) return;
@@ -305,7 +310,7 @@
       });
       canvas.globalAlpha = 1;
     }
-    // A lane for each phase: they are told apart without colours, too.
+    // A lane for each phase, so that phases differ not only by colour.
     drawLanes() {
       if (!this.lanes) return;
       const high = 14, count = this.head.phases, scale = devicePixelRatio || 1, width = this.lanes.clientWidth;
@@ -333,20 +338,20 @@
       }
     }
 
-    // What is said of a piece, and its value in each panel.
+    // Shows the description of a range, and its value in each panel.
     point(row, from) {
       for (const panel of this.panels) {
         if (panel !== from && panel.graph) {
           if (row >= 0) panel.graph.setSelection(row);
           else panel.graph.clearSelection();
         }
-        panel.value.textContent = row < 0 ? panel.cut ?? "" : this.valueText(panel.quantity, ...this.pieces[row]);
+        panel.value.textContent = row < 0 ? panel.cut ?? "" : this.valueText(panel.quantity, ...this.ranges[row]);
       }
       const [first, last] = this.range();
-      this.said.textContent = row >= 0 ? this.partText(...this.pieces[row])
+      this.status.textContent = row >= 0 ? this.rangeText(...this.ranges[row])
         : `${plain(last - first)} of ${plain(this.data().rows)} windows` +
-          (last - first > 1.5 * this.pieces.length ? " in sight, about " + plain(Math.round((last - first) / this.pieces.length)) +
-            " a point: the line is their mean, the band goes from the least to the most" : " in sight");
+          (last - first > 1.5 * this.ranges.length ? " shown, about " + plain(Math.round((last - first) / this.ranges.length)) +
+            " per point: the line is their mean, the band their minimum to maximum" : " shown");
     }
     valueText(quantity, from, to) {
       const data = this.data();
@@ -354,22 +359,23 @@
       const [least, most] = data.extremes(quantity, from, to);
       return `mean ${text(quantity, data.mean(quantity, from, to))}, ${text(quantity, least)} to ${text(quantity, most)}`;
     }
-    partText(from, to) {
+    rangeText(from, to) {
       const data = this.data(), last = to - 1, one = to - from === 1;
       const words = [one ? "window " + plain(data.number[from]) : `windows ${plain(data.number[from])} to ${plain(data.number[last])}`];
-      if (this.timed) words.push("ends at " + +(data.time[last] / 1e6).toPrecision(7) + " ms");
+      if (this.by === "instructions") words.push("ends at " + plain(data.executed[last]) + " instructions");
+      if (this.timed) words.push((this.by === "instructions" ? "" : "ends at ") + +(data.time[last] / 1e6).toPrecision(7) + " ms");
       if (one) words.push("length " + plain(data.length[from]));
       if (one && data.address(from)) words.push("at " + data.address(from));
       if (one && data.where?.(from)) words.push(data.where(from));
-      if (one && data.trigger[from] < 0) words.push("cut by the end");
-      else if (one && this.head.triggers.length > 1) words.push("by " + this.head.triggers[data.trigger[from]]);
+      if (one && data.trigger[from] < 0) words.push("shortened: the thread ended");
+      else if (one && this.head.triggers.length > 1) words.push("ended by " + this.head.triggers[data.trigger[from]]);
       if (this.head.phases) {
         const sizes = data.phases(from, to, this.head.phases);
         const inside = sizes.slice(0, -1).map((size, i) => [size, i + 1]).filter(([size]) => size).sort(([a], [b]) => b - a);
         if (inside.length) words.push("phase " + inside.map(([, name]) => name).join(", "));
       }
       const sum = (column) => { let all = 0; for (let i = from; i < to; ++i) all += column[i]; return all; };
-      if (sum(data.lost)) words.push(plain(sum(data.lost)) + " lost before");
+      if (sum(data.lost)) words.push("includes " + plain(sum(data.lost)) + " lost windows");
       if (sum(data.partial)) words.push("partial");
       return words.join(" · ");
     }

@@ -31,7 +31,7 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-// So many rows become one: what was counted in them together, where and when the last of them ended.
+// Joins every N rows into one, with the place and time of the last. Other columns are summed.
 template <class T>
 std::vector<T> every_last(const std::vector<T>& column, std::size_t together) {
   std::vector<T> made;
@@ -120,7 +120,7 @@ Json quantities_of(const result::Windows& windows) {
     const auto place = windows.head.places[i];
     if (!place) continue;
     const auto& event = windows.head.events[i];
-    const bool said = std::any_of(bound.begin(), bound.end(), [&](const BoundMetric& metric) {
+    const bool is_covered = std::any_of(bound.begin(), bound.end(), [&](const BoundMetric& metric) {
       return is_shown(metric) && !metric.formula.names().empty() && metric.formula.names().front() == event.name.text();
     });
     events.push_back({{"name", event.name.text()},
@@ -128,10 +128,19 @@ Json quantities_of(const result::Windows& windows) {
                                : event.unit == Unit::bytes     ? "bytes"
                                                                : ""},
                       {"term", fmt::format("c({})", *place)},
-                      {"shown", !said && varies(windows, *place)}});
+                      {"shown", !is_covered && varies(windows, *place)}});
   }
   for (Json& event : events) metrics.push_back(std::move(event));
   return metrics;
+}
+
+// The column that says how many instructions each window has: -1: its length; else a place in its counts; or null.
+Json instructions_column(const result::Windows& windows) {
+  const auto& triggers = windows.head.triggers;
+  if (triggers.size() == 1 && triggers[0].event.base == "instructions") return -1;
+  for (std::size_t i = 0; i < windows.head.events.size(); ++i)
+    if (windows.head.places[i] && windows.head.events[i].name.base == "instructions") return *windows.head.places[i];
+  return nullptr;
 }
 
 }  // namespace
@@ -142,17 +151,17 @@ FittingWindows fitting(result::Windows windows, const WindowLimits& limits) {
   if (series.size() > limits.series) {
     std::stable_sort(series.begin(), series.end(), [](const auto& a, const auto& b) { return a.rows() > b.rows(); });
     made.notices.push_back(
-        fmt::format("of {} threads the {} with the most windows are here", series.size(), limits.series));
+        fmt::format("shows {1} of {0} threads: those with the most windows", series.size(), limits.series));
     series.resize(limits.series);
   }
   const std::size_t rows = windows.rows();
   if (rows > limits.rows) {
     made.together = (rows + limits.rows - 1) / limits.rows;
     for (WindowSeries& one : series) join_rows(one, made.together);
-    made.notices.push_back(
-        fmt::format("{} windows are more than a page can hold: each {} of a thread are one here, with "
-                    "what was counted in them together",
-                    thousands(static_cast<std::int64_t>(rows)), made.together));
+    made.notices.push_back(fmt::format(
+        "{} windows are too many for a page: each row combines {} windows of a thread and has the sums of their "
+        "counts",
+        thousands(static_cast<std::int64_t>(rows)), made.together));
   }
   made.windows = std::move(windows);
   return made;
@@ -182,6 +191,7 @@ std::string windows_scripts(const FittingWindows& fitting, const Phases& phases)
   head["triggers"] = Json::array();
   for (const result::WindowTrigger& trigger : windows.head.triggers) head["triggers"].push_back(trigger.event.text());
   head["counts"] = windows.series.empty() ? 0 : windows.series.front().counts.size();
+  head["instructions"] = instructions_column(windows);
   if (windows.head.named) head["words"] = windows.words;
   head["series"] = Json::array();
   std::string columns;

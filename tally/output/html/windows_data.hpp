@@ -11,9 +11,9 @@
 
 namespace tally::report {
 
-/// What a page has of windows at most: longer files are told in words.
+/// Limits of the windows on a page; a notice reports what exceeds them.
 struct WindowLimits {
-  std::size_t rows = 2'000'000;  ///< more are drawn together, so many at a time that they fit
+  std::size_t rows = 2'000'000;  ///< more are joined, every N into one
   std::size_t series = 500;      ///< threads; those with the most windows are kept
 };
 

@@ -1,4 +1,4 @@
-// Windows as they stand in the page, and what of them is seen at a zoom: columns of numbers, sums, least and most.
+// The windows of a page: their columns of numbers, and sums, minima and maxima of any range of them.
 "use strict";
 const windowsData = (() => {
   const bytesOf = (text) => {
@@ -36,7 +36,7 @@ const windowsData = (() => {
 
   const own = ["number", "time", "length", "high", "low", "trigger", "lost", "partial", "phase"];
 
-  // Least and most of so many values at a time, so that a zoom on all of a million looks at few.
+  // Minima and maxima are stored for every N values, so that a view of a million windows reads few.
   const stride = 64;
 
   // The first row whose value is not below.
@@ -51,7 +51,7 @@ const windowsData = (() => {
   };
 
   class Thread {
-    constructor(bytes, rows, counts, words) {
+    constructor(bytes, rows, counts, words, instructions) {
       const columns = columnsOf(bytes, rows, own.length + counts + (words ? 2 : 0));
       own.forEach((name, i) => { this[name] = columns[i]; });
       this.counts = columns.slice(own.length, own.length + counts);
@@ -63,6 +63,14 @@ const windowsData = (() => {
         return sums;
       });
       this.made = new Map();
+      // Instructions that the thread had executed at the end of each window.
+      if (instructions !== null) this.executed = instructions < 0 ? this.running(this.length) : this.sums[instructions].slice(1);
+    }
+
+    running(column) {
+      const sums = new Float64Array(column.length);
+      for (let i = 0, sum = 0; i < column.length; ++i) sums[i] = sum += column[i];
+      return sums;
     }
 
     address(row) {
@@ -123,19 +131,19 @@ const windowsData = (() => {
       return Number.isFinite(value) ? value : null;
     }
 
-    // The windows from..to in pieces: those that stand in one of so many columns between left and right are one.
-    pieces(x, from, to, left, right, columns) {
-      const pieces = [], width = (right - left) / columns;
+    // Groups the windows from..to into ranges: one for each of N columns between left and right.
+    ranges(x, from, to, left, right, columns) {
+      const ranges = [], width = (right - left) / columns;
       for (let i = from; i < to;) {
         const edge = left + (Math.floor((x[i] - left) / width) + 1) * width;
         const next = Math.min(to, Math.max(i + 1, firstFrom(x, edge)));
-        pieces.push([i, next]);
+        ranges.push([i, next]);
         i = next;
       }
-      return pieces;
+      return ranges;
     }
 
-    // How many windows of each phase a piece has; the last one counts those without.
+    // How many windows of each phase a range has; the last one counts windows without a phase.
     phases(from, to, count) {
       const sizes = new Array(count + 1).fill(0);
       for (let i = from; i < to; ++i) ++sizes[this.phase[i] < 0 ? count : this.phase[i]];
@@ -149,7 +157,7 @@ const windowsData = (() => {
     for (const quantity of head.quantities) quantity.of = new Function("c", "return " + quantity.term);
     const texts = section.querySelectorAll("script[data-columns]");
     const threads = [];
-    head.thread = (place) => (threads[place] ??= new Thread(bytesOf(texts[place].textContent), head.series[place].rows, head.counts, head.words));
+    head.thread = (place) => (threads[place] ??= new Thread(bytesOf(texts[place].textContent), head.series[place].rows, head.counts, head.words, head.instructions));
     return head;
   };
 

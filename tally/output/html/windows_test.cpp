@@ -1,4 +1,4 @@
-// What stands on a page of windows. How it is drawn is looked at in a browser: tests/cli/report_windows_test.cpp.
+// The text of pages of windows. tests/cli/report_windows_test.cpp checks in a browser how they are drawn.
 #include <gtest/gtest.h>
 
 #include "tally/output/analysis/phases.hpp"
@@ -44,7 +44,7 @@ result::Windows sample_windows() {
 TEST(HtmlWindows, phases_are_found_with_their_representatives) {
   const Phases found = find_phases(sample_windows());
   ASSERT_EQ(found.phases.size(), 2u);
-  EXPECT_EQ(found.events, std::vector<std::string>{"loads:u"}) << "what never varies tells nothing";
+  EXPECT_EQ(found.events, std::vector<std::string>{"loads:u"}) << "constant counts are not compared";
   EXPECT_EQ(found.of_row[0][9], 0);
   EXPECT_EQ(found.of_row[0][10], 1);
   EXPECT_EQ(found.of_row[0][20], 0);
@@ -54,7 +54,7 @@ TEST(HtmlWindows, phases_are_found_with_their_representatives) {
   EXPECT_EQ(found.too_short, 1u);
 }
 
-/// Counts tell two of these loops apart, the code that ran all four.
+/// Counts distinguish two of these loops, the code that ran all four.
 TEST(HtmlWindows, phases_are_found_by_code) {
   result::Windows windows = sample_windows();
   windows.series.pop_back();
@@ -69,7 +69,7 @@ TEST(HtmlWindows, phases_are_found_by_code) {
   EXPECT_TRUE(found.by_code);
   ASSERT_EQ(found.phases.size(), 4u);
   for (int number = 1; number <= 40; ++number) EXPECT_EQ(found.of_row[0][number - 1], (number - 1) / 10) << number;
-  EXPECT_TRUE(holds(html_page({{"w.csv", windows}}), "Windows that ran the same code"));
+  EXPECT_TRUE(holds(html_page({{"w.csv", windows}}), "A phase groups windows that ran the same code"));
   const auto short_of_one = add_vectors(windows.series[0], text.substr(0, text.rfind('T')), "prog.bb");
   ASSERT_FALSE(short_of_one);
   EXPECT_EQ(short_of_one.error().message, "'prog.bb' has 39 vectors, and the thread 6 of prog 40 windows");
@@ -86,23 +86,23 @@ TEST(HtmlWindows, the_page_says_what_is_in_the_file) {
   EXPECT_TRUE(holds(page, "<td>loads:u</td><td class=\"number\">25,607</td><td class=\"number\">250</td>"))
       << "sum, least";
   EXPECT_TRUE(holds(page, "window 11</button> of prog (6)"));
-  EXPECT_TRUE(holds(page, "basic blocks are not looked at"));
+  EXPECT_TRUE(holds(page, "it does not compare basic blocks"));
   EXPECT_FALSE(holds(page, "Windows of ./prog <x>"));
   EXPECT_FALSE(holds(memory_html(sample_memory()), "windowsData")) << "other pages are not longer for it";
 }
 
-TEST(HtmlWindows, what_is_partial_or_lost_is_said) {
+TEST(HtmlWindows, reports_partial_and_lost_windows) {
   result::Windows windows = sample_windows();
   EXPECT_FALSE(holds(section_of(windows), "verdict bad"));
   windows.series[0].lost[3] = 2;
   windows.series[1].partial[39] = 1;
   const std::string html = section_of(windows);
-  EXPECT_TRUE(holds(html, "2 windows got no row of their own"));
+  EXPECT_TRUE(holds(html, "2 windows were lost"));
   EXPECT_TRUE(holds(html, "1 window is partial"));
-  EXPECT_FALSE(holds(html, "not complete"));
+  EXPECT_FALSE(holds(html, "incomplete"));
   windows.incomplete = true;
-  EXPECT_TRUE(holds(section_of(windows), "The file is not complete."));
-  EXPECT_TRUE(holds(section_of(result::Windows{}), "There is no window in it."));
+  EXPECT_TRUE(holds(section_of(windows), "The file is incomplete."));
+  EXPECT_TRUE(holds(section_of(result::Windows{}), "The file has no windows."));
 }
 
 TEST(HtmlWindows, more_than_a_page_can_hold_is_drawn_together) {

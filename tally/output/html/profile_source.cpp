@@ -1,0 +1,53 @@
+// Lines of source on the page of a profile.
+#include <algorithm>
+
+#include "tally/core/base/foreign_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
+#include "tally/output/html/profile.hpp"
+
+namespace tally::report {
+namespace {
+
+constexpr std::size_t most_source_bytes = 2 << 20;  // on one page
+
+/// A line as a page shows it; generated sources have lines of megabytes.
+std::string shown_line(std::string_view line) {
+  constexpr std::size_t most = 300;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  std::string text;
+  for (const char c : line.substr(0, 4 * (most + 1))) text += c == '\t' ? std::string(4, ' ') : std::string(1, c);
+  return shortened(ForeignText(text).in_line(), most, 0);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+const std::vector<std::string>& SourceText::file(const std::string& path, const std::string& object) {
+  const auto [found, is_new] = files_.try_emplace(path);
+  if (!is_new) return found->second;
+  const std::optional<SourceFile> file = read_(path, object);
+  if (!file) return found->second;
+  if (file->is_newer) newer_.emplace_back(file_name(path));
+  return found->second = lines_of(file->text);
+}
+
+std::string SourceText::line(const std::string& path, const std::string& object, std::uint32_t line) {
+  if (!read_ || path.empty() || bytes_ >= most_source_bytes) return {};
+  const std::vector<std::string>& lines = file(path, object);
+  if (line == 0 || line > lines.size()) return {};
+  std::string text = shown_line(lines[line - 1]);
+  bytes_ += text.size();
+  return text;
+}
+
+}  // namespace tally::report

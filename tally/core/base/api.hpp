@@ -1,4 +1,4 @@
-// What the shared library shows. Everything else in it is hidden.
+// Marks the symbols that the shared library exports. All others are hidden.
 #pragma once
 
 #define TALLY_API __attribute__((visibility("default")))

@@ -1,4 +1,4 @@
-// A value or an Error, for the public headers: no library stands behind it.
+// Expected: a value or an Error, for the public headers. It needs only the standard library.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace tally {
 
-/// A value, or the Error that stands in its place. Asking for the one that is not there is a mistake of the caller's.
+/// A value, or an Error instead of it. The caller checks which one it is before accessing it.
 template <class T>
 class Expected {
  public:
@@ -21,7 +21,7 @@ class Expected {
   const T& operator*() const& { return *std::get_if<0>(&held_); }
   T* operator->() { return std::get_if<0>(&held_); }  ///< a member of the value
   const T* operator->() const { return std::get_if<0>(&held_); }
-  const Error& error() const { return *std::get_if<1>(&held_); }  ///< what stands in the value's place
+  const Error& error() const { return *std::get_if<1>(&held_); }  ///< the error, if there is no value
 
  private:
   std::variant<T, Error> held_;

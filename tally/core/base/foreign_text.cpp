@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
-/// One character of the text, or one byte that is none.
+/// One character of the text, or one invalid byte.
 struct Character {
   std::size_t bytes = 1;
   std::uint32_t code = 0;
   bool is_valid = false;
 };
 
-/// The first character, by RFC 3629.
+/// Decodes the first character, as in RFC 3629.
 Character first_of(std::string_view text) {
   const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
   const std::uint32_t first = byte(0);
@@ -29,14 +29,14 @@ Character first_of(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return {};
     code = code << 6 | (byte(i) & 0x3f);
   }
-  // Longer than need be, half of a UTF-16 pair, and beyond U+10FFFF.
+  // Overlong encodings, surrogates, and codes above U+10FFFF are invalid.
   const bool is_overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
   if (is_overlong || (code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) return {};
   return {length, code, true};
 }
 
-/// Whether a terminal or a reader of lines takes the character for more than something to show: C0 and C1 controls,
-/// separators of lines and paragraphs, marks and overrides of direction.
+/// Whether a terminal or a line-based reader interprets the character instead of showing it: C0 and C1 controls, line
+/// and paragraph separators, direction marks and overrides.
 bool is_control(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
@@ -56,7 +56,7 @@ bool is_plain_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
 }
 
-/// `kept`: control characters that stay as they are.
+/// `kept`: control characters that are not escaped.
 std::string escaped(std::string_view text, std::string_view kept) {
   if (is_plain_ascii(text)) return std::string(text);
   std::string made;

@@ -1,4 +1,4 @@
-// Text that tally did not write itself, and the forms in which it may be printed.
+// ForeignText: text from outside tally, and the forms in which it may be printed.
 #pragma once
 
 #include <cstddef>
@@ -7,22 +7,23 @@
 
 namespace tally {
 
-/// Bytes of a measured program, a file, a user or another tool: arguments, names of threads, symbols, paths, lines of
-/// source. They may be anything: no UTF-8, line breaks, sequences that steer a terminal. The type has no conversion to
-/// text and no formatter: one of its functions chooses the form. It keeps a view; the bytes must outlive it.
+/// Bytes from a measured program, a file, a user or another tool: arguments, thread names, symbols, paths, source
+/// lines. They may contain invalid UTF-8, line breaks and terminal escape sequences. The type has no conversion to text
+/// and no formatter; the caller chooses the form with one of its functions. It is a view: the bytes must outlive it.
 class ForeignText {
  public:
   explicit ForeignText(std::string_view bytes) : bytes_(bytes) {}
 
-  /// For terminals and for formats in which a line break ends a record. Control characters, those of Unicode too, and
-  /// those that change the direction of text become escapes such as \n, \x1b, \u202e; bytes that are no UTF-8 become
-  /// U+FFFD. Backslashes stay as they are. What `in_line()` returned it returns again.
+  /// The form for terminals and for formats in which a line break ends a record. Control characters (including those of
+  /// Unicode) and characters that change the direction of text become escapes such as
+  /// , \x1b, \u202e. Invalid UTF-8 bytes become U+FFFD. Backslashes stay unchanged. Applying it to its own result
+  /// changes nothing.
   std::string in_line() const;
 
-  /// For text of several lines: as in_line(), but line breaks and tabs stay.
+  /// The form for text of several lines: like in_line(), but line breaks and tabs stay.
   std::string in_lines() const;
 
-  /// For formats that write control characters in their own way, such as JSON and protobuf: only what is no UTF-8
+  /// The form for formats that escape control characters themselves, such as JSON and protobuf: only invalid UTF-8
   /// becomes U+FFFD.
   std::string utf8() const;
 

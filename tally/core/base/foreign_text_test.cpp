@@ -21,7 +21,7 @@ TEST(ForeignText, cannot_be_printed_without_a_form) {
 TEST(ForeignText, control_characters_become_escapes) {
   EXPECT_EQ(ForeignText("a\x1b[31m\r\n\tb\x7f").in_line(), "a\\x1b[31m\\r\\n\\tb\\x7f");
   EXPECT_EQ(ForeignText(std::string_view("a\0b", 3)).in_line(), "a\\x00b");
-  // CSI as one character of C1, a line separator, an override of direction.
+  // CSI as one C1 character, a line separator, a direction override.
   EXPECT_EQ(ForeignText("\xc2\x9b"
                         "1m \xe2\x80\xa8 \xe2\x80\xae")
                 .in_line(),

@@ -7,7 +7,7 @@ namespace {
 
 using std::string_view;
 
-/// Takes what is before `separator` from the beginning of the text; nothing, and the text stays, where it is missing.
+/// Removes and returns the text before `separator`. Returns nothing and keeps the text if the separator is missing.
 string_view take_until(string_view& text, string_view separator) {
   const std::size_t at = text.find(separator);
   if (at == string_view::npos) return {};
@@ -16,27 +16,28 @@ string_view take_until(string_view& text, string_view separator) {
   return taken;
 }
 
-/// "line 3, column 5: syntax error while parsing value - unexpected ','; expected end of input", after "parse error
-/// at".
+/// Rewrites the text after "parse error at", such as "line 3, column 5: syntax error while parsing value - unexpected
+/// ','; expected end of input".
 std::string syntax_problem(string_view text) {
-  const string_view place = take_until(text, ": ");
-  // Strings end at the end of the line at the latest: the library calls the end of the text an open string, too.
+  const string_view position = take_until(text, ": ");
+  // A JSON string ends on its own line, so the library also reports the end of the file as an open string.
   const bool is_cut = text.find("unexpected end of input") != string_view::npos ||
                       text.find("missing closing quote") != string_view::npos;
-  if (is_cut) return fmt::format("it ends within a value at {}: the file is incomplete", place);
+  if (is_cut) return fmt::format("it ends within a value at {}: the file is incomplete", position);
   (void)take_until(text, " - ");
   const string_view detail = text.substr(0, text.find("; "));
-  return fmt::format("{} is not valid JSON: {}", place, detail);
+  return fmt::format("{} is not valid JSON: {}", position, detail);
 }
 
-/// The library's name of a type, in a sentence.
+/// The library's type name with its article.
 std::string with_article(string_view type) {
   const bool is_countable = type != "null" && type != "binary" && type != "discarded";
   const bool is_vowel = !type.empty() && string_view("aeio").find(type.front()) != string_view::npos;
   return fmt::format("{}{}", is_countable ? (is_vowel ? "an " : "a ") : "", type);
 }
 
-/// "(/exit_code) type must be number, but is string"; the library leaves the path out unless JSON_DIAGNOSTICS is set.
+/// Rewrites "(/exit_code) type must be number, but is string". The library includes the path only if JSON_DIAGNOSTICS
+/// is set.
 std::string value_problem(string_view text) {
   string_view path;
   if (text.starts_with('(')) {

@@ -1,4 +1,4 @@
-// The messages of the JSON library in words for the user of a file.
+// Rewrites the JSON library's error messages for the user of a file.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace tally {
 
-/// What is wrong with a JSON text, made of the what() of the library's exception: the line and column, or the key, and
-/// what is expected there, without the library's own names. A message of another kind is returned as it is. Not
-/// escaped: it may quote the text. Pure.
+/// Describes what is wrong with a JSON text, from the what() of the library's exception: the line and column or the
+/// key, and what is expected there, without the library's own names. Returns a message of another kind unchanged. Not
+/// escaped: the result may quote the text. Pure.
 std::string json_problem(std::string_view exception);
 
-/// The same of a text that is one line of a file, which the caller names: with the column alone.
+/// The same for a text that is one line of a file: reports only the column. The caller reports the line.
 std::string json_problem_in_line(std::string_view exception);
 
 }  // namespace tally

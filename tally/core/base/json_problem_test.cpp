@@ -5,7 +5,7 @@
 namespace tally {
 namespace {
 
-// The library's own words for a text that it cannot parse.
+// The library's message for a text that it cannot parse.
 std::string of_parse_error(const std::string& rest) {
   return json_problem("[json.exception.parse_error.101] parse error at " + rest);
 }

@@ -10,7 +10,7 @@
 namespace tally {
 namespace {
 
-/// The character that begins there, of valid UTF-8, where it is one of these; 0 where it is another one.
+/// The first character if it is one of these control characters, else 0. `text` is valid UTF-8.
 std::uint32_t control_at(std::string_view text) {
   const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
   if (byte(0) == 0x7f) return 0x7f;
@@ -27,7 +27,7 @@ bool may_begin(char c) { return c == '\x7f' || c == '\xc2' || c == '\xe2'; }
 }  // namespace
 
 std::string without_controls(std::string json) {
-  // All that is not in a string is ASCII.
+  // JSON outside strings is ASCII, so only strings can change.
   if (std::none_of(json.begin(), json.end(), may_begin)) return json;
   std::string made;
   made.reserve(json.size());

@@ -1,16 +1,16 @@
-// The one way from a JSON value to its text.
+// Converts a JSON value to text.
 #pragma once
 
 #include <string>
 
 namespace tally {
 
-/// The text of JSON with those control characters escaped that a JSON writer leaves as they are, and a terminal does
-/// not: DEL, C1, separators of lines, marks and overrides of direction. The value stays the same.
+/// Escapes the control characters that a JSON writer leaves unescaped but a terminal interprets: DEL, C1, line
+/// separators, direction marks and overrides. The value stays the same.
 std::string without_controls(std::string json);
 
-/// The text of a value (nlohmann::basic_json). Never throws: strings that are no UTF-8, as those of measured programs
-/// may be, have U+FFFD in place of such bytes. `indent`: columns for each level; without it all is one line.
+/// The text of a value (nlohmann::basic_json). Never throws: in strings with invalid UTF-8, which measured programs may
+/// produce, such bytes become U+FFFD. `indent`: columns for each level; the default writes a single line.
 template <class Json>
 std::string json_text(const Json& json, int indent = -1) {
   return without_controls(json.dump(indent, ' ', false, Json::error_handler_t::replace));

@@ -1,4 +1,4 @@
-// Words and numbers read from text.
+// Parses words and numbers.
 #pragma once
 
 #include <charconv>
@@ -14,8 +14,8 @@ namespace tally {
 /// The words between white space (space, tab, line ends), in order.
 std::vector<std::string> split_words(std::string_view text);
 
-/// The whole text as an integer in this base, without a prefix; nothing where anything else is in it or it does not
-/// fit.
+/// Parses the whole text as an integer in this base, without a prefix. Returns nothing if it contains anything else or
+/// does not fit.
 template <class Integer>
 std::optional<Integer> parse_digits(std::string_view text, int base = 10) {
   Integer number = 0;
@@ -24,7 +24,7 @@ std::optional<Integer> parse_digits(std::string_view text, int base = 10) {
   return number;
 }
 
-/// The whole text as a number without a sign: decimal, or hexadecimal after "0x" or "0X".
+/// Parses the whole text as an unsigned number: decimal, or hexadecimal after "0x" or "0X".
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 
 }  // namespace tally

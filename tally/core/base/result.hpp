@@ -1,4 +1,4 @@
-// Errors are values: what every fallible function of tally returns.
+// Result: what every function of tally that can fail returns.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tally {
 
-/// A value, or the Error that stands in its place.
+/// A value, or an Error instead of it.
 template <class T>
 using Result = tl::expected<T, Error>;
 
@@ -18,7 +18,7 @@ inline tl::unexpected<Error> fail(Code code, std::string message, std::string hi
   return tl::unexpected<Error>(Error{code, std::move(message), std::move(hint), os_errno});
 }
 
-/// Hands an Error on from one Result to another of a different type.
+/// Returns an Error from a Result of another type.
 inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
 }  // namespace tally

@@ -13,11 +13,11 @@
 namespace tally {
 namespace {
 
-// Digits after the point that leave `significant` digits in all; numbers of more digits are shown whole.
+// Formats with `significant` digits in total; never drops digits before the point.
 std::string significant_digits(double number, int significant) {
   for (int decimals = significant - 1; decimals > 0; --decimals) {
     std::string text = fmt::format("{:.{}f}", number, decimals);
-    // Decided on the rounded text, so that 99.96 becomes "100", not "100.0".
+    // Counts digits of the rounded text, so that 99.96 becomes "100", not "100.0".
     const auto digits = std::count_if(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (digits <= significant) return text;
   }
@@ -37,7 +37,7 @@ std::string duration_text(Nanoseconds time) {
   const std::int64_t ns = time.count();
   if (ns < 0) return "-" + duration_text(-time);
   if (ns < 1'000) return fmt::format("{} ns", ns);
-  // The unit changes where the rounded number would need five digits: 999.96 µs is 1.000 ms.
+  // Switches units where the rounded number would need five digits: 999.96 µs is 1.000 ms.
   if (ns < 999'950) return significant_digits(static_cast<double>(ns) / 1e3, 4) + " µs";
   if (ns < 999'950'000) return significant_digits(static_cast<double>(ns) / 1e6, 4) + " ms";
   return significant_digits(static_cast<double>(ns) / 1e9, 4) + " s";
@@ -67,7 +67,7 @@ std::string value_text(std::int64_t value, Unit unit) {
 
 std::string percent_text(double percent) {
   if (percent == 0) return "0 %";
-  // Below this, three significant digits would be a row of zeros.
+  // Smaller values would print as zeros.
   if (std::fabs(percent) < 0.001) return "<0.001 %";
   if (std::fabs(percent) < 0.9995) return fmt::format("{:.3f} %", percent);
   return significant_digits(percent, 3) + " %";
@@ -142,7 +142,7 @@ std::string plural(std::int64_t number, std::string_view one, std::string_view m
 
 std::string shell_words(const std::vector<std::string>& words) {
   constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";  // never special to a shell
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";  // never special in a shell
   std::vector<std::string> quoted;
   for (const std::string& word : words) {
     if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
@@ -164,7 +164,7 @@ std::size_t display_width(std::string_view text) {
 std::string printable(std::string_view text) { return ForeignText(text).in_line(); }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Three rows of the usual matrix (optimal string alignment); `before` is needed for swapped neighbours.
+  // Three rows of the usual matrix (optimal string alignment); swapped neighbours need `before`.
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -185,11 +185,11 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
   for (const std::string& candidate : candidates) {
     const std::size_t allowed = std::max<std::size_t>(2, std::max(word.size(), candidate.size()) / 3);
     const bool contained = word.size() >= 3 && candidate.find(word) != std::string::npos;
-    // No edits make up for a difference in length that is larger: most of a long list ends here.
+    // The distance is at least the difference in length, so most candidates end here.
     const std::size_t longer = std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
     if (!contained && longer > allowed) continue;
     const std::size_t distance = edit_distance(word, candidate);
-    // One or two letters are within two edits of every short word: that is no resemblance.
+    // Every short word is within two edits of any other, so it must also differ in fewer edits than it has letters.
     const bool close = distance <= allowed && distance < std::min(word.size(), candidate.size());
     if (close || contained) found.emplace_back(contained ? std::min<std::size_t>(distance, 1) : distance, candidate);
   }

@@ -1,4 +1,4 @@
-// Units that counts come in.
+// The units of counts.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@ namespace tally {
 /// A length of time; the unit of every time in tally.
 using Nanoseconds = std::chrono::nanoseconds;
 
-/// What one of a count is.
+/// The unit of a count.
 enum class Unit {
   events,       ///< occurrences
   nanoseconds,  ///< time

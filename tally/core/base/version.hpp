@@ -1,4 +1,4 @@
-// Which tally this is.
+// The version of tally.
 #pragma once
 
 #include <string_view>

@@ -40,7 +40,7 @@ std::optional<Correction> median_correction(const std::vector<Count>& series) {
     if (one.correction->interrupts) interrupts.push_back(*one.correction->interrupts);
   }
   Correction median{stats::whole_median(corrected), first.each, stats::whole_median(faults), std::nullopt};
-  // With some of them in it and some not, the corrected counts are not of one kind.
+  // Counts corrected for interrupts and counts that are not cannot be compared.
   if (!interrupts.empty() && interrupts.size() != series.size()) return std::nullopt;
   if (!interrupts.empty()) median.interrupts = stats::whole_median(interrupts);
   return median;

@@ -5,7 +5,7 @@
 namespace tally {
 namespace {
 
-// What a processor reads that adds `each` for each fault, and some instructions of who reads.
+// Measures a processor that adds `each` events for each fault, plus a disturbance.
 constexpr std::int64_t work = 1000;
 std::optional<std::int64_t> measured(std::int64_t each, std::int64_t disturbance = 0) {
   constexpr std::int64_t faults = 64;
@@ -26,8 +26,8 @@ TEST(Correction, an_interrupt_meanwhile_does_no_harm_and_nonsense_is_no_answer) 
   EXPECT_EQ(added_by_each(5, 5, 0), std::nullopt);
 }
 
-// The rows of the string benchmarks: 8 instructions, 246 page faults, an interrupt (accuracy of HPCTool's programs).
-TEST(Correction, takes_off_faults_and_interrupts) {
+// The counts of the string benchmarks: 8 instructions, 246 page faults, an interrupt (accuracy of HPCTool's programs).
+TEST(Correction, subtracts_faults_and_interrupts) {
   const auto one = correction_of(counted(8 + 246 + 1, CountSource::pmu("cpu")), 1, counted(246, Source::kernel),
                                  counted(1, CountSource::pmu("cpu")));
   ASSERT_TRUE(one);

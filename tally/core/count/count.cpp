@@ -12,14 +12,14 @@ std::string both(const std::string& a, const std::string& b, const char* separat
   return a + separator + b;
 }
 
-// What sum and difference share: everything but the value itself.
+// Computes everything of a sum or difference except the value.
 Count combined(const Count& a, const Count& b, bool fits, std::int64_t value) {
   Count count;
   count.trust = worst(a.trust, b.trust);
   count.source = combined(a.source, b.source);
   count.model = both(a.model, b.model, ", ");
   if (count.trust == Trust::absent) {
-    // Only the absent side's reason explains why there is no number.
+    // Only the absent side's reason explains the missing number.
     count.reason = both(a.value ? "" : a.reason, b.value ? "" : b.reason, "; ");
     return count;
   }
@@ -76,7 +76,7 @@ Count from_reading(const Reading& reading, CountSource source) {
   count.reading = reading;
   count.source = std::move(source);
   if (reading.time_enabled == reading.time_running) {
-    // Both 0 is a counter that was read before it was enabled: nothing happened, and nothing was missed.
+    // Both times are 0 if the counter was read before it was enabled: nothing happened, and nothing was missed.
     count.value = reading.raw;
     count.trust = Trust::counted;
     return count;

@@ -1,4 +1,4 @@
-// A count and its trust, and the arithmetic that carries the trust along. Pure: no clock, no kernel.
+// A count with its trust, and arithmetic that keeps the trust. Pure: no clock, no kernel.
 #pragma once
 
 #include <cstdint>
@@ -12,81 +12,81 @@
 
 namespace tally {
 
-/// What a counter held when it was read, and for how long it had been asked for and had really run by then.
+/// The value of a counter, and the time that it was enabled and running.
 struct Reading {
-  std::int64_t raw = 0;         ///< events, as the counter says
-  Nanoseconds time_enabled{0};  ///< how long the event was asked for
-  Nanoseconds time_running{0};  ///< how long a counter really counted it; less than enabled where it was multiplexed
+  std::int64_t raw = 0;         ///< events, as read from the counter
+  Nanoseconds time_enabled{0};  ///< time that the event was enabled
+  Nanoseconds time_running{0};  ///< time that a counter counted it; less than enabled if multiplexed
   bool operator==(const Reading&) const = default;
 };
 
-/// What came between two readings of one counter. Signed: a correction can make it negative.
+/// The difference of two readings of one counter. Signed: a correction can make it negative.
 TALLY_API Reading operator-(const Reading& later, const Reading& earlier);
 
-/// What two counters held, of the same event at two places.
+/// The sum of two readings of the same event, such as on two CPUs.
 TALLY_API Reading operator+(const Reading& a, const Reading& b);
 
-/// What page faults and interrupts added to a count, taken off again. The returns from them to the program are counted
-/// as its own by many processors: raw = what the program did + each · (page faults + interrupts).
+/// Subtracts what page faults and interrupts added to a count. Many processors count the return to the program as the
+/// program's own: raw = the program's events + each · (page faults + interrupts).
 struct Correction {
   std::int64_t corrected = 0;              ///< the count without them
-  std::int64_t each = 0;                   ///< what one of them adds, as measured on this machine
-  std::int64_t page_faults = 0;            ///< that the program took in user mode
-  std::optional<std::int64_t> interrupts;  ///< in user mode; nothing where nobody counted them: they are still in it
+  std::int64_t each = 0;                   ///< events that each of them adds, measured on this machine
+  std::int64_t page_faults = 0;            ///< page faults that the program took in user mode
+  std::optional<std::int64_t> interrupts;  ///< in user mode; nothing if not counted: the count still includes them
   bool operator==(const Correction&) const = default;
 };
 
-/// A number of events (or nanoseconds, or bytes), never without its trust.
+/// A number of events, nanoseconds or bytes, always with its trust.
 struct Count {
-  std::optional<std::int64_t> value;          ///< nothing exactly when trust is absent
-  Trust trust = Trust::absent;                ///< how far the value can be believed
-  std::string reason;                         ///< why it is absent or partial; empty where there is nothing to say
-  CountSource source;                         ///< who counted
+  std::optional<std::int64_t> value;          ///< nothing exactly if trust is absent
+  Trust trust = Trust::absent;                ///< how reliable the value is
+  std::string reason;                         ///< why it is absent or partial; empty if there is nothing to report
+  CountSource source;                         ///< what counted it
   std::string model;                          ///< name of the model that computed it, for trust modelled
-  std::optional<Reading> reading;             ///< the counter itself, where one was read
-  std::optional<double> error_percent;        ///< bound of a scaled value's error; nothing where none is claimed
-  std::optional<Correction> correction = {};  ///< where faults and interrupts add to it, and were counted
+  std::optional<Reading> reading;             ///< the raw counter, if one was read
+  std::optional<double> error_percent;        ///< error bound of a scaled value; nothing if there is none
+  std::optional<Correction> correction = {};  ///< if faults and interrupts add to it and were counted
   bool operator==(const Count&) const = default;
 };
 
-/// A count that was proved by construction.
+/// A count that is proved by construction.
 TALLY_API Count exact(std::int64_t value, CountSource source);
 
-/// A count that a PMU or the kernel made.
+/// A count from a PMU or the kernel.
 TALLY_API Count counted(std::int64_t value, CountSource source);
 
-/// A count in which something is missing or mixed in: `reason` says what.
+/// A count in which something is missing or mixed in; `reason` says what.
 TALLY_API Count partial(std::int64_t value, CountSource source, std::string reason);
 
-/// No count, and why.
+/// No count; `reason` says why.
 TALLY_API Count absent(std::string reason);
 
-/// The count that a reading stands for: counted where it ran all the time, scaled by enabled/running where it did not
-/// (rounded to the nearest integer), absent where it never ran or the scaled value does not fit.
+/// Converts a reading to a count: counted if the counter ran all the time; scaled by enabled/running if it ran part of
+/// it (rounded to the nearest integer); absent if it never ran or the scaled value does not fit.
 TALLY_API Count from_reading(const Reading& reading, CountSource source);
 
-/// How much of the time the counter ran, in percent: nothing where no reading was made or it was never enabled.
+/// The percentage of the time that the counter ran; nothing without a reading, or if it was never enabled.
 TALLY_API std::optional<double> running_percent(const Count& count);
 
-/// The same count, believed no further than `trust`; the reasons of both are kept. Absent stays absent.
+/// The same count with its trust lowered to at most `trust`; keeps both reasons. Absent stays absent.
 TALLY_API Count downgraded(Count count, Trust trust, const std::string& reason);
 
-/// Both together. Absent where one is absent (a part that was not counted is not 0); the trust is the worse one's.
+/// The sum, with the worse trust. Absent if one is absent: a part that was not counted is not 0.
 TALLY_API Count operator+(const Count& a, const Count& b);
 
-/// What came between two counts, signed. Absent where one is absent; the trust is the worse one's.
+/// The signed difference, with the worse trust. Absent if one is absent.
 TALLY_API Count operator-(const Count& later, const Count& earlier);
 
-/// One count for each of another: as trustworthy as its worse part.
+/// A ratio of two counts, with the worse trust of the two.
 struct Ratio {
-  std::optional<double> value;  ///< nothing exactly when trust is absent
+  std::optional<double> value;  ///< nothing exactly if trust is absent
   Trust trust = Trust::absent;
   std::string reason;
-  std::string model;  ///< names of the models that computed its parts
+  std::string model;  ///< the models that computed its counts
   bool operator==(const Ratio&) const = default;
 };
 
-/// `part` for each of `whole`; absent where one is absent or `whole` is 0.
+/// `part` / `whole`; absent if one is absent or `whole` is 0.
 TALLY_API Ratio ratio(const Count& part, const Count& whole);
 
 }  // namespace tally

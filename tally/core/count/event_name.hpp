@@ -1,4 +1,4 @@
-// The name of an event in its parts: what is counted, and in which mode of the processor.
+// The name of an event: the event and the processor mode in which it is counted.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace tally {
 
-/// In which mode of the processor a hardware event is counted; software events have none.
+/// The processor mode in which a hardware event is counted; software events have none.
 enum class Mode {
   user,
   kernel,
@@ -19,7 +19,7 @@ enum class Mode {
 /// ":u", ":k", ":uk".
 TALLY_API std::string_view suffix(Mode mode);
 
-/// The name of an event. Only text() joins its parts, and only split_event_name() separates them.
+/// The name of an event. Only text() joins its parts; only split_event_name() separates them.
 struct EventName {
   std::string base;               ///< "instructions", "r01c2", "task-clock"
   std::optional<Mode> mode = {};  ///< nothing: the event has no modes
@@ -29,11 +29,11 @@ struct EventName {
   bool operator==(const EventName&) const = default;
 };
 
-/// The parts of a printed name, for names that come from a file or from a user. Any other text after a colon belongs
-/// to the base. Cost: one copy of the base.
+/// Splits a printed name, from a file or a user. Text after a colon that is no mode stays in the base. Cost: one copy
+/// of the base.
 TALLY_API EventName split_event_name(std::string_view text);
 
-/// Whether the text of an event that was asked for says its mode: "r01c2:u", "cpu/event=0xc4/k".
+/// Whether the requested event's text includes a mode: "r01c2:u", "cpu/event=0xc4/k".
 TALLY_API bool states_mode(std::string_view asked);
 
 }  // namespace tally

@@ -22,7 +22,7 @@ TEST(EventName, other_endings_are_part_of_the_base) {
   EXPECT_EQ(split_event_name("hsw::UOPS_RETIRED:ALL:k"), (EventName{"hsw::UOPS_RETIRED:ALL", Mode::kernel}));
 }
 
-TEST(EventName, tells_whether_a_text_states_its_mode) {
+TEST(EventName, reports_whether_a_text_states_its_mode) {
   for (const char* text : {"instructions:u", "loads:ku", "cpu/event=0xc4/k", "cpu/event=0xc4/:u"})
     EXPECT_TRUE(states_mode(text)) << text;
   for (const char* text : {"instructions", "cpu/event=0xc4/", "UOPS_RETIRED:ALL", "loads:", ""})

@@ -12,7 +12,7 @@
 
 namespace tally {
 
-// Precedence climbing: operators wait on a stack until one that binds no closer comes.
+// A shunting-yard parser: an operator stays on the stack until an operator arrives that does not bind tighter.
 class FormulaParser {
  public:
   explicit FormulaParser(std::string_view text) : text_(text) {}
@@ -38,16 +38,16 @@ class FormulaParser {
                 "1000 * branch-misses / instructions");
   }
 
-  // The next word; a parenthesis is one by itself. Empty at the end.
+  // The next word; a parenthesis is a word. Empty at the end.
   std::string_view next() {
-    while (place_ < text_.size() && text_[place_] == ' ') ++place_;
-    const std::size_t begin = place_;
-    if (place_ < text_.size() && is_parenthesis(text_[place_])) {
-      ++place_;
+    while (position_ < text_.size() && text_[position_] == ' ') ++position_;
+    const std::size_t begin = position_;
+    if (position_ < text_.size() && is_parenthesis(text_[position_])) {
+      ++position_;
     } else {
-      while (place_ < text_.size() && text_[place_] != ' ' && !is_parenthesis(text_[place_])) ++place_;
+      while (position_ < text_.size() && text_[position_] != ' ' && !is_parenthesis(text_[position_])) ++position_;
     }
-    return text_.substr(begin, place_ - begin);
+    return text_.substr(begin, position_ - begin);
   }
 
   static bool is_parenthesis(char c) { return c == '(' || c == ')'; }
@@ -92,7 +92,7 @@ class FormulaParser {
 
   Result<void> value(std::string_view word) {
     if (word.front() != '.' && (word.front() < '0' || word.front() > '9')) {
-      // A PMU's event has two: cpu/event=0xc0/.
+      // The event of a PMU contains two: cpu/event=0xc0/.
       const bool is_odd = std::count(word.begin(), word.end(), '/') % 2 == 1;
       if (is_odd && word.ends_with('/')) return wrong("something is missing after its '/'");
       if (is_odd) return wrong(fmt::format("'{}' has a single '/': put spaces around a division", printable(word)));
@@ -117,7 +117,7 @@ class FormulaParser {
   }
 
   std::string_view text_;
-  std::size_t place_ = 0;
+  std::size_t position_ = 0;
   bool wants_value_ = true;
   std::vector<Kind> waiting_;
   Formula formula_;
@@ -125,10 +125,10 @@ class FormulaParser {
 
 namespace {
 
-// A part of the formula while it is put together again.
+// A subexpression while text() rebuilds the formula.
 struct Part {
   std::string text;
-  int rank = 3;  // how closely its weakest operator binds; 3 without one
+  int rank = 3;  // precedence of its weakest operator; 3 without one
   double value = 0;
 };
 

@@ -11,24 +11,24 @@
 
 namespace tally {
 
-/// Numbers, names of events, + - * / between spaces, and parentheses. The spaces are needed because names hold the same
-/// characters: branch-misses, cpu/event=0xc4/.
+/// An expression of numbers, event names, parentheses, and + - * / between spaces. Operators need the spaces because
+/// names contain the same characters: branch-misses, cpu/event=0xc4/.
 class Formula {
  public:
-  /// Errors: bad_usage, with the place where the text stops to be a formula.
+  /// Errors: bad_usage, with the position of the syntax error.
   static Result<Formula> parse(std::string_view text);
 
-  /// The events that it needs, each once, in the order of the text.
+  /// The events that it uses, each once, in order of appearance.
   const std::vector<std::string>& names() const { return names_; }
 
-  /// The same formula with other names for its events, in the order of names().
+  /// The same formula with other event names, in the order of names().
   Formula renamed(const std::vector<std::string>& names) const;
 
   /// The formula as text, with one space around every operator.
   std::string text() const;
 
-  /// Its value for the counts of names(), as trustworthy as the worst of them. Absent where one is absent, or where
-  /// something would have to be divided by 0; the reason says which.
+  /// Its value for the counts of names(), with the worst trust among them. Absent if a count is absent or on a division
+  /// by 0; the reason says which.
   Ratio evaluate(const std::vector<Count>& counts) const;
 
   bool operator==(const Formula&) const = default;
@@ -36,7 +36,7 @@ class Formula {
  private:
   friend class FormulaParser;
 
-  // One step of the formula in postfix order.
+  // One step, in postfix order.
   struct Step {
     enum class Kind { number, name, plus, minus, times, divided, open } kind;
     double number = 0;

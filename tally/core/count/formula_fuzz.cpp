@@ -1,4 +1,4 @@
-// libFuzzer's way in; ./dev fuzz runs it.
+// The libFuzzer target for formulas; run it with ./dev fuzz.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -19,7 +19,7 @@ void must(bool holds, const char* what) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 400) return 0;  // longer texts are no other texts
+  if (size > 400) return 0;  // longer texts test nothing more
   const auto formula = tally::Formula::parse({reinterpret_cast<const char*>(data), size});
   if (!formula) {
     must(formula.error().code == tally::Code::bad_usage && !formula.error().message.empty(), "an error has words");

@@ -32,10 +32,10 @@ TEST(Formula, takes_the_characters_of_names_as_they_are) {
   EXPECT_EQ(formula->names(), (std::vector<std::string>{"branch-misses:u", "cpu/event=0xc4,umask=0x1/"}));
 }
 
-TEST(Formula, says_where_it_is_wrong) {
+TEST(Formula, reports_where_it_is_wrong) {
   const struct {
     const char* text;
-    const char* said;
+    const char* expected;
   } cases[] = {{"", "it is empty"},
                {"a /", "something is missing at its end"},
                {"/ a", "nothing stands before '/'"},
@@ -50,7 +50,7 @@ TEST(Formula, says_where_it_is_wrong) {
     const auto formula = Formula::parse(one.text);
     ASSERT_FALSE(formula) << one.text;
     EXPECT_EQ(formula.error().code, Code::bad_usage);
-    EXPECT_NE(formula.error().message.find(one.said), std::string::npos) << formula.error().message;
+    EXPECT_NE(formula.error().message.find(one.expected), std::string::npos) << formula.error().message;
   }
 }
 
@@ -82,14 +82,14 @@ TEST(Formula, is_as_trustworthy_as_its_worst_part) {
   EXPECT_EQ(mixed.reason, "mixed");
 }
 
-TEST(Formula, with_an_absent_part_is_absent_and_says_why) {
+TEST(Formula, with_an_absent_part_is_absent_with_the_reason) {
   const Ratio ratio = Formula::parse("a / b")->evaluate({partial(1, Source::wait4, "mixed"), absent("no counter")});
   EXPECT_FALSE(ratio.value);
   EXPECT_EQ(ratio.trust, Trust::absent);
   EXPECT_EQ(ratio.reason, "no counter") << "what the present part lacks explains nothing";
 }
 
-TEST(Formula, divides_by_nothing_into_nothing) {
+TEST(Formula, is_absent_after_a_division_by_zero) {
   const Ratio ratio = Formula::parse("a / (b - c)")
                           ->evaluate({exact(1, Source::engine), exact(2, Source::engine), exact(2, Source::engine)});
   EXPECT_FALSE(ratio.value);
@@ -97,7 +97,7 @@ TEST(Formula, divides_by_nothing_into_nothing) {
   EXPECT_EQ(ratio.reason, "there is nothing to divide by in a / (b - c)");
 }
 
-// Any text is a formula or an error, and a formula has a value or the reason why it has none.
+// Every text parses to a formula or an error, and every formula has a value or a reason why not.
 TEST(Formula, of_any_text_is_an_error_or_has_a_value_or_a_reason) {
   const std::string alphabet = "ab1.+-*/() e";
   std::uint64_t state = 42;

@@ -17,7 +17,7 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
 }
 
 MetricChoice choice_of(const MetricDefinition& line) {
-  // The table is checked by a test: every formula in it is one.
+  // Cannot fail: a test parses every formula of the table.
   return {std::string(line.name),
           std::string(line.unit),
           std::string(line.beside),
@@ -58,7 +58,7 @@ Result<MetricChoice> own(const std::string& text) {
   return MetricChoice{trimmed(text.substr(0, sign)), "", "", std::move(*formula), Mode::user, false};
 }
 
-// The user's mode is the usual one, and the name leaves it out.
+// User mode is the default, so the name omits it.
 std::string name_in_mode(const std::string& name, const std::optional<Mode>& mode) {
   return EventName{name, mode == Mode::user ? std::nullopt : mode}.text();
 }
@@ -68,7 +68,7 @@ bool is_own(const std::string& text) {
   return sign != std::string::npos && sign > 0;
 }
 
-// The index of a formula's event in the list: in the metric's mode, or as the formula names it.
+// Finds a formula's event in the list: in the metric's mode, or as the formula names it.
 std::optional<std::size_t> index_of(const EventName& name, const std::optional<Mode>& mode,
                                     const std::vector<EventName>& events) {
   for (const EventName& full : {EventName{name.base, name.mode ? name.mode : mode}, name}) {
@@ -91,7 +91,7 @@ std::optional<BoundMetric> bound(const MetricChoice& metric, const std::optional
     result.events.push_back(*index);
     names.push_back(events[*index].text());
   }
-  // Software events alone are of no mode: they are bound once.
+  // Software events have no mode: a formula of them alone is resolved once.
   if (uses_mode != mode.has_value()) return std::nullopt;
   result.name = name_in_mode(metric.name, mode);
   result.unit = metric.unit;
@@ -108,7 +108,7 @@ Result<std::vector<MetricChoice>> parse_metrics(const std::vector<std::string>& 
     if (std::find(metrics.begin(), metrics.end(), choice) == metrics.end()) metrics.push_back(std::move(choice));
   };
   for (const std::string& list : lists) {
-    // A formula may hold the comma of an event's description, so it is alone in its list.
+    // A formula may contain commas (in an event's description), so it is alone in its list.
     for (const std::string& word : is_own(list) ? std::vector<std::string>{list} : split(list, ',')) {
       if (trimmed(word) == "all") {
         for (const MetricDefinition& line : metric_table()) add(choice_of(line));

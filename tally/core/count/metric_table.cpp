@@ -8,11 +8,11 @@ constexpr auto plain = "";
 constexpr auto mpki = "per 1,000 instructions";
 constexpr auto nowhere = "";
 
-// One more metric is one more line. Spaces around operators: names hold the same characters.
+// To add a metric, add a line. Operators need spaces because names contain the same characters.
 constexpr MetricDefinition table[] = {
     {"IPC", "instructions / cycles", plain, "cycles", "instructions per core cycle"},
     {"CPI", "cycles / instructions", plain, nowhere, "core cycles per instruction"},
-    // A cycle a nanosecond is a gigahertz. While the program ran: halted cycles are in neither.
+    // Cycles per nanosecond are GHz. Halted time is in neither count.
     {"frequency", "cycles:u / user_time", "GHz", nowhere, "core frequency while the program ran in user mode"},
     {"core-ref-ratio", "cycles / ref-cycles", plain, "ref-cycles",
      "core clock compared with the reference clock: above 1 is turbo, below 1 is throttled or saving power"},

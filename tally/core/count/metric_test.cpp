@@ -44,8 +44,8 @@ TEST(MetricTable, every_line_is_a_formula_with_a_name_of_its_own) {
   }
 }
 
-TEST(MetricTable, has_the_values_that_the_definitions_give) {
-  // Counts of a matrix multiplication that were published with their ratios to four digits.
+TEST(MetricTable, has_the_values_of_the_definitions) {
+  // Published counts of a matrix multiplication, with their ratios to four digits.
   const std::int64_t instructions = 7'348'872, cycles = 9'402'846;
   const auto ratio =
       unasked("IPC").formula.evaluate({exact(instructions, Source::engine), exact(cycles, Source::engine)});
@@ -76,10 +76,10 @@ TEST(ParseMetrics, takes_names_in_any_case_modes_and_formulas) {
   EXPECT_EQ(parse_metrics({"all"})->size(), metric_table().size());
 }
 
-TEST(ParseMetrics, mistakes_get_a_way_out) {
+TEST(ParseMetrics, errors_have_a_hint) {
   const struct {
     const char* text;
-    const char* said;
+    const char* expected;
   } cases[] = {{"IPX", "did you mean IPC"},          {"IPC:x", "did you mean IPC"},
                {"zzzzzzzzzz", "--metrics list"},     {"", "--metrics list"},
                {"mine=", "a formula has names"},     {"mine=2 * 3", "for example"},
@@ -88,7 +88,7 @@ TEST(ParseMetrics, mistakes_get_a_way_out) {
     const auto metrics = parse_metrics({one.text});
     ASSERT_FALSE(metrics) << one.text;
     EXPECT_EQ(metrics.error().code, Code::bad_usage);
-    EXPECT_NE(metrics.error().hint.find(one.said), std::string::npos) << one.text << ": " << metrics.error().hint;
+    EXPECT_NE(metrics.error().hint.find(one.expected), std::string::npos) << one.text << ": " << metrics.error().hint;
   }
 }
 

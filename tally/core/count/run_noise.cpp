@@ -8,16 +8,16 @@
 namespace tally {
 namespace {
 
-/// The machine as a whole; what is more is the program's.
+/// The most that the whole machine can drift; a larger change is the program's.
 constexpr double most_drift = 0.3;
-/// Of 100 comparisons of a program with itself, one may show a change.
+/// The chance that a comparison of a program with itself reports a change.
 constexpr double chance_of_any = 0.01;
-/// A median of fewer rows says nothing.
+/// A median of fewer rows is not meaningful.
 constexpr std::size_t enough_rows = 4;
-/// The median of squares of a normal variable with variance 1.
+/// The median of the squares of standard normal variables.
 constexpr double median_of_squares = 0.4549364;
 
-/// So many standard deviations are exceeded with this chance, to one side.
+/// The number of standard deviations that is exceeded with this chance, on one side.
 double deviations_of(double chance) {
   double low = 0, high = 40;
   for (int i = 0; i < 100; ++i) {
@@ -34,30 +34,30 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// Variance of a count by sampling alone, as independent samples have it.
+/// The variance of a count from independent sampling alone.
 double variance(const SampledCount& one) {
   if (one.samples <= 0 || one.whole <= 0) return 0;
   const double share = std::clamp(one.count / one.whole, 0.0, 1.0);
   return one.whole * one.whole * share * (1 - share) / one.samples;
 }
 
-/// Samples that made it.
+/// The number of samples in the count.
 double samples_of(const SampledCount& one) { return one.whole > 0 ? one.samples * one.count / one.whole : 0; }
 
-/// Of rows with enough samples on both sides for a ratio.
+/// Whether both sides have enough samples for a ratio.
 bool has_ratio(const SampledRow& row) {
   constexpr double enough = 10;
   return row.before.count > 0 && row.after.count > 0 && (row.before.samples <= 0 || samples_of(row.before) >= enough) &&
          (row.after.samples <= 0 || samples_of(row.after) >= enough);
 }
 
-/// How far the median of so many squares of standard normal variables may be above theirs by chance: by half a standard
+/// An upper limit for the median of the squares of N standard normal variables: their median plus half its standard
 /// deviation.
 double usual_median(std::size_t rows) {
   return median_of_squares * (1 + 1.15 / std::sqrt(static_cast<double>(std::max<std::size_t>(rows, 1))));
 }
 
-/// What a row differs by from what the drift makes of it, by its size; and the variance of that by sampling.
+/// The deviation of a row from the drift, relative to its size, and the variance of that from sampling.
 struct Deviation {
   double relative, variance;
 };
@@ -79,7 +79,7 @@ std::vector<bool> outliers(const std::vector<SampledRow>& rows, double drift, do
   return are;
 }
 
-/// What the sum of the rows was multiplied with, but for those that differ from the others.
+/// The factor of the sum of the rows, without those that differ from the others.
 double drift_of(const std::vector<SampledRow>& rows, double least_spread) {
   constexpr int rounds = 8;
   double drift = 1;
@@ -92,18 +92,18 @@ double drift_of(const std::vector<SampledRow>& rows, double least_spread) {
       before += rows[i].before.count;
       after += rows[i].after.count;
     }
-    if (before * 3 < all) break;  // most of the program changed, and the rest does not speak for it
+    if (before * 3 < all) break;  // most of the program changed: the remaining rows are not representative
     drift = after / before;
     std::vector<bool> now = outliers(rows, drift, least_spread);
     if (now == left_out) break;
     left_out = std::move(now);
   }
-  // Where as few rows changed on a machine as fast as before, these did.
+  // Assume no drift if that leaves no more rows changed.
   const auto count = [](const std::vector<bool>& are) { return std::count(are.begin(), are.end(), true); };
   return count(outliers(rows, 1, least_spread)) <= count(outliers(rows, drift, least_spread)) ? 1 : drift;
 }
 
-/// The least one with which rows differ as they do. Of those whose samples say something about it.
+/// The smallest spread that explains the rows' differences. Uses rows with enough samples.
 double spread_of(const std::vector<SampledRow>& rows, double drift, double least_spread) {
   constexpr double reported_by = 0.05 * 0.05;
   std::vector<Deviation> deviations;
@@ -144,7 +144,7 @@ RunNoise run_noise(const std::vector<SampledRow>& rows, double least_spread) {
   const double drift = drift_of(in_both, least_spread);
   noise.drift = std::clamp(drift, 1 - most_drift, 1 + most_drift);
   noise.spread = spread_of(in_both, drift, least_spread);
-  // Of fewer rows nobody can tell bunches of samples from a change.
+  // With fewer rows, bursts of samples and changes cannot be distinguished.
   if (in_both.size() < enough_rows) return noise;
   std::vector<double> squares;
   for (const SampledRow& row : in_both) squares.push_back(standardized(deviation(row, drift), noise.spread));

@@ -8,19 +8,19 @@
 namespace tally {
 namespace {
 
-/// Two runs of a program, sampled. Of how many functions, how uneven they are, and how much differs from run to run.
+/// A sampled program: its number of functions, how uneven they are, and how much runs differ.
 struct Program {
   const char* name;
   int functions = 40;
-  double samples = 20'000, unevenness = 1;  ///< the function i has a share of (i + 1)^-unevenness
-  double drift = 0.01, spread = 0.01;       ///< of the machine as a whole, of each function
+  double samples = 20'000, unevenness = 1;  ///< the share of function i is proportional to (i + 1)^-unevenness
+  double drift = 0.01, spread = 0.01;       ///< of the whole machine; of each function
 };
 
 class Runs {
  public:
   explicit Runs(unsigned seed) : random_(seed) {}
 
-  /// `factor`: of the first function in the second run.
+  /// `factor`: changes the first function in the second run.
   std::vector<SampledRow> of(const Program& program, double factor) {
     constexpr double period = 250'000;
     std::vector<double> counts[2];
@@ -95,7 +95,7 @@ TEST(RunNoise, finds_a_change_of_10_percent) {
   }
 }
 
-/// Of lines even a third more may be chance.
+/// Of lines, even a third more may be chance.
 TEST(RunNoise, of_lines_is_wider) {
   const SampledCount before{6000, 21000, 21000}, after{6000, 22000, 22000};
   const std::vector<SampledRow> rows{
@@ -104,7 +104,7 @@ TEST(RunNoise, of_lines_is_wider) {
   EXPECT_FALSE(is_change(rows[0], run_noise(rows, spread_of_lines)));
 }
 
-/// What was counted and not sampled has no interval but that of the other side.
+/// A row that was counted and not sampled has the width of the other side alone.
 TEST(RunNoise, of_one_row) {
   const std::vector<SampledRow> rows{{{1000, 1000, 0}, {1000, 1000, 0}}};
   const RunNoise noise = run_noise(rows);
@@ -114,7 +114,7 @@ TEST(RunNoise, of_one_row) {
   EXPECT_EQ(run_noise({}).drift, 1);
 }
 
-/// All that takes three times as long is the program's doing.
+/// If everything takes three times as long, the program changed.
 TEST(RunNoise, of_a_program_that_does_more) {
   std::vector<SampledRow> rows;
   for (const double count : {4000.0, 3000.0, 2000.0, 1000.0, 900.0})
@@ -122,7 +122,7 @@ TEST(RunNoise, of_a_program_that_does_more) {
   for (const SampledRow& row : rows) EXPECT_TRUE(is_change(row, run_noise(rows)));
 }
 
-/// Functions that are on one side only.
+/// Functions that occur on one side only.
 TEST(RunNoise, of_what_is_new) {
   const std::vector<SampledRow> rows{{{900, 900, 900}, {900, 1400, 1400}}, {{0, 900, 900}, {500, 1400, 1400}}};
   const RunNoise noise = run_noise(rows);

@@ -8,7 +8,7 @@
 namespace tally {
 namespace {
 
-// Where twice the standard error covered the truth in a simulation: in 71 % of cases with 8 slices, in 92 % with 40, in
+// From a simulation: twice the standard error covers the truth in 71 % of cases with 8 slices, in 92 % with 40, and in
 // 97 % with 400 of a steady program.
 constexpr double fewest_slices = 30;
 constexpr double enough_slices = 400;
@@ -17,10 +17,10 @@ constexpr double most_uneven = 2;
 
 }  // namespace
 
-void Slices::add(const Reading& stretch) {
-  const auto enabled = static_cast<long double>(stretch.time_enabled.count());
-  const auto running = static_cast<long double>(stretch.time_running.count());
-  const auto events = static_cast<long double>(stretch.raw);
+void Slices::add(const Reading& slice) {
+  const auto enabled = static_cast<long double>(slice.time_enabled.count());
+  const auto running = static_cast<long double>(slice.time_running.count());
+  const auto events = static_cast<long double>(slice.raw);
   enabled_ += enabled;
   if (running <= 0) return;
   ++observed_;

@@ -1,4 +1,4 @@
-// How far a scaled count may be wrong: from what was seen of its counter, slice by slice. Pure.
+// Bounds the error of a scaled count from how the counter varied between its time slices. Pure.
 #pragma once
 
 #include <cstddef>
@@ -9,40 +9,40 @@
 
 namespace tally {
 
-/// What a counter counted in stretches of time that are as long as it is lent, or shorter: its slices. In those in
-/// which it did not run at all it counted nothing that is known.
+/// The slices of a multiplexed counter: the time ranges between two readings, at most as long as a multiplexing turn. A
+/// slice in which the counter did not run has no known count.
 class Slices {
  public:
-  /// One more stretch: the difference of two readings of the counter.
+  /// Adds a slice: the difference of two readings of the counter.
   void add(const Reading& stretch);
 
-  /// Stretches in which it ran.
+  /// The number of slices in which the counter ran.
   std::size_t observed() const { return observed_; }
 
-  /// How many there were, as long as those on average.
+  /// The total number of slices, if all were as long as the observed ones on average.
   double all() const;
 
-  /// Twice the standard error of the scaled value, in percent of that: N·s/√n·√(1 − n/N) for n of N slices of the same
-  /// length; for others the same of how far each lies from the common rate (ratio estimator). And one slice more: the
-  /// first turn is no drawn one, and how a program begins may be like nothing that was seen of it. Nothing for fewer
-  /// than two observed slices, and where the value is 0.
+  /// Twice the standard error of the scaled value, in percent of it: N·s/√n·√(1 − n/N) for n of N slices of equal
+  /// length; for unequal slices, the same of their deviations from the common rate (ratio estimator). Plus one slice,
+  /// because the first turn is not random: a program's start may differ from everything observed. Returns nothing for
+  /// fewer than two observed slices or a value of 0.
   std::optional<double> error_percent() const;
 
  private:
   std::size_t observed_ = 0;
-  // Long doubles: the differences of these sums are small where a program is steady.
+  // Long doubles: if a program is steady, the differences of these sums are small.
   long double events_ = 0, running_ = 0, enabled_ = 0;
   long double events_squared_ = 0, events_running_ = 0, running_squared_ = 0;
 };
 
-/// The same count, with the bound of its error: that covers the truth in 19 of 20 cases where there are more than 400
-/// slices. Between 30 and 400 its reason says "approximate"; for fewer, and where the counter ran for less than a tenth
-/// of the time, it says "rough" and there is no bound. A count that is not scaled stays as it is.
+/// Adds an error bound to a scaled count; it covers the truth in 19 of 20 cases with more than 400 slices. With 30 to
+/// 400, the reason says "approximate". With fewer, or if the counter ran less than a tenth of the time, it says "rough"
+/// and there is no bound. Returns other counts unchanged.
 Count with_error(Count count, const Slices& slices);
 
-/// The same for all counts of one measurement. Where some of them ran for more than twice as long as others, counters
-/// were not lent evenly: processes as short as a turn begin with the same events each, and programs may be in step with
-/// the turns. What was seen is no fair sample then, and no bound is told.
+/// Adds error bounds to all counts of one measurement. Adds none if some ran more than twice as long as others: the
+/// counters were not shared evenly, so the slices are not a fair sample. Processes as short as a turn all count the
+/// same events first, and programs may run in step with the turns.
 void add_errors(std::vector<Count>& counts, const std::vector<Slices>& slices);
 
 }  // namespace tally

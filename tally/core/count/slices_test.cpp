@@ -14,24 +14,24 @@ constexpr std::int64_t millisecond = 1'000'000;
 Reading ran(std::int64_t events) { return {events, Nanoseconds{millisecond}, Nanoseconds{millisecond}}; }
 constexpr Reading waited{0, Nanoseconds{millisecond}, Nanoseconds{0}};
 
-Count scaled(const Slices& slices, const std::vector<Reading>& stretches) {
+Count scaled(const Slices& slices, const std::vector<Reading>& readings) {
   Reading sum;
-  for (const Reading& one : stretches) sum = sum + one;
+  for (const Reading& one : readings) sum = sum + one;
   return with_error(from_reading(sum, CountSource::pmu("cpu")), slices);
 }
 
-struct Seen {
+struct Observed {
   Slices slices;
-  std::vector<Reading> stretches;
+  std::vector<Reading> readings;
   void add(const Reading& one) {
     slices.add(one);
-    stretches.push_back(one);
+    readings.push_back(one);
   }
-  Count count() const { return scaled(slices, stretches); }
+  Count count() const { return scaled(slices, readings); }
 };
 
 TEST(Slices, the_formula_where_all_are_of_one_length) {
-  Seen seen;
+  Observed seen;
   const double counts[] = {100, 120, 90, 110, 80};
   double mean = 0;
   for (const double one : counts) mean += one / 5;
@@ -41,14 +41,14 @@ TEST(Slices, the_formula_where_all_are_of_one_length) {
     seen.add(ran(static_cast<std::int64_t>(one)));
     for (int i = 0; i < 3; ++i) seen.add(waited);
   }
-  // N·s/√n·√(1 − n/N), twice, of the whole.
+  // N·s/√n·√(1 − n/N), twice, relative to the whole.
   const double n = 5, all = 20, error = all * std::sqrt(squares / (n - 1)) / std::sqrt(n) * std::sqrt(1 - n / all);
   EXPECT_DOUBLE_EQ(seen.slices.all(), all);
   EXPECT_NEAR(*seen.slices.error_percent(), 200 * error / (all * mean) + 100 / all, 1e-9);
 }
 
 TEST(Slices, of_a_steady_rate_one_slice_may_be_wrong_whatever_the_lengths) {
-  Seen seen;
+  Observed seen;
   for (std::int64_t i = 1; i <= 300; ++i) {
     seen.add({1000 * i, Nanoseconds{2000 * i}, Nanoseconds{2000 * i}});
     seen.add({0, Nanoseconds{2000 * i}, Nanoseconds{0}});
@@ -57,7 +57,7 @@ TEST(Slices, of_a_steady_rate_one_slice_may_be_wrong_whatever_the_lengths) {
 }
 
 TEST(Slices, few_have_no_bound_and_some_are_approximate) {
-  Seen seen;
+  Observed seen;
   for (int i = 0; i < 10; ++i) {
     seen.add(ran(100 + i));
     seen.add(waited);
@@ -82,11 +82,11 @@ TEST(Slices, few_have_no_bound_and_some_are_approximate) {
 
 TEST(Slices, uneven_turns_have_no_bound) {
   const auto ran_for = [](int percent) {
-    Seen seen;
+    Observed seen;
     for (int i = 0; i < 1000; ++i) seen.add(i % 100 < percent ? ran(100 + i % 7) : waited);
     return seen;
   };
-  const Seen often = ran_for(80), seldom = ran_for(30), between = ran_for(60);
+  const Observed often = ran_for(80), seldom = ran_for(30), between = ran_for(60);
   std::vector<Count> uneven{often.count(), seldom.count(), counted(7, Source::kernel)};
   for (Count& count : uneven) count.error_percent.reset();
   add_errors(uneven, {often.slices, seldom.slices, {}});
@@ -99,7 +99,7 @@ TEST(Slices, uneven_turns_have_no_bound) {
   EXPECT_EQ(even[1].reason, "");
 }
 
-// The coverage that docs/guides/too-many-events.md promises, with numbers that are as good as random (xorshift64).
+// The coverage that docs/guides/too-many-events.md promises, with pseudorandom numbers (xorshift64).
 TEST(Slices, twice_the_standard_error_covers_the_truth) {
   std::uint64_t state = 88172645463325252;
   const auto uniform = [&] {
@@ -111,12 +111,12 @@ TEST(Slices, twice_the_standard_error_covers_the_truth) {
   const auto rate = [&] {
     double sum = 0;
     for (int i = 0; i < 12; ++i) sum += uniform();
-    return 10000 * (1 + 0.1 * (sum - 6));  // a normal distribution, as good as
+    return 10000 * (1 + 0.1 * (sum - 6));  // approximately normal
   };
   int covered = 0;
   constexpr int runs = 400;
   for (int run = 0; run < runs; ++run) {
-    Seen seen;
+    Observed seen;
     std::int64_t truth = 0;
     for (int slice = 0; slice < 600; ++slice) {
       const auto events = static_cast<std::int64_t>(rate());

@@ -1,4 +1,4 @@
-// Who counted: the kinds of sources, and the names that results have for them.
+// The sources of counts, and their names in results.
 #pragma once
 
 #include <string>
@@ -11,36 +11,36 @@ namespace tally {
 
 /// The kinds of sources of a count.
 enum class Source {
-  none,     ///< nobody, or not known
+  none,     ///< none, or unknown
   engine,   ///< tally's engine (binary translation): "engine"
-  stepper,  ///< the single-stepper that `tally verify` compares with: "single-stepper"
-  kernel,   ///< a perf_event_open(2) counter of the kernel's own events: "perf_event"
+  stepper,  ///< the single-stepper that `tally verify` compares the engine with: "single-stepper"
+  kernel,   ///< a perf_event_open(2) counter of a software event: "perf_event"
   wait4,    ///< the kernel's accounting of a process: "wait4"
   clock,    ///< the monotonic clock: "clock"
-  tsc,      ///< the time-stamp counter of x86: "tsc"
-  pmu,      ///< one or more PMUs; their names say which: "cpu", "cpu_atom, cpu_core"
-  several,  ///< sources of several kinds, in a sum: "engine, wait4"
+  tsc,      ///< the x86 time-stamp counter: "tsc"
+  pmu,      ///< one or more PMUs, by name: "cpu", "cpu_atom, cpu_core"
+  several,  ///< a sum over sources of several kinds: "engine, wait4"
 };
 
-/// Who counted, with the names of the PMUs.
+/// The source of a count, with the names of PMUs.
 struct CountSource {
   Source kind = Source::none;
-  std::string name = {};  ///< of Source::pmu and Source::several: the names, with ", " between them; else empty
+  std::string name = {};  ///< the names, separated by ", ", of Source::pmu and Source::several; else empty
 
   CountSource() = default;
   CountSource(Source source) : kind(source) {}  // NOLINT(google-explicit-constructor)
   CountSource(Source source, std::string names) : kind(source), name(std::move(names)) {}
-  /// A PMU by the kernel's name for it: "cpu".
+  /// A PMU by its kernel name: "cpu".
   static CountSource pmu(std::string name) { return {Source::pmu, std::move(name)}; }
 
-  /// The name that JSON, CSV and tables have for it; empty for Source::none.
+  /// Its name in JSON, CSV and tables; empty for Source::none.
   TALLY_API std::string text() const;
   bool is_known() const { return kind != Source::none; }
   bool operator==(const CountSource&) const = default;
   bool operator==(Source other) const { return kind == other; }
 };
 
-/// The source of that text(): a name that is not one of tally's own is a PMU's.
+/// Parses the result of text(); an unknown name is a PMU's.
 TALLY_API CountSource parse_source(std::string_view text);
 
 /// The source of a sum or a difference.

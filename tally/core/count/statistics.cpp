@@ -14,7 +14,7 @@ std::optional<RankInterval> median_ranks(std::size_t n) {
   double below = 0;  // P(Bin(n, 1/2) ≤ j−1)
   for (std::size_t j = 1; j <= n / 2; ++j) {
     const double k = static_cast<double>(j - 1);
-    // Through logarithms: 2^-n itself is 0 beyond n = 1074.
+    // Uses logarithms because 2^-n underflows beyond n = 1074.
     below += std::exp(std::lgamma(size + 1) - std::lgamma(k + 1) - std::lgamma(size - k + 1) - size * std::log(2.0));
     const double coverage = 1 - 2 * below;
     if (coverage < wanted) break;
@@ -25,7 +25,7 @@ std::optional<RankInterval> median_ranks(std::size_t n) {
 
 namespace {
 
-// Of counts and of ratios alike: both have a value, a trust and a reason.
+// For counts and ratios: both have a value, a trust and a reason.
 template <class T, class Series>
 SummaryOf<T> in_short(const Series& series) {
   SummaryOf<T> summary;
@@ -46,7 +46,7 @@ SummaryOf<T> in_short(const Series& series) {
   const std::size_t n = values.size();
   const T upper = values[n / 2];
   const T lower = values[(n - 1) / 2];
-  // Half the distance, so that two large values do not overflow.
+  // Halves the distance first, so that two large values do not overflow.
   summary.median = static_cast<double>(lower) + static_cast<double>(upper - lower) / 2;
   summary.min = values.front();
   summary.max = values.back();
@@ -68,8 +68,8 @@ Summary summarize(const std::vector<Count>& series) { return in_short<std::int64
 
 namespace {
 
-/// Of the runs that are worth as little as the whole, the one nearest to the median: what its reason says, with the
-/// numbers in it, fits the number that is shown. Never null where there is a median.
+/// Of the runs with the series' trust, the one nearest to the median: the numbers in its reason fit the median. Never
+/// null if there is a median.
 const Count* typical(const Summary& summary, const std::vector<Count>& series) {
   const Count* found = nullptr;
   const auto distance = [&](const Count& one) { return std::abs(static_cast<double>(*one.value) - *summary.median); };

@@ -15,7 +15,7 @@ TEST(MedianRanks, are_nothing_up_to_five) {
   for (std::size_t n = 0; n <= 5; ++n) EXPECT_FALSE(median_ranks(n)) << n;
 }
 
-// The table of every textbook on distribution-free intervals of the median (95 %).
+// The standard table of distribution-free intervals of the median (95 %).
 TEST(MedianRanks, equal_the_published_table) {
   const std::vector<std::vector<std::size_t>> table{{6, 1, 6},    {7, 1, 7},    {8, 1, 8},    {9, 2, 8},    {10, 2, 9},
                                                     {12, 3, 10},  {15, 4, 12},  {17, 5, 13},  {20, 6, 15},  {25, 8, 18},
@@ -100,7 +100,7 @@ TEST(Summary, the_medians_reason_is_that_of_a_run_like_it) {
   EXPECT_EQ(median.reason, "12 of them");
 }
 
-TEST(Summary, of_nothing_says_so) { EXPECT_FALSE(summarize({}).reason.empty()); }
+TEST(Summary, of_an_empty_series_has_a_reason) { EXPECT_FALSE(summarize({}).reason.empty()); }
 
 }  // namespace
 }  // namespace tally

@@ -16,7 +16,7 @@ using Centers = std::vector<std::vector<double>>;
 
 constexpr int most_rounds = 100;
 
-/// A number from 0 to `number`, without that.
+/// A random index below `number`.
 std::size_t below(std::size_t number, stats::SplitMix64& random) {
   return static_cast<std::size_t>(random.share() * static_cast<double>(number));
 }
@@ -34,7 +34,7 @@ std::pair<std::size_t, double> nearest(const double* point, const Centers& cente
   return best;
 }
 
-// One of each stretch of as many rows: evenly over the run, and yet not in step with a loop.
+// Draws one row from each of `count` equal ranges: evenly over the run, but not in step with a loop.
 Points drawn(const Vectors& vectors, std::size_t most, stats::SplitMix64& random) {
   Points points;
   const std::size_t rows = vectors.rows(), count = std::min(rows, most);
@@ -45,7 +45,8 @@ Points drawn(const Vectors& vectors, std::size_t most, stats::SplitMix64& random
   return points;
 }
 
-// Far points are likely (k-means++: Arthur and Vassilvitskii, SODA 2007). Fewer than asked where fewer points differ.
+// Chooses distant points with high probability (k-means++: Arthur and Vassilvitskii, SODA 2007). Returns fewer centres
+// if there are fewer distinct points.
 Centers first_centers(const Points& points, std::size_t count, std::size_t dimensions, stats::SplitMix64& random) {
   const auto center = [&](std::size_t i) { return std::vector<double>(points[i], points[i] + dimensions); };
   Centers centers{center(below(points.size(), random))};
@@ -72,10 +73,10 @@ Centers first_centers(const Points& points, std::size_t count, std::size_t dimen
 struct Fit {
   Centers centers;
   std::vector<std::size_t> sizes;
-  double squares = std::numeric_limits<double>::infinity();  // of the distances from the centres
+  double squares = std::numeric_limits<double>::infinity();  // sum of squared distances from the centres
 };
 
-// Lloyd's rounds, until none changes anything. A centre that loses all its points is given up.
+// Lloyd's algorithm: repeats until nothing changes. Drops a centre that loses all its points.
 Fit fit(const Points& points, Centers centers, std::size_t dimensions) {
   Fit made;
   std::vector<std::size_t> of(points.size(), centers.size());
@@ -115,11 +116,12 @@ Fit best_fit(const Points& points, std::size_t count, std::size_t dimensions, co
   return best;
 }
 
-// The Bayesian information criterion for round clouds of one width (Pelleg and Moore: X-means, ICML 2000, section 3.2).
+// The Bayesian information criterion for spherical clusters of equal variance (Pelleg and Moore: X-means, ICML 2000,
+// section 3.2).
 double score(const Fit& fit, std::size_t rows, std::size_t dimensions, double resolution) {
   const auto n = static_cast<double>(rows), m = static_cast<double>(dimensions),
              k = static_cast<double>(fit.centers.size());
-  // Points that are all alike have no width; what no measurement can tell apart is taken for it.
+  // Identical points have no variance; the measurement's resolution is used instead.
   const double variance = std::max(n > k ? fit.squares / (m * (n - k)) : 0, resolution * resolution);
   double likelihood = -n * m / 2 * std::log(2 * std::numbers::pi * variance) - m * (n - k) / 2;
   for (const std::size_t size : fit.sizes)
@@ -128,17 +130,17 @@ double score(const Fit& fit, std::size_t rows, std::size_t dimensions, double re
   return likelihood - parameters / 2 * std::log(n);
 }
 
-// Numbers the clusters by the first row of each.
+// Numbers the clusters in the order of their first rows.
 void number(Clusters& made) {
   const std::size_t none = made.centers.size();
-  std::vector<std::size_t> place(none, none);
+  std::vector<std::size_t> new_number(none, none);
   Centers centers;
   for (std::size_t& cluster : made.of_row) {
-    if (place[cluster] == none) {
-      place[cluster] = centers.size();
+    if (new_number[cluster] == none) {
+      new_number[cluster] = centers.size();
       centers.push_back(made.centers[cluster]);
     }
-    cluster = place[cluster];
+    cluster = new_number[cluster];
   }
   made.centers = std::move(centers);
 }
@@ -182,7 +184,7 @@ Clusters find_clusters(const Vectors& vectors, const Options& options) {
 
 Vectors scaled(const Vectors& vectors, double floor) {
   const std::size_t rows = vectors.rows(), dimensions = vectors.dimensions;
-  std::vector<std::pair<std::size_t, double>> kept;  // a column, and by what it is divided
+  std::vector<std::pair<std::size_t, double>> kept;  // a column and its divisor
   for (std::size_t d = 0; d < dimensions; ++d) {
     double sum = 0, squares = 0;
     for (std::size_t row = 0; row < rows; ++row) sum += vectors.values[row * dimensions + d];
@@ -192,7 +194,7 @@ Vectors scaled(const Vectors& vectors, double floor) {
       squares += off * off;
     }
     const double deviation = rows == 0 ? 0 : std::sqrt(squares / static_cast<double>(rows));
-    // A sum of equal numbers is not always their multiple.
+    // Rounding: the sum of N equal numbers is not always N times the number.
     if (deviation > 1e-12 * std::abs(mean)) kept.emplace_back(d, std::max(deviation, floor * std::abs(mean)));
   }
   Vectors made{kept.size(), {}};

@@ -1,5 +1,5 @@
-// Phases: groups of vectors that lie together. K-means, its number of clusters chosen by a score, as SimPoint does
-// (Hamerly, Perelman, Lau, Calder: SimPoint 3.0, JILP 7, 2005). What a vector holds is the caller's.
+// Finds phases by clustering similar vectors with k-means. A score chooses the number of clusters, as in SimPoint
+// (Hamerly, Perelman, Lau, Calder: SimPoint 3.0, JILP 7, 2005). The caller defines what the vectors contain.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace tally::phase {
 
-/// Vectors of one length, one behind the other.
+/// Vectors of equal length, stored row after row.
 struct Vectors {
   std::size_t dimensions = 0;
   std::vector<double> values;
@@ -17,27 +17,27 @@ struct Vectors {
 };
 
 struct Options {
-  std::size_t most = 10;        ///< clusters at most
-  std::size_t sample = 10'000;  ///< so many vectors, drawn evenly, find the centres; all are then given to one
-  int starts = 4;               ///< the best of so many runs of k-means counts
+  std::size_t most = 10;        ///< maximum number of clusters
+  std::size_t sample = 10'000;  ///< find the centres from N evenly drawn vectors; then assign all vectors
+  int starts = 4;               ///< run k-means N times and keep the best result
   std::uint64_t seed = 1;       ///< the same seed finds the same clusters
-  double share = 0.9;           ///< the fewest clusters whose score is so far up from the worst to the best: SimPoint's
-  double resolution = 0.1;      ///< of a coordinate: what differs by less is the same
+  double share = 0.9;           ///< SimPoint: the fewest clusters whose score is this far from worst to best
+  double resolution = 0.1;      ///< coordinates that differ by less are equal
 };
 
 struct Clusters {
   std::vector<std::vector<double>> centers;
-  std::vector<std::size_t> of_row;  ///< each row's, from 0; numbered in the order in which rows first have them
-  std::vector<std::size_t> sizes;   ///< rows of each
-  std::vector<std::size_t> representatives;  ///< of each, the row nearest to the centre, the first of equals
+  std::vector<std::size_t> of_row;           ///< the cluster of each row, from 0; numbered in order of first appearance
+  std::vector<std::size_t> sizes;            ///< rows of each
+  std::vector<std::size_t> representatives;  ///< the row nearest to each centre; the first if equal
   std::vector<double> scores;                ///< the Bayesian information criterion for 1, 2, … clusters
 };
 
-/// Nothing is found in no rows. Takes time for min(rows, sample) × most² × dimensions × starts, and rows × clusters.
+/// Finds clusters; no rows have none. Cost: min(rows, sample) × most² × dimensions × starts, plus rows × clusters.
 Clusters find_clusters(const Vectors& vectors, const Options& options);
 
-/// Columns brought to one scale, so that none outweighs the others by its unit: each is divided by its standard
-/// deviation, one that varies by less than `floor` of its mean by that. Columns that never vary are left out.
+/// Scales the columns so that no unit outweighs the others: divides each by its standard deviation, or by `floor` times
+/// its mean if it varies less than that. Drops columns that never vary.
 Vectors scaled(const Vectors& vectors, double floor = 0.01);
 
 }  // namespace tally::phase

@@ -9,14 +9,14 @@
 namespace tally::phase {
 namespace {
 
-// Clouds of points around given places, `each` of every one, cloud behind cloud.
-Vectors clouds(const std::vector<std::pair<double, double>>& places, std::size_t each, double width,
+// Clouds of `each` points around the given centres, cloud after cloud.
+Vectors clouds(const std::vector<std::pair<double, double>>& centers_of_clouds, std::size_t each, double width,
                unsigned seed = 3) {
   std::mt19937 random(seed);
   Vectors made{2, {}};
-  for (const auto& [x, y] : places) {
+  for (const auto& [x, y] : centers_of_clouds) {
     for (std::size_t i = 0; i < each; ++i) {
-      // The sum of four even ones is near enough to a bell.
+      // The sum of four uniform numbers is close enough to a normal distribution.
       const auto off = [&] {
         double sum = 0;
         for (int k = 0; k < 4; ++k) sum += static_cast<double>(random()) / 4294967296.0 - 0.5;
@@ -30,11 +30,11 @@ Vectors clouds(const std::vector<std::pair<double, double>>& places, std::size_t
 }
 
 TEST(Clusters, as_many_are_found_as_there_are_clouds) {
-  const std::vector<std::pair<double, double>> places{{0, 0}, {10, 0}, {0, 10}, {10, 10}, {5, 20}, {20, 5}};
-  for (std::size_t count = 2; count <= places.size(); ++count) {
+  const std::vector<std::pair<double, double>> centers_of_clouds{{0, 0}, {10, 0}, {0, 10}, {10, 10}, {5, 20}, {20, 5}};
+  for (std::size_t count = 2; count <= centers_of_clouds.size(); ++count) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      const std::vector<std::pair<double, double>> some(places.begin(),
-                                                        places.begin() + static_cast<std::ptrdiff_t>(count));
+      const std::vector<std::pair<double, double>> some(centers_of_clouds.begin(),
+                                                        centers_of_clouds.begin() + static_cast<std::ptrdiff_t>(count));
       Options options;
       options.seed = seed;
       const Clusters found = find_clusters(clouds(some, 200, 0.5), options);
@@ -92,7 +92,7 @@ TEST(Clusters, many_rows_find_by_a_sample_what_all_have) {
   EXPECT_EQ(found.sizes, std::vector<std::size_t>(3, 5000));
 }
 
-TEST(Scaled, no_column_outweighs_another_by_its_unit_and_constant_ones_go) {
+TEST(Scaled, no_column_outweighs_another_by_its_unit_and_constant_ones_are_dropped) {
   Vectors vectors{4, {}};
   for (int i = 0; i < 100; ++i) {
     const double side = i % 2;

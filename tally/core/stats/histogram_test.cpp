@@ -32,7 +32,7 @@ TEST(Histogram, small_numbers_are_exact_and_large_ones_known_to_a_sixteenth) {
   }
 }
 
-TEST(Histogram, less_than_nothing_is_nothing) {
+TEST(Histogram, negative_values_count_as_zero) {
   EXPECT_EQ(bucket_of(-1), 0u);
   EXPECT_EQ(bucket_of(std::numeric_limits<std::int64_t>::min()), 0u);
 }

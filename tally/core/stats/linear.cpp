@@ -9,7 +9,7 @@ namespace {
 
 std::size_t columns_of(const Matrix& a) { return a.empty() ? 0 : a.front().size(); }
 
-// Solves the normal equations of some columns by elimination with pivots; a column that depends on the others gets 0.
+// Solves the normal equations of some columns by elimination with pivoting; a dependent column gets 0.
 std::vector<double> least_squares(const Matrix& a, const std::vector<double>& b, const std::vector<std::size_t>& of) {
   const std::size_t n = of.size();
   Matrix m(n, std::vector<double>(n + 1, 0));
@@ -42,7 +42,7 @@ std::vector<double> least_squares(const Matrix& a, const std::vector<double>& b,
   return x;
 }
 
-// The eigenvalues of a symmetric matrix, by Jacobi's rotations.
+// The eigenvalues of a symmetric matrix, by Jacobi rotations.
 std::vector<double> eigenvalues(Matrix m) {
   const std::size_t n = m.size();
   for (int sweep = 0; sweep < 60; ++sweep) {

@@ -6,7 +6,7 @@
 namespace tally::stats {
 namespace {
 
-/// The two middle values, which are one where their number is odd. `values` is not empty.
+/// The two middle values; the same value twice if their number is odd. `values` is not empty.
 template <class Number>
 std::pair<Number, Number> middle_of(std::vector<Number>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -1,4 +1,4 @@
-// The median: one place for all of tally.
+// The median, shared by all of tally.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace tally::stats {
 
-/// The middle value, or the mean of the two middle ones; 0 of nothing. Cost: a partial sort of the copy.
+/// The middle value, or the mean of the two middle ones; 0 if empty. Cost: a partial sort of the copy.
 double median(std::vector<double> values);
 
-/// The same of whole numbers; a mean of two is rounded down.
+/// The same for integers; the mean of two values is rounded down.
 std::int64_t whole_median(std::vector<std::int64_t> values);
 
 }  // namespace tally::stats

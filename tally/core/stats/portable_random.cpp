@@ -6,7 +6,7 @@
 
 namespace tally::discover {
 
-constexpr double large = 30;  // from here on a normal distribution is near enough
+constexpr double large = 30;  // from this mean on, a normal distribution is close enough
 
 Random::Random(std::uint64_t seed, std::initializer_list<std::uint64_t> name) : bits_(seed) {
   for (const std::uint64_t word : name) bits_ = stats::SplitMix64(next() ^ word);

@@ -1,5 +1,4 @@
-// Numbers that look random and are the same everywhere: the standard library's distributions differ from one to the
-// next.
+// Pseudorandom distributions that are identical on every machine; those of standard libraries differ.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +8,18 @@
 
 namespace tally::discover {
 
-/// SplitMix64 (Steele, Lea, Flood 2014), begun from a seed and the name of what the numbers are for.
+/// SplitMix64 (Steele, Lea, Flood 2014), seeded with a seed and a name for the numbers' purpose.
 class Random {
  public:
   Random(std::uint64_t seed, std::initializer_list<std::uint64_t> name);
 
   std::uint64_t next() { return bits_.next(); }
   std::uint64_t below(std::uint64_t bound) { return next() % bound; }
-  /// From 0 to 1.
+  /// In [0, 1).
   double share() { return bits_.share(); }
   double between(double low, double high) { return low + (high - low) * share(); }
   double normal();
-  /// Both are rounded normal values where the mean is large.
+  /// Both return rounded normal values if the mean is large.
   double poisson(double mean);
   double binomial(double n, double p);
 

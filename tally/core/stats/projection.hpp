@@ -1,5 +1,5 @@
-// Vectors of many thousand blocks as points of a few dimensions, which are as far from one another as the vectors are,
-// nearly (random projection; SimPoint does the same, to 15 dimensions).
+// Random projection: maps vectors of many thousand blocks to a few dimensions and nearly preserves their distances.
+// SimPoint also projects to 15 dimensions.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace tally::phase {
 
 inline constexpr std::size_t projected_dimensions = 15;
 
-/// Adds the part of one block to a point: its share of the window, in the directions that the block has, which depend
-/// on its number alone.
+/// Adds one block's contribution to a point: its share of the window, times the block's direction, which depends only
+/// on the block's number.
 void project(std::uint64_t block, double share, std::span<double, projected_dimensions> to);
 
 }  // namespace tally::phase

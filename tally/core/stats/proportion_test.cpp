@@ -7,8 +7,8 @@
 namespace tally {
 namespace {
 
-/// The figures of textbooks.
-TEST(ShareInterval, is_wilsons) {
+/// Published values.
+TEST(ShareInterval, matches_wilsons_published_values) {
   // Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I: method 3.
   EXPECT_NEAR(share_interval(81.0 / 263, 263).low, 0.2553, 0.00005);
   EXPECT_NEAR(share_interval(81.0 / 263, 263).high, 0.3662, 0.00005);
@@ -20,10 +20,10 @@ TEST(ShareInterval, is_wilsons) {
   EXPECT_NEAR(share_interval(1.0 / 29, 29).high, 0.1718, 0.00005);
 }
 
-TEST(ShareInterval, of_no_samples_is_everything) { EXPECT_EQ(share_interval(0, 0), (ShareInterval{0, 1})); }
+TEST(ShareInterval, of_no_samples_is_0_to_1) { EXPECT_EQ(share_interval(0, 0), (ShareInterval{0, 1})); }
 
-/// Of samples of a known share, the interval has it in 95 of 100 cases.
-TEST(ShareInterval, has_what_it_promises) {
+/// The interval contains the true share in 95 of 100 cases.
+TEST(ShareInterval, contains_the_truth_in_95_percent_of_cases) {
   std::mt19937 random(38);
   for (const double truth : {0.5, 0.1, 0.02}) {
     constexpr int samples = 400, rounds = 4000;
@@ -38,7 +38,7 @@ TEST(ShareInterval, has_what_it_promises) {
 }
 
 /// Newcombe, "Interval estimation for the difference between independent proportions", 1998, table II: method 10.
-TEST(Difference, is_newcombes) {
+TEST(Difference, matches_newcombes_published_values) {
   const auto of = [](double k, double n) {
     const ShareInterval one = share_interval(k / n, n);
     return Estimate{k / n, one.low, one.high};

@@ -1,4 +1,4 @@
-// The seeded generator of everything random in `tally memory`: a run is repeated by its seed.
+// The seeded generator of all random choices in `tally memory`: the same seed repeats a run.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace tally::memory {
 
-/// xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2018), filled by SplitMix64.
+/// xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2018), seeded by SplitMix64.
 class Random {
  public:
   explicit Random(std::uint64_t seed) {
@@ -30,8 +30,7 @@ class Random {
     return result;
   }
 
-  /// A whole number from low to high, both included; each is equally likely: what would favour the small ones is drawn
-  /// again.
+  /// An integer from low to high, inclusive, all equally likely: rejects draws that would favour small numbers.
   std::uint64_t uniform(std::uint64_t low, std::uint64_t high) {
     const std::uint64_t range = high - low + 1;
     if (range == 0) return next();
@@ -44,7 +43,7 @@ class Random {
   /// A number in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-  /// How many times 64 bits were drawn.
+  /// How many times 64 bits were drawn, including rejected draws.
   std::uint64_t draws() const { return draws_; }
 
  private:

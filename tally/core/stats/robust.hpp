@@ -1,4 +1,4 @@
-// Estimates that a few wild values do not move. Pure.
+// Statistics that are robust against outliers. Pure.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace tally::discover {
 
 using stats::median;
 
-/// Median of the distances from the median, as large as a standard deviation of normal values (× 1.4826).
+/// The median absolute deviation, × 1.4826 so that it equals the standard deviation of normal values.
 double spread(const std::vector<double>& values);
 
 /// A straight line.
@@ -18,21 +18,20 @@ struct Line {
   double intercept = 0, slope = 0;
 };
 
-/// The line by Theil and Sen: the median of the slopes of all pairs (Sen 1968), and the median of what is left. Points
-/// of one x make no pair.
+/// The Theil–Sen line: the median of the slopes of all pairs (Sen 1968), and the median of the remainders. Skips pairs
+/// of points with equal x.
 Line theil_sen(const std::vector<double>& x, const std::vector<double>& y);
 
-/// Probability that a normal variable is above `z`.
+/// The probability that a standard normal variable is above `z`.
 double above(double z);
 
-/// So many standard errors hold 99 % of Student's t of so many degrees of freedom on both sides (Cornish and Fisher's
-/// expansion; within 1 % from 5 on).
+/// The two-sided 99 % quantile of Student's t (Cornish–Fisher expansion; within 1 % from 5 degrees on).
 double t99(int degrees);
 
-/// The probability that Student's t is above `t` (the normal that Wallace 1959 transforms it to).
+/// The probability that Student's t is above `t` (normal approximation by Wallace, 1959).
 double t_above(double t, int degrees);
 
-/// Which of these hypotheses are rejected with at most a share `q` of false rejections (Benjamini and Hochberg 1995).
+/// Which hypotheses are rejected at a false discovery rate of at most `q` (Benjamini and Hochberg 1995).
 std::vector<bool> benjamini_hochberg(const std::vector<double>& p, double q);
 
 }  // namespace tally::discover

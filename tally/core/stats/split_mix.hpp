@@ -1,16 +1,16 @@
-// SplitMix64: numbers that look random and are the same on every machine.
+// SplitMix64: pseudorandom numbers that are the same on every machine.
 #pragma once
 
 #include <cstdint>
 
 namespace tally::stats {
 
-/// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. Not for secrets.
+/// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. Not for cryptography.
 class SplitMix64 {
  public:
   explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
 
-  /// 64 bits.
+  /// 64 random bits.
   std::uint64_t next() {
     std::uint64_t mixed = state_ += 0x9E37'79B9'7F4A'7C15;
     mixed = (mixed ^ mixed >> 30) * 0xBF58'476D'1CE4'E5B9;

@@ -51,7 +51,7 @@ double kolmogorov_smirnov(std::vector<double> a, std::vector<double> b) {
   }
   const double root = std::sqrt(n1 * n2 / (n1 + n2));
   const double lambda = (root + 0.12 + 0.11 / root) * distance;
-  // The series alternates around 1 and does not converge for a small distance, where the answer is 1 anyway.
+  // The alternating series does not converge for a small distance; the answer is 1 there.
   if (lambda < 0.3) return 1;
   double p = 0;
   double sign = 2;
@@ -84,8 +84,8 @@ Line fit_line(std::span<const double> x, std::span<const double> y) {
 std::vector<bool> outliers(const std::vector<double>& durations) {
   const double deviation = median_deviation(durations);
   const double middle = median(durations);
-  // The interrupts of the timer and of a hypervisor's own make a batch of 0.5 ms some percent longer, which is no
-  // reason to throw it away: a median does not see it.
+  // Interrupts of the timer and of the hypervisor make a batch of 0.5 ms some percent longer. Such batches stay: they
+  // do not move a median.
   const double limit = middle + std::max(6 * deviation, 0.05 * middle);
   std::vector<bool> out;
   out.reserve(durations.size());

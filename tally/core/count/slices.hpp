@@ -24,8 +24,8 @@ class Slices {
 
   /// Twice the standard error of the scaled value, in percent of it: N·s/√n·√(1 − n/N) for n of N slices of equal
   /// length; for unequal slices, the same of their deviations from the common rate (ratio estimator). Plus one slice,
-  /// because the first turn is not random: a program's start may differ from everything observed. Returns nothing for
-  /// fewer than two observed slices or a value of 0.
+  /// because the first turn is not random: a program's start may differ from everything observed. None for fewer than
+  /// two observed slices or a value of 0.
   std::optional<double> error_percent() const;
 
  private:

@@ -24,7 +24,7 @@ TEST(Assembly, of_a_line_has_its_bytes) {
 #endif
 }
 
-TEST(Assembly, mistakes_are_told_with_their_line) {
+TEST(Assembly, errors_are_reported_with_their_line) {
   NEEDS_AN_ASSEMBLER();
   const auto one = machine_code("nop\nfrobnicate\nnop", "prog.s");
   ASSERT_FALSE(one);

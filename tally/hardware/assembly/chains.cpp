@@ -8,8 +8,8 @@
 namespace tally::assembly {
 namespace {
 
-constexpr std::size_t most_registers = 10;   // enough for 5 cycles of latency at two a cycle
-constexpr std::size_t fewest_registers = 4;  // with fewer each copy would wait for an earlier one
+constexpr std::size_t most_registers = 10;   // covers 5 cycles of latency at two per cycle
+constexpr std::size_t fewest_registers = 4;  // with fewer, each copy would wait for an earlier one
 constexpr int stack_pointer = 4, memory_pointer = 14;
 
 using Kind = Register::Kind;
@@ -29,7 +29,7 @@ bool waits_for_itself(const Instruction& one, const Effects& effects, const Regi
   return false;
 }
 
-// "mov rax, [r14]" as "mov rax, [rax]": the first word of the memory holds its own address.
+// Turns "mov rax, [r14]" into "mov rax, [rax]": the first word of the memory contains its own address.
 std::optional<Repetition> pointer_chase(const Instruction& one, std::size_t operand, const Register& result) {
   const std::string& text = one.operands[operand];
   const auto address = one.address(operand);
@@ -44,7 +44,7 @@ std::optional<Repetition> pointer_chase(const Instruction& one, std::size_t oper
   return Repetition{"mov " + name(result) + ", r14", {chained.text()}, {}};
 }
 
-// "lea rax, [rbx + 8]" as "lea rax, [rax + 8]".
+// Turns "lea rax, [rbx + 8]" into "lea rax, [rax + 8]".
 std::optional<Repetition> address_chain(const Instruction& one, const Register& result) {
   const auto address = one.address(1);
   if (one.mnemonic != "lea" || address.empty() || address.front().kind != Kind::general) return std::nullopt;

@@ -1,4 +1,5 @@
-// One instruction as a chain, in which each copy waits for the one before it, and as copies that wait for none.
+// Repeats an instruction as a dependency chain, to measure its latency, and as independent copies, to measure its
+// throughput.
 #pragma once
 
 #include <string>
@@ -9,19 +10,19 @@ namespace tally::assembly {
 
 /// One way to repeat an instruction.
 struct Repetition {
-  std::string init;                ///< what it takes before the loop
-  std::vector<std::string> texts;  ///< the copies take them in turns; empty where there is no such way
-  std::string why_not;             ///< the reason for that
+  std::string init;                ///< code to run before the loop
+  std::vector<std::string> texts;  ///< the copies use them in turn; empty if it cannot be repeated this way
+  std::string why_not;             ///< the reason if `texts` is empty
 };
 
-/// Both ways.
+/// Both ways to repeat an instruction.
 struct Chains {
-  Repetition latency;     ///< the cycles of a copy are those from an operand to the result
-  Repetition throughput;  ///< results go to different registers: the cycles of a copy are what the units take
+  Repetition latency;     ///< each copy waits for the previous one: measures the latency from operand to result
+  Repetition throughput;  ///< results go to different registers: measures the throughput
 };
 
-/// The chains of a code that is a single x86-64 instruction in Intel's syntax; of other code both are empty, with the
-/// reason. It goes by the text: the code has been assembled before.
+/// The chains of a single x86-64 instruction in Intel syntax; for other code both are empty, with the reason. Analyses
+/// only the text, which must have been assembled before.
 Chains chains_of(std::string_view code);
 
 }  // namespace tally::assembly

@@ -9,8 +9,8 @@ namespace {
 
 struct Case {
   const char* code;
-  const char* latency;     // its only text, or what the reason holds, with a !
-  const char* throughput;  // the second of its texts, or the reason
+  const char* latency;     // the only text, or with a '!' a part of the reason
+  const char* throughput;  // the second text, or a part of the reason
 };
 
 class Instructions : public testing::TestWithParam<Case> {};

@@ -25,11 +25,11 @@ std::string timer_value(Nanoseconds limit) {
 
 #if defined(__aarch64__)
 constexpr const char* syntax = "";
-// setitimer(ITIMER_REAL, tally_limit, NULL); the registers that it takes are 0 again.
+// setitimer(ITIMER_REAL, tally_limit, NULL); clears the registers that it uses.
 constexpr const char* start_timer =
     "        ldr x1, =tally_limit\n        mov x8, #103\n        svc #0\n        mov x0, #0\n        mov x1, #0\n"
     "        mov x8, #0\n";
-// The counter of rounds is a register: memory would take one for its address all the same.
+// Always counts rounds in a register: a counter in memory would need a register for its address.
 std::string skeleton(const Loop& loop, const std::string& body) {
   return fmt::format(
       "        .text\n        .globl _start\n_start:\n{}        ldr x27, =tally_memory\n        str x27, [x27]\n{}\n"
@@ -41,12 +41,12 @@ std::string skeleton(const Loop& loop, const std::string& body) {
 }
 #else
 constexpr const char* syntax = "        .intel_syntax noprefix\n";
-// setitimer(ITIMER_REAL, tally_limit, NULL); the registers that it takes are 0 again, and the flags as they were.
+// setitimer(ITIMER_REAL, tally_limit, NULL); clears the registers that it uses and keeps the flags.
 constexpr const char* start_timer =
     "        lea rsi, [rip + tally_limit]\n        mov eax, 38\n        syscall\n        mov eax, 0\n"
     "        mov ecx, 0\n        mov esi, 0\n        mov r11d, 0\n";
-// The counter of rounds lies in memory, so that the code has all registers. A round has to be longer than its chain of
-// loads and stores, some six cycles.
+// Counts rounds in memory by default, so that the code can use all registers. A round must take longer than the
+// counter's chain of loads and stores, about six cycles.
 std::string skeleton(const Loop& loop, const std::string& body) {
   const std::string begin = loop.register_counts
                                 ? fmt::format("        movabs r15, {}\n        .balign 64\n", loop.rounds)
@@ -70,11 +70,11 @@ Error not_here(Error error, std::string_view tool) {
           "install it: sudo apt-get install binutils", 0};
 }
 
-// "x.s:3: Error: no such instruction: `foo'" in words for line 3 of what the user wrote.
-std::string told(const std::string& said, const std::string& text, std::string_view origin) {
+// Rewrites "x.s:3: Error: no such instruction: `foo'" to a message about line 3 of the user's code.
+std::string assembler_errors(const std::string& output, const std::string& text, std::string_view origin) {
   const std::vector<std::string> lines = split(text, '\n');
   std::vector<std::string> parts;
-  for (const std::string& row : split(said, '\n')) {
+  for (const std::string& row : split(output, '\n')) {
     const std::size_t error = row.find(": Error: ");
     if (error == std::string::npos) continue;
     const std::size_t colon = row.rfind(':', error - 1);
@@ -87,7 +87,7 @@ std::string told(const std::string& said, const std::string& text, std::string_v
                           : what);
     if (parts.size() == 5) break;
   }
-  if (parts.empty()) parts.push_back(printable(trimmed(said)));
+  if (parts.empty()) parts.push_back(printable(trimmed(output)));
   return fmt::format("{} cannot be assembled: {}", origin, join(parts, "\n       "));
 }
 
@@ -98,7 +98,7 @@ Result<void> assemble(const std::string& text, const std::string& object, const 
   const auto end = linux::run_tool({"as", "-o", object, source});
   if (!end) return fail(not_here(end.error(), "as"));
   if (end->exit_code == 0) return {};
-  return fail(Code::bad_usage, told(end->said, users, origin),
+  return fail(Code::bad_usage, assembler_errors(end->said, users, origin),
               *syntax ? "Intel's syntax, as GNU as reads it: mov rax, qword ptr [r14 + 8]; `;` stands between "
                         "instructions"
                       : "`;` stands between instructions, as GNU as reads them");
@@ -122,7 +122,7 @@ std::string_view reserved_registers() {
 }
 
 Nanoseconds usual_limit(std::uint64_t executed_copies) {
-  constexpr std::uint64_t copies_per_minute = 400'000;  // 150 us each: instructions that trap to a hypervisor need 70
+  constexpr std::uint64_t copies_per_minute = 400'000;  // 150 µs each: instructions that trap to a hypervisor take 70
   const std::uint64_t minutes = std::max<std::uint64_t>(1, executed_copies / copies_per_minute);
   return std::chrono::minutes(std::min<std::uint64_t>(minutes, 1'000'000));
 }
@@ -153,7 +153,7 @@ Result<std::string> machine_code(const std::string& text, std::string_view origi
   const auto folder = linux::ScratchFolder::make();
   if (!folder) return fail(folder.error());
   const std::string object = folder->path() + "/code";
-  // The directive stands in the user's first line, so that the assembler's numbers of lines are the user's.
+  // The directive is in the user's first line, so that the assembler's line numbers are those of the user's code.
   const std::string head = *syntax ? ".intel_syntax noprefix; " : "";
   if (const auto done = assemble(head + text + "\n", object, text, origin); !done) return fail(done.error());
   const std::string bytes = object + ".bin";

@@ -27,11 +27,11 @@ bool begins(Names names, std::string_view word) {
   return std::any_of(names.begin(), names.end(), [&](auto name) { return word.starts_with(name); });
 }
 
-// A result in nothing but flags or memory.
+// Instructions that write only flags or memory.
 constexpr std::string_view without_result[] = {
     "cmp",     "test",    "bt",       "push",     "ptest",   "vptest",  "comiss", "comisd",  "ucomiss",    "ucomisd",
     "vcomiss", "vcomisd", "vucomiss", "vucomisd", "vtestps", "vtestpd", "nop",    "clflush", "clflushopt", "clwb"};
-// The first operand is only written; of `v…` see below.
+// Instructions that only write their first operand; for `v…` see below.
 constexpr std::string_view result_alone[] = {
     "mov",        "movabs",    "movzx",     "movsx",    "movsxd",   "movbe",     "lea",
     "popcnt",     "lzcnt",     "tzcnt",     "bsf",      "bsr",      "andn",      "bextr",
@@ -45,13 +45,13 @@ constexpr std::string_view result_alone[] = {
 constexpr std::string_view result_alone_beginnings[] = {"set",     "pmovsx", "pmovzx",    "pabs",
                                                         "pshufd",  "pshufl", "pshufh",    "movmsk",
                                                         "pmovmsk", "pextr",  "extractps", "prefetch"};
-// Of AVX those that read their first operand.
+// AVX instructions that read their first operand.
 constexpr std::string_view vector_accumulators[] = {"vfm",      "vfnm",    "vpermi2",   "vpermt2", "vpdp",
                                                     "vpgather", "vgather", "vpternlog", "vpmadd52"};
 constexpr std::string_view fixed_results[] = {"mul",  "div",     "idiv",      "mulx",      "xchg",
                                               "xadd", "cmpxchg", "cmpxchg8b", "cmpxchg16b"};
-constexpr std::string_view offloaded[] = {"adc", "sbb", "rcl", "rcr", "adcx", "adox"};
-// Without operands and without a result.
+constexpr std::string_view carry_flag_readers[] = {"adc", "sbb", "rcl", "rcr", "adcx", "adox"};
+// Instructions without operands and results.
 constexpr std::string_view bare[] = {"nop",     "lfence", "mfence", "sfence", "pause",
                                      "endbr64", "clc",    "stc",    "cld",    "std"};
 constexpr std::string_view idioms[] = {"xor",   "sub",    "pxor",   "xorps",  "xorpd",
@@ -175,14 +175,14 @@ Effects effects_of(const Instruction& one) {
   if ((what.starts_with("j") || what == "call" || what.starts_with("ret") || what.starts_with("loop"))) {
     effects.branches = true;
   }
-  effects.waits_for_flags = has(offloaded, what);
+  effects.waits_for_flags = has(carry_flag_readers, what);
   const bool one_operand_multiply = what == "imul" && one.operands.size() == 1;
   effects.fixed_result = has(fixed_results, what) || one_operand_multiply ||
                          (one.operands.empty() && !has(bare, what)) || one.head != what;
   effects.writes_first =
       !one.operands.empty() && !effects.fixed_result && !has(without_result, what) && !what.starts_with("prefetch");
   const bool vector = what.starts_with("v") && what != "verr" && what != "verw";
-  // movss and movsd between registers leave the upper part as it was; from memory they do not.
+  // movss and movsd between registers keep the upper part; loads clear it.
   const bool loads_scalar = (what == "movss" || what == "movsd") && one.is_memory(1);
   effects.reads_first =
       !(has(result_alone, what) || begins(result_alone_beginnings, what) || loads_scalar ||

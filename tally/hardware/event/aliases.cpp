@@ -1,11 +1,11 @@
-// What other tools call the events of the table.
+// The names that other tools use for the generic events.
 #include "tally/hardware/event/table.hpp"
 
 namespace tally::event {
 namespace {
 
-// perf: `perf list` and perf-list(1), "Hardware event" and "Hardware cache event". PAPI: its preset events, those
-// whose description is the same. libpfm4: the PMU "perf", which has the kernel's generic events.
+// perf: `perf list` and perf-list(1), "Hardware event" and "Hardware cache event". PAPI: its preset events with the
+// same description. libpfm4: the PMU "perf", which contains the kernel's generic events.
 constexpr Alias table[] = {
     {"branch-instructions", Id::branches, "perf"},
     {"branch-loads", Id::branches, "perf"},

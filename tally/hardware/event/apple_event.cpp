@@ -1,4 +1,4 @@
-// Names of Apple's events.
+// Parses the names of Apple's events.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ bool has_name(const AppleEvent& event, std::string_view name) {
   return has_word(event.linux_name, name) || has_word(event.framework_name, name);
 }
 
-// By Linux's name, with or without its prefix, or the framework's; spelled as there, for AMD has a RETIRED_UOPS.
+// Finds an event by Linux's name, with or without its prefix, or by the framework's. Case matters: AMD has a
+// RETIRED_UOPS.
 const AppleEvent* find_by_name(std::string_view name) {
   constexpr std::string_view prefix = "M1_PMU_PERFCTR_";
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
@@ -39,7 +40,7 @@ Parsed parse_apple(std::string_view text) {
   if (named) rest.remove_prefix(prefix.size());
   const auto [base, letters] = take_apart(rest);
   const AppleEvent* event = find_by_name(base);
-  // "cycle" alone is a slip for cycles.
+  // "cycle" alone is a typing error for cycles.
   if (!event || (!named && base.find('_') == std::string_view::npos)) return std::nullopt;
   Mode mode = Mode::user;
   if (letters) {

@@ -29,7 +29,7 @@ void add_devices(const Sources& sources, std::vector<Entry>& entries) {
     if (!device) continue;
     for (const auto& [name, terms] : device->events) {
       std::string full = fmt::format("{}/{}/", pmu, name);
-      // msr/tsc/ is another name of an event that is there already.
+      // msr/tsc/ is an alias of an event that is already in the list.
       if (!find(full)) entries.push_back({Origin::device, std::move(full), {}, terms});
     }
   }
@@ -58,7 +58,7 @@ void add_given(const GivenTable& table, std::vector<Entry>& entries) {
   for (const GivenEvent& one : table.events) entries.push_back({Origin::given, one.name, {}, one.what});
 }
 
-// One character against "[a-c]" at `at`, which is moved after it; nothing where the bracket is not closed.
+// Matches one character against a bracket "[a-c]" at `at` and moves `at` past it; nothing if the bracket is not closed.
 std::optional<bool> in_bracket(std::string_view pattern, std::size_t& at, char c) {
   const std::size_t end = pattern.find(']', at + 2);
   if (end == std::string_view::npos) return std::nullopt;
@@ -76,7 +76,7 @@ std::optional<bool> in_bracket(std::string_view pattern, std::size_t& at, char c
   return found != inverted;
 }
 
-// Without recursion: where the last `*` took too little, it takes one character more.
+// Not recursive: on a mismatch, the last `*` takes one more character.
 bool fits(std::string_view text, std::string_view pattern) {
   std::size_t t = 0;
   std::size_t p = 0;

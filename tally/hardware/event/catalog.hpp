@@ -1,4 +1,4 @@
-// Every event that there is a name for.
+// Lists every event name that tally accepts.
 #pragma once
 
 #include <string>
@@ -9,37 +9,37 @@
 
 namespace tally::event {
 
-/// Where a name comes from.
+/// The source of a name.
 enum class Origin {
   table,      ///< the generic events, the same on every machine
   kernel,     ///< the kernel's other generic events
-  device,     ///< a PMU of this machine's kernel, by sysfs
-  processor,  ///< libpfm4's table of this machine's processor
+  device,     ///< sysfs, for the PMUs of this machine's kernel
+  processor,  ///< libpfm4's table for this machine's processor
   others,     ///< libpfm4's tables of other processors
   apple,      ///< Apple M1
-  given,      ///< the table that the user gave
+  given,      ///< the user's table
 };
 
-/// One name, as `-e` takes it.
+/// A name that `-e` accepts.
 struct Entry {
   Origin origin = Origin::table;
   std::string name;
   std::vector<std::string> other_names;  ///< of the same event
-  std::string what;                      ///< what one count of it means; may be empty
+  std::string what;                      ///< what the event counts; may be empty
 };
 
-/// How much of it.
+/// How many sources catalog() includes.
 enum class Reach {
-  here,  ///< the table, and what this machine's kernel names
-  wide,  ///< the kernel's other generic events, this processor's and Apple's, too
-  all,   ///< and those of all other processors
+  here,  ///< the generic events, and the names in this machine's sysfs
+  wide,  ///< also the kernel's other generic events, this processor's and Apple's
+  all,   ///< also those of all other processors
 };
 
-/// All entries. Cost: up to some hundredth of a second for `all`.
+/// All entries. Cost: up to a few hundredths of a second for `all`.
 std::vector<Entry> catalog(Reach reach, const Sources& sources = {});
 
-/// Whether a name or other name fits: a pattern with `*`, `?` or `[…]` as a whole, another one as a part; upper and
-/// lower case are alike.
+/// Whether one of the entry's names matches, ignoring case. A pattern with `*`, `?` or `[…]` must match the whole name,
+/// any other text a part of it.
 bool matches(const Entry& entry, std::string_view pattern);
 
 }  // namespace tally::event

@@ -22,7 +22,7 @@ constexpr auto none = std::nullopt;
 
 // Sources: Intel SDM vol. 3B, "Pre-defined Architectural Performance Events"; Intel's event tables (intel/perfmon) of
 // Haswell, Skylake, Ice Lake and Goldmont; AMD's PPR for family 17h and 19h; libpfm4's tables, which agree.
-// Event 00 selects nothing on a programmable counter: Intel's tables name the events of fixed counters with it
+// Event code 00 selects nothing on a programmable counter: Intel's tables use it for events of fixed counters
 // (fixed_counters.hpp).
 constexpr KnownCode table[] = {
     {intel, 0xC0, 0x00, "INST_RETIRED.ANY_P", Id::instructions, ""},

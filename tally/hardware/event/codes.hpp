@@ -1,4 +1,4 @@
-// Codes that are known: what they are called by their maker, and which event of the table they are.
+// Known event codes: their vendor names and their generic events.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace tally::event {
 
-/// One code of one or more families.
+/// A code of one or more families.
 struct KnownCode {
   std::uint32_t families;  ///< a bit for each Family
   std::uint8_t event;
   std::uint8_t umask;
-  std::string_view name;    ///< the maker's: "BR_INST_RETIRED.ALL_BRANCHES"
-  std::optional<Id> id;     ///< the event of the table that counts the same; nothing where none does
-  std::string_view remark;  ///< what to know about it; may be empty
+  std::string_view name;    ///< the vendor's: "BR_INST_RETIRED.ALL_BRANCHES"
+  std::optional<Id> id;     ///< the generic event that counts the same; nothing if there is none
+  std::string_view remark;  ///< a note for the user; may be empty
 };
 
-/// Those that have an event of the table, and some more.
+/// The known codes: those with a generic event, and some more.
 std::span<const KnownCode> known_codes();
 
-/// What the code of an encoding is, whatever its conditions: by the table, else by tally/hardware/pmu's list of Intel's
-/// codes that documents use. Nothing where it is not known.
+/// Finds the code of an encoding, ignoring its conditions, in known_codes(), then in the list of documented Intel codes
+/// in tally/hardware/pmu.
 std::optional<KnownCode> known_code(const Encoding& encoding);
 
-/// The event of the table that counts exactly what the encoding asks for: nothing where none does.
+/// The generic event that counts exactly the same as the encoding, if any.
 std::optional<Id> counterpart(const Encoding& encoding);
 
 }  // namespace tally::event

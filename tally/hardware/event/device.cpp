@@ -1,4 +1,4 @@
-// "pmu/event=0xc4,umask=0x1,cmask=2,inv,edge/u": the kernel's PMUs by name, with terms as sysfs describes them.
+// Parses perf's PMU notation with terms as in sysfs: "pmu/event=0xc4,umask=0x1,cmask=2,inv,edge/u".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using linux::PmuDevice;
 using Format = std::map<std::string, std::string>;
 
-// What the kernel's drivers put into format/, for a core PMU that is not here.
+// The format/ directory of a core PMU's kernel driver, for PMUs that this machine does not have.
 // Sources: arch/x86/events/intel/core.c, drivers/perf/arm_pmuv3.c, drivers/perf/apple_m1_cpu_pmu.c (Linux 6.x).
 const Format& usual_format(std::string_view pmu) {
   static const Format x86{{"event", "config:0-7"},   {"umask", "config:8-15"},     {"edge", "config:18"},
@@ -33,12 +33,12 @@ Family family_of(const PmuDevice& device, const Sources& sources) {
   if (device.name.starts_with("apple_")) return Family::apple;
   if (device.name == "cpu_atom") return Family::intel_atom;
   if (device.name == "cpu_core") return Family::intel_recent;
-  // Without a `cpu` the engine counts, and its codes are Intel's.
+  // Without a `cpu` PMU the engine counts, with Intel's codes.
   const pfm::Pmu* own = device.type ? own_pmu(sources) : nullptr;
   return own ? own->family : Family::intel_core;
 }
 
-// Puts `value` into the bits of a format like "config:0-7,32-35"; false where it does not fit, or the format is odd.
+// Puts `value` into the bits of a format like "config:0-7,32-35"; false if it does not fit or the format is invalid.
 bool put(std::string_view format, std::uint64_t value, Encoding& encoding) {
   const std::size_t colon = format.find(':');
   if (colon == std::string_view::npos) return false;
@@ -61,7 +61,7 @@ bool put(std::string_view format, std::uint64_t value, Encoding& encoding) {
   return value == 0;
 }
 
-/// One event between the slashes.
+/// Parses the terms between the slashes.
 class Terms {
  public:
   Terms(std::string_view text, const PmuDevice& device, const Sources& sources)
@@ -78,7 +78,7 @@ class Terms {
     return encoding_;
   }
 
-  /// The event of the table that a core PMU's term names where no sysfs says what it is.
+  /// The generic event that a core PMU's term names if no sysfs defines it.
   std::optional<Id> generic() const { return generic_; }
 
   const std::string& label() const { return label_; }

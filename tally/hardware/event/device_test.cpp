@@ -1,4 +1,4 @@
-// The kernel's PMUs, on machines made of files.
+// Tests PMU notation with fake sysfs directories.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -15,10 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that looks like the root of a machine with these files in /sys/bus/event_source/devices.
-class Machine {
+// A directory with these files in sys/bus/event_source/devices, used as the root of a machine.
+class FakeMachine {
  public:
-  Machine(const std::map<std::string, std::string>& files, std::string pmu) {
+  FakeMachine(const std::map<std::string, std::string>& files, std::string pmu) {
     std::string pattern = (fs::temp_directory_path() / "tally-event-XXXXXX").string();
     if (mkdtemp(pattern.data())) root_ = pattern;
     for (const auto& [path, content] : files) {
@@ -28,9 +28,9 @@ class Machine {
     }
     sources = {root_, std::move(pmu)};
   }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
-  ~Machine() {
+  FakeMachine(const FakeMachine&) = delete;
+  FakeMachine& operator=(const FakeMachine&) = delete;
+  ~FakeMachine() {
     std::error_code ignored;
     if (!root_.empty()) fs::remove_all(root_, ignored);
   }
@@ -88,7 +88,7 @@ const std::map<std::string, std::string> arm{
 };
 
 TEST(Device, terms_are_put_where_sysfs_says) {
-  const Machine machine(skylake, "skl");
+  const FakeMachine machine(skylake, "skl");
   const auto event = parse("cpu/event=0xc4,umask=0x1,cmask=2,inv,edge/uk", machine.sources);
   ASSERT_TRUE(event) << event.error().message;
   EXPECT_EQ(event->encoding->type, 4u);
@@ -101,11 +101,11 @@ TEST(Device, terms_are_put_where_sysfs_says) {
 }
 
 TEST(Device, what_sysfs_has_is_listed_once) {
-  const Machine machine({{"msr/type", "10"},
-                         {"msr/format/event", "config:0-63"},
-                         {"msr/events/tsc", "event=0x00"},
-                         {"msr/events/smi", "event=0x04"}},
-                        "hsw");
+  const FakeMachine machine({{"msr/type", "10"},
+                             {"msr/format/event", "config:0-63"},
+                             {"msr/events/tsc", "event=0x00"},
+                             {"msr/events/smi", "event=0x04"}},
+                            "hsw");
   const auto entries = catalog(Reach::here, machine.sources);
   const auto times = [&](std::string_view name) {
     return std::count_if(entries.begin(), entries.end(), [&](const Entry& one) { return matches(one, name); });
@@ -115,7 +115,7 @@ TEST(Device, what_sysfs_has_is_listed_once) {
 }
 
 TEST(Device, named_events_are_their_terms) {
-  const Machine machine(skylake, "skl");
+  const FakeMachine machine(skylake, "skl");
   const auto event = parse("cpu/mem-loads,ldlat=30/", machine.sources);
   ASSERT_TRUE(event) << event.error().message;
   EXPECT_EQ(event->encoding->config, 0x1CDu);
@@ -128,14 +128,14 @@ TEST(Device, named_events_are_their_terms) {
 }
 
 TEST(Device, the_same_name_is_another_code_on_another_processor) {
-  const Machine machine(zen, "amd64_fam19h_zen4");
+  const FakeMachine machine(zen, "amd64_fam19h_zen4");
   EXPECT_EQ(parse("cpu/branch-instructions/", machine.sources)->id, Id::branches);
   EXPECT_EQ(parse("cpu/event=0xc4/", machine.sources)->id, Id::branches_taken);
   EXPECT_EQ(parse("cpu/event=0x1d6/", machine.sources)->encoding->config, 0x1000000D6u);
 }
 
 TEST(Device, hybrid_cores_have_their_own_pmus) {
-  const Machine machine(alder_lake, "");
+  const FakeMachine machine(alder_lake, "");
   EXPECT_EQ(parse("cpu_atom/event=0xc4,umask=0xf7/", machine.sources)->id, Id::returns);
   EXPECT_EQ(parse("cpu_core/event=0xc4,umask=0x11/", machine.sources)->id, Id::conditional_branches);
   EXPECT_EQ(parse("cpu_atom/event=0xc4/", machine.sources)->encoding->type, 10u);
@@ -143,19 +143,19 @@ TEST(Device, hybrid_cores_have_their_own_pmus) {
 }
 
 TEST(Device, other_pmus_are_known_and_counted_by_nobody) {
-  const Machine machine(skylake, "skl");
+  const FakeMachine machine(skylake, "skl");
   const auto event = parse("uncore_imc/data_reads/", machine.sources);
   ASSERT_TRUE(event) << event.error().message;
   EXPECT_EQ(event->id, Id::code);
   EXPECT_EQ(event->encoding->family, Family::none);
   EXPECT_FALSE(parse("uncore_imc/data_reads.scale/", machine.sources));
   EXPECT_EQ(parse("software/config=2/", machine.sources)->encoding->type, 1u);
-  const Machine phone(arm, "");
+  const FakeMachine phone(arm, "");
   EXPECT_EQ(parse("armv8_pmuv3_0/br_retired/k", phone.sources)->encoding->config, 0x21u);
 }
 
 TEST(Device, without_a_core_pmu_its_usual_fields_and_generic_names_are_understood) {
-  const Machine machine({{"software/type", "1"}}, "amd64_fam19h_zen4");
+  const FakeMachine machine({{"software/type", "1"}}, "amd64_fam19h_zen4");
   EXPECT_EQ(parse("cpu/event=0xc4,umask=0x1/", machine.sources)->id, Id::conditional_branches);
   EXPECT_FALSE(parse("cpu/event=0xc4/", machine.sources)->encoding->type);
   EXPECT_EQ(parse("cpu/branch-misses/", machine.sources)->id, Id::branch_misses);
@@ -164,11 +164,11 @@ TEST(Device, without_a_core_pmu_its_usual_fields_and_generic_names_are_understoo
   EXPECT_FALSE(parse("cpu/branch-misses,cmask=1/", machine.sources));
 }
 
-TEST(Device, mistakes_are_named) {
-  const Machine machine(skylake, "skl");
+TEST(Device, errors_are_specific) {
+  const FakeMachine machine(skylake, "skl");
   const struct {
     const char* text;
-    const char* said;
+    const char* expected;
   } cases[] = {
       {"cpu/event=0x1c4/", "does not fit its bits (config:0-7)"},
       {"cpu/umsk=1/", "knows no 'umsk'"},
@@ -189,7 +189,7 @@ TEST(Device, mistakes_are_named) {
     const auto event = parse(one.text, machine.sources);
     ASSERT_FALSE(event) << one.text;
     EXPECT_EQ(event.error().code, Code::bad_usage) << one.text;
-    EXPECT_NE(event.error().message.find(one.said), std::string::npos) << event.error().message;
+    EXPECT_NE(event.error().message.find(one.expected), std::string::npos) << event.error().message;
   }
   EXPECT_EQ(parse("cpu/umsk=1/", machine.sources).error().hint, "did you mean umask, cmask?");
   EXPECT_EQ(parse("uncore_icm/x/", machine.sources).error().hint, "did you mean uncore_imc?");

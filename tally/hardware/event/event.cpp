@@ -14,7 +14,7 @@
 namespace tally::event {
 namespace {
 
-// Whether the text itself says in which mode.
+// Whether the text states a mode.
 bool has_own_mode(std::string_view text) {
   if (text.find('/') != std::string_view::npos) return text.back() != '/';
   const std::size_t colon = text.rfind(':');
@@ -22,7 +22,7 @@ bool has_own_mode(std::string_view text) {
          text.find_first_not_of("uk", colon + 1) == std::string_view::npos;
 }
 
-// The modifiers of a group are those of each member that has none itself; without any there is the usual mode.
+// Appends the group's modifiers, or the usual mode, unless the event states its own.
 std::string with_modifiers(const Item& item, Mode usual) {
   std::string modifiers = item.modifiers;
   if (modifiers.empty() && usual != Mode::user) modifiers = suffix(usual).substr(1);
@@ -31,7 +31,7 @@ std::string with_modifiers(const Item& item, Mode usual) {
   return item.text + (item.text.back() == '/' ? "" : ":") + modifiers;
 }
 
-// What to write instead of a mode after an event of the kernel's bookkeeping.
+// What to write instead of a mode after a software event.
 std::string_view instead_of_modes(Id id) {
   switch (id) {
     case Id::page_faults: return "page-faults are all, page-faults:u those of the program's own accesses";
@@ -87,7 +87,7 @@ Suffixed take_apart(std::string_view text) {
 Parsed parse_generic(std::string_view text) {
   Event event;
   event.asked = text;
-  // As a whole first: page-faults:u is a name.
+  // Tries the whole text first: page-faults:u is a name.
   if (const auto whole = find(text)) {
     event.id = *whole;
     return event;
@@ -108,7 +108,7 @@ Parsed parse_generic(std::string_view text) {
 }
 
 Result<Event> parse(std::string_view text, const Sources& sources) {
-  // First: one of the other names has slashes, msr/tsc/.
+  // First, because one generic alias contains slashes: msr/tsc/.
   if (auto event = parse_generic(text)) return *std::move(event);
   if (auto event = parse_given_event(text, sources)) return *std::move(event);
   if (auto event = parse_device(text, sources)) return *std::move(event);

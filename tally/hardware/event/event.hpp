@@ -1,4 +1,4 @@
-// Text → events, by every name that people know them by. docs/reference/events.md has the grammar.
+// Parses events from text, in every notation that users know. docs/reference/events.md has the grammar.
 #pragma once
 
 #include <optional>
@@ -14,40 +14,40 @@
 
 namespace tally::event {
 
-/// An event that was asked for.
+/// An event that a user requested.
 struct Event {
-  Id id = Id::instructions;  ///< the table's event that counts the same; Id::code where none does
+  Id id = Id::instructions;  ///< the generic event that counts the same; Id::code if there is none
   Mode mode = Mode::user;
   std::string asked;                 ///< as the user wrote it
-  std::optional<Encoding> encoding;  ///< where a PMU's own name or a code was asked for
-  std::string label;                 ///< its name without the mode, where that is not the table's
-  int group = 0;                     ///< 0: in none; events with the same number stood in one pair of braces
-  std::vector<std::string> notes;    ///< what was translated or dropped on the way from the text
+  std::optional<Encoding> encoding;  ///< if a PMU's event name or a code was requested
+  std::string label;                 ///< name without the mode, if it differs from the generic name
+  int group = 0;                     ///< 0: none; events with the same number are in the same braces
+  std::vector<std::string> notes;    ///< what parsing translated or dropped
   bool operator==(const Event&) const = default;
 };
 
-/// The event's name in its parts. page-faults:u has a mode in its name, although software events have none.
+/// The event's name in its parts. page-faults:u is a name of its own: software events have no modes.
 EventName event_name(const Event& event);
 
 /// The event's full name: "instructions:u", "page-faults", "r01c2:u".
 std::string name(const Event& event);
 
-/// "r00c4:u is counted as branches: Intel's BR_INST_RETIRED.ALL_BRANCHES (C4/00)"; empty for an event that was asked
-/// for by a name of the table, or that no event of the table stands for.
+/// For example "r00c4:u is counted as branches: Intel's BR_INST_RETIRED.ALL_BRANCHES (C4/00)". Empty if the event was
+/// requested by its generic name or has no generic event.
 std::string counted_as(const Event& event);
 
-/// One event from its text. Hardware events are counted in user mode unless the text says otherwise.
-/// Errors: bad_usage for an unknown name (the message offers the nearest ones of all sources), a suffix, field or bit
-/// that is not understood, and what no count can be made of.
+/// Parses one event. Hardware events default to user mode.
+/// Errors: bad_usage for an unknown name (the message suggests the nearest names of all sources), for an unknown
+/// suffix, field or bit, and for events that cannot be counted.
 Result<Event> parse(std::string_view text, const Sources& sources = {});
 
-/// Events from lists separated by commas, with groups in braces; a second mention of the same event is dropped.
-/// An event of a PMU whose text says no mode is counted in `usual`. Errors: those of parse(); bad_usage for an empty
-/// name, and for braces or slashes that do not match.
+/// Parses comma-separated lists with groups in braces; drops duplicates. A hardware event without a mode is counted in
+/// mode `usual`.
+/// Errors: those of parse(); bad_usage for an empty name and for unmatched braces or slashes.
 Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists, const Sources& sources = {},
                                        Mode usual = Mode::user);
 
-/// What `tally stat` counts when nothing is asked.
+/// The events that `tally stat` counts by default.
 std::vector<Event> default_set();
 
 }  // namespace tally::event

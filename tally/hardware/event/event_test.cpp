@@ -116,7 +116,7 @@ TEST(Parse, names_of_other_tools_are_the_tables_events) {
 }
 
 TEST(Parse, the_kernels_other_generic_events_have_its_numbers) {
-  EXPECT_EQ(other_kernel_events().size(), 3u + 7 * 3 * 2 - 15);  // fifteen cache events are in the table or synonyms
+  EXPECT_EQ(other_kernel_events().size(), 3u + 7 * 3 * 2 - 15);  // fifteen are generic events or aliases
   EXPECT_EQ(parse("bus-cycles")->encoding->config, 6u);
   const auto event = parse("L1-dcache-prefetch-misses:k");
   ASSERT_TRUE(event);
@@ -161,7 +161,7 @@ TEST(ParseLists, a_groups_modifiers_are_for_members_without_their_own) {
 }
 
 TEST(Parse, a_tracepoint_is_refused_as_what_it_is) {
-  // Few users may read which tracepoints there are.
+  // Most users cannot read the list of tracepoints.
   Sources nothing_readable;
   nothing_readable.root = "/nonexistent";
   for (const char* name :
@@ -201,7 +201,7 @@ TEST(ParseLists, blanks_separate_nothing) {
   EXPECT_TRUE(parse_lists({" loads , {stores, branches} ,cpu/event=0xc4, umask=1/"}));
 }
 
-TEST(DefaultSet, holds_the_architectural_events_and_the_kernels_figures) {
+TEST(DefaultSet, holds_the_architectural_events_and_the_kernels_counts) {
   std::set<std::string> names;
   for (const Event& event : default_set()) names.insert(event.asked);
   for (const char* wanted : {"instructions:u", "branches:u", "conditional-taken:u", "returns:u", "loads:u", "stores:u",

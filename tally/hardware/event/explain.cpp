@@ -16,7 +16,7 @@ namespace {
 
 bool wants(const Event& event, Mode mode) { return event.mode == mode || event.mode == Mode::both; }
 
-// What the kernel writes into the register for a count of this event.
+// The register value that the kernel writes to count this event.
 Selector x86_selector(const Event& event, const Encoding& encoding) {
   auto select = pmu::intel::decode_event_select(encoding.config);
   select.usr = wants(event, Mode::user);
@@ -31,7 +31,7 @@ Selector x86_selector(const Event& event, const Encoding& encoding) {
         {std::string(field.name), field.lsb + field.width - 1, field.lsb, value, std::string(field.text)});
   }
   if (is_amd(encoding.family)) {
-    // AMD's select goes on in bits 35:32, where Intel has transactions and records.
+    // AMD's event select continues in bits 35:32, which Intel uses for transactions and records.
     std::erase_if(made.fields, [](const FieldValue& field) { return field.lsb >= 32; });
     if (const std::uint64_t high = made.value >> 32 & 0xF)
       made.fields.push_back({"event[11:8]", 35, 32, high, "event select, upper part"});
@@ -39,7 +39,7 @@ Selector x86_selector(const Event& event, const Encoding& encoding) {
   return made;
 }
 
-// Intel SDM vol. 3B, IA32_FIXED_CTR_CTRL: four bits for each fixed counter, of which the lower two are its modes.
+// Intel SDM vol. 3B, IA32_FIXED_CTR_CTRL: four bits per fixed counter; the lower two select its modes.
 Selector fixed_selector(const Event& event, int counter) {
   const int lsb = 4 * counter;
   const bool user = wants(event, Mode::user), kernel = wants(event, Mode::kernel);
@@ -49,7 +49,7 @@ Selector fixed_selector(const Event& event, int counter) {
            {"USR", lsb + 1, lsb + 1, user, fmt::format("fixed counter {} counts at CPL 1 to 3 (user mode)", counter)}}};
 }
 
-// Source: Arm ARM, PMEVTYPER<n>_EL0: P and U exclude.
+// Source: Arm ARM, PMEVTYPER<n>_EL0: P and U exclude a mode.
 Selector arm_selector(const Event& event, const Encoding& encoding) {
   Selector made{"PMEVTYPERn_EL0", encoding.config & 0xFFFF, {}};
   const bool no_kernel = !wants(event, Mode::kernel);
@@ -124,7 +124,7 @@ void add_name(std::vector<Named>& all, const std::string& name, const std::strin
   if (std::find(at->pmus.begin(), at->pmus.end(), pmu) == at->pmus.end()) at->pmus.push_back(pmu);
 }
 
-// Who has this very code.
+// Finds the processors that have exactly this code.
 std::vector<Named> processors_of_code(const Encoding& encoding) {
   std::vector<Named> all;
   for (const pfm::Pmu& pmu : pfm::pmus()) {
@@ -139,7 +139,7 @@ std::vector<Named> processors_of_code(const Encoding& encoding) {
   return all;
 }
 
-// A code without a unit mask may be meant as one of Apple's, which have nothing else.
+// A code without a unit mask may also be one of Apple's, which have none.
 void add_apples(std::vector<Named>& all, const Encoding& encoding) {
   if (encoding.config > 0xFF || !encoding.pmu.empty()) return;
   const pmu::apple::Event* const line = pmu::apple::find_event(static_cast<std::uint8_t>(encoding.config));
@@ -148,7 +148,7 @@ void add_apples(std::vector<Named>& all, const Encoding& encoding) {
   add_name(all, "apple_m1::" + split(name, ' ').front(), "apple_m1");
 }
 
-// Which codes are this event of the table.
+// Finds the codes of a generic event.
 std::vector<Named> processors_of_id(Id id) {
   std::vector<Named> all;
   for (const KnownCode& line : known_codes()) {
@@ -162,7 +162,7 @@ std::vector<Named> processors_of_id(Id id) {
   return all;
 }
 
-// "a cycle in which at least 2 …", in front of what is counted without the condition.
+// "a cycle in which at least 2 …": goes before the description of the event without the condition.
 std::string condition(const Encoding& encoding) {
   const auto select = pmu::intel::decode_event_select(encoding.config);
   std::string text;

@@ -1,4 +1,4 @@
-// One event explained: how it is encoded, who has it, where it is counted.
+// Explains one event: its encoding, the processors that support it, and the counters that can count it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tally::event {
 
-/// One field of a register, with its content.
+/// A field of a register, with its value.
 struct FieldValue {
   std::string name;
   int msb = 0;
@@ -28,28 +28,28 @@ struct Selector {
   std::vector<FieldValue> fields;
 };
 
-/// A name of the same event, and the processors that have it.
+/// A vendor name of the event, and the processors with that name.
 struct Named {
   std::string name;
   std::vector<std::string> pmus;
 };
 
-/// What there is to say.
+/// An explained event.
 struct Explanation {
   Event event;
-  std::string maker_name;  ///< the maker's own name of a code: "Intel UOPS_RETIRED.ALL"; may be empty
-  std::string what;        ///< what one count means; empty where nobody says
+  std::string maker_name;  ///< the vendor's name of a code: "Intel UOPS_RETIRED.ALL"; may be empty
+  std::string what;        ///< what the event counts; empty if not documented
   Class repeats = Class::unknown;
   std::vector<std::string> other_names;
-  std::optional<Encoding> perf;  ///< for perf_event_open(2); nothing where the kernel cannot be asked for it
-  std::string perf_text;         ///< as perf writes it; empty where it cannot
+  std::optional<Encoding> perf;  ///< for perf_event_open(2); nothing if the kernel cannot count it
+  std::string perf_text;         ///< perf's notation; empty if there is none
   std::optional<Selector> selector;
-  std::string counters;  ///< on which counters; empty where it is none of a processor's
+  std::string counters;  ///< which counters can count it; empty for software events
   std::vector<Named> processors;
   std::vector<Pitfall> pitfalls;
 };
 
-/// Everything that is known of an event. Cost: looks through all tables of libpfm4.
+/// Explains an event. Cost: searches all tables of libpfm4.
 Explanation explain(const Event& event);
 
 }  // namespace tally::event

@@ -12,9 +12,9 @@
 namespace tally::event {
 namespace {
 
-// Names and unit masks: Intel's event tables (intel/perfmon), "Counter": "Fixed counter 0" and on. Configs: the
-// kernel's arch/x86/events/intel/core.c, FIXED_EVENT_CONSTRAINT: 0x00c0 and 0x003c choose the fixed counters 0 and 1 on
-// every processor; 0x0300 and 0x0400 are names of the kernel's own.
+// Names and unit masks: Intel's event tables (intel/perfmon), "Counter": "Fixed counter 0" and so on. Configs: the
+// kernel's arch/x86/events/intel/core.c, FIXED_EVENT_CONSTRAINT: 0x00c0 and 0x003c choose fixed counters 0 and 1 on
+// every processor; the kernel defines 0x0300 and 0x0400.
 constexpr FixedEvent table[] = {
     {"INST_RETIRED.ANY", 0x01, 0, 0x00C0},      {"CPU_CLK_UNHALTED.THREAD", 0x02, 1, 0x003C},
     {"CPU_CLK_UNHALTED.CORE", 0x02, 1, 0x003C}, {"CPU_CLK_UNHALTED.REF_TSC", 0x03, 2, 0x0300},
@@ -45,7 +45,7 @@ std::uint64_t kernel_config(const Encoding& encoding) {
 }
 
 Parsed parse_fixed_counter_event(std::string_view text, const Sources& sources) {
-  // The modifiers, if any: "INST_RETIRED:ANY:u".
+  // Separates modifiers: "INST_RETIRED:ANY:u".
   std::string_view name = text, modifiers;
   if (const std::size_t colon = text.rfind(':'); colon != std::string_view::npos && colon + 1 < text.size() &&
                                                  text.find_first_not_of("uk", colon + 1) == std::string_view::npos) {

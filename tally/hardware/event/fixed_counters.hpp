@@ -1,4 +1,4 @@
-// Events of Intel's fixed counters. Intel's tables name them with event code 0, which selects nothing on a programmable
+// The events of Intel's fixed counters. Intel's tables give them event code 0, which selects nothing on a programmable
 // counter.
 #pragma once
 
@@ -9,21 +9,21 @@
 
 namespace tally::event {
 
-/// An event that a fixed counter counts.
+/// An event of a fixed counter.
 struct FixedEvent {
   std::string_view name;        ///< Intel's: "INST_RETIRED.ANY"
-  std::uint8_t umask = 0;       ///< Intel's unit mask beside event code 0
-  int counter = 0;              ///< the fixed counter
-  std::uint64_t kernel_config;  ///< perf_event_attr.config for which the kernel chooses that counter
+  std::uint8_t umask = 0;       ///< Intel's unit mask for event code 0
+  int counter = 0;              ///< index of the fixed counter
+  std::uint64_t kernel_config;  ///< perf_event_attr.config that makes the kernel choose that counter
 };
 
-/// The event of a fixed counter that an Intel encoding stands for: event code 0 without conditions. Null for any other.
+/// The fixed-counter event of an Intel encoding with event code 0 and no conditions; null for any other.
 const FixedEvent* fixed_event(const Encoding& encoding);
 
-/// The event of that name, with a dot or a colon, in any case. Null where there is none.
+/// Finds an event by name, with a dot or a colon, ignoring case; null if unknown.
 const FixedEvent* fixed_event(std::string_view name);
 
-/// The config to open a counter with: that of the encoding, or the kernel's own for an event of a fixed counter.
+/// The config to open a counter with: the kernel's config for an event of a fixed counter, else the encoding's.
 std::uint64_t kernel_config(const Encoding& encoding);
 
 }  // namespace tally::event

@@ -1,4 +1,4 @@
-// Events of Intel's fixed counters.
+// Tests the events of Intel's fixed counters.
 #include "tally/hardware/event/fixed_counters.hpp"
 
 #include <gtest/gtest.h>
@@ -26,11 +26,12 @@ TEST(FixedCounters, their_names_are_event_code_0) {
     EXPECT_EQ(event->id, one.id) << one.name;
     EXPECT_EQ(kernel_config(*event->encoding), one.kernel) << one.name << ": what no counter has would count nothing";
     EXPECT_EQ(fixed_event(*event->encoding)->counter, one.counter) << one.name;
-    const Explanation said = explain(*event);
-    EXPECT_EQ(said.perf->config, one.kernel) << one.name;
-    EXPECT_TRUE(said.counters.starts_with("fixed counter " + std::to_string(one.counter) + " only")) << said.counters;
-    EXPECT_EQ(said.selector->name, "IA32_FIXED_CTR_CTRL");
-    EXPECT_EQ(said.selector->value, std::uint64_t{2} << 4 * one.counter) << "user mode";
+    const Explanation explained = explain(*event);
+    EXPECT_EQ(explained.perf->config, one.kernel) << one.name;
+    EXPECT_TRUE(explained.counters.starts_with("fixed counter " + std::to_string(one.counter) + " only"))
+        << explained.counters;
+    EXPECT_EQ(explained.selector->name, "IA32_FIXED_CTR_CTRL");
+    EXPECT_EQ(explained.selector->value, std::uint64_t{2} << 4 * one.counter) << "user mode";
   }
 }
 

@@ -15,8 +15,8 @@ void must(bool holds, const char* what, std::string_view text) {
   std::abort();
 }
 
-// A machine without files: what is read from sysfs has tests of its own. Asking fifty tables for a word that none has
-// takes long: one text in sixteen does.
+// A machine without files, because sysfs has separate tests. Searching fifty tables for an unknown word is slow, so
+// only one text in sixteen does it.
 Sources sources(std::string_view text) { return {"/nowhere", "hsw", text.size() % 16 == 0}; }
 
 void check_error(const Error& error, std::string_view text) {
@@ -28,7 +28,7 @@ void check_error(const Error& error, std::string_view text) {
 void check_event(const Event& event, std::string_view text, const Sources& from) {
   must(!name(event).empty(), "an event has a name", text);
   must(event.id != Id::code || event.encoding.has_value(), "an event that has no name has an encoding", text);
-  // A term name=… of the user's own names nothing.
+  // A term name=… sets a user-defined name, which cannot be parsed again.
   if (event.label.find('/') == std::string::npos && event.asked.find("name=") != std::string::npos) return;
   const auto again = parse(name(event), from);
   must(again.has_value(), "an event's name is understood", name(event));

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Numbers are texts, in either base: "0x3C", "2", and "0xB7,0xBB" where either code will do.
+// Parses a number in a string, in either base: "0x3C", "2". "0xB7,0xBB" means that either code works.
 std::uint64_t number_of(const Json& entry, const char* field) {
   const auto found = entry.find(field);
   if (found == entry.end() || found->is_null()) return 0;
@@ -39,15 +39,15 @@ bool is_set(const Json& entry, const char* field) {
   return !text.empty() && text != "0" && lower(text) != "null";
 }
 
-// Events of fixed counters have no code of their own, or 0, with which another counter would count nothing. The kernel
-// gives these the fixed counters (arch/x86/events/intel/core.c, FIXED_EVENT_CONSTRAINT).
+// Events of fixed counters have no code, or code 0, which counts nothing on other counters. The kernel assigns fixed
+// counters to the codes below (arch/x86/events/intel/core.c, FIXED_EVENT_CONSTRAINT).
 std::optional<std::uint64_t> fixed_code(const Json& entry) {
   static const std::map<std::string, std::uint64_t, std::less<>> codes{
       {"inst_retired.any", 0xC0},           {"cpu_clk_unhalted.thread", 0x3C},
       {"cpu_clk_unhalted.core", 0x3C},      {"cpu_clk_unhalted.thread_any", 0x3C | 1 << 21},
       {"cpu_clk_unhalted.ref_tsc", 0x0300}, {"cpu_clk_unhalted.ref", 0x0300},
       {"inst_retired.prec_dist", 0x0100},   {"topdown.slots", 0x0400}};
-  // "Fixed counter 0", or 32 and more; where it is missing, so is the code.
+  // "Fixed counter 0", or 32 and above. Tables without this field also omit the code.
   const std::string counter = lower(text_of(entry, "Counter"));
   const bool is_fixed = counter.find("fixed") != std::string::npos || (counter.size() == 2 && counter >= "32");
   if (!is_fixed && entry.contains("EventCode")) return std::nullopt;
@@ -55,21 +55,21 @@ std::optional<std::uint64_t> fixed_code(const Json& entry) {
   return found == codes.end() ? std::nullopt : std::optional(found->second);
 }
 
-// Why an entry is none of a core's counters; empty where it is one.
+// Why an entry cannot be counted on a core's counters; empty if it can.
 std::string why_left_out(const Json& entry) {
   if (text_of(entry, "EventName").empty()) {
     const bool is_common = entry.contains("ArchStdEvent");
     return is_common ? "they name Arm's common events, whose table is not beside" : "they have no name";
   }
   const std::string unit = text_of(entry, "Unit");
-  // What perf_event_open calls raw is counted on the other kind (perf_event_open(2), "hybrid").
+  // On hybrid processors, raw codes select the other core type (perf_event_open(2), "hybrid").
   if (lower(unit) == "cpu_atom") return "they are of the small cores: write cpu_atom/event=…,umask=…/";
   if (!unit.empty() && !lower(unit).starts_with("cpu") && lower(unit) != "core") return "they are not the core's";
   const bool has_code = entry.contains("EventCode") || entry.contains("ConfigCode") || fixed_code(entry);
   return has_code ? "" : "they have no code";
 }
 
-// The layout of IA32_PERFEVTSELx without its control bits; AMD's codes have four bits more, at 35:32.
+// The layout of IA32_PERFEVTSELx without its control bits; AMD's codes have four more bits, at 35:32.
 std::uint64_t config_of(const Json& entry, bool is_x86) {
   if (const auto fixed = fixed_code(entry)) return *fixed;
   if (!entry.contains("EventCode")) return number_of(entry, "ConfigCode");
@@ -91,7 +91,7 @@ GivenEvent event_of(const Json& entry, bool is_x86) {
     one.remarks += (one.remarks.empty() ? "errata: " : "; errata: ") + text_of(entry, "Errata");
   }
   one.config = config_of(entry, is_x86);
-  // What goes into a second register, such as the off-core responses; the load latency's threshold as well.
+  // The value for a second register, such as off-core responses or the load latency threshold.
   if (is_set(entry, "MSRIndex")) one.config1 = number_of(entry, "MSRValue");
   return one;
 }
@@ -102,7 +102,7 @@ std::string plain(std::string_view name) {
   return text;
 }
 
-// Arm's entries that only name a common event, with what the tables of these say of it.
+// Completes Arm's entries that only refer to a common event, from the tables of common events.
 class Standard {
  public:
   explicit Standard(std::span<const std::string> tables) {
@@ -146,7 +146,7 @@ Result<GivenTable> parse_given(std::string_view text, std::string_view origin, s
     }
     if (!entries->is_array()) throw std::runtime_error("its events are no array");
     const Standard standard(standards);
-    // Arm's have no unit masks; of AMD's a few have none.
+    // Arm's events have no unit masks, and neither do a few of AMD's.
     const bool is_x86 = std::any_of(entries->begin(), entries->end(),
                                     [](const Json& entry) { return entry.is_object() && entry.contains("UMask"); });
     for (std::size_t i = 0; i < entries->size(); ++i) {
@@ -181,8 +181,8 @@ const GivenEvent* find_given(const GivenTable& table, std::string_view name) {
   return found == table.events.end() ? nullptr : &*found;
 }
 
-// "UOPS_RETIRED.ALL:k", and as libpfm4 writes it "UOPS_RETIRED:ALL:k": the name may have colons, letters follow the
-// last.
+// "UOPS_RETIRED.ALL:k", or with libpfm4's notation "UOPS_RETIRED:ALL:k": the name may contain colons, so the modifiers
+// follow the last one.
 Parsed parse_given_event(std::string_view text, const Sources& sources) {
   if (!sources.given) return std::nullopt;
   const GivenEvent* event = find_given(*sources.given, text);

@@ -12,7 +12,7 @@
 namespace tally::event {
 namespace {
 
-// In the form of intel/perfmon, written by hand.
+// The format of intel/perfmon, written by hand.
 constexpr const char* vendors = R"({"Header": {"Info": "made up"}, "Events": [
   {"EventCode": "0xC4", "UMask": "0x20", "EventName": "MADE_UP.TAKEN", "BriefDescription": "taken, by a made-up core",
    "Counter": "0,1,2,3", "CounterMask": "0", "Invert": "0", "EdgeDetect": "0", "TakenAlone": "0", "Errata": "null"},
@@ -20,7 +20,7 @@ constexpr const char* vendors = R"({"Header": {"Info": "made up"}, "Events": [
    "MSRValue": "0x10003", "CounterMask": "2", "Invert": "1", "EdgeDetect": "1", "TakenAlone": "1", "Errata": "MU1"},
   {"EventCode": "0x10", "UMask": "0x00", "EventName": "MADE_UP.UNCORE", "Unit": "CBO"}]})";
 
-// The kernel's copies are arrays, and may lack fields; Arm's have no unit masks.
+// The kernel's copies are arrays and may lack fields; Arm's have no unit masks.
 constexpr const char* kernels = R"([
   {"EventCode": "0x1C3", "EventName": "MADE_UP_LONG", "PublicDescription": "a code of its own"},
   {"ArchStdEvent": "L1D_CACHE"}, {"MetricName": "IPC", "MetricExpr": "a / b"}])";
@@ -45,7 +45,7 @@ TEST(Given, the_kernels_form_is_read) {
   EXPECT_EQ(table->events[0].what, "a code of its own");
 }
 
-// As intel/perfmon and the kernel's copies write events of fixed counters: code 0, or none.
+// intel/perfmon and the kernel's copies give events of fixed counters code 0 or none.
 TEST(Given, events_of_fixed_counters_have_the_codes_that_the_kernel_gives_to_these) {
   const auto table = parse_given(R"([
     {"EventName": "INST_RETIRED.ANY", "EventCode": "0x00", "UMask": "0x01", "Counter": "Fixed counter 0"},
@@ -60,7 +60,7 @@ TEST(Given, events_of_fixed_counters_have_the_codes_that_the_kernel_gives_to_the
   EXPECT_EQ(configs, (std::vector<std::uint64_t>{0xC0, 0x3C, 0x0300, 0x0400, 0x3C}));
 }
 
-TEST(Given, a_code_of_12_bits_without_a_unit_mask_is_amds_beside_those_with_one) {
+TEST(Given, a_code_of_12_bits_without_a_unit_mask_is_amds_among_others_with_one) {
   const auto table = parse_given(
       R"([{"EventName": "a", "EventCode": "0x1c7"}, {"EventName": "b", "EventCode": "0xc0", "UMask": "0x01"}])", "t");
   ASSERT_TRUE(table);
@@ -87,7 +87,7 @@ TEST(Given, events_of_small_cores_are_left_out_with_the_way_to_count_them) {
   EXPECT_NE(table->left_out[0].find("cpu_atom/event="), std::string::npos) << table->left_out[0];
 }
 
-// All published tables: where a folder holds them, such as tools/perf/pmu-events/arch of the kernel's source.
+// All published tables, if a directory with them is given, such as tools/perf/pmu-events/arch of the kernel source.
 TEST(Given, published_tables_are_read) {
   const char* folder = std::getenv("TALLY_EVENT_TABLES");
   if (!folder) GTEST_SKIP() << "TALLY_EVENT_TABLES names no folder of tables (Debian's linux-source has them)";
@@ -125,7 +125,7 @@ TEST(Given, names_are_events) {
   EXPECT_FALSE(parse("MADE_UP.TAKEN"));  // without the table
 }
 
-TEST(Given, what_is_no_table_is_told) {
+TEST(Given, invalid_tables_are_reported) {
   for (const char* text :
        {"", "{", "{}", "3", "[3]", R"({"Events": 3})", R"([{"EventName":"A","EventCode":"0xzz"}])"}) {
     const auto table = parse_given(text, "t.json");

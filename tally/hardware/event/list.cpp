@@ -61,7 +61,7 @@ class Splitter {
     return std::nullopt;
   }
 
-  // At a comma, a closing brace, or the end.
+  // Called at a comma, a closing brace, or the end.
   std::optional<Error> end_item() {
     const std::string text = trimmed(text_);
     text_.clear();

@@ -1,4 +1,4 @@
-// The makers' names, as libpfm4 has them.
+// Parses vendor event names with libpfm4.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ Event made(std::string_view asked, const std::string& label, const pfm::Found& f
   return coded(asked, label, found.encoding, found.mode.value_or(Mode::user));
 }
 
-// "hsw::UOPS_RETIRED:ALL".
+// Parses "hsw::UOPS_RETIRED:ALL".
 Parsed qualified(std::string_view text, std::size_t colons) {
   const pfm::Pmu* pmu = pfm::find_pmu(text.substr(0, colons));
   if (!pmu) return std::nullopt;
@@ -29,7 +29,7 @@ struct Reading {
   pfm::Found found;
 };
 
-// Whether two readings of one name count the same.
+// Whether two meanings of a name count the same event.
 bool agree(const Reading& a, const Reading& b) {
   const auto id = counterpart(a.found.encoding);
   if (id && id == counterpart(b.found.encoding)) return true;
@@ -71,7 +71,7 @@ Parsed parse_pfm_anywhere(std::string_view text) {
   const bool all_agree = std::all_of(readings.begin(), readings.end(),
                                      [&](const Reading& reading) { return agree(readings.front(), reading); });
   if (!all_agree) return fail(ambiguous(text, readings));
-  // The generation that is documented best here, where it has the name.
+  // Prefers Haswell, the generation that is documented best here.
   const auto haswell =
       std::find_if(readings.begin(), readings.end(), [](const Reading& one) { return one.pmu->name == "hsw"; });
   const Reading& chosen = haswell == readings.end() ? readings.front() : *haswell;

@@ -38,8 +38,8 @@ bool row_is_taken(const std::vector<Metric>& metrics, const EventName& event) {
   return std::any_of(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.beside == event; });
 }
 
-// The events by the names that formulas have for them, with their modes: an event that was asked for by another name
-// is the table's event all the same.
+// The names of the events in formulas, with modes. An event that was requested by another name still has its generic
+// name.
 std::vector<EventName> names_for_formulas(const std::vector<Counted>& counted) {
   std::vector<EventName> names;
   for (const Counted& one : counted) {
@@ -52,7 +52,7 @@ std::vector<EventName> names_for_formulas(const std::vector<Counted>& counted) {
   return names;
 }
 
-// The event whose row a metric stands in: of those that it was bound to, the one that it names.
+// The event in whose row a metric is shown: of the events it uses, the one that it names.
 EventName row_of(const MetricChoice& choice, const BoundMetric& bound, const std::vector<Counted>& counted) {
   const std::vector<std::string>& bare = choice.formula.names();
   const auto found = std::find(bare.begin(), bare.end(), choice.beside);
@@ -97,7 +97,7 @@ std::vector<Metric> metrics_of(const std::vector<Counted>& counted, const std::v
   const std::vector<EventName> names = names_for_formulas(counted);
   const auto add = [&](const MetricChoice& choice) {
     const std::vector<BoundMetric> all = bind_metric(choice, names);
-    // What was asked for is in the result, whatever came of its events.
+    // A requested metric is always in the result, even if its events are missing.
     if (all.empty() && choice.asked)
       metrics.push_back({choice.full_name(), choice.unit, {}, {}, true, choice.formula, false, {}});
     for (const BoundMetric& bound : all) {

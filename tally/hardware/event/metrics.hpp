@@ -1,4 +1,4 @@
-// Which metrics events make together.
+// Computes the metrics of counted events.
 #pragma once
 
 #include <functional>
@@ -11,37 +11,37 @@
 
 namespace tally::event {
 
-/// An event as it was counted.
+/// A counted event.
 struct Counted {
   Event event;
-  EventName name;  ///< as it is shown
+  EventName name;  ///< as displayed
 };
 
-/// A metric, and the counts that it is made of.
+/// A metric, and the counts that it uses.
 struct Metric {
   std::string name;  ///< "branches/instructions", "IPC", "IPC:k"
   std::string unit;
-  EventName beside;                 ///< the event in whose row it is; or empty
+  EventName beside;                 ///< the event in whose row it is shown; or empty
   EventName per;                    ///< the event that `beside` is compared with; empty for other metrics
-  bool asked = false;               ///< by the user; else it is there because its events are
-  Formula formula;                  ///< of what was counted; of the events that are missing, where `events` is empty
-  bool combines_time = false;       ///< events with a measured time: not of modelled events, which took no such time
-  std::vector<std::size_t> events;  ///< whose counts its names stand for; none where some were not counted in one mode
+  bool asked = false;               ///< requested by the user; otherwise shown because its events are counted
+  Formula formula;                  ///< over the counted events; if `events` is empty, over the missing ones
+  bool combines_time = false;       ///< mixes events with measured time: not valid for modelled events
+  std::vector<std::size_t> events;  ///< the counts of its names; empty if some were not counted in one mode
 
-  /// The formula in full names.
+  /// The formula with full names.
   std::string text(const std::vector<Counted>& counted) const;
-  /// Its value. Absent, with the reason, where an event is.
+  /// Its value; absent, with the reason, if an event is.
   Ratio evaluate(const std::vector<Count>& counts) const;
 };
 
-/// Each event compared with the one that its line of the table names, where both were counted; the metrics that were
-/// asked for; and those of the table that fit into the row of an event. `is_sound(part, whole)` says whether one may be
-/// shown as a share of the other.
+/// Computes the metrics to show: each event compared with its `per` event of the table, if both were counted; the
+/// requested metrics; and the table's metrics that belong to an event's row. `is_sound(part, whole)`: whether `part`
+/// may be shown as a share of `whole`.
 std::vector<Metric> metrics_of(const std::vector<Counted>& counted, const std::vector<MetricChoice>& asked,
                                const std::function<bool(std::size_t part, std::size_t whole)>& is_sound);
 
-/// The metrics of a region, of whose events one who counts has counted all: each is a sound share of another. `counts`
-/// are of `events`, in their order.
+/// The metrics of a region. One backend counted all of its events, so every share is sound. `counts` are in the order
+/// of `events`.
 std::vector<RegionMetric> region_metrics(const std::vector<Event>& events, const std::vector<RegionEvent>& counts,
                                          const std::vector<MetricChoice>& asked);
 

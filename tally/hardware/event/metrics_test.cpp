@@ -1,4 +1,4 @@
-// Metrics of counted events.
+// Tests metrics of counted events.
 #include "tally/hardware/event/metrics.hpp"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ struct Refused {
   const char* why;
 };
 
-// perf-list(1), "EVENT MODIFIERS": those that make no sense of a count, or that nothing here could keep.
+// perf-list(1), "EVENT MODIFIERS": those that do not apply to counts, or that tally cannot apply.
 constexpr Refused refused[] = {
     {'p', "asks for precise samples: a count has none, leave it out"},
     {'P', "asks for precise samples: a count has none, leave it out"},

@@ -1,4 +1,4 @@
-// What stands after an event's name: the modes in which it is counted.
+// Parses event modifiers: the modes in which an event is counted.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ namespace tally::event {
 using tally::Mode;
 using tally::suffix;
 
-/// The letters after the colon: u, k, or both in any order. Errors, bad_usage: no letter; a letter of perf that a
-/// count has no use for, with what to do; any other letter. `event` is the whole text, for the message.
+/// Parses the letters after the colon: u, k, or both in any order. Errors (bad_usage): no letter; a perf modifier that
+/// does not apply to counts, with a hint; any other letter. `event` is the whole text, for the message.
 Result<Mode> parse_modifiers(std::string_view letters, std::string_view event);
 
 }  // namespace tally::event

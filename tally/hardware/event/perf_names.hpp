@@ -1,4 +1,4 @@
-// The kernel's generic events: the numbers that perf_event_open(2) has for them on every machine.
+// The kernel's generic events, with the numbers that perf_event_open(2) uses for them on every machine.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace tally::event {
 
-/// The kernel's own number for an event of the table; nothing where it has none.
+/// The kernel's number for a generic event; nothing if it has none.
 std::optional<Encoding> kernel_number(Id id);
 
-/// One of the kernel's generic events.
+/// A generic event of the kernel.
 struct KernelEvent {
-  std::string name;  ///< perf's: "bus-cycles", "L1-icache-load-misses"
+  std::string name;  ///< perf's name: "bus-cycles", "L1-icache-load-misses"
   Encoding encoding;
 };
 
-/// Those that are neither in the table nor another name of it.
+/// The kernel's generic events that tally's table does not contain, not even as an alias.
 const std::vector<KernelEvent>& other_kernel_events();
 
 }  // namespace tally::event

@@ -13,12 +13,12 @@
 namespace tally::event::pfm {
 namespace {
 
-// Control bits that libpfm4 sets in what it encodes for a counter: they are the Event's or the kernel's.
+// Control bits that libpfm4 sets in its encodings. The Event or the kernel sets them.
 constexpr std::uint64_t usr = 1U << 16;
 constexpr std::uint64_t os = 1U << 17;
 constexpr std::uint64_t control = usr | os | (1U << 20) | (1U << 22);
-// Above Arm's number of an event (PMEVTYPER<n>_EL0, evtCount 15:0) libpfm4 sets who is left out: the kernel by bit 30,
-// the program by bit 31, as its encodings of ":k" and ":u" show. In the register they stand the other way round.
+// For Arm, libpfm4 sets exclusion bits above the event number (PMEVTYPER<n>_EL0, evtCount 15:0): bit 30 excludes the
+// kernel, bit 31 user mode, as its encodings of ":k" and ":u" show. The register has them the other way round.
 constexpr std::uint64_t arm_number = 0xFFFF;
 constexpr std::uint64_t arm_no_kernel = 1U << 30;
 constexpr std::uint64_t arm_no_user = 1U << 31;
@@ -47,13 +47,13 @@ Family family_of(std::string_view name) {
   return Family::none;  // Netburst, Knights Corner, P6 …: other layouts
 }
 
-// The ids of the PMUs, parallel to pmus(). libpfm4 is one per process, and initialised once.
+// libpfm4's state, one per process, initialised once. `ids` is parallel to `pmus`.
 struct Library {
   std::vector<Pmu> pmus;
   std::vector<pfm_pmu_t> ids;
 
   Library() {
-    // Else it encodes for the processor that it runs on only. An environment that says otherwise is obeyed.
+    // Lets libpfm4 encode for other processors than this one. Keeps the user's setting.
     ::setenv("LIBPFM_ENCODE_INACTIVE", "1", 0);
     if (pfm_initialize() != PFM_SUCCESS) return;
     for (int id = PFM_PMU_NONE; id < PFM_PMU_MAX; ++id) add(static_cast<pfm_pmu_t>(id));
@@ -82,7 +82,8 @@ const Library& library() {
   return only;
 }
 
-// What the caller set, of the full name that libpfm4 gives back: "hsw::UOPS_RETIRED:ALL:k=0:u=1:e=0:c=2".
+// The part of libpfm4's full name that the caller set: "hsw::UOPS_RETIRED:ALL:k=0:u=1:e=0:c=2" →
+// "UOPS_RETIRED:ALL:c=2".
 std::string short_name(const std::string& full) {
   const std::size_t start = full.find("::");
   std::string name;
@@ -124,7 +125,7 @@ std::string description(int index, const std::string& name) {
   return text;
 }
 
-// ":u" and ":k" of the text, as far as libpfm4 is concerned: it takes them apart only.
+// Rewrites ":uk" to ":u:k": libpfm4 accepts modes only separately.
 std::string with_separate_modes(std::string_view text) {
   std::string joined;
   for (const std::string& part : split(text, ':')) {
@@ -196,7 +197,7 @@ std::vector<Name> names(const Pmu& pmu) {
                       static_cast<unsigned>(event.code), static_cast<unsigned>(mask.code)});
     }
     if (masks.empty()) {
-      // Intel's events without unit masks have theirs in the code; AMD's and Arm's codes are longer than a byte.
+      // Intel's events without unit masks keep theirs in the code; AMD's and Arm's codes are longer than a byte.
       const auto code = static_cast<unsigned>(event.code);
       const bool is_long = is_amd(pmu.family) || !is_x86(pmu.family);
       made.push_back({event.name, what, is_long ? code : code & 0xFF, is_long ? 0 : code >> 8});

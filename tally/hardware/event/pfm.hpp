@@ -1,4 +1,4 @@
-// libpfm4: the makers' own names for the events of their processors. pfm.cpp alone asks it.
+// An interface to libpfm4, which has the vendors' event names. Only pfm.cpp calls libpfm4.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,38 @@
 
 namespace tally::event::pfm {
 
-/// The table of one processor's core PMU.
+/// The core PMU of one processor.
 struct Pmu {
   std::string name;  ///< "hsw", "amd64_fam19h_zen4"
   std::string what;  ///< "Intel Haswell"
   Family family = Family::none;
-  int counters = 0;  ///< that can be programmed, as the table says: with one thread per core, where that matters
+  int counters = 0;  ///< programmable counters according to the table; with one thread per core if that matters
   int fixed = 0;
-  bool present = false;  ///< libpfm4 takes this machine's processor for one; says nothing about whether it can count
+  bool present = false;  ///< libpfm4 detects this PMU on the machine; it may still not be usable
   bool operator==(const Pmu&) const = default;
 };
 
-/// All processors that libpfm4 knows and whose codes are of a Family, in its order. Cost: the first call of any of
-/// these functions initialises libpfm4 (two milliseconds); threads: any, one at a time.
+/// All processors of libpfm4 whose codes belong to a Family, in its order. Cost: the first call of any of these
+/// functions initialises libpfm4 (two milliseconds). Call from one thread at a time.
 const std::vector<Pmu>& pmus();
 
-/// The PMU of this name, in upper or lower case; null where there is none.
+/// Finds a PMU by name, ignoring case; null if unknown.
 const Pmu* find_pmu(std::string_view name);
 
-/// An event as libpfm4 understood it.
+/// An event as encoded by libpfm4.
 struct Found {
-  std::string name;  ///< "UOPS_RETIRED:ALL", with attributes that were set: "UOPS_RETIRED:ALL:e:c=2"
+  std::string name;  ///< "UOPS_RETIRED:ALL", with attributes if set: "UOPS_RETIRED:ALL:e:c=2"
   Encoding encoding;
-  std::optional<Mode> mode;  ///< of :u and :k, where the text has them
-  std::string what;          ///< libpfm4's description of event and unit masks
+  std::optional<Mode> mode;  ///< from :u and :k, if the text has them
+  std::string what;          ///< libpfm4's description of the event and its unit masks
   bool operator==(const Found&) const = default;
 };
 
-/// An event of one PMU from its name and attributes, without the PMU's: "UOPS_RETIRED:ALL:u:c=2". Nothing where the PMU
-/// has no event of this name. Errors, bad_usage: the event exists, an attribute does not or is missing.
+/// Encodes an event of one PMU from its name and attributes, without the PMU's name: "UOPS_RETIRED:ALL:u:c=2". Returns
+/// nothing if the PMU has no such event. Errors (bad_usage): the event exists, but an attribute is unknown or missing.
 std::optional<Result<Found>> encode(const Pmu& pmu, std::string_view text);
 
-/// One name of a table: an event with one of its unit masks, or without where it has none.
+/// A name of a table: an event with one of its unit masks, if it has any.
 struct Name {
   std::string name;  ///< "UOPS_RETIRED:ALL"
   std::string what;
@@ -53,7 +53,7 @@ struct Name {
   bool operator==(const Name&) const = default;
 };
 
-/// Everything in the table of one PMU.
+/// All names in the table of one PMU.
 std::vector<Name> names(const Pmu& pmu);
 
 }  // namespace tally::event::pfm

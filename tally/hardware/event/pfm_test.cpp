@@ -1,4 +1,4 @@
-// libpfm4's names, Apple's events.
+// Tests libpfm4's names and Apple's events.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,7 +15,7 @@ const Sources on_haswell{"/nowhere", "hsw"};
 const Sources on_zen{"/nowhere", "amd64_fam19h_zen4"};
 const Sources unknown{"/nowhere", "no such processor"};
 
-// Debian's build for another architecture has that one's tables only.
+// Debian's build for another architecture contains only the tables of that one.
 class Pfm : public testing::Test {
  protected:
   void SetUp() override {
@@ -97,7 +97,7 @@ TEST_F(Pfm, mistakes_are_libpfms_and_named) {
   }
 }
 
-// The table of codes against an independent one: what libpfm4 calls by the maker's name has the code that we know.
+// Checks known_codes() against an independent table: libpfm4's encodings of the same names.
 TEST_F(Pfm, known_codes_are_libpfms) {
   std::size_t compared = 0;
   for (const pfm::Pmu& pmu : pfm::pmus()) {
@@ -108,7 +108,7 @@ TEST_F(Pfm, known_codes_are_libpfms) {
       const auto found = pfm::encode(pmu, text);
       if (!found || !*found) continue;
       ++compared;
-      // Where the name is known its code must be known to count the same, if not by this very line.
+      // A known name must have a known code that counts the same, not necessarily from this row.
       const auto there = known_code((*found)->encoding);
       if (line.id) {
         EXPECT_TRUE(there && there->id == line.id)
@@ -125,7 +125,7 @@ TEST_F(Pfm, every_name_of_every_table_is_understood) {
     for (const pfm::Name& one : pfm::names(pmu)) {
       const auto found = pfm::encode(pmu, one.name);
       ASSERT_TRUE(found) << pmu.name << "::" << one.name;
-      // Some unit masks want a second one beside them.
+      // Some unit masks require another one.
       names += found->has_value();
     }
   }

@@ -18,7 +18,7 @@ struct Line {
   Pitfall pitfall;
 };
 
-// One more is one more line.
+// To add a pitfall, add a line.
 constexpr Line table[] = {
     {Id::instructions,
      {"a PMU adds one for each page fault and each interrupt that hits user mode (two on the programmable counters of "

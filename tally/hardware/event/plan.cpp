@@ -6,7 +6,7 @@
 namespace tally::event {
 namespace {
 
-// What is counted together or not at all: a group, or an event by itself.
+// Splits the events into units that must be counted together: a group, or a single event.
 std::vector<Pass> units_of(const std::vector<Event>& events) {
   std::vector<Pass> units;
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -31,12 +31,12 @@ Plan one_pass(std::size_t events) {
 Plan plan_passes(const std::vector<Event>& events, const std::vector<bool>& needs_counter, const Fits& fits) {
   std::vector<bool> needs = needs_counter;
   const auto counted = [&](Pass pass) {
-    std::erase_if(pass, [&](std::size_t place) { return !needs[place]; });
+    std::erase_if(pass, [&](std::size_t index) { return !needs[index]; });
     return pass;
   };
   Plan whole = one_pass(events.size());
   if (const Pass all = counted(whole.passes.front()); all.empty() || fits(all)) return whole;
-  for (std::size_t place = 0; place < events.size(); ++place) needs[place] = needs[place] && fits({place});
+  for (std::size_t index = 0; index < events.size(); ++index) needs[index] = needs[index] && fits({index});
 
   Plan plan{{Pass{}}, {}};
   for (const Pass& unit : units_of(events)) {

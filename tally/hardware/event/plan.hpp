@@ -1,4 +1,4 @@
-// Planning of passes: which events are counted at the same time, and how many executions it takes to count them all.
+// Plans passes: which events are counted together, and how many executions are needed to count all.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,26 @@
 
 namespace tally::event {
 
-/// Events that are counted in one execution: places in the list that was planned for, in order.
+/// The events counted in one execution, as indexes of the planned list, in order.
 using Pass = std::vector<std::size_t>;
 
-/// How a list of events is counted without that any two share a counter.
+/// A plan to count a list of events without multiplexing.
 struct Plan {
-  std::vector<Pass> passes;     ///< at least one; every event is in one of them, but for those of `too_large`
-  std::vector<Pass> too_large;  ///< groups that do not fit by themselves: they are never split
+  std::vector<Pass> passes;     ///< at least one; every event is in one of them, except those of `too_large`
+  std::vector<Pass> too_large;  ///< groups that do not fit on the counters: they are never split
   bool operator==(const Plan&) const = default;
 };
 
-/// Everything in one pass: the plan of who counts whatever is asked at the same time.
+/// A plan with everything in one pass, for backends that count any events together.
 Plan one_pass(std::size_t events);
 
-/// Whether a PMU counts these events, places in the list, at the same time.
+/// Whether a PMU can count these events (indexes of the list) together.
 using Fits = std::function<bool(const Pass&)>;
 
-/// Puts events into as few passes as first fit finds, in the order asked. `needs_counter` says of each event whether it
-/// takes one of the PMU's counters: software events do not; they come into the first pass, or with their group. What
-/// does not fit by itself is left where it stands as if it took none: opening it will tell why. Pure. Cost: a call of
-/// `fits` where all fit together; else one more for each event and for each group, and one for each of them and pass.
+/// Assigns events to few passes by first fit, in the given order. `needs_counter`: whether each event needs a counter
+/// of the PMU. Software events do not; they are in the first pass or with their group. An event that does not fit alone
+/// is treated the same: opening it reports the reason. Pure. Cost: one call of `fits` if all fit together; otherwise
+/// one more for each event, for each group, and for each group and pass.
 Plan plan_passes(const std::vector<Event>& events, const std::vector<bool>& needs_counter, const Fits& fits);
 
 }  // namespace tally::event

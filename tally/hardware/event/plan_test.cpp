@@ -7,32 +7,32 @@
 namespace tally::event {
 namespace {
 
-// A PMU with so many programmable counters, and fixed ones that count one event each.
-struct Machine {
+// A PMU with N programmable counters, and fixed counters for one event each.
+struct FakePmu {
   std::size_t programmable = 0;
   std::vector<Id> fixed;
 };
 
 struct Planned {
   Plan plan;
-  int asked = 0;  // how often the machine was
+  int asked = 0;  // number of calls of `fits`
 };
 
-Planned planned(const char* text, const Machine& machine) {
+Planned planned(const char* text, const FakePmu& pmu) {
   const std::vector<Event> events = *parse_lists({text});
   std::vector<bool> needs;
   for (const Event& event : events) needs.push_back(definition(event.id).kind != Kind::software);
   Planned made;
   made.plan = plan_passes(events, needs, [&](const Pass& pass) {
     ++made.asked;
-    std::vector<Id> free = machine.fixed;
+    std::vector<Id> free = pmu.fixed;
     std::size_t used = 0;
-    for (const std::size_t place : pass) {
-      EXPECT_TRUE(needs[place]) << "what needs no counter is not asked for";
-      const auto own = std::find(free.begin(), free.end(), events[place].id);
+    for (const std::size_t index : pass) {
+      EXPECT_TRUE(needs[index]) << "what needs no counter is not asked for";
+      const auto own = std::find(free.begin(), free.end(), events[index].id);
       own == free.end() ? static_cast<void>(++used) : static_cast<void>(free.erase(own));
     }
-    return used <= machine.programmable;
+    return used <= pmu.programmable;
   });
   return made;
 }
@@ -45,10 +45,10 @@ TEST(Plan, what_fits_is_counted_at_once_and_asked_once) {
 }
 
 TEST(Plan, fixed_counters_take_their_own_events_only) {
-  const Machine machine{.programmable = 2, .fixed = {Id::instructions, Id::cycles, Id::ref_cycles}};
-  EXPECT_EQ(planned("instructions,cycles,ref-cycles,branches,loads", machine).plan, one_pass(5));
-  // A second one of instructions needs a programmable counter.
-  const Plan plan = planned("instructions,instructions:k,cycles,branches,loads", machine).plan;
+  const FakePmu pmu{.programmable = 2, .fixed = {Id::instructions, Id::cycles, Id::ref_cycles}};
+  EXPECT_EQ(planned("instructions,cycles,ref-cycles,branches,loads", pmu).plan, one_pass(5));
+  // The second instructions event needs a programmable counter.
+  const Plan plan = planned("instructions,instructions:k,cycles,branches,loads", pmu).plan;
   EXPECT_EQ(plan.passes, (std::vector<Pass>{{0, 1, 2, 3}, {4}}));
 }
 

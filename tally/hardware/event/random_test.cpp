@@ -1,4 +1,4 @@
-// Random texts, in every build: pieces of what is understood, put together wrongly. The fuzzer looks further.
+// Tests random texts in every build: valid fragments in random order. The fuzzer covers more.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -10,58 +10,58 @@
 namespace tally::event {
 namespace {
 
-constexpr const char* pieces[] = {"instructions",
-                                  "cycles",
-                                  "loads",
-                                  "cs",
-                                  "r00c4",
-                                  "0x4100C4",
-                                  "5300C0H",
-                                  "hsw::",
-                                  "UOPS_RETIRED",
-                                  "ALL",
-                                  "INST_RETIRED",
-                                  "ANY_P",
-                                  "cpu/",
-                                  "/",
-                                  "event=",
-                                  "umask=",
-                                  "cmask=",
-                                  "inv",
-                                  "edge",
-                                  "name=x",
-                                  "config=",
-                                  "0xc4",
-                                  "0x1",
-                                  "255",
-                                  "256",
-                                  "c=2",
-                                  "i",
-                                  "e",
-                                  "u",
-                                  "k",
-                                  "uk",
-                                  "p",
-                                  ":",
-                                  "::",
-                                  ",",
-                                  "{",
-                                  "}",
-                                  "=",
-                                  ".",
-                                  " ",
-                                  "apple_m1::",
-                                  "INST_ALL",
-                                  "armv8_pmuv3/",
-                                  "ffffffffffffffff",
-                                  "99999999999999999999",
-                                  "\t",
-                                  "\xff",
-                                  "\x01",
-                                  "",
-                                  "-1"};
+constexpr const char* fragments[] = {"instructions",
+                                     "cycles",
+                                     "loads",
+                                     "cs",
+                                     "r00c4",
+                                     "0x4100C4",
+                                     "5300C0H",
+                                     "hsw::",
+                                     "UOPS_RETIRED",
+                                     "ALL",
+                                     "INST_RETIRED",
+                                     "ANY_P",
+                                     "cpu/",
+                                     "/",
+                                     "event=",
+                                     "umask=",
+                                     "cmask=",
+                                     "inv",
+                                     "edge",
+                                     "name=x",
+                                     "config=",
+                                     "0xc4",
+                                     "0x1",
+                                     "255",
+                                     "256",
+                                     "c=2",
+                                     "i",
+                                     "e",
+                                     "u",
+                                     "k",
+                                     "uk",
+                                     "p",
+                                     ":",
+                                     "::",
+                                     ",",
+                                     "{",
+                                     "}",
+                                     "=",
+                                     ".",
+                                     " ",
+                                     "apple_m1::",
+                                     "INST_ALL",
+                                     "armv8_pmuv3/",
+                                     "ffffffffffffffff",
+                                     "99999999999999999999",
+                                     "\t",
+                                     "\xff",
+                                     "\x01",
+                                     "",
+                                     "-1"};
 
-// As people write them: an event, sometimes with modes and conditions after it, several in a row.
+// Texts as people write them: several events, some with modes and conditions.
 TEST(RandomText, of_events_with_modes_and_conditions_gives_those_events) {
   constexpr const char* events[] = {"instructions",
                                     "cs",
@@ -90,11 +90,11 @@ TEST(RandomText, of_events_with_modes_and_conditions_gives_those_events) {
   }
 }
 
-TEST(RandomText, of_known_pieces_gives_events_or_errors_with_words) {
+TEST(RandomText, of_known_fragments_gives_events_or_errors_with_a_message) {
   std::mt19937 random(20240229);
   for (int i = 0; i < 1000; ++i) {
     std::string text;
-    for (auto n = 1 + random() % 9; n > 0; --n) text += pieces[random() % std::size(pieces)];
+    for (auto n = 1 + random() % 9; n > 0; --n) text += fragments[random() % std::size(fragments)];
     check_any_text(text);
   }
 }
@@ -112,8 +112,8 @@ TEST(RandomText, of_any_bytes_does_as_well) {
   check_any_text("cpu/" + std::string(100'000, ',') + "/");
 }
 
-// Names with one letter wrong: an error that names something near, or another event.
-TEST(RandomText, names_with_a_slip_are_understood_or_refused) {
+// Names with one wrong letter: an error that suggests similar names, or another event.
+TEST(RandomText, misspelled_names_are_parsed_or_refused) {
   std::mt19937 random(7);
   const auto entries = catalog(Reach::wide, {"/nowhere", "hsw"});
   for (int i = 0; i < 300; ++i) {

@@ -1,4 +1,4 @@
-// Codes: perf's rNNN, and what manuals and HPCTool write into IA32_PERFEVTSELx.
+// Parses event codes: perf's rNNN, and values of IA32_PERFEVTSELx as in manuals and HPCTool.
 #include <fmt/format.h>
 
 #include "tally/core/base/parse_text.hpp"
@@ -18,7 +18,7 @@ bool is_hexadecimal(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
 
-// The digits of a code; nothing where the text is none.
+// The digits of a code; nothing if the text is not a code.
 std::optional<std::string_view> digits_of(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) return text.substr(2);
   if (text.size() >= 2 && text.front() == 'r' && is_hexadecimal(text.substr(1))) return text.substr(1);
@@ -29,7 +29,7 @@ std::optional<std::string_view> digits_of(std::string_view text) {
   return std::nullopt;
 }
 
-// A bit that must not be counted with: cleared, the rest is a code that can be asked for.
+// Rejects bits that tally must control itself; the hint has the code without them.
 std::optional<Error> refused_bits(std::string_view text, const EventSelect& select) {
   const auto without = [&](EventSelect cleared, auto change) {
     change(cleared);
@@ -71,7 +71,7 @@ std::vector<std::string> notes_of(std::string_view text, const EventSelect& sele
   return notes;
 }
 
-// The same code where it is a program of this machine's own processor, if that is another maker's.
+// A note on what the code means on this machine's own processor, if that is AMD's.
 std::optional<std::string> note_of_own_processor(std::string_view text, const Encoding& encoding,
                                                  const Sources& sources) {
   Encoding there = encoding;

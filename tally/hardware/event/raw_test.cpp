@@ -1,4 +1,4 @@
-// Codes as perf, the manuals and HPCTool write them.
+// Tests codes in the notation of perf, the manuals and HPCTool.
 #include <gtest/gtest.h>
 
 #include "tally/hardware/event/codes.hpp"
@@ -87,7 +87,7 @@ TEST(Codes, pin_control_and_any_thread_are_refused_by_name) {
   EXPECT_FALSE(parse("0x10000004100C4", nowhere));
 }
 
-TEST(Codes, a_mode_is_said_once) {
+TEST(Codes, a_mode_is_stated_once) {
   EXPECT_TRUE(parse("0x4100C4:u", nowhere));
   EXPECT_FALSE(parse("0x4100C4:k", nowhere));
   EXPECT_EQ(parse("0x4000C4:k", nowhere)->mode, Mode::kernel);
@@ -99,7 +99,7 @@ TEST(Codes, say_what_they_are_counted_as) {
   EXPECT_EQ(counted_as(*parse("r01c2", nowhere)), "");
 }
 
-TEST(Codes, on_another_makers_processor_the_reader_is_told) {
+TEST(Codes, a_note_reports_another_vendors_processor) {
   const auto event = parse("r00c4", on_zen);
   ASSERT_EQ(event->notes.size(), 1u);
   EXPECT_NE(event->notes[0].find("RETIRED_TAKEN_BRANCH_INSTRUCTIONS"), std::string::npos) << event->notes[0];
@@ -111,7 +111,7 @@ TEST(Codes, on_another_makers_processor_the_reader_is_told) {
   EXPECT_NE(there->notes[0].find("(AMD's) it is RETIRED_TAKEN"), std::string::npos) << there->notes[0];
 }
 
-TEST(Codes, what_is_no_code_is_told) {
+TEST(Codes, invalid_codes_are_reported) {
   for (const char* text : {"0x", "0xg", "0x1g", "0x4100C4:", "0x11223344556677889", "r", "r00c4:q"}) {
     EXPECT_FALSE(parse(text, nowhere)) << text;
   }

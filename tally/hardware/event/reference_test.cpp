@@ -1,4 +1,4 @@
-// docs/reference/events.md has every name of the tables, and no name that is not there.
+// Tests that docs/reference/events.md lists exactly the names of the tables.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ std::vector<std::string> rows_of_apple() {
   return rows;
 }
 
-// The rows below a heading, without the two that head the table.
+// The table rows below a heading, without the table's two header rows.
 std::string rows_below(const std::string& heading) {
   std::ifstream page(TALLY_EVENTS_REFERENCE);
   std::vector<std::string> rows;

@@ -1,4 +1,4 @@
-// Where names of events come from, besides the tables in here.
+// The sources of event names that are not built in.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,22 @@ namespace tally::event {
 
 struct GivenTable;
 
-/// The machine whose names are meant.
+/// The machine whose event names are used.
 struct Sources {
-  std::string root = "/";              ///< where its sys/ lies
-  std::optional<std::string> own_pmu;  ///< libpfm4's name of its processor's PMU; nothing: libpfm4 looks by itself
-  bool others = true;                  ///< look into the tables of all other processors, too
-  bool suggest_others = true;          ///< for what was meant by an unknown name, too: 300 million instructions more
-  /// Of its processor, where libpfm4 has no table for it; nothing: CPUID is asked.
+  std::string root = "/";              ///< the directory that contains its sys/
+  std::optional<std::string> own_pmu;  ///< libpfm4's name of its processor's PMU; nothing: libpfm4 detects it
+  bool others = true;                  ///< also search the tables of all other processors
+  bool suggest_others = true;          ///< also for suggestions for an unknown name: costs 300 million instructions
+  /// Family of its processor if libpfm4 has no table for it; nothing: from CPUID.
   std::optional<Family> own_family{};
-  const GivenTable* given = nullptr;  ///< a table that the user gave: its names come before all but the generic ones
+  const GivenTable* given = nullptr;  ///< a table from the user: only generic names precede its names
 };
 
-/// libpfm4's table for the processor of this machine; null where it has none.
+/// libpfm4's table for this machine's processor; null if it has none.
 const pfm::Pmu* own_pmu(const Sources& sources);
 
-/// Whose codes the processor of this machine takes, AMD's also where libpfm4 has no table for it: its tables end with
-/// the year they were made in. Family::none where neither tells.
+/// The family of this machine's processor. Detects AMD by CPUID, because libpfm4 lacks tables for processors newer than
+/// itself. Family::none if unknown.
 Family own_family(const Sources& sources);
 
 }  // namespace tally::event

@@ -14,13 +14,13 @@
 namespace tally::event {
 namespace {
 
-// Comparing is quadratic in the length of a name, and nobody mistypes a page.
+// Comparing is quadratic in the length of a name; longer texts are not misspelled names.
 constexpr std::size_t longest_compared = 100;
 
-/// Names with their lower case, by which they are compared: makers differ in it.
+/// Names with their lower-case forms. Comparisons ignore case because vendors differ in it.
 class Candidates {
  public:
-  /// `prefix` is what has to stand in front of the name, and is left out by those who type it wrongly.
+  /// `prefix` must precede the name in an event, but users often omit it.
   void add(std::string_view name, std::string_view prefix = "") {
     std::string small = lower(name);
     if (name.empty() || !seen_.insert(small).second) return;
@@ -28,7 +28,7 @@ class Candidates {
     small_.push_back(std::move(small));
   }
 
-  /// Spelled as their source does.
+  /// The nearest names, in the spelling of their source.
   std::vector<std::string> nearest(std::string_view text) const {
     std::vector<std::string> found;
     for (const std::string& one : tally::nearest(lower(text), small_)) {
@@ -43,7 +43,7 @@ class Candidates {
   std::set<std::string> seen_;
 };
 
-// What this machine has, by how near it is to the user: this project's names, the kernel's, this processor's.
+// The names of this machine, most relevant first: tally's, the kernel's, this processor's.
 Candidates candidates(const Sources& sources) {
   Candidates all;
   for (const Definition& line : event::all()) all.add(line.name);
@@ -69,7 +69,7 @@ Candidates apple_candidates() {
   return all;
 }
 
-// The same on every machine, and some ten thousand.
+// All vendor names, some ten thousand. They are the same on every machine.
 const Candidates& of_all_processors() {
   static const Candidates all = [] {
     Candidates made;
@@ -81,7 +81,7 @@ const Candidates& of_all_processors() {
   return all;
 }
 
-// What this machine has goes first; the whole text before its first part: "UOPS_RETIRED:ALL" is a name.
+// Searches this machine's names first. Compares the whole text before its first part: "UOPS_RETIRED:ALL" is a name.
 std::vector<std::string> nearest_names(std::string_view text, const Sources& sources) {
   const Candidates here = candidates(sources);
   const Candidates apple = apple_candidates();
@@ -100,8 +100,8 @@ std::vector<std::string> nearest_names(std::string_view text, const Sources& sou
   return {};
 }
 
-// Groups of the kernel's tracepoints (include/trace/events and arch/x86/include/asm/trace, TRACE_SYSTEM, Linux 6.18)
-// that no processor's event or unit is called like.
+// The kernel's tracepoint groups (include/trace/events and arch/x86/include/asm/trace, TRACE_SYSTEM, Linux 6.18) whose
+// names are not also the name of a processor's event or unit.
 constexpr std::string_view trace_systems =
     " alarmtimer asoc block bpf_trace bpf_test_run bridge btrfs cgroup clk cma compaction "
     "context_tracking cpuhp csd damon devfreq devlink dma dma_fence drm error_report exceptions ext4 "
@@ -114,8 +114,8 @@ constexpr std::string_view trace_systems =
     "thp timer timer_migration timestamp tlb udp ufs v4l2 vb2 virtio_gpu vmalloc vmscan vsyscall wbt "
     "workqueue writeback x86_fpu xdp xen xfs xhci-hcd ";
 
-// "sched:sched_switch": of a machine's own groups, where their names can be read, which is root's right on most
-// machines; of the usual ones in any case.
+// Whether the text is a tracepoint, such as "sched:sched_switch": of the usual groups, or of this machine's, which on
+// most machines only root can read.
 bool is_tracepoint(std::string_view text, const Sources& sources) {
   const auto parts = split(text, ':');
   if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) return false;

@@ -1,4 +1,4 @@
-// What may have been meant by a name that nobody knows.
+// Suggests names for an unknown event.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tally::event {
 
-/// bad_usage, with the names of all sources that are nearest. Cost: some ten thousand comparisons.
+/// A bad_usage error with the most similar names of all sources. Cost: some ten thousand comparisons.
 Error unknown_event(std::string_view text, const Sources& sources);
 
 }  // namespace tally::event

@@ -19,7 +19,7 @@ constexpr Per each(Id of) { return {of, false}; }
 constexpr bool yes = true;
 constexpr bool no = false;
 
-// How the engine computes events from its numbers.
+// Functions that compute events from the engine's counts.
 using channel::Totals;
 using M = channel::ModelValues;
 using Level = channel::ModelLevelCounts;
@@ -64,19 +64,19 @@ std::uint64_t load_hits(const Totals&, const M& models) {
 std::uint64_t branch_misses(const Totals&, const M& m) {
   return m.conditional_misses + m.indirect_misses + m.return_misses;
 }
-// An access that misses anything is one miss.
+// An access across two lines that misses both is one miss.
 std::uint64_t l1d_load_misses(const Totals&, const M& m) { return m.l1d.load_misses - m.l1d_across.load_misses; }
 std::uint64_t l1d_store_misses(const Totals&, const M& m) { return m.l1d.store_misses - m.l1d_across.store_misses; }
 std::uint64_t l1_load_hits(const Totals& t, const M& m) { return of(t, channel::loads) - l1d_load_misses(t, m); }
 
-// An event that the kernel counts itself, by its number.
+// An event that the kernel counts, by its number.
 constexpr Definition kernels(std::uint32_t number, Definition event) {
   event.kernel_number = number;
   return event;
 }
 
-// One more event is one more line here and one more name in Id. Instruction fetches are counted as cachegrind does: one
-// for each instruction, which what follows in the same line finds there.
+// To add an event, add a line here and a name in Id. Instruction fetches are counted as in cachegrind: one per
+// instruction; the later instructions of a cache line hit.
 constexpr Definition table[] = {
     {Id::instructions, "instructions", hw, n, yes, none, "retired instructions; a REP string instruction is one",
      counted<channel::instructions>},

@@ -1,4 +1,4 @@
-// The generic events: what may be asked for by the same name on every machine.
+// The generic events: the event names that are the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ModelValues;
 
 namespace tally::event {
 
-/// What is counted. The order is that of the table, and of the default table of `tally stat`.
+/// The generic events, in the order of the table and of `tally stat`'s default output.
 enum class Id {
   instructions,
   branches,
@@ -81,65 +81,65 @@ enum class Id {
   system_time,
   duration_time,
   tsc,
-  code,  ///< an event of a PMU that has no name here: its encoding says what it is. Always the last.
+  code,  ///< an event of a PMU without a generic name, identified by its encoding. Always the last.
 };
 
-/// Who counts an event.
+/// What determines an event's count.
 enum class Kind {
-  hardware,            ///< the processor, or what stands in for it; follows from the program and the architecture
-  microarchitectural,  ///< the processor; depends on how it is made: only a PMU knows it, or a model of a machine
-  software,            ///< the kernel's own bookkeeping, and the clocks
+  hardware,            ///< the program and the architecture; counted by the processor or the engine
+  microarchitectural,  ///< the processor's design: only a PMU or a machine model can count it
+  software,            ///< the kernel's accounting and the clocks
 };
 
-/// Whether events of this kind have a user and a kernel side.
+/// Whether events of this kind are counted by mode.
 constexpr bool has_modes(Kind kind) { return kind != Kind::software; }
 
-/// What an event is compared with.
+/// The event that an event is compared with.
 struct Per {
   Id id;
-  bool share;  ///< true: its counts are some of the other's; false: so many for each of the other
+  bool share;  ///< true: the event is a subset of the other; false: a rate per other event
 };
 
-/// The part of a simulated machine that counts an event.
+/// The part of a machine model that counts an event.
 enum class Part { none, predictor, l1i, l1d, l2, last_level, data_tlb, instruction_tlb, core };
 
-/// What an event is in the engine's numbers: the program's, and the models'. Without signs: what a
-/// program has written over may be too much for a sum.
+/// Computes an event from the engine's and the models' counts. Unsigned: counts that a program has overwritten may
+/// overflow a sum.
 using Value = std::uint64_t (*)(const channel::Totals&, const channel::ModelValues&);
 
-/// One event: a line of the table.
+/// A row of the table.
 struct Definition {
   Id id;
   std::string_view name;
   Kind kind;
   Unit unit;
   bool in_default_set;
-  std::optional<Per> per;  ///< what it is compared with in the table's `per` column
-  std::string_view what;   ///< what one count of it means
-  Value value = nullptr;   ///< by the engine; nothing: it does not count it, or needs more than numbers
-  Part part = Part::none;  ///< of the simulated machine; none: follows from the program, or is not modelled
+  std::optional<Per> per;  ///< what the table's `per` column compares it with
+  std::string_view what;   ///< what it counts
+  Value value = nullptr;   ///< computed by the engine; null: not counted, or not from counts alone
+  Part part = Part::none;  ///< of the machine model; none: architectural, or not modelled
   std::optional<std::uint32_t> kernel_number =
       {};  ///< of the kernel's own events: PERF_COUNT_SW_… (linux/perf_event.h)
 };
 
-/// All events that have a name, in the order of Id: every one but Id::code.
+/// All generic events in the order of Id, without Id::code.
 std::span<const Definition> all();
 
-/// The line of one event.
+/// The row of an event.
 const Definition& definition(Id id);
 
-/// The event of this name, upper and lower case alike: nothing where the table has none.
+/// Finds a generic event by name, ignoring case.
 std::optional<Id> find(std::string_view name);
 
-/// Another name for an event of the table.
+/// An alias of a generic event.
 struct Alias {
   std::string_view name;
   Id id;
-  std::string_view of;  ///< whose word it is: "perf", "PAPI", "libpfm4"
+  std::string_view of;  ///< where the name is from: "perf", "PAPI", "libpfm4"
 };
 
-/// The names that other tools have for events of the table. Only true synonyms: what counts something slightly
-/// different elsewhere is not in here.
+/// The aliases of other tools. Only true synonyms: names that count something slightly different elsewhere are
+/// excluded.
 std::span<const Alias> aliases();
 
 }  // namespace tally::event

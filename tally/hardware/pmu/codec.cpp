@@ -15,7 +15,7 @@ bool in_version(int since, int until, std::optional<int> version) {
   return !version || (since <= *version && *version <= until);
 }
 
-// Names that differ only in case, or in - against _, are one.
+// Normalizes a name: ignores case, and - versus _.
 std::string plain(std::string_view text) {
   std::string word(text);
   for (char& c : word) {
@@ -25,12 +25,12 @@ std::string plain(std::string_view text) {
   return word;
 }
 
-/// What a request names: a field, or some neighbours of a field that is repeated bit by bit.
+/// What a request names: a field, or some adjacent repetitions of a one-bit field.
 struct Part {
   std::string name;
   int width = 1;
   std::uint64_t mask = 0;
-  const Slot slot;  // the field, or the lowest of the neighbours
+  const Slot slot;  // the field, or the lowest of the repetitions
   bool is_run = false;
 
   std::uint64_t insert_into(std::uint64_t bits, std::uint64_t content) const {
@@ -41,7 +41,7 @@ struct Part {
 
 Part part_of(const Slot& slot) { return {slot.name(), total_width(*slot.field), slot.mask(), slot, false}; }
 
-// "EN7..0", as layouts show it, or less of it: "EN3..2". Nothing where there are none.
+// Finds a run, "EN7..0" as in layouts, or a part of it, "EN3..2". Nothing if there is none.
 std::optional<Part> find_run(const Place& place, std::optional<int> version, const std::string& word) {
   const std::size_t dots = word.find("..");
   if (dots == std::string::npos) return std::nullopt;
@@ -108,7 +108,7 @@ Result<std::uint64_t> content_of(const Part& part, const std::optional<std::stri
   return *number;
 }
 
-// Counters end at 2^width: what a sampling tool loads is so much below it.
+// Counters overflow at 2^width: sampling tools load a value below it by the period.
 std::string counter_reading(std::uint64_t count, int width) {
   if (count == 0 || width >= 64) return fmt::format("{}", count);
   const std::uint64_t left = low_ones(width) - count + 1;
@@ -187,7 +187,7 @@ std::optional<std::uint64_t> parse_signed(std::string_view text, int width) {
   const bool negative = text.starts_with('-');
   const auto number = parse_number(negative ? text.substr(1) : text);
   if (!number || *number > low_ones(width)) return std::nullopt;
-  // A flag is no number.
+  // A flag cannot be negative.
   if (negative && width == 1) return std::nullopt;
   return negative ? (~*number + 1) & low_ones(width) : *number;
 }

@@ -34,7 +34,7 @@ constexpr std::uint32_t bits_of(std::uint32_t value, int msb, int lsb) {
 
 constexpr bool bit_of(std::uint32_t value, int bit) { return ((value >> bit) & 1) != 0; }
 
-// The characters of registers, four each, lowest byte first.
+// The characters in registers, four each, lowest byte first.
 std::string characters(std::initializer_list<std::uint32_t> registers) {
   std::string text;
   for (const std::uint32_t value : registers) {
@@ -56,7 +56,7 @@ std::string brand_of(const CpuidReader& read) {
   return trimmed(printable(text.substr(0, text.find('\0'))));
 }
 
-// Signatures of leaf 40000000H, from the documents of each hypervisor.
+// Signatures of leaf 40000000H, from the hypervisors' documentation.
 std::string hypervisor_name(const std::string& signature) {
   static constexpr std::pair<std::string_view, std::string_view> known[] = {
       {"KVMKVMKVM", "KVM"},           {"Microsoft Hv", "Hyper-V"},    {"VMwareVMware", "VMware"},
@@ -70,8 +70,8 @@ std::string hypervisor_name(const std::string& signature) {
   return signature;
 }
 
-// SDM vol. 2A, CPUID, leaf 01H: the extended family counts only after family 15, the extended model after 6 and 15.
-// AMD's manual says the same of 15, and its processors never have 6 with an extended model.
+// SDM vol. 2A, CPUID, leaf 01H: the extended family applies only to family 15, the extended model to 6 and 15. AMD's
+// manual says the same for 15; AMD processors never have family 6 with an extended model.
 void read_signature(std::uint32_t eax, Processor& processor) {
   const auto family = static_cast<int>(bits_of(eax, 11, 8));
   const auto model = static_cast<int>(bits_of(eax, 7, 4));
@@ -85,14 +85,14 @@ bool follows_amd(const Processor& processor) {
   return processor.vendor == "AuthenticAMD" || processor.vendor == "HygonGenuine";
 }
 
-// "Intel(R) Xeon(R) CPU E5-1620 v3 @ 3.50GHz"; nothing where the brand names no frequency.
+// "Intel(R) Xeon(R) CPU E5-1620 v3 @ 3.50GHz"; nothing if the brand contains no frequency.
 std::optional<Frequency> frequency_in(const std::string& brand) {
   const std::size_t at = brand.rfind("@ ");
   if (at == std::string::npos) return std::nullopt;
   double number = 0;
   const char* const end = brand.data() + brand.size();
-  const auto [behind, error] = std::from_chars(brand.data() + at + 2, end, number);
-  const std::string_view unit(behind, static_cast<std::size_t>(end - behind));
+  const auto [unit_begin, error] = std::from_chars(brand.data() + at + 2, end, number);
+  const std::string_view unit(unit_begin, static_cast<std::size_t>(end - unit_begin));
   const double scale = unit == "GHz" ? 1e9 : unit == "MHz" ? 1e6 : 0;
   if (error != std::errc{} || !(number > 0) || number > 1e6 || scale == 0) return std::nullopt;
   return Frequency{static_cast<std::uint64_t>(std::llround(number * scale)), "the brand string"};
@@ -114,7 +114,7 @@ void read_frequencies(const CpuidReader& read, Processor& processor) {
 }
 
 // AMD APM vol. 3, CPUID 8000_0001H:ECX[23] and 8000_0022H: 4 counters without the core extension, 6 with it, and with
-// PerfMonV2 as many as EBX says.
+// PerfMonV2 the number in EBX.
 void read_amd_counters(const CpuidReader& read, Processor& processor) {
   const bool core_extension = processor.highest_extended_leaf >= 0x8000'0001 && bit_of(read(0x8000'0001, 0).ecx, 23);
   processor.amd_perfmon = core_extension ? 1 : 0;

@@ -33,7 +33,7 @@ void add_brand(Dump& dump, std::string brand) {
   dump[{0x8000'0000, 0}].eax = std::max(dump[{0x8000'0000, 0}].eax, 0x8000'0008U);
 }
 
-// The machine of the RDPMC article, as PCM prints it there: family 6, model 63, version 3, 4 counters and 3 fixed ones
+// The machine of the RDPMC article, as printed there by PCM: family 6, model 63, version 3, 4 counters and 3 fixed ones
 // of 48 bits, 3.5 GHz.
 Dump haswell() {
   Dump dump;
@@ -61,7 +61,7 @@ TEST(Cpuid, the_processor_of_the_rdpmc_article) {
 }
 
 TEST(Cpuid, a_set_bit_means_that_the_event_is_missing) {
-  // Six of seven events valid, and of these branches (bit 5) reported missing.
+  // Six of seven events valid; branches (bit 5) reported missing.
   const auto perfmon = decode_architectural_perfmon({0x0630'0402, 0x20, 0, 0x603});
   ASSERT_EQ(perfmon.events.size(), 13U);
   EXPECT_TRUE(perfmon.events[0].available);
@@ -72,11 +72,11 @@ TEST(Cpuid, a_set_bit_means_that_the_event_is_missing) {
 }
 
 TEST(Cpuid, fixed_counters_need_not_be_contiguous) {
-  // Version 5: counters 0 to 2 counted by EDX, and 4 named by ECX only.
+  // Version 5: EDX counts fixed counters 0 to 2; only ECX names number 4.
   const auto perfmon = decode_architectural_perfmon({0x0830'0805, 0, 0x10, 0x8603});
   EXPECT_EQ(perfmon.fixed_counters, 0b10111U);
   EXPECT_TRUE(perfmon.any_thread_deprecated);
-  // Before version 5 ECX says nothing.
+  // Before version 5, ECX is reserved.
   EXPECT_EQ(decode_architectural_perfmon({0x0830'0804, 0, 0x10, 0x603}).fixed_counters, 0b111U);
 }
 

@@ -12,9 +12,9 @@ namespace tally::pmu {
 namespace {
 
 constexpr int bits_in_row = 32;
-constexpr std::size_t longest_upright = 10;  // letters of a name that stands upright; more are cut off
+constexpr std::size_t longest_vertical = 10;  // length of a vertical name; longer names are cut
 
-// A box of neighbouring bits: a field, repetitions of a one-bit field together, or bits in no field.
+// A box of adjacent bits: a field, all repetitions of a one-bit field, or bits in no field.
 struct Box {
   int lsb = 0;
   int msb = 0;
@@ -34,7 +34,7 @@ std::vector<Box> boxes(const Value& value) {
   std::vector<Box> found;
   for (const Slot& slot : slots(*value.place.reg, value.version)) {
     const Field& field = *slot.field;
-    // Nobody reads 32 names: a run is one box, where its name fits in.
+    // A run is one box if its name fits: 32 names would be unreadable.
     if (is_run(field) && run_name(field).size() < static_cast<std::size_t>(field.count) * 2) {
       if (slot.index != 0) continue;
       found.push_back({field.lsb, field.lsb + field.count - 1, run_name(field)});
@@ -49,7 +49,7 @@ std::vector<Box> boxes(const Value& value) {
   return found;
 }
 
-// The boxes of bits top to bottom, highest first, with the gaps between them; a box that crosses the border is cut.
+// The boxes of bits top to bottom, highest first, including gaps; cuts boxes at the row's border.
 std::vector<Box> row_boxes(const std::vector<Box>& all, int bottom, int top) {
   std::vector<Box> row;
   int next = bottom;
@@ -84,16 +84,16 @@ std::string border(const std::vector<Box>& row, const Pen& pen, std::string_view
   return text + "\n";
 }
 
-// The names that are wider than their box, letter below letter, under its middle.
-std::string upright_names(const std::vector<Box>& row) {
+// Draws names that are wider than their box vertically, under its middle.
+std::string vertical_names(const std::vector<Box>& row) {
   std::string text;
-  for (std::size_t letter = 0; letter < longest_upright; ++letter) {
+  for (std::size_t letter = 0; letter < longest_vertical; ++letter) {
     std::string line;
     for (const Box& box : row) {
       const auto inside = static_cast<std::size_t>((box.msb - box.lsb + 1) * 2 - 1);
-      const bool stands = box.name.size() > inside || (inside == 1 && !box.name.empty());
+      const bool is_vertical = box.name.size() > inside || (inside == 1 && !box.name.empty());
       std::string cell(inside + 1, ' ');
-      if (stands && letter < box.name.size()) cell[inside / 2] = box.name[letter];
+      if (is_vertical && letter < box.name.size()) cell[inside / 2] = box.name[letter];
       line += cell;
     }
     const std::size_t end = line.find_last_not_of(' ');
@@ -141,7 +141,7 @@ std::string draw(const Value& value, Lines lines, bool layout) {
     text += " " + border(row, pen, pen.top_left, pen.top, pen.top_right, false);
     text += " " + bit_line(value, row, pen, layout);
     text += " " + border(row, pen, pen.bottom_left, pen.bottom, pen.bottom_right, true);
-    text += upright_names(row);
+    text += vertical_names(row);
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// A register as a picture: its bits in boxes, one box per field.
+// Draws a register as a diagram of bits, one box per field.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace tally::pmu {
 
-/// How the picture is drawn.
+/// The characters of the diagram.
 enum class Lines {
   unicode,  ///< box-drawing characters
   ascii,    ///< + - |
 };
 
-/// The value's bits under their numbers, and the fields' names below them: 32 bits a row, at most 68 characters wide.
-/// Bits in no field are shown as `.` where they are 0. The upper row is left out where no bit of it is set. `layout`
-/// shows no bits, only where the fields are.
+/// Draws the bits under their numbers, and the field names below: 32 bits a row, at most 68 characters wide. Zero bits
+/// outside of fields are `.`. Omits the upper row if none of its bits is set. `layout` shows only the positions of the
+/// fields, no bits.
 std::string draw(const Value& value, Lines lines = Lines::unicode, bool layout = false);
 
 }  // namespace tally::pmu

@@ -12,7 +12,7 @@
 namespace tally::pmu {
 namespace {
 
-// The name without what people leave out: "IA32_PERFEVTSEL0" and "perfevtsel0" are one.
+// The name without optional parts: "IA32_PERFEVTSEL0" and "perfevtsel0" are equal.
 std::string short_name(std::string_view name) {
   std::string small = lower(name);
   for (const std::string_view prefix : {"ia32_", "msr_"}) {
@@ -30,7 +30,7 @@ std::string with_index(std::string_view name, int index) {
   return fmt::format("{}{}{}", name.substr(0, at), index, name.substr(at + 1));
 }
 
-// The name in the table, then its other names.
+// The name in the table, then its aliases.
 std::vector<std::string> all_names(const Place& place) {
   std::vector<std::string> names{name(place)};
   for (const std::string& alias : split(place.reg->aliases, ' ')) {
@@ -48,12 +48,12 @@ bool is_msr_at(const Place& place, std::uint64_t number) {
   return number_of(place) == number || (place.reg->other_number != 0 && place.reg->other_number == number);
 }
 
-// A register with all that it may be asked for by, in lower case.
+// A register with all its names, in lower case.
 struct Entry {
   Place place;
-  std::vector<std::string> names;    // as all_names() has them, for people
+  std::vector<std::string> names;    // from all_names(), for display
   std::vector<std::string> full;     // the same, in lower case
-  std::vector<std::string> shorter;  // and without what is left out
+  std::vector<std::string> shorter;  // also without optional parts
   std::string address;
 };
 
@@ -72,13 +72,13 @@ std::vector<Entry> make_index() {
   return made;
 }
 
-// All registers of all models, in the order of models(). Made once: a lookup goes through a thousand names.
+// All registers of all models, in the order of models(). Built once, because a lookup compares a thousand names.
 const std::vector<Entry>& every_entry() {
   static const std::vector<Entry> all = make_index();
   return all;
 }
 
-// The entries of one model; of all where it is null.
+// The entries of one model; of all if it is null.
 std::span<const Entry> entries(const Model* model) {
   const std::vector<Entry>& all = every_entry();
   if (!model) return all;
@@ -91,24 +91,24 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Hexadecimal as the manuals write MSR numbers: "38DH", "0C1H", "C0010200H".
+// Hexadecimal in the manuals' notation of MSR numbers: "38DH", "0C1H", "C0010200H".
 std::string manual_hex(std::uint64_t number) {
   const std::string digits = fmt::format("{:X}", number);
   return (digits.front() > '9' && digits.size() < 4 ? "0" : "") + digits + "H";
 }
 
-// Every way of writing a name, and the name as people are told it.
-struct Ways {
-  std::vector<std::string> ways;
-  std::map<std::string, std::string> told;
+// All spellings of the names, and the spelling to display for each.
+struct Spellings {
+  std::vector<std::string> spellings;
+  std::map<std::string, std::string> display_names;
 };
 
-Ways make_ways(const Model* model) {
-  Ways made;
+Spellings make_spellings(const Model* model) {
+  Spellings made;
   for (const Entry& entry : entries(model)) {
     for (std::size_t i = 0; i < entry.names.size(); ++i) {
-      for (const std::string& way : {entry.shorter[i], entry.full[i]}) {
-        if (made.told.emplace(way, entry.names[i]).second) made.ways.push_back(way);
+      for (const std::string& spelling : {entry.shorter[i], entry.full[i]}) {
+        if (made.display_names.emplace(spelling, entry.names[i]).second) made.spellings.push_back(spelling);
       }
     }
   }
@@ -116,12 +116,12 @@ Ways make_ways(const Model* model) {
 }
 
 std::vector<std::string> near_names(const std::string& word, const Model* model) {
-  static const Ways of_all = make_ways(nullptr);
-  const Ways of_one = model ? make_ways(model) : Ways{};
-  const Ways& known = model ? of_one : of_all;
+  static const Spellings of_all = make_spellings(nullptr);
+  const Spellings of_one = model ? make_spellings(model) : Spellings{};
+  const Spellings& known = model ? of_one : of_all;
   std::vector<std::string> near;
-  for (const std::string& way : nearest(word, known.ways, 5)) {
-    const std::string& one = known.told.at(way);
+  for (const std::string& spelling : nearest(word, known.spellings, 5)) {
+    const std::string& one = known.display_names.at(spelling);
     if (near.size() < 3 && !has(near, one)) near.push_back(one);
   }
   return near;
@@ -131,7 +131,7 @@ Error unknown_register(std::string_view text, const Model* model) {
   Error error{Code::bad_usage, fmt::format("no register is called '{}'", printable(text)), "", 0};
   if (parse_number(text)) error.message = fmt::format("no register has the number {}", text);
   std::vector<std::string> near = near_names(short_name(text), model);
-  // "186" is decimal, and "38D" nothing; who writes them without a sign means the manual's 186H and 38DH.
+  // "186" is decimal and "38D" is no number, but users may mean the manual's 186H and 38DH.
   if (const auto hexadecimal = parse_number(std::string(text) + "H")) {
     for (const Entry& entry : entries(model)) {
       if (is_msr_at(entry.place, *hexadecimal)) near = {fmt::format("{}H ({})", text, entry.names.front())};
@@ -141,7 +141,7 @@ Error unknown_register(std::string_view text, const Model* model) {
   return error;
 }
 
-// A pattern with * for any text and ? for any character.
+// Matches a pattern with * for any text and ? for any character.
 bool glob(std::string_view pattern, std::string_view text) {
   std::size_t at = 0, in = 0, star = std::string_view::npos, mark = 0;
   while (at < text.size()) {
@@ -168,7 +168,7 @@ bool matches(std::string_view pattern, std::string_view text) {
   return glob(pattern, small);
 }
 
-// "m1" in "Apple M1".
+// Whether a word occurs in a text: "m1" in "Apple M1".
 bool has_word(std::string_view text, std::string_view word) {
   const auto words = split(lower(text), ' ');
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -234,7 +234,7 @@ Result<Place> find_register(std::string_view text, const Model* model) {
   const auto number = parse_number(text);
   std::optional<Place> shortened;
   for (const Entry& entry : entries(model)) {
-    // A full name goes before a shortened one: PMC0 is Apple's, and Intel's IA32_PMC0 has it in its name.
+    // A full name precedes a shortened one: PMC0 is Apple's, but is also short for Intel's IA32_PMC0.
     if (has(entry.full, full)) return entry.place;
     if (number && is_msr_at(entry.place, *number)) return entry.place;
     if (entry.place.reg->space == Space::system_register && entry.address == full) return entry.place;
@@ -261,7 +261,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::string digits;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const bool separator = text[at] == '_' || text[at] == '\'';
-    // Only between digits: "_1" and "1_" are names, or mistakes.
+    // Only between digits: "_1" and "1_" are not numbers.
     if (separator && at > 0 && at + 1 < text.size()) continue;
     digits += text[at];
   }
@@ -270,7 +270,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
     base = 16;
     digits.erase(0, 2);
   } else if (digits.ends_with('h') || digits.ends_with('H')) {
-    // Before 0b: 0B1H is hexadecimal. The manuals' leading zero in front of a letter may be missing.
+    // Checked before 0b: 0B1H is hexadecimal. The manuals' leading zero before a letter is optional.
     base = 16;
     digits.pop_back();
   } else if (digits.starts_with("0b") || digits.starts_with("0B")) {

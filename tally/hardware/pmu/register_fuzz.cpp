@@ -1,4 +1,4 @@
-// libFuzzer's way in; ./dev fuzz runs it.
+// The libFuzzer target for register requests; run it with ./dev fuzz.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -6,7 +6,7 @@
 #include "tally/hardware/pmu/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // Longer texts are no other texts.
+  // Longer texts test nothing more.
   if (size <= 400) (void)tally::pmu::check_any_text({reinterpret_cast<const char*>(data), size});
   return 0;
 }

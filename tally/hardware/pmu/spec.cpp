@@ -18,7 +18,7 @@ std::string upper(std::string_view text) {
   return big;
 }
 
-// "CPUID.0AH", "CPUID.23H.1"; nothing where the text names no leaf as a whole.
+// "CPUID.0AH", "CPUID.23H.1"; nothing if the text does not name a whole leaf.
 std::optional<std::uint64_t> leaf_named(std::string_view text) {
   const std::string name = upper(text);
   if (!name.starts_with("CPUID.") || name.find(':') != std::string::npos) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<std::uint64_t> leaf_named(std::string_view text) {
   return cpuid_output(static_cast<std::uint32_t>(*leaf), static_cast<std::uint32_t>(*subleaf), 0);
 }
 
-// Where the name of the register ends. Some names hold a colon themselves: "CPUID.0AH:EAX", "RDPMC:ECX".
+// Finds the end of the register's name. Some names contain a colon: "CPUID.0AH:EAX", "RDPMC:ECX".
 std::size_t end_of_name(std::string_view text) {
   const std::size_t end = std::min(text.find_first_of(":="), text.size());
   if (end == text.size() || text[end] == '=') return end;

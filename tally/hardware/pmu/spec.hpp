@@ -1,4 +1,4 @@
-// What `tally register` is asked: text → a register and what to do with it.
+// Parses the arguments of `tally register`: a register, and optionally a value or fields.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace tally::pmu {
 
-/// What a request names: one register, or the four outputs of a leaf of CPUID.
+/// A request: one register, or the four outputs of a CPUID leaf.
 struct Request {
-  std::vector<Value> values;          ///< one; for a leaf those of its outputs that have a table
-  bool has_value = false;             ///< false: only the layout is asked for, or this machine's leaf
-  bool encoded = false;               ///< the value was made from fields
-  std::optional<std::uint64_t> leaf;  ///< a leaf of CPUID was named: its number and sub-leaf as in cpuid_output()
+  std::vector<Value> values;          ///< one; for a leaf, its outputs that have a table
+  bool has_value = false;             ///< false: show the layout, or this machine's leaf
+  bool encoded = false;               ///< the value was encoded from fields
+  std::optional<std::uint64_t> leaf;  ///< a CPUID leaf: its number and sub-leaf as in cpuid_output()
 };
 
-/// What limits the search for a register and its fields.
+/// Limits the search for a register and its fields.
 struct Choice {
   const Model* model = nullptr;     ///< null: all
   std::optional<int> version = {};  ///< of `model`
@@ -36,10 +36,10 @@ struct Choice {
 /// Errors: bad_usage, with what is wrong and what it may have been meant to be.
 Result<Request> parse_request(std::string_view text, const Choice& choice = {});
 
-/// The register that a request names; for a leaf of CPUID its first output. Errors: as parse_request().
+/// The register that a request names; for a CPUID leaf, its first output. Errors: as parse_request().
 Result<Place> register_named(std::string_view text, const Choice& choice = {});
 
-/// The same request with the outputs of a leaf as this machine gave them, EAX to EDX.
+/// The same request with the outputs of a leaf from this machine, EAX to EDX.
 Request with_leaf(Request request, const std::uint32_t (&outputs)[4]);
 
 }  // namespace tally::pmu

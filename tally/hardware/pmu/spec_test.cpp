@@ -16,7 +16,7 @@ std::uint64_t bits(const std::string& text) {
   return request ? request->values.front().bits : 0;
 }
 
-// "message | hint" of a request that is refused.
+// "message | hint" of a refused request.
 std::string refusal(const std::string& text, const Choice& choice = {}) {
   const auto request = parse_request(text, choice);
   if (request) return "accepted";
@@ -208,10 +208,10 @@ TEST(Draw, the_upper_half_only_where_it_says_something) {
   EXPECT_EQ(rows("PMSELR=1", true), 1);
 }
 
-// Nothing that is typed may do worse than be refused; made of pieces of requests, so that many come far.
+// Any text is parsed or refused, without a crash. Made of fragments of requests, so that many parse.
 TEST(Fuzz, any_text_is_read_or_refused) {
   std::mt19937_64 random(7);
-  const std::vector<std::string> pieces{
+  const std::vector<std::string> fragments{
       "IA32_", "PERFEVTSEL", "0",     "1",     "=",      ":",        ",",        "0x",  "H",
       "186",   "usr",        "event", "=0xc4", "CPUID.", "0AH",      "EAX",      ".",   "_EL0",
       "PMCR",  "S3_",        "RDPMC", "ECX",   " ",      "-",        "\xff",     "\n",  "FFFFFFFFFFFFFFFFFF",
@@ -224,7 +224,7 @@ TEST(Fuzz, any_text_is_read_or_refused) {
       if (random() % 8 == 0) {
         text += static_cast<char>(random());
       } else {
-        text += pieces[random() % pieces.size()];
+        text += fragments[random() % fragments.size()];
       }
     }
     if (check_any_text(text)) ++accepted;
@@ -232,7 +232,7 @@ TEST(Fuzz, any_text_is_read_or_refused) {
   EXPECT_GT(accepted, 100);
   for (int i = 0; i < 200; ++i) {
     std::string pattern;
-    for (std::uint64_t n = random() % 6; n > 0; --n) pattern += pieces[random() % pieces.size()];
+    for (std::uint64_t n = random() % 6; n > 0; --n) pattern += fragments[random() % fragments.size()];
     (void)matching(pattern);
   }
 }

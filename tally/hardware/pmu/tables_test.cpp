@@ -1,4 +1,4 @@
-// What every table has to keep, whichever model it belongs to.
+// Tests the properties that all tables must have, in every model.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -15,7 +15,7 @@
 namespace tally::pmu {
 namespace {
 
-// Each version of a model, and all of them at once.
+// Each version of a model, and all versions at once.
 std::vector<std::optional<int>> views(const Model& model) {
   std::vector<std::optional<int>> all{std::nullopt};
   for (const Version& version : model.versions) all.emplace_back(version.number);
@@ -115,7 +115,7 @@ TEST(Tables, rules_name_registers_of_their_model) {
   }
 }
 
-// Random values, and values with few bits, where flags stand alone.
+// Random values, half of them with few bits set.
 std::uint64_t some_value(std::mt19937_64& random, int width) {
   const std::uint64_t value = random() & low_ones(width);
   return random() % 2 == 0 ? value : value & random() & random();
@@ -131,7 +131,7 @@ TEST(Tables, a_decoded_value_encodes_to_itself) {
         std::vector<std::pair<std::string, std::optional<std::string>>> fields;
         for (const Slot& slot : slots(reg, version))
           fields.emplace_back(slot.name(), std::to_string(slot.of(value.bits)));
-        // On top of the complement: every bit of every field has to be written.
+        // Starts from the complement, so that every bit of every field must be written.
         const auto encoded = encode(place, version, fields, ~value.bits & low_ones(reg.width));
         ASSERT_TRUE(encoded) << encoded.error().message;
         const std::uint64_t known = known_bits(reg, version);
@@ -185,7 +185,7 @@ TEST(Tables, events_of_the_m1_with_both_names) {
     linux_names += event.linux_name.empty() ? 0 : 1;
     framework_names += event.framework_name.empty() ? 0 : 1;
   }
-  // As many as the driver and the framework's two tables list, by code.
+  // The numbers of events in the driver and in the framework's two tables.
   EXPECT_EQ(linux_names, 65);
   EXPECT_EQ(framework_names, 39 + 17);
   EXPECT_EQ(apple::find_event(0xC6)->framework_name, "indirect_branch_misprediction");

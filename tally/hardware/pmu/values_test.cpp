@@ -1,4 +1,4 @@
-// Values of the documents that tally's readers come from, and the mistakes that go round with them.
+// Tests register values from well-known documents, and their common mistakes.
 #include <gtest/gtest.h>
 
 #include "tally/hardware/pmu/codec.hpp"
@@ -36,7 +36,7 @@ std::string reading_of(const std::string& request, const std::string& name) {
   return {};
 }
 
-// Whether a remark of this gravity holds the words.
+// Whether a remark of this severity contains the words.
 bool remarked(const std::string& request, Severity severity, const std::string& words,
               std::optional<int> version = {}) {
   for (const Remark& remark : check(value_of(request, version))) {
@@ -242,12 +242,12 @@ TEST(AppleM1, registers_that_are_easily_confused) {
   EXPECT_TRUE(remarked("PMCR0=0x200000", caution, "Asahi and the M1 framework in bit 23"));
 }
 
-// Bits that do not exist, and versions.
+// Reserved bits, and versions.
 
 TEST(Reserved, bits_fault_where_intel_says_so) {
   EXPECT_TRUE(remarked("186H=8000000000000000H", wrong, "bit 63 is reserved: WRMSR of this value raises #GP(0)"));
   EXPECT_TRUE(remarked("PMCR_EL0=0x100", caution, "bit 8 is reserved"));
-  EXPECT_TRUE(silent("CR4=0xFFFFFFFF", "reserved"));  // other units' bits
+  EXPECT_TRUE(silent("CR4=0xFFFFFFFF", "reserved"));  // bits of other units
   EXPECT_TRUE(remarked("1A4H=FFH", caution, "bits 4, 6, 7 are reserved on the processors that have these fields"));
   EXPECT_TRUE(silent("1A4H=2FH", "reserved"));
   EXPECT_TRUE(remarked("1A6H=8000000000000000H", caution, "bit 63 is reserved on the processors"));

@@ -1,10 +1,10 @@
-// The counts follow from the listings in aarch64/: a line of code is a term, and SET and PLACE are two.
+// Counts derived from the listings in aarch64/: one term per line of code; SET and PLACE are two instructions.
 #include "tally/hardware/workload/table.hpp"
 
 namespace tally::workload {
 namespace {
 
-// What maps the buffers with their pages comes before it: ten instructions, one of them a system call.
+// Mapping the buffers with all pages comes first: ten instructions, including one system call.
 constexpr uint64_t mapping_instructions = 10;
 
 constexpr Elements load{1, 1, 0};
@@ -38,10 +38,11 @@ Counts matmul(const Parameters& p) {
 
 Counts stride(const Parameters& p) { return everywhere::stride(p, 4 * p.bytes + 6 * p.stride + 6); }
 
-// Returns go by a register: no memory.
+// Calls and returns use registers, not memory.
 Counts calls(const Parameters& p) { return everywhere::calls(p, 12 * p.n + 10); }
 
-/// `each` instructions in an iteration, the nop aside; it is executed where the branch is not taken. `begin`: before.
+/// `each`: instructions in an iteration without the nop, which runs only if the branch is not taken. `begin`:
+/// instructions before the loop.
 Counts branches(const Parameters& p, uint64_t each, uint64_t taken, uint64_t begin) {
   return everywhere::branches(p, taken, begin + each * p.n + (p.n - taken) + 3);
 }

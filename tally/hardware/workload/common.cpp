@@ -7,7 +7,7 @@ Counts countdown(const Parameters& p) {
 }
 
 uint64_t random_taken(const Parameters& p) {
-  // It takes a millisecond, and is asked for again and again.
+  // Cached, because it takes a millisecond and is called repeatedly.
   thread_local Parameters last;
   thread_local uint64_t last_taken = 0;
   if (p == last) return last_taken;

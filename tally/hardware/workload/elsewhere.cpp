@@ -1,4 +1,4 @@
-// For architectures that have no programs yet.
+// The workload table of architectures without programs.
 #include "tally/hardware/workload/image.hpp"
 #include "tally/hardware/workload/table.hpp"
 

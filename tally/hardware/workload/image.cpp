@@ -6,14 +6,14 @@
 #include <cstring>
 #include <optional>
 
-// The tables that shipped.S holds.
+// The tables in shipped.S.
 struct TallyProgram {
-  uint32_t code;    // offsets of its first byte and of its first value
-  uint32_t values;  // both end where those of the next entry begin
-  char name[24];    // empty: the end of the table
+  uint32_t code;    // offsets of its first byte and its first value
+  uint32_t values;  // both end where the next entry's begin
+  char name[24];    // empty: end of the table
 };
 struct TallyValue {
-  uint32_t place;  // of the value in the code
+  uint32_t code_offset;  // of the value in the code
   uint32_t value;
 };
 extern "C" {
@@ -25,12 +25,12 @@ extern const TallyProgram tally_programs[];
 namespace tally::workload {
 namespace {
 
-// As shipped.h numbers them.
+// The same numbers as in shipped.h.
 enum Value : uint32_t { n, first, second, third, bytes, stride, steps, cells, row, k, seed, last, rounds, pages };
 
 constexpr uint64_t code_address = 0x400000;
 constexpr uint64_t page = 4096;
-constexpr uint64_t memory_end = 0x7fff0000;  // addresses are immediates of 31 bits
+constexpr uint64_t memory_end = 0x7fff0000;  // addresses are 31-bit immediates
 
 Buffers buffers_of(const Workload& workload, const Parameters& p) {
   return workload.buffers ? workload.buffers(p) : Buffers{};
@@ -65,11 +65,11 @@ const TallyProgram* shipped(std::string_view name) {
 
 #if defined(__aarch64__)
 constexpr Elf64_Half machine = EM_AARCH64;
-// A value is the immediates of movz and of the movk behind it (bits 20:5): its lower and its upper half.
-void fill_in(std::string& code, uint32_t place, uint64_t value) {
+// A value is in the immediates of a movz and the following movk (bits 20:5): its lower and upper half.
+void fill_in(std::string& code, uint32_t code_offset, uint64_t value) {
   for (int half = 0; half < 2; ++half) {
     uint32_t word = 0;
-    char* at = code.data() + place + 4 * half;
+    char* at = code.data() + code_offset + 4 * half;
     std::memcpy(&word, at, sizeof word);
     word = (word & ~(0xffffu << 5)) | static_cast<uint32_t>((value >> (16 * half) & 0xffff) << 5);
     std::memcpy(at, &word, sizeof word);
@@ -77,9 +77,9 @@ void fill_in(std::string& code, uint32_t place, uint64_t value) {
 }
 #else
 constexpr Elf64_Half machine = EM_X86_64;
-void fill_in(std::string& code, uint32_t place, uint64_t value) {
+void fill_in(std::string& code, uint32_t code_offset, uint64_t value) {
   const auto word = static_cast<uint32_t>(value);
-  std::memcpy(code.data() + place, &word, sizeof word);
+  std::memcpy(code.data() + code_offset, &word, sizeof word);
 }
 #endif
 
@@ -88,7 +88,7 @@ std::string code_of(const TallyProgram& program, const Workload& workload, const
   std::string code(reinterpret_cast<const char*>(tally_code) + program.code, next.code - program.code);
   const Buffers buffers = buffers_of(workload, p);
   for (uint32_t i = program.values / sizeof(TallyValue); i < next.values / sizeof(TallyValue); ++i) {
-    fill_in(code, tally_values[i].place - program.code, value_of(tally_values[i].value, buffers, p));
+    fill_in(code, tally_values[i].code_offset - program.code, value_of(tally_values[i].value, buffers, p));
   }
   return code;
 }
@@ -98,7 +98,7 @@ void append(std::string& file, const T& part) {
   file.append(reinterpret_cast<const char*>(&part), sizeof part);
 }
 
-// Names of sections, for tools that disassemble by section.
+// Section names, for tools that disassemble by section.
 constexpr char section_names[] = "\0.text\0.bss\0.shstrtab";
 
 Elf64_Shdr section(Elf64_Word name, Elf64_Word type, Elf64_Xword flags, Elf64_Addr address, Elf64_Off offset,

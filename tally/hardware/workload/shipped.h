@@ -1,7 +1,7 @@
-// The tables of the programs that are shipped within tally (image.cpp): their bytes, the places in them that are filled
-// in, and their names. No address is in them, so that they need no relocation.
+// Tables of the programs that tally ships (image.cpp): their code, the offsets of their parameters, and their names.
+// The tables contain no addresses and need no relocations.
 //
-// Kinds of values; image.cpp has the same numbers.
+// The kinds of values; image.cpp has the same numbers.
 #define VALUE_n 0
 #define VALUE_first 1
 #define VALUE_second 2
@@ -35,7 +35,7 @@ tally_values:
         .hidden tally_programs
 tally_programs:
 
-// Begins a program, which ends where the next one begins: offsets of its code and of its first value, and its name.
+// Begins a program: the offsets of its code and of its first value, and its name. It ends where the next one begins.
         .macro program name
         .section .rodata.tally_values, "a"
 7772:
@@ -49,7 +49,7 @@ tally_programs:
         .section .rodata.tally_code, "a"
         .endm
 
-// What stands before it ends with an immediate of 32 bits, or is one instruction of them: it holds a value.
+// The preceding instruction has a value as its 32-bit immediate, or as its immediates.
         .macro filled_in value
 7774:
         .pushsection .rodata.tally_values, "a"
@@ -58,7 +58,7 @@ tally_programs:
         .popsection
         .endm
 
-// The last one has no name.
+// Ends the table with a program without a name.
         .macro no_more_programs
         program
         .endm

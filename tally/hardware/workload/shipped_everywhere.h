@@ -1,4 +1,4 @@
-// The programs that there are for every architecture, each in its folder. The last lines of shipped.S.
+// The programs that exist on every architecture, each in its directory. The last lines of shipped.S.
         program nothing
 #include "nothing.S"
         program countdown

@@ -1,4 +1,4 @@
-// The programs of the architecture that is built for: x86_64.cpp or aarch64.cpp.
+// The workload table of the architecture that tally is built for: x86_64.cpp or aarch64.cpp.
 #pragma once
 
 #include <span>
@@ -9,16 +9,16 @@ namespace tally::workload {
 
 std::span<const Workload> table();
 
-/// The same on every architecture.
+/// The same counts on every architecture.
 Counts countdown(const Parameters& p);
 
-/// How often the random branch of branches.S is taken: its generator, xorshift with shifts of 13, 17 and 5 (Marsaglia,
-/// 2003), by itself.
+/// How often the random branch of branches.S is taken; computed with its generator, xorshift with shifts of 13, 17 and
+/// 5 (Marsaglia, 2003).
 uint64_t random_taken(const Parameters& p);
 
 constexpr uint64_t pages_of(uint64_t bytes) { return (bytes + 4095) / 4096; }
 
-/// Of a loop over elements, or a string instruction: its pointers, and what an element costs.
+/// The pointers of a loop over elements or of a string instruction, and the accesses for each element.
 struct Elements {
   uint64_t pointers;
   uint64_t loads;
@@ -30,7 +30,7 @@ Buffers element_buffers(const Parameters& p) {
   return {width * p.n, shape.pointers == 2 ? width * p.n : 0};
 }
 
-// The page that both buffers of a copy share is read first, and written later: a fault each time.
+// A copy reads the page that both buffers share before it writes it: two faults.
 template <Elements shape, uint64_t width>
 uint64_t element_faults(const Parameters& p) {
   const uint64_t bytes = shape.pointers * width * p.n;
@@ -45,12 +45,12 @@ uint64_t array_faults(const Parameters& p);
 Buffers lines(const Parameters& p);
 uint64_t lines_faults(const Parameters& p);
 Buffers touched(const Parameters& p);
-/// Each page is read first, and written then: the page of zeroes, and one of its own.
+/// Each page is read, then written: one fault for the zero page, one for a page of its own.
 uint64_t touched_faults(const Parameters& p);
 Buffers stacks(const Parameters& p);
 Buffers arguments(const Parameters& p);
 
-/// What programs do on every architecture: all but the number of their instructions, which these are given.
+/// The counts of programs that exist on every architecture. The caller passes the number of instructions.
 namespace everywhere {
 Counts factorial5(const Parameters& p, uint64_t instructions);
 Counts factorial4(const Parameters& p, uint64_t instructions);
@@ -58,17 +58,17 @@ Counts factorial3(const Parameters& p, uint64_t instructions);
 Counts nothing(const Parameters& p);
 Counts matmul(const Parameters& p, uint64_t instructions);
 Counts stride(const Parameters& p, uint64_t instructions);
-/// Without what calls and returns do in memory.
+/// Excludes the memory accesses of calls and returns.
 Counts calls(const Parameters& p, uint64_t instructions);
 Counts branches(const Parameters& p, uint64_t taken, uint64_t instructions);
 Counts loops(const Parameters& p, uint64_t instructions);
 Counts chase(const Parameters& p, uint64_t instructions);
 Counts system_calls(const Parameters& p, uint64_t instructions);
 Counts touch(const Parameters& p, uint64_t instructions);
-/// Of the parent, and of each thread after the call that made it.
+/// Of the parent, and of each thread after the call that created it.
 Counts threads(const Parameters& p, uint64_t instructions);
 Counts forks(const Parameters& p, uint64_t instructions);
-/// Image j of those that execute another one fills in j + 1 arguments: so many of them in all.
+/// Image j writes j + 1 arguments; this is their total.
 uint64_t arguments_of_execs(const Parameters& p);
 Counts execs(const Parameters& p, uint64_t instructions);
 }  // namespace everywhere

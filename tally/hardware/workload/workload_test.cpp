@@ -10,7 +10,7 @@ namespace tally::workload {
 namespace {
 
 #if defined(__x86_64__)
-// The published values, written out: HPCTool's table at N = 1,000,000 and the article's loops.
+// The published values: HPCTool's table at N = 1,000,000 and the article's loops.
 
 struct Row {
   const char* name;
@@ -66,11 +66,11 @@ TEST(workload, stride_walk_of_a_mebibyte) {
 
 #endif
 
-// By hand: the loop's own instructions, those before and behind it, and the system call that ends it.
+// By hand: the instructions of the loop, before it and after it, and the final system call.
 TEST(workload, programs_of_every_architecture) {
   EXPECT_EQ(find("countdown")->expected({.n = 1}).instructions, 2u + 2 + 3);
   EXPECT_EQ(find("countdown")->expected({.n = 1000000}).branches(), 1000001u);
-  // Where a number takes two instructions, they are more.
+  // Depends on the architecture: loading a number may take two instructions.
 #if defined(__x86_64__)
   EXPECT_EQ(find("system_calls")->expected({.n = 1000}).instructions, 1u + 4 * 1000 + 3);
   EXPECT_EQ(find("touch")->expected({.n = 1000}).instructions, 2u + 5 * 1000 + 3);
@@ -82,14 +82,14 @@ TEST(workload, programs_of_every_architecture) {
 }
 
 #if defined(__x86_64__)
-// Line by line of the listings, for so few that they can be followed by hand.
+// Line by line from the listings, for numbers small enough to follow by hand.
 TEST(workload, programs_that_branch_and_call) {
   EXPECT_EQ(find("nothing")->expected({}).instructions, 3u);
   EXPECT_EQ(find("calls")->expected({.n = 1}).instructions, 6u + 12 + 3);
   EXPECT_EQ(find("calls")->expected({.n = 10}).branches(), 10u + 20 + 10 + 40 + 30 + 1);
   EXPECT_EQ(find("branches_always")->expected({.n = 3}).taken, 3u + 2);
   EXPECT_EQ(find("branches_never")->expected({.n = 3}).instructions, 2u + 3 * 5 + 3);
-  // Not taken, taken, not taken: two nops.
+  // not taken, taken, not taken: two nops.
   EXPECT_EQ(find("branches_alternating")->expected({.n = 3}).instructions, 2u + 3 * 4 + 2 + 3);
   EXPECT_EQ(find("loops")->expected({.n = 2, .k = 3}).instructions, 1u + 2 * (1 + 6 + 2) + 3);
   EXPECT_EQ(find("loops")->expected({.n = 2, .k = 3}).taken, 2u * 2 + 1);

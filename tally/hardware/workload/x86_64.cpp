@@ -1,4 +1,4 @@
-// The counts follow from the listings in x86_64/: a line of code is a term.
+// Counts derived from the listings in x86_64/: one term per line of code.
 #include "tally/hardware/workload/table.hpp"
 
 namespace tally::workload {
@@ -10,7 +10,7 @@ constexpr Elements movs{2, 1, 1};
 constexpr Elements scas{1, 1, 0};
 constexpr Elements cmps{2, 2, 0};
 
-// What maps the buffers with their pages comes before it: nine instructions, one of them a system call.
+// Mapping the buffers with all pages comes first: nine instructions, including one system call.
 constexpr uint64_t mapping_instructions = 9;
 
 template <Elements shape, bool warm>
@@ -40,7 +40,7 @@ Counts factorial4(const Parameters& p) { return everywhere::factorial4(p, 4 * (p
 
 Counts factorial3(const Parameters& p) { return everywhere::factorial3(p, 3 * p.n + 5); }
 
-// 2 + 1, the first read and what follows it, the loop of 20, the second read and what follows it.
+// 2 + 1, the first read and the code after it, the loop of 20, the second read and the code after it.
 Counts region(const Parameters&) {
   return {.instructions = 3 + 4 + 97 + 2 + 3 + 3, .conditional = 20, .taken = 1, .direct_jumps = 19, .far = 1};
 }
@@ -55,7 +55,7 @@ Counts calls(const Parameters& p) {
   return counts;
 }
 
-/// `each` instructions in an iteration, the nop aside; it is executed where the branch is not taken.
+/// `each`: instructions in an iteration without the nop, which runs only if the branch is not taken.
 Counts branches(const Parameters& p, uint64_t each, uint64_t taken) {
   return everywhere::branches(p, taken, each * p.n + (p.n - taken) + 5);
 }

@@ -1,4 +1,4 @@
-// AMD core counters: the four of K7, the six of the core extension, PerfMonV2.
+// The register tables of AMD core counters: the four of K7, the six of the core extension, PerfMonV2.
 #include <fmt/format.h>
 
 #include <string>
@@ -32,15 +32,15 @@ constexpr Field control[] = {
 constexpr Field counter[] = {bits(47, 0, "count", "events counted").as(Show::counter)};
 
 constexpr Field global_control[] = {flag(0, "EN#", "the counter may count").times(16, 1)};
-// Figure 13-13 calls the upper two LBRSF and PMCF.
+// Figure 13-13 names bits 58 and 59 LBRSF and PMCF.
 constexpr Field global_status[] = {
     flag(0, "Ovf#", "the counter has overflowed").times(16, 1),
     flag(58, "LBR_Frz", "the branch records are frozen"),
     flag(59, "PMC_Frz", "the counters are frozen"),
 };
 
-// AMD's architectural events, as the processor reference manuals of Zen list them; event 0C0H and its neighbours mean
-// other things than on Intel.
+// AMD's architectural events, from the processor reference manuals of Zen; event 0C0H and its neighbours mean other
+// things on Intel.
 constexpr struct {
   std::uint64_t event;
   std::uint64_t umask;

@@ -9,8 +9,8 @@ constexpr std::uint16_t only_2_4_6 = 1 << 2 | 1 << 4 | 1 << 6;
 constexpr std::uint16_t only_2_to_7 = 0xFC;
 
 // Names: Linux's without their common prefix; the framework's without its typing mistake (isntruction). Counters: the
-// newest Linux driver has 96H and 9BH on PMC7 only; older ones and others have them on PMC5 to 7, and the framework saw
-// them although it could program PMC2 to 5 only.
+// newest Linux driver counts 96H and 9BH on PMC7 only; older drivers and others on PMC5 to 7. The framework observed
+// them although it could program only PMC2 to 5.
 constexpr Event table[] = {
     {0x01, "RETIRE_UOP", "retired_uops", "micro-ops that retired", only_7},
     {0x02, "CORE_ACTIVE_CYCLE", "cycle", "cycles in which the core was active", any_counter | 1 << 0},

@@ -1,4 +1,4 @@
-// The events of Apple's M1, as far as anyone outside of Apple knows them.
+// The events of Apple's M1, as found by reverse engineering.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,26 @@
 
 namespace tally::pmu::apple {
 
-/// Counters that take any event: PMC2 to PMC9.
+/// The counters that can count most events: PMC2 to PMC9.
 inline constexpr std::uint16_t any_counter = 0x3FC;
 
-/// An event of the M1. Nobody documents them; names and counters are findings, each with its finder.
+/// An event of the M1. Apple does not document them; names and counters are findings of others.
 struct Event {
   std::uint8_t code = 0;
-  std::string_view linux_name;           ///< in Linux's driver; empty where it has none
-  std::string_view framework_name;       ///< in the M1 PMU framework; several are separated by blanks; empty: none
-  std::string_view what;                 ///< what its name says one count means; empty where nobody knows
-  std::uint16_t counters = any_counter;  ///< bit n: PMCn counts it, by the newest Linux driver
-  std::uint16_t observed = 0;            ///< the same as others observed it; 0: as `counters`
+  std::string_view linux_name;           ///< in Linux's driver; may be empty
+  std::string_view framework_name;       ///< in the M1 PMU framework; several are separated by spaces; may be empty
+  std::string_view what;                 ///< what its name suggests that it counts; empty if unknown
+  std::uint16_t counters = any_counter;  ///< bit n: PMCn counts it, according to the newest Linux driver
+  std::uint16_t observed = 0;            ///< the same according to others; 0: as `counters`
 };
 
 /// All known events, by code.
 std::span<const Event> events();
 
-/// The event of this code; null where nothing is known of it.
+/// Finds an event by code; null if unknown.
 const Event* find_event(std::uint8_t code);
 
-/// Where the names and counters come from.
+/// The sources of the names and counters.
 inline constexpr Source linux_driver{"Linux", "drivers/perf/apple_m1_cpu_pmu.c"};
 inline constexpr Source framework{"M1 PMU framework (UNCSecLab)", "README, M1 Performance Events"};
 inline constexpr Source observations{"older Linux; m1-pmu-gen; results of the M1 PMU framework",

@@ -1,4 +1,4 @@
-// Apple's M1: found out by others, documented by nobody at Apple.
+// The register tables of Apple's M1, reverse-engineered by others; Apple does not document them.
 #include <fmt/format.h>
 
 #include <string>
@@ -64,7 +64,7 @@ constexpr Field uncore_status[] = {
     flag(2, "Ovf#", "the counter has overflowed").times(16, 1),
 };
 
-// Bits 0 to 7 and 8 to 9 of one kind stand apart; together they are one mask of counters.
+// Joins the bits of counters 0 to 7 and 8 to 9, which are separate, to one mask of counters.
 std::uint64_t both_parts(std::uint64_t value, int low_bit, int high_bit) {
   return (value >> low_bit & 0xFF) | (value >> high_bit & 3) << 8;
 }
@@ -98,7 +98,7 @@ std::string event_reading(const Value& value, const Slot& slot) {
 std::string count_reading(const Value& value, const Slot& slot) {
   const std::uint64_t number = slot.of(value.bits);
   const std::uint64_t end = 1ULL << 47;
-  // The M2 counts on beyond bit 47.
+  // The M2 counts beyond bit 47.
   if (slot.field->name != "count" || value.version.value_or(1) > 1 || number <= end / 2) return {};
   if (number >= end) return "bit 47 is set: overflowed";
   return fmt::format("2^47 - {}: overflows after {} events more", end - number,

@@ -1,4 +1,4 @@
-// Arm PMUv3, as AArch64 sees it.
+// The register tables of Arm PMUv3 in AArch64.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr Source manual{"Arm ARM (DDI 0487)", "AArch64 System register descripti
 constexpr Source monitors{"Arm ARM (DDI 0487)", "The Performance Monitors Extension"};
 constexpr Source debug_features{"Arm ARM (DDI 0487)", "ID_AA64DFR0_EL1"};
 
-// Numbers of ID_AA64DFR0_EL1.PMUVer.
+// Values of ID_AA64DFR0_EL1.PMUVer.
 constexpr int p1 = 4, p4 = 5, p5 = 6, p7 = 7, p9 = 9;
 constexpr Version versions[] = {{1, "PMUv3"},    {p1, "PMUv3p1"}, {p4, "PMUv3p4"}, {p5, "PMUv3p5"},
                                 {p7, "PMUv3p7"}, {8, "PMUv3p8"},  {p9, "PMUv3p9"}};
@@ -115,13 +115,13 @@ std::string control_summary(const Value& value) {
   return text;
 }
 
-// "EL1", "Secure EL1", "Non-secure EL1"; empty where neither is counted.
+// "EL1", "Secure EL1", "Non-secure EL1"; empty if neither is counted.
 std::string level_text(std::string_view level, bool secure, bool non_secure) {
   if (!secure && !non_secure) return {};
   return fmt::format("{}{}", secure && non_secure ? "" : secure ? "Secure " : "Non-secure ", level);
 }
 
-// Where a counter counts, by the rules of the fields U, P, NSU, NSK, NSH, SH and M.
+// The exception levels that are counted, by the rules of the fields U, P, NSU, NSK, NSH, SH and M.
 std::string levels_text(const Value& value) {
   const bool u = get(value, "U") != 0, p = get(value, "P") != 0, nsh = get(value, "NSH") != 0;
   const bool sh = get(value, "SH") != 0;
@@ -136,7 +136,7 @@ std::string levels_text(const Value& value) {
   return fmt::format("at {}{}{}{}", join(levels, ", "), levels.empty() ? "" : " and ", last, el3 ? " (and EL3)" : "");
 }
 
-// Which level a bit of the filter includes or excludes, given the other bits.
+// Which level a filter bit includes or excludes, given the other bits.
 std::string filter_reading(const Value& value, const Slot& slot) {
   const std::string_view field = slot.field->name;
   const bool set = slot.of(value.bits) != 0;

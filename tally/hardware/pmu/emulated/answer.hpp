@@ -1,4 +1,4 @@
-// What an access to a register comes to.
+// The result of a register access.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace tally::pmu::emulated {
 
-/// The answer to an access: a value, or the reason of the exception that it raises.
+/// The value read, or the reason for the exception that the access raises.
 struct Answer {
   std::uint64_t value = 0;
   std::optional<std::string> fault = {};

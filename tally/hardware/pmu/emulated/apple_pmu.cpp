@@ -17,7 +17,7 @@ std::uint64_t number_of(std::string_view name) {
   return place ? place->reg->number + static_cast<std::uint64_t>(place->index) * place->reg->stride : 0;
 }
 
-// Enable bits of PMC7..0 lie together, those of PMC9..8 further up.
+// The enable bits of PMC7..0 and of PMC9..8 are in different positions.
 int bit_of(int counter, int low, int high) { return counter < 8 ? low + counter : high + counter - 8; }
 
 }  // namespace
@@ -51,7 +51,7 @@ int ApplePmu::counter_of(std::uint64_t number) const {
   return -1;
 }
 
-// Nobody writes PMSR: each bit follows the top bit of its counter.
+// PMSR is not stored: each bit is the overflow bit of its counter.
 std::uint64_t ApplePmu::overflows() const {
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < counters; ++i) bits |= (counts_[i] >> behaviour_.overflow_bit & 1) << i;
@@ -135,7 +135,7 @@ void ApplePmu::retire(const AppleWork& work, int level) {
   raise();
 }
 
-// An interrupt that is active keeps the next one back until software clears IACT.
+// An active interrupt blocks the next one until software clears IACT.
 void ApplePmu::raise() {
   if ((visible_[pmcr0] >> 8 & 7) != mode_fiq || (visible_[pmcr0] & interrupt_active) != 0) return;
   for (int i = 0; i < counters; ++i) {

@@ -1,5 +1,5 @@
-// The PMU of Apple's M1 and M2 cores as a machine. Nobody documents it; the rules are those of Linux's driver and of
-// the Asahi project's page of system registers. Pure, as IntelPmu is.
+// Emulates the PMU of Apple's M1 and M2 cores. Apple does not document it; the rules are from Linux's driver and the
+// Asahi project's page of system registers. Pure, like IntelPmu.
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@
 
 namespace tally::pmu::emulated {
 
-/// What a core did: how often each event happened, by its code. Cycles and instructions are PMC0's and PMC1's.
+/// Work of a core: the number of times each event happened, by its code. PMC0 counts the cycles, PMC1 the instructions.
 struct AppleWork {
   std::uint64_t cycles = 1;
   std::uint64_t instructions = 1;
   std::map<std::uint8_t, std::uint64_t> events = {};
 };
 
-/// Where chips, and the words about them, differ.
+/// Differences between chips, and between their descriptions.
 struct AppleBehaviour {
   int overflow_bit = 47;  ///< 63 on the M2
-  /// Counters by the newest Linux driver, or as others observed them: events 96H and 9BH.
+  /// The counters of events 96H and 9BH: as others observed (true), or by the newest Linux driver (false).
   bool observed_affinity = true;
-  /// A control register that was written reads as `poison` until an ISB.
+  /// After a write, a control register reads as `poison` until an ISB.
   bool strict_barriers = false;
 };
 
@@ -35,19 +35,19 @@ class ApplePmu {
 
   explicit ApplePmu(AppleBehaviour behaviour = {});
 
-  /// MRS and MSR of a system register, by its number (system_register()), at exception level `level`.
+  /// MRS and MSR of a system register by number (system_register()), at exception level `level`.
   Answer read(std::uint64_t number, int level = 1) const;
   Answer write(std::uint64_t number, std::uint64_t value, int level = 1);
-  /// Writes of control registers take effect.
+  /// An ISB: writes of control registers take effect.
   void synchronize();
 
-  /// What a core did at exception level `level`, 64-bit state.
+  /// Counts the work of a core in 64-bit state at exception level `level`.
   void retire(const AppleWork& work, int level);
 
-  /// Whether the PMU holds its fast interrupt: mode FIQ and IACT.
+  /// Whether the PMU asserts its fast interrupt: mode FIQ and IACT.
   bool has_interrupt() const;
 
-  /// Events that a counter was told to count and cannot.
+  /// Events that were selected on a counter that cannot count them.
   const std::vector<std::string>& violations() const { return violations_; }
 
  private:

@@ -1,5 +1,5 @@
-// The PMU of Apple's cores. The names begin with the number of the rule: AP, and M what the M1 framework's document
-// says.
+// Tests the emulated PMU of Apple's cores. Test names begin with the number of the rule they check: AP, or M for
+// statements of the M1 framework's document.
 #include "tally/hardware/pmu/emulated/apple_pmu.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 namespace tally::pmu::emulated {
 namespace {
 
-// Written down apart from the tables: AP8 is about them.
+// Independent of the tables, because AP8 tests them.
 constexpr std::uint64_t pmcr0 = system_register(3, 1, 15, 0, 0);
 constexpr std::uint64_t pmcr1 = system_register(3, 1, 15, 1, 0);
 constexpr std::uint64_t pmesr0 = system_register(3, 1, 15, 5, 0);
@@ -47,7 +47,7 @@ TEST(EmulatedApple, AP1_a_counter_counts_where_its_enable_and_its_level_agree) {
           pmu.set(pmcr0, enabled ? 1ULL << low : 0);
           pmu.set(pmcr1, (levels & 1 ? 1ULL << el0 : 0) | (levels & 2 ? 1ULL << el1 : 0));
           pmu.run(7, work, level);
-          // Branches, 8DH, are counted by PMC5 to 7 alone.
+          // Only PMC5 to 7 count branches, 8DH.
           const bool able = counter < 2 || (counter >= 5 && counter <= 7);
           const bool counts = able && enabled && (levels >> level & 1) != 0;
           EXPECT_EQ(pmu.get(pmc(counter)), counts ? 7U : 0U) << counter << " " << levels << " EL" << level;
@@ -157,7 +157,7 @@ TEST(EmulatedApple, AP4_on_the_m2_the_overflow_is_bit_63) {
   EXPECT_EQ(pmu.get(pmsr), 1U);
 }
 
-// M-2: the document holds that sampling is impossible, for the overflow is always bit 47.
+// M-2: the document claims that sampling is impossible because the overflow is always bit 47.
 TEST(EmulatedApple, AP5_M_2_a_counter_that_is_set_below_bit_47_interrupts_after_a_period) {
   for (const int period : {1, 10, 1009}) {
     AppleBench pmu;
@@ -224,20 +224,20 @@ TEST(EmulatedApple, M_1_the_published_constants) {
   for (unsigned i = 2; i < 10; ++i) EXPECT_EQ(pmu.get(pmc(i)), 20U) << i;
 }
 
-// The framework's setter writes PMESR0 twice: what belongs into PMESR1 is lost, and events of PMC7 are never seen.
+// The framework's setter writes PMESR0 twice, so the value of PMESR1 is lost and PMC7 never counts events.
 TEST(EmulatedApple, M_3_with_the_second_selector_written_to_the_first_pmc7_is_never_programmed) {
   AppleWork work;
-  work.events[0x97] = 1;  // integer operations: PMC7 alone
-  for (const bool mended : {false, true}) {
+  work.events[0x97] = 1;  // integer operations: PMC7 only
+  for (const bool fixed : {false, true}) {
     AppleBench pmu;
     pmu.set(pmcr0, enable_all);
     pmu.set(pmcr1, everywhere);
     pmu.set(pmesr0, 0x97979797);
-    pmu.set(mended ? pmesr1 : pmesr0, 0x97979797);
+    pmu.set(fixed ? pmesr1 : pmesr0, 0x97979797);
     pmu.run(10, work);
     std::uint64_t seen = 0;
     for (unsigned i = 2; i < 10; ++i) seen += pmu.get(pmc(i));
-    EXPECT_EQ(seen, mended ? 10U : 0U);
+    EXPECT_EQ(seen, fixed ? 10U : 0U);
   }
 }
 

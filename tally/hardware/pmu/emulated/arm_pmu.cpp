@@ -19,7 +19,7 @@ constexpr int shift_of_n = 11;
 // PMUSERENR_EL0
 enum UserBits : std::uint64_t { user_all = 1, user_increment = 2, user_cycles = 4, user_events = 8 };
 
-// The encodings, by name: op0, op1, CRn, CRm, op2.
+// The encodings of the registers: op0, op1, CRn, CRm, op2.
 constexpr std::uint64_t control_register = system_register(3, 3, 9, 12, 0);
 constexpr std::uint64_t enable_set = system_register(3, 3, 9, 12, 1);
 constexpr std::uint64_t enable_clear = system_register(3, 3, 9, 12, 2);
@@ -61,7 +61,7 @@ std::uint64_t ArmPmu::type_mask() const { return 0xFC00'03FF; }
 
 bool ArmPmu::is_enabled(int counter) const { return (control_ & enable) != 0 && (enabled_ >> counter & 1) != 0; }
 
-// P excludes EL1, U excludes EL0: the inverse of Intel's bits.
+// P excludes EL1, U excludes EL0: the opposite of Intel's bits, which include.
 bool ArmPmu::counts_at(std::uint64_t filter, int level) const {
   return level == 0 ? (filter >> 30 & 1) == 0 : (filter >> 31 & 1) == 0;
 }
@@ -76,7 +76,7 @@ void ArmPmu::add(int counter, std::uint64_t times) {
   if (!behaviour_.long_counters) count &= 0xFFFF'FFFF;
   if (!wraps) return;
   overflowed_ |= 1ULL << counter;
-  // CHAIN on an odd counter counts the overflows of the even one below it.
+  // CHAIN on an odd counter counts the overflows of the even counter before it.
   const int above = counter + 1;
   if (counter % 2 == 0 && is_there(above) && is_enabled(above) &&
       (types_[static_cast<std::size_t>(above)] & 0x3FF) == chain) {

@@ -1,5 +1,5 @@
-// Arm's PMUv3 (AArch64) as a machine. Source: Arm Architecture Reference Manual (DDI 0487), "The Performance Monitors
-// Extension". Pure, as IntelPmu is.
+// Emulates Arm's PMUv3 (AArch64). Source: Arm Architecture Reference Manual (DDI 0487), "The Performance Monitors
+// Extension". Pure, like IntelPmu.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace tally::pmu::emulated {
 
-/// What a core did: how often each common event happened, by its number.
+/// Work of a core: the number of times each common event happened, by its number.
 using ArmWork = std::map<std::uint16_t, std::uint64_t>;
 
-/// Numbers of common events that the model gives a meaning of its own.
+/// The common events that the model handles specially.
 enum ArmEvent : std::uint16_t {
   sw_increment = 0x00,
   instructions_retired = 0x08,
@@ -25,27 +25,27 @@ enum ArmEvent : std::uint16_t {
 
 struct ArmBehaviour {
   int counters = 6;            ///< PMCR_EL0.N
-  bool long_counters = false;  ///< FEAT_PMUv3p5: event counters of 64 bits, PMCR_EL0.LP
+  bool long_counters = false;  ///< FEAT_PMUv3p5: 64-bit event counters, PMCR_EL0.LP
 };
 
 class ArmPmu {
  public:
-  /// What registers hold after reset that the architecture calls unknown.
+  /// The reset value of registers that the architecture leaves unknown after reset.
   static constexpr std::uint64_t poison = 0xDEAD'BEEF;
 
   explicit ArmPmu(ArmBehaviour behaviour = {});
 
-  /// MRS and MSR of a system register by its number (system_register()), at exception level `level`: 0 or 1.
+  /// MRS and MSR of a system register by number (system_register()), at exception level `level`: 0 or 1.
   Answer read(std::uint64_t number, int level = 1) const;
   Answer write(std::uint64_t number, std::uint64_t value, int level = 1);
 
-  /// What a core did at exception level `level`.
+  /// Counts the work of a core at exception level `level`.
   void retire(const ArmWork& work, int level);
 
-  /// Overflow flags: bit n of counter n, bit 31 of the cycle counter.
+  /// The overflow flags: bit n of counter n, bit 31 of the cycle counter.
   std::uint64_t overflowed() const { return overflowed_; }
 
-  /// The interrupt line: a level, not an edge.
+  /// The interrupt line: level-triggered.
   bool has_interrupt() const;
 
  private:
@@ -74,7 +74,7 @@ class ArmPmu {
   std::uint64_t user_ = 0;
   std::uint64_t selected_ = 0;
   std::uint64_t cycles_ = 0;
-  std::uint64_t cycles_rest_ = 0;  // of the divider by 64
+  std::uint64_t cycles_rest_ = 0;  // the remainder of the divider by 64
   std::uint64_t cycles_filter_ = 0;
   std::array<std::uint64_t, most> counts_{};
   std::array<std::uint64_t, most> types_{};

@@ -1,4 +1,4 @@
-// Which 64-bit Arm core is emulated.
+// Profiles of emulated 64-bit Arm cores.
 #pragma once
 
 #include <span>
@@ -10,20 +10,20 @@
 namespace tally::pmu::emulated {
 
 struct ArmProfile {
-  std::string_view name;         ///< "armv8-pmuv3": what --model takes
-  std::string_view title;        ///< what it stands for, in one line
-  const Model* model = nullptr;  ///< whose registers it has
-  int version = 1;               ///< of that model
-  int counters = 6;              ///< PMCR_EL0.N; the M1 has its ten
+  std::string_view name;         ///< "armv8-pmuv3": the argument of --model
+  std::string_view title;        ///< a one-line description
+  const Model* model = nullptr;  ///< the model of its registers
+  int version = 1;               ///< version of that model
+  int counters = 6;              ///< PMCR_EL0.N; the M1 has ten of its own
 };
 
-/// All of them, the usual one first.
+/// All profiles, the default first.
 std::span<const ArmProfile> arm_profiles();
 
-/// The profile of this name; null for another word.
+/// Finds a profile by name; null if unknown.
 const ArmProfile* arm_profile_of(std::string_view name);
 
-/// Names of all profiles, x86 first.
+/// The names of all profiles, x86 first.
 std::vector<std::string_view> profile_names();
 
 }  // namespace tally::pmu::emulated

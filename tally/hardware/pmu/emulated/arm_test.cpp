@@ -1,4 +1,4 @@
-// Arm's PMUv3. The names begin with the number of the rule: A.
+// Tests the emulated Arm PMUv3. Test names begin with the number of the rule they check: A.
 #include "tally/hardware/pmu/emulated/arm_pmu.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace tally::pmu::emulated {
 namespace {
 
-// By the tables, so that the model's own encodings are compared with them.
+// From the tables, to check the emulator's own encodings against them.
 std::uint64_t reg(std::string_view name) {
   const auto place = find_register(name, &arm_model);
   EXPECT_TRUE(place) << name;
@@ -15,7 +15,7 @@ std::uint64_t reg(std::string_view name) {
 
 struct ArmBench : ArmPmu {
   explicit ArmBench(ArmBehaviour behaviour = {}) : ArmPmu(behaviour) {
-    // What software must do after reset, for nothing is known.
+    // What software must do after reset, when the registers are unknown.
     set("PMCNTENCLR_EL0", ~0ULL);
     set("PMINTENCLR_EL1", ~0ULL);
     set("PMOVSCLR_EL0", ~0ULL);
@@ -127,7 +127,7 @@ TEST(EmulatedArm, A6_chain_counts_the_wraps_of_the_counter_below) {
   ArmBench pmu;
   pmu.set("PMEVTYPER0_EL0", instructions_retired);
   pmu.set("PMEVTYPER1_EL0", chain);
-  pmu.set("PMEVTYPER2_EL0", chain);  // on an even counter: nothing
+  pmu.set("PMEVTYPER2_EL0", chain);  // on an even counter: has no effect
   pmu.set("PMEVTYPER3_EL0", instructions_retired);
   pmu.set("PMCNTENSET_EL0", 0b1111);
   pmu.set("PMCR_EL0", 1);

@@ -1,5 +1,5 @@
-// What counts, and how much. The names of the tests begin with the number of the rule that they check: E enables,
-// V the logic of events.
+// Tests what the emulated counters count. Test names begin with the number of the rule they check: E for enabling, V
+// for the event logic.
 #include "tally/hardware/pmu/emulated/intel_testing.hpp"
 
 namespace tally::pmu::emulated {
@@ -40,9 +40,9 @@ TEST(EmulatedCounting, E2_the_order_of_the_two_enables_does_not_matter) {
 TEST(EmulatedCounting, E3_E4_the_enabling_write_is_not_counted_the_disabling_one_is) {
   Bench pmu;
   pmu.wrmsr(0x186, instructions_always);
-  pmu.run(1);  // the index is loaded
+  pmu.run(1);  // loads the index
   EXPECT_EQ(pmu.rdpmc(0).value, 1U);
-  pmu.run(1);  // and RDPMC itself has retired
+  pmu.run(1);  // RDPMC has retired now
   EXPECT_EQ(pmu.get(0xC1), 3U);
   pmu.wrmsr(0x186, 0);
   EXPECT_EQ(pmu.get(0xC1), 4U);
@@ -123,7 +123,7 @@ TEST(EmulatedCounting, E10_another_event_counts_from_the_next_instruction_on) {
   pmu.set(0x186, instructions_always);
   pmu.run(3, 0, branch);
   pmu.wrmsr(0x186, 0x4300C4);
-  EXPECT_EQ(pmu.get(0xC1), 4U);  // the write was still counted as an instruction
+  EXPECT_EQ(pmu.get(0xC1), 4U);  // the write itself was counted as an instruction
   pmu.run(5);
   pmu.run(2, 0, branch);
   EXPECT_EQ(pmu.get(0xC1), 6U);
@@ -172,7 +172,7 @@ TEST(EmulatedCounting, E13_cpuid_says_what_the_profile_has) {
   }
 }
 
-// One event in each instruction's last cycle, three cycles each: two empty ones in between.
+// One event in each instruction's last cycle, three cycles each: two cycles without events in between.
 TEST(EmulatedCounting, V1_V2_a_counter_mask_counts_cycles_and_its_inversion_the_others) {
   Bench pmu;
   pmu.set(0x186, instructions_always | 1ULL << 24);
@@ -192,7 +192,7 @@ TEST(EmulatedCounting, V1_V2_a_counter_mask_counts_cycles_and_its_inversion_the_
 TEST(EmulatedCounting, V3_edges_count_stalls_not_the_cycles_of_them) {
   Bench pmu;
   pmu.set(0x186, instructions_always | 1ULL << 24 | 1ULL << 23);               // cycles without an instruction
-  pmu.set(0x187, instructions_always | 1ULL << 24 | 1ULL << 23 | 1ULL << 18);  // how often they begin
+  pmu.set(0x187, instructions_always | 1ULL << 24 | 1ULL << 23 | 1ULL << 18);  // how often such cycles begin
   pmu.run(4);
   pmu.run(5, 0, one_instruction(3));
   EXPECT_EQ(pmu.get(0xC1), 10U);
@@ -211,7 +211,7 @@ TEST(EmulatedCounting, V4_any_counts_the_sibling_thread_where_there_is_such_a_bi
   EXPECT_EQ(pmu.get(0xC2), 3U);
   EXPECT_EQ(pmu.get(0x309), 8U);
   EXPECT_EQ(pmu.get(0x30A), 3U);
-  Profile deprecated = profile_named("skylake-v4");  // CPUID.0AH:EDX[15], which some of version 4 set
+  Profile deprecated = profile_named("skylake-v4");  // CPUID.0AH:EDX[15], which some version 4 processors set
   deprecated.any_thread = false;
   EXPECT_FALSE(Bench(deprecated).write(0x186, instructions_always | 1ULL << 21));
   for (const char* name : {"icelake-v5", "kvm-v2"}) {

@@ -23,7 +23,8 @@ std::string counter_name(int number) {
 }
 
 IntelPmu::IntelPmu(const Profile& profile, Behaviour behaviour) : profile_(profile), behaviour_(behaviour) {
-  // All general-purpose counters are enabled after power-up, no fixed one: KVM's selftest pmu_counters_test asserts it.
+  // After power-up all general-purpose counters are enabled and no fixed one, as KVM's selftest pmu_counters_test
+  // asserts.
   global_control_ = profile.version >= 2 ? low_ones(profile.counters) : 0;
   // PERFMON_AVAIL; BTS and PEBS unavailable.
   misc_enable_ = 1U << 7 | 1U << 11 | 1U << 12;
@@ -53,7 +54,7 @@ bool IntelPmu::counts_at(int number, int cpl) const {
   return (cpl > 0 ? counter.in_user : counter.in_kernel) && counter.signal != Signal::nothing;
 }
 
-// What each counter counts, from IA32_PERFEVTSELn and IA32_FIXED_CTR_CTRL.
+// Derives each counter's event from IA32_PERFEVTSELn and IA32_FIXED_CTR_CTRL.
 void IntelPmu::choose_events() {
   for (int i = 0; i < profile_.counters; ++i) {
     const intel::EventSelect select = intel::decode_event_select(select_[static_cast<std::size_t>(i)]);
@@ -83,7 +84,7 @@ void IntelPmu::choose_events() {
   choose_active();
 }
 
-// Which counters count at each privilege level: what retire() goes through.
+// Lists the counters that count at each privilege level, for retire().
 void IntelPmu::choose_active() {
   for (const int level : {0, 1}) {
     active_[level].clear();
@@ -93,8 +94,8 @@ void IntelPmu::choose_active() {
   }
 }
 
-// What a counter makes of an instruction. With a counter mask, or for edges, it looks at each cycle: all that the
-// instruction did falls into its last cycle, those before are empty but for the clock itself.
+// How much an instruction adds to a counter. A counter with a counter mask or edge detection evaluates each cycle: all
+// of an instruction's events occur in its last cycle; earlier cycles have only the clock.
 std::uint64_t IntelPmu::counted(Counter& counter, const Work& work) const {
   const std::uint64_t events = work[counter.signal];
   if (!counter.by_cycle()) return events;
@@ -119,7 +120,7 @@ std::uint64_t IntelPmu::counted(Counter& counter, const Work& work) const {
   return counter.edge ? edges : level;
 }
 
-// Returns whether it overflowed.
+// Adds events and returns whether the counter overflowed.
 bool IntelPmu::add(int number, std::uint64_t events) {
   Counter& counter = counters_[static_cast<std::size_t>(number)];
   counter.value += events;
@@ -148,12 +149,12 @@ void IntelPmu::count(const Work& work, int cpl, bool sibling) {
     Counter& counter = counters_[static_cast<std::size_t>(number)];
     if (sibling && !counter.any) continue;
     if (!add(number, counted(counter, work))) continue;
-    // Whether or not it interrupts.
+    // The status bit is set even if the counter does not interrupt.
     status_ |= 1ULL << number;
     interrupt = interrupt || counter.interrupts;
     tell({Happening::Kind::overflow, number});
   }
-  // One PMI, however many counters overflowed on the instruction.
+  // One PMI, even if several counters overflowed on the instruction.
   if (interrupt) raise_pmi();
 }
 
@@ -165,7 +166,7 @@ void IntelPmu::retire(const Work& work, int cpl) {
 
 void IntelPmu::retire_sibling(const Work& work, int cpl) { count(work, cpl, true); }
 
-// Skid shifts the delivery, not the status bit.
+// Skid delays the interrupt, not the status bit.
 void IntelPmu::raise_pmi() {
   if (pmi_in_ < 0) pmi_in_ = behaviour_.skid;
 }
@@ -201,7 +202,7 @@ std::uint64_t IntelPmu::room(const Work& most, int cpl) const {
   if (pmi_in_ >= 0) return 0;
   Work each_most = most;
   each_most[Signal::slots] = 4 * most[Signal::core_cycles];
-  // Rounded up, and one more that earlier instructions left over.
+  // Rounded up, plus one that may remain from earlier instructions.
   const Clock& clock = behaviour_.clock;
   each_most[Signal::reference_cycles] =
       (most[Signal::core_cycles] * clock.base + clock.current - 1) / clock.current + 1;

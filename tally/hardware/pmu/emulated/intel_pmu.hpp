@@ -1,6 +1,5 @@
-// Intel's architectural performance monitoring as a machine: registers with their rules, counters that count, overflows
-// that interrupt. Pure: no emulator and no kernel stands behind it. Whoever executes instructions tells it what they
-// did.
+// Emulates Intel's architectural performance monitoring: registers with their rules, counters, overflows and
+// interrupts. Pure: needs no emulator or kernel. The caller executes the instructions and reports what they did.
 #pragma once
 
 #include <array>
@@ -17,25 +16,25 @@
 
 namespace tally::pmu::emulated {
 
-/// What the model tells whoever listens.
+/// A notification of the listener.
 struct Happening {
   enum class Kind {
-    overflow,  ///< of `counter`
+    overflow,  ///< an overflow requested an interrupt; `sent` has the outcome
     pmi,       ///< an overflow asked for an interrupt; `sent` says what became of it
-    frozen,    ///< the counters stopped, by FREEZE_PERFMON_ON_PMI
+    frozen,    ///< the counters stopped because of FREEZE_PERFMON_ON_PMI
   };
   Kind kind = Kind::overflow;
   int counter = 0;  ///< general-purpose: its number; fixed: 32 + its number
   Sent sent = Sent::pending;
 };
 
-/// The clocks: reference cycles and time stamps advance by base / current per core cycle.
+/// The clock ratio: reference cycles and time stamps advance by base / current per core cycle.
 struct Clock {
   std::uint64_t base = 1;
   std::uint64_t current = 1;
 };
 
-/// What differs between processors, or between what one wants to see.
+/// Behaviour that differs between processors or that a user can choose.
 struct Behaviour {
   Clock clock;
   int skid = 0;                   ///< instructions between an overflow and its interrupt
@@ -46,36 +45,36 @@ class IntelPmu {
  public:
   explicit IntelPmu(const Profile& profile, Behaviour behaviour = {});
 
-  /// The instructions RDMSR, WRMSR and RDPMC, executed at privilege level `cpl`: what they do, and that they retire.
-  /// One that faults does not retire. `value` is EDX:EAX. RDPMC gives the value before it retires itself; WRMSR retires
-  /// under the old settings, so that one that enables a counter is not counted and one that disables it is.
+  /// Execute RDMSR, WRMSR and RDPMC at privilege level `cpl`, and retire them. An instruction that faults does not
+  /// retire. `value` is EDX:EAX. RDPMC reads before it retires. WRMSR retires under the old settings: a write that
+  /// enables a counter is not counted, one that disables it is.
   Answer rdmsr(std::uint32_t index, int cpl = 0);
   Answer wrmsr(std::uint32_t index, std::uint64_t value, int cpl = 0);
   Answer rdpmc(std::uint32_t ecx, int cpl = 0, bool user_may = true);
 
-  /// Registers without an instruction: for pictures, and for memory-mapped ones.
+  /// Access registers without an instruction: for diagrams and memory-mapped registers.
   Answer read(std::uint32_t index) const;
   Answer write(std::uint32_t index, std::uint64_t value);
 
-  /// Whether an MSR is one of those that live here.
+  /// Whether this class emulates an MSR.
   static bool owns(std::uint32_t index);
 
-  /// One instruction retired at privilege level `cpl`.
+  /// Retires one instruction at privilege level `cpl`.
   void retire(const Work& work, int cpl);
-  /// What a sibling thread of the core did: seen by counters with ANY alone.
+  /// Counts work of a sibling thread on the core: only counters with ANY count it.
   void retire_sibling(const Work& work, int cpl);
-  /// Halted: the counters stand still, the time stamps go on.
+  /// Halts for some reference cycles: counters stop, time stamps advance.
   void halt(std::uint64_t reference_cycles) { time_stamp_ += reference_cycles; }
 
-  /// How many instructions may be counted together before a counter could overflow, where none of them counts more than
-  /// `most` of anything. 0: they must be told one by one.
+  /// The number of instructions that advance() may combine without an overflow, if none of them counts more than `most`
+  /// of any signal. 0: retire them one by one.
   std::uint64_t room(const Work& most, int cpl) const;
-  /// Whether any counter counts this at that level now.
+  /// Whether any counter currently counts this signal at that level.
   bool counts(Signal signal, int cpl) const;
-  /// So much work at once. Only within room().
+  /// Counts the work of several instructions at once. Only within room().
   void advance(const Work& work, int cpl);
 
-  /// The interrupt that the processor takes at this boundary of instructions.
+  /// Takes the interrupt that is delivered before the next instruction.
   std::optional<Interrupt> take_pmi(bool interrupts_enabled);
   bool has_interrupt(bool interrupts_enabled) const;
 
@@ -85,9 +84,9 @@ class IntelPmu {
   const Behaviour& behaviour() const { return behaviour_; }
   std::uint64_t time_stamp() const { return time_stamp_; }
 
-  /// A counter: general-purpose by its number, fixed by 32 + its number.
+  /// The value of a counter: general-purpose by its number, fixed by 32 + its number.
   std::uint64_t counter(int number) const;
-  /// Whether it counts at this privilege level as its registers stand now.
+  /// Whether a counter counts at this privilege level with the current settings.
   bool is_counting(int number, int cpl) const;
 
   void listen(std::function<void(const Happening&)> listener) { listener_ = std::move(listener); }
@@ -103,12 +102,12 @@ class IntelPmu {
     bool edge = false;
     bool inverted = false;
     std::uint64_t cmask = 0;
-    bool was_true = false;  // the condition in the last cycle, for edges
+    bool was_true = false;  // whether the condition held in the last cycle, for edges
 
     bool by_cycle() const { return cmask != 0 || edge; }
   };
 
-  // A register that this processor has.
+  // A register of this processor.
   struct Known {
     std::uint32_t index = 0;
     Place place;
@@ -154,13 +153,13 @@ class IntelPmu {
   std::uint64_t time_stamp_ = 0;
   std::uint64_t actual_ = 0;      // APERF
   std::uint64_t maximum_ = 0;     // MPERF
-  std::uint64_t clock_rest_ = 0;  // core cycles that have not yet made a whole reference cycle
-  int pmi_in_ = -1;               // instructions until a PMI with skid is sent; -1: none waits
+  std::uint64_t clock_rest_ = 0;  // core cycles since the last whole reference cycle
+  int pmi_in_ = -1;               // instructions until a delayed PMI is sent; -1: none is pending
   std::vector<int> active_[2];    // counters that count: at CPL 0, above
   std::function<void(const Happening&)> listener_;
 };
 
-/// The counter's number as the status register's bit: "IA32_PMC0", "IA32_FIXED_CTR1".
+/// The name of a counter by its bit in the status register: "IA32_PMC0", "IA32_FIXED_CTR1".
 std::string counter_name(int number);
 
 }  // namespace tally::pmu::emulated

@@ -1,4 +1,4 @@
-// The registers of IntelPmu: who may read and write what, and what a write does.
+// The registers of IntelPmu: their access rules, and the effects of writes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ bool in_row(std::uint32_t index, std::uint32_t first, int count) {
   return index >= first && index < first + static_cast<std::uint32_t>(count);
 }
 
-// Registers without rules: clocks, and the local vector, which drops what it does not have.
+// Registers without rules: clocks, and the local vector, which drops bits that it does not have.
 bool is_plain(std::uint32_t index) {
   return index == x2apic_vector || index == time_stamp_counter || index == maximum_clock || index == actual_clock;
 }
@@ -131,7 +131,7 @@ std::uint64_t IntelPmu::in_use() const {
 Answer IntelPmu::read(std::uint32_t index) const {
   if (index == x2apic_vector) return {apic_.perfmon_vector()};
   if (in_row(index, counter_0, profile_.counters)) return {counter(static_cast<int>(index - counter_0))};
-  // Clocks have no bits in the tables.
+  // The tables have no fields for clocks.
   switch (index) {
     case time_stamp_counter: return {time_stamp_};
     case maximum_clock: return {maximum_};
@@ -171,7 +171,7 @@ std::optional<std::string> IntelPmu::refused(std::uint32_t index, std::uint64_t 
   if (reg->place.reg->access == Access::read_only) {
     return fmt::format("WRMSR of {}: it is read-only", name(reg->place));
   }
-  // EDX is ignored, whatever is in it.
+  // The value of EDX is ignored.
   if (in_row(index, counter_0, rows)) return std::nullopt;
   if (in_row(index, fixed_0, 7) && profile_.fixed_write == WideWrite::truncates) return std::nullopt;
   return reserved(*reg, value);

@@ -1,4 +1,4 @@
-// What the tests of the emulated PMU have in common.
+// Helpers for the tests of the emulated PMU.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,13 +16,13 @@ inline const Profile& profile_named(std::string_view name) {
   return profile ? *profile : profiles().front();
 }
 
-/// A PMU with the few things that tests do all the time.
+/// A PMU with shortcuts for tests.
 struct Bench : IntelPmu {
   explicit Bench(std::string_view name = "haswell-v3", Behaviour behaviour = {})
       : IntelPmu(profile_named(name), behaviour) {}
   explicit Bench(const Profile& profile) : IntelPmu(profile) {}
 
-  /// Writes that no instruction makes: set-up that shall not be counted.
+  /// Writes without an instruction: set-up that must not be counted.
   void set(std::uint32_t index, std::uint64_t value) {
     const Answer answer = write(index, value);
     EXPECT_TRUE(answer) << std::hex << index << ": " << answer.fault.value_or("");
@@ -35,11 +35,11 @@ struct Bench : IntelPmu {
   void run(std::uint64_t instructions, int cpl = 0, Work work = one_instruction()) {
     for (std::uint64_t i = 0; i < instructions; ++i) retire(work, cpl);
   }
-  /// Lets a PMI through: LVT with this value.
+  /// Sets the LVT, so that PMIs are delivered.
   void set_vector(std::uint32_t value) { apic().set_perfmon_vector(value); }
 };
 
-// IA32_PERFEVTSELn: instructions, with USR, OS, EN; with INT as well.
+// IA32_PERFEVTSELn: instructions, with USR, OS, EN; the second also with INT.
 inline constexpr std::uint64_t instructions_always = 0x4300C0;
 inline constexpr std::uint64_t instructions_interrupting = 0x5300C0;
 inline constexpr std::uint64_t largest = 0xFFFF'FFFF'FFFF;

@@ -36,7 +36,7 @@ Sent LocalApic::send_perfmon() {
   return Sent::pending;
 }
 
-// Priorities are compared by class, the upper four bits of the vector.
+// Compares priority classes, the upper four bits of the vector.
 bool LocalApic::can_take_fixed() const {
   const int vector = highest(requested_);
   if (vector < 0) return false;

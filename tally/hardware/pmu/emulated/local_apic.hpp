@@ -1,4 +1,4 @@
-// The part of a local APIC that performance monitoring interrupts pass through.
+// Emulates the part of a local APIC that delivers performance monitoring interrupts.
 #pragma once
 
 #include <array>
@@ -7,29 +7,29 @@
 
 namespace tally::pmu::emulated {
 
-/// How an interrupt is delivered: the delivery mode of a local vector.
+/// The delivery mode of a local vector.
 enum class Delivery : std::uint8_t { fixed = 0, smi = 2, nmi = 4 };
 
-/// An interrupt that reaches the processor.
+/// An interrupt that is delivered to the processor.
 struct Interrupt {
   Delivery delivery = Delivery::fixed;
-  std::uint8_t vector = 0;  ///< 2 with NMI
+  std::uint8_t vector = 0;  ///< 2 for NMI
   bool operator==(const Interrupt&) const = default;
 };
 
-/// What became of a PMI.
+/// The outcome of sending a PMI.
 enum class Sent {
-  pending,         ///< on its way to the processor
-  masked,          ///< the mask bit of the local vector was set: lost
-  illegal_vector,  ///< vectors 0 to 15: error status bit 6, nothing is delivered and nothing is raised
-  wrong_mode,      ///< INIT, ExtINT or a reserved mode: nothing is delivered
+  pending,         ///< pending for the processor
+  masked,          ///< the mask bit of the local vector was set: the PMI is lost
+  illegal_vector,  ///< vectors 0 to 15: sets error status bit 6; delivers and raises nothing
+  wrong_mode,      ///< INIT, ExtINT or a reserved mode: delivers nothing
 };
 
 /// Request, service and error registers, and the local vector of the performance counters.
 /// Source: Intel SDM vol. 3A, "Advanced Programmable Interrupt Controller (APIC)".
 class LocalApic {
  public:
-  /// The bits of LVT_PERFMON that exist, and its mask.
+  /// The bits that exist in LVT_PERFMON, and its mask bit.
   static constexpr std::uint32_t vector_bits = 0x0001'17FF;
   static constexpr std::uint32_t vector_writable = 0x0001'07FF;
   static constexpr std::uint32_t vector_mask = 1U << 16;
@@ -37,33 +37,33 @@ class LocalApic {
   std::uint32_t perfmon_vector() const { return perfmon_; }
   void set_perfmon_vector(std::uint32_t value) { perfmon_ = value & vector_writable; }
 
-  /// Sends the interrupt that LVT_PERFMON describes. Sets its mask where something is delivered.
+  /// Sends the interrupt that LVT_PERFMON describes. Sets its mask bit if the interrupt is delivered.
   Sent send_perfmon();
 
-  /// Asks for an interrupt of the Fixed kind; one that waits already is not asked for twice.
+  /// Requests a Fixed interrupt; has no effect if its vector is already pending.
   void request(std::uint8_t vector) { set(requested_, vector); }
 
-  /// The interrupt that the processor takes now, if any: it is then in service. NMI goes before, and ignores the
-  /// interrupt flag; a Fixed one waits while one of the same or a higher priority is in service.
+  /// Takes the next interrupt, if any; a Fixed one is then in service. NMI comes first and ignores the interrupt flag.
+  /// A Fixed interrupt waits while one of the same or a higher priority is in service.
   std::optional<Interrupt> take(bool interrupts_enabled);
 
-  /// Whether nothing waits, whatever the interrupt flag says.
+  /// Whether nothing is pending, whether interrupts are enabled or not.
   bool is_idle() const { return !nmi_waits_ && !smi_waits_ && requested_ == Vectors{}; }
 
-  /// Whether take() would give one.
+  /// Whether take() would return an interrupt.
   bool has_pending(bool interrupts_enabled) const;
 
-  /// The EOI register was written: the highest interrupt in service is done.
+  /// A write of the EOI register: ends the highest interrupt in service.
   void end_of_interrupt();
 
-  /// The error status register: latched by the write that must come before its read.
+  /// A write of the error status register latches the errors for the next read.
   void write_error_status();
   std::uint32_t error_status() const { return latched_errors_; }
 
   std::uint8_t task_priority() const { return task_priority_; }
   void set_task_priority(std::uint8_t value) { task_priority_ = value; }
 
-  /// 32 bits of the request and the in-service register, counted from vector 32 * `word`.
+  /// 32 bits of the request or the in-service register, from vector 32 * `word` on.
   std::uint32_t requested(int word) const { return requested_[static_cast<std::size_t>(word)]; }
   std::uint32_t in_service(int word) const { return in_service_[static_cast<std::size_t>(word)]; }
 

@@ -1,10 +1,10 @@
-// Overflows, the interrupts they ask for, and freezing. The names begin with the number of the rule: P, F.
+// Tests overflows, their interrupts, and freezing. Test names begin with the number of the rule they check: P, F.
 #include "tally/hardware/pmu/emulated/intel_testing.hpp"
 
 namespace tally::pmu::emulated {
 namespace {
 
-// A counter that overflows with the next instruction.
+// Sets up a counter that overflows with the next instruction.
 Bench about_to_overflow(std::string_view profile = "haswell-v3", Behaviour behaviour = {}) {
   Bench pmu(profile, behaviour);
   pmu.set_vector(0x33);
@@ -107,7 +107,7 @@ TEST(EmulatedOverflow, P7_the_interrupt_flag_delays_a_fixed_pmi_and_not_an_nmi) 
   nmi.set_vector(0x400);
   nmi.run(1);
   EXPECT_EQ(nmi.take_pmi(false), (Interrupt{Delivery::nmi, 2}));
-  nmi.set_vector(0x400);  // no end of interrupt in between
+  nmi.set_vector(0x400);  // no end of interrupt before the second NMI
   nmi.set(0xC1, 0xFFFF'FFFF);
   nmi.run(1);
   EXPECT_TRUE(nmi.take_pmi(false));

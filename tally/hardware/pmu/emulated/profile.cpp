@@ -6,13 +6,13 @@ namespace tally::pmu::emulated {
 namespace {
 
 // IA32_PERF_CAPABILITIES: LBR format 4 to 6, PEBS traps, architectural registers, record format; bit 12 is the freeze
-// in SMM, bit 13 full-width writes. PEBS itself is refused by IA32_MISC_ENABLE[12]: no profile models records.
+// in SMM, bit 13 full-width writes. IA32_MISC_ENABLE[12] disables PEBS: no profile models records.
 constexpr std::uint64_t nehalem_capabilities = 0x00C3;
 constexpr std::uint64_t haswell_capabilities = 0x32C4;
 constexpr std::uint64_t skylake_capabilities = 0x33C5;
 constexpr std::uint64_t icelake_capabilities = 0x33C5;  // without bit 15: PERF_METRICS is not modelled
 
-// Signatures as Linux names the models (arch/x86/include/asm/intel-family.h).
+// Signatures of the models in Linux (arch/x86/include/asm/intel-family.h).
 constexpr Profile all[] = {
     {.name = "haswell-v3",
      .title = "Haswell client: version 3, four counters of 48 bits, three fixed ones",
@@ -103,7 +103,7 @@ bool has(const Profile& profile, Feature feature, int index) {
     case Feature::metrics: return profile.has_capability(15);
     case Feature::smm_freeze: return profile.has_capability(12);
     case Feature::capabilities: return profile.capabilities.has_value();
-    // None of the profiles has them: see choices().
+    // No profile has these: see choices().
     case Feature::transactions:
     case Feature::branch_events:
     case Feature::adaptive_pebs:
@@ -117,7 +117,7 @@ bool has(const Profile& profile, Feature feature, int index) {
 std::uint64_t existing_bits(const Profile& profile, const Register& reg) {
   std::uint64_t bits = 0;
   for (const Slot& slot : slots(reg, profile.version)) {
-    // The number in the name: a bit of IA32_PERFEVTSELn has none, and exists as its register does.
+    // The number in the field's name. A bit of IA32_PERFEVTSELn has none, and exists if its register does.
     const int index = slot.field->count > 1 ? slot.field->first + slot.index : 0;
     if (has(profile, slot.field->needs, index)) bits |= slot.mask();
   }

@@ -1,4 +1,5 @@
-// Who may read and write what. The names begin with the number of the rule: W values and widths, R protection, B PEBS.
+// Tests register accesses. Test names begin with the number of the rule they check: W for values and widths, R for
+// protection, B for PEBS.
 #include <map>
 
 #include "tally/hardware/pmu/emulated/intel_testing.hpp"
@@ -103,7 +104,7 @@ TEST(EmulatedRegisters, R5_only_the_kernel_reads_and_writes_msrs_and_unknown_one
   EXPECT_EQ(pmu.get(0xC1), 0U) << "a faulting instruction does not retire";
 }
 
-// What the SDM and KVM say of each bit, written down by hand and apart from the tables that the model uses.
+// The bits according to the SDM and KVM, written by hand and independent of the tables that the emulator uses.
 struct Walk {
   std::uint32_t index;
   std::uint64_t stored;    // reads back as written

@@ -1,4 +1,4 @@
-// What an instruction did, as far as counters see it.
+// The work of instructions, as seen by counters.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 
 namespace tally::pmu::emulated {
 
-/// What counters may count.
+/// The signals that counters can count.
 enum class Signal : std::uint8_t {
   nothing,  ///< an event that the emulated processor does not have
   instructions,
   core_cycles,
-  reference_cycles,  ///< made of core cycles by the ratio of the clocks
-  slots,             ///< four a cycle
+  reference_cycles,  ///< derived from core cycles by the clock ratio
+  slots,             ///< four per cycle
   llc_references,
   llc_misses,
   branches,
@@ -32,7 +32,7 @@ enum class Signal : std::uint8_t {
 
 inline constexpr std::size_t signal_count = static_cast<std::size_t>(Signal::count);
 
-/// How often each happened in one instruction, or in a stretch of them.
+/// The number of times each signal occurred in one or several instructions.
 struct Work {
   std::array<std::uint64_t, signal_count> times{};
 
@@ -40,7 +40,7 @@ struct Work {
   std::uint64_t operator[](Signal signal) const { return times[static_cast<std::size_t>(signal)]; }
 };
 
-/// One instruction of so many cycles, and nothing else.
+/// One instruction of `cycles` cycles and no other events.
 inline Work one_instruction(std::uint64_t cycles = 1) {
   Work work;
   work[Signal::instructions] = 1;
@@ -48,10 +48,10 @@ inline Work one_instruction(std::uint64_t cycles = 1) {
   return work;
 }
 
-/// What an event code counts here: the architectural events and the kinds of C4H and D0H.
+/// The signal of an event code: the architectural events and the kinds of C4H and D0H.
 Signal signal_of(std::uint8_t event, std::uint8_t umask);
 
-/// Where CPUID.0AH:EBX announces an architectural event; nothing where the event is not one of them.
+/// The bit of CPUID.0AH:EBX for an architectural event; nullopt for other events.
 std::optional<int> announced_at(std::uint8_t event, std::uint8_t umask);
 
 }  // namespace tally::pmu::emulated

@@ -6,8 +6,8 @@
 namespace tally::pmu::intel {
 namespace {
 
-// SDM vol. 3B, figures of IA32_PERFEVTSELx for versions 1, 3 and 6. Bits 34 and 35: "Adaptive PEBS" and "Branch
-// event logging". PC and ANY are where sources differ: see the reference page of the registers.
+// SDM vol. 3B, diagrams of IA32_PERFEVTSELx in versions 1, 3 and 6. Bits 34 and 35: "Adaptive PEBS" and "Branch event
+// logging". Sources differ on PC and ANY: see the reference page of the registers.
 constexpr Field fields[] = {
     bits(7, 0, "event", "event select"),
     bits(15, 8, "umask", "unit mask: which of the event's conditions"),
@@ -30,7 +30,7 @@ constexpr Field fields[] = {
     bits(47, 40, "UMASK2", "second unit mask").from(6),
 };
 
-// The members of EventSelect in the order of `fields`: one list for both directions. `visit` gets each member.
+// Calls `visit` for each member of EventSelect, in the order of `fields`: one list for both directions.
 template <class Select, class Visit>
 void for_each_member(Select& select, Visit visit) {
   std::size_t at = 0;

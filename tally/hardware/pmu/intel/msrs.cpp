@@ -1,4 +1,4 @@
-// Intel architectural performance monitoring, versions 1 to 6: the registers.
+// The register tables of Intel architectural performance monitoring, versions 1 to 6.
 #include "tally/hardware/pmu/intel/event_select.hpp"
 #include "tally/hardware/pmu/intel/readings.hpp"
 #include "tally/hardware/pmu/intel/rules.hpp"
@@ -6,7 +6,7 @@
 namespace tally::pmu::intel {
 namespace {
 
-// Chapters of the SDM are named by title: their numbers change with each edition.
+// Chapters of the SDM are cited by title, because their numbers change with each edition.
 constexpr Source v1{"Intel SDM vol. 3B", "Architectural Performance Monitoring Version 1"};
 constexpr Source v2{"Intel SDM vol. 3B", "Architectural Performance Monitoring Version 2"};
 constexpr Source v4{"Intel SDM vol. 3B", "Architectural Performance Monitoring Version 4"};
@@ -82,7 +82,7 @@ constexpr Field status_set[] = {
     flag(62, "Set_OvfBuf", "sets OvfBuf"),
 };
 
-// The flag for the interrupt is bit 63 in the SDM's figure and 32 in its prose; the figure fits, for 32 is fixed
+// The interrupt flag is bit 63 in the SDM's diagram and 32 in its text. The diagram must be right: bit 32 is fixed
 // counter 0.
 constexpr Field in_use[] = {
     flag(0, "Use_PMC#", "the counter's event select is not 0").times(32, 1),
@@ -173,8 +173,8 @@ constexpr Field prefetch_control[] = {
     flag(5, "L2_AMP_OFF", "switches off the L2 adaptive prefetcher (Alder Lake and later)"),
 };
 
-// Sandy Bridge to Broadwell; bits 22 to 30 name the suppliers beyond the last-level cache, and differ from model to
-// model. An access is counted that has one of the requests, one of the suppliers, and one of the snoop results.
+// Sandy Bridge to Broadwell; bits 22 to 30 select suppliers beyond the last-level cache and differ between models. An
+// access counts if it matches one of the requests, one of the suppliers, and one of the snoop results.
 constexpr Field offcore_response[] = {
     flag(0, "DMND_DATA_RD", "request: demand read of data"),
     flag(1, "DMND_RFO", "request: demand read for ownership (a store)"),
@@ -211,14 +211,14 @@ constexpr Field rdpmc_operand[] = {
     bits(31, 16, "type", "kind of counter").named(counter_types),
 };
 
-// What auto counter reload uses of them.
+// The counters of an auto counter reload mask.
 constexpr Field reload_mask[] = {
     flag(0, "RELOAD_PMC#", "that counter's overflow reloads this one").times(32, 1),
     flag(32, "RELOAD_FIXED#", "that fixed counter's overflow reloads this one").times(16, 1),
 };
 constexpr Field reload_value[] = {bits(31, 0, "reload", "what the counter is reloaded with")};
 
-// Not constexpr: the fields of IA32_PERFEVTSELn are defined beside their codec.
+// Not constexpr: the fields of IA32_PERFEVTSELn are defined with their codec.
 const Register table[] = {
     {.name = "IA32_PMC#",
      .text = "general-purpose counter, as RDPMC reads it",

@@ -18,13 +18,13 @@ std::string mode_text(bool usr, bool os) {
   return os ? "in kernel mode" : "in no mode";
 }
 
-// "counters 0–3", "fixed counter 1"; empty where no bit is set.
+// "counters 0–3", "fixed counter 1"; empty if no bit is set.
 std::string counters_text(std::string_view kind, std::uint64_t bits) {
   if (bits == 0) return {};
   return fmt::format("{}counter{} {}", kind, std::popcount(bits) == 1 ? "" : "s", ranges(bits));
 }
 
-// General-purpose counters are the lower half of the global registers, fixed ones bits 47:32.
+// In the global registers, bits 31:0 are the general-purpose counters, bits 47:32 the fixed ones.
 std::vector<std::string> counter_lists(std::uint64_t bits) {
   std::vector<std::string> parts;
   if (auto general = counters_text("", bits & 0xFFFF'FFFF); !general.empty()) parts.push_back(general);

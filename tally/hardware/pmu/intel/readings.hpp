@@ -1,4 +1,4 @@
-// What values of Intel's registers come to, in words.
+// Explains values of Intel's registers in words.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace tally::pmu::intel {
 /// IA32_PERFEVTSELn: "counts branches retired in user mode".
 std::string event_select_summary(const Value& value);
 
-/// The name of the event, in the row of the event.
+/// The name of the event, for the row of the event field.
 std::string event_select_reading(const Value& value, const Slot& slot);
 
 /// IA32_FIXED_CTR_CTRL: "counter 0 (instructions): user, PMI; …".
@@ -32,7 +32,7 @@ std::string local_vector_summary(const Value& value);
 /// RDPMC's ECX: "fixed counter 0 (instructions retired)".
 std::string rdpmc_summary(const Value& value);
 
-/// What fixed counter i counts: "instructions"; "unnamed" beyond the named ones.
+/// The event of fixed counter i: "instructions"; "unnamed" for unknown counters.
 std::string_view fixed_counter_event(int index);
 
 }  // namespace tally::pmu::intel

@@ -88,7 +88,7 @@ void global_enable(const Value& value, Remarks& remarks) {
                   value.place.index));
 }
 
-// As perf and `tally stat -e` write the same event.
+// The same event in the notation of perf and `tally stat -e`.
 void as_event(const Value& value, Remarks& remarks) {
   const EventSelect select = decode_event_select(value.bits);
   if (select.event == 0) return;

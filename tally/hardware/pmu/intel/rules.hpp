@@ -1,4 +1,4 @@
-// What is often got wrong with Intel's registers.
+// Rules for common mistakes with Intel's registers.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace tally::pmu::intel {
 
-/// All rules, in the order in which their remarks are made.
+/// All rules, in the order of their remarks.
 std::span<const Rule> rules();
 
 }  // namespace tally::pmu::intel

@@ -1,4 +1,4 @@
-// What x86 processors of all makers share: the leaves of CPUID that speak of counters, CR4 and the clocks.
+// The register tables that all x86 vendors share: the CPUID leaves about counters, CR4 and the clocks.
 #include <fmt/format.h>
 
 #include <string>
@@ -43,7 +43,7 @@ constexpr Field leaf_0a_eax[] = {
     bits(23, 16, "width", "their width in bits").as(Show::number),
     bits(31, 24, "events", "valid bits of EBX; an event beyond them is missing").as(Show::number),
 };
-// Inverse: 1 is missing.
+// Inverted: 1 means missing.
 constexpr Field leaf_0a_ebx[] = {
     flag(0, "no_core_cycles", "event 3CH/00H is missing"),
     flag(1, "no_instr", "event C0H/00H, instructions, is missing"),
@@ -149,7 +149,7 @@ void user_mode_reads(const Value& value, std::vector<Remark>& remarks) {
                      control_registers});
 }
 
-// An output of CPUID; bits that no field describes have other uses.
+// An output of CPUID; bits without a field have other uses.
 constexpr Register output(std::string_view name, std::uint64_t number, std::string_view text,
                           std::span<const Field> fields, const Source& source,
                           std::string (*summary)(const Value&) = nullptr) {

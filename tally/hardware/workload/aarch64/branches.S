@@ -1,5 +1,5 @@
-// N times a conditional branch over a nop, and the loop's own. TAKEN: always, never, alternating (not taken first),
-// random (of a generator of numbers with 32 bits, xorshift, which begins with a seed that is not 0).
+// N iterations with a conditional branch over a nop and the loop's branch. TAKEN: always, never, alternating (first not
+// taken), random (xorshift, 32 bits, with a seed that is not 0).
 #include "program.h"
 #undef PATTERN
 #define PATTERN_always 1

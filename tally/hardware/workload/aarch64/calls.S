@@ -1,5 +1,5 @@
-// N times two calls, a call through a register, and four jumps through registers; N >= 1. As many of each kind as of no
-// other, so that none is taken for another.
+// N iterations of two calls, a call through a register, and four jumps through registers; N >= 1. No two kinds occur
+// equally often, so that a wrong classification shows.
 #include "program.h"
         BEGIN
         adr x1, 9f

@@ -1,5 +1,6 @@
-// A ring of N lines of 64 bytes, N a power of two, in the order of a generator that visits all of them (Hull and Dobell:
-// the factor is one more than a multiple of 4, the sum odd); then K rounds, each load's address the one before's value.
+// A pointer chase: links N lines of 64 bytes (N a power of two) in the order of a generator that visits all of them
+// (Hull and Dobell: the factor is one more than a multiple of 4, the increment odd). Then K rounds, in which each load
+// is the address of the next.
 #include "program.h"
         BEGIN
         PLACE(first, x0)

@@ -1,4 +1,4 @@
-// The four forms of one operation, OP.
+// The four forms of an operation, OP.
 #define W 1
         program STRING(loop_, OP, b)
 #include "elements.S"

@@ -1,5 +1,5 @@
-// N accesses of W bytes (1 or 2), one after the other: the counterparts of x86's string loops. OP: load, store, copy or
-// compare (two loads). WARM: the buffers are mapped anew with every page in place (MAP_FIXED, MAP_POPULATE).
+// N accesses of W bytes (1 or 2): the counterparts of x86's string loops. OP: load, store, copy or compare (two loads).
+// WARM: maps the buffers again with all pages present (MAP_FIXED, MAP_POPULATE).
 #include "program.h"
 #undef KIND
 #undef WIDE

@@ -1,5 +1,5 @@
-// N images of one process: each executes the program's own file (argument 0, with a slash in it) with one argument more
-// than it got, until there are N. To be started without arguments.
+// N successive images of one process: each executes the program's file (argument 0, which must contain a slash) with
+// one more argument, until there are N. Start it without arguments.
 #include "program.h"
         BEGIN
         ldr x0, [sp]

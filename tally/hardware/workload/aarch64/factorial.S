@@ -1,5 +1,5 @@
-// X12 = N! in three loop shapes of 5, 4 and 3 instructions. SHAPE: 5, 4 or 3; NOPS: how many `nop`s go before each of
-// the last three instructions of the five; N >= 1, for SHAPE 4 N >= 2.
+// X12 = N! in loops of 5, 4 and 3 instructions. SHAPE: 5, 4 or 3; NOPS: number of `nop`s before each of the last three
+// instructions of SHAPE 5; N >= 1, for SHAPE 4 N >= 2.
 #include "program.h"
 #ifndef NOPS
 #define NOPS 0

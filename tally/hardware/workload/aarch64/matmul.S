@@ -1,4 +1,4 @@
-// C = A * B, N x N integers of 32 bits, A and B filled with 2 first.
+// Fills A and B with 2, then C = A * B, for N x N 32-bit integers.
 #include "program.h"
         BEGIN
         PLACE(first, x0)

@@ -1,8 +1,8 @@
-// A program is written once and assembled twice: linked, for the parameters that the build names, and shipped within
-// tally as bytes, in which the parameters are filled in when it is written out (shipped.S, ../image.cpp).
+// Each program is assembled twice: linked, with parameters from the build, and as bytes within tally, which fills in
+// the parameters when it writes the file (shipped.S, ../image.cpp).
 //
-// SET(value, register) and PLACE(buffer, register) are a movz and a movk, which hold the lower and the upper 16 bits.
-// What stands in `#ifndef SHIPPED` is for the linker: the memory of a shipped program is in the table of ../aarch64.cpp.
+// SET(value, register) and PLACE(buffer, register) are a movz and a movk with the lower and the upper 16 bits. `#ifndef
+// SHIPPED` is for the linker: the memory of a shipped program is defined in the table of ../aarch64.cpp.
 #ifdef SHIPPED
 #define BEGIN
 #define SET(value, reg) movz reg, #0; filled_in VALUE_##value; movk reg, #0, lsl #16

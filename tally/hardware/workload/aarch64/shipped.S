@@ -1,4 +1,4 @@
-// Every program that tally ships.
+// All programs that tally ships.
 #define SHIPPED 1
 #include "../shipped.h"
 

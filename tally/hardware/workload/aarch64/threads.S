@@ -1,5 +1,5 @@
-// N threads at the same time, each counts down from K; then it waits for one after the other (the kernel clears the
-// word at the thread's 4 KiB and wakes: CLONE_CHILD_CLEARTID, futex). No stack is used.
+// Runs N threads at the same time, each counting down from K, then waits for each in turn (the kernel clears the word
+// at the start of the thread's 4 KiB and wakes the waiter: CLONE_CHILD_CLEARTID, futex). Uses no stack.
 #include "program.h"
         BEGIN
         PLACE(first, x19)

@@ -1,5 +1,5 @@
-// Reads and writes one word of each of N pages that nobody touched before, 1 <= N < 2^19: N page faults, or somewhat
-// fewer where the kernel maps several pages at once.
+// Reads and writes a word of each of N untouched pages, 1 <= N < 2^19: N page faults, or somewhat fewer if the kernel
+// maps several pages at once.
 #include "program.h"
         BEGIN
         PLACE(first, x1)

@@ -1,5 +1,5 @@
-// N rounds of additions to R12: ADDS of them that wait for one another, or, with APART, each to a register of its own.
-// A round is ADDS + 2 instructions.
+// N rounds of additions to R12. ADDS: additions that depend on one another; with APART, each uses its own register. A
+// round is ADDS + 2 instructions.
         .text
         .globl _start
 _start: movq $N, %r11

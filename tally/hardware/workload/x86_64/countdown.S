@@ -1,4 +1,4 @@
-// Counts down from N: 1 <= N < 2^31. The loop is two instructions; the nop is there for the same counts on every
+// Counts down from N: 1 <= N < 2^31. The loop is two instructions; a nop makes the counts the same on every
 // architecture.
 #include "program.h"
         BEGIN

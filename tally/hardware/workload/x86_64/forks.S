@@ -1,4 +1,4 @@
-// N children, one after the other, each counts down from K; the parent waits for each.
+// Forks N children, one after the other. Each counts down from K while the parent waits.
 #include "program.h"
         BEGIN
         SET(movl, n, %ebx)

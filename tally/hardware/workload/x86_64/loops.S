@@ -1,4 +1,4 @@
-// N loops of K iterations each, one within the other: the inner branch is taken K - 1 times, then once not.
+// Nested loops, N times K iterations: the inner branch is taken K - 1 times, then not taken.
 #include "program.h"
         BEGIN
         SET(movl, n, %ebx)

@@ -1,4 +1,4 @@
-// Ends at once: what is counted more than these three instructions came from starting and stopping.
+// Exits at once: any count above these three instructions is due to starting and stopping.
 #include "program.h"
         BEGIN
         xorl %edi, %edi

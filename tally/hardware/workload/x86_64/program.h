@@ -1,8 +1,8 @@
-// A program is written once and assembled twice: linked, for the parameters that the build names, and shipped within
-// tally as bytes, in which the parameters are filled in when it is written out (shipped.S, ../image.cpp).
+// Each program is assembled twice: linked, with parameters from the build, and as bytes within tally, which fills in
+// the parameters when it writes the file (shipped.S, ../image.cpp).
 //
-// SET(instruction, value, register) is an instruction whose last four bytes are the value as an immediate. What stands
-// in `#ifndef SHIPPED` is for the linker: the memory of a shipped program is in the table of ../workload.cpp.
+// SET(instruction, value, register) is an instruction whose last four bytes are the value as an immediate. `#ifndef
+// SHIPPED` is for the linker: the memory of a shipped program is defined in the table of ../workload.cpp.
 #ifdef SHIPPED
 #define BEGIN
 #define SET(instruction, value, ...) instruction $0x70000000, __VA_ARGS__; filled_in VALUE_##value

@@ -1,6 +1,6 @@
-// The factorial of 20 between two reads of the counter of instructions: its exit code is their difference, 102. A read
-// does not see itself: the first one, three instructions behind it, the loop's 97, and one before the second.
-// Only where rdpmc may be executed.
+// The factorial of 20 between two reads of the instruction counter; the exit code is their difference, 102. It is the
+// first read (a read does not count itself), the three instructions after it, the loop's 97, and the one before the
+// second read. Requires that rdpmc is allowed.
 #include "program.h"
         BEGIN
         movq $20, %r11

@@ -1,19 +1,19 @@
-// N times an instruction whose accesses only its registers tell, each time on lines that nobody has touched. What is
-// missed follows from the rules of the instruction; see tests/cli/scattered_test.cpp.
+// N executions of an instruction whose accesses depend on its registers, each on new lines. The misses follow from the
+// rules of the instruction; see tests/cli/scattered_test.cpp.
 //   GATHER   vpgatherdd: 8 lines, all but the last element selected
 //   GATHER_K vpgatherdq by k3 = 0x5a: 4 of 8 lines
-//   SCATTER  vpscatterdd by k1 = 0x8001: the first and the last of 16 lines
-//   ENTER    a level of 4: three loads below RBP, five stores below RSP, a line each
-//   XLAT     one line, its table ever lower and AL ever higher, with garbage above it
-//   BITS     btsq, a line further each time by the number of the bit
+//   SCATTER  vpscatterdd by k1 = 0x8001: the first and last of 16 lines
+//   ENTER    a nesting level of 4: three loads below RBP, five stores below RSP, one line each
+//   XLAT     one line; the table moves down as AL moves up, with garbage above AL
+//   BITS     btsq, each time one line further by the bit number
 //   MASKMOV, VMASKMOV, MASK_K
-//            maskmovdqu, vpmaskmovd, vmovdqu8: four bytes at the end of a line are selected, and the next line, which
-//            they leave alone, is loaded
-//   XSAVE    x87 and SSE, the standard form: lines 0 to 6 and that of the header
-//   XSAVEC   SSE, compacted: MXCSR in line 0, lines 2 to 6, that of the header
-//   XRSTOR   x87 and SSE from an area of zeros: nothing but its header and MXCSR is read
-//   CLZERO   a line each, by an address in the middle of it
-//   FAR      a far jump through memory, which no model sees
+//            maskmovdqu, vpmaskmovd, vmovdqu8: select four bytes at the end of a line; the next line, which they do not
+//            write, is loaded
+//   XSAVE    x87 and SSE, standard form: lines 0 to 6 and the header's line
+//   XSAVEC   SSE, compacted: MXCSR in line 0, lines 2 to 6, the header's line
+//   XRSTOR   x87 and SSE from an area of zeros: reads only its header and MXCSR
+//   CLZERO   one line each, by an address in its middle
+//   FAR      a far jump through memory, which no model counts
         .text
         .globl _start
 _start: leaq area(%rip), %rbx
@@ -114,7 +114,8 @@ again:
         xsavec (%rbx)
         addq $1024, %rbx
 #elif defined XSAVEC_ZEROS
-        # The upper half is zero, but was loaded: it is in use until the kernel gives the processor to somebody else.
+        # The upper half is zero but was loaded, so it is in use until the kernel schedules something else on the
+        # processor.
         vmovdqu zeros(%rip), %ymm1
         movl $6, %eax
         xorl %edx, %edx

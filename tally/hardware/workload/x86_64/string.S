@@ -1,11 +1,11 @@
-// One string instruction N times over zeroed buffers, driven by `loop` or by a REP prefix (HPCTool's 20 benchmarks).
-// OP: lods, stos, movs, scas or cmps; W: 1 or 2, bytes per element; REP: 0 for the loop form, 1 for the prefix; N >= 1.
+// One string instruction, N times over zeroed buffers, in a `loop` or with a REP prefix (HPCTool's 20 benchmarks). OP:
+// lods, stos, movs, scas or cmps; W: bytes per element, 1 or 2; REP: 0 for the loop form, 1 for the prefix; N >= 1.
 //
-// WARM: shipped only; the buffers are mapped anew with every page in place (MAP_FIXED, MAP_POPULATE), so that the string
-// instruction takes no page fault. RAX is cleared behind the call.
+// WARM (shipped only): maps the buffers again with all pages present (MAP_FIXED, MAP_POPULATE), so that the string
+// instruction causes no page fault. Clears RAX after the call.
 //
-// RAX and the direction flag are 0 at the entry of a static program on Linux, and so are the buffers: REPE runs to the
-// end. The 64-bit forms of every instruction are spelt out, for a count must not depend on the assembler's choice.
+// When a static program starts on Linux, RAX, the direction flag and the buffers are 0, so REPE runs to the end. The
+// code spells out the 64-bit form of every instruction, because counts must not depend on the assembler's choice.
 #include "program.h"
 #undef USES
 #define PASTE(a, b) a##b

@@ -1,4 +1,4 @@
-// The eight forms of one string instruction, OP.
+// The eight forms of a string instruction, OP.
 #define W 1
 #define REP 0
         program STRING(loop_, OP, b)

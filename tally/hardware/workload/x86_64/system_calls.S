@@ -1,4 +1,4 @@
-// Asks the kernel for its own process's number N times, 1 <= N < 2^31: what the kernel does must not count.
+// Calls getpid N times, 1 <= N < 2^31: the kernel's work must not be counted.
 #include "program.h"
         BEGIN
         SET(movl, n, %ebx)

@@ -19,7 +19,7 @@ TEST(JsonProblem, names_the_line_and_column) {
             "line 4, column 123 is not valid JSON: invalid literal");
 }
 
-TEST(JsonProblem, says_that_a_file_is_incomplete) {
+TEST(JsonProblem, reports_an_incomplete_file) {
   EXPECT_EQ(
       of_parse_error("line 70, column 4: syntax error while parsing object key - unexpected end of input; expected "
                      "string literal"),

@@ -80,7 +80,7 @@ TEST(Text, edit_distance_counts_a_swap_as_one) {
   EXPECT_EQ(edit_distance("laods", "loads"), 1u);
 }
 
-TEST(Text, nearest_offers_only_what_resembles) {
+TEST(Text, nearest_suggests_only_similar_names) {
   const std::vector<std::string> names{"instructions", "branches", "loads", "stores", "conditional-branches"};
   EXPECT_EQ(nearest("instrutcions", names), (std::vector<std::string>{"instructions"}));
   EXPECT_EQ(nearest("branch", names), (std::vector<std::string>{"branches", "conditional-branches"}));

@@ -12,13 +12,13 @@ std::optional<std::int64_t> measured(std::int64_t each, std::int64_t disturbance
   return added_by_each(work + each * faults + disturbance, work, faults);
 }
 
-TEST(Correction, what_a_fault_adds_is_cold_less_warm) {
+TEST(Correction, each_fault_adds_cold_minus_warm_events) {
   EXPECT_EQ(measured(0), 0);
   EXPECT_EQ(measured(1), 1);
   EXPECT_EQ(measured(2), 2);
 }
 
-TEST(Correction, an_interrupt_meanwhile_does_no_harm_and_nonsense_is_no_answer) {
+TEST(Correction, tolerates_an_interrupt_and_rejects_inconsistent_counts) {
   EXPECT_EQ(measured(1, 1), 1);
   EXPECT_EQ(measured(2, -3), 2);
   EXPECT_EQ(measured(1, 30), std::nullopt) << "neither one nor two each";
@@ -40,7 +40,7 @@ TEST(Correction, subtracts_faults_and_interrupts) {
       correction_of(counted(8, CountSource::pmu("cpu")), 0, counted(246, Source::kernel), std::nullopt)->corrected, 8);
 }
 
-TEST(Correction, interrupts_that_nobody_counted_stay_in_it) {
+TEST(Correction, keeps_interrupts_that_were_not_counted) {
   const auto without =
       correction_of(counted(255, CountSource::pmu("cpu")), 1, counted(246, Source::kernel), std::nullopt);
   ASSERT_TRUE(without);
@@ -51,7 +51,7 @@ TEST(Correction, interrupts_that_nobody_counted_stay_in_it) {
       correction_of(counted(255, CountSource::pmu("cpu")), 1, counted(246, Source::kernel), shared)->interrupts);
 }
 
-TEST(Correction, what_was_scaled_or_is_partial_has_none) {
+TEST(Correction, scaled_and_partial_counts_have_none) {
   const Count shared = from_reading({10, Nanoseconds{8}, Nanoseconds{2}}, CountSource::pmu("cpu"));
   EXPECT_FALSE(correction_of(shared, 1, counted(246, Source::kernel), std::nullopt));
   EXPECT_FALSE(

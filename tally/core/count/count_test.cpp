@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 constexpr Trust all[] = {Trust::exact,    Trust::counted, Trust::scaled, Trust::sampled,
                          Trust::modelled, Trust::partial, Trust::absent};
 
-TEST(Trust, worst_is_the_less_believable_of_every_pair) {
+TEST(Trust, worst_is_the_less_reliable_of_every_pair) {
   for (const Trust a : all) {
     for (const Trust b : all) {
       EXPECT_EQ(worst(a, b), worst(b, a));
@@ -26,7 +26,7 @@ TEST(Trust, worst_is_the_less_believable_of_every_pair) {
   EXPECT_EQ(worst(Trust::modelled, Trust::partial), Trust::partial);
 }
 
-TEST(Trust, names_go_both_ways) {
+TEST(Trust, names_parse_to_their_trust) {
   for (const Trust trust : all) EXPECT_EQ(trust_of(name(trust)), trust);
   EXPECT_EQ(name(Trust::modelled), "modelled");
   EXPECT_FALSE(trust_of("perfect"));
@@ -37,7 +37,7 @@ TEST(Count, is_absent_until_something_was_counted) {
   EXPECT_FALSE(Count{}.value);
 }
 
-TEST(Count, sum_carries_the_worse_trust_and_both_reasons) {
+TEST(Count, sum_has_the_worse_trust_and_both_reasons) {
   const Count sum = exact(3, Source::engine) + partial(4, Source::wait4, "includes the engine's");
   EXPECT_EQ(sum.value, 7);
   EXPECT_EQ(sum.trust, Trust::partial);
@@ -64,7 +64,7 @@ TEST(Count, difference_is_signed) {
   EXPECT_EQ(difference.source, Source::wait4);
 }
 
-TEST(Count, what_does_not_fit_is_absent_not_wrapped) {
+TEST(Count, overflow_is_absent_not_wrapped) {
   const Count huge = exact(std::numeric_limits<std::int64_t>::max(), Source::engine);
   EXPECT_EQ((huge + exact(1, Source::engine)).trust, Trust::absent);
   EXPECT_FALSE((huge + exact(1, Source::engine)).value);
@@ -122,7 +122,7 @@ TEST(Ratio, is_as_trustworthy_as_its_worse_part) {
   EXPECT_EQ(half.trust, Trust::counted);
 }
 
-TEST(Ratio, of_nothing_is_absent) {
+TEST(Ratio, with_a_zero_denominator_is_absent) {
   EXPECT_EQ(ratio(exact(1, Source::engine), exact(0, Source::engine)).trust, Trust::absent);
   EXPECT_FALSE(ratio(exact(1, Source::engine), exact(0, Source::engine)).value);
   EXPECT_EQ(ratio(absent("no counter"), exact(2, Source::engine)).reason, "no counter");

@@ -13,7 +13,7 @@ std::optional<double> value(const std::string& text, const std::vector<std::int6
   return formula->evaluate(counts).value;
 }
 
-TEST(Formula, is_computed_by_the_rules_of_arithmetic) {
+TEST(Formula, follows_the_rules_of_arithmetic) {
   EXPECT_EQ(value("a / b", {1, 4}), 0.25);
   EXPECT_EQ(value("1000 * a / b", {3, 2}), 1500);
   EXPECT_EQ(value("a + b * c", {1, 2, 3}), 7);

@@ -96,7 +96,7 @@ TEST(RunNoise, finds_a_change_of_10_percent) {
 }
 
 /// Of lines, even a third more may be chance.
-TEST(RunNoise, of_lines_is_wider) {
+TEST(RunNoise, is_wider_for_lines) {
   const SampledCount before{6000, 21000, 21000}, after{6000, 22000, 22000};
   const std::vector<SampledRow> rows{
       {{3000, 21000, 21000}, {4000, 22000, 22000}}, {before, after}, {before, after}, {before, after}};
@@ -115,7 +115,7 @@ TEST(RunNoise, of_one_row) {
 }
 
 /// If everything takes three times as long, the program changed.
-TEST(RunNoise, of_a_program_that_does_more) {
+TEST(RunNoise, reports_a_program_that_does_more) {
   std::vector<SampledRow> rows;
   for (const double count : {4000.0, 3000.0, 2000.0, 1000.0, 900.0})
     rows.push_back({{count, 10'900, 10'900}, {3 * count, 32'700, 32'700}});
@@ -123,7 +123,7 @@ TEST(RunNoise, of_a_program_that_does_more) {
 }
 
 /// Functions that occur on one side only.
-TEST(RunNoise, of_what_is_new) {
+TEST(RunNoise, reports_new_functions) {
   const std::vector<SampledRow> rows{{{900, 900, 900}, {900, 1400, 1400}}, {{0, 900, 900}, {500, 1400, 1400}}};
   const RunNoise noise = run_noise(rows);
   EXPECT_FALSE(is_change(rows[0], noise));

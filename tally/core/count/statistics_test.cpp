@@ -90,7 +90,7 @@ TEST(Summary, of_ratios_is_made_in_the_same_way) {
   EXPECT_FALSE(summarize_ratios(ratios).median);
 }
 
-TEST(Summary, the_medians_reason_is_that_of_a_run_like_it) {
+TEST(Summary, the_median_has_the_reason_of_the_nearest_run) {
   const std::vector<Count> counts{exact(10, Source::engine),
                                   downgraded(exact(90, Source::engine), Trust::partial, "90 of them"),
                                   downgraded(exact(12, Source::engine), Trust::partial, "12 of them")};

@@ -29,7 +29,7 @@ Vectors clouds(const std::vector<std::pair<double, double>>& centers_of_clouds, 
   return made;
 }
 
-TEST(Clusters, as_many_are_found_as_there_are_clouds) {
+TEST(Clusters, finds_one_cluster_per_cloud) {
   const std::vector<std::pair<double, double>> centers_of_clouds{{0, 0}, {10, 0}, {0, 10}, {10, 10}, {5, 20}, {20, 5}};
   for (std::size_t count = 2; count <= centers_of_clouds.size(); ++count) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -46,9 +46,9 @@ TEST(Clusters, as_many_are_found_as_there_are_clouds) {
   }
 }
 
-TEST(Clusters, one_cloud_is_one) { EXPECT_EQ(find_clusters(clouds({{3, 4}}, 500, 1), {}).centers.size(), 1u); }
+TEST(Clusters, one_cloud_is_one_cluster) { EXPECT_EQ(find_clusters(clouds({{3, 4}}, 500, 1), {}).centers.size(), 1u); }
 
-TEST(Clusters, rows_that_are_all_alike_are_one_and_two_kinds_are_two) {
+TEST(Clusters, identical_rows_form_one_cluster_and_two_kinds_form_two) {
   EXPECT_EQ(find_clusters(clouds({{3, 4}}, 500, 0), {}).centers.size(), 1u);
   const Clusters two = find_clusters(clouds({{3, 4}, {3, 5}}, 500, 0), {});
   EXPECT_EQ(two.centers.size(), 2u);
@@ -56,7 +56,7 @@ TEST(Clusters, rows_that_are_all_alike_are_one_and_two_kinds_are_two) {
   EXPECT_EQ(two.representatives, (std::vector<std::size_t>{0, 500})) << "the first of equals";
 }
 
-TEST(Clusters, no_rows_have_none) {
+TEST(Clusters, no_rows_have_no_clusters) {
   EXPECT_TRUE(find_clusters({2, {}}, {}).centers.empty());
   EXPECT_TRUE(find_clusters({}, {}).of_row.empty());
   EXPECT_EQ(find_clusters({1, {7}}, {}).sizes, std::vector<std::size_t>{1});
@@ -84,7 +84,7 @@ TEST(Clusters, a_representative_is_the_row_nearest_to_its_centre) {
   }
 }
 
-TEST(Clusters, many_rows_find_by_a_sample_what_all_have) {
+TEST(Clusters, a_sample_of_many_rows_finds_the_same_clusters) {
   Options options;
   options.sample = 100;
   const Clusters found = find_clusters(clouds({{0, 0}, {10, 0}, {0, 10}}, 5000, 0.5), options);

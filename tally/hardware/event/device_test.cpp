@@ -87,7 +87,7 @@ const std::map<std::string, std::string> arm{
     {"armv8_pmuv3_0/events/br_retired", "event=0x0021"},
 };
 
-TEST(Device, terms_are_put_where_sysfs_says) {
+TEST(Device, terms_are_encoded_by_the_formats_in_sysfs) {
   const FakeMachine machine(skylake, "skl");
   const auto event = parse("cpu/event=0xc4,umask=0x1,cmask=2,inv,edge/uk", machine.sources);
   ASSERT_TRUE(event) << event.error().message;
@@ -100,7 +100,7 @@ TEST(Device, terms_are_put_where_sysfs_says) {
   EXPECT_EQ(parse("cpu/event=0xc4,name=mine/:k", machine.sources)->label, "mine");
 }
 
-TEST(Device, what_sysfs_has_is_listed_once) {
+TEST(Device, events_of_sysfs_are_listed_once) {
   const FakeMachine machine({{"msr/type", "10"},
                              {"msr/format/event", "config:0-63"},
                              {"msr/events/tsc", "event=0x00"},
@@ -142,7 +142,7 @@ TEST(Device, hybrid_cores_have_their_own_pmus) {
   EXPECT_EQ(parse("topdown-retiring:u", machine.sources)->encoding->config, 0x8000u);
 }
 
-TEST(Device, other_pmus_are_known_and_counted_by_nobody) {
+TEST(Device, events_of_other_pmus_parse_without_a_generic_event) {
   const FakeMachine machine(skylake, "skl");
   const auto event = parse("uncore_imc/data_reads/", machine.sources);
   ASSERT_TRUE(event) << event.error().message;

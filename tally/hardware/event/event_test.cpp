@@ -9,7 +9,7 @@
 namespace tally::event {
 namespace {
 
-TEST(Table, every_name_is_its_own_and_parses_to_its_line) {
+TEST(Table, names_are_unique_and_parse_to_their_row) {
   std::set<std::string_view> names;
   for (const Definition& line : all()) {
     EXPECT_TRUE(names.insert(line.name).second) << line.name;
@@ -33,7 +33,7 @@ TEST(Parse, hardware_events_are_user_mode_unless_the_kernel_is_asked) {
   EXPECT_EQ(name(*parse("page-faults")), "page-faults");
 }
 
-TEST(Parse, unknown_names_offer_the_nearest_of_all_sources) {
+TEST(Parse, unknown_names_suggest_the_nearest_of_all_sources) {
   const struct {
     const char* text;
     const char* hint;
@@ -75,7 +75,7 @@ TEST(Parse, modes_are_user_kernel_or_both) {
   for (const char* text : {"loads:uk", "loads:ku"}) EXPECT_EQ(name(*parse(text)), "loads:uk");
 }
 
-TEST(Parse, modes_of_the_kernels_own_events_are_refused_with_what_to_write) {
+TEST(Parse, modes_of_software_events_are_refused_with_a_hint) {
   const auto hint = [](const char* text) {
     const auto event = parse(text);
     return event ? "accepted" : event.error().hint;
@@ -160,7 +160,7 @@ TEST(ParseLists, a_groups_modifiers_are_for_members_without_their_own) {
   EXPECT_EQ(modes, (std::vector<Mode>{Mode::kernel, Mode::user, Mode::kernel, Mode::user, Mode::kernel, Mode::kernel}));
 }
 
-TEST(Parse, a_tracepoint_is_refused_as_what_it_is) {
+TEST(Parse, a_tracepoint_is_refused_with_the_reason) {
   // Most users cannot read the list of tracepoints.
   Sources nothing_readable;
   nothing_readable.root = "/nonexistent";
@@ -175,7 +175,7 @@ TEST(Parse, a_tracepoint_is_refused_as_what_it_is) {
   EXPECT_EQ(parse("UOPS_NONSENSE:ALL", nothing_readable).error().message.find("tracepoint"), std::string::npos);
 }
 
-TEST(ParseLists, what_does_not_match_is_an_error) {
+TEST(ParseLists, unmatched_braces_and_slashes_are_an_error) {
   for (const char* list :
        {"{loads", "loads}", "{{loads}}", "{}", "{loads,}", "{loads}stores", "loads{stores}", "{loads}:", "cpu/event=1",
         "cpu/event=1,loads", "{loads} stores", "{loads}{stores}", "{loads}:x"}) {
@@ -185,7 +185,7 @@ TEST(ParseLists, what_does_not_match_is_an_error) {
   }
 }
 
-TEST(ParseLists, the_same_event_by_another_kind_of_name_is_kept) {
+TEST(ParseLists, the_same_event_in_another_notation_is_kept) {
   EXPECT_EQ(parse_lists({"branches,branch-instructions"})->size(), 1u);
   EXPECT_EQ(parse_lists({"branches,r00c4,0x4100C4"})->size(), 3u) << "a row for each name that was asked for";
 }
@@ -194,7 +194,7 @@ TEST(ParseLists, a_missing_name_is_an_error) {
   for (const char* list : {"", "loads,", ",loads", "loads,,stores"}) EXPECT_FALSE(parse_lists({list})) << list;
 }
 
-TEST(ParseLists, blanks_separate_nothing) {
+TEST(ParseLists, spaces_do_not_separate) {
   const auto events = parse_lists({"loads stores"});
   ASSERT_FALSE(events);
   EXPECT_NE(events.error().message.find("an event name contains a space"), std::string::npos) << events.error().message;

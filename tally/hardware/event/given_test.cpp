@@ -67,7 +67,7 @@ TEST(Given, a_code_of_12_bits_without_a_unit_mask_is_amds_among_others_with_one)
   EXPECT_EQ(table->events[0].config, 0x1'0000'00C7U);
 }
 
-TEST(Given, arms_entries_take_what_the_table_of_common_events_says) {
+TEST(Given, arms_entries_are_completed_from_the_table_of_common_events) {
   const std::vector<std::string> common{
       R"([{"EventName": "L1D_CACHE", "EventCode": "0x04", "BriefDescription": "accesses"}])"};
   const auto table = parse_given(kernels, "kernel.json", common);
@@ -76,7 +76,7 @@ TEST(Given, arms_entries_take_what_the_table_of_common_events_says) {
   EXPECT_EQ(table->events[1], (GivenEvent{"L1D_CACHE", "accesses", "", "", 0x04, 0}));
 }
 
-TEST(Given, events_of_small_cores_are_left_out_with_the_way_to_count_them) {
+TEST(Given, events_of_small_cores_are_skipped_with_a_hint) {
   const auto table = parse_given(
       R"([{"EventName": "A.B", "EventCode": "0x10", "UMask": "0x01", "Unit": "cpu_atom"},
           {"EventName": "A.B", "EventCode": "0x20", "UMask": "0x01", "Unit": "cpu_core"}])",

@@ -85,7 +85,7 @@ TEST_F(Pfm, a_name_of_another_processor_is_read_where_all_agree) {
   EXPECT_EQ(several.error().hint, "name the processor: snb::UOPS_RETIRED:ALL");
 }
 
-TEST_F(Pfm, mistakes_are_libpfms_and_named) {
+TEST_F(Pfm, errors_are_those_of_libpfm) {
   for (const char* text : {"hsw::UOPS_RETIRED:NONSENSE", "hsw::UOPS_RETIRED:ALL:c=300", "UOPS_RETIRED:ALL:z"}) {
     const auto event = parse(text, on_haswell);
     ASSERT_FALSE(event) << text;

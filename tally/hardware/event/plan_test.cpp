@@ -37,7 +37,7 @@ Planned planned(const char* text, const FakePmu& pmu) {
   return made;
 }
 
-TEST(Plan, what_fits_is_counted_at_once_and_asked_once) {
+TEST(Plan, events_that_fit_are_in_one_pass_after_one_call) {
   const Planned four = planned("instructions,cycles,branches,branch-misses", {.programmable = 4, .fixed = {}});
   EXPECT_EQ(four.plan, one_pass(4));
   EXPECT_EQ(four.asked, 1);
@@ -66,11 +66,11 @@ TEST(Plan, groups_are_never_split) {
   EXPECT_EQ(large.passes, (std::vector<Pass>{{0, 4}}));
 }
 
-TEST(Plan, where_somebody_holds_all_counters_each_event_is_left_to_be_opened) {
+TEST(Plan, without_free_counters_opening_each_event_reports_the_reason) {
   EXPECT_EQ(planned("branches,loads", {}).plan, one_pass(2));
 }
 
-TEST(Plan, nothing_is_lost_and_nothing_counted_twice) {
+TEST(Plan, every_event_is_in_exactly_one_pass) {
   for (std::size_t counters = 1; counters < 12; ++counters) {
     const Plan plan = planned(
                           "instructions,cycles,{branches,loads},stores,page-faults,calls,returns,{branch-misses},"

@@ -99,7 +99,7 @@ TEST(RandomText, of_known_fragments_gives_events_or_errors_with_a_message) {
   }
 }
 
-TEST(RandomText, of_any_bytes_does_as_well) {
+TEST(RandomText, of_any_bytes_gives_events_or_errors_with_a_message) {
   std::mt19937 random(42);
   for (int i = 0; i < 300; ++i) {
     std::string text(random() % 60, ' ');

@@ -63,7 +63,7 @@ TEST(Codes, uops_retired_is_no_cache_miss) {
   EXPECT_NE(line->remark.find("L3 cache miss"), std::string_view::npos);
 }
 
-TEST(Codes, control_bits_are_dropped_with_a_word) {
+TEST(Codes, control_bits_are_dropped_with_a_note) {
   EXPECT_TRUE(parse("r00c4", nowhere)->notes.empty());
   const auto enabled = parse("0x4100C4", nowhere);
   ASSERT_EQ(enabled->notes.size(), 1u);
@@ -93,7 +93,7 @@ TEST(Codes, a_mode_is_stated_once) {
   EXPECT_EQ(parse("0x4000C4:k", nowhere)->mode, Mode::kernel);
 }
 
-TEST(Codes, say_what_they_are_counted_as) {
+TEST(Codes, report_the_event_that_they_count) {
   EXPECT_EQ(counted_as(*parse("r00c4", nowhere)),
             "r00c4:u is counted as branches: Intel's BR_INST_RETIRED.ALL_BRANCHES (C4/00)");
   EXPECT_EQ(counted_as(*parse("r01c2", nowhere)), "");

@@ -44,7 +44,7 @@ Dump haswell() {
   return dump;
 }
 
-TEST(Cpuid, the_processor_of_the_rdpmc_article) {
+TEST(Cpuid, decodes_the_processor_of_the_rdpmc_article) {
   const Processor processor = describe_processor(reader(haswell()));
   EXPECT_EQ(processor.vendor, "GenuineIntel");
   EXPECT_EQ(processor.family, 6);
@@ -80,12 +80,12 @@ TEST(Cpuid, fixed_counters_need_not_be_contiguous) {
   EXPECT_EQ(decode_architectural_perfmon({0x0830'0804, 0, 0x10, 0x603}).fixed_counters, 0b111U);
 }
 
-TEST(Cpuid, no_pmu_is_version_0_and_nothing_else) {
+TEST(Cpuid, without_a_pmu_everything_is_0) {
   EXPECT_EQ(decode_architectural_perfmon({}), ArchitecturalPerfmon{});
   EXPECT_EQ(decode_architectural_perfmon({0x0730'0400, 0, 0, 0x603}), ArchitecturalPerfmon{});
 }
 
-TEST(Cpuid, a_hypervisor_and_its_name) {
+TEST(Cpuid, reads_the_name_of_the_hypervisor) {
   Dump dump = haswell();
   dump[{1, 0}].ecx = 1U << 31;
   dump[{0x4000'0000, 0}] = {0x4000'0001, word("KVMK"), word("VMKV"), word("M\0\0\0")};
@@ -96,7 +96,7 @@ TEST(Cpuid, a_hypervisor_and_its_name) {
   EXPECT_EQ(describe_processor(reader(dump)).hypervisor, "SomebodyElse");
 }
 
-TEST(Cpuid, frequencies_of_their_leaves) {
+TEST(Cpuid, reads_frequencies_from_their_leaves) {
   Dump dump = haswell();
   dump[{0, 0}].eax = 0x16;
   dump[{0x15, 0}] = {2, 250, 24'000'000, 0};
@@ -106,7 +106,7 @@ TEST(Cpuid, frequencies_of_their_leaves) {
   EXPECT_EQ(processor.time_stamp, (Frequency{3'000'000'000, "CPUID.15H"}));
 }
 
-TEST(Cpuid, brands_without_a_frequency) {
+TEST(Cpuid, reads_no_frequency_from_other_brands) {
   for (const char* brand : {"", "AMD EPYC", "@", "CPU @ ", "CPU @ fast", "CPU @ 3.5", "CPU @ 3.5THz", "CPU @ -1GHz",
                             "CPU @ nanGHz", "CPU @ 1e300GHz"}) {
     Dump dump = haswell();
@@ -115,7 +115,7 @@ TEST(Cpuid, brands_without_a_frequency) {
   }
 }
 
-TEST(Cpuid, amd_with_each_generation_of_counters) {
+TEST(Cpuid, reads_each_generation_of_amd_counters) {
   Dump dump;
   dump[{0, 0}] = {0x10, word("Auth"), word("cAMD"), word("enti")};
   // Zen 4: base family 15, extended family 10, extended model 1.

@@ -26,7 +26,7 @@ std::string refusal(const std::string& text, const Choice& choice = {}) {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST(Number, every_way_of_writing) {
+TEST(Number, parses_every_notation) {
   EXPECT_EQ(parse_number("0x38D"), 0x38DU);
   EXPECT_EQ(parse_number("0X38d"), 0x38DU);
   EXPECT_EQ(parse_number("38DH"), 0x38DU);
@@ -86,7 +86,7 @@ TEST(Request, fields_have_the_names_that_are_shown) {
   EXPECT_TRUE(holds(refusal("PMCR0_EL1:EN9..0=1"), "has no field"));
 }
 
-TEST(Request, negative_numbers_are_so_far_below_the_overflow) {
+TEST(Request, negative_numbers_are_a_distance_below_the_overflow) {
   EXPECT_EQ(bits("IA32_PMC0=-1000"), (1ULL << 48) - 1000);
   EXPECT_EQ(bits("IA32_FIXED_CTR1=-1"), (1ULL << 48) - 1);
   EXPECT_EQ(bits("IA32_PERFEVTSEL0:cmask=-1"), 0xFF000000u);
@@ -197,7 +197,7 @@ TEST(Draw, plain_characters_and_bits_in_no_field) {
             "                                        s\n");
 }
 
-TEST(Draw, the_upper_half_only_where_it_says_something) {
+TEST(Draw, omits_an_upper_half_without_content) {
   const auto rows = [](const std::string& request, bool layout) {
     const std::string text = draw(parse_request(request)->values.front(), Lines::ascii, layout);
     return holds(text, "  6 6 6 6 5 5") ? 2 : 1;
@@ -209,7 +209,7 @@ TEST(Draw, the_upper_half_only_where_it_says_something) {
 }
 
 // Any text is parsed or refused, without a crash. Made of fragments of requests, so that many parse.
-TEST(Fuzz, any_text_is_read_or_refused) {
+TEST(Fuzz, any_text_is_parsed_or_refused) {
   std::mt19937_64 random(7);
   const std::vector<std::string> fragments{
       "IA32_", "PERFEVTSEL", "0",     "1",     "=",      ":",        ",",        "0x",  "H",

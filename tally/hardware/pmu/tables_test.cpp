@@ -59,7 +59,7 @@ TEST(Tables, names_of_fields_are_unique_in_their_register) {
   });
 }
 
-TEST(Tables, repeated_things_have_an_index_in_their_name) {
+TEST(Tables, names_of_repeated_fields_and_registers_have_an_index) {
   for_each_register([](const Model&, const Register& reg) {
     EXPECT_EQ(reg.count > 1, reg.name.find('#') != std::string_view::npos) << reg.name;
     for (const Field& field : reg.fields) {
@@ -68,7 +68,7 @@ TEST(Tables, repeated_things_have_an_index_in_their_name) {
   });
 }
 
-TEST(Tables, versions_are_those_of_the_model) {
+TEST(Tables, fields_and_registers_use_versions_of_their_model) {
   for_each_register([](const Model& model, const Register& reg) {
     const auto known = [&](int number) {
       if (number == 0 || number == newest) return true;

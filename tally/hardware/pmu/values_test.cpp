@@ -94,7 +94,7 @@ TEST(HpcTool, a_label_that_is_wrong) {
   EXPECT_TRUE(silent("0x186=0x41412E", "no L3 cache miss"));
 }
 
-TEST(HpcTool, fixed_counter_2_is_no_core_cycles) {
+TEST(HpcTool, fixed_counter_2_does_not_count_core_cycles) {
   EXPECT_TRUE(remarked("0x38D=0x22A", note, "core cycles are fixed counter 1"));
   EXPECT_TRUE(silent("0x38D=0x022", "core cycles are fixed counter 1"));
   EXPECT_TRUE(remarked("0x30B=1", note, "core cycles are IA32_FIXED_CTR1"));
@@ -253,12 +253,12 @@ TEST(Reserved, bits_fault_where_intel_says_so) {
   EXPECT_TRUE(remarked("1A6H=8000000000000000H", caution, "bit 63 is reserved on the processors"));
 }
 
-TEST(Reserved, bits_that_a_write_ignores_are_not) {
+TEST(Reserved, ignored_bits_are_not_reserved) {
   EXPECT_TRUE(silent("0xC1=0xFFFFFFFF80000000", "reserved"));
   EXPECT_TRUE(remarked("0x4C1=0x1000000000000", wrong, "bit 48 is reserved"));
 }
 
-TEST(Reserved, versions_decide) {
+TEST(Reserved, bits_depend_on_the_version) {
   EXPECT_TRUE(remarked("186H=610000H", caution, "ANY (bit 21)"));
   EXPECT_TRUE(remarked("186H=610000H", note, "ANY: versions 3 to 4"));
   EXPECT_TRUE(remarked("186H=610000H", wrong, "bit 21 is reserved in this version", 5));
@@ -328,7 +328,7 @@ TEST(Arm, filters_exclude) {
   EXPECT_TRUE(silent("PMEVTYPER3=0x1E", "odd counters"));
 }
 
-TEST(Arm, filters_say_what_each_bit_does_as_it_is) {
+TEST(Arm, explains_each_filter_bit_with_its_value) {
   const struct {
     const char *value, *field, *reading;
   } cases[] = {{"0", "P", "counts EL1"},

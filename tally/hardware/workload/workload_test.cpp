@@ -115,7 +115,7 @@ TEST(workload, page_faults_of_the_published_table) {
 }
 
 // The immediate of `movq $n, %rcx` in the bytes of the file.
-TEST(image, holds_the_parameters_that_were_asked_for) {
+TEST(image, contains_the_requested_parameters) {
   const std::string program = image(*find("loop_lodsb"), {.n = 0x12345});
   ASSERT_EQ(program.substr(0, 4),
             "\x7f"
@@ -126,14 +126,14 @@ TEST(image, holds_the_parameters_that_were_asked_for) {
 
 #endif
 
-TEST(image, every_program_can_be_had_with_its_usual_parameters) {
+TEST(image, every_program_can_be_created_with_its_default_parameters) {
   for (const Workload& one : all()) {
     EXPECT_EQ(why_not(one, one.usual), "") << one.name;
     EXPECT_FALSE(image(one, one.usual).empty()) << one.name;
   }
 }
 
-TEST(image, what_would_not_end_or_not_fit_is_refused) {
+TEST(image, programs_that_would_not_end_or_fit_are_refused) {
 #if defined(__x86_64__)
   EXPECT_NE(why_not(*find("loop_lodsb"), {.n = 0}), "");
   EXPECT_EQ(why_not(*find("rep_lodsb"), {.n = 0}), "");
@@ -147,7 +147,7 @@ TEST(image, what_would_not_end_or_not_fit_is_refused) {
   EXPECT_TRUE(image(*find("countdown"), {.n = 0}).empty());
 }
 
-TEST(workload, a_label_names_what_the_program_takes) {
+TEST(workload, a_label_contains_the_parameters_of_the_program) {
   EXPECT_EQ(label(*find("loops"), {.n = 5, .k = 8}), "loops 5 8");
   EXPECT_EQ(label(*find("stride"), {.n = 9, .bytes = 4096, .stride = 64}, '-'), "stride-4096-64");
   EXPECT_EQ(label(*find("nothing"), {.n = 9}), "nothing");

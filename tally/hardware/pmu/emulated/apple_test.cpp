@@ -31,7 +31,7 @@ struct AppleBench : ApplePmu {
   }
 };
 
-TEST(EmulatedApple, AP1_a_counter_counts_where_its_enable_and_its_level_agree) {
+TEST(EmulatedApple, AP1_a_counter_counts_if_it_and_the_level_are_enabled) {
   for (unsigned counter = 0; counter < 10; ++counter) {
     for (const bool enabled : {false, true}) {
       for (int levels = 0; levels < 4; ++levels) {
@@ -91,7 +91,7 @@ TEST(EmulatedApple, AP3_the_first_two_counters_are_fixed) {
   EXPECT_EQ(pmu.get(pmc(1)), 5U);
 }
 
-TEST(EmulatedApple, AP4_the_status_follows_bit_47_and_an_active_interrupt_keeps_the_next_back) {
+TEST(EmulatedApple, AP4_the_status_follows_bit_47_and_an_active_interrupt_blocks_the_next) {
   AppleBench pmu;
   pmu.set(pmcr0, enable_all | fiq | 3ULL << 12);
   pmu.set(pmcr1, everywhere);
@@ -118,7 +118,7 @@ TEST(EmulatedApple, AP4_the_status_follows_bit_47_and_an_active_interrupt_keeps_
   EXPECT_TRUE(pmu.has_interrupt());
 }
 
-TEST(EmulatedApple, AP4_only_in_fiq_mode_and_only_counters_that_ask) {
+TEST(EmulatedApple, AP4_interrupts_require_fiq_mode_and_an_enabled_counter) {
   for (std::uint64_t mode = 0; mode < 5; ++mode) {
     for (const bool asks : {false, true}) {
       AppleBench pmu;
@@ -176,7 +176,7 @@ TEST(EmulatedApple, AP5_M_2_a_counter_that_is_set_below_bit_47_interrupts_after_
   }
 }
 
-TEST(EmulatedApple, AP6_user_mode_reads_them_where_bit_30_says_so) {
+TEST(EmulatedApple, AP6_user_mode_reads_counters_if_bit_30_is_set) {
   AppleBench pmu;
   EXPECT_FALSE(pmu.read(pmc(0), 0));
   EXPECT_FALSE(pmu.write(pmc(0), 1, 0));

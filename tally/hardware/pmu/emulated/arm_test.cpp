@@ -37,7 +37,7 @@ struct ArmBench : ArmPmu {
   }
 };
 
-TEST(EmulatedArm, reset_leaves_a_poison_in_what_is_unknown_and_counts_nothing) {
+TEST(EmulatedArm, reset_poisons_unknown_registers_and_stops_counting) {
   ArmPmu pmu;
   EXPECT_EQ(pmu.read(reg("PMEVCNTR0_EL0")).value, ArmPmu::poison);
   pmu.retire({{instructions_retired, 1}, {cpu_cycles, 1}}, 1);
@@ -79,7 +79,7 @@ TEST(EmulatedArm, A2_pairs_of_registers_read_alike_and_hold_existing_counters_on
   }
 }
 
-TEST(EmulatedArm, A3_at_bit_31_the_flag_is_set_and_the_counter_goes_on) {
+TEST(EmulatedArm, A3_at_bit_31_the_flag_is_set_and_the_counter_continues) {
   ArmBench pmu;
   pmu.set("PMEVTYPER0_EL0", instructions_retired);
   pmu.set("PMCNTENSET_EL0", 1);
@@ -92,7 +92,7 @@ TEST(EmulatedArm, A3_at_bit_31_the_flag_is_set_and_the_counter_goes_on) {
   EXPECT_EQ(pmu.get("PMEVCNTR0_EL0"), 2U);
 }
 
-TEST(EmulatedArm, A4_software_increments_what_counts_them_and_is_enabled) {
+TEST(EmulatedArm, A4_software_increments_enabled_counters_of_that_event) {
   ArmBench pmu;
   pmu.set("PMEVTYPER1_EL0", instructions_retired);
   pmu.set("PMCNTENSET_EL0", 0b111);
@@ -210,7 +210,7 @@ TEST(EmulatedArm, A11_filters_exclude_levels) {
   }
 }
 
-TEST(EmulatedArm, A11_user_mode_has_what_pmuserenr_grants) {
+TEST(EmulatedArm, A11_user_mode_accesses_only_what_pmuserenr_grants) {
   ArmBench pmu;
   const auto reads = [&](std::string_view name) { return static_cast<bool>(pmu.read(reg(name), 0)); };
   EXPECT_FALSE(reads("PMCCNTR_EL0"));

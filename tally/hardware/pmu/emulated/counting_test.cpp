@@ -5,7 +5,7 @@
 namespace tally::pmu::emulated {
 namespace {
 
-TEST(EmulatedCounting, E1_a_counter_counts_where_all_three_enables_and_the_level_agree) {
+TEST(EmulatedCounting, E1_a_counter_counts_if_all_three_enables_and_the_level_are_set) {
   for (const bool global : {false, true}) {
     for (const bool local : {false, true}) {
       for (int modes = 0; modes < 4; ++modes) {
@@ -92,7 +92,7 @@ TEST(EmulatedCounting, E7_E12_one_write_starts_all_and_instructions_are_equal_ev
   EXPECT_EQ(pmu.get(0x309), 124U);
 }
 
-TEST(EmulatedCounting, E8_a_stopped_counter_keeps_its_value_and_goes_on_from_it) {
+TEST(EmulatedCounting, E8_a_stopped_counter_keeps_its_value_and_continues_from_it) {
   Bench pmu;
   pmu.set(0x186, instructions_always);
   pmu.run(10);
@@ -143,7 +143,7 @@ TEST(EmulatedCounting, E11_version_1_has_no_global_registers) {
   EXPECT_EQ(pmu.get(0xC1), 3U);
 }
 
-TEST(EmulatedCounting, E13_an_event_that_cpuid_says_is_missing_counts_nothing) {
+TEST(EmulatedCounting, E13_an_event_that_cpuid_reports_as_missing_counts_nothing) {
   Profile without = profile_named("haswell-v3");
   without.unavailable_events = 1U << 5;
   Work branch = one_instruction();
@@ -160,7 +160,7 @@ TEST(EmulatedCounting, E13_an_event_that_cpuid_says_is_missing_counts_nothing) {
   EXPECT_EQ(with.get(0xC1), 3U);
 }
 
-TEST(EmulatedCounting, E13_cpuid_says_what_the_profile_has) {
+TEST(EmulatedCounting, E13_cpuid_reports_the_profile) {
   for (const Profile& profile : profiles()) {
     const ArchitecturalPerfmon read = decode_architectural_perfmon(perfmon_leaf(profile));
     EXPECT_EQ(read.version, profile.version);
@@ -199,7 +199,7 @@ TEST(EmulatedCounting, V3_edges_count_stalls_not_the_cycles_of_them) {
   EXPECT_EQ(pmu.get(0xC2), 5U);
 }
 
-TEST(EmulatedCounting, V4_any_counts_the_sibling_thread_where_there_is_such_a_bit) {
+TEST(EmulatedCounting, V4_any_counts_the_sibling_thread_if_the_bit_exists) {
   Bench pmu;
   pmu.set(0x186, instructions_always | 1ULL << 21);
   pmu.set(0x187, instructions_always);
@@ -221,7 +221,7 @@ TEST(EmulatedCounting, V4_any_counts_the_sibling_thread_where_there_is_such_a_bi
   }
 }
 
-TEST(EmulatedCounting, V5_an_interrupt_is_no_instruction_unless_the_erratum_is_asked_for) {
+TEST(EmulatedCounting, V5_an_interrupt_counts_as_an_instruction_only_with_the_erratum) {
   for (const bool erratum : {false, true}) {
     Behaviour behaviour;
     behaviour.overcount_on_irq = erratum;

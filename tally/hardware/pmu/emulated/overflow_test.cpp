@@ -148,7 +148,7 @@ TEST(EmulatedOverflow, P10_390H_reads_0) {
   EXPECT_EQ(pmu.get(0x390), 0U);
 }
 
-TEST(EmulatedOverflow, P11_counting_goes_on_in_the_handler) {
+TEST(EmulatedOverflow, P11_counters_count_in_the_handler) {
   Bench pmu = about_to_overflow();
   pmu.run(1);
   ASSERT_TRUE(pmu.take_pmi(true));
@@ -240,7 +240,7 @@ TEST(EmulatedFreeze, F1_up_to_version_3_the_global_enables_are_cleared) {
   }
 }
 
-TEST(EmulatedFreeze, F2_since_version_4_a_status_bit_freezes_and_its_reset_goes_on) {
+TEST(EmulatedFreeze, F2_since_version_4_a_status_bit_freezes_until_its_reset) {
   for (const char* name : {"skylake-v4", "icelake-v5"}) {
     Bench pmu = about_to_overflow(name);
     const auto enables = pmu.get(0x38F);

@@ -81,7 +81,7 @@ TEST(EmulatedRegisters, R3_metrics_are_read_where_the_capability_says_so) {
   EXPECT_FALSE(Bench("icelake-v5").rdpmc(0x2000'0000));
 }
 
-TEST(EmulatedRegisters, R4_two_reads_differ_by_what_lies_between_and_one) {
+TEST(EmulatedRegisters, R4_two_reads_differ_by_the_instructions_in_between_and_one) {
   for (const std::uint64_t between : {5, 7, 101}) {
     Bench pmu;
     pmu.set(0x186, instructions_always);
@@ -171,7 +171,7 @@ TEST(EmulatedRegisters, R6_every_bit_of_every_register_is_stored_or_ignored_or_f
   }
 }
 
-TEST(EmulatedRegisters, R6_a_fault_says_which_bit_and_why) {
+TEST(EmulatedRegisters, R6_a_fault_reports_the_bit_and_the_reason) {
   Bench pmu("icelake-v5");
   const Answer answer = pmu.write(0x186, 1U << 21);
   ASSERT_FALSE(answer);
@@ -212,7 +212,7 @@ TEST(EmulatedRegisters, R8_the_capabilities_are_read_only_and_need_pdcm) {
   EXPECT_FALSE(Bench(old).read(0x345));
 }
 
-TEST(EmulatedRegisters, B1_pebs_is_unavailable_and_says_so) {
+TEST(EmulatedRegisters, B1_pebs_is_reported_as_unavailable) {
   for (const Profile& profile : profiles()) {
     Bench pmu(profile);
     EXPECT_NE(pmu.get(0x1A0) & 1U << 12, 0U);

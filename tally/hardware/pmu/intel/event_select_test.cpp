@@ -55,7 +55,7 @@ TEST(EventSelect, each_bit_is_one_member) {
   EXPECT_EQ(decode_event_select(1ULL << 63).reserved, 1ULL << 63);
 }
 
-TEST(EventSelect, what_was_decoded_encodes_to_itself) {
+TEST(EventSelect, decoded_values_encode_to_themselves) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 100'000; ++i) {
     const std::uint64_t value = random();

@@ -11,9 +11,9 @@ using std::string_view;
 string_view take_until(string_view& text, string_view separator) {
   const std::size_t at = text.find(separator);
   if (at == string_view::npos) return {};
-  const string_view taken = text.substr(0, at);
+  const string_view prefix = text.substr(0, at);
   text.remove_prefix(at + separator.size());
-  return taken;
+  return prefix;
 }
 
 /// Rewrites the text after "parse error at", such as "line 3, column 5: syntax error while parsing value - unexpected
@@ -49,8 +49,8 @@ std::string value_problem(string_view text) {
                        with_article(text.substr(got.size())));
   if (constexpr string_view must = "type must be "; text.starts_with(must)) {
     text.remove_prefix(must.size());
-    const string_view wanted = take_until(text, ", but is ");
-    return fmt::format("{} must be {}, but is {}", path.empty() ? "a value" : path, with_article(wanted),
+    const string_view expected_type = take_until(text, ", but is ");
+    return fmt::format("{} must be {}, but is {}", path.empty() ? "a value" : path, with_article(expected_type),
                        with_article(text));
   }
   if (constexpr string_view missing = " not found"; text.starts_with("key ") && text.ends_with(missing))

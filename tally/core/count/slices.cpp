@@ -47,14 +47,14 @@ std::optional<double> Slices::error_percent() const {
 
 Count with_error(Count count, const Slices& slices) {
   if (count.trust != Trust::scaled) return count;
-  const std::string seen =
+  const std::string observation =
       std::to_string(slices.observed()) + " of " + std::to_string(std::llround(slices.all())) + " slices";
   if (slices.all() < fewest_slices || running_percent(count).value_or(0) < least_percent) {
-    count.reason = "rough: from " + seen;
+    count.reason = "rough: from " + observation;
     return count;
   }
   count.error_percent = slices.error_percent();
-  if (slices.all() <= enough_slices) count.reason = "approximate: from " + seen;
+  if (slices.all() <= enough_slices) count.reason = "approximate: from " + observation;
   return count;
 }
 

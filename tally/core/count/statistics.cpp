@@ -8,7 +8,7 @@
 namespace tally {
 
 std::optional<RankInterval> median_ranks(std::size_t n) {
-  constexpr double wanted = 0.95;
+  constexpr double least_coverage = 0.95;
   const double size = static_cast<double>(n);
   std::optional<RankInterval> best;
   double below = 0;  // P(Bin(n, 1/2) ≤ j−1)
@@ -17,7 +17,7 @@ std::optional<RankInterval> median_ranks(std::size_t n) {
     // Uses logarithms because 2^-n underflows beyond n = 1074.
     below += std::exp(std::lgamma(size + 1) - std::lgamma(k + 1) - std::lgamma(size - k + 1) - size * std::log(2.0));
     const double coverage = 1 - 2 * below;
-    if (coverage < wanted) break;
+    if (coverage < least_coverage) break;
     best = RankInterval{j, n + 1 - j, coverage};
   }
   return best;

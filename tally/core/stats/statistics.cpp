@@ -9,20 +9,20 @@ namespace tally::memory {
 double quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
-  const double place = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
+  const double position = q * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+  return values[below] + (position - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
 std::vector<double> medians_by_place(const std::vector<std::vector<double>>& rows) {
-  std::vector<std::vector<double>> places;
+  std::vector<std::vector<double>> columns;
   for (const auto& row : rows) {
-    places.resize(std::max(places.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) places[i].push_back(row[i]);
+    columns.resize(std::max(columns.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) columns[i].push_back(row[i]);
   }
   std::vector<double> medians;
-  for (auto& values : places) medians.push_back(median(std::move(values)));
+  for (auto& values : columns) medians.push_back(median(std::move(values)));
   return medians;
 }
 

@@ -129,9 +129,10 @@ std::string name(const Register& one) {
   if (one.kind == Register::Kind::vector) {
     return (one.width == 128 ? "xmm" : one.width == 256 ? "ymm" : "zmm") + std::to_string(one.number);
   }
-  const auto place = static_cast<std::size_t>(std::find(widths.begin(), widths.end(), one.width) - widths.begin());
-  if (one.number < 8) return std::string(old_names[static_cast<std::size_t>(one.number)][place]);
-  return "r" + std::to_string(one.number) + std::string(suffixes[place]);
+  const auto width_index =
+      static_cast<std::size_t>(std::find(widths.begin(), widths.end(), one.width) - widths.begin());
+  if (one.number < 8) return std::string(old_names[static_cast<std::size_t>(one.number)][width_index]);
+  return "r" + std::to_string(one.number) + std::string(suffixes[width_index]);
 }
 
 std::string Instruction::text() const { return operands.empty() ? head : head + " " + join(operands, ", "); }

@@ -115,9 +115,9 @@ bool fits(std::string_view text, std::string_view pattern) {
 
 bool fits_name(std::string_view name, std::string_view pattern) {
   const std::string small = lower(name);
-  const std::string wanted = lower(pattern);
-  if (pattern.find_first_of("*?[") == std::string_view::npos) return small.find(wanted) != std::string::npos;
-  return fits(small, wanted);
+  const std::string lower_pattern = lower(pattern);
+  if (pattern.find_first_of("*?[") == std::string_view::npos) return small.find(lower_pattern) != std::string::npos;
+  return fits(small, lower_pattern);
 }
 
 }  // namespace

@@ -74,14 +74,14 @@ bool combines_time(const std::vector<std::size_t>& events, const std::vector<Cou
 std::string Metric::text(const std::vector<Counted>& counted) const {
   if (events.empty()) return formula.text();
   std::vector<std::string> names;
-  for (const std::size_t place : events) names.push_back(counted[place].name.text());
+  for (const std::size_t index : events) names.push_back(counted[index].name.text());
   return formula.renamed(names).text();
 }
 
 Ratio Metric::evaluate(const std::vector<Count>& counts) const {
   if (events.empty()) return {{}, Trust::absent, "its events were not counted in one mode of the processor", ""};
   std::vector<Count> own;
-  for (const std::size_t place : events) own.push_back(counts[place]);
+  for (const std::size_t index : events) own.push_back(counts[index]);
   if (combines_time) {
     const auto modelled =
         std::find_if(own.begin(), own.end(), [](const Count& one) { return one.value && !one.model.empty(); });

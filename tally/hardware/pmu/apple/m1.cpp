@@ -143,13 +143,13 @@ void affinity(const Value& value, std::vector<Remark>& remarks) {
     const apple::Event* event = apple::find_event(static_cast<std::uint8_t>(slot.of(value.bits)));
     const int counter = slot.field->first + slot.index;
     if (!event || (event->counters >> counter & 1) != 0) continue;
-    const bool seen = (event->observed >> counter & 1) != 0;
+    const bool is_observed = (event->observed >> counter & 1) != 0;
     remarks.push_back(
-        {seen ? Severity::note : Severity::caution,
+        {is_observed ? Severity::note : Severity::caution,
          fmt::format("event {:02X}H is counted by PMC {} in Linux's driver{}", event->code, ranges(event->counters),
-                     seen ? fmt::format("; others saw it on {}", ranges(event->observed))
-                          : fmt::format(", not by PMC {}: it stays 0 there", counter)),
-         seen ? apple::observations : apple::linux_driver});
+                     is_observed ? fmt::format("; others saw it on {}", ranges(event->observed))
+                                 : fmt::format(", not by PMC {}: it stays 0 there", counter)),
+         is_observed ? apple::observations : apple::linux_driver});
   }
 }
 

@@ -35,7 +35,7 @@ TEST(CommandOf, may_be_missing_only_with_an_attachment) {
   for (const Words& words : {Words{}, Words{"--"}}) {
     const auto refused = command_in(words);
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().message, "there is no program to run");
+    EXPECT_EQ(refused.error().message, "missing PROGRAM");
     EXPECT_EQ(refused.error().hint, "for example: tally stat -- ls");
   }
 }
@@ -47,7 +47,7 @@ TEST(CommandOf, does_not_start_with_an_unknown_option) {
   EXPECT_TRUE(refused.error().hint.starts_with("did you mean --wait-all?")) << refused.error().hint;
   refused = command_in({"-A", "ls"}, true);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().hint, "`-a --per-core` tells the cores apart");
+  EXPECT_EQ(refused.error().hint, "`-a --per-core` reports each core");
 }
 
 TEST(IdsOf, is_a_list_of_positive_numbers) {

@@ -41,15 +41,15 @@ TEST(Windows, need_an_event_for_each_length) {
   options.by = {"instructions", "calls"};
   EXPECT_EQ(chosen(options).order.triggers.size(), 2u);
   options.by = {"instructions"};
-  EXPECT_EQ(chosen(options).message, "2 --every and 1 --by: each --every needs the event that it counts");
+  EXPECT_EQ(chosen(options).message, "2 --every and 1 --by: each --every needs its own --by");
   options.every = {"50k"};
   options.by = {"instructions", "calls"};
-  EXPECT_EQ(chosen(options).message, "1 --every and 2 --by: each --every needs the event that it counts");
+  EXPECT_EQ(chosen(options).message, "1 --every and 2 --by: each --every needs its own --by");
   options.by = {"instructions,loads"};
-  EXPECT_EQ(chosen(options).message, "--by instructions,loads is more than one event");
+  EXPECT_EQ(chosen(options).message, "--by instructions,loads names more than one event");
   options.every.clear();
   options.by.clear();
-  EXPECT_EQ(chosen(options).message, "--every is missing: how many instructions a window has");
+  EXPECT_EQ(chosen(options).message, "missing --every N: the length of a window");
 }
 
 TEST(Windows, have_at_most_as_many_lengths_as_the_engine_counts_down) {
@@ -70,7 +70,7 @@ TEST(Windows, end_by_a_frequency_instead) {
   EXPECT_EQ(got.order.triggers[0].frequency, 1000u);
   EXPECT_EQ(got.order.triggers[0].every, 0u);
   options.frequency = "1ms";
-  EXPECT_EQ(chosen(options).message, "--frequency 1ms is a time");
+  EXPECT_EQ(chosen(options).message, "--frequency 1ms: expected a number, not a time");
   options.frequency = "1k";
   options.every = {"1k"};
   EXPECT_NE(chosen(options).message, "");

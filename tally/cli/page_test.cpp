@@ -80,7 +80,7 @@ TEST(Page, refuses_with_the_words_of_the_project) {
       {{"--format", "xml"}, "--format: xml not in {text,json}"},
       {{"--numbre", "1"}, "tally: unknown option '--numbre'\n       did you mean --number? "},
       {{"a", "b"}, "tally: unexpected argument 'b'\n"},
-      {{""}, "the name of the file is empty"},
+      {{""}, "FILE: the file name is empty"},
   };
   for (const auto& one : cases) {
     Sample sample;

@@ -55,7 +55,7 @@ TEST(CheckPeriod, takes_a_time_for_clocks_only) {
   EXPECT_TRUE(check_period(time, event_of("cpu-clock"), "--every 1ms"));
   const auto refused = check_period(time, event_of("instructions"), "--every 1ms");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "--every 1ms is a time, and instructions counts none");
+  EXPECT_EQ(refused.error().message, "--every 1ms is a time, but instructions does not count time");
   EXPECT_TRUE(check_period({1'000'000, false}, event_of("instructions"), "--every 1M"));
 }
 

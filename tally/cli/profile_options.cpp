@@ -131,8 +131,9 @@ Result<report::ProfileStyle> style_of(const ProfileOptions& options) {
 
 Result<const report::ProfileFormat*> format_of(const ProfileOptions& options) {
   if (options.format.empty() && options.output.ends_with(".svg"))
-    return fail(Code::bad_usage, fmt::format("no form of a profile is a picture: '{}'", printable(options.output)),
-                "-o FILE.html is a page with a flame graph; --format folded is what flamegraph.pl draws");
+    return fail(Code::bad_usage,
+                fmt::format("tally cannot write a profile as a picture: '{}'", printable(options.output)),
+                "-o FILE.html writes a page with a flame graph; --format folded is input for flamegraph.pl");
   return report::choose_format(report::profile_formats(), options.format, options.output, "table");
 }
 

@@ -86,10 +86,10 @@ TEST_F(SampleChoice, the_outputs_name_says_its_form) {
     const TemporaryFile file(name);
     const Finished finished = sample({}, file.path());
     EXPECT_TRUE(file.content().value_or("").starts_with(begin)) << name;
-    EXPECT_EQ(finished.err.find("is written as"), std::string::npos) << finished.err;
+    EXPECT_EQ(finished.err.find("use --format"), std::string::npos) << finished.err;
   }
   const TemporaryFile other("w.txt");
-  EXPECT_NE(sample({}, other.path()).err.find("is written as csv"), std::string::npos);
+  EXPECT_NE(sample({}, other.path()).err.find("as csv; use --format"), std::string::npos);
   EXPECT_TRUE(other.content().value_or("").starts_with("series,"));
 }
 
@@ -131,7 +131,7 @@ TEST_F(SampleChoice, where_names_the_function_of_an_address) {
 TEST_F(SampleChoice, where_is_refused_where_nobody_knows) {
   const Finished native = tally({"sample", "--where", "--every", "1ms", "--", "true"});
   EXPECT_EQ(native.code(), 2);
-  EXPECT_NE(native.err.find("natively nobody notes"), std::string::npos) << native.err;
+  EXPECT_NE(native.err.find("--where needs the engine"), std::string::npos) << native.err;
   const Finished binary =
       tally({"sample", "--where", "--every", "10k", "-o", "/dev/null", "--format", "binary", "--", "true"});
   EXPECT_EQ(binary.code(), 2);
@@ -199,7 +199,7 @@ TEST_F(SampleChoice, merged_rows_of_one_thread_are_the_threads) {
 TEST(SampleChoiceUsage, code_that_is_empty_is_told) {
   const Finished finished = tally({"stat", "--asm", " "});
   EXPECT_EQ(finished.code(), 2);
-  EXPECT_NE(finished.err.find("--asm has no code"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("--asm: the code is empty"), std::string::npos) << finished.err;
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ TEST_F(Sample, of_a_killed_program_is_whole) {
 
 TEST_F(Sample, refuses_what_it_cannot_do) {
   const std::pair<Words, std::string> wrong[] = {
-      {{"sample", "--", "true"}, "--every is missing"},
+      {{"sample", "--", "true"}, "missing --every N"},
       {{"sample", "--every", "0", "--", "true"}, "--every 0"},
       {{"sample", "--every", "5x", "--", "true"}, "--every 5x"},
       {{"sample", "--every", "5", "--by", "loads,stores", "--", "true"}, "more than one event"},
@@ -135,7 +135,7 @@ TEST_F(Sample, refuses_what_it_cannot_do) {
         "instructions,cycles,ref-cycles,branches:k,loads,stores,calls", "--", "true"},
        "cannot represent that branches:k is absent"},
       {{"sample", "--every", "5", "--format", "xml", "--", "true"}, "unknown format"},
-      {{"sample", "--every", "5", "--only", "/bin/true", "--", "true"}, "it is a path"},
+      {{"sample", "--every", "5", "--only", "/bin/true", "--", "true"}, "without a path"},
       {{"sample", "--every", "5", "--start-at", "", "--", "true"}, "not a function or an address"},
   };
   for (const auto& [words, said] : wrong) {

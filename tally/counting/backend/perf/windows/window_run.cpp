@@ -138,8 +138,8 @@ class InheritedWindows final : public WindowSource {
   }
 
   std::vector<std::string> notices() const override {
-    std::vector<std::string> said;
-    said.emplace_back(
+    std::vector<std::string> notes;
+    notes.emplace_back(
         "each window counts one thread on one CPU; it resumes when the thread returns to that CPU. The program is not "
         "traced.");
     if (maker_->lost() > 0)

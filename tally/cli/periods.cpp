@@ -9,7 +9,7 @@
 namespace tally::cli {
 namespace {
 
-// "1ms" as nanoseconds; nothing for what has no unit of time.
+// Converts "1ms" to nanoseconds. Returns no value if the text has no time unit.
 std::optional<std::string> nanoseconds_of(std::string_view text) {
   for (const auto& [unit, zeros] : {std::pair{"ns", ""}, {"us", "000"}, {"ms", "000000"}, {"s", "000000000"}})
     if (text.ends_with(unit)) return std::string(text.substr(0, text.size() - std::string_view(unit).size())) + zeros;

@@ -38,7 +38,7 @@ std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
 
 }  // namespace
 
-/// Columns that stand side by side, the name first.
+/// Columns that are printed next to each other, the name first.
 struct Grid::Layout {
   std::vector<std::size_t> columns;  // their places in columns_
   std::vector<std::size_t> widths;   // of each of these

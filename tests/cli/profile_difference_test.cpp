@@ -110,7 +110,7 @@ TEST_F(DifferencePage, draws_what_changed) {
   ASSERT_EQ(tally({"report", before.path(), after.path(), "-o", page.path()}).code(), 0);
   const std::string told = seen(as_shown(content_of(page.path()), R"(
     const boxes = [...document.querySelectorAll(".box")];
-    const box = (name) => boxes.findLast((box) => box.textContent === name);
+    const box = (name) => boxes.findLast((box) => box.title.startsWith(name + ":"));
     box("times").click();
     document.getElementById("seen").textContent = [box("times").title, box("deep").title,
       document.getElementById("chosen").textContent.includes("before, "),

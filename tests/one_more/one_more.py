@@ -26,16 +26,6 @@ added = {
         ("tally/hardware/event/table.cpp", '                "the same, by the processor\'s clock instead of the scheduler\'s account"}),',
          '    kernels(3, {Id::thread_switches, "thread-switches", sw, n, no, none, "context-switches, by another word"}),'),
     ],
-    "field of the engine": [
-        ("tally/engine/channel/fields.hpp", "  prefetches,  ///<", "  fences,"),
-        ("tally/engine/translate/decode.cpp", "  if (is_prefetch && modrm_memory) return channel::prefetches;",
-         "  if (i.mnemonic == ZYDIS_MNEMONIC_MFENCE) return channel::fences;"),
-    ],
-    "event of that field": [
-        ("tally/hardware/event/table.hpp", "  prefetches,", "  fences,"),
-        ("tally/hardware/event/table.cpp", "     counted<channel::prefetches>},",
-         '    {Id::fences, "fences", hw, n, no, share(Id::instructions), "mfence", counted<channel::fences>},'),
-    ],
     "backend": [
         ("tally/counting/backend/steady/CMakeLists.txt", "",
          "tally_directory(backend_steady SOURCES steady.cpp DEPENDS backend)\n"),
@@ -55,7 +45,7 @@ class Steady final : public Backend {
     if (const auto started = native.start(); !started) return fail(started.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
     native.wait();
-    Counts counts{native.outcome(native.figures()), {}, {}};
+    Counts counts{native.outcome(native.statistics()), {}, {}};
     for (const event::Event& event : order.events) counts.counts.push_back(event_count(event, steady()));
     return counts;
   }
@@ -76,7 +66,7 @@ const Candidate by_name{"steady", Candidate::When::by_name,
 
 }  // namespace tally::backend::steady
 """),
-        ("tally/counting/backend/choose/candidates.inc", "// Every way to count", "TALLY_CANDIDATE(steady, by_name)"),
+        ("tally/counting/backend/choose/candidates.inc", "// The candidates in the order", "TALLY_CANDIDATE(steady, by_name)"),
     ],
     "metric": [
         ("tally/core/count/metric_table.cpp", "constexpr MetricDefinition table[] = {",
@@ -187,7 +177,6 @@ uses = [
     (["stat", "--help"], "the events alone"),
     (["stat", "-e", "thread-switches", "--backend", "none", "--", "/bin/true"], "thread-switches"),
     (["stat", "-e", "instructions", "--backend", "steady", "--", "/bin/true"], "4,242"),
-    (["stat", "-e", "fences", "--asm", "mfence; mfence", "--backend", "engine"], "2  exact"),
     (["greet"], "hello\n"),
     (["--help"], "greet"),
     (["stat", "-e", "cycles", "--model", "small", "--backend", "engine", "--", "/bin/true"], "simple core and small caches"),

@@ -133,7 +133,7 @@ TEST_F(Vectors, make_the_phases_of_a_page) {
   ASSERT_EQ(sample({"--every", "500", "--", PROFILED}).code(), 0);
   const Finished page = tally({"report", path("w.csv"), "--bbv", path("w.bb"), "-o", path("page.html")});
   ASSERT_EQ(page.code(), 0) << page.err;
-  EXPECT_NE(read_file(path("page.html")).find("Windows that ran the same code"), std::string::npos);
+  EXPECT_NE(read_file(path("page.html")).find("windows that ran the same code"), std::string::npos);
   std::ofstream(path("w.bb"), std::ios::app) << "T:1:1\n";
   const Finished many = tally({"report", path("w.csv"), "--bbv", path("w.bb"), "-o", path("page.html")});
   EXPECT_EQ(many.code(), 2);

@@ -118,9 +118,7 @@ TEST(StatRegions, are_read_back) {
 
 TEST(StatRegions, that_could_not_be_counted_are_told) {
   TALLY_RUN(finished, {}, {"/bin/sh", "-c", "\"$0\" bad; true", MARKED});
-  EXPECT_NE(
-      finished.err.find(" bad)\nunknown event 'nothing-like-it'; `tally events` lists the events of this machine"),
-      std::string::npos)
+  EXPECT_NE(finished.err.find(" bad)\nunknown event 'nothing-like-it'; `tally events` lists"), std::string::npos)
       << finished.err;
 }
 

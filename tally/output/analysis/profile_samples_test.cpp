@@ -53,7 +53,7 @@ TEST(ProfileOfSamples, has_intervals_in_its_table) {
   const std::string table = profile_table(sampled(250), {});
   EXPECT_NE(table.find("22.42 – 27.78 %"), std::string::npos) << table;
   EXPECT_NE(table.find("trust: sampled"), std::string::npos) << table;
-  EXPECT_NE(table.find("cycles:u: sampled, one of 100; each some instructions behind"), std::string::npos) << table;
+  EXPECT_NE(table.find("cycles:u: sampled, one of 100; each some instructions after"), std::string::npos) << table;
   EXPECT_NE(table.find("1,000 samples represent 50.0 % of the 200,000 cycles:u counted"), std::string::npos) << table;
   EXPECT_EQ(table.find("are cut"), std::string::npos) << table;
 }

@@ -72,7 +72,7 @@ TEST(HtmlWindows, phases_are_found_by_code) {
   EXPECT_TRUE(holds(html_page({{"w.csv", windows}}), "A phase groups windows that ran the same code"));
   const auto short_of_one = add_vectors(windows.series[0], text.substr(0, text.rfind('T')), "prog.bb");
   ASSERT_FALSE(short_of_one);
-  EXPECT_EQ(short_of_one.error().message, "'prog.bb' has 39 vectors, and the thread 6 of prog 40 windows");
+  EXPECT_EQ(short_of_one.error().message, "'prog.bb' has 39 vectors, but thread 6 of prog has 40 windows");
   const auto other = add_vectors(windows.series[0], "T:1:20\nF:2\n", "prog.bb");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().message, "'prog.bb' holds no basic-block vectors: line 2");

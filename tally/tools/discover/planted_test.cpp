@@ -175,7 +175,7 @@ TEST(Planted, a_fixed_counter_that_lies_ends_everything) {
   const Experiment found = discover(plant(codes(8), Planting{1}), {"load"}, Planting{1}, {.fixed_instructions = 1.04});
   const auto sound = preflight(found.record);
   ASSERT_FALSE(sound);
-  EXPECT_NE(sound.error().message.find("1.144 for each copy of 'nop', which is 1.1"), std::string::npos)
+  EXPECT_NE(sound.error().message.find("reports 1.144 per copy of 'nop' instead of 1.1"), std::string::npos)
       << sound.error().message;
   EXPECT_TRUE(preflight(discover(plant(codes(8), Planting{1}), {"load"}, Planting{1}).record));
 }

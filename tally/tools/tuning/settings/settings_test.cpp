@@ -103,7 +103,7 @@ TEST(Settings, of_somebody_else_are_left) {
   machine.write(Machine::cpufreq(0) + "scaling_max_freq", "3000000");
   const auto said = held->put_back();
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_NE(said[0].find("somebody else has set 3000000"), std::string::npos) << said[0];
+  EXPECT_NE(said[0].find("another program set 3000000"), std::string::npos) << said[0];
   EXPECT_EQ(machine.frequencies(0), "1000000 3000000");
   EXPECT_EQ(machine.frequencies(1), "1000000 3700000");
 }

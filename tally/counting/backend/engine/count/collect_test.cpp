@@ -120,7 +120,7 @@ TEST(Collector, without_a_machine_model_the_reason_suggests_one) {
   for (const char* name : {"cycles", "branch-misses", "LLC-load-misses", "r412e"}) {
     const Count count = count_of(*event::parse(name), {totals(), ""});
     EXPECT_EQ(count.trust, Trust::absent) << name;
-    EXPECT_NE(count.reason.find("name another by --model"), std::string::npos) << name << ": " << count.reason;
+    EXPECT_NE(count.reason.find("name a model with --model"), std::string::npos) << name << ": " << count.reason;
   }
   const Count of_no_model = count_of(*event::parse("r01c2"), {totals(), ""});
   EXPECT_EQ(of_no_model.reason.find("--model"), std::string::npos) << of_no_model.reason;

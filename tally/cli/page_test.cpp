@@ -18,7 +18,7 @@ struct Sample {
     page.add_option("FILE", file, "what is read").value_name("FILE");
     page.add_option("-n,--number", number, "how many").value_name("N").check(whole_number(1, 64));
     page.add_option("--format", format, "of the output").value_name("FORMAT").one_of({"text", "json"});
-    page.add_option("--backend", backend, "who counts").value_name("BACKEND").alias("sim", "engine");
+    page.add_option("--backend", backend, "count with this backend").value_name("BACKEND").alias("sim", "engine");
     page.add_option("-e,--event", events, "what is counted").repeated().value_name("EVENTS");
     page.add_option("--parts", parts, "parts of it").value_name("PARTS").separated_by(',').one_value();
     page.add_option("--secret", secret, "not shown").hidden();

@@ -12,6 +12,7 @@
 #include "tally/output/formats/stored.hpp"
 #include "tally/output/html/element.hpp"
 #include "tally/output/html/heat_map.hpp"
+#include "tally/output/html/profile.hpp"
 #include "tally/output/html/sections.hpp"
 #include "tally/output/text/memory.hpp"
 
@@ -303,6 +304,17 @@ TEST(Html, source_text_and_names_on_the_page_of_a_profile_are_never_code) {
   EXPECT_TRUE(holds(page, "Source files changed after the program was built, so counts may be at other lines: x.c"));
   style.source = {};
   EXPECT_FALSE(holds(profile_html(profile, style), "Source files changed"));
+}
+
+// A stored profile may name any file of whoever makes the page of it.
+TEST(Html, a_page_contains_no_file_that_is_not_named_as_a_source) {
+  for (const char* path : {"/home/me/.ssh/id_rsa", "/etc/shadow", "/home/me/.c", "key.pem", "dir.c/key"}) {
+    ProfileStyle style;
+    style.source = [](const std::string&, const std::string&) { return SourceFile{"a secret", false}; };
+    SourceText text(style.source);
+    EXPECT_EQ(text.line(path, "", 1), "") << path;
+    EXPECT_EQ(text.line("dir/x.c", "", 1), "a secret");
+  }
 }
 
 // What is stored says everything that any form shows.

@@ -20,6 +20,20 @@ std::string shown_line(std::string_view line) {
   return shortened(ForeignText(text).in_line(), most, 0);
 }
 
+/// Whether a name ends as names of source files do. A page is passed on, and the program or a stored profile names the
+/// files: they may name any file of whoever makes the page.
+bool is_source_name(const std::string& path) {
+  constexpr std::string_view endings[] = {
+      "C",   "F",   "F90",  "H",   "S",     "adb",   "ads", "asm", "c",   "c++",  "cc", "cpp", "cr",  "cs",  "cu",
+      "cuh", "cxx", "d",    "def", "f",     "f90",   "for", "go",  "h",   "h++",  "hh", "hpp", "hs",  "hxx", "inc",
+      "inl", "ipp", "java", "jl",  "js",    "kt",    "l",   "lua", "m",   "ml",   "mm", "nim", "pas", "pl",  "py",
+      "pyx", "rb",  "rs",   "s",   "scala", "swift", "tcc", "ts",  "txx", "vala", "y",  "zig"};
+  const std::string name = file_name(path);
+  const std::size_t dot = name.rfind('.');
+  return dot != std::string::npos && dot != 0 &&
+         std::find(std::begin(endings), std::end(endings), std::string_view(name).substr(dot + 1)) != std::end(endings);
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -34,7 +48,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 const std::vector<std::string>& SourceText::file(const std::string& path, const std::string& object) {
   const auto [found, is_new] = files_.try_emplace(path);
-  if (!is_new) return found->second;
+  if (!is_new || !is_source_name(path)) return found->second;
   const std::optional<SourceFile> file = read_(path, object);
   if (!file) return found->second;
   if (file->is_newer) newer_.emplace_back(file_name(path));

@@ -9,7 +9,7 @@
 namespace tally::backend {
 namespace {
 
-/// For what ends just after the program, as helpers do whose pipe it closed: they are not left behind.
+/// How long to wait for processes that end just after the program, such as helpers whose pipe it closed.
 constexpr Nanoseconds grace = std::chrono::milliseconds(100);
 
 linux::Descendants descendants_from_now_on() {
@@ -44,7 +44,7 @@ Left CommandRun::wait(Schedule* schedule, Observer* observer) {
   using Taken = linux::Signals::Taken;
   while (true) {
     if (observer) observer->answer_requests();
-    // Asked before the first wait too: the program may have ended before anybody looked.
+    // Before the first wait, too: the program may have ended already.
     reap(observer);
     if (!wanted()) break;
     linux::wait_readable(observer ? observer->requests_fd() : -1, order_.conditions.signals->fd(),
@@ -77,14 +77,13 @@ Outcome CommandRun::outcome(const RunStatistics& statistics) const {
   outcome.usage = statistics.usage;
   outcome.duration = statistics.duration;
   if (left_.ended && left_.some_alive) {
-    if (std::string said = still_running(descendants_, order_.conditions.wait_all); !said.empty()) {
-      outcome.notices.push_back(std::move(said));
-    }
+    if (std::string notice = still_running(descendants_, order_.conditions.wait_all); !notice.empty())
+      outcome.notices.push_back(std::move(notice));
   }
   return outcome;
 }
 
-/// Whether there is something to wait for.
+/// Returns whether there is something to wait for.
 bool CommandRun::wanted() const {
   if (!left_.ended) return true;
   return descendants_.any_left() && (order_.conditions.wait_all || linux::now() - ended_at_.time < grace);

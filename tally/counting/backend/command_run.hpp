@@ -1,4 +1,4 @@
-// One execution of a command: its start, the wait for its end, and for what it leaves behind.
+// One execution of a command: its start, and the wait for its end and for processes that outlive it.
 #pragma once
 
 #include <optional>
@@ -11,73 +11,72 @@
 
 namespace tally::backend {
 
-/// How the program and what it started were left.
+/// The state of the program and its descendants when tally stopped waiting.
 struct Left {
-  bool ended = false;       ///< the program
-  bool gave_up = false;     ///< the user did not want to wait any more
-  bool some_alive = false;  ///< descendants were alive when counting ended
+  bool ended = false;       ///< the program has ended
+  bool gave_up = false;     ///< the user stopped the wait
+  bool some_alive = false;  ///< descendants were still running when counting ended
 };
 
-/// What is to be done at certain times while a program runs.
+/// Work to do at certain times while a program runs.
 class Schedule {
  public:
   virtual ~Schedule() = default;
 
-  /// When, by the monotonic clock, it wants to be called; nothing: not any more.
+  /// Returns the monotonic time of the next call to due(); nothing: no more calls.
   virtual std::optional<Nanoseconds> next() const = 0;
 
-  /// That time has come.
+  /// Does the work that was due at next().
   virtual void due(Nanoseconds now) = 0;
 };
 
-/// Sees what becomes of processes before anybody else does, and answers what they ask for.
+/// Receives changes of processes before CommandRun does, and answers requests of engines.
 class Observer {
  public:
   virtual ~Observer() = default;
 
-  /// Becomes readable when something is asked for; −1: nobody asks.
+  /// A descriptor that becomes readable when there is a request; −1: none.
   virtual int requests_fd() const { return -1; }
 
-  /// Answers all that is asked for. Never blocks.
+  /// Answers all pending requests. Never blocks.
   virtual void answer_requests() {}
 
-  /// Whether there is nothing else to be done about it: it was a stop, or the end of what has another parent.
+  /// Returns true if it has handled the change: a stop, or the end of a process with another parent.
   virtual bool takes(const linux::Change& change) = 0;
 };
 
-/// Milliseconds until a time of the monotonic clock, rounded up: asked too early, a clock would be asked again and
-/// again.
+/// Milliseconds until a monotonic time. Rounded up: a timeout that is too short would make the caller poll the clock.
 int milliseconds_until(Nanoseconds time);
 
-/// Starts the command, waits for its end, and for what it leaves behind.
+/// Starts the command, and waits for its end and for processes that outlive it.
 class CommandRun {
  public:
-  /// The order must live as long. Makes this process the parent of orphans.
+  /// `order` must outlive this object. Makes this process the parent of orphans.
   explicit CommandRun(const Order& order);
 
-  /// Forks. The child may be held back in `hooks`. Errors: those of linux::Program::start().
+  /// Forks. `hooks` may delay the child. Errors: those of linux::Program::start().
   Result<void> start(linux::ChildHooks hooks = {});
 
-  /// The child's process. After start().
+  /// The process ID of the child. Call it after start().
   pid_t pid() const { return program_->pid(); }
 
-  /// What was before this was not the program's time.
+  /// Starts the program's time: what the child did before is not counted as the program's.
   void begins_now() { program_->begins_now(); }
 
-  /// When it was forked, or began.
+  /// The time of the fork, or of begins_now().
   const linux::Moment& started() const { return program_->started(); }
 
-  /// Blocks until it has been executed. Before figures(), which are without what was before. Errors: not_found,
-  /// not_executable.
+  /// Blocks until the child has executed the program. Call it before statistics(), which leave out what the child did
+  /// before. Errors: not_found, not_executable.
   Result<void> executed() { return program_->executed(); }
 
-  /// Blocks until nothing is to be waited for.
+  /// Blocks until there is nothing more to wait for.
   Left wait(Schedule* schedule = nullptr, Observer* observer = nullptr);
 
-  /// How the program ended, as wait4(2) has it. After a wait() that says so.
+  /// The wait status of the program, as wait4(2) returns it. Valid if wait() returned Left::ended.
   int wait_status() const { return wait_status_; }
 
-  /// The kernel's bookkeeping and the clocks; without counters.
+  /// Resource usage from the kernel, and times; no counters.
   RunStatistics statistics() const;
 
   /// The outcome without its counts.
@@ -95,7 +94,7 @@ class CommandRun {
   linux::Moment ended_at_;
   int wait_status_ = 0;
   rusage last_statistics_{};
-  linux::Usage orphans_;  // of descendants whose parents were gone when they ended
+  linux::Usage orphans_;  // of descendants that ended after their parents
 };
 
 }  // namespace tally::backend

@@ -1,11 +1,9 @@
 // No instruction with a relative operand is copied unchanged: every encoding that Zydis knows with an operand counted
 // from RIP, and every relative branch, is translated, and the translation is read back.
 #include <Zydis/Zydis.h>
-#include <asm/prctl.h>
 #include <gtest/gtest.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -14,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/engine/translate/engine_thread_testing.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 
@@ -67,13 +66,10 @@ struct Read {
   u64 at;
 };
 
-class Copies : public testing::Test {
+class Copies : public EngineThreadTest {
  protected:
   void SetUp() override {
-    thread_.self = &thread_;
-    // The decoder keeps the program's vector registers in the thread that the GS base points at.
-    ASSERT_EQ(syscall(SYS_arch_prctl, ARCH_SET_GS, &thread_), 0);
-    decoder_init();
+    EngineThreadTest::SetUp();
     ZydisDecoderInit(&zydis_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     void* const area = mmap(nullptr, area_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(area, MAP_FAILED);
@@ -85,7 +81,7 @@ class Copies : public testing::Test {
   }
   void TearDown() override {
     munmap(reinterpret_cast<void*>(area_), area_bytes);
-    syscall(SYS_arch_prctl, ARCH_SET_GS, 0);
+    EngineThreadTest::TearDown();
   }
 
   bool read(const u8* bytes, u64 n, u64 at, Read& out) const {
@@ -299,7 +295,6 @@ class Copies : public testing::Test {
   std::map<int, u64> failures_;
   std::mt19937_64 random_{1};
   Place places_[64];
-  alignas(64) Thread thread_{};
 };
 
 const std::vector<u8> all_registers = {0, 1, 2, 3, 4, 5, 6, 7};

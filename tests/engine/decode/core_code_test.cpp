@@ -1,9 +1,6 @@
 // What the core model takes for dependencies, against what Zydis says of each operand: every opcode that the maps have,
 // with prefixes, VEX and EVEX.
-#include <asm/prctl.h>
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,7 +9,7 @@
 #include <string>
 
 #include "tally/engine/instrument/core_code.hpp"
-#include "tally/engine/thread.hpp"
+#include "tally/engine/translate/engine_thread_testing.hpp"
 
 namespace tally::engine::instrument {
 namespace {
@@ -33,16 +30,12 @@ int number_of(ZydisRegister r) {
   }
 }
 
-class CoreCode : public testing::Test {
+class CoreCode : public EngineThreadTest {
  protected:
   void SetUp() override {
-    thread_.self = &thread_;
-    ASSERT_EQ(syscall(SYS_arch_prctl, ARCH_SET_GS, &thread_), 0);
-    decoder_init();
+    EngineThreadTest::SetUp();
     ZydisDecoderInit(&zydis_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   }
-  void TearDown() override { syscall(SYS_arch_prctl, ARCH_SET_GS, 0); }
-
   models::CoreInstruction code(const std::string& text) {
     u8 bytes[16] = {};
     std::memcpy(bytes, text.data(), text.size());
@@ -123,7 +116,6 @@ class CoreCode : public testing::Test {
 
   int wrong_ = 0;
   ZydisDecoder zydis_;
-  alignas(64) Thread thread_{};
 };
 
 TEST_F(CoreCode, depends_on_all_that_is_read_or_may_be_kept) {

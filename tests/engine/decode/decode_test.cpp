@@ -1,17 +1,14 @@
 // The engine's two decoders say the same: every opcode and ModRM byte, with the prefixes that compilers write.
-#include <asm/prctl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <random>
 #include <string>
 
 #include "tally/engine/instrument/facts.hpp"
-#include "tally/engine/thread.hpp"
 #include "tally/engine/translate/decode.hpp"
+#include "tally/engine/translate/engine_thread_testing.hpp"
 
 namespace tally::engine {
 
@@ -33,16 +30,8 @@ std::string hex(const u8* bytes) {
   return text;
 }
 
-class Decoders : public testing::Test {
+class Decoders : public EngineThreadTest {
  protected:
-  void SetUp() override {
-    thread_.self = &thread_;
-    // The decoder keeps the program's vector registers in the thread that the GS base points at.
-    ASSERT_EQ(syscall(SYS_arch_prctl, ARCH_SET_GS, &thread_), 0);
-    decoder_init();
-  }
-  void TearDown() override { syscall(SYS_arch_prctl, ARCH_SET_GS, 0); }
-
   /// Where the tables know the bytes, Zydis says the same of them. Returns whether they do.
   bool compare(const u8* bytes) {
     Instruction fast{};
@@ -114,7 +103,6 @@ class Decoders : public testing::Test {
   }
 
   u64 facts_ = 0;
-  alignas(64) Thread thread_{};
 };
 
 TEST_F(Decoders, agree_on_every_opcode_and_modrm) {

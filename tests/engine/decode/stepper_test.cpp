@@ -1,10 +1,7 @@
 // The engine and the single-stepper, which share no line, take every encoding for the same kind of instruction: so
 // their counts do not depend on what the processor of a test happens to execute.
-#include <asm/prctl.h>
 #include <gtest/gtest.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <map>
@@ -13,8 +10,8 @@
 #include <vector>
 
 #include "tally/engine/stepper/instruction.hpp"
-#include "tally/engine/thread.hpp"
 #include "tally/engine/translate/decode.hpp"
+#include "tally/engine/translate/engine_thread_testing.hpp"
 
 namespace tally::engine {
 
@@ -60,17 +57,12 @@ Counted counted_by(const Instruction& in) {
   return result;
 }
 
-class Kinds : public testing::Test {
+class Kinds : public EngineThreadTest {
  protected:
   void SetUp() override {
-    thread_.self = &thread_;
-    // The decoder keeps the program's vector registers in the thread that the GS base points at.
-    ASSERT_EQ(syscall(SYS_arch_prctl, ARCH_SET_GS, &thread_), 0);
-    decoder_init();
+    EngineThreadTest::SetUp();
     ZydisDecoderInit(&zydis_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   }
-  void TearDown() override { syscall(SYS_arch_prctl, ARCH_SET_GS, 0); }
-
   /// No program retires one, or none of a processor that is made today.
   bool never_retires(const u8* bytes) const {
     ZydisDecodedInstruction raw;
@@ -120,7 +112,6 @@ class Kinds : public testing::Test {
   u64 compared_ = 0;
   std::map<int, int> failures_;
   std::mt19937_64 random_{1};
-  alignas(64) Thread thread_{};
 };
 
 TEST_F(Kinds, are_the_steppers) {

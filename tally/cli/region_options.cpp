@@ -19,8 +19,8 @@ void add_region_options(Page& app, RegionOptions& options) {
                  "engine only, with --to: start counting each time LOCATION is executed: a function, function+0x10, or "
                  "an address in the program file (0x...); prefix FILE: for a library")
       .repeated()
-      .value_name("PLACE");
-  app.add_option("--to", options.to, "stop counting each time LOCATION is executed").repeated().value_name("PLACE");
+      .value_name("LOCATION");
+  app.add_option("--to", options.to, "stop counting each time LOCATION is executed").repeated().value_name("LOCATION");
   app.add_option("--trap", options.trap,
                  "engine only: start and stop counting at the program's own int2e (HPCTool's marker) or int3 "
                  "instructions, which then have no other effect")

@@ -29,7 +29,7 @@ struct Builder {
   /// Records a value, `ahead` bytes from here, that depends on the address of the trace or of the program. All such
   /// values must be recorded, because the trace's template needs them.
   void fix(Fix what, u64 address, int ahead, u32 extra = 0) {
-    recorder.fix(what, static_cast<u64>(offset() + ahead), static_cast<s64>(address - trace.pc), extra);
+    recorder.fix(what, u64{offset()} + static_cast<u64>(ahead), static_cast<s64>(address - trace.pc), extra);
   }
   /// Emits mov reg, an address of the program, or its low half.
   void move_address(u8 reg, u64 address, u32 bits = 64) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>
@@ -163,7 +164,7 @@ TEST_F(Decoders, keep_the_flags_of_what_others_execute) {
   };
   for (const std::string& code : codes) {
     u8 bytes[16] = {};
-    std::memcpy(bytes, code.data(), code.size());
+    std::ranges::copy(code, std::begin(bytes));
     Instruction in{};
     ASSERT_TRUE(decode_any(0x1000, bytes, 15, in)) << hex(bytes);
     EXPECT_EQ(in.writes, 0) << hex(bytes);

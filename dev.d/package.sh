@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Builds what is released, from the last commit: Debian packages, and an archive that runs on any distribution.
+#
+# usage: ./dev package [--no-setup] [deb | tarball | arm64 | check] …      (default: deb tarball)
+#
+#   deb       build/package/*.deb: tally, tally-lab, libtally0, libtally-dev and their debug symbols, and the source package
+#   tarball   build/package/tally-VERSION-linux-x86_64.tar.xz: one directory that can be moved, with a list of what is linked
+#   arm64     the packages for 64-bit Arm, cross-built; without the engine
+#   check     installs and tries them in clean systems (tests/packages); needs root
+#
+# The same commit gives the same files, bit for bit. What is not committed is not packaged.
+source dev.d/common
+
+setup=yes
+wanted=()
+for word in "$@"; do
+  case $word in
+    deb | tarball | arm64 | check) wanted+=("$word") ;;
+    --no-setup) setup=no ;;
+    *) misuse "package does not have '$word'" ;;
+  esac
+done
+((${#wanted[@]})) || wanted=(deb tarball)
+if [[ $setup == yes ]]; then ./dev setup build package; fi
+
+top=$PWD
+out=$top/build/package
+version=$(sed -nE 's/^project\(tally VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
+source=$out/tally-$version
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+mkdir -p "$out"
+
+# The committed files, as a release has them.
+export_source() {
+  rm -rf "$source"
+  git archive --format=tar --prefix="tally-$version/" HEAD | tar -x -C "$out"
+}
+for part in "${wanted[@]}"; do source "dev.d/package/$part"; done

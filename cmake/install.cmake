@@ -8,7 +8,7 @@ if(TARGET tally_backend_engine)
 endif()
 # The documents with all files that they link to, in the folders of the source tree: their links are relative. Most
 # licences of linked libraries ask that their notices (licences/) go with the programs.
-foreach(file IN ITEMS README.md CHANGELOG.md CONTRIBUTING.md LICENSE)
+foreach(file IN ITEMS README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE)
   install(FILES "${PROJECT_SOURCE_DIR}/${file}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)
 endforeach()
 foreach(folder IN ITEMS docs examples licences tests/consumer)
@@ -16,6 +16,11 @@ foreach(folder IN ITEMS docs examples licences tests/consumer)
 endforeach()
 
 # The built command prints them: one page for each NAME_command.cpp, and the one of tally itself.
+set(TALLY_PAGES "" CACHE PATH "share/ of a build tree whose man pages and completion are installed, for a cross build")
+if(CMAKE_CROSSCOMPILING AND TALLY_PAGES)
+  install(DIRECTORY "${TALLY_PAGES}/" DESTINATION "${CMAKE_INSTALL_DATADIR}")
+  return()
+endif()
 if(CMAKE_CROSSCOMPILING)
   message(STATUS "Man pages and completion are left out: the command that prints them does not run here")
   return()

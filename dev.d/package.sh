@@ -35,5 +35,6 @@ mkdir -p "$out"
 export_source() {
   rm -rf "$source"
   git archive --format=tar --prefix="tally-$version/" HEAD | tar -x -C "$out"
+  git rev-parse HEAD >"$source/.commit"
 }
 for part in "${wanted[@]}"; do source "dev.d/package/$part"; done

@@ -42,6 +42,7 @@ std::string_view source_name(Kind kind) {
   switch (kind) {
     case Kind::profile:
     case Kind::profile_difference: return "tally profile";
+    case Kind::comparison: return "tally compare";
     case Kind::windows: return "tally sample";
     case Kind::discovery: return "tally discover";
     case Kind::memory: return "tally memory";

@@ -26,6 +26,7 @@ enum class Kind : std::uint8_t {
   stat,
   assembly,            ///< `tally stat --asm`
   profile_difference,  ///< of two profiles
+  comparison,          ///< of two results, by `tally compare`
   watch
 };
 

@@ -139,6 +139,12 @@ constexpr DifferenceFormat difference_rows[] = {
     {{Kind::profile_difference, "json", ".json", "one JSON object"}, difference_json},
 };
 
+constexpr ComparisonFormat comparison_rows[] = {
+    {{Kind::comparison, "table", "", "for people"}, comparison_table},
+    {{Kind::comparison, "json", ".json", "one JSON object"}, comparison_json},
+    {{Kind::comparison, "markdown", ".md", "a comment for a pull request"}, comparison_markdown},
+};
+
 constexpr WindowFormat window_rows[] = {
     {{Kind::windows, "table", "", "for people"}, make_window_table, nullptr, nullptr, true},
     {{Kind::windows, "csv", ".csv", "for spreadsheets and data frames", read_windows, are_windows_csv},
@@ -202,6 +208,7 @@ std::span<const SnippetFormat> snippet_formats() { return snippet_rows; }
 std::span<const MemoryFormat> memory_formats() { return memory_rows; }
 std::span<const ProfileFormat> profile_formats() { return profile_rows; }
 std::span<const DifferenceFormat> difference_formats() { return difference_rows; }
+std::span<const ComparisonFormat> comparison_formats() { return comparison_rows; }
 std::span<const WindowFormat> window_formats() { return window_rows; }
 std::span<const VerifyFormat> verify_formats() { return verify_rows; }
 std::span<const DiscoveryFormat> discovery_formats() { return discovery_rows; }
@@ -218,6 +225,7 @@ const std::vector<const Format*>& formats() {
     add(memory_rows);
     add(profile_rows);
     add(difference_rows);
+    add(comparison_rows);
     add(window_rows);
     add(verify_rows);
     add(discovery_rows);

@@ -1,0 +1,87 @@
+#include "tally/core/stats/ranks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <numeric>
+
+namespace tally::stats {
+namespace {
+
+constexpr std::size_t exact_limit = 20;
+
+/// The rank sum of the first series, and the sum of t³ − t over groups of t equal values.
+struct Ranks {
+  double sum = 0, ties = 0;
+};
+
+Ranks ranks_of(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<std::pair<double, bool>> all;
+  for (const double value : a) all.emplace_back(value, true);
+  for (const double value : b) all.emplace_back(value, false);
+  std::sort(all.begin(), all.end());
+  Ranks ranks;
+  for (std::size_t begin = 0; begin < all.size();) {
+    std::size_t end = begin;
+    while (end < all.size() && all[end].first == all[begin].first) ++end;
+    const double rank = (static_cast<double>(begin + end) + 1) / 2, equal = static_cast<double>(end - begin);
+    for (std::size_t i = begin; i < end; ++i) ranks.sum += all[i].second ? rank : 0;
+    ranks.ties += equal * equal * equal - equal;
+    begin = end;
+  }
+  return ranks;
+}
+
+/// The probability of U ≤ u, from the number of orders of n and m values that have each U.
+double exact_lower_tail(std::size_t n, std::size_t m, double u) {
+  // orders[j][k]: orders of i values of the first and j of the second series whose U is k.
+  const std::size_t most = n * m;
+  std::vector<std::vector<double>> orders(m + 1, std::vector<double>(most + 1, 0));
+  for (auto& row : orders) row[0] = 1;  // no values of the first series
+  for (std::size_t i = 1; i <= n; ++i) {
+    std::vector<std::vector<double>> next(m + 1, std::vector<double>(most + 1, 0));
+    next[0][0] = 1;
+    for (std::size_t j = 1; j <= m; ++j)
+      for (std::size_t k = 0; k <= i * j; ++k) next[j][k] = next[j - 1][k] + (k >= j ? orders[j][k - j] : 0);
+    orders = std::move(next);
+  }
+  const auto& counts = orders[m];
+  const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
+  double below = 0;
+  for (std::size_t k = 0; k <= most && static_cast<double>(k) <= u; ++k) below += counts[k];
+  return below / all;
+}
+
+}  // namespace
+
+double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.empty() || b.empty()) return 1;
+  const Ranks ranks = ranks_of(a, b);
+  const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
+  const double first = ranks.sum - n * (n + 1) / 2, u = std::min(first, n * m - first);
+  if (ranks.ties == 0 && a.size() <= exact_limit && b.size() <= exact_limit)
+    return std::min(1.0, 2 * exact_lower_tail(a.size(), b.size(), u));
+  const double all = n + m;
+  const double variance = n * m / 12 * (all + 1 - ranks.ties / (all * (all - 1)));
+  if (variance <= 0) return 1;
+  const double z = std::max(0.0, std::abs(u - n * m / 2) - 0.5) / std::sqrt(variance);
+  return std::erfc(z / std::numbers::sqrt2);
+}
+
+std::vector<double> benjamini_hochberg(const std::vector<double>& probabilities) {
+  std::vector<std::size_t> order(probabilities.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return probabilities[a] > probabilities[b]; });
+  std::vector<double> adjusted(probabilities.size(), 1);
+  double least = 1;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const double rank = static_cast<double>(order.size() - i);
+    least = std::min(least, probabilities[order[i]] * static_cast<double>(order.size()) / rank);
+    adjusted[order[i]] = least;
+  }
+  return adjusted;
+}
+
+}  // namespace tally::stats

@@ -1,0 +1,18 @@
+// Tests whether two series differ, without assuming a distribution, and corrects for the number of tests.
+#pragma once
+
+#include <vector>
+
+namespace tally::stats {
+
+/// The probability that two series of one distribution differ in rank at least this much: the two-sided Mann–Whitney U
+/// test (Mann and Whitney 1947). Exact for series of at most 20 values without ties, otherwise the normal approximation
+/// with corrections for ties and continuity. 1 if a series is empty or all values are equal. Cost: a sort; exact
+/// O(n² m²).
+double mann_whitney(const std::vector<double>& a, const std::vector<double>& b);
+
+/// Adjusts probabilities for the number of tests, so that rejecting those below q finds at most a share q of false
+/// differences (Benjamini and Hochberg 1995). Keeps the order.
+std::vector<double> benjamini_hochberg(const std::vector<double>& probabilities);
+
+}  // namespace tally::stats

@@ -1,0 +1,38 @@
+// Limits of a comparison: how much a count may grow before a change is refused.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/core/base/result.hpp"
+#include "tally/output/analysis/comparison.hpp"
+
+namespace tally::report {
+
+/// "instructions=1%", "branch-misses@parse=5%", "page-faults=100": the most that a count may grow.
+struct Gate {
+  std::string text;           ///< as it was given
+  std::string event = {};     ///< with or without mode: "instructions", "instructions:u"
+  std::string function = {};  ///< empty: the whole program
+  double limit = 0;           ///< 0.01 for 1 %, or events
+  bool is_relative = false;
+  bool is_hard = true;  ///< a hard gate fails the comparison, a soft one warns
+};
+
+/// Parses a gate. Errors: bad_usage with what is wrong.
+Result<Gate> parse_gate(const std::string& text, bool is_hard);
+
+/// What became of a gate.
+struct GateResult {
+  enum class State { passed, failed, undecided } state = State::passed;
+  Gate gate;
+  const ComparedCount* count = nullptr;  ///< the row that decided; null for a function that did not change
+  std::string text;                      ///< one sentence
+};
+
+/// Evaluates gates. A count that grew by more than its limit fails; one whose growth may be chance passes; one that is
+/// undecided and grew by more than its limit is undecided. Errors: bad_usage for an event that is not in both results,
+/// and for a function without two profiles.
+Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const Comparison& comparison);
+
+}  // namespace tally::report

@@ -1,0 +1,55 @@
+// Formats of `tally compare`: a table, JSON, and a comment for a pull request.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tally/output/analysis/comparison.hpp"
+#include "tally/output/analysis/gates.hpp"
+#include "tally/output/formats/format.hpp"
+
+namespace tally::report {
+
+/// A comparison with the gates that it was judged by.
+struct JudgedComparison {
+  Comparison comparison;
+  std::vector<GateResult> gates;
+
+  /// Whether a gate of this strength has this state.
+  bool any(GateResult::State state, bool is_hard) const;
+  /// One line: "failed: instructions:u grew by 2.1 %, above 1 %", "passed", "instructions:u: worse by 2.1 %".
+  std::string verdict() const;
+};
+
+struct ComparisonStyle {
+  bool shows_unchanged = false;
+  std::size_t most_functions = 10;  ///< 0: all
+  std::size_t terminal = 0;         ///< columns; 0: the output is not a terminal
+};
+
+struct ComparisonFormat : Format {
+  std::string (*write)(const JudgedComparison& judged, const ComparisonStyle& style);
+};
+
+/// All formats, the default first.
+std::span<const ComparisonFormat> comparison_formats();
+
+std::string comparison_table(const JudgedComparison& judged, const ComparisonStyle& style);
+std::string comparison_json(const JudgedComparison& judged, const ComparisonStyle& style);
+/// At most 60,000 characters, which GitHub and GitLab accept as a comment.
+std::string comparison_markdown(const JudgedComparison& judged, const ComparisonStyle& style);
+
+/// A change as text: "+1,234", "-12.31 ms"; "0" if there is none.
+std::string change_text(const ComparedCount& count);
+/// "+2.13 %"; empty if there is none, or nothing to relate it to.
+std::string relative_text(const ComparedCount& count);
+/// The rows to show, and how many are left out: rows without change unless the style shows them.
+std::vector<const ComparedCount*> shown_counts(const Comparison& comparison, const ComparisonStyle& style);
+/// The functions to show of the first event that has some, at most `style.most_functions`.
+std::vector<const ComparedCount*> shown_functions(const Comparison& comparison, const ComparisonStyle& style);
+/// The share of the whole program's count before that a function's change is: "+1.2 %"; empty if it is not known.
+std::string share_of_whole(const Comparison& comparison, const ComparedCount& function);
+
+}  // namespace tally::report

@@ -1,0 +1,92 @@
+// `tally compare --format markdown`: a comment for a pull request.
+#include <fmt/format.h>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/comparison.hpp"
+
+namespace tally::report {
+namespace {
+
+constexpr std::size_t longest_comment = 60'000;
+constexpr std::size_t most_functions = 200;
+
+/// Text from outside in a cell of a table: no markup, no line breaks.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : printable(text)) {
+    if (c == '<')
+      escaped += "&lt;";
+    else if (c == '&')
+      escaped += "&amp;";
+    else if (std::string_view("\\`*_[]|~#@!").find(c) != std::string_view::npos)
+      escaped += fmt::format("&#{};", static_cast<int>(c));
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+std::string value_cell(const std::optional<std::int64_t>& value, Unit unit) { return value ? value_text(*value, unit) : "–"; }
+
+const char* mark(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::worse: return "🔴 worse";
+    case Verdict::better: return "🟢 better";
+    case Verdict::same: return "same";
+    case Verdict::undecided: break;
+  }
+  return "⚪ undecided";
+}
+
+std::string row(const ComparedCount& count, const std::string& first, const std::string& last) {
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", first, value_cell(count.before, count.unit),
+                     value_cell(count.after, count.unit), change_text(count), relative_text(count), mark(count.verdict),
+                     cell(last));
+}
+
+constexpr const char* table_head = "| {} | before | after | change | | verdict | {} |\n|---|--:|--:|--:|--:|---|---|\n";
+
+std::string gates_list(const std::vector<GateResult>& gates) {
+  std::string text;
+  for (const GateResult& gate : gates) {
+    const char* const state = gate.state == GateResult::State::passed      ? "✅"
+                              : gate.state == GateResult::State::undecided ? "⚪"
+                              : gate.gate.is_hard                          ? "❌"
+                                                                           : "⚠️";
+    text += fmt::format("- {} {}\n", state, cell(gate.text));
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
+}  // namespace
+
+std::string comparison_markdown(const JudgedComparison& judged, const ComparisonStyle& style) {
+  const Comparison& comparison = judged.comparison;
+  std::string text = fmt::format("**tally: {}**\n\n", cell(judged.verdict())) + gates_list(judged.gates);
+  const auto counts = shown_counts(comparison, style);
+  if (!counts.empty()) {
+    text += fmt::format(fmt::runtime(table_head), "event", "trust");
+    for (const ComparedCount* const count : counts)
+      text += row(*count, cell(count->event), count->trust + (count->reason.empty() ? "" : ": " + count->reason));
+    text += "\n";
+  }
+  ComparisonStyle details = style;
+  details.most_functions = most_functions;
+  const auto functions = shown_functions(comparison, details);
+  std::string end;
+  if (functions.size() == most_functions) end += fmt::format("The {} largest changes are shown.\n", most_functions);
+  for (const std::string& warning : comparison.warnings) end += fmt::format("\n{}\n", cell(warning));
+  end += fmt::format("\n`{}`\n", cell(shell_words(comparison.after->command)));
+  if (functions.empty()) return text + end;
+  text += fmt::format("<details><summary>Functions by {}</summary>\n\n", cell(functions.front()->event));
+  text += fmt::format(fmt::runtime(table_head), "function", "of the program");
+  const std::string close = "\n</details>\n";
+  for (const ComparedCount* const function : functions) {
+    const std::string next = row(*function, cell(function->function), share_of_whole(comparison, *function));
+    if (text.size() + next.size() + close.size() + end.size() > longest_comment) break;
+    text += next;
+  }
+  return text + close + end;
+}
+
+}  // namespace tally::report

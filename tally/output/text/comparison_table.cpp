@@ -1,0 +1,129 @@
+// The table of `tally compare`, and what the other formats of it share.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/comparison.hpp"
+#include "tally/output/text/grid.hpp"
+
+namespace tally::report {
+namespace {
+
+std::string value_cell(const std::optional<std::int64_t>& value, Unit unit) { return value ? value_text(*value, unit) : "-"; }
+
+std::string note_of(const ComparedCount& count) {
+  if (!count.reason.empty()) return count.reason;
+  return count.probability ? fmt::format("p = {:.3g}", *count.probability) : "";
+}
+
+void add_counts(Grid& grid, const std::vector<const ComparedCount*>& counts) {
+  for (const ComparedCount* const count : counts)
+    grid.add({count->event, value_cell(count->before, count->unit), value_cell(count->after, count->unit),
+              change_text(*count), relative_text(*count), std::string(name(count->verdict)), count->trust,
+              note_of(*count)});
+}
+
+std::string functions_table(const Comparison& comparison, const ComparisonStyle& style) {
+  const auto functions = shown_functions(comparison, style);
+  if (functions.empty()) return "";
+  Grid grid({{functions.front()->event, Align::right}, {"", Align::right}, {"of the program", Align::right},
+             {"before", Align::right}, {"after", Align::right}, {"verdict"}, {"function", Align::left, 0, true}});
+  for (const ComparedCount* const one : functions)
+    grid.add({change_text(*one), relative_text(*one), share_of_whole(comparison, *one), value_cell(one->before, one->unit),
+              value_cell(one->after, one->unit), std::string(name(one->verdict)), one->function});
+  return "\n" + grid.text(style.terminal);
+}
+
+std::string gate_lines(const std::vector<GateResult>& gates, std::size_t terminal) {
+  std::string text;
+  for (const GateResult& gate : gates) {
+    const char* const state = gate.state == GateResult::State::passed      ? "passed"
+                              : gate.state == GateResult::State::undecided ? "undecided"
+                              : gate.gate.is_hard                          ? "FAILED"
+                                                                           : "warning";
+    text += prose_line(fmt::format("{}: {}", state, printable(gate.text)), terminal);
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+}  // namespace
+
+std::string change_text(const ComparedCount& count) {
+  if (!count.before || !count.after) return "";
+  const std::int64_t change = count.change();
+  if (change == 0) return "0";
+  return (change > 0 ? "+" : "-") + value_text(std::abs(change), count.unit);
+}
+
+std::string relative_text(const ComparedCount& count) {
+  const auto relative = count.relative_change();
+  return relative && *relative != 0 ? fmt::format("{:+.2f} %", 100 * *relative) : "";
+}
+
+std::vector<const ComparedCount*> shown_counts(const Comparison& comparison, const ComparisonStyle& style) {
+  std::vector<const ComparedCount*> shown;
+  for (const ComparedCount& count : comparison.counts)
+    if (style.shows_unchanged || count.verdict == Verdict::better || count.verdict == Verdict::worse ||
+        (count.verdict == Verdict::undecided && count.change() != 0))
+      shown.push_back(&count);
+  return shown;
+}
+
+std::vector<const ComparedCount*> shown_functions(const Comparison& comparison, const ComparisonStyle& style) {
+  std::vector<const ComparedCount*> shown;
+  if (comparison.functions.empty()) return shown;
+  const std::string& event = comparison.functions.front().event;
+  for (const ComparedCount& function : comparison.functions)
+    if (function.event == event && (style.most_functions == 0 || shown.size() < style.most_functions) &&
+        (style.shows_unchanged || function.verdict != Verdict::same))
+      shown.push_back(&function);
+  return shown;
+}
+
+std::string share_of_whole(const Comparison& comparison, const ComparedCount& function) {
+  for (const ComparedCount& count : comparison.counts)
+    if (count.event == function.event && count.before && *count.before != 0)
+      return fmt::format("{:+.2f} %", 100 * static_cast<double>(function.change()) / static_cast<double>(*count.before));
+  return "";
+}
+
+bool JudgedComparison::any(GateResult::State state, bool is_hard) const {
+  return std::any_of(gates.begin(), gates.end(), [&](const GateResult& gate) {
+    return gate.state == state && gate.gate.is_hard == is_hard;
+  });
+}
+
+std::string JudgedComparison::verdict() const {
+  for (const auto state : {GateResult::State::failed, GateResult::State::undecided})
+    for (const GateResult& gate : gates)
+      if (gate.state == state && gate.gate.is_hard)
+        return fmt::format("{}: {}", state == GateResult::State::failed ? "failed" : "undecided", gate.text);
+  if (!gates.empty()) return "passed: every gate";
+  for (const auto wanted : {Verdict::worse, Verdict::better, Verdict::undecided})
+    for (const ComparedCount& count : comparison.counts)
+      if (count.verdict == wanted)
+        return fmt::format("{}: {} {}{}", name(wanted), count.event, change_text(count),
+                           relative_text(count).empty() ? "" : fmt::format(" ({})", relative_text(count)));
+  return "same: no count differs";
+}
+
+std::string comparison_table(const JudgedComparison& judged, const ComparisonStyle& style) {
+  const Comparison& comparison = judged.comparison;
+  const auto counts = shown_counts(comparison, style);
+  Grid grid({{"event"}, {"before", Align::right}, {"after", Align::right}, {"change", Align::right}, {"", Align::right},
+             {"verdict"}, {"trust"}, {"note"}});
+  add_counts(grid, counts);
+  std::string text = "\n" + (counts.empty() ? std::string() : grid.text(style.terminal));
+  if (const std::size_t left = comparison.counts.size() - counts.size(); left > 0)
+    text += prose_line(fmt::format("{} without change{}", plural(static_cast<std::int64_t>(left), "event", "events"),
+                                   style.shows_unchanged ? "" : " (--all shows them)"),
+                       style.terminal);
+  text += functions_table(comparison, style);
+  for (const std::string& warning : comparison.warnings) text += prose_line("note: " + printable(warning), style.terminal);
+  return text + gate_lines(judged.gates, style.terminal) + "\n" + prose_line(printable(judged.verdict()), style.terminal);
+}
+
+}  // namespace tally::report

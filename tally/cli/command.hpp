@@ -17,6 +17,7 @@ enum ExitCode : int {
   exit_ok = 0,
   exit_no = 1,  ///< the answer of commands that ask a question
   exit_bad_usage = 2,
+  exit_not_comparable = 3,  ///< two results that cannot be compared
   exit_cannot_measure = 125,
   exit_not_executable = 126,
   exit_not_found = 127,

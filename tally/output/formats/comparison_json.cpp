@@ -38,7 +38,8 @@ std::string comparison_json(const JudgedComparison& judged, const ComparisonStyl
   json["before"] = side_json(*judged.comparison.before);
   json["after"] = side_json(*judged.comparison.after);
   json["verdict"] = judged.verdict();
-  for (const auto& [key, rows] : {std::pair{"events", &judged.comparison.counts}, {"functions", &judged.comparison.functions}}) {
+  for (const auto& [key, rows] :
+       {std::pair{"events", &judged.comparison.counts}, {"functions", &judged.comparison.functions}}) {
     json[key] = Json::array();
     for (const ComparedCount& row : *rows) json[key].push_back(count_json(row));
   }

@@ -26,7 +26,9 @@ std::string cell(const std::string& text) {
   return escaped;
 }
 
-std::string value_cell(const std::optional<std::int64_t>& value, Unit unit) { return value ? value_text(*value, unit) : "–"; }
+std::string value_cell(const std::optional<std::int64_t>& value, Unit unit) {
+  return value ? value_text(*value, unit) : "–";
+}
 
 const char* mark(Verdict verdict) {
   switch (verdict) {

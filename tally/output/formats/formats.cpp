@@ -6,6 +6,7 @@
 #include "tally/output/analysis/in_line.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/formats/chrome_trace.hpp"
+#include "tally/output/formats/comparison.hpp"
 #include "tally/output/formats/intervals.hpp"
 #include "tally/output/formats/profile_forms.hpp"
 #include "tally/output/formats/readers.hpp"

@@ -12,7 +12,9 @@
 namespace tally::report {
 namespace {
 
-std::string value_cell(const std::optional<std::int64_t>& value, Unit unit) { return value ? value_text(*value, unit) : "-"; }
+std::string value_cell(const std::optional<std::int64_t>& value, Unit unit) {
+  return value ? value_text(*value, unit) : "-";
+}
 
 std::string note_of(const ComparedCount& count) {
   if (!count.reason.empty()) return count.reason;
@@ -29,11 +31,17 @@ void add_counts(Grid& grid, const std::vector<const ComparedCount*>& counts) {
 std::string functions_table(const Comparison& comparison, const ComparisonStyle& style) {
   const auto functions = shown_functions(comparison, style);
   if (functions.empty()) return "";
-  Grid grid({{functions.front()->event, Align::right}, {"", Align::right}, {"of the program", Align::right},
-             {"before", Align::right}, {"after", Align::right}, {"verdict"}, {"function", Align::left, 0, true}});
+  Grid grid({{functions.front()->event, Align::right},
+             {"", Align::right},
+             {"of the program", Align::right},
+             {"before", Align::right},
+             {"after", Align::right},
+             {"verdict"},
+             {"function", Align::left, 0, true}});
   for (const ComparedCount* const one : functions)
-    grid.add({change_text(*one), relative_text(*one), share_of_whole(comparison, *one), value_cell(one->before, one->unit),
-              value_cell(one->after, one->unit), std::string(name(one->verdict)), one->function});
+    grid.add({change_text(*one), relative_text(*one), share_of_whole(comparison, *one),
+              value_cell(one->before, one->unit), value_cell(one->after, one->unit), std::string(name(one->verdict)),
+              one->function});
   return "\n" + grid.text(style.terminal);
 }
 
@@ -86,14 +94,14 @@ std::vector<const ComparedCount*> shown_functions(const Comparison& comparison, 
 std::string share_of_whole(const Comparison& comparison, const ComparedCount& function) {
   for (const ComparedCount& count : comparison.counts)
     if (count.event == function.event && count.before && *count.before != 0)
-      return fmt::format("{:+.2f} %", 100 * static_cast<double>(function.change()) / static_cast<double>(*count.before));
+      return fmt::format("{:+.2f} %",
+                         100 * static_cast<double>(function.change()) / static_cast<double>(*count.before));
   return "";
 }
 
 bool JudgedComparison::any(GateResult::State state, bool is_hard) const {
-  return std::any_of(gates.begin(), gates.end(), [&](const GateResult& gate) {
-    return gate.state == state && gate.gate.is_hard == is_hard;
-  });
+  return std::any_of(gates.begin(), gates.end(),
+                     [&](const GateResult& gate) { return gate.state == state && gate.gate.is_hard == is_hard; });
 }
 
 std::string JudgedComparison::verdict() const {
@@ -113,8 +121,14 @@ std::string JudgedComparison::verdict() const {
 std::string comparison_table(const JudgedComparison& judged, const ComparisonStyle& style) {
   const Comparison& comparison = judged.comparison;
   const auto counts = shown_counts(comparison, style);
-  Grid grid({{"event"}, {"before", Align::right}, {"after", Align::right}, {"change", Align::right}, {"", Align::right},
-             {"verdict"}, {"trust"}, {"note"}});
+  Grid grid({{"event"},
+             {"before", Align::right},
+             {"after", Align::right},
+             {"change", Align::right},
+             {"", Align::right},
+             {"verdict"},
+             {"trust"},
+             {"note"}});
   add_counts(grid, counts);
   std::string text = "\n" + (counts.empty() ? std::string() : grid.text(style.terminal));
   if (const std::size_t left = comparison.counts.size() - counts.size(); left > 0)
@@ -122,8 +136,10 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
                                    style.shows_unchanged ? "" : " (--all shows them)"),
                        style.terminal);
   text += functions_table(comparison, style);
-  for (const std::string& warning : comparison.warnings) text += prose_line("note: " + printable(warning), style.terminal);
-  return text + gate_lines(judged.gates, style.terminal) + "\n" + prose_line(printable(judged.verdict()), style.terminal);
+  for (const std::string& warning : comparison.warnings)
+    text += prose_line("note: " + printable(warning), style.terminal);
+  return text + gate_lines(judged.gates, style.terminal) + "\n" +
+         prose_line(printable(judged.verdict()), style.terminal);
 }
 
 }  // namespace tally::report

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tally/cli/command.hpp"
+#include "tally/cli/common_options.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/cli/stored.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/files/terminal.hpp"
+#include "tally/output/formats/comparison.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> files, hard_gates, soft_gates;
+  std::string format, output;
+  std::int64_t top = 10;
+  bool all = false, force = false;
+};
+
+constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::stat};
+
+constexpr const char* footer =
+    "OLD and NEW are JSON files of tally stat or tally profile. Each event is the same, better (fewer), worse (more), "
+    "or "
+    "undecided, with the reason. Exact counts of single runs are compared as they are. Other counts need several runs "
+    "on "
+    "each side (-r 10); a Mann-Whitney test decides whether they differ at 5 %, corrected for the number of events. "
+    "With "
+    "two profiles, the functions that changed are listed.\n"
+    "\n"
+    "Gates:\n"
+    "  --fail-above instructions=1%           at most 1 % more instructions\n"
+    "  --fail-above branch-misses@parse=5%    of the function parse alone (two profiles)\n"
+    "  --fail-above page-faults=100           at most 100 more\n"
+    "\n"
+    "Exit codes:\n"
+    "  0    every gate passed, or there is none\n"
+    "  1    a gate of --fail-above failed\n"
+    "  2    wrong options, a file that cannot be read, or an event that is not in both files\n"
+    "  3    not comparable: different programs, or a gate is undecided\n"
+    "\n"
+    "Examples:\n"
+    "  tally profile -o old.json -- ./prog    # before the change\n"
+    "  tally profile -o new.json -- ./prog    # after it\n"
+    "  tally compare old.json new.json\n"
+    "  tally compare old.json new.json --fail-above instructions=1% -o comment.md\n";
+
+void describe(Page& page, Options& options) {
+  page.head("Compare two results of a program, and fail if a count grew by more than a limit.",
+            "tally compare [options] OLD.json NEW.json");
+  page.add_option("FILE", options.files, "the result before, then the result after");
+  page.add_option("--fail-above", options.hard_gates,
+                  "exit with 1 if the count grew by more than the limit; repeatable")
+      .value_name("GATE")
+      .repeated();
+  page.add_option("--warn-above", options.soft_gates,
+                  "print a warning if the count grew by more than the limit; repeatable")
+      .value_name("GATE")
+      .repeated();
+  const auto formats = report::common(report::comparison_formats());
+  add_format_option(page, options.format, formats, report::format_help(formats, "table"));
+  add_output_option(page, options.output);
+  page.add_option("--top", options.top, "functions in the table; 0: all (default: 10)")
+      .value_name("N")
+      .check(whole_number(0));
+  page.add_flag("--all", options.all, "show events and functions without change, too");
+  page.add_flag("--force", options.force, "compare results of different programs");
+  page.footer(footer);
+}
+
+Result<result::AnyResult> read_result(const std::string& name) {
+  auto file = read_stored(name);
+  if (!file) return fail(file.error());
+  auto results = stored_results(*file, kinds);
+  if (!results) return fail(results.error());
+  if (results->size() != 1)
+    return fail(Code::bad_usage,
+                fmt::format("'{}' holds {} results: compare files with one", printable(name), results->size()));
+  return std::move(results->front());
+}
+
+Result<std::vector<report::Gate>> parse_gates(const Options& options) {
+  std::vector<report::Gate> gates;
+  for (const auto& [texts, is_hard] : {std::pair{&options.hard_gates, true}, {&options.soft_gates, false}})
+    for (const std::string& text : *texts) {
+      auto gate = report::parse_gate(text, is_hard);
+      if (!gate) return fail(gate.error());
+      gates.push_back(*std::move(gate));
+    }
+  return gates;
+}
+
+int exit_code_of(const report::JudgedComparison& judged) {
+  using State = report::GateResult::State;
+  if (judged.any(State::failed, true)) return exit_no;
+  return judged.any(State::undecided, true) ? static_cast<int>(exit_not_comparable) : static_cast<int>(exit_ok);
+}
+
+int write(const report::JudgedComparison& judged, const Options& options) {
+  const auto format = report::choose_format(report::comparison_formats(), options.format, options.output, "table");
+  if (!format) return report_error(format.error());
+  report::ComparisonStyle style{.shows_unchanged = options.all,
+                                .most_functions = static_cast<std::size_t>(options.top)};
+  const bool to_file = !options.output.empty() && options.output != "-";
+  if (!to_file) style.terminal = linux::terminal_columns(linux::Stream::output);
+  const std::string text = (*format)->write(judged, style);
+  if (!to_file) {
+    const int printed = print(text);
+    return printed == exit_ok ? exit_code_of(judged) : printed;
+  }
+  auto file = linux::Output::open_file(options.output);
+  if (!file) return report_error(file.error());
+  if (const auto written = file->write(text); !written) return report_error(written.error());
+  say({judged.verdict()});
+  return exit_code_of(judged);
+}
+
+}  // namespace
+
+void describe_compare(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
+int run_compare(const std::vector<std::string>& arguments) {
+  Options options;
+  Page page;
+  describe(page, options);
+  if (const auto code = page.read(arguments)) return *code;
+  if (options.files.size() != 2)
+    return report_error({Code::bad_usage, fmt::format("two files are needed, not {}", options.files.size()),
+                         "for example: tally compare old.json new.json", 0});
+  const auto gates = parse_gates(options);
+  if (!gates) return report_error(gates.error());
+  if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
+  const auto before = read_result(options.files[0]);
+  if (!before) return report_error(before.error());
+  const auto after = read_result(options.files[1]);
+  if (!after) return report_error(after.error());
+  if (!options.force)
+    if (const auto different = report::not_comparable(*report::counts_of(*before), *report::counts_of(*after))) {
+      report_error(*different);
+      return exit_not_comparable;
+    }
+  auto comparison = report::compare(*before, *after);
+  if (!comparison) return report_error(comparison.error());
+  report::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}};
+  auto results = report::evaluate(*gates, judged.comparison);
+  if (!results) return report_error(results.error());
+  judged.gates = *std::move(results);
+  return write(judged, options);
+}
+
+}  // namespace tally::cli

@@ -1,4 +1,4 @@
-// The option --backend, as every command that counts accepts it.
+// The option --backend, shared by the commands that count.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace tally::cli {
 
-/// Adds `--backend BACKEND` with this help text. `sim`, the name of the engine in earlier versions, is stored as
-/// `engine`. Names are not checked: backend::choose does that.
+/// Adds `--backend BACKEND` with this help text. Stores `sim`, the engine's name in earlier versions, as `engine`. Does
+/// not check names: backend::choose does.
 Option add_backend_option(Page& page, std::string& backend, const std::string& text);
 
 }  // namespace tally::cli

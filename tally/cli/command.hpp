@@ -1,4 +1,4 @@
-// The commands: one line each in commands.inc, one file each beside it.
+// The commands: one line each in commands.inc, and one source file each in this directory.
 #pragma once
 
 #include <span>
@@ -12,10 +12,10 @@ namespace tally::cli {
 
 class Page;
 
-/// Exit codes of tally's own; everything else is the measured program's.
+/// Exit codes of tally itself; all others are the measured program's.
 enum ExitCode : int {
   exit_ok = 0,
-  exit_no = 1,  ///< the answer of commands that ask a question
+  exit_no = 1,  ///< a command that answers a question: no
   exit_bad_usage = 2,
   exit_not_comparable = 3,  ///< two results that cannot be compared
   exit_cannot_measure = 125,
@@ -30,8 +30,8 @@ int exit_code(Code code);
 struct Command {
   std::string_view name;
   std::string_view summary;
-  int (*run)(const std::vector<std::string>& arguments);  ///< what follows the name; returns tally's exit code
-  void (*describe)(Page& page);                           ///< its options and text, for man page and completion
+  int (*run)(const std::vector<std::string>& arguments);  ///< the arguments after the name; returns tally's exit code
+  void (*describe)(Page& page);                           ///< options and text, for the man page and the completion
 };
 
 /// All commands, in the order of `tally --help`.
@@ -44,13 +44,13 @@ std::span<const Command> commands();
 #include "tally/cli/commands.inc"
 #undef TALLY_COMMAND
 
-/// Prints an error to standard error, its hint below it; returns its exit code.
+/// Prints an error and, below it, its hint to standard error; returns its exit code.
 int report_error(const Error& error);
 
-/// Prints to standard error, as tally's own words: the first line after "tally: ", the others below it.
+/// Prints a message of tally to standard error: the first line after "tally: ", the others indented below it.
 void say(const std::vector<std::string>& lines);
 
-/// Prints to standard output; 125 where that fails.
+/// Prints to standard output. Returns an exit code: 125 if that fails.
 int print(std::string_view text);
 
 }  // namespace tally::cli

@@ -30,7 +30,7 @@ void say(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += fmt::format("{}{}\n", text.empty() ? "tally: " : "       ", line);
   text = ForeignText(text).in_lines();
-  // In one write, so that it does not mix with the program's words. Nobody can be told where this fails.
+  // A single write keeps it separate from the program's output. A failure cannot be reported anywhere.
   (void)linux::Output::standard_error().write(text);
 }
 

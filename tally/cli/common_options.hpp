@@ -1,4 +1,4 @@
-// Options that several commands have, with the same meaning in each.
+// Options that mean the same in several commands.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace tally::cli {
 
-/// Adds `--format FORMAT` with this help text; the completion offers the names of the formats. Names are not checked.
+/// Adds `--format FORMAT` with this help text; the completion offers the names of the formats. Does not check names.
 void add_format_option(Page& page, std::string& format, const std::vector<const report::Format*>& formats,
                        const std::string& text);
 
-/// Adds `-o, --output FILE` of a command whose result goes to standard output without it.
+/// Adds `-o, --output FILE`; the command writes to standard output without it.
 void add_output_option(Page& page, std::string& output);
 
-/// Adds `-q, --quiet` of a command that chooses a backend.
+/// Adds `-q, --quiet`, for commands that choose a backend.
 void add_quiet_option(Page& page, bool& quiet);
 
 }  // namespace tally::cli

@@ -27,15 +27,15 @@ Words metric_words() {
   return words;
 }
 
-// What a value can be, by the value_name of its option, or the name of the positional argument. A value that is not
-// here is not completed; FILE is a file.
+// The candidates for a value, by the value_name of its option or the name of the positional argument. Other values are
+// not completed, except FILE.
 constexpr struct {
   const char* text;
   Words (*words)();
 } values[] = {
     {"EVENTS", event_words}, {"EVENT", event_words}, {"METRICS", metric_words}, {"BACKEND", backend::backend_names}};
 
-// The arms of `case $command`: the options of each command, and what their values are.
+// The arms of `case $command`: the options of each command.
 std::string options_arms() {
   std::string arms;
   for (const Command& command : commands()) {
@@ -57,7 +57,7 @@ std::string value_arms() {
     for (const OptionDescription& option : page.options()) {
       std::string value = option.is_positional() ? option.positional_name : option.value_name;
       if (value.empty()) continue;
-      // Alternatives end with a bar, so that a single one is no kind of value.
+      // Alternatives end with a bar, so that a single word is not mistaken for a kind of value.
       if (!option.words.empty()) value = join(option.words, "|") + "|";
       Words patterns;
       if (option.is_positional()) patterns.push_back(fmt::format("{}:", command.name));
@@ -80,10 +80,10 @@ std::string command_words() {
   return join(words, " ");
 }
 
-// Works with bash alone; with the package bash-completion the measured program's own completion is used after its
-// name.
+// Needs only bash. If the package bash-completion is loaded, the measured program's own completion takes over after the
+// program's name.
 constexpr const char* logic = R"bash(
-# Completes the last item of a list that is separated by commas.
+# Completes the last item of a comma-separated list.
 _tally_list() {
   local typed=$1 before=
   [[ $typed == *,* ]] && before=${typed%,*},
@@ -115,10 +115,10 @@ _tally() {
     COMPREPLY=($(compgen -W "$(_tally_commands)" -- "$typed"))
     return
   fi
-  # bash cuts words at an equals sign: --format=json comes as three.
+  # bash splits words at an equals sign: --format=json arrives as three words.
   if [[ $typed == = ]]; then typed= before=${COMP_WORDS[COMP_CWORD - 1]}; fi
   if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
-  # The first word that is neither an option nor its value begins the program, where the command has one.
+  # The first word that is neither an option nor its value starts the program, if the command runs one.
   if [[ $command == stat ]]; then
     for ((i = 2; i < COMP_CWORD; ++i)); do
       case ${COMP_WORDS[i]} in
@@ -165,8 +165,8 @@ std::string bash_completion() {
   std::string text = "# bash completion of tally, printed by the command itself.\n\n";
   text += fmt::format("_tally_commands() {{ echo '{}'; }}\n\n", command_words());
   text += fmt::format("_tally_options() {{\n  case $1 in\n{}  esac\n}}\n\n", options_arms());
-  text +=
-      fmt::format("# What the value of an option is.\n_tally_kind() {{\n  case $1 in\n{}  esac\n}}\n\n", value_arms());
+  text += fmt::format("# The kind of value that an option takes.\n_tally_kind() {{\n  case $1 in\n{}  esac\n}}\n\n",
+                      value_arms());
   text += fmt::format("_tally_words() {{\n  case $1 in\n{}  esac\n}}\n", word_arms());
   return text + logic;
 }

@@ -35,7 +35,7 @@ std::string payload_list() {
   return grid.text(linux::terminal_columns(linux::Stream::output));
 }
 
-// Who counts. What a map is made of is kept for the score.
+// What counts the payloads. Keeps the secret event map for the score.
 struct Counting {
   std::unique_ptr<backend::Backend> backend;
   std::unique_ptr<discover::Target> target;
@@ -67,12 +67,12 @@ Result<Counting> planted(const discover::Record& record, const std::vector<disco
   return counting;
 }
 
-// The processor that payloads are held to: without a word the second one, as the first takes most interrupts.
+// The CPU that payloads are pinned to. By default the second allowed one, because the first takes most interrupts.
 Result<int> processor_for(const DiscoverOptions& options, const discover::Record& record) {
-  const auto wanted = record.processor ? record.processor : options.processor;
-  if (wanted) {
-    if (const auto there = linux::check_processor(*wanted); !there) return fail(there.error());
-    return *wanted;
+  const auto requested = record.processor ? record.processor : options.processor;
+  if (requested) {
+    if (const auto there = linux::check_processor(*requested); !there) return fail(there.error());
+    return *requested;
   }
   const auto all = linux::processors("");
   if (!all) return fail(all.error());
@@ -108,8 +108,8 @@ Result<Counting> counting_of(const DiscoverOptions& options, discover::Record& r
   return planted(record, payloads, signals, progress);
 }
 
-std::string score_row(report::Grid& grid, const std::string& who, const discover::Score& score) {
-  grid.add({who, fmt::format("{} of {}", score.found, score.planted), percent_text(100 * score.recall()),
+std::string score_row(report::Grid& grid, const std::string& algorithm, const discover::Score& score) {
+  grid.add({algorithm, fmt::format("{} of {}", score.found, score.planted), percent_text(100 * score.recall()),
             fmt::format("{} of {}", score.wrong, score.claims), percent_text(100 * score.false_share()),
             std::to_string(score.undecided)});
   return {};
@@ -128,7 +128,7 @@ std::string score_text(const result::Discovery& answer, const discover::Record& 
   score_row(grid, "the M1 document's", discover::score(discover::documents_claims(record, deviation, false), map));
   score_row(grid, "the same, with PMESR0 written twice",
             discover::score(discover::documents_claims(record, deviation, true), map));
-  return "\n Events that count a single thing once, by the secret map\n" +
+  return "\n Events of the secret map that count one thing once\n" +
          grid.text(linux::terminal_columns(linux::Stream::output));
 }
 

@@ -34,7 +34,7 @@ constexpr const char* footer =
     "  tally discover --resume found.jsonl\n"
     "  tally discover --payload 'crc32 rax, rbx' --control 'add rax, rbx'\n";
 
-// "0x00-0x1f,0x3c", and ".." for the dash.
+// Parses "0x00-0x1f,0x3c"; a range can also be written with "..".
 Result<std::vector<std::uint64_t>> numbers(const std::string& list, std::uint64_t most, const char* what) {
   std::vector<std::uint64_t> all;
   for (const std::string& part : split(list, ',')) {
@@ -65,7 +65,7 @@ Result<std::vector<std::uint64_t>> codes_of(const DiscoverOptions& options) {
   return codes;
 }
 
-// Code, and no name of the library: a file, several words, or one word that assembles ("mfence").
+// Whether it is code instead of a name in the library: a file, several words, or one word that assembles ("mfence").
 bool is_code(const std::string& payload) {
   if (payload.find_first_of(" ;[\n") != std::string::npos || payload.ends_with(".s") || payload.ends_with(".S"))
     return true;
@@ -75,19 +75,19 @@ bool is_code(const std::string& payload) {
   return !is_name && !payload.empty() && assembly::machine_code(payload, "--payload").has_value();
 }
 
-// "8": so many; "0-3,7" and "0x8f": these.
-struct Chosen {
-  int there = 0;
+// The counters of the invented PMU. "8": their number; "0-3,7" and "0x8f": the ones to use.
+struct CounterChoice {
+  int number = 0;
   std::vector<int> used;  // empty: all
 };
 
-Result<Chosen> counters_of(const std::string& text) {
+Result<CounterChoice> counters_of(const std::string& text) {
   constexpr int most = 32;
   const auto wrong = [&] {
     return fail(Code::bad_usage, fmt::format("--counters: '{}' is not a number, a list or a mask", printable(text)),
                 "for example: 8, 0-3,7 or 0x8f; at most 32 counters");
   };
-  Chosen chosen;
+  CounterChoice chosen;
   if (text.starts_with("0x") || text.starts_with("0X")) {
     const auto mask = parse_unsigned(text);
     if (!mask || *mask == 0 || *mask >> most != 0) return wrong();
@@ -101,13 +101,13 @@ Result<Chosen> counters_of(const std::string& text) {
     std::sort(chosen.used.begin(), chosen.used.end());
     chosen.used.erase(std::unique(chosen.used.begin(), chosen.used.end()), chosen.used.end());
   } else {
-    const auto there = parse_unsigned(text);
-    if (!there || *there == 0 || *there > most) return wrong();
-    chosen.there = static_cast<int>(*there);
+    const auto number = parse_unsigned(text);
+    if (!number || *number == 0 || *number > most) return wrong();
+    chosen.number = static_cast<int>(*number);
     return chosen;
   }
   constexpr int usual = 8;
-  chosen.there = std::max(usual, chosen.used.back() + 1);
+  chosen.number = std::max(usual, chosen.used.back() + 1);
   return chosen;
 }
 
@@ -157,7 +157,7 @@ void describe_discover_options(Page& page, DiscoverOptions& options) {
   page.footer(footer);
 }
 
-// Those of the library that were named, and the user's own. The library's controls of these come with them.
+// The payloads of the library that the user named, with their controls, and the user's own.
 Result<std::vector<discover::Payload>> payloads_of(const DiscoverOptions& options) {
   std::vector<std::string> names;
   std::vector<discover::Payload> own;
@@ -185,7 +185,7 @@ Result<std::vector<discover::Payload>> payloads_of(const DiscoverOptions& option
     }
     own.push_back(discover::users_own(fmt::format("own-{}", ++own_number), *text, control));
   }
-  // Names come from the library: where all payloads that were asked for are the user's, all of it.
+  // If all requested payloads are the user's own, uses the whole library, because event names come from it.
   const bool only_own = std::all_of(options.payloads.begin(), options.payloads.end(), is_code);
   auto all = discover::chosen(only_own ? std::vector<std::string>{} : names);
   if (!all) return all;
@@ -201,7 +201,7 @@ Result<discover::Record> new_record(const DiscoverOptions& options, const std::v
   auto codes = codes_of(options);
   if (!codes) return fail(codes.error());
   record.events = *std::move(codes);
-  // A run takes a millisecond of a PMU at least, and starting a program is not counted in thousands of copies.
+  // On a PMU a run takes at least a millisecond, and starting the program is negligible next to thousands of copies.
   record.sizes = options.backend == "engine" ? std::vector<std::uint64_t>{100'000, 200'000, 400'000, 800'000}
                                              : std::vector<std::uint64_t>{20'000, 40'000, 80'000, 160'000};
   if (!options.sizes.empty()) {
@@ -226,13 +226,13 @@ Result<discover::Record> new_record(const DiscoverOptions& options, const std::v
     return fail(Code::bad_usage, "--pin needs --backend perf: the invented PMU is not tied to a CPU");
   }
   if (chooses) {
-    record.counters = counters->there;
+    record.counters = counters->number;
     record.used = counters->used;
   }
   return record;
 }
 
-// The payloads of a record that goes on: they have to be the same as then.
+// The payloads of a resumed record; they must be the same as when it was started.
 Result<std::vector<discover::Payload>> payloads_of(const discover::Record& record) {
   std::vector<discover::Payload> all;
   for (const discover::Facts& facts : record.payloads) {
@@ -252,7 +252,7 @@ Result<std::vector<discover::Payload>> payloads_of(const discover::Record& recor
   return all;
 }
 
-// Why there are more payloads than were asked for; empty: all were.
+// Explains why there are more payloads than the user asked for; empty if there are not.
 std::string how_many_text(const std::vector<discover::Payload>& payloads) {
   const auto count = [&](auto is_it) { return std::count_if(payloads.begin(), payloads.end(), is_it); };
   const auto own = count([](const discover::Payload& one) { return one.facts.target == discover::users_payload; });

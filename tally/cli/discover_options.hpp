@@ -1,4 +1,4 @@
-// What the user of `tally discover` asked for.
+// The options of `tally discover`.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,19 @@ struct DiscoverOptions {
   bool list = false, json = false, all = false, score = false;
 };
 
-/// The options, bound to `options`.
+/// Adds the options to the page; they are stored in `options`.
 void describe_discover_options(Page& page, DiscoverOptions& options);
 
-/// Those of the library that were named, with their controls, and the user's own. Errors: bad_usage.
+/// The payloads of the library that the user named, their controls, and the user's own. Errors: bad_usage.
 Result<std::vector<discover::Payload>> payloads_of(const DiscoverOptions& options);
 
-/// The payloads of a record that goes on: they have to be the same as then. Errors: bad_usage.
+/// The payloads of a resumed record; they must be the same as when it was started. Errors: bad_usage.
 Result<std::vector<discover::Payload>> payloads_of(const discover::Record& record);
 
-/// The record of a sweep that begins, without runs. Errors: bad_usage.
+/// The record of a new sweep, without runs. Errors: bad_usage.
 Result<discover::Record> new_record(const DiscoverOptions& options, const std::vector<discover::Payload>& payloads);
 
-/// Why there are more payloads than were asked for; empty: all were.
+/// Explains why there are more payloads than the user asked for; empty if there are not.
 std::string how_many_text(const std::vector<discover::Payload>& payloads);
 
 }  // namespace tally::cli

@@ -1,4 +1,4 @@
-// Files of `tally discover`.
+// The files of `tally discover`.
 #pragma once
 
 #include <optional>
@@ -14,25 +14,25 @@
 
 namespace tally::cli {
 
-/// Errors: bad_usage with the file's name.
+/// Reads the record of a sweep. Errors: bad_usage, with the file's name.
 Result<discover::Record> read_record_file(const std::string& path);
 
-/// Whether a text looks like a file of `tally discover -o`.
+/// Whether a text looks like a file that `tally discover -o` wrote.
 bool is_discovery(std::string_view text);
 
-/// What the counts in such a text say. Errors: bad_usage with the file's name.
+/// Analyses the counts in such a text. Errors: bad_usage, with the file's name.
 Result<result::Discovery> discovery_of(std::string_view text, const std::string& file);
 
-/// What is known of the library's payloads.
+/// The declared properties of the library's payloads.
 std::vector<discover::Facts> library_facts();
 
-/// The file that is written while a sweep goes on: a line, and it is on the disk.
+/// The file that a sweep writes its counts to. Each line is written to disk at once.
 class RunFile {
  public:
-  /// Nothing for an empty path. `resumed`: goes on behind the last whole line. Errors: cannot_write.
+  /// Returns no file for an empty path. `resumed`: continues after the last complete line. Errors: cannot_write.
   static Result<std::optional<RunFile>> open(const std::string& path, const discover::Record& record, bool resumed);
 
-  /// Errors: cannot_write.
+  /// Adds a line. Errors: cannot_write.
   Result<void> add(const discover::Run& run);
   Result<void> add(const std::string& line);
 

@@ -12,12 +12,13 @@ namespace tally::cli {
 
 namespace {
 
-// The kernel keeps Arm's common events above the tables that name them (tools/perf/pmu-events/arch/arm64).
+// The kernel stores Arm's common events in directories above the tables that refer to them
+// (tools/perf/pmu-events/arch/arm64).
 std::vector<std::string> standards_of(const std::string& file) {
   std::vector<std::string> found;
   std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  constexpr int floors = 4;
-  for (int i = 0; i < floors; ++i, folder /= "..") {
+  constexpr int levels = 4;
+  for (int i = 0; i < levels; ++i, folder /= "..") {
     for (const char* name : {"common-and-microarch.json", "recommended.json"}) {
       if (auto text = linux::read_regular_file((folder / name).string())) found.push_back(*std::move(text));
     }
@@ -59,7 +60,7 @@ void add_given(event::Explanation& explanation, const EventTable& table) {
   const event::GivenEvent* one = event::find_given(*table.table, explanation.event.label);
   if (!one) return;
   if (!one->what.empty()) explanation.what = one->what;
-  if (!one->counters.empty()) explanation.counters = one->counters + ", as " + table.table->origin + " says";
+  if (!one->counters.empty()) explanation.counters = one->counters + ", according to " + table.table->origin;
   if (!one->remarks.empty()) explanation.event.notes.push_back(one->remarks);
 }
 

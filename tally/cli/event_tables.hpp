@@ -1,4 +1,4 @@
-// --event-table: names of events from a file.
+// --event-table: event names from a file.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,19 @@
 
 namespace tally::cli {
 
-/// A table, where the user gave one; it must live as long as the sources that name it.
+/// The event table, if the user gave one. It must outlive the sources that refer to it.
 struct EventTable {
   std::string file;
   std::optional<event::GivenTable> table = {};
 
-  /// Reads the file, where one is named. Errors: bad_usage.
+  /// Reads the file, if one is given. Errors: bad_usage.
   Result<void> load();
   event::Sources sources() const;
 };
 
 void add_event_table_option(Page& page, EventTable& table);
 
-/// Adds what the table says of an event: what it is, where it counts, errata.
+/// Adds what the table contains about an event: description, counters, errata.
 void add_given(event::Explanation& explanation, const EventTable& table);
 
 }  // namespace tally::cli

@@ -46,7 +46,7 @@ bool fits_any(const event::Entry& entry, const std::vector<std::string>& pattern
                                          [&](const std::string& pattern) { return event::matches(entry, pattern); });
 }
 
-// What comes of an entry; one that a table offers and its own library does not encode is absent, with that reason.
+// How an event will be counted. An event of a table that its own library cannot encode is absent, with that reason.
 backend::Outlook outlook_of(const event::Entry& entry, const event::Sources& sources) {
   const auto event = event::parse(entry.name, sources);
   return event ? backend::outlook(*event) : backend::Outlook{Trust::absent, event.error().message, Source::none};
@@ -80,7 +80,7 @@ int run_events(const std::vector<std::string>& arguments) {
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
   if (const auto loaded = options.table.load(); !loaded) return report_error(loaded.error());
-  // "hsw::UOPS_*" names a processor: it is looked for wherever it is.
+  // "hsw::UOPS_*" names a processor: search the events of all processors.
   options.all = options.all || std::any_of(options.patterns.begin(), options.patterns.end(),
                                            [](const std::string& one) { return one.find("::") != std::string::npos; });
   const auto reach = options.all                ? event::Reach::all

@@ -30,7 +30,7 @@ struct Options {
   ResultOptions results;
 };
 
-// What it reads, in the order in which files are tried: rows of HPCTool are runs here, whatever they are.
+// The kinds that it reads, in the order in which they are tried. Rows of HPCTool are read as runs.
 constexpr report::Kind kinds[] = {report::Kind::stat, report::Kind::memory, report::Kind::windows};
 
 constexpr const char* examples =
@@ -46,7 +46,7 @@ constexpr const char* examples =
     "  tally export --format table memory.json\n"
     "  tally export --format chrome-trace windows.bin -o trace.json\n";
 
-// What each kind can be written as.
+// The output formats of each kind.
 std::string format_table() {
   std::string text = "Formats:\n";
   for (const report::Kind kind : kinds)
@@ -62,7 +62,7 @@ void describe(Page& page, Options& options) {
   page.footer(report::reader_lines(all_formats(), kinds) + "\n" + format_table() + "\n" + examples);
 }
 
-// Of a file of results that only other commands read. Errors: bad_usage, always.
+// The error for results that only other commands read.
 Error other_command(const report::StoredFile& file, report::Kind kind) {
   const std::string name = printable(file.name);
   std::string hint = fmt::format("`tally report {} -o page.html` makes a page of it", name);
@@ -76,7 +76,7 @@ Error other_command(const report::StoredFile& file, report::Kind kind) {
           std::move(hint), 0};
 }
 
-// Errors: bad_usage where a file is none of those that are read here, and it is known what it is.
+// Rejects files that are recognised but not read here. Errors: bad_usage.
 Result<void> check_known(const report::StoredFile& file) {
   if (auto why = why_not_read(file)) return fail(*std::move(why));
   constexpr report::Kind others[] = {report::Kind::profile, report::Kind::discovery, report::Kind::lab,
@@ -100,7 +100,7 @@ Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files
   return all;
 }
 
-// One result of `tally memory`, as it would have been written at once.
+// Exports one result of `tally memory`; the output is the same as from `tally memory` itself.
 int export_memory(const std::vector<result::AnyResult>& results, const Options& options) {
   const ResultOptions& how = options.results;
   const auto format = report::choose_format(report::memory_formats(), how.format, how.output, "csv");
@@ -121,7 +121,7 @@ int export_memory(const std::vector<result::AnyResult>& results, const Options& 
   return done ? exit_ok : report_error(done.error());
 }
 
-// What is asked of a file of windows. Errors: bad_usage.
+// The output format for a file of windows. Errors: bad_usage.
 Result<const report::WindowFormat*> window_format_of(const Options& options) {
   const ResultOptions& how = options.results;
   const auto format = report::choose_format(report::window_formats(), how.format, how.output, "csv");
@@ -135,7 +135,7 @@ Result<const report::WindowFormat*> window_format_of(const Options& options) {
   return format;
 }
 
-// All rows of `read`, which visits them, in a form.
+// Writes all rows that `read` visits, in this format.
 int write_windows(const ResultOptions& how, const report::WindowFormat& format, const result::WindowsHead& head,
                   const std::function<Result<void>(const std::function<void(const result::Window&)>&)>& read) {
   if (format.fits != nullptr) {
@@ -155,7 +155,7 @@ int write_windows(const ResultOptions& how, const report::WindowFormat& format, 
   return all ? exit_ok : report_error(all.error());
 }
 
-// A binary file of windows, row by row: it may be larger than the memory.
+// Exports a binary file of windows row by row, because it can be larger than the memory.
 int export_binary(const Options& options) {
   const auto format = window_format_of(options);
   if (!format) return report_error(format.error());
@@ -175,7 +175,7 @@ int export_binary(const Options& options) {
   });
 }
 
-// Windows that were written as text.
+// Exports windows that were stored as text.
 int export_windows(const result::Windows& windows, const Options& options) {
   const auto format = window_format_of(options);
   if (!format) return report_error(format.error());

@@ -9,10 +9,10 @@
 namespace tally::cli {
 namespace {
 
-constexpr std::uint64_t most_bytes = 16 << 20;  // one is some 30 KB
+constexpr std::uint64_t most_bytes = 16 << 20;  // a verification has about 30 KB
 
 std::string name_of(const std::string& backend) { return "verify-" + backend + ".json"; }
-constexpr const char* older_name_of_engines = "verify-sim.json";
+constexpr const char* old_engine_name = "verify-sim.json";
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::vector<std::string> kept_remarks(const result::Stat& stat) {
   if (!folder) return {};
   std::string name = name_of(stat.backend);
   auto text = folder->read(name, most_bytes);
-  if (!text && stat.backend == "engine") text = folder->read(name = older_name_of_engines, most_bytes);
+  if (!text && stat.backend == "engine") text = folder->read(name = old_engine_name, most_bytes);
   if (!text) return {};
   const auto verify = result::read_verify(*text, name);
   if (!verify || !verify::is_of(*verify, stat.backend, stat.environment)) return {};

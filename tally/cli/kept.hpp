@@ -1,4 +1,4 @@
-// The last verification of this machine, which later counts are seen in the light of.
+// The last verification of this machine, which later results refer to.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace tally::cli {
 
-/// Keeps it in the folder of tally's own files, in place of the last one of that backend. A folder that cannot be
-/// written, or that others can change, keeps nothing.
+/// Stores the verification in the directory of tally's own files and replaces the previous one of the same backend.
+/// Stores nothing if the directory cannot be written, or if other users can change it.
 void keep(const result::Verify& verify);
 
-/// What the kept one says about these counts; empty where there is none of this backend, processor and
-/// microcode, or where others could have written it.
+/// Remarks of the stored verification on these counts. Empty without a verification of the same backend, processor and
+/// microcode, or if other users could have written it.
 std::vector<std::string> kept_remarks(const result::Stat& stat);
 
 }  // namespace tally::cli

@@ -1,4 +1,4 @@
-// `tally lab`: reads the options and starts tally-lab, which is a program of its own because of the GPL library in it.
+// `tally lab`: parses the options and starts tally-lab, a separate program because it links a GPL library.
 #include <fmt/format.h>
 
 #include "tally/cli/command.hpp"

@@ -104,7 +104,7 @@ int end_as_measured(const result::Stat& stat, int written, linux::Signals& signa
   int code = written == exit_ok ? stat.exit_code.value_or(exit_cannot_measure) : written;
   signals.settle();
   if (const auto signal = linux::finishing_interrupted_by()) linux::die_of(*signal);
-  // An interrupt that the program survived, to end by itself, was the program's: its exit code says what came of it.
+  // If the program survived an interrupt and ended by itself, its exit code is the result.
   const bool survived = stat.interrupted_by && !stat.incomplete && !stat.command.empty();
   if (const auto signal = signals.interrupted_by(); signal && !survived) linux::die_of(*signal);
   if (code == 0 && stat.incomplete) code = exit_cannot_measure;

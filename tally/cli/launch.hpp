@@ -1,4 +1,4 @@
-// What commands that run a program have in common: options, the program's words, the end.
+// Shared by the commands that run a program: options, the program's arguments, the exit code.
 #pragma once
 
 #include <functional>
@@ -14,32 +14,33 @@ namespace tally::cli {
 
 class Page;
 
-/// How the program is started and waited for: --wait-all, --repeatable, --pin.
+/// Adds the options for starting the program and waiting for it: --wait-all, --repeatable, --pin.
 void add_launch_options(Page& page, backend::Conditions& conditions);
-/// The engine's, for tests; not shown.
+/// Adds the engine's tuning options, which are for tests and hidden.
 void add_engine_tuning(Page& page, backend::EngineTuning& tuning);
 
-/// What follows the options: the program and its arguments. Nothing but an attachment makes sense without. Errors:
-/// bad_usage for an unknown option, and where there is no program; `example` shows one.
+/// The program and its arguments, which follow the options. `may_be_missing`: there is an attachment instead.
+/// `example`: a valid command line, for the hint. Errors: bad_usage for an unknown option or a missing program.
 Result<std::vector<std::string>> command_of(const Page& page, bool may_be_missing, std::string_view example);
-/// "1234,1235", as they stand in ps, of a `what`, whose first letter is the option's. Errors: bad_usage.
+/// Parses a list of IDs as `ps` prints them: "1234,1235". `what`: "process" or "thread"; its first letter is the
+/// option's. Errors: bad_usage.
 Result<std::vector<int>> ids_of(const std::string& list, std::string_view what);
 
-/// Before anything is said or written, for the likeliest mistake is a wrong name: whether the program is there, and the
-/// processor that it is to run on. Errors: as linux::find_program() and linux::check_processor().
+/// Checks that the program exists and that its CPU is available. Runs before anything is printed or written, because a
+/// misspelled name is the most frequent mistake. Errors: those of linux::find_program() and linux::check_processor().
 Result<void> check_launch(const backend::Order& order);
 
-/// Whether the notice about the selected backend is left out: --quiet, or TALLY_QUIET=1 in the environment.
+/// Whether to omit the notice about the selected backend: --quiet, or TALLY_QUIET=1 in the environment.
 bool is_quiet(bool quiet);
 
-/// Whether a format has a place for what is counted, where it needs all of it: `fits` by the names, null for any.
-/// Errors: bad_usage with what is missing, or absent and why.
+/// Checks that a format can represent all requested events. `fits`: the format's own check of their names, or null.
+/// Errors: bad_usage, with the event that does not fit, or that is absent and why.
 Result<void> fits_format(std::string_view format, Result<void> (*fits)(const std::vector<EventName>& events),
                          const std::vector<event::Event>& events,
                          const std::function<backend::Outlook(const event::Event&)>& outlook);
 
-/// The exit code after a measurement whose result was `written` (an exit code): the program's, or tally's own. Dies of
-/// the signal that ended the measurement, as the program would.
+/// The exit code after a measurement: the program's, or tally's own. `written`: the exit code of writing the result.
+/// Kills tally with the signal that ended the measurement, so that it ends as the program would.
 int end_as_measured(const result::Stat& stat, int written, linux::Signals& signals);
 
 }  // namespace tally::cli

@@ -1,4 +1,4 @@
-// The program's words, lists of ids, and what is said instead of perf's options.
+// The program's arguments, lists of IDs, and hints for perf's options.
 #include "tally/cli/launch.hpp"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ void add_setting_options(Page& page, SettingOptions& options) {
 }
 
 Result<std::optional<settings::Held>> hold_settings(const SettingOptions& options, const std::string& root) {
-  if (const auto said = settings::repair(root); !said.empty()) say(said);
+  if (const auto messages = settings::repair(root); !messages.empty()) say(messages);
   const settings::Asked asked{options.fix_frequency, options.prefetchers == "off"};
   if (!asked.any()) return std::optional<settings::Held>{};
   auto held = settings::Held::change(asked, root);
@@ -25,7 +25,7 @@ Result<std::optional<settings::Held>> hold_settings(const SettingOptions& option
 
 void put_settings_back(std::optional<settings::Held>& held) {
   if (!held) return;
-  if (const auto said = held->put_back(); !said.empty()) say(said);
+  if (const auto messages = held->put_back(); !messages.empty()) say(messages);
   held.reset();
 }
 

@@ -1,4 +1,4 @@
-// Options that change settings of the machine for a measurement: what `watch` and `memory` share.
+// Options of `watch` and `memory` that change settings of the machine during a measurement.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ struct SettingOptions {
   std::string prefetchers = "as they are";
 };
 
-/// Adds them to a command's page.
+/// Adds the options to a command's page.
 void add_setting_options(Page& page, SettingOptions& options);
 
-/// Puts back what a killed process left, and changes what was asked for. Nothing where nothing was. Errors: as
-/// settings::Held::change().
+/// Restores what a killed process left changed, then applies the requested settings. Returns nothing if none was
+/// requested. Errors: those of settings::Held::change().
 Result<std::optional<settings::Held>> hold_settings(const SettingOptions& options, const std::string& root = "/");
 
-/// Puts back now, and says what there is to say.
+/// Restores the settings now, and prints the messages about it.
 void put_settings_back(std::optional<settings::Held>& held);
 
 }  // namespace tally::cli

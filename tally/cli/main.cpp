@@ -60,7 +60,7 @@ int run(const std::vector<std::string>& arguments) {
   if (word == "--help" || word == "-h") return print(help());
   if (word == "help") return run_help({arguments.begin() + 1, arguments.end()});
   if (word == "--version" || word == "-V") return print(fmt::format("tally {}\n", version()));
-  // For the build, which installs what they print.
+  // The build calls these and installs their output.
   if (word == "--print-man") return print(manual(arguments.size() > 1 ? arguments[1] : ""));
   if (word == "--print-bash-completion") return print(bash_completion());
   for (const Command& command : commands()) {
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
     try {
       return tally::cli::run({argv + 1, argv + argc});
     } catch (const std::exception& failure) {
-      // Libraries throw where memory is short; nothing of tally's own does.
+      // Libraries throw if memory runs out; tally's own code never throws.
       return tally::cli::report_error({tally::Code::cannot_measure, failure.what(), "", 0});
     }
   });

@@ -14,7 +14,7 @@
 namespace tally::cli {
 namespace {
 
-// Text as groff prints it letter by letter: a hyphen is otherwise typeset as a dash, which nobody can paste.
+// Escapes text for groff. A plain hyphen would be typeset as a dash, which cannot be pasted into a shell.
 std::string plain(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -33,7 +33,7 @@ std::string plain(std::string_view text) {
   return escaped;
 }
 
-// A line of text: one that begins with a point would be a request.
+// A line of text. A dot at its start would be a groff request.
 std::string line(std::string_view text) {
   const std::string escaped = plain(text);
   return (escaped.starts_with('.') ? "\\&" : "") + escaped + "\n";
@@ -49,13 +49,13 @@ std::string head(const std::string& name, std::string_view summary, const std::s
                      version(), plain(name), plain(summary), line(usage));
 }
 
-// A sentence that ends with a colon is none.
+// Whether a line is a heading; a sentence that ends with a colon is not.
 bool is_heading(const std::string& text) {
   return text.size() > 1 && text.size() <= 24 && text.front() != ' ' && text.ends_with(':') &&
          text.find(',') == text.npos;
 }
 
-// Commands and columns keep their lines; a list of words is filled.
+// Whether the lines of a block are kept: those of commands and tables are, a list of words is filled.
 bool keeps_lines(const std::vector<std::string>& block) {
   return std::any_of(block.begin(), block.end(), [](const std::string& text) {
     return text.starts_with("  tally ") || text.find("  ", text.find_first_not_of(' ')) != std::string::npos;
@@ -69,7 +69,7 @@ std::string indented(const std::vector<std::string>& block) {
   return text + (keeps ? ".RE\n.fi\n" : ".RE\n");
 }
 
-// The footer of a page, in its fixed form: see page.hpp.
+// Converts the footer of a page, in its fixed form: see page.hpp.
 std::string body(const std::string& footer) {
   std::string text;
   const std::vector<std::string> lines = split(footer, '\n');
@@ -87,7 +87,7 @@ std::string body(const std::string& footer) {
       text += line(lines[i]);
     }
   }
-  // A paragraph request before a heading or another one has nothing to begin.
+  // Removes paragraph requests before a heading or another paragraph request.
   for (const char* next : {".SH ", ".PP\n"}) {
     for (std::size_t at = 0; (at = text.find(".PP\n" + std::string(next), at)) != std::string::npos;) text.erase(at, 4);
   }

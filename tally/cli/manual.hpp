@@ -1,14 +1,15 @@
-// Man pages and completion, made of the same table and pages as --help. The build prints them with the built command.
+// Man pages and the bash completion, from the same data as --help. The build runs the built command to print them.
 #pragma once
 
 #include <string>
 
 namespace tally::cli {
 
-/// tally-NAME(1) of a command, or tally(1) for an empty name, as groff takes it; empty for a name that is no command's.
+/// The man page tally-NAME(1) of a command, or tally(1) for an empty name, in groff's syntax; empty for an unknown
+/// command.
 std::string manual(const std::string& name);
 
-/// What bash completes after `tally`.
+/// The completion script for bash.
 std::string bash_completion();
 
 }  // namespace tally::cli

@@ -1,4 +1,4 @@
-// Man pages of all commands: sections in the usual order, every option, and nothing that groff takes for a request.
+// Man pages of all commands: sections in the usual order, every option, no accidental groff requests.
 #include "tally/cli/manual.hpp"
 
 #include <gtest/gtest.h>

@@ -53,7 +53,7 @@ std::vector<std::uint64_t> steps(std::uint64_t from, std::uint64_t to, std::uint
   return sizes;
 }
 
-// As LENS's scripts sweep them.
+// The same sizes as in LENS's scripts.
 std::vector<Preset> presets() {
   constexpr std::uint64_t kib = 1024;
   constexpr std::uint64_t mib = 1024 * kib;
@@ -71,7 +71,7 @@ std::string preset_names() {
   return join(names, ", ");
 }
 
-// "nt512 (the default), dir64 (needs MOVDIR64B: not here)".
+// "nt512 (the default), dir64 (unavailable: no MOVDIR64B)".
 template <class Flavour>
 std::string flavour_lines(std::span<const Flavour> all, const Flavour& usual) {
   std::vector<std::string> words;
@@ -172,8 +172,8 @@ Result<std::uint64_t> size_of(const std::string& word, const std::string& option
               "sizes are whole numbers: 4096, 48K, 1536K, 2M, 1G");
 }
 
-// The flavour of that name; the usual one where none is named. One that is absent is refused: nothing else would be
-// what was asked for.
+// Finds an instruction by its name; without a name, the usual one. Rejects one that the processor lacks instead of
+// using another one.
 template <class Flavour>
 Result<const Flavour*> flavour_of(std::span<const Flavour> all, const Flavour& usual, const std::string& word,
                                   const char* option) {
@@ -240,7 +240,7 @@ Result<void> set_sweep(const Options& options, memory::Plan& plan) {
   return {};
 }
 
-// What the options say, checked.
+// Checks the options and converts them to a plan.
 Result<memory::Plan> plan_of(Options options) {
   memory::Plan plan = std::move(options.plan);
   const auto pages = linux::page_kind_of(options.pages);
@@ -282,14 +282,14 @@ Result<memory::Plan> plan_of(Options options) {
   return plan;
 }
 
-// Two results in one file would be the second one alone.
+// Two results in one file would overwrite each other.
 Result<void> check_outputs(const Options& options) {
   if (options.page.empty() || options.output.empty() || !linux::same_file(options.output, options.page)) return {};
   return fail(Code::bad_usage, fmt::format("-o and --html name the same file, '{}'", printable(options.page)),
               "--format html -o FILE writes the page");
 }
 
-// Where the result went into a file, the terminal tells why the exit code is none of success.
+// If the result went to a file, prints to the terminal why the exit code is not 0.
 void say_how_it_went(const result::Memory& result) {
   std::string text;
   if (result.verdict.contended) text = "tally: " + report::verdict_text(result) + "\n";

@@ -18,7 +18,7 @@ Result<void> add_events_of(const std::vector<MetricChoice>& metrics, std::vector
   std::vector<std::string> names;
   for (const MetricChoice& metric : metrics) {
     for (const std::string& name : metric.formula.names()) {
-      // Software events take no mode, whatever the metric's is.
+      // Software events have no mode, whatever the metric's mode is.
       const std::string full = metric.mode == Mode::user ? name : EventName{name, metric.mode}.text();
       names.push_back(event::parse(full) ? full : name);
     }

@@ -1,4 +1,4 @@
-// Metrics that are asked for: their list, and the events that they need.
+// The metrics that a user can request, and the events that they need.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace tally::cli {
 
-/// Every metric that has a name, a line each.
+/// All metrics, one line each.
 std::string metric_list();
 
-/// Adds the events that the metrics need and that were not asked for, each in the mode of its metric. Errors:
+/// Adds the events that the metrics need and the user did not request, each in the mode of its metric. Errors:
 /// bad_usage.
 Result<void> add_events_of(const std::vector<MetricChoice>& metrics, std::vector<event::Event>& events);
 

@@ -1,4 +1,4 @@
-// Options that say which machine is simulated, and how.
+// Options that choose the simulated machine.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,19 @@ namespace tally::cli {
 
 class Page;
 
-/// What the user wrote, and what it means.
+/// The options as given, and the simulation that they select.
 struct ModelOptions {
   std::string model, precision = "fast", prefetch = "off", llc = "shared";
   std::optional<unsigned> workers;
-  std::string models_by;  ///< tests: how the engine asks the models
+  std::string models_by;  ///< for tests: how the engine runs the models
   std::optional<backend::Simulation> simulation;
 
-  /// Finds `simulation`: the machine that was named, or `host` where only the way is; none where nothing was said.
-  /// Errors: as backend::machine_of().
+  /// Sets `simulation`: the named machine, `host` if only other options are given, nothing if no option is given.
+  /// Errors: those of backend::machine_of().
   Result<void> choose();
 };
 
-/// Adds them to a command's page.
+/// Adds the options to a command's page.
 void add_model_options(Page& page, ModelOptions& options);
 
 }  // namespace tally::cli

@@ -13,7 +13,7 @@ class Page;
 
 void add_noise_option(Page& page, std::string& text);
 
-/// What was asked for; nothing for an empty text. Errors: bad_usage, also where another backend counts.
+/// Parses the option; an empty text is no noise. Errors: bad_usage, also for a backend other than the engine.
 Result<std::optional<verify::Noise>> noise_of(const std::string& text, const backend::Backend& backend);
 
 }  // namespace tally::cli

@@ -1,4 +1,4 @@
-// Options that several commands have: what ends windows, where regions are, which machine is simulated.
+// Options that several commands share: what ends windows, where regions are, which machine is simulated.
 #include <gtest/gtest.h>
 
 #include "tally/cli/models.hpp"
@@ -11,7 +11,7 @@ namespace {
 struct Chosen {
   backend::WindowOrder order;
   std::uint64_t merged = 0;
-  std::string message;  ///< of the error; empty where there is none
+  std::string message;  ///< of the error; empty if there is none
 };
 
 Chosen chosen(const WindowOptions& options) {
@@ -76,7 +76,7 @@ TEST(Windows, end_by_a_frequency_instead) {
   EXPECT_NE(chosen(options).message, "");
 }
 
-TEST(Windows, are_joined_of_parts) {
+TEST(Windows, are_joined_from_parts) {
   WindowOptions options;
   options.every = {"80k"};
   options.merged = true;
@@ -84,7 +84,7 @@ TEST(Windows, are_joined_of_parts) {
   ASSERT_EQ(got.message, "");
   EXPECT_EQ(got.merged, 80'000u);
   EXPECT_EQ(got.order.triggers[0].every, 10'000u);
-  // A part of a clock's window is not below what the kernel's timers do.
+  // A part of a clock's window is not shorter than the kernel's timers allow.
   options.every = {"10us"};
   got = chosen(options);
   EXPECT_EQ(got.merged, 10'000u);
@@ -121,7 +121,7 @@ TEST(Regions, have_a_limit) {
   EXPECT_TRUE(regions.empty());
 }
 
-TEST(Models, are_chosen_where_anything_is_said) {
+TEST(Models, are_chosen_if_any_option_is_given) {
   ModelOptions nothing;
   ASSERT_TRUE(nothing.choose());
   EXPECT_FALSE(nothing.simulation);

@@ -1,4 +1,4 @@
-// What tally says about itself as a whole: `tally --help` and tally(1) are made of it.
+// The description of tally as a whole, for `tally --help` and tally(1).
 #pragma once
 
 #include <string>

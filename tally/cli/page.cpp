@@ -13,14 +13,14 @@
 namespace tally::cli {
 namespace {
 
-// "tally stat" of "tally stat [options] …".
+// Extracts "tally stat" from "tally stat [options] …".
 std::string name_of(const std::string& usage) { return usage.substr(0, usage.find(' ', usage.find(' ') + 1)); }
 
 // "-e, --event EVENTS", or a positional argument's name.
 std::string entry_of(const OptionDescription& option) {
   if (option.is_positional()) return option.positional_name;
   std::string text = join(option.names, ", ");
-  // In line with those that have a short name.
+  // Aligns with options that have a short name.
   if (!option.has_short_name) text.insert(0, "    ");
   return option.value_name.empty() ? text : text + " " + option.value_name;
 }
@@ -41,7 +41,7 @@ std::string entries(const std::vector<OptionDescription>& options, const char* h
   return text;
 }
 
-// The footer's paragraphs in lines of the terminal; what is indented stays as it is.
+// Wraps the footer's paragraphs for the terminal; indented lines stay unchanged.
 std::string paragraphs(const std::string& footer) {
   std::string text;
   std::string paragraph;
@@ -65,7 +65,7 @@ std::string not_a_number(const std::string& option, const std::string& value) {
   return fmt::format("{}: '{}' is not a number", option, printable(value));
 }
 
-// CLI11's error in the words of this project.
+// Rewrites CLI11's error messages.
 Error in_words(const CLI::ParseError& error, const Page& page) {
   std::string message = error.what();
   std::string unknown;
@@ -81,7 +81,7 @@ Error in_words(const CLI::ParseError& error, const Page& page) {
   for (const std::string_view extra :
        {"The following argument was not expected: ", "The following arguments were not expected: "}) {
     if (!message.starts_with(extra)) continue;
-    // CLI11 lists them from the last to the first.
+    // CLI11 lists them in reverse order.
     std::vector<std::string> words = split(message.substr(extra.size()), ' ');
     const auto option = std::find_if(words.begin(), words.end(), [](const auto& one) { return one.starts_with('-'); });
     const std::string word = option != words.end() ? *option : words.back();
@@ -95,7 +95,7 @@ Error in_words(const CLI::ParseError& error, const Page& page) {
 
 Option Option::value_name(const std::string& name) {
   option_->option_text(name);
-  // An unset variable of a script: what is asked for is not to be left out silently.
+  // An empty name is usually an unset variable of a script; without the check the output would silently go elsewhere.
   if (name == "FILE")
     option_->check([](const std::string& value) { return std::string(value.empty() ? "the file name is empty" : ""); });
   return *this;
@@ -154,7 +154,7 @@ template <class T>
 Option Page::add_option(const std::string& names, T& value, const std::string& text) {
   return Option(*app_->add_option(names, value, text), words_);
 }
-// The types that options have.
+// The types that options can have.
 template Option Page::add_option(const std::string&, std::string&, const std::string&);
 template Option Page::add_option(const std::string&, std::vector<std::string>&, const std::string&);
 template Option Page::add_option(const std::string&, int&, const std::string&);
@@ -175,14 +175,14 @@ bool Page::has(const std::string& name) const { return app_->count(name) > 0; }
 
 std::optional<int> Page::read(const std::vector<std::string>& arguments) {
   try {
-    // CLI11 takes the arguments from the back.
+    // CLI11 expects the arguments in reverse order.
     app_->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     return print(text());
   } catch (const CLI::ParseError& error) {
     return report_error(in_words(error, *this));
   }
-  // CLI11 takes the next word for the value of "--name="; what remains are the words of the program.
+  // CLI11 uses the next word as the value of "--name=". The remaining words are the program's.
   const std::size_t own = arguments.size() - std::min(arguments.size(), app_->remaining_size());
   for (std::size_t i = 0; i < own; ++i) {
     const std::string& word = arguments[i];
@@ -233,7 +233,7 @@ std::string Page::text() const {
 ValueCheck whole_number(std::int64_t lowest, std::int64_t highest) {
   return [lowest, highest](const std::string& input) -> std::string {
     std::int64_t value = 0;
-    // CLI11 stores the nearest number that fits.
+    // CLI11 stores the nearest number that fits instead of reporting an error.
     errno = 0;
     const bool is_number = CLI::detail::lexical_cast(input, value);
     if (is_number && errno == ERANGE) return fmt::format("{} does not fit in 64 bits", printable(input));

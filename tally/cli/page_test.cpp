@@ -1,4 +1,4 @@
-// Options: how they are read, what is refused and in which words, and the help.
+// Options: how they are parsed, which values are rejected and with which messages, and the help.
 #include "tally/cli/page.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Sample {
     page.add_option("--secret", secret, "not shown").hidden();
     page.add_flag("--quiet", quiet, "print less");
   }
-  /// The exit code, 0 where everything is stored, and in `errors` what was printed.
+  /// Returns the exit code, 0 if all values were stored; `errors` receives what was printed.
   int read(const Words& arguments) {
     testing::internal::CaptureStderr();
     const auto code = page.read(arguments);

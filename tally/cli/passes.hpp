@@ -1,4 +1,4 @@
-/// Passes of events that a PMU does not count at once, in words.
+// Describes the passes of events that a PMU cannot count at once.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace tally::cli {
 
 /// "instructions:u, cycles:u"
 std::string names_of(const std::vector<event::Event>& events, const event::Pass& pass);
-/// "pass 1: instructions:u, cycles:u", a line for each.
+/// "pass 1: instructions:u, cycles:u", one line per pass.
 std::vector<std::string> lines_of(const std::vector<event::Event>& events, const event::Plan& plan);
-/// `has_command`: there is one that could be executed several times.
+/// The error for more events than counters. `has_command`: a command can be executed several times.
 Error why_not_at_once(const std::vector<event::Event>& events, const event::Plan& plan, bool has_command);
 
 }  // namespace tally::cli

@@ -1,4 +1,4 @@
-// Passes and metrics in words.
+// Describing passes and metrics.
 #include "tally/cli/passes.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What to type instead of an option that `tally stat` has not got.
+// Hints for options of `perf stat` that `tally stat` does not have.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace tally::cli {
 
-// Options of `perf stat` that have another name here, or none.
+// Options of `perf stat`, and what to use instead.
 struct OfPerf {
   std::string_view option, instead;
 };
@@ -22,7 +22,7 @@ inline constexpr OfPerf of_perf[] = {
     {"--null", "`-e duration_time` counts only the time"},
 };
 
-/// The hint for an option of perf's; empty for others.
+/// The hint for an option of perf; empty for others.
 inline std::string instead_of_perfs(const std::string& unknown) {
   for (const OfPerf& one : of_perf) {
     if (one.option == unknown) return std::string(one.instead);

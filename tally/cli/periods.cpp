@@ -49,7 +49,7 @@ Result<void> check_period(const Period& period, const event::Event& event, const
     return fail(Code::bad_usage,
                 fmt::format("{} is a time, but {} does not count time", printable(option), printable(event.asked)),
                 "task-clock and cpu-clock count time");
-  // kernel/events/core.c, perf_swevent_init_hrtimer: a shorter period is taken for this one.
+  // kernel/events/core.c, perf_swevent_init_hrtimer: the kernel replaces a shorter period by this one.
   constexpr std::uint64_t least_ns = 10'000;
   if (is_clock(event) && period.number < least_ns)
     return fail(Code::bad_usage, fmt::format("{} is shorter than the kernel's timers allow", printable(option)),

@@ -1,4 +1,4 @@
-// "50000", "50k", "1ms": how many events, as an option takes it.
+// Parses the length of a window or sampling period: "50000", "50k", "1ms".
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace tally::cli {
 
-/// So many events, or nanoseconds.
+/// A number of events, or of nanoseconds.
 struct Period {
   std::uint64_t number = 0;
-  bool is_time = false;  ///< it was given with a unit of time
+  bool is_time = false;  ///< given with a unit of time
 };
 
-/// The value of an option such as --every. Errors: bad_usage.
+/// Parses the value of an option such as --every. Errors: bad_usage.
 Result<Period> period_of(const std::string& text, std::string_view option);
 
 /// Whether an event counts time.
 bool is_clock(const event::Event& event);
 
-/// A period of this event: a time is one of a clock, and not shorter than the kernel's timers. `option`: as it was
-/// given. Errors: bad_usage.
+/// Checks that the period suits the event: a time needs a clock, and must not be shorter than the kernel's timers
+/// allow. `option`: the option as given. Errors: bad_usage.
 Result<void> check_period(const Period& period, const event::Event& event, const std::string& option);
 
 }  // namespace tally::cli

@@ -1,4 +1,4 @@
-// "50k", "1ms": which numbers of events and which times an option takes.
+// "50k", "1ms": which numbers of events and which times an option accepts.
 #include "tally/cli/periods.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(CheckPeriod, takes_a_time_for_clocks_only) {
 TEST(CheckPeriod, takes_no_time_below_10_us) {
   EXPECT_TRUE(check_period({10'000, true}, event_of("cpu-clock"), "--every 10us"));
   EXPECT_FALSE(check_period({9'999, true}, event_of("cpu-clock"), "--every 9999ns"));
-  // A number of a clock's events is nanoseconds, too.
+  // The unit of a clock's events is the nanosecond.
   EXPECT_FALSE(check_period({9'999, false}, event_of("task-clock"), "--every 9999"));
   EXPECT_TRUE(check_period({1, false}, event_of("page-faults"), "--every 1"));
 }

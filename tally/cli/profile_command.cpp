@@ -36,7 +36,7 @@
 namespace tally::cli {
 namespace {
 
-// Places are known of what the engine counts and its models say, and not of what the kernel does.
+// Only the engine's counts and those of its models have code locations; the kernel's events have none.
 Result<void> check_events(const std::vector<event::Event>& events, bool calls, std::string_view format) {
   for (const event::Event& event : events) {
     const event::Kind kind = event::definition(event.id).kind;
@@ -54,7 +54,7 @@ Result<void> check_events(const std::vector<event::Event>& events, bool calls, s
   return {};
 }
 
-// "  401136:\tmov    %esi,-0x4(%rsp)": lines of objdump that are instructions.
+// Parses the lines of objdump that are instructions: "  401136:\tmov    %esi,-0x4(%rsp)".
 std::map<std::uint64_t, std::string> instructions_in(const std::string& text) {
   std::map<std::uint64_t, std::string> made;
   for (const std::string& line : split(text, '\n')) {
@@ -97,7 +97,7 @@ bool has_pmu(const linux::Machine& machine) {
   return backend::choose("perf", order, machine).has_value();
 }
 
-// Who names a machine wants to know what it misses; who has a PMU, where the time goes.
+// The default events: with a simulated machine, instructions and its misses; with a PMU, cycles.
 std::string usual_events(const ProfileOptions& options, const report::ProfileFormat& format, bool by_engine,
                          const linux::Machine& machine) {
   if (!by_engine && has_pmu(machine)) return "cycles";
@@ -106,7 +106,7 @@ std::string usual_events(const ProfileOptions& options, const report::ProfileFor
   return options.model.simulation ? "instructions,L1-dcache-load-misses,LLC-load-misses" : "instructions,loads,stores";
 }
 
-// What the engine does, and nobody else.
+// Rejects options that the engine does not support.
 Result<void> check_engine(const ProfileOptions& options, const report::ProfileFormat& format) {
   if (!options.every.empty() || options.frequency != 0)
     return fail(Code::bad_usage,
@@ -133,7 +133,7 @@ Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat
   return {};
 }
 
-// As for `tally stat`: natively where the events can be counted so, else by the engine.
+// As in `tally stat`: natively if the events can be counted that way, else with the engine.
 Result<backend::Choice> choose_backend(ProfileOptions& options, const report::ProfileFormat& format,
                                        const linux::Machine& machine) {
   const bool by_engine = backend::is_engine(options.backend) || options.model.simulation ||
@@ -191,7 +191,7 @@ int profile(ProfileOptions& options) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   const bool may_speak = !is_quiet(options.quiet);
-  // On standard error a notice would break a file for programs.
+  // A notice on standard error would corrupt a machine-readable profile there.
   if (may_speak && !choice->notices.empty() && (format->name == "table" || !options.output.empty()))
     say(choice->notices);
   result::CodeCounts code;

@@ -23,7 +23,7 @@ struct ProfileOptions {
   ModelOptions model;
   backend::ProfileOrder order;
 
-  /// How often is said: samples are wanted.
+  /// Whether an option requires sampling.
   bool wants_samples() const {
     return frequency != 0 || !every.empty() || !processes.empty() || everywhere || backend == "perf";
   }
@@ -31,13 +31,13 @@ struct ProfileOptions {
 
 void describe_profile_options(Page& page, ProfileOptions& options);
 
-/// Errors: bad_usage.
+/// The style of the table. Errors: bad_usage.
 Result<report::ProfileStyle> style_of(const ProfileOptions& options);
 
-/// By its name, or by that of the output. Errors: bad_usage for an unknown name.
+/// The format, by its name or by the output's file name. Errors: bad_usage for an unknown name.
 Result<const report::ProfileFormat*> format_of(const ProfileOptions& options);
 
-/// What goes together. Errors: bad_usage.
+/// Checks that the options can be combined. Errors: bad_usage.
 Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format);
 
 }  // namespace tally::cli

@@ -45,7 +45,7 @@ Result<report::ProfileStyle> style_of(const ProfileReport& options) {
   return style;
 }
 
-// Those that can be made of a stored profile.
+// The formats that can be written from a stored profile.
 std::vector<report::ProfileFormat> formats_of_stored() {
   std::vector<report::ProfileFormat> all;
   std::copy_if(report::profile_formats().begin(), report::profile_formats().end(), std::back_inserter(all),
@@ -73,7 +73,7 @@ Result<std::string> text_of(const std::vector<result::Profile>& profiles, const 
 
 report::SourceReader source_reader() {
   return [](const std::string& path, const std::string& object) -> std::optional<report::SourceFile> {
-    // Debug information names the file: whoever made the program may have put any file there.
+    // The paths come from debug information, which can name any file: read at most this much.
     constexpr std::uint64_t most_bytes = 64 << 20;
     auto text = linux::read_regular_file(path, most_bytes);
     if (!text) return std::nullopt;

@@ -1,4 +1,4 @@
-// What `tally report` says of files of `tally profile`: the page of one, the difference of two.
+// `tally report` of files that `tally profile` wrote: the page of one, or the difference of two.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@ namespace tally::cli {
 
 class Page;
 
-/// How a profile is told of.
+/// The options for showing profiles.
 struct ProfileReport {
-  std::string format;      ///< empty: by the output's name
+  std::string format;      ///< empty: chosen by the output's file name
   std::string by;          ///< empty: function
   std::optional<int> top;  ///< rows of the table
   bool whole_names = false;
   bool any() const { return !format.empty() || !by.empty() || top || whole_names; }
 };
 
-/// Reads files of source from where the compiler found them.
+/// Reads source files from the paths in the debug information.
 report::SourceReader source_reader();
 
 void add_profile_options(Page& page, ProfileReport& options);
 
-/// Writes the page or table of one profile, or the difference of two. Returns the exit code; more than two are refused.
+/// Writes the page or table of one profile, or the difference of two; rejects more than two. Returns the exit code.
 int report_profiles(const std::vector<result::Profile>& profiles, const ProfileReport& options,
                     const std::string& output, const std::vector<std::string>& files);
 

@@ -16,7 +16,7 @@ Progress::Progress(std::string title)
 
 std::string rest_text(double from, double done, Nanoseconds elapsed) {
   const double seconds = static_cast<double>(elapsed.count()) / 1e9;
-  constexpr double enough = 3;  // seconds, behind which the pace is known
+  constexpr double enough = 3;  // seconds until the rate is known
   if (seconds < enough || done <= from) return {};
   const double rest = seconds * (1 - done) / (done - from);
   if (rest < 90) return fmt::format(", {:.0f} s left", rest);
@@ -32,14 +32,14 @@ void Progress::begin_part() {
 
 void Progress::show(double done, const std::string& what) {
   constexpr Nanoseconds pause{100'000'000};
-  // What was there before, as of a sweep that goes on, took no time.
+  // A resumed sweep starts with a share that took no time.
   if (!first_share_) first_share_ = done;
   if (!terminal_ || linux::raw_time() - last_ < pause) return;
   last_ = linux::raw_time();
   shown_ = true;
   constexpr int width = 24;
   const int full = std::clamp(static_cast<int>(std::lround(done * width)), 0, width);
-  // Nobody can be told where this fails.
+  // A failure cannot be reported anywhere.
   const std::string rest = is_timed_ ? rest_text(*first_share_, done, linux::raw_time() - began_) : "";
   (void)linux::Output::standard_error().write(fmt::format("\r\033[K{} [{:<{}}] {:3.0f} %  {}{}", title_,
                                                           std::string(static_cast<std::size_t>(full), '='), width,

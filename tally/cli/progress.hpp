@@ -1,4 +1,4 @@
-// How far long work is: one line on a terminal, nothing elsewhere.
+// Shows the progress of long work: one line on a terminal, nothing elsewhere.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace tally::cli {
 
-/// A line on standard error that is written again, where that is a terminal.
+/// A line on standard error that is rewritten, if standard error is a terminal.
 class Progress {
  public:
   explicit Progress(std::string title);
 
-  /// Shows a share of the work, 0 to 1, and what is being done, at most ten times in a second.
+  /// Shows the finished share of the work, 0 to 1, and the current step, at most ten times per second.
   void show(double done, const std::string& what);
 
-  /// A part of the work begins, whose shares go by time: from here on show() tells how long the rest of it takes.
+  /// Begins a part of the work whose share grows with time: show() then also prints the remaining time.
   void begin_part();
 
   /// Removes the line.
@@ -32,8 +32,8 @@ class Progress {
   Nanoseconds began_{0};
 };
 
-/// How long the rest takes, in words, where a share of `from` to `done` took `elapsed`; empty where that says little
-/// yet.
+/// The remaining time in words, if the work from share `from` to share `done` took `elapsed`; empty if it is too early
+/// to say.
 std::string rest_text(double from, double done, Nanoseconds elapsed);
 
 }  // namespace tally::cli

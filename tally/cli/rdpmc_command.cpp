@@ -17,7 +17,7 @@ struct Options {
   std::string root = "/";
 };
 
-// What the processors of all makers count at once, with a counter to spare.
+// Every vendor's processors can count these at once, and have a counter left.
 constexpr const char* usual_events = "instructions,cycles,branches";
 
 constexpr const char* footer =
@@ -57,7 +57,7 @@ void describe(Page& page, Options& options) {
   page.add_option("-e,--event", options.events,
                   fmt::format("with on: count these events, as for tally stat (default: {})", usual_events))
       .value_name("LIST");
-  page.add_option("--root", options.root, "where sys/ and run/ lie").value_name("FOLDER").hidden();
+  page.add_option("--root", options.root, "the directory that contains sys/ and run/").value_name("FOLDER").hidden();
   page.footer(footer);
 }
 
@@ -95,26 +95,27 @@ std::string text_of(const rdpmc::Standing& standing) {
   if (standing.held) {
     const auto is_off = [](const rdpmc::Switch& one) { return one.value.value_or(2) < 2; };
     const bool is_changed = std::any_of(standing.switches.begin(), standing.switches.end(), is_off);
-    const std::string who = is_changed ? "The current setting was not made by tally:\n" + switches_text(standing)
-                                       : "Every program can execute rdpmc. ";
-    return fmt::format("{}Process {} holds the counters; `tally rdpmc off` ends it.\n\n{}", who,
+    const std::string heading = is_changed ? "The current setting was not made by tally:\n" + switches_text(standing)
+                                           : "Every program can execute rdpmc. ";
+    return fmt::format("{}Process {} holds the counters; `tally rdpmc off` ends it.\n\n{}", heading,
                        standing.held->holder.number, table(standing.held->rows));
   }
-  const std::string who = standing.left ? fmt::format(
-                                              "Process {}, which held the counters, has ended without restoring the "
-                                              "setting: run `sudo tally rdpmc off`.\n",
-                                              standing.left->holder.number)
-                                        : "tally holds no counters for rdpmc.\n";
-  return who + switches_text(standing);
+  const std::string heading = standing.left
+                                  ? fmt::format(
+                                        "Process {}, which held the counters, has ended without restoring the "
+                                        "setting: run `sudo tally rdpmc off`.\n",
+                                        standing.left->holder.number)
+                                  : "tally holds no counters for rdpmc.\n";
+  return heading + switches_text(standing);
 }
 
 constexpr const char* usage_of_counters =
     R"(
-A counter counts all that its processor executes: keep the program on one (taskset -c 1 PROGRAM), read it twice, and
-subtract modulo 2 to the power of its bits. It may be moved: `tally rdpmc status` tells where it is.
+A counter counts everything that its CPU executes: keep your program on one CPU (taskset -c 1 PROGRAM), read the counter
+twice, and subtract modulo 2 to the power of its bits. It may be moved: `tally rdpmc status` prints its current number.
 )";
 
-Result<rdpmc::Standing> carry_out(const Options& options) {
+Result<rdpmc::Standing> run_action(const Options& options) {
   if (options.word != "on" && !options.events.empty()) {
     return fail(Code::bad_usage, "-e needs the action on", "tally rdpmc on -e LIST");
   }
@@ -145,7 +146,7 @@ int run_rdpmc(const std::vector<std::string>& arguments) {
   Page page;
   describe(page, options);
   if (const auto done = page.read(arguments)) return *done;
-  const auto standing = carry_out(options);
+  const auto standing = run_action(options);
   if (!standing) return report_error(standing.error());
   if (!standing->notices.empty()) say(standing->notices);
   const int printed = print(text_of(*standing) + (options.word == "on" ? usage_of_counters : ""));

@@ -1,4 +1,4 @@
-// Options that name regions of the program: functions, pairs of points, traps.
+// Options that define regions of the program: functions, pairs of locations, traps.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tally::cli {
 
-/// What the user wrote.
+/// The options as given.
 struct RegionOptions {
   std::vector<std::string> functions, from, to;
   std::string trap;
@@ -19,10 +19,10 @@ struct RegionOptions {
 
 void add_region_options(Page& app, RegionOptions& options);
 
-/// A function or point of a program, as it is written. Errors: bad_usage.
+/// Parses a function or location of a program. Errors: bad_usage.
 Result<backend::CodeRegion::Point> point_of(const std::string& text);
 
-/// Reads them. Errors: bad_usage.
+/// Converts the options to regions. Errors: bad_usage.
 Result<void> choose_regions(const RegionOptions& options, std::vector<backend::CodeRegion>& regions);
 
 }  // namespace tally::cli

@@ -60,7 +60,7 @@ void describe(Page& page, Options& options) {
   page.add_option("--cpu", options.processor, "x86 only: read the register on this CPU and decode its value")
       .value_name("CPU")
       .check(whole_number(0, 65535));
-  page.add_option("--root", options.root, "where dev/ lies").value_name("FOLDER").hidden();
+  page.add_option("--root", options.root, "the directory that contains dev/").value_name("FOLDER").hidden();
   page.add_flag("--value", options.value_only, "print only the value, in hexadecimal");
   page.add_flag("--json", options.json, "for programs");
   page.add_flag("--ascii", options.ascii, "draw with + - | only");
@@ -79,7 +79,7 @@ Result<pmu::Choice> choice_of(const Options& options) {
               "the models are: " + join(names, ", "));
 }
 
-// A version is one of the register's model, which is known once the register is found.
+// Parses a request. --version is checked against the register's model, which is known only after parsing.
 Result<pmu::Request> request_of(const std::string& word, const Options& options, pmu::Choice choice) {
   if (options.version.empty()) return pmu::parse_request(word, choice);
   const auto place = pmu::register_named(word, choice);
@@ -106,7 +106,7 @@ Result<pmu::Request> with_this_machine(pmu::Request request) {
   return pmu::with_leaf(std::move(request), {outputs->eax, outputs->ebx, outputs->ecx, outputs->edx});
 }
 
-// Its value on a processor of this machine.
+// Replaces the value by the register's value on a CPU of this machine.
 Result<pmu::Request> with_live_value(pmu::Request request, const Options& options) {
   for (pmu::Value& value : request.values) {
     const pmu::Register& reg = *value.place.reg;

@@ -26,12 +26,12 @@ struct Options {
   ProfileReport profiles;
 };
 
-// What it reads, in the order in which files are tried.
+// The kinds that it reads, in the order in which they are tried.
 constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::windows, report::Kind::discovery,
                                   report::Kind::memory,  report::Kind::lab,     report::Kind::verify,
                                   report::Kind::regions, report::Kind::stat};
 
-// What it writes of results that are no profiles.
+// The output format for results other than profiles.
 constexpr report::Format page_format{report::Kind::stat, "html", ".html .htm", "a page"};
 
 constexpr const char* examples =
@@ -79,10 +79,10 @@ Error unknown_file(const report::StoredFile& file) {
           "`tally report --help` lists the file formats", 0};
 }
 
-// What is made of the files.
-struct Stored {
-  std::vector<report::Shown> shown;       // a page
-  std::vector<result::Profile> profiles;  // a report of their own; then nothing else is there
+// The results that were read from the files.
+struct LoadedResults {
+  std::vector<report::Shown> shown;       // for a page
+  std::vector<result::Profile> profiles;  // shown or compared; never mixed with other results
 };
 
 Error mixed_profiles() {
@@ -90,7 +90,7 @@ Error mixed_profiles() {
           0};
 }
 
-void add(result::AnyResult result, const std::string& name, Stored& all) {
+void add(result::AnyResult result, const std::string& name, LoadedResults& all) {
   std::visit(
       [&](auto& one) {
         using Kind = std::remove_reference_t<decltype(one)>;
@@ -102,8 +102,8 @@ void add(result::AnyResult result, const std::string& name, Stored& all) {
       result);
 }
 
-Result<Stored> read_all(const std::vector<std::string>& names) {
-  Stored all;
+Result<LoadedResults> read_all(const std::vector<std::string>& names) {
+  LoadedResults all;
   std::vector<report::StoredFile> files;
   std::size_t profiles = 0;
   for (const std::string& name : names) {
@@ -125,7 +125,7 @@ Result<Stored> read_all(const std::vector<std::string>& names) {
   return all;
 }
 
-// Threads have their vectors in files of their own, numbered in the order of their first windows.
+// Each thread has a file of vectors; the files are numbered in the order of the threads' first windows.
 Result<void> read_vectors(const std::string& path, std::vector<report::Shown>& results) {
   auto* const windows = results.size() == 1 ? std::get_if<result::Windows>(&results.front().result) : nullptr;
   if (windows == nullptr)

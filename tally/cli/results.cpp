@@ -144,15 +144,15 @@ Result<void> Destination::write_description(const std::vector<result::Stat>& sta
 
 bool Destination::tell(const result::Interval& interval) {
   auto stream = output_.is_standard_error() ? linux::Output::standard_error() : linux::Output::standard_output();
-  const bool told = static_cast<bool>(stream.write(format_->live(interval, style_)));
+  const bool written = static_cast<bool>(stream.write(format_->live(interval, style_)));
   style_.header = false;
   style_.intervals = false;
-  return told;
+  return written;
 }
 
 Result<std::string> Destination::whole_text(const std::vector<result::Stat>& stats) {
   if (!appends_to_.empty()) {
-    // Others may have added to the file since it was opened, its header too.
+    // Other processes may have extended the file since it was opened, even with its header.
     if (auto locked = output_.lock(); !locked) return fail(locked.error());
     if (auto fits = go_on(); !fits) return fail(fits.error());
   }

@@ -1,5 +1,4 @@
-// Where results go and in which format: the options for it, which `stat` and `export` share, and what is done with
-// them.
+// The options of `stat` and `export` for the output file and format, and the writer of the results.
 #pragma once
 
 #include <optional>
@@ -15,39 +14,38 @@ namespace tally::cli {
 
 class Page;
 
-/// What the user said about it.
+/// The options as given.
 struct ResultOptions {
-  std::string format;  ///< empty: by the name of the output, else the command's own
+  std::string format;  ///< empty: chosen by the output's name, else the command's default
   std::optional<std::string> separator;
-  std::string output;  ///< empty: the command's own stream
-  std::string
-      description;  ///< file of the JSON object that stands beside; empty: beside the output, where it needs one
+  std::string output;       ///< empty: the command's default stream
+  std::string description;  ///< file for the JSON description; empty: next to the output, if the format needs one
   bool append = false;
   report::Style style;
 };
 
-/// Adds the options to a command's page. `usual` is its format, `stream` where results go without -o.
+/// Adds the options to a command's page. `usual`: its default format; `stream`: its default output.
 void add_result_options(Page& page, ResultOptions& options, const std::string& usual, const std::string& stream);
 
-/// Where results will be written: everything is open and has been checked before anything is measured.
+/// The output of results. It is opened and checked before anything is measured.
 class Destination {
  public:
-  /// `format` and `stream` are what the command takes where the user says nothing. Errors: bad_usage for options that
-  /// do not go together, and a file that --append does not fit; cannot_write.
+  /// `format` and `stream`: the command's defaults. Errors: bad_usage for options that cannot be combined, and for a
+  /// file that --append cannot extend; cannot_write.
   static Result<Destination> open(const ResultOptions& options, const std::string& format, linux::Output stream);
 
   const report::StatFormat& format() const { return *format_; }
-  /// Whether what is written is for people alone.
+  /// Whether the output is only for people.
   bool is_for_people() const { return format_->name == "table"; }
 
-  /// Whether intervals are told while they go on: on a stream, in a form that has a way to.
+  /// Whether intervals are printed as they end: on a stream, in a format that supports it.
   bool is_live() const { return stream_ && format_->live; }
 
-  /// Tells one interval now; what is written at the end leaves it out. False where nobody takes it.
+  /// Prints an interval now; the output at the end omits it. Returns false if the stream cannot be written.
   bool tell(const result::Interval& interval);
 
-  /// Writes all results, one after the other. Where that fails it is told, and the results are shown on standard error
-  /// as a table, unless that is what failed: what was measured is not lost. Returns tally's exit code.
+  /// Writes all results, one after the other. If that fails, reports it and prints the results to standard error as a
+  /// table, unless standard error is what failed, so that no measurement is lost. Returns tally's exit code.
   int write(const std::vector<result::Stat>& stats);
 
  private:
@@ -63,11 +61,11 @@ class Destination {
   const report::StatFormat* format_;
   report::Style style_;
   linux::Output output_;
-  std::string appends_to_;  // the file of --append
-  bool stream_ = false;     // standard output or error, as it stands
+  std::string appends_to_;  // the file that --append extends
+  bool stream_ = false;     // the output is standard output or error
   std::optional<linux::Output> description_;
   bool description_in_lines_ = false;
-  std::string before_;  // what stands before the text, so that it begins a line
+  std::string before_;  // a line break before the text, if the file does not end with one
 };
 
 }  // namespace tally::cli

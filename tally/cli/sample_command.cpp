@@ -34,7 +34,7 @@ namespace {
 struct Options {
   std::vector<std::string> event_lists;
   WindowOptions windows;
-  std::uint64_t merged = 0;  // of a process's windows; 0: they are threads'
+  std::uint64_t merged = 0;  // length of a process's window; 0: windows are per thread
   std::string backend = "auto", format, output, description, processes, vectors;
   bool quiet = false, where = false, everywhere = false, waits = false;
   measure::WindowChoice choice;
@@ -59,7 +59,7 @@ constexpr const char* examples =
     "  tally sample -a --only gzip --wait --every 1ms -o gzip.csv\n"
     "  tally sample --every 1M --only gzip --skip 100 --windows 10 -- ./script\n";
 
-// Of an option's text: what is wrong with it; empty for nothing.
+// Checks of an option's text: return what is wrong with it, or an empty text.
 std::string no_path(const std::string& text) {
   return text.find('/') != std::string::npos ? "use the file name of the program, without a path" : "";
 }
@@ -118,7 +118,7 @@ void describe(Page& app, Options& options) {
   app.footer(report::format_lines(formats) + "\n" + examples);
 }
 
-// The file beside the rows that says what they do not; nothing where there is none. Errors: as of linux::Output.
+// Opens the file with the JSON description of the rows; nothing if none is written. Errors: those of linux::Output.
 Result<std::optional<linux::Output>> open_description(const Options& options, const report::WindowFormat& format,
                                                       const linux::Output& rows) {
   std::string path = options.description;
@@ -132,7 +132,7 @@ Result<std::optional<linux::Output>> open_description(const Options& options, co
   return *std::move(file);
 }
 
-// Who names a file by what it is not should hear of it.
+// Prints the format if the file name's extension belongs to no format.
 void say_what_is_written(const Options& options, const report::WindowFormat& format) {
   const std::string_view name = options.output;
   if (!options.format.empty() || format.endings.empty() || report::characters_that_ask_for(format, name) != 0) return;
@@ -141,7 +141,7 @@ void say_what_is_written(const Options& options, const report::WindowFormat& for
   say({fmt::format("writing '{}' as {}; use --format for another format", printable(options.output), format.name)});
 }
 
-// Errors: bad_usage where nobody knows, or nothing can say, what an address is, or which code ran.
+// Checks that the backend and the format support --where and --bbv. Errors: bad_usage.
 Result<void> check_where(const Options& options, const backend::Backend& backend, const report::WindowFormat& format) {
   if (!options.vectors.empty() && !backend.traits().is_engine)
     return fail(Code::bad_usage, "--bbv needs the engine: a PMU does not report which blocks ran in a window",
@@ -158,7 +158,7 @@ Result<void> check_where(const Options& options, const backend::Backend& backend
   return {};
 }
 
-// Errors: bad_usage where nobody knows what to wait for.
+// Checks the options of --wait. Errors: bad_usage.
 Result<void> check_waiting(const Options& options) {
   const std::string example = "for example: tally sample -a --only gzip --wait --every 1ms";
   if (options.everywhere && !options.waits) return fail(Code::bad_usage, "-a needs --only and --wait", example);
@@ -251,7 +251,7 @@ int sample(Options& options) {
   if (vectors) {
     const auto vectors_written = vectors->finish();
     if (written && !vectors_written) written = vectors_written;
-    // Said with --quiet, too: the file cannot be used for what it is made for.
+    // Printed despite --quiet: SimPoint cannot read the file.
     if (const std::string too_long = vectors->too_long(); !too_long.empty()) say({too_long});
     if (vectors->files() > 1)
       stat->notices.push_back(fmt::format("basic-block vectors of {} threads: {} to {}.{}", vectors->files(),

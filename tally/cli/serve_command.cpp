@@ -1,5 +1,5 @@
-// `tally serve`: reads the options and starts tally-serve, a program of its own (tally/tools/serve/CMakeLists.txt says
-// why).
+// `tally serve`: parses the options and starts tally-serve, a separate program (tally/tools/serve/CMakeLists.txt
+// explains why).
 #include <fmt/format.h>
 
 #include "tally/cli/command.hpp"
@@ -42,11 +42,11 @@ void describe(Page& page, Options& options) {
       .value_name("MS")
       .check(whole_number(100, 3'600'000));
   page.add_flag("--no-groups", options.no_groups, "do not export control groups");
-  page.add_option("--root", options.root, "where proc/ and sys/ lie").value_name("FOLDER").hidden();
+  page.add_option("--root", options.root, "the directory that contains proc/ and sys/").value_name("FOLDER").hidden();
   page.footer(footer);
 }
 
-// What the server library takes is a small language: only an address and a port go through.
+// Accepts only an address and a port: the server library would accept a richer syntax.
 Result<std::string> address_of(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   std::string host = colon == std::string::npos ? "127.0.0.1" : text.substr(0, colon);

@@ -15,10 +15,10 @@
 namespace tally::cli {
 namespace {
 
-// A noisy counter needs some repeats, and their middle; the engine counts the same each time.
+// A PMU's counts are noisy: repeats, of which the median is used. The engine's counts are the same each time.
 constexpr int repeats_of_a_pmu = 7;
 
-// What instructions do, and their cycles.
+// The default events: the kinds of instructions, and cycles.
 std::vector<event::Event> usual_events() {
   auto events = event::parse_lists({"instructions,branches,loads,stores,cycles"});
   return events ? *std::move(events) : std::vector<event::Event>{};

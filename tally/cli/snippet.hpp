@@ -1,4 +1,4 @@
-// `tally stat --asm`: counts of one copy of some code.
+// `tally stat --asm`: counts one copy of some code.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace tally::cli {
 
-/// What the user said about the code.
+/// The options for the code.
 struct CodeOptions {
-  std::string code;  ///< or a file of it; empty: a command is counted
+  std::string code;  ///< the code or a file with it; empty: count a command
   std::string init;
   std::optional<std::uint64_t> unroll, rounds;
   bool any() const { return !code.empty(); }
@@ -22,17 +22,17 @@ struct CodeOptions {
 
 void add_code_options(Page& page, CodeOptions& options);
 
-/// What the rest of `tally stat` knows of the measurement.
+/// The other options of `tally stat` that apply to code.
 struct CodeRequest {
   measure::SnippetOptions snippet;  ///< without the code
-  bool nothing_asked = false;       ///< no events were named
+  bool nothing_asked = false;       ///< the user named no events
   std::string backend = "auto";
   std::optional<backend::Simulation> simulation;
   ResultOptions results;
   bool quiet = false;
 };
 
-/// Counts, writes, and gives tally's exit code.
+/// Counts the code and writes the result. Returns tally's exit code.
 int count_code(const CodeOptions& code, CodeRequest request);
 
 }  // namespace tally::cli

@@ -46,7 +46,7 @@ struct Options {
   EventTable table;
   ModelOptions model;
   bool passes = false;
-  bool nothing_asked = false;  // neither events nor metrics: the backend's own set is counted
+  bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   ResultOptions results;
   measure::StatOptions stat;
 };
@@ -74,7 +74,7 @@ constexpr const char* examples =
     "  tally stat --format csv --append -o series.csv -- ./prog\n"
     "  tally stat --model haswell --asm 'imul r12, r11'\n";
 
-// Whose events, and when.
+// Adds the options for what is counted, and when.
 void add_target_options(Page& app, Options& options) {
   app.add_option("-p,--pid", options.processes,
                  "attach to running processes; includes threads and children they start later")
@@ -101,11 +101,11 @@ void add_target_options(Page& app, Options& options) {
       .check(whole_number(1, 86'400'000));
 }
 
-// The options, bound to `options`; what follows them is the command.
+// Adds the options to the page; they are stored in `options`. The arguments after them are the command.
 void describe(Page& app, Options& options) {
   app.head("Count events for a command or for running processes, and grade each count.",
            "tally stat [options] ([--] PROGRAM [arguments] | --asm CODE)");
-  // Everything from the first word that is no option is the program's, verbatim.
+  // Everything from the first argument that is not an option belongs to the program, verbatim.
   app.prefix_command();
   app.add_option("-e,--event", options.event_lists,
                  "count these events: names or codes, separated by commas; may be repeated")
@@ -202,7 +202,7 @@ Result<void> choose_events(Options& options) {
   return add_events_of(options.stat.metrics, options.stat.count.events);
 }
 
-// Why the command cannot be executed several times and each time be the same one.
+// The error if the command cannot be executed several times with the same result.
 std::optional<Error> why_no_passes(const Options& options) {
   const auto refused = [](const std::string& what) {
     return Error{Code::bad_usage, what, "`--multiplex` counts all events in one run; or count fewer events", 0};
@@ -220,7 +220,7 @@ std::optional<Error> why_no_passes(const Options& options) {
   return std::nullopt;
 }
 
-// What a PMU cannot tell of single processes.
+// The error for counts of single processes that a PMU cannot provide.
 std::optional<Error> why_no_processes(const Options& options, const backend::Backend& backend) {
   if (!options.stat.count.processes || !backend.traits().has_pmu_counters) return std::nullopt;
   if (!options.stat.count.target.attachment.processors.empty()) {
@@ -230,7 +230,7 @@ std::optional<Error> why_no_processes(const Options& options, const backend::Bac
   return std::nullopt;
 }
 
-// How more events than counters are counted: not at all unless the user said how. Returns what there is to say.
+// Chooses how to count more events than counters; fails unless the user chose a method. Returns the messages to print.
 Result<std::vector<std::string>> choose_passes(Options& options, const backend::Backend& backend) {
   const std::vector<event::Event>& events = options.stat.count.events;
   const event::Plan plan = backend.plan(events, options.stat.count.count_interrupts);
@@ -250,11 +250,11 @@ Result<std::vector<std::string>> choose_passes(Options& options, const backend::
   options.stat.passes = plan.passes;
   const std::size_t passes = plan.passes.size();
   const auto executions = static_cast<std::int64_t>(passes) * options.stat.runs;
-  std::vector<std::string> said{
+  std::vector<std::string> messages{
       fmt::format("running the program {} times: {} passes{}", executions, passes,
                   options.stat.runs > 1 ? fmt::format(" in each of {} runs", options.stat.runs) : "")};
-  for (std::string& line : lines_of(events, plan)) said.push_back(std::move(line));
-  return said;
+  for (std::string& line : lines_of(events, plan)) messages.push_back(std::move(line));
+  return messages;
 }
 
 std::vector<event::Event> default_events(const backend::Backend& backend, const Options& options) {
@@ -271,7 +271,7 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
   return events;
 }
 
-// Counts, writes, and gives tally's exit code; everything in `options` has been checked.
+// Counts and writes the result. Returns tally's exit code. `options` was checked.
 int count(Options& options) {
   const linux::Machine machine = linux::read_host_machine();
   auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);
@@ -298,7 +298,7 @@ int count(Options& options) {
   if (!signals) return report_error(signals.error());
 
   const bool for_people = destination->is_for_people(), is_quiet_run = is_quiet(options.quiet);
-  // A file for programs holds its notices itself; on standard error they would break it.
+  // A file for programs contains its notices; on standard error they would corrupt the output.
   const bool may_speak = for_people || !options.results.output.empty();
   if (!choice->notices.empty() && may_speak && !is_quiet_run) say(choice->notices);
   if (destination->is_live()) {
@@ -312,9 +312,9 @@ int count(Options& options) {
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
-  // A table tells it; who reads a file of another format later wants to hear of it now.
+  // A table contains this notice. For other formats it is printed now, because the file may be read much later.
   if (stat->incomplete && !for_people && !options.results.output.empty()) say(stat->notices);
-  // What --quiet leaves out is not in a file either: `tally export` would print it from there.
+  // --quiet also omits the notices from the file: `tally export` would print them.
   if (!for_people && !is_quiet_run) {
     stat->notices.insert(stat->notices.begin(), choice->notices.begin(), choice->notices.end());
   }
@@ -326,7 +326,7 @@ int count(Options& options) {
   return end_as_measured(*stat, destination->write({*stat}), *signals);
 }
 
-// Code instead of a command. What has to do with a command's life has no meaning then.
+// Counts code instead of a command. Options for running a command do not apply.
 int count_assembly(Options& options) {
   const measure::StatOptions& stat = options.stat;
   if (!stat.count.target.command.empty() || stat.count.target.attachment.any() || stat.count.timing.delay ||

@@ -30,7 +30,7 @@ report::AnyResults read_other_tools(const report::StoredFile& file) {
   return std::vector<result::AnyResult>{*std::move(memory)};
 }
 
-// Formats whose readers are above `report`: they analyse what they read.
+// Formats whose readers are in layers above `report`, because they analyse the file.
 constexpr report::Format rows[] = {
     // The first one is sweep_format().
     {report::Kind::discovery, "jsonl", ".jsonl", "every count of a sweep, one line per run", read_sweep,

@@ -1,4 +1,4 @@
-// What differs where a result goes to a terminal.
+// Checks and sizes for results that are written to a terminal.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace tally::cli {
 
-/// Errors: bad_usage where a binary format would be written to a terminal.
+/// Refuses to write a binary format to a terminal. Errors: bad_usage.
 Result<void> check_binary_output(const report::Format& format, const linux::Output& output);
 
-/// Columns of the standard stream that `output` is; 0 where that is no terminal.
+/// The columns of the terminal if `output` is a standard stream on one; else 0.
 std::size_t terminal_columns(const linux::Output& output);
 
 }  // namespace tally::cli

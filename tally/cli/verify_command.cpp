@@ -38,7 +38,7 @@ struct Options {
   bool quick = false;
   bool all = false;
   bool json = false;
-  const report::VerifyFormat* written = nullptr;  // chosen by the options
+  const report::VerifyFormat* written = nullptr;  // selected by the options
   std::string format, output;
   std::vector<std::string> event_lists;
   std::string backend = "auto";
@@ -76,7 +76,7 @@ constexpr const char* footer =
 void describe(Page& page, Options& options) {
   page.head("Check whether counts on this machine can be trusted, with programs whose exact counts are known.",
             "tally verify [options] [-- PROGRAM [arguments]]");
-  // What stands behind the options is a program of the user's own.
+  // The arguments after the options are a program of the user.
   page.prefix_command();
   page.add_flag("--quick", options.quick, "run fewer and shorter programs; takes a few seconds");
   page.add_option("-e,--event", options.event_lists, "grade only these events, separated by commas (default: all)")
@@ -146,7 +146,7 @@ Result<std::vector<event::Event>> events_of(const Options& options) {
   return events;
 }
 
-// Where the result goes, opened before anything is measured; nothing: to standard output.
+// Opens the output file before anything is measured; nothing: standard output.
 Result<std::optional<linux::Output>> destination_of(const Options& options) {
   std::optional<linux::Output> output;
   if (options.output.empty() || options.output == "-") return output;
@@ -156,7 +156,7 @@ Result<std::optional<linux::Output>> destination_of(const Options& options) {
   return output;
 }
 
-// Writes the result, and gives the exit code that is the answer.
+// Writes the result. Returns the exit code that answers whether the checks passed.
 int finish(const result::Verify& result, const Options& options, std::optional<linux::Output>& output,
            linux::Signals& signals) {
   const std::size_t terminal = output ? 0 : linux::terminal_columns(linux::Stream::output);
@@ -192,7 +192,7 @@ int verify_them(const Options& options) {
   }
   auto choice = backend::choose(options.backend, asked.events, machine, simulation);
   if (!choice) return report_error(choice.error());
-  // The engine has page faults of its own: where nobody asked for them they need no bad grade.
+  // The engine causes page faults of its own. Do not grade them as bad unless the user asked for them.
   if (options.event_lists.empty()) {
     std::erase_if(asked.events, [&choice](const event::Event& event) {
       return event.id == event::Id::user_page_faults && choice->backend->outlook(event).trust != Trust::counted;
@@ -221,21 +221,21 @@ int verify_them(const Options& options) {
       result->notices.push_back(fmt::format("published of {}: {}", line->name, line->source));
     }
   }
-  // One of some events, or of shorter programs, does not take the place of a whole one.
+  // A verification of some events or of shorter programs does not replace a complete one.
   if (options.event_lists.empty() && !options.quick && !noise && !result->incomplete) keep(*result);
   result->notices.insert(result->notices.begin(), choice->notices.begin(), choice->notices.end());
   return finish(*result, options, *output, *signals);
 }
 
-// Whoever counts beside the engine: the PMU, else the single-stepper.
-struct Other {
-  std::unique_ptr<backend::Backend> native;  // that starts the stepper
+// What the engine is compared with: the PMU, else the single-stepper.
+struct SecondCounter {
+  std::unique_ptr<backend::Backend> native;  // starts the stepper
   std::unique_ptr<backend::Backend> backend;
   bool steps() const { return native != nullptr; }
 };
 
-Result<Other> other_way(const std::vector<event::Event>& events, const linux::Machine& machine) {
-  Other other;
+Result<SecondCounter> choose_second_counter(const std::vector<event::Event>& events, const linux::Machine& machine) {
+  SecondCounter other;
   if (auto choice = backend::choose("perf", events, machine)) {
     other.backend = std::move(choice->backend);
     return other;
@@ -249,7 +249,7 @@ Result<Other> other_way(const std::vector<event::Event>& events, const linux::Ma
   return other;
 }
 
-// Single steps take so long that it is said before.
+// Single-stepping is slow: fails before it starts if it would exceed the budget.
 Result<void> check_budget(backend::Backend& engine, const verify::ProgramOptions& asked, int budget_seconds,
                           linux::Signals& signals) {
   backend::CountOrder order;
@@ -285,7 +285,7 @@ int verify_program(const Options& options) {
   const linux::Machine machine = linux::read_host_machine();
   auto engine = backend::choose("engine", asked.events, machine);
   if (!engine) return report_error(engine.error());
-  auto other = other_way(asked.events, machine);
+  auto other = choose_second_counter(asked.events, machine);
   if (!other) return report_error(other.error());
   auto output = destination_of(options);
   if (!output) return report_error(output.error());

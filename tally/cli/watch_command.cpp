@@ -9,7 +9,7 @@
 namespace tally::cli {
 namespace {
 
-// The terminal, where one was not declined; nothing where tables are to be printed.
+// The terminal for the screen; nothing if tables are printed instead.
 std::optional<screen::Terminal> terminal_for(const WatchOptions& options) {
   if (options.batch || !options.output.empty() || options.form->name != "table") return std::nullopt;
   auto terminal = screen::Terminal::open();
@@ -47,7 +47,8 @@ int run_watch(const std::vector<std::string>& arguments) {
   auto watcher = watch::Watcher::open(options.asked);
   if (!watcher) return report_error(watcher.error());
   if (options.legend) {
-    // Some figures are what changed: a tenth of a second is enough to see whether they are told at all.
+    // Some metrics are differences between two readings. A tenth of a second is enough to see whether they are
+    // available.
     (void)linux::wait_until(watcher->reading().time + std::chrono::milliseconds(100), {});
     const result::WatchTable table = watcher->next();
     return print(report::watch_legend_text(table) + "\n" + report::watch_reasons_text(table));

@@ -96,7 +96,9 @@ void describe_watch_options(Page& page, WatchOptions& options) {
   page.add_option("--replay", options.replay, "show the readings in FILE instead of this machine").value_name("FILE");
   page.add_flag("--legend", options.legend, "explain each column and its source on this machine");
   add_setting_options(page, options.settings);
-  page.add_option("--root", options.asked.root, "where proc/ and sys/ lie").value_name("FOLDER").hidden();
+  page.add_option("--root", options.asked.root, "the directory that contains proc/ and sys/")
+      .value_name("FOLDER")
+      .hidden();
   page.footer(footer);
 }
 

@@ -1,4 +1,4 @@
-// What the user of `tally watch` asked for.
+// The options of `tally watch`.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class Page;
 
 struct WatchOptions {
   bool batch = false;
-  std::int64_t readings = 0;  ///< 0: without end
+  std::int64_t readings = 0;  ///< 0: no limit
   int interval_ms = 1000;
   std::string per = "core,socket,system";
   std::string processors, sort = "UTIL", format, output, record, replay;
   bool legend = false;
   SettingOptions settings;
-  std::function<void()> at_end = [] {};  ///< before tally dies of a signal
+  std::function<void()> at_end = [] {};  ///< called before a signal ends tally
   std::string column_names;
   std::vector<std::size_t> columns;  ///< empty: all
   watch::Asked asked;
@@ -31,10 +31,10 @@ struct WatchOptions {
   std::vector<std::string> command;
 };
 
-/// The options, bound to `options`; what follows them is the command.
+/// Adds the options to the page; they are stored in `options`. The arguments after them are the command.
 void describe_watch_options(Page& page, WatchOptions& options);
 
-/// Turns the words into what they mean. Errors: bad_usage.
+/// Converts the options as given to their meaning. Errors: bad_usage.
 Result<void> understand(const Page& page, WatchOptions& options);
 
 }  // namespace tally::cli

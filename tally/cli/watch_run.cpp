@@ -11,10 +11,10 @@
 namespace tally::cli {
 namespace {
 
-// Where tables go, one after the other.
+// The output of tables.
 class Stream {
  public:
-  /// A command's standard output is its own: beside one, tables go to standard error.
+  /// With a command, tables go to standard error, because standard output belongs to the command.
   static Result<Stream> open(const std::string& path, bool has_command) {
     Stream stream;
     stream.is_error_ = has_command && path.empty();
@@ -25,7 +25,7 @@ class Stream {
     return stream;
   }
 
-  /// Columns of the terminal that it is; 0: it is none.
+  /// Columns of the terminal; 0: it is not a terminal.
   std::size_t terminal() const {
     return file_ ? 0 : linux::terminal_columns(is_error_ ? linux::Stream::error : linux::Stream::output);
   }
@@ -54,20 +54,20 @@ std::string text_of(const result::WatchTable& table, const WatchOptions& options
 }  // namespace
 
 Result<ConcurrentCommand> ConcurrentCommand::start(const std::vector<std::string>& command, linux::Signals& signals) {
-  ConcurrentCommand beside;
-  if (command.empty()) return beside;
+  ConcurrentCommand concurrent;
+  if (command.empty()) return concurrent;
   auto program = linux::Program::start(command, signals);
   if (!program) return fail(program.error());
   if (auto executed = program->executed(); !executed) return fail(executed.error());
-  beside.program_ = std::move(*program);
-  return beside;
+  concurrent.program_ = std::move(*program);
+  return concurrent;
 }
 
 bool ConcurrentCommand::is_over(linux::Signals& signals) {
   for (;;) {
     const auto taken = signals.take(program_ ? program_->pid() : 0);
     if (taken == linux::Signals::Taken::nothing) break;
-    // A command gets the signal as well, and watching ends with it.
+    // The command gets the signal too, and watching ends with it.
     if (taken == linux::Signals::Taken::give_up) return true;
     if (taken == linux::Signals::Taken::interrupted && !program_) return true;
   }
@@ -129,8 +129,8 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   if (!stream) return report_error(stream.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  auto beside = ConcurrentCommand::start(options.command, *signals);
-  if (!beside) return report_error(beside.error());
+  auto concurrent = ConcurrentCommand::start(options.command, *signals);
+  if (!concurrent) return report_error(concurrent.error());
   if (auto written = stream->write(head_of(watcher.header(), options)); !written) return report_error(written.error());
   Record record;
   if (auto opened = record.open(options.record, watcher.header()); !opened) return report_error(opened.error());
@@ -140,18 +140,18 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   bool is_over = false, is_first = true;
   for (std::int64_t done = 0; !is_over && (options.readings == 0 || done < options.readings); ++done) {
     const int woken_by = signals->fd();
-    while (!is_over && linux::wait_until(due, {&woken_by, 1}) == 0) is_over = beside->is_over(*signals);
-    // What was until then is told, too, where it is worth the name of an interval.
+    while (!is_over && linux::wait_until(due, {&woken_by, 1}) == 0) is_over = concurrent->is_over(*signals);
+    // Prints the last, shorter interval too, unless it is shorter than 10 ms.
     if (is_over && linux::now() - watcher.reading().time < std::chrono::milliseconds(10) && !is_first) break;
     const result::WatchTable table = watcher.next();
     auto written = stream->write(text_of(table, options, is_first, stream->terminal()));
     if (written) written = record.add(table);
     if (!written) return report_error(written.error());
     is_first = false;
-    // A machine that is too busy to be read in time loses beats; it does not catch up on them.
+    // If the machine is too busy, readings are skipped instead of being caught up.
     due = std::max(due + interval, linux::now());
   }
-  return beside->finish(*signals, is_over, options.at_end);
+  return concurrent->finish(*signals, is_over, options.at_end);
 }
 
 }  // namespace tally::cli

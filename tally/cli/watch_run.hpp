@@ -1,4 +1,4 @@
-// How `tally watch` goes on: reading, showing, and the command that it may run.
+// Runs `tally watch`: reads and shows the tables, and runs the optional command.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,17 @@
 
 namespace tally::cli {
 
-/// The command beside which is watched, if there is one.
+/// The command that runs while tally watches, if there is one.
 class ConcurrentCommand {
  public:
   /// Errors: not_found, not_executable, cannot_measure.
   static Result<ConcurrentCommand> start(const std::vector<std::string>& command, linux::Signals& signals);
 
-  /// Takes what signals have come. True where watching is over: the command has ended, or the user wants to end.
+  /// Handles pending signals. Returns true if watching ends: the command has ended, or the user wants to quit.
   bool is_over(linux::Signals& signals);
 
-  /// Waits for the command, unless it `is_over`, and gives tally's exit code. Where the user ended watching, and there
-  /// is no command, calls `before` and dies of the signal.
+  /// Waits for the command unless `is_over`, and returns tally's exit code. If the user ended watching and there is no
+  /// command, calls `before` and kills tally with the signal.
   int finish(linux::Signals& signals, bool is_over, const std::function<void()>& before);
 
  private:
@@ -32,7 +32,7 @@ class ConcurrentCommand {
   int code_ = 0;
 };
 
-/// A file of readings that is being made: JSON Lines. Closed where the path is empty.
+/// The file of readings that --record writes, in JSON Lines. Stays closed if the path is empty.
 class Record {
  public:
   /// Errors: cannot_write.
@@ -48,13 +48,13 @@ class Record {
   std::string path_;
 };
 
-/// Prints tables one after the other; gives tally's exit code.
+/// Prints tables one after the other. Returns tally's exit code.
 int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options);
 
-/// Prints the tables of a recording; gives tally's exit code.
+/// Prints the tables of a recording. Returns tally's exit code.
 int print_recording(const result::Recording& recording, const WatchOptions& options);
 
-/// Shows tables on the terminal until the user quits or the command ends; gives tally's exit code.
+/// Shows tables on the terminal until the user quits or the command ends. Returns tally's exit code.
 int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen::Terminal terminal);
 int replay_on_screen(const result::Recording& recording, const WatchOptions& options, screen::Terminal terminal);
 

@@ -35,8 +35,8 @@ screen::Chosen chosen_by(const WatchOptions& options) {
   return chosen;
 }
 
-// What is read costs time: processes and groups only where their page is shown.
-void read_what_is_shown(const screen::Chosen& chosen, watch::Shown& shown) {
+// Reads processes and groups only while their page is shown, because reading them takes time.
+void select_what_to_read(const screen::Chosen& chosen, watch::Shown& shown) {
   using result::WatchKind;
   shown.kinds = {WatchKind::core, WatchKind::socket, WatchKind::system};
   if (chosen.page == screen::Page::processes) shown.kinds.push_back(WatchKind::process);
@@ -45,12 +45,12 @@ void read_what_is_shown(const screen::Chosen& chosen, watch::Shown& shown) {
   shown.filter = chosen.filter;
 }
 
-// One page on the terminal, and what the user does with it.
-struct Show {
+// The page on the terminal, and its state.
+struct Screen {
   screen::Terminal terminal;
   screen::Around around;
   screen::Chosen chosen;
-  bool others_write = false;  // a command, to the same terminal
+  bool others_write = false;  // a command also writes to this terminal
 
   void draw(const result::WatchTable& table) {
     const auto [width, height] = terminal.size();
@@ -58,7 +58,7 @@ struct Show {
     terminal.draw(screen::lines_of(table, around, chosen, width, height), others_write);
   }
 
-  // Takes all keys that wait; the last wish that is one.
+  // Handles all pending keys. Returns the last request among them.
   Wish take_keys(const result::WatchTable& table) {
     Wish wish = Wish::nothing;
     while (const auto key = terminal.key()) {
@@ -71,7 +71,7 @@ struct Show {
   }
 };
 
-void toggle_record(Show& show, Record& record, const watch::Watcher& watcher, const WatchOptions& options) {
+void toggle_record(Screen& show, Record& record, const watch::Watcher& watcher, const WatchOptions& options) {
   if (record.is_open()) {
     record.close();
     show.chosen.note = "recorded to " + record.path();
@@ -90,20 +90,20 @@ void toggle_record(Show& show, Record& record, const watch::Watcher& watcher, co
 int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen::Terminal terminal) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  auto beside = ConcurrentCommand::start(options.command, *signals);
-  if (!beside) {
+  auto concurrent = ConcurrentCommand::start(options.command, *signals);
+  if (!concurrent) {
     {
       const screen::Terminal ends = std::move(terminal);
     }
-    return report_error(beside.error());
+    return report_error(concurrent.error());
   }
-  std::optional<Show> show(
-      Show{std::move(terminal), {watcher.header(), "", "", ""}, chosen_by(options), !options.command.empty()});
+  std::optional<Screen> show(
+      Screen{std::move(terminal), {watcher.header(), "", "", ""}, chosen_by(options), !options.command.empty()});
   Record record;
   if (!options.record.empty()) toggle_record(*show, record, watcher, options);
   const auto interval = std::chrono::milliseconds(options.interval_ms);
   result::WatchTable table = watcher.next();
-  // The first table has next to nothing in it: the second comes soon.
+  // The first table is almost empty, so the second one follows soon.
   Nanoseconds due = watcher.reading().time + std::min<Nanoseconds>(interval, std::chrono::milliseconds(250));
   bool is_over = false;
   std::int64_t done = 0;
@@ -111,9 +111,9 @@ int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen
     show->draw(table);
     const int sources[] = {signals->fd(), 0};
     const int woken = linux::wait_until(due, sources, true);
-    if (woken == 0) is_over = beside->is_over(*signals);
+    if (woken == 0) is_over = concurrent->is_over(*signals);
     if (woken == linux::woken_by_time) {
-      read_what_is_shown(show->chosen, watcher.shown());
+      select_what_to_read(show->chosen, watcher.shown());
       result::WatchTable later = watcher.next();
       if (auto added = record.add(later); !added) {
         show->chosen.note = added.error().message;
@@ -128,20 +128,20 @@ int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen
     const Wish wish = show->take_keys(table);
     if (wish == Wish::quit) break;
     if (wish == Wish::record) toggle_record(*show, record, watcher, options);
-    // A new page is read now, and shown with the next beat at the latest.
+    // A new page is read at once, and shown after 200 ms at the latest.
     if (show->chosen.page != page && !show->chosen.paused) {
-      read_what_is_shown(show->chosen, watcher.shown());
+      select_what_to_read(show->chosen, watcher.shown());
       due = std::min(due, linux::now() + std::chrono::milliseconds(200));
     }
   }
   show.reset();
-  return beside->finish(*signals, is_over, options.at_end);
+  return concurrent->finish(*signals, is_over, options.at_end);
 }
 
 int replay_on_screen(const result::Recording& recording, const WatchOptions& options, screen::Terminal terminal) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  std::optional<Show> show(Show{std::move(terminal), {recording.header, "", "", ""}, chosen_by(options), false});
+  std::optional<Screen> show(Screen{std::move(terminal), {recording.header, "", "", ""}, chosen_by(options), false});
   std::size_t at = 0;
   const std::size_t last = recording.tables.size() - 1;
   Nanoseconds shown_since = linux::now();
@@ -161,7 +161,7 @@ int replay_on_screen(const result::Recording& recording, const WatchOptions& opt
     } else if (woken != linux::woken_by_time) {
       const Wish wish = show->take_keys(table);
       if (wish == Wish::quit) break;
-      // Who steps looks: space goes on.
+      // Stepping pauses the replay; the space key continues it.
       if (wish == Wish::forward || wish == Wish::back) show->chosen.paused = true;
       if (wish == Wish::forward) next = std::min(at + 1, last);
       if (wish == Wish::back) next = at == 0 ? 0 : at - 1;

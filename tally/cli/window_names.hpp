@@ -1,4 +1,4 @@
-// The function and the line of source of a window's address.
+// Finds the function and source line of a window's address.
 #pragma once
 
 #include <map>
@@ -12,16 +12,16 @@
 
 namespace tally::cli {
 
-/// Looks each file's names up once. A file that was replaced since has none.
+/// Reads the names of each file once. A file that was replaced after the measurement has none.
 class WindowNames {
  public:
-  /// Fills the window's function and line, as far as they are known. The words are valid until the next call.
+  /// Sets the window's function and line, if they are known. The texts are valid until the next call.
   void name(result::Window& window);
 
  private:
   const profile::CodeNames* names_of(const result::CodeFile& file);
 
-  // By path, inode, time of modification and build id.
+  // By path, inode, modification time and build ID.
   std::map<std::tuple<std::string, std::uint64_t, std::int64_t, std::string>, std::unique_ptr<profile::CodeNames>>
       files_;
   std::string function_, line_;

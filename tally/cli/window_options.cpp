@@ -16,7 +16,7 @@ namespace tally::cli {
 
 namespace {
 
-std::string is_some_place(const std::string& text) { return text.empty() ? "not a function or an address" : ""; }
+std::string check_location(const std::string& text) { return text.empty() ? "not a function or an address" : ""; }
 
 }  // namespace
 
@@ -43,11 +43,11 @@ void add_window_options(Page& app, WindowOptions& options) {
                  "engine only: start the windows of a thread when it first executes LOCATION: a function, "
                  "function+0x10, or an address in the program file (0x...); prefix FILE: for a library. Threads and "
                  "children started later are counted from their start")
-      .check(is_some_place)
+      .check(check_location)
       .value_name("LOCATION");
   app.add_option("--stop-at", options.stop,
                  "engine only: end the windows of a thread when it next executes LOCATION; the program continues")
-      .check(is_some_place)
+      .check(check_location)
       .value_name("LOCATION");
 }
 
@@ -71,7 +71,7 @@ Result<backend::WindowTrigger> trigger_of(const std::string& every, std::optiona
   return backend::WindowTrigger{*std::move(event), period->number, 0};
 }
 
-// Windows by how many there are in a second.
+// Windows with a given number per second.
 Result<void> choose_frequency(const WindowOptions& options, backend::WindowOrder& order) {
   if (!options.every.empty() || options.by.size() > 1)
     return fail(Code::bad_usage, "--frequency cannot be used with --every, and needs a single --by",
@@ -122,14 +122,14 @@ Result<void> choose_bounds(const WindowOptions& options, backend::WindowOrder& o
   return choose(options.stop, order.bounds.stop);
 }
 
-// Threads count parts of what a process's window has.
+// Threads count parts of a process's window.
 Result<void> choose_parts(backend::WindowOrder& order) {
   backend::WindowTrigger& trigger = order.triggers.front();
   if (order.triggers.size() > 1 || trigger.frequency != 0)
     return fail(Code::bad_usage, "--merged needs a single --every",
                 "for example: tally sample --merged --every 100k -- ./prog");
   const std::uint64_t part = measure::MergedWindows::part_of(trigger.every);
-  // What check_period() takes.
+  // The minimum of check_period().
   constexpr std::uint64_t least_ns = 10'000;
   trigger.every = is_clock(trigger.event) ? std::max(part, least_ns) : part;
   return {};

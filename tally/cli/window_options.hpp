@@ -1,4 +1,4 @@
-// Options that say what ends windows, and where they begin.
+// Options that define where windows begin and what ends them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tally::cli {
 
-/// What the user wrote.
+/// The options as given.
 struct WindowOptions {
   std::vector<std::string> every, by;
   std::string frequency, start, stop;
@@ -20,8 +20,8 @@ struct WindowOptions {
 
 void add_window_options(Page& app, WindowOptions& options);
 
-/// Reads them. `merged`: how much a window of a process has where those are wanted; those of threads are parts of it
-/// then. Errors: bad_usage.
+/// Converts the options. `merged`: the length of a window of a process, if those are requested; the windows of threads
+/// are then parts of it. Errors: bad_usage.
 Result<void> choose_windows(const WindowOptions& options, backend::WindowOrder& order, std::uint64_t& merged);
 
 }  // namespace tally::cli

@@ -1,4 +1,4 @@
-// Rows of windows on their way to where they are written.
+// Writes the rows of windows.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tally::cli {
 
-/// Takes rows as they come, and writes them in pieces.
+/// Formats rows as they arrive and writes them in blocks.
 class WindowRows {
  public:
   WindowRows(const report::WindowFormat& format, linux::Output output)
@@ -25,10 +25,10 @@ class WindowRows {
   }
   void row(const result::Window& window) {
     writer_->row(window, text_);
-    constexpr std::size_t piece = 1 << 16;
-    if (text_.size() >= piece) flush();
+    constexpr std::size_t block_bytes = 1 << 16;
+    if (text_.size() >= block_bytes) flush();
   }
-  /// Errors: cannot_write, as of linux::Output.
+  /// Errors: cannot_write, from linux::Output.
   Result<void> finish() {
     if (begun_) writer_->end(text_);
     flush();

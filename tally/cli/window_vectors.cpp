@@ -41,8 +41,8 @@ void WindowVectors::row(const result::Window& window) {
                                   printable(std::string(window.program)), window.tid,
                                   thousands(static_cast<std::int64_t>(window.vector.size())),
                                   thousands(static_cast<std::int64_t>(bytes)));
-  constexpr std::size_t piece = 1 << 16;
-  if (file->text.size() >= piece) flush(*file);
+  constexpr std::size_t block_bytes = 1 << 16;
+  if (file->text.size() >= block_bytes) flush(*file);
 }
 
 void WindowVectors::flush(File& file) {

@@ -1,4 +1,4 @@
-// Basic-block vectors of windows on their way to files.
+// Writes the basic-block vectors of windows to files.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace tally::cli {
 
-/// Writes vectors in SimPoint's format (output/formats/simpoint.hpp). Every thread of every program has a file of its
-/// own, because the format has no room for two.
+/// Writes vectors in SimPoint's format (output/formats/simpoint.hpp). Each thread of each program gets a file of its
+/// own, because the format cannot hold two.
 class WindowVectors {
  public:
-  /// Opens the first file now. Errors: as linux::Output::open_file().
+  /// Opens the first file now. Errors: those of linux::Output::open_file().
   static Result<WindowVectors> open(const std::string& path);
 
   void row(const result::Window& window);
-  /// Errors: cannot_write, as of linux::Output; the first one.
+  /// Errors: the first cannot_write of linux::Output.
   Result<void> finish();
   std::size_t files() const { return files_.size(); }
-  /// That lines are longer than SimPoint reads them; empty where none is.
+  /// The warning that some lines are longer than SimPoint can read; empty if none is.
   std::string too_long() const;
 
  private:
@@ -40,8 +40,8 @@ class WindowVectors {
   std::optional<linux::Output> first_;
   std::map<std::uint32_t, File> files_;  // by series
   Result<void> written_ = {};
-  std::size_t too_long_ = 0;    // lines
-  std::string first_too_long_;  // which window's
+  std::size_t too_long_ = 0;    // number of such lines
+  std::string first_too_long_;  // the window of the first one
 };
 
 }  // namespace tally::cli

@@ -212,7 +212,7 @@ int run_discover(const std::vector<std::string>& arguments) {
   if (options.list) return print(payload_list());
   if (!options.analyse.empty()) return analyse_file(options);
   if (!options.resume.empty() && !options.output.empty()) {
-    return report_error({Code::bad_usage, "--resume continues in its own file", "leave -o out", 0});
+    return report_error({Code::bad_usage, "--resume continues in its own file", "omit -o", 0});
   }
   if (const auto fits = report::check_ending(options.output, {&sweep_format()}, false); !fits)
     return report_error(fits.error());

@@ -72,7 +72,7 @@ Error other_command(const report::StoredFile& file, report::Kind kind) {
         "writes the others: {1}",
         name, report::format_names(report::formats_of(kind)));
   return {Code::bad_usage,
-          fmt::format("'{}' is a result of `{}`, which has no other format here", name, report::source_name(kind)),
+          fmt::format("'{}' is a result of `{}`, which `tally export` cannot convert", name, report::source_name(kind)),
           std::move(hint), 0};
 }
 

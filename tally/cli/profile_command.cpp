@@ -156,10 +156,9 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const report::Pr
       choice->backend->traits().is_engine ? check_engine(options, format) : choose_samples(options, format);
   if (!fits) return fail(fits.error());
   if (options.event_lists.empty() && options.order.events.front().id == event::Id::cpu_clock)
-    choice->notices.insert(
-        choice->notices.begin(),
-        "no PMU of this machine can be sampled: cpu-clock, the time on a processor, is sampled instead"
-        " of cycles");
+    choice->notices.insert(choice->notices.begin(),
+                           "no PMU of this machine can be sampled: cpu-clock (CPU time) is sampled instead of"
+                           " cycles");
   return choice;
 }
 

@@ -355,7 +355,7 @@ TEST(Formats, hpctools_files_are_read) {
   EXPECT_EQ(csv.code(), 0) << csv.err;
   EXPECT_TRUE(holds(csv.out, "\r\n1,,,,,,instructions,7890,partial,,,,\"copied from the file, which")) << csv.out;
   EXPECT_TRUE(holds(csv.out, "1,,,,,,cycles,,absent,,,,0 in every row")) << csv.out;
-  EXPECT_TRUE(holds(tally({"export", "--format", "table", rows.path()}).out, "a file of HPCTool's form"));
+  EXPECT_TRUE(holds(tally({"export", "--format", "table", rows.path()}).out, "an HPCTool file"));
   const TemporaryFile stored("hpctool.json", tally({"export", "--format", "json", rows.path()}).out);
   EXPECT_EQ(tally({"export", stored.path()}).out, csv.out) << "stored and read again it is the same";
 }

@@ -65,7 +65,7 @@ TEST(Report, draws_other_tools_beside_ours) {
   const TemporaryFile lat("lat.txt", other);
   const std::string page = page_of({golden_memory, lat.path()});
   EXPECT_TRUE(holds(page, "read from lmbench's lat_mem_rd")) << "its own part";
-  EXPECT_TRUE(holds(page, "noise: nothing is known of it"));
+  EXPECT_TRUE(holds(page, "noise: unknown: no points were measured"));
   const std::size_t chart = page.find("Latency against size");
   EXPECT_TRUE(holds(page.substr(chart, page.find("</figure>", chart) - chart), "lat.txt")) << "in one picture";
   const TemporaryFile broken("broken.txt", other + "0.7 fast\n");

@@ -53,7 +53,7 @@ TEST(Watch, tells_reasons_of_the_columns_that_are_shown_and_that_no_row_fits) {
       tally({"watch", "--batch", "-n", "1", "-I", "50", "--per", "process", "--columns", "UTIL,MEM", "--rows", "1"});
   EXPECT_EQ(some.out.find("L3MISS"), std::string::npos) << some.out;
   const Finished none = tally({"watch", "--batch", "-n", "1", "-I", "50", "--per", "process", "--filter", "no:such"});
-  EXPECT_NE(none.out.find("No row fits --filter no:such."), std::string::npos) << none.out;
+  EXPECT_NE(none.out.find("No row matches --filter no:such."), std::string::npos) << none.out;
 }
 
 TEST(Watch, csv_has_as_many_fields_in_each_row_as_in_its_header) {

@@ -169,7 +169,7 @@ TEST(RegionOutput, a_child_does_not_write_over_its_parents_file) {
 
 TEST(RegionOutput, a_program_that_enters_none_says_so) {
   TALLY_MARKED(finished, "table", {});
-  EXPECT_NE(finished.err.find("none was entered"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("no region was entered"), std::string::npos) << finished.err;
 }
 
 TEST(RegionOutput, what_cannot_be_written_is_printed_with_the_reason) {

@@ -45,7 +45,7 @@ std::string ranges(const std::vector<int>& numbers) {
   return join(parts, ",");
 }
 
-// How many payloads say yes, no, and nothing, of those whose control differs in what the event counts.
+// The verdicts of the payloads whose control differs in what the event counts: the numbers of yes, no and undecided.
 std::string verdicts(const Discovered& event) {
   int counts[3] = {};
   for (const result::Contrast& one : event.contrasts) {
@@ -61,7 +61,7 @@ std::string verdicts(const Discovered& event) {
   return text;
 }
 
-// "12 dead, 3 named, 2 of several possible names"
+// "12 dead, 3 named, 2 ambiguous"
 std::vector<std::string> by_class(const result::Discovery& discovery) {
   std::map<EventClass, int> counts;
   int several = 0;
@@ -76,14 +76,14 @@ std::vector<std::string> by_class(const result::Discovery& discovery) {
       continue;
     }
     if (count > several) parts.push_back(fmt::format("{} named", count - several));
-    if (several > 0) parts.push_back(fmt::format("{} of several possible names", several));
+    if (several > 0) parts.push_back(fmt::format("{} ambiguous", several));
   }
   return parts;
 }
 
-// All names that fit, as far as there is room: one of them alone would say more than is known.
+// All matching names, as far as there is room: a single one would claim more than is known.
 std::string names_that_fit(const Discovered& event) {
-  // What fits without an effect behind it is no name.
+  // A match without an effect is not a name.
   if (event.kind != EventClass::counts) return std::string(name(event.kind));
   std::string text = what_it_counts(event);
   if (event.aliases.empty()) return text;
@@ -98,7 +98,7 @@ std::string head(const result::Discovery& discovery, std::size_t width) {
                                                 plural(static_cast<int>(discovery.events.size()), "event", "events"),
                                                 discovery.payloads.size(), join(parts, ", ")),
                                     width);
-  if (discovery.incomplete) text += " It was interrupted: --resume goes on.\n";
+  if (discovery.incomplete) text += " The sweep was interrupted: --resume continues it.\n";
   return text;
 }
 
@@ -107,14 +107,14 @@ std::string aliases_text(const result::Discovery& discovery, std::size_t width) 
   for (const Discovered& event : discovery.events) {
     if (event.kind != EventClass::counts) continue;
     for (const result::Alias& alias : event.aliases) {
-      text += hanging(
-          "   - " + raw_code(event.code) + ": ",
-          what_it_counts(event) + ", or " + alias.coordinate +
-              (alias.splits.empty() ? "; no payload of the library tells" : "; --payload " + alias.splits + " tells"),
-          width);
+      text += hanging("   - " + raw_code(event.code) + ": ",
+                      what_it_counts(event) + ", or " + alias.coordinate +
+                          (alias.splits.empty() ? "; no payload of the library distinguishes them"
+                                                : "; --payload " + alias.splits + " distinguishes them"),
+                      width);
     }
   }
-  return text.empty() ? "" : "\n These payloads do not tell what it is\n" + text;
+  return text.empty() ? "" : "\n Ambiguous: these payloads do not distinguish the candidates\n" + text;
 }
 
 std::string twins_text(const result::Discovery& discovery, std::size_t width) {
@@ -123,10 +123,11 @@ std::string twins_text(const result::Discovery& discovery, std::size_t width) {
     if (event.same_as.empty() || event.same_as.front() < event.code) continue;
     std::vector<std::string> all{raw_code(event.code)};
     for (const std::uint64_t other : event.same_as) all.push_back(raw_code(other));
-    text += hanging("   - ",
-                    join(all, ", ") + ": " + what_it_counts(event) +
-                        (event.splits_same.empty() ? "" : "; --payload " + event.splits_same + " might tell"),
-                    width);
+    text +=
+        hanging("   - ",
+                join(all, ", ") + ": " + what_it_counts(event) +
+                    (event.splits_same.empty() ? "" : "; --payload " + event.splits_same + " might distinguish them"),
+                width);
   }
   return text.empty() ? "" : "\n Aliases: the same counts in every payload\n" + text;
 }
@@ -193,7 +194,7 @@ Json event_json(const Discovered& event) {
   return json;
 }
 
-// "L1-dcache-load-misses" as the vendors write names.
+// The name in the vendors' style, such as DISCOVERED.L1_DCACHE_LOAD_MISSES_1C2.
 std::string vendors_name(const Discovered& event) {
   std::string name = "DISCOVERED";
   for (const auto& term : event.terms) name += "." + term.coordinate;
@@ -227,15 +228,15 @@ std::string discover_text(const result::Discovery& discovery, bool all, std::siz
   if (all) text += all_contrasts(discovery, terminal);
   if (!discovery.unseen.empty()) {
     text += "\n" + hanging(" note: ",
-                           "no payload has " + join(discovery.unseen, ", ") +
-                               ": whether events count these as well is not known",
+                           "no payload contains " + join(discovery.unseen, ", ") +
+                               ": whether events also count them is unknown",
                            width);
   }
   for (const std::string& notice : discovery.notices) text += hanging(" note: ", notice, width);
   text += "\n" +
           prose_line(
               fmt::format(
-                  "{} runs, {} discarded · {} sizes, {} repeats · {} independent things in the payloads, condition "
+                  "{} runs, {} discarded · {} sizes, {} repeats · {} independent properties in the payloads, condition "
                   "{} · {} · seed {}",
                   thousands(discovery.runs), thousands(discovery.discarded), discovery.sizes.size(), discovery.repeats,
                   discovery.rank, number_text(discovery.condition), discovery.backend, discovery.seed),

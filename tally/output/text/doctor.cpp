@@ -11,7 +11,7 @@
 namespace tally::report {
 namespace {
 
-constexpr std::size_t width = 80;  // columns of the narrowest terminal that people use
+constexpr std::size_t width = 80;  // columns of the narrowest common terminal
 
 std::string steps(const result::Diagnosis& diagnosis) {
   if (diagnosis.next.empty()) return {};
@@ -25,8 +25,8 @@ std::string steps(const result::Diagnosis& diagnosis) {
   return text;
 }
 
-// A trust for itself, then what is said about it.
-std::string believed(const result::Countable& row) {
+// The trust, its source and the reason.
+std::string trust_text(const result::Countable& row) {
   std::string text(name(row.trust));
   if (!row.source.empty()) text += " (" + row.source + ")";
   if (!row.reason.empty()) text += ": " + row.reason;
@@ -39,7 +39,7 @@ std::string countable(const result::Diagnosis& diagnosis) {
   std::string text = "\n What tally counts here\n";
   for (const result::Countable& row : diagnosis.countable) {
     const std::string padding(column - display_width(row.what), ' ');
-    text += hanging(fmt::format("   {}{}  ", row.what, padding), believed(row), width);
+    text += hanging(fmt::format("   {}{}  ", row.what, padding), trust_text(row), width);
   }
   return text;
 }
@@ -50,8 +50,7 @@ std::string evidence(const result::Diagnosis& diagnosis) {
   return text;
 }
 
-// "user_mode_reads" → "User mode reads". The names of facts stay as they are: some are those of files, all are the
-// JSON's.
+// "user_mode_reads" → "User mode reads". Only headings change: the names of facts are those of files and of the JSON.
 std::string heading(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
@@ -118,7 +117,7 @@ std::string doctor_json(const result::Diagnosis& diagnosis) {
     Json& object = json[group.name] = Json::object();
     for (const result::Fact& fact : group.facts) object[fact.name] = value_json(fact);
   }
-  // Firmware may call itself what is not UTF-8; JSON may not hold it.
+  // Firmware strings may contain invalid UTF-8, which JSON must not contain.
   return json_text(json, 2) + "\n";
 }
 

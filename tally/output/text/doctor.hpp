@@ -1,4 +1,4 @@
-// The answer of `tally doctor`: for people, and for programs.
+// The result of `tally doctor`: as text and as JSON.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace tally::report {
 
-/// Within 80 columns where no word or command is longer: the answer, what to do, what can be counted, why, the facts.
+/// The answer, what to do, what can be counted, why, and the facts. At most 80 columns wide unless a word or command is
+/// longer.
 std::string doctor_text(const result::Diagnosis& diagnosis);
 
 /// The same as one JSON object, tally-doctor/2 (docs/reference/doctor-json.md).

@@ -9,7 +9,7 @@
 namespace tally::report {
 namespace {
 
-constexpr std::size_t widest_in_row = 48;  // columns; a table of that and its numbers fits a terminal of 120
+constexpr std::size_t widest_in_row = 48;  // columns; with it and the numbers, a table fits a terminal of 120
 
 bool has_reason(const Count& count) {
   return (count.trust == Trust::partial || count.trust == Trust::absent || count.trust == Trust::scaled) &&
@@ -20,7 +20,7 @@ std::string without_reason(const Count& count) {
   std::string text(name(count.trust));
   if (count.trust == Trust::counted && count.source.is_known()) text += " by " + count.source.text();
   if (count.trust == Trust::modelled) return "model " + count.model;
-  // Else a modelled count of which a part is missing would look like one that was counted.
+  // Otherwise a modelled count with a missing part would look like a counted one.
   if (count.trust == Trust::partial && !count.model.empty()) text += " model " + count.model;
   if (count.trust != Trust::scaled) return text;
   if (const auto percent = running_percent(count)) text += fmt::format(", ran {}", percent_text(*percent));

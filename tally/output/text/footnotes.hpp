@@ -1,4 +1,4 @@
-// Reasons below a table, where they would make its rows too long or stand in several of them.
+// Reasons that are printed below a table because they are long or occur in several rows.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace tally::report {
 
-/// Says what the trust of counts is, and keeps for the lines below what is too long for the row. Every count of a table
-/// is announced first: what only one row says, and shortly, stays in the row.
+/// Formats the trust of counts, and moves long reasons to notes below the table. Announce every count of a table first:
+/// a reason that is short and occurs in one row stays in the row.
 class Footnotes {
  public:
   void announce(const Count& count);
@@ -19,11 +19,11 @@ class Footnotes {
   /// The cell: "exact", "partial: REASON" or "partial [1]".
   std::string cell(const Count& count);
 
-  /// The notes that cells referred to since the last call, one line each; empty where there were none.
+  /// The notes that cells referred to since the last call, one line each; empty if there are none.
   std::string text();
 
  private:
-  std::map<std::string, std::size_t> rows_;  // how many have this reason
+  std::map<std::string, std::size_t> rows_;  // number of rows with this reason
   std::vector<std::string> notes_;
   std::size_t written_ = 0;
 };

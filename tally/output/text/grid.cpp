@@ -9,11 +9,11 @@
 namespace tally::report {
 namespace {
 
-// What columns keep where a line is too wide.
+// The least width of columns in lines that are too wide.
 constexpr std::size_t narrowest_name = 16, narrowest_text = 12;
 constexpr std::size_t gap = 2;  // between two columns
 
-// The byte after `count` characters.
+// The byte offset after `count` characters.
 std::size_t byte_of(std::string_view text, std::size_t count) {
   std::size_t at = 0;
   while (at < text.size() && count > 0) {
@@ -29,7 +29,7 @@ std::string padded(const std::string& cell, std::size_t width, Align align) {
   return align == Align::right ? padding + cell : cell + padding;
 }
 
-// A text in lines of a column; one word that is too long is shortened.
+// Wraps a cell into lines of a column; shortens a word that is too long.
 std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
   std::vector<std::string> lines = wrapped(cell, width);
   for (std::string& line : lines) line = shortened(line, width);
@@ -40,7 +40,7 @@ std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
 
 /// Columns that are printed next to each other, the name first.
 struct Grid::Layout {
-  std::vector<std::size_t> columns;  // their places in columns_
+  std::vector<std::size_t> columns;  // their indexes in columns_
   std::vector<std::size_t> widths;   // of each of these
   std::size_t narrowest_name = 0;    // of the first column
   std::size_t total() const {
@@ -96,7 +96,7 @@ std::vector<std::size_t> Grid::natural_widths() const {
       else
         width = std::max<std::size_t>(width, 1);
     }
-    // A heading alone keeps no column.
+    // A column with only a heading is omitted.
     if (width > 0) width = std::max(width, display_width(columns_[i].heading));
     widths.push_back(width);
   }
@@ -119,16 +119,16 @@ std::size_t Grid::width_of_names(std::size_t column, std::size_t most) const {
   for (const auto& row : rows_) all.insert(row[column]);
   std::size_t width = std::min(narrowest_name, most);
   for (; width < most; ++width) {
-    std::set<std::string> told_apart;
-    for (const std::string& one : all) told_apart.insert(shortened(one, width));
-    if (told_apart.size() == all.size()) break;
+    std::set<std::string> distinct;
+    for (const std::string& one : all) distinct.insert(shortened(one, width));
+    if (distinct.size() == all.size()) break;
   }
   return width;
 }
 
 std::string Grid::block(const Layout& layout, std::size_t terminal) const {
   Layout fitted = layout;
-  // The widest text gives way first. Numbers do not; where one alone is too wide for a terminal, so is its line.
+  // Narrows the widest text first, never numbers. If a number alone is wider than the terminal, so is its line.
   while (fitted.total() > terminal) {
     std::size_t widest = fitted.columns.size(), most = 0;
     for (std::size_t i = 0; i < fitted.columns.size(); ++i) {
@@ -177,7 +177,7 @@ std::string Grid::text(std::size_t terminal) const {
   if (terminal == 0 ||
       std::all_of(lines.begin(), lines.end(), [&](const std::string& one) { return display_width(one) <= terminal; }))
     return whole;
-  // All cells count here: a name that is longer than usual is shortened instead of pushing others.
+  // Includes long cells: a name longer than usual is shortened instead of pushing the other cells.
   std::vector<std::size_t> widths = natural_widths();
   for (std::size_t i = 0; i < widths.size(); ++i)
     for (const auto& row : rows_)

@@ -1,4 +1,4 @@
-// Columns of text that line up, and fit the terminal.
+// Text in aligned columns that fit the terminal.
 #pragma once
 
 #include <cstddef>
@@ -8,38 +8,38 @@
 
 namespace tally::report {
 
-/// Where the text of a column stands. Numbers are on the right: they are never shortened, and their lines never broken.
+/// The alignment of a column. Numbers are right-aligned: they are never shortened, and their lines are never broken.
 enum class Align { left, right };
 
-/// A column: its heading, and where its text stands. Cells of more than `usual` characters do not widen it; they push
-/// the cells behind them. 0: all cells widen it.
+/// A column. Cells of more than `usual` characters do not widen it; they push the cells after them. 0: every cell
+/// widens it.
 struct Column {
   std::string heading;
   Align align = Align::left;
   std::size_t usual = 0;
-  bool is_name = false;  ///< says what a row is of; without one the first column does
+  bool is_name = false;  ///< identifies the row; if no column does, it is the first one
 };
 
-/// Rows of cells, as wide as their widest; a column that is empty in every row is left out, with its heading. The line
-/// of headings is left out where none has a text.
+/// Rows of cells. Each column is as wide as its widest cell. Columns that are empty in every row are omitted with their
+/// headings, and so is the heading line if it has no text.
 class Grid {
  public:
   explicit Grid(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// One more row; missing cells are empty. Text from outside may stand in a cell: it is escaped.
+  /// Adds a row; missing cells are empty. A cell may contain text from outside tally: it is escaped.
   void add(std::vector<std::string> cells);
 
   /// All rows, one line each, indented by one space, without trailing spaces.
   ///
-  /// `terminal`: columns of the terminal that shows them; 0: they are not for one. Where a line would be wider, the
-  /// name comes first and is shortened in its middle, other texts continue in further lines of their column, and
-  /// columns that do not fit are in a further table below, with the names again.
+  /// `terminal`: columns of the terminal that shows them; 0: no terminal. If a line would be wider, the name moves to
+  /// the front and is shortened in its middle, other texts are wrapped within their columns, and columns that do not
+  /// fit are printed in another table below, with the names again.
   std::string text(std::size_t terminal = 0) const;
 
  private:
   struct Layout;
   std::string unlimited() const;
-  /// The least width, `most` at most, at which shortened names of a column are still different.
+  /// The least width, at most `most`, at which the shortened names of a column still differ.
   std::size_t width_of_names(std::size_t column, std::size_t most) const;
   std::string block(const Layout& layout, std::size_t terminal) const;
   std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
@@ -49,13 +49,13 @@ class Grid {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Columns of prose beside tables: `usual`, or those of a terminal that has fewer. 0: there is no terminal.
+/// The width of prose around tables: `usual`, or the columns of a narrower terminal. `terminal` 0: no terminal.
 std::size_t prose_width(std::size_t usual, std::size_t terminal);
 
-/// A line of prose, indented by one space; several where a terminal is too narrow for it.
+/// A line of prose, indented by one space; wrapped if the terminal is too narrow for it.
 std::string prose_line(const std::string& text, std::size_t terminal);
 
-/// `text` in at most `width` columns: what is too much is left out of its middle, where "…" stands.
+/// `text` in at most `width` columns, with "…" instead of its middle if it is longer.
 std::string shortened(const std::string& text, std::size_t width);
 
 }  // namespace tally::report

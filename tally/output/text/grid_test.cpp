@@ -24,7 +24,7 @@ std::size_t widest(const std::string& text) {
   return most;
 }
 
-// Each number in one piece, wherever it stands.
+// Every number is unbroken, wherever it is.
 void expect_numbers(const std::string& text) {
   for (const char* number : {"62.5 %", "37.5 %", "2,501,138,701", "1,500,683,220", "702,114,020", "1,204"})
     EXPECT_NE(text.find(number), std::string::npos) << number << " in\n" << text;

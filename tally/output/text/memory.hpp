@@ -1,4 +1,4 @@
-// The result of `tally memory`: for people, and for programs.
+// The result of `tally memory`: as text, CSV and JSON.
 #pragma once
 
 #include <span>
@@ -12,21 +12,21 @@ namespace tally::report {
 
 /// A format of results of `tally memory`.
 struct MemoryFormat : Format {
-  /// `terminal`: columns of the terminal that shows it; 0: none does.
+  /// `terminal`: columns of the terminal that shows it; 0: no terminal.
   std::string (*write)(const result::Memory& memory, std::size_t terminal);
-  std::string_view only_task = {};  ///< the one task whose results it can hold; empty: any
+  std::string_view only_task = {};  ///< the only task whose results it supports; empty: any
 };
 
-/// All of them, the default first.
+/// All formats, the default first.
 std::span<const MemoryFormat> memory_formats();
 
-/// Levels, translation buffers, controls and verdict; the points of a task that has no levels.
+/// Levels, TLBs, controls and verdict; the measured points for tasks without levels.
 std::string memory_table(const result::Memory& memory, std::size_t terminal = 0);
 
-/// One row for each point, RFC 4180 (docs/reference/memory-csv.md).
+/// One row per measured point, RFC 4180 (docs/reference/memory-csv.md).
 std::string memory_csv(const result::Memory& memory);
 
-/// Writes and cold reads of `chase-read`, a row for each region and block, with the columns of LENS's own: stamps are
+/// The writes and cold reads of `chase-read`, one row per region and block, in LENS's columns. Time stamps are
 /// nanoseconds, from the medians.
 std::string memory_lens_csv(const result::Memory& memory);
 

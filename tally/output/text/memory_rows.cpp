@@ -41,7 +41,7 @@ std::string reported_text(const MemoryLevel& level) {
   return level.reported_bytes ? size_text(static_cast<double>(*level.reported_bytes)) : "";
 }
 
-// "36.0 ns [34.0, 39.0]": the interval where it is wide enough to matter.
+// "36.0 ns [34.0, 39.0]": with the interval if it is wider than 2 %.
 std::string latency_text(const MemoryLevel& level) {
   if (level.ns <= 0) return "-";
   const int digits = level.ns < 10 ? 2 : level.ns < 100 ? 1 : 0;
@@ -52,12 +52,12 @@ std::string latency_text(const MemoryLevel& level) {
   return text;
 }
 
-// "12 x 64"; empty where it is not known.
+// "12 x 64"; empty if unknown.
 std::string geometry_text(const std::optional<std::int64_t>& ways, const std::optional<std::int64_t>& sets) {
   return ways && sets ? fmt::format("{} x {}", *ways, *sets) : "";
 }
 
-// "0.0012", "1.003": a count for each step; empty where there is none.
+// "0.0012", "1.003": a count per step; empty if there is none.
 std::string count_text(const std::optional<double>& count) {
   return decimals(count, count && *count != 0 && *count < 0.1 ? 4 : 3);
 }
@@ -160,7 +160,7 @@ MemoryRows point_rows(const Memory& memory) {
   add_count_columns(all.columns);
   all.columns.push_back({"flags"});
   for (const MemoryPoint& point : memory.points) {
-    const bool timed = point.batches + point.rejected > 0;  // else it is a count, of timings that nobody keeps
+    const bool timed = point.batches + point.rejected > 0;  // otherwise a count, whose timings are not stored
     Cells cells{point.task,
                 whole_size(point.region_bytes),
                 whole_size(point.block_bytes),

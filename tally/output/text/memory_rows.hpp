@@ -1,4 +1,4 @@
-// The rows of a result of `tally memory`, as its table and its page have them.
+// The rows of a result of `tally memory`, for its table and its page.
 #pragma once
 
 #include <cstddef>
@@ -9,31 +9,31 @@
 
 namespace tally::report {
 
-/// What a column is shown as.
+/// A column of the rows.
 struct MemoryColumn {
   std::string heading{};
-  bool number = false;     ///< stands at the right
-  bool page_only = false;  ///< the table says it elsewhere, or has no room for it
+  bool number = false;     ///< right-aligned
+  bool page_only = false;  ///< omitted from the table, which has it elsewhere or no room for it
 };
 
-/// Rows of as many cells as there are columns.
+/// Rows with one cell per column.
 struct MemoryRows {
   std::vector<MemoryColumn> columns;
   std::vector<std::vector<std::string>> rows;
 
-  /// As text in columns, and as a table of a page: columns that are empty in every row are left out of both.
-  /// `terminal`: as of Grid::text().
+  /// The rows as text in columns, and as an HTML table. Both omit columns that are empty in every row. `terminal`: see
+  /// Grid::text().
   std::string text(std::size_t terminal = 0) const;
   std::string html() const;
 };
 
-/// One row for each level and each translation buffer, with what a PMU counted there.
+/// One row per level and TLB, with the PMU's counts.
 MemoryRows level_rows(const result::Memory& memory);
 
-/// One row for each measured point, with what a PMU counted beside it.
+/// One row per measured point, with the PMU's counts.
 MemoryRows point_rows(const result::Memory& memory);
 
-/// One row for each ratio.
+/// One row per ratio.
 MemoryRows ratio_rows(const result::Memory& memory);
 
 }  // namespace tally::report

@@ -13,7 +13,7 @@ using result::Memory;
 
 constexpr std::size_t usual_width = 100;
 
-// Why of each level, below the table.
+// The reasons of each level, below the table.
 std::string reasons_text(const Memory& memory, std::size_t width) {
   std::string text;
   const auto add = [&](const std::string& name, const std::string& because) {
@@ -38,7 +38,7 @@ std::string controls_text(const Memory& memory, std::size_t terminal) {
 std::string memory_table(const Memory& memory, std::size_t terminal) {
   const std::size_t width = prose_width(usual_width, terminal);
   std::string text = "\n";
-  // The report's points are for programs, and for the eye as a curve.
+  // The points of the task levels are for programs, and for people as a curve.
   if (memory.task != "levels") text += point_rows(memory).text(terminal);
   if (const MemoryRows levels = level_rows(memory); !levels.rows.empty()) {
     if (text.size() > 1) text += "\n";

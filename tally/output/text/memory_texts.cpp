@@ -19,7 +19,7 @@ std::string verdict_text(const result::Memory& memory) {
       (timed ? fmt::format("{:.1f} % of the batches rejected, ", verdict.rejected_percent) : std::string()) +
       fmt::format("reference ring moved {:.1f} %", verdict.reference_moved_percent);
   if (verdict.contended) return fmt::format("contended: {}; {}", verdict.text, noise);
-  if (verdict.points == 0) return "noise: nothing is known of it";
+  if (verdict.points == 0) return "noise: unknown: no points were measured";
   return fmt::format("noise: {} of {} points flagged, {}", verdict.flagged, verdict.points, noise);
 }
 
@@ -33,7 +33,7 @@ std::string counters_text(const result::Memory& memory) {
   }
   std::string source;
   std::vector<std::string> counted;
-  std::vector<std::pair<std::string, std::vector<std::string>>> others;  // events by what is said of them
+  std::vector<std::pair<std::string, std::vector<std::string>>> others;  // reason, and the events that have it
   for (const result::MemoryCounter& one : memory.counters) {
     if (one.reason.empty()) {
       source = one.source;
@@ -41,13 +41,14 @@ std::string counters_text(const result::Memory& memory) {
     }
     const std::string& why = one.reason.empty() ? one.doubt : one.reason;
     if (why.empty()) continue;
-    const std::string said = (one.reason.empty() ? "partial: " : "none: ") + why;
+    const std::string reason = (one.reason.empty() ? "partial: " : "none: ") + why;
     const auto same =
-        std::find_if(others.begin(), others.end(), [&](const auto& other) { return other.first == said; });
-    (same == others.end() ? others.emplace_back(said, std::vector<std::string>()) : *same).second.push_back(one.event);
+        std::find_if(others.begin(), others.end(), [&](const auto& other) { return other.first == reason; });
+    (same == others.end() ? others.emplace_back(reason, std::vector<std::string>()) : *same)
+        .second.push_back(one.event);
   }
   std::string text = fmt::format("counters of {}, for each load or line: {}", source, join(counted, ", "));
-  for (const auto& [said, events] : others) text += fmt::format("; {}: {}", join(events, ", "), said);
+  for (const auto& [reason, events] : others) text += fmt::format("; {}: {}", join(events, ", "), reason);
   return text;
 }
 

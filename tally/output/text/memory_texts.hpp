@@ -1,4 +1,4 @@
-// What the table and the page of `tally memory` say in the same words.
+// Texts that the table and the page of `tally memory` share.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace tally::report {
 
-/// Whether the machine was quiet enough, and what was thrown away.
+/// Whether the machine was quiet enough, and how much was rejected.
 std::string verdict_text(const result::Memory& memory);
 
-/// What to do next about a contended run; empty where there is nothing to do.
+/// What to do next about a contended run; empty if there is nothing to do.
 std::string advice_text(const result::Memory& memory);
 
-/// What was counted beside the timings, by whom, and why something or all of it was not.
+/// What was counted during the timings and by which PMU, and why some or all events were not.
 std::string counters_text(const result::Memory& memory);
 
 }  // namespace tally::report

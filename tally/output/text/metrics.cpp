@@ -12,7 +12,7 @@
 namespace tally::report {
 namespace {
 
-// Trust and reason as a count has them, for the notes.
+// A count with the metric's trust and reason, for the notes.
 Count as_count(const result::Metric& metric) {
   Count count;
   count.trust = metric.ratio.trust;
@@ -25,7 +25,7 @@ bool repeated(const result::Stat& stat) {
   return std::any_of(stat.metrics.begin(), stat.metrics.end(), [](const auto& one) { return one.summary.has_value(); });
 }
 
-// A comparison with another event before any other metric.
+// Prefers a comparison with another event to any other metric.
 template <class Metric>
 const Metric* metric_next_to(const std::vector<Metric>& metrics, const EventName& event) {
   const Metric* found = nullptr;
@@ -68,7 +68,7 @@ std::string relation(const result::Metric& metric) { return relation_to(metric.p
 std::string metric_text(const std::optional<double>& value, const std::string& unit) {
   if (!value) return "-";
   if (unit == "share") return percent_text(*value * 100);
-  // What the name says already is not said again.
+  // Does not repeat a unit that is part of the metric's name.
   return number_text(*value) + (unit == "GHz" ? " " + unit : "");
 }
 

@@ -1,14 +1,14 @@
-// Sizes and times as data sheets write them.
+// Sizes and numbers in the style of data sheets.
 #pragma once
 
 #include <string>
 
 namespace tally::report {
 
-/// "48 K", "1.96 M": as short as sizes are written in data sheets.
+/// "48 K", "1.96 M": short, as in data sheets.
 std::string size_text(double bytes);
 
-/// A number with at most `digits` after the point, without zeros at its end.
+/// A number with at most `digits` decimals, without trailing zeros.
 std::string rounded(double number, int digits);
 
 }  // namespace tally::report

@@ -13,12 +13,12 @@ namespace tally::report {
 namespace {
 
 constexpr std::size_t most_columns = 4;
-// What a row shows of the many events of the default set.
+// The events that rows show first if there are many.
 constexpr std::string_view preferred[] = {"instructions", "branches", "loads", "stores"};
 
 using Counts = std::vector<result::EventCount>;
 
-// The counts of every process, and of every thread where asked, in the order of their blocks.
+// The counts of every process, and of every thread if requested, in the order of their rows.
 std::vector<const Counts*> blocks_of(const result::Stat& stat, const Style& style) {
   std::vector<const Counts*> blocks;
   for (const result::Run& run : stat.runs) {
@@ -31,7 +31,8 @@ std::vector<const Counts*> blocks_of(const result::Stat& stat, const Style& styl
   return blocks;
 }
 
-// Reasons for which an event is absent from every block alike: event → reason. They are said once, below all blocks.
+// The events that are absent from every row for the same reason: event → reason. They are reported once, below all
+// rows.
 std::map<std::string, std::string> absent_everywhere(const std::vector<const Counts*>& blocks) {
   std::map<std::string, std::string> absent;
   if (blocks.empty()) return absent;
@@ -59,7 +60,7 @@ std::string absent_text(const Counts& order, const std::map<std::string, std::st
   return text;
 }
 
-// The events whose counts the rows show: at most a few, so that a row fits its line.
+// The events whose counts the rows show: few enough to fit a line.
 std::vector<EventName> columns_of(const std::vector<const Counts*>& blocks,
                                   const std::map<std::string, std::string>& absent) {
   std::vector<EventName> events;
@@ -81,7 +82,7 @@ const result::EventCount* find(const Counts& counts, const EventName& event) {
   return found == counts.end() ? nullptr : &*found;
 }
 
-// Puts the rows together.
+// Collects the rows.
 class Rows {
  public:
   Rows(const result::Stat& stat, std::vector<EventName> events, Footnotes& notes)
@@ -149,7 +150,8 @@ std::string processes_block(const result::Stat& stat, const Style& style, Footno
   if (blocks.empty()) return {};
   const auto absent = absent_everywhere(blocks);
   const std::vector<EventName> events = columns_of(blocks, absent);
-  // A reason stands below, however few rows have it: columns after it would move out of the line.
+  // Reasons are printed below the table even if only one row has them: otherwise the columns after them would not
+  // align.
   for (const Counts* block : blocks) {
     for (const result::EventCount& one : *block) {
       for (int twice = 0; twice < 2; ++twice) notes.announce(one.count);
@@ -160,7 +162,7 @@ std::string processes_block(const result::Stat& stat, const Style& style, Footno
     for (const result::Process& process : stat.runs[i].processes) {
       const bool has_own_row = !has_only_threads(process);
       if (has_own_row) rows.add(i + 1, process);
-      // Of the only one there is nothing else to say than of the process.
+      // The counts of a single thread are those of its process.
       if (!style.per_thread || (has_own_row && process.threads.size() < 2)) continue;
       for (const result::Thread& thread : process.threads) rows.add(i + 1, process, thread);
     }

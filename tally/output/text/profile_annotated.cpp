@@ -13,9 +13,9 @@
 namespace tally::report {
 namespace {
 
-constexpr std::uint32_t context = 3;  // lines shown before and behind what ran
+constexpr std::uint32_t context = 3;  // lines shown before and after executed lines
 
-/// Counts of the lines of one file of source.
+/// The counts of the lines of one source file.
 using Lines = std::map<std::uint32_t, std::vector<std::int64_t>>;
 
 bool is_source(std::string_view path, std::string_view name) {
@@ -23,9 +23,9 @@ bool is_source(std::string_view path, std::string_view name) {
          (path.size() > name.size() && path.ends_with(name) && path[path.size() - name.size() - 1] == '/');
 }
 
-// Tabs as four columns: their real width is the editor's affair.
+// Expands tabs to four columns.
 std::string source_line(std::string_view line) {
-  constexpr std::size_t most = 400;  // of generated or minified sources a line may have megabytes
+  constexpr std::size_t most = 400;  // a line of a generated or minified source can have megabytes
   std::string text;
   for (const char c : line.substr(0, 4 * (most + 1))) text += c == '\t' ? std::string(4, ' ') : std::string(1, c);
   return shortened(ForeignText(text).in_line(), most, 0);
@@ -62,10 +62,10 @@ class Annotation {
 
   Result<std::string> text(const SourceReader& read) const {
     if (!found_)
-      return fail(Code::bad_usage, fmt::format("nothing that ran is called {}", printable(name_)),
-                  "a function as the table has it, or a file of source such as main.c; --top 0 shows all functions");
+      return fail(Code::bad_usage, fmt::format("no executed function or source file is called {}", printable(name_)),
+                  "use a function name from the table, or a source file such as main.c; --top 0 shows all functions");
     if (files_.empty())
-      return fail(Code::bad_usage, fmt::format("no lines are known of {}", printable(name_)),
+      return fail(Code::bad_usage, fmt::format("no line information for {}", printable(name_)),
                   "compile it with -g, or install its debug symbols");
     std::string text;
     for (const auto& [source, lines] : files_)
@@ -104,9 +104,9 @@ class Annotation {
       cells.push_back(line <= source.size() ? source[line - 1] : "");
       grid.add(std::move(cells));
     }
-    const std::string remark = !whole ? " (the file is not there: lines by their numbers)"
+    const std::string remark = !whole ? " (the file is missing: only line numbers are shown)"
                                : whole->is_newer
-                                   ? " (changed since the program was built: counts may stand at other lines)"
+                                   ? " (changed since the program was built: counts may be shown at wrong lines)"
                                    : "";
     return fmt::format("{}{}\n\n{}", printable(path), remark, grid.text());
   }
@@ -114,8 +114,8 @@ class Annotation {
   const result::Profile& profile_;
   std::string name_;
   bool found_ = false;
-  std::map<std::uint32_t, Lines> files_;            // by the number of the file of source
-  std::map<std::uint32_t, std::uint32_t> objects_;  // of each, one that was made of it
+  std::map<std::uint32_t, Lines> files_;            // by the index of the source file
+  std::map<std::uint32_t, std::uint32_t> objects_;  // an object that each source file is part of
 };
 
 }  // namespace

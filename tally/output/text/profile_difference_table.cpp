@@ -1,4 +1,4 @@
-// A difference of two profiles for people and for scripts.
+// Formats the difference of two profiles as a table and as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,20 +26,20 @@ const std::vector<Change>& changes_by(const ProfileDifference& difference, Profi
   return by == ProfileBy::line ? difference.lines : by == ProfileBy::object ? difference.objects : difference.functions;
 }
 
-/// The side that has it: after, where both have.
-struct Seen {
+/// The side that contains the row: after, if both do.
+struct RowSide {
   const result::Profile& profile;
   const ChangeSide& side;
   const result::ProfileFunction& function() const { return profile.functions[side.function]; }
 };
-Seen seen(const ProfileDifference& difference, const Change& change) {
+RowSide side_of(const ProfileDifference& difference, const Change& change) {
   if (change.after.is_there) return {*difference.after, change.after};
   return {*difference.before, change.before};
 }
 
-/// "sort.c:12", with the line that it had before where that is another.
-std::string place(const ProfileDifference& difference, const Change& change) {
-  const Seen one = seen(difference, change);
+/// "sort.c:12", with the previous line if it differs.
+std::string location_text(const ProfileDifference& difference, const Change& change) {
+  const RowSide one = side_of(difference, change);
   std::string text = place_of(one.profile, one.side.source, one.side.line);
   if (change.before.is_there && change.after.is_there && change.before.line != change.after.line &&
       change.before.line != 0)
@@ -49,13 +49,14 @@ std::string place(const ProfileDifference& difference, const Change& change) {
 
 std::vector<std::string> name_cells(const ProfileDifference& difference, const Change& change,
                                     const std::vector<std::string>& names, const ProfileStyle& style) {
-  const Seen one = seen(difference, change);
+  const RowSide one = side_of(difference, change);
   const std::string object = file_name(one.profile.objects[one.function().object].name);
   const std::string& name = names[change.of];
   switch (style.by) {
-    case ProfileBy::line: return {one.side.line == 0 ? "no line known" : place(difference, change), name, object};
+    case ProfileBy::line:
+      return {one.side.line == 0 ? "unknown line" : location_text(difference, change), name, object};
     case ProfileBy::object: return {one.profile.objects[one.function().object].name};
-    default: return {name, object, place(difference, change)};
+    default: return {name, object, location_text(difference, change)};
   }
 }
 
@@ -110,7 +111,7 @@ class Table {
     add_row(grid, total, {"total"});
     return fmt::format(" before: {}\n after:  {}\n {}{}\n\n{}\n{}", shell_words(difference_.before->stat.command),
                        shell_words(difference_.after->stat.command), difference_.events.front(),
-                       difference_.events.size() > 1 ? ", and what changed of the others" : "",
+                       difference_.events.size() > 1 ? ", and the changes of the other events" : "",
                        grid.text(style_.terminal), remarks());
   }
 
@@ -133,7 +134,7 @@ class Table {
   }
 
   bool has_interval(const Change& change) const {
-    // Of the whole no share is estimated; what is as before needs none.
+    // The total needs no estimate of its share; an unchanged row needs no interval.
     return difference_.is_estimated(0) && change.by(0) != 0 && change.before.counts[0] + change.after.counts[0] != 0 &&
            (change.before.counts[0] != count(*difference_.before, difference_.in_before[0]) ||
             change.after.counts[0] != count(*difference_.after, difference_.in_after[0]));
@@ -153,7 +154,7 @@ class Table {
     const auto shown = [](const ChangeSide& side) { return side.is_there ? thousands(side.counts[0]) : ""; };
     std::vector<std::string> cells{signed_thousands(change.by(0)),
                                    !change.before.is_there  ? "new"
-                                   : !change.after.is_there ? "gone"
+                                   : !change.after.is_there ? "removed"
                                                             : percent(change.before.counts[0], change.after.counts[0]),
                                    interval(change),
                                    is_noise(change) ? "may be noise" : "",
@@ -186,9 +187,8 @@ class Table {
     if (!text.empty()) text = " " + text + "\n";
     if (difference_.is_estimated(0))
       text +=
-          " intervals: of 100 comparisons of a program with itself one has a row without 0 in it, as far as what "
-          "differs "
-          "from run to run can be told from the other rows; where one has 0 in it, the change may be noise\n";
+          " intervals: if a program is compared with itself, one of 100 comparisons has a row whose interval does not "
+          "contain 0, as far as the other rows show how much runs differ; if it contains 0, the change may be noise\n";
     for (const auto& [events, where] :
          {std::pair{&difference_.only_before, "before"}, {&difference_.only_after, "after"}})
       if (!events->empty()) text += fmt::format(" {}: counted {} only, not compared\n", join(*events, ", "), where);
@@ -263,7 +263,7 @@ std::string difference_json(const ProfileDifference& difference, const ProfileSt
   for (const Change& line : difference.lines) lines[line.of].push_back(&line);
   for (std::size_t f = 0; f < difference.functions.size(); ++f) {
     const Change& change = difference.functions[f];
-    const Seen one = seen(difference, change);
+    const RowSide one = side_of(difference, change);
     Json made{{"name", one.function().name}, {"object", one.profile.objects[one.function().object].name}};
     made.update(change_json(difference, change));
     const bool reports_entries = !difference.before->is_sampled() && !difference.after->is_sampled();

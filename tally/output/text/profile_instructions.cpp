@@ -9,7 +9,7 @@
 namespace tally::report {
 namespace {
 
-/// What an instruction counted, by all threads.
+/// The counts of an instruction, over all threads.
 struct Counted {
   std::vector<std::int64_t> counts;
   std::int64_t taken = 0;
@@ -24,7 +24,7 @@ std::string function_text(const result::Profile& profile, const result::ProfileF
   for (const char* heading : {"taken", "address"}) columns.push_back({heading, Align::right});
   for (const char* heading : {"instruction", "line"}) columns.push_back({heading});
   Grid grid(std::move(columns));
-  std::string last_place;
+  std::string last_location;
   for (const auto& [address, text] : texts) {
     std::vector<std::string> cells;
     const auto found = counted.find(address);
@@ -33,9 +33,10 @@ std::string function_text(const result::Profile& profile, const result::ProfileF
     cells.push_back(found == counted.end() || found->second.taken == 0 ? "" : thousands(found->second.taken));
     cells.push_back(fmt::format("{:x}", address));
     cells.push_back(text);
-    const std::string place = found == counted.end() ? "" : place_of(profile, found->second.source, found->second.line);
-    cells.push_back(place == last_place ? "" : place);
-    if (found != counted.end()) last_place = place;
+    const std::string location =
+        found == counted.end() ? "" : place_of(profile, found->second.source, found->second.line);
+    cells.push_back(location == last_location ? "" : location);
+    if (found != counted.end()) last_location = location;
     grid.add(std::move(cells));
   }
   return fmt::format("{} ({})\n\n{}", printable(function.name), printable(profile.objects[function.object].name),
@@ -58,18 +59,18 @@ Result<std::string> annotated_instructions(const result::Profile& profile, std::
     one.line = row.line;
   }
   if (functions.empty())
-    return fail(Code::bad_usage, fmt::format("no function that ran is called {}", printable(std::string(name))),
-                "a function as the table has it; --top 0 shows all");
+    return fail(Code::bad_usage, fmt::format("no executed function is called {}", printable(std::string(name))),
+                "use a function name from the table; --top 0 shows all functions");
   std::string text;
   for (const auto& [number, counted] : functions) {
     const result::ProfileFunction& function = profile.functions[number];
     constexpr std::uint64_t longest = 15;
-    // Samples may have met few of its instructions; a section is no function.
+    // Samples may have hit few of its instructions, so show it from its beginning; a section is not a function.
     const bool from_beginning = profile.is_sampled() && !function.name.starts_with('[');
     const std::uint64_t begin = from_beginning ? function.address : counted.begin()->first;
     const auto texts = read(profile.objects[function.object], begin, counted.rbegin()->first + longest);
     if (!texts) return fail(texts.error());
-    // What begins behind the last one is of the next function, or did not run.
+    // Later instructions belong to the next function, or were not executed.
     std::map<std::uint64_t, std::string> shown(texts->begin(), texts->upper_bound(counted.rbegin()->first));
     text += (text.empty() ? "" : "\n") + function_text(profile, function, counted, shown);
   }

@@ -29,7 +29,7 @@ std::vector<std::size_t> counted(const result::Profile& profile) {
   return events;
 }
 
-/// What a row is called, in as many cells as its kind has.
+/// The name of a row, in the cells of its kind.
 std::vector<std::string> names(const result::Profile& profile, const ProfileSum& sum,
                                const std::vector<std::string>& functions, const std::vector<std::string>& objects,
                                const ProfileStyle& style) {
@@ -38,11 +38,11 @@ std::vector<std::string> names(const result::Profile& profile, const ProfileSum&
   const result::CodeOwner& owner = profile.owners[sum.owner];
   switch (style.by) {
     case ProfileBy::function:
-      // A section is no function: nobody enters it at its beginning; nor an inlined one.
+      // Sections and inlined functions have no entry count.
       return {function.name.starts_with('[') || function.entered == 0 ? "" : thousands(function.entered),
               functions[sum.function], object, place_of(profile, function.source, function.line)};
     case ProfileBy::line:
-      return {sum.line != 0 ? place_of(profile, sum.source, sum.line) : "no line known", functions[sum.function],
+      return {sum.line != 0 ? place_of(profile, sum.source, sum.line) : "unknown line", functions[sum.function],
               object};
     case ProfileBy::object: return {object};
     case ProfileBy::process: return {owner.command, std::to_string(owner.pid)};
@@ -70,7 +70,7 @@ std::vector<Column> name_columns(ProfileBy by) {
   return {};
 }
 
-/// The numbers of a row, in front of its name. Of samples the first event has its interval.
+/// The numbers of a row, before its name. For samples, the first event has an interval.
 class Numbers {
  public:
   Numbers(const result::Profile& profile, std::vector<std::size_t> events, bool with_calls)
@@ -89,7 +89,7 @@ class Numbers {
     return made;
   }
 
-  /// `inclusive`: of the first event; nothing where it is not known. `samples`: none where nothing was sampled.
+  /// `inclusive`: for the first event; nothing if unknown. `samples`: empty if nothing was sampled.
   std::vector<std::string> cells(const std::vector<std::int64_t>& counts, std::optional<std::int64_t> inclusive,
                                  const std::vector<std::int64_t>& samples) const {
     const std::size_t first = events_.front();
@@ -110,7 +110,7 @@ class Numbers {
   bool with_calls_;
 };
 
-/// What is in the totals and in no row of the table, by name.
+/// Adds a row for counts that are in the totals and in no other row.
 void add_rest(const Numbers& numbers, Grid& grid, const std::vector<std::int64_t>& counts,
               const std::vector<std::int64_t>& samples, const std::string& what, bool shown_by_entered) {
   if (std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n == 0; })) return;
@@ -120,20 +120,21 @@ void add_rest(const Numbers& numbers, Grid& grid, const std::vector<std::int64_t
   grid.add(std::move(cells));
 }
 
-/// How far the counts can be trusted: once where all are alike.
+/// The trust of the counts: one line if all are equal.
 std::string trust_lines(const result::Stat& stat) {
-  const auto said = [](const result::Event& event) {
+  const auto trust_text = [](const result::Event& event) {
     const Count& count = event.total.count;
     const std::string trust = count.trust == Trust::modelled && !count.model.empty() ? "model " + count.model
                                                                                      : std::string(name(count.trust));
     return fmt::format("{}{}{}", trust, count.reason.empty() ? "" : ": ", count.reason);
   };
-  const std::string first = said(stat.events.front());
-  if (std::all_of(stat.events.begin(), stat.events.end(), [&](const auto& event) { return said(event) == first; }))
+  const std::string first = trust_text(stat.events.front());
+  if (std::all_of(stat.events.begin(), stat.events.end(),
+                  [&](const auto& event) { return trust_text(event) == first; }))
     return fmt::format(" trust: {}\n", first);
   std::string text;
   for (const result::Event& event : stat.events)
-    text += fmt::format(" trust of {}: {}\n", event.total.name.text(), said(event));
+    text += fmt::format(" trust of {}: {}\n", event.total.name.text(), trust_text(event));
   return text;
 }
 
@@ -165,7 +166,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   for (std::size_t i = 0; i < shown; ++i) {
     std::optional<std::int64_t> all;
     if (with_calls) all = inclusive[sums[i].function * profile.event_count() + events.front()];
-    // Of what was reached by jumps nobody saw the calls.
+    // The calls of a function that was reached by jumps are unknown.
     if (all && *all < sums[i].counts[events.front()]) {
       all.reset();
       any_unseen = true;
@@ -211,10 +212,10 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
     text += " with callees: empty if jumps (tail calls) also reach the function, or if its thread started in it\n";
   if (profile.calls_cut)
     text +=
-        " too many different call stacks: some calls are counted for their callers or for an outer call of the same "
+        " too many different call stacks: some calls are attributed to their callers or to an outer call of the same "
         "function, and counts with callees may be too small\n";
   if (profile.calls_too_deep)
-    text += " calls were too deep: calls nested deeper than 262,143 are counted for their callers\n";
+    text += " calls were too deep: calls nested deeper than 262,143 are attributed to their callers\n";
   if (profile.stat.incomplete) text += " incomplete: interrupted before all counts and names were collected\n";
   if (profile.stat.signal) text += fmt::format(" the program was killed by signal {}\n", *profile.stat.signal);
   for (const std::string& line : nameless_lines(profile)) text += fmt::format(" {}\n", line);

@@ -23,7 +23,7 @@ std::string remark(Trust trust, const std::string& model, const std::string& rea
   return reason.empty() ? word : fmt::format("{}: {}", word, printable(reason));
 }
 
-// Those that were asked for; the others stand beside events.
+// The requested metrics; the others are shown in the rows of events.
 std::string asked_metrics(const RegionCounts& counts, std::size_t terminal) {
   Grid grid({{"metric"}, {"value", Align::right}, {"formula"}, {"trust"}});
   bool any = false;
@@ -39,7 +39,7 @@ std::string asked_metrics(const RegionCounts& counts, std::size_t terminal) {
 constexpr std::size_t most_rows = 20;
 constexpr std::size_t widest_bar = 40;
 
-// No more rows than a screen shows: neighbours together, by powers of two, where there are.
+// Limits the buckets to the rows of a screen: merges neighbours by powers of two if there are more.
 std::vector<RegionBucket> shown(const std::vector<RegionBucket>& all) {
   if (all.size() <= most_rows) return all;
   std::vector<RegionBucket> rows;
@@ -74,7 +74,7 @@ std::string histogram_text(const RegionEvent& event, std::size_t terminal) {
   return grid.text(terminal);
 }
 
-// A region, or one thread's part of it.
+// Collects the rows of a region, or of one thread's part of it.
 class Rows {
  public:
   Rows(std::string run, std::string pid, std::string command, std::string region)
@@ -121,7 +121,8 @@ class Rows {
 }  // namespace
 
 std::string trust_text(const RegionEvent& event) {
-  if (event.too_small) return fmt::format("too small to trust: overhead is {:.3g} % of it", event.overhead_percent);
+  if (event.too_small)
+    return fmt::format("too small to trust: overhead is {:.3g} % of the count", event.overhead_percent);
   return remark(event.total.trust, event.total.model, event.total.reason);
 }
 
@@ -134,7 +135,7 @@ std::string per_entry_text(const RegionEvent& event, std::uint64_t entries) {
 
 std::string entries_text(const RegionResult& region) {
   std::string text = plural(static_cast<std::int64_t>(region.all.entries), "entry", "entries");
-  if (region.all.recursive > 0) text += fmt::format(", {} more within themselves", region.all.recursive);
+  if (region.all.recursive > 0) text += fmt::format(", {} recursive", region.all.recursive);
   if (region.all.dropped > 0) text += fmt::format(", {} dropped", region.all.dropped);
   if (region.all.open > 0) text += fmt::format(", {} not ended", region.all.open);
   if (region.threads.size() > 1) text += fmt::format(", {} threads", region.threads.size());
@@ -161,7 +162,8 @@ std::string region_text(const RegionResult& region, std::size_t terminal) {
 
 std::string regions_table(const result::ProgramRegions& program, std::size_t terminal) {
   std::string text = fmt::format("regions of process {} ({})\n", program.pid, printable(shell_words(program.command)));
-  if (program.regions.empty()) text += (program.reason.empty() ? "none was entered" : printable(program.reason)) + "\n";
+  if (program.regions.empty())
+    text += (program.reason.empty() ? "no region was entered" : printable(program.reason)) + "\n";
   for (const RegionResult& region : program.regions) text += "\n" + region_text(region, terminal);
   return text;
 }
@@ -169,7 +171,7 @@ std::string regions_table(const result::ProgramRegions& program, std::size_t ter
 std::vector<std::vector<std::string>> region_rows(const result::ProgramRegions& program, int run) {
   std::vector<std::vector<std::string>> all;
   const std::string path = program.command.empty() ? "" : program.command.front();
-  const std::string program_name = path.substr(path.rfind('/') + 1);  // as in rows of processes
+  const std::string program_name = path.substr(path.rfind('/') + 1);  // as in the rows of processes
   for (const RegionResult& region : program.regions) {
     Rows rows(std::to_string(run), std::to_string(program.pid), program_name, region.name);
     rows.add(region.all, "");

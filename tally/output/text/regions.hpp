@@ -1,4 +1,4 @@
-// Regions of a program's own code: results in, text out.
+// Formats the counts of regions of a program.
 #pragma once
 
 #include <span>
@@ -10,28 +10,28 @@
 
 namespace tally::report {
 
-/// A format of regions of one process.
+/// A format of the regions of one process.
 struct RegionsFormat : Format {
   std::string (*write)(const result::ProgramRegions& program);
 };
 
-/// All of them, the table first.
+/// All formats, the table first.
 std::span<const RegionsFormat> regions_formats();
 
-/// "exact", "model …", or why it is not to be trusted: of the event's total.
+/// The trust of an event's total: "exact", "model …", or why it is not reliable.
 std::string trust_text(const RegionEvent& event);
 
-/// "213.00": of an entry on average; "-" where there is none.
+/// The average per entry: "213.00"; "-" without entries or a count.
 std::string per_entry_text(const RegionEvent& event, std::uint64_t entries);
 
-/// "1,000 entries, 2 dropped": how often it was entered, and what is in no count.
+/// "1,000 entries, 2 dropped": the number of entries, and of those that are in no count.
 std::string entries_text(const RegionResult& region);
 
-/// One region for people: what it is called, how often it was entered, a line for each event.
-/// `terminal`: columns of the terminal that shows it; 0: none does.
+/// One region as text: its name, its entries, and one line per event. `terminal`: columns of the terminal that shows
+/// it; 0: no terminal.
 std::string region_text(const RegionResult& region, std::size_t terminal = 0);
 
-/// The regions of a process for people.
+/// The regions of a process as text.
 std::string regions_table(const result::ProgramRegions& program, std::size_t terminal = 0);
 
 /// One JSON object, documented in docs/reference/regions-json.md.
@@ -40,7 +40,7 @@ std::string regions_json(const result::ProgramRegions& program);
 /// Rows under the header of `tally stat`'s CSV, documented in docs/reference/stat-csv.md.
 std::string regions_csv(const result::ProgramRegions& program);
 
-/// The fields of those rows.
+/// The fields of these rows.
 std::vector<std::vector<std::string>> region_rows(const result::ProgramRegions& program, int run);
 
 }  // namespace tally::report

@@ -13,14 +13,14 @@
 namespace tally::report {
 namespace {
 
-// A whole number is shown as one: what was counted exactly should look so.
+// Prints whole numbers without decimals, so that exact counts look exact.
 std::string each_text(const std::optional<double>& value) {
   if (!value) return "-";
   if (*value == std::floor(*value)) return thousands(static_cast<std::int64_t>(*value));
   return fmt::format("{:.4f}", *value);
 }
 
-// In one line, not too long.
+// The code on one line, shortened.
 std::string code_text(const std::string& code) {
   constexpr std::size_t most = 90;
   std::vector<std::string> statements;
@@ -50,7 +50,7 @@ Json chain_json(const result::ChainCycles& one) {
 }  // namespace
 
 std::string snippet_table(const result::Snippet& snippet, std::size_t terminal) {
-  std::string text = "\n" + prose_line("of one copy of: " + code_text(snippet.code), terminal) + "\n";
+  std::string text = "\n" + prose_line("counts of one copy of: " + code_text(snippet.code), terminal) + "\n";
   Grid grid({{"event"}, {"each", Align::right}, {"least", Align::right}, {"most", Align::right}, {"trust"}});
   for (const result::PerCopy& one : snippet.events) {
     grid.add({one.name.text(), each_text(one.each.value), one.low ? each_text(one.low) : "",
@@ -67,10 +67,10 @@ std::string snippet_table(const result::Snippet& snippet, std::size_t terminal) 
   if (!snippet.notices.empty()) text += "\n";
   for (const std::string& notice : snippet.notices) text += hanging(" note: ", notice, prose_width(110, terminal));
   std::string last = fmt::format(
-      "{} copies less {}, {} rounds less {}", thousands(static_cast<std::int64_t>(2 * snippet.unroll)),
+      "{} minus {} copies, {} minus {} rounds", thousands(static_cast<std::int64_t>(2 * snippet.unroll)),
       thousands(static_cast<std::int64_t>(snippet.unroll)), thousands(static_cast<std::int64_t>(2 * snippet.rounds)),
       thousands(static_cast<std::int64_t>(snippet.rounds)));
-  if (snippet.repeats > 1) last += fmt::format(", the middle of {} times", snippet.repeats);
+  if (snippet.repeats > 1) last += fmt::format(", median of {} repetitions", snippet.repeats);
   last += fmt::format(" · {} programs executed · {}", snippet.executions, snippet.backend);
   return text + "\n" + prose_line(last, terminal);
 }

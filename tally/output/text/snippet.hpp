@@ -1,4 +1,4 @@
-// The answer of `tally stat --asm`: for people, and for programs.
+// The result of `tally stat --asm`: as text, JSON and CSV.
 #pragma once
 
 #include <span>
@@ -9,15 +9,15 @@
 
 namespace tally::report {
 
-/// A format of answers of `tally stat --asm`. `terminal`: columns of the terminal that shows it; 0: none does.
+/// A format of results of `tally stat --asm`. `terminal`: columns of the terminal that shows it; 0: no terminal.
 struct SnippetFormat : Format {
   std::string (*write)(const result::Snippet& snippet, std::size_t terminal);
 };
 
-/// All of them, the default first.
+/// All formats, the default first.
 std::span<const SnippetFormat> snippet_formats();
 
-/// A row for each event, and for each chain.
+/// One row per event and per chain.
 std::string snippet_table(const result::Snippet& snippet, std::size_t terminal = 0);
 
 /// One JSON object, tally-asm/2 (docs/guides/instructions.md).

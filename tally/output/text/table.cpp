@@ -23,7 +23,7 @@ std::string number(const std::optional<std::int64_t>& value, Unit unit) {
 std::string median_text(const result::Event& row) {
   const std::optional<double>& median = row.summary->median;
   std::string text = number(row.total.count.value, row.total.unit);
-  // The count is the median rounded down; the other half is shown, so that the table says what the file says.
+  // The count is the median rounded down. Shows the half, so that table and file agree.
   const bool is_half = median && *median != static_cast<double>(static_cast<std::int64_t>(*median));
   return is_half && row.total.unit == Unit::events ? text + ".5" : text;
 }
@@ -64,9 +64,9 @@ std::string events_repeated(const result::Stat& stat, Footnotes& notes, std::siz
   return grid.text(terminal);
 }
 
-// What page faults and interrupts added, where they add anything.
+// The corrections for page faults and interrupts, if there are any.
 std::string corrections_block(const result::Stat& stat, std::size_t terminal) {
-  Grid grid({{"corrected"}, {"count", Align::right}, {"taken off"}});
+  Grid grid({{"corrected"}, {"count", Align::right}, {"subtracted"}});
   bool any = false;
   for (const result::Event& row : stat.events) {
     const auto& correction = row.total.count.correction;
@@ -76,7 +76,7 @@ std::string corrections_block(const result::Stat& stat, std::size_t terminal) {
     const std::string what =
         correction->interrupts
             ? fmt::format("{} and {}", faults, plural(*correction->interrupts, "interrupt", "interrupts"))
-            : faults + "; interrupts are still in it";
+            : faults + "; interrupts are still included";
     grid.add({row.total.name.text(), thousands(correction->corrected),
               fmt::format("{} for each of {}", correction->each, what)});
   }
@@ -97,7 +97,7 @@ std::string runs_line(const result::Stat& stat) {
   return {};
 }
 
-// "3 processes, 5 threads" of a run; empty where the backend cannot tell them apart.
+// "3 processes, 5 threads" of a run; empty if the backend cannot distinguish them.
 std::string population(const result::Run& run) {
   if (!run.process_count || !run.thread_count) return {};
   return fmt::format("{}, {}", plural(*run.process_count, "process", "processes"),
@@ -107,20 +107,20 @@ std::string population(const result::Run& run) {
 std::string footer(const result::Stat& stat) {
   std::vector<std::string> parts;
   const bool any_user = std::any_of(stat.events.begin(), stat.events.end(), [](const result::Event& row) {
-    // page-faults:u, by the kernel's counter, says so in its own row: the others beside it are of the kernel, too.
+    // The row of page-faults:u names the kernel's counter as its source; the other software events include the kernel.
     return row.total.count.value && row.total.name.mode == Mode::user && row.total.count.source != Source::kernel;
   });
   const bool any_kernel = std::any_of(stat.events.begin(), stat.events.end(), [](const result::Event& row) {
     return row.total.count.value && (row.total.name.mode == Mode::kernel || row.total.name.mode == Mode::both);
   });
   if (any_user && !any_kernel) parts.emplace_back("user mode only");
-  if (stat.backend == "hpctool") return " a file of HPCTool's form, a run for each of its rows\n";
+  if (stat.backend == "hpctool") return " an HPCTool file; each row is one run\n";
   std::string people = stat.runs.empty() ? "" : population(stat.runs.back());
   parts.push_back(!stat.target.empty() ? stat.target
                   : people.empty()     ? "the program and its descendants"
                                        : std::move(people));
   if (!stat.passes.empty()) parts.push_back(fmt::format("{} executions, one for each pass", stat.passes.size()));
-  if (stat.processor) parts.push_back(fmt::format("started on processor {} alone", *stat.processor));
+  if (stat.processor) parts.push_back(fmt::format("pinned to CPU {}", *stat.processor));
   const bool by_pmu = stat.backend == "perf" && (any_user || any_kernel);
   parts.emplace_back(stat.backend == "engine" ? "engine"
                      : by_pmu                 ? "PMU"
@@ -129,7 +129,7 @@ std::string footer(const result::Stat& stat) {
   return fmt::format(" {}\n", join(parts, " · "));
 }
 
-// Parts of the machine, a row for each of their events.
+// The counts of parts of the machine, one row per event.
 std::string parts_block(const result::Stat& stat, std::size_t terminal) {
   Grid grid({{"part"}, {"cpus"}, {"event"}, {"count", Align::right}, {"trust"}});
   Footnotes notes;
@@ -154,7 +154,7 @@ std::string parts_block(const result::Stat& stat, std::size_t terminal) {
   return "\n" + grid.text(terminal) + (below.empty() ? "" : "\n" + below);
 }
 
-// Those of the last run: the files hold all.
+// The regions of the last run; files contain those of all runs.
 std::string regions_block(const result::Stat& stat, std::size_t terminal) {
   if (stat.runs.empty() || stat.runs.back().regions.empty()) return {};
   std::string text = stat.runs.size() > 1 ? "\nof the last run\n" : "";
@@ -194,7 +194,7 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   for (const std::string& notice : stat.notices) text += fmt::format(" note: {}\n", printable(notice));
   text += parts_block(stat, style.terminal);
   if (style.per_process || style.per_thread) text += processes_block(stat, style, notes);
-  // A result may come from a file that anybody wrote.
+  // The result may come from an untrusted file.
   return ForeignText(text + regions_block(stat, style.terminal) + "\n").in_lines();
 }
 

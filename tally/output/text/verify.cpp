@@ -19,7 +19,7 @@ using result::Verdict;
 
 constexpr std::size_t usual_width = 110;
 
-std::string who(const result::Verify& verify) {
+std::string counter_text(const result::Verify& verify) {
   if (verify.backend == "engine") return "the engine";
   if (verify.backend == "perf") {
     return verify.environment.pmus.empty() ? "this PMU" : "the PMU " + verify.environment.pmus.front();
@@ -27,7 +27,7 @@ std::string who(const result::Verify& verify) {
   return verify.backend == "none" ? "the kernel, without a PMU," : "the backend " + verify.backend;
 }
 
-// All checks of one goal in one row: the worst verdict, and how many there were.
+// All checks of one goal in one row: the worst verdict, and the number of checks.
 struct Row {
   std::string goal, what;
   std::map<Verdict, int> verdicts;
@@ -43,14 +43,14 @@ std::vector<Row> rows(const result::Verify& verify) {
     if (row == rows.end()) row = rows.insert(rows.end(), Row{check.goal, check.what, {}, 0, {}});
     ++row->verdicts[check.verdict];
     row->runs += check.runs;
-    const bool said =
+    const bool is_listed =
         std::find(row->inconclusive.begin(), row->inconclusive.end(), check.why) != row->inconclusive.end();
-    if (check.verdict == Verdict::inconclusive && !said) row->inconclusive.push_back(check.why);
+    if (check.verdict == Verdict::inconclusive && !is_listed) row->inconclusive.push_back(check.why);
   }
   return rows;
 }
 
-// "pass", "3 of 12 fail", "pass; 2 inconclusive".
+// "pass", "FAIL, 3 of 12", "pass, 2 inconclusive".
 std::string verdict_text(const Row& row) {
   int all = 0;
   for (const auto& [verdict, count] : row.verdicts) all += count;
@@ -93,7 +93,7 @@ std::string reasons(const std::vector<Row>& rows, std::size_t width) {
   return text.empty() ? "" : "\n Inconclusive\n" + text;
 }
 
-// Why an event has its grade.
+// The reason for an event's grade.
 std::string why_text(const result::GradedEvent& one) {
   std::string why = one.why;
   if (!one.published.empty()) why += "; " + one.published;
@@ -101,7 +101,7 @@ std::string why_text(const result::GradedEvent& one) {
   return why;
 }
 
-// `column`: of the reasons; 0: each is one cell, which the grid breaks into lines.
+// `column`: width of the reasons; 0: each is one cell, which the grid wraps.
 Grid grades_grid(const result::Verify& verify, std::size_t column) {
   Grid grid({{"event"}, {"grade"}, {"why"}});
   for (const result::GradedEvent& one : verify.events) {
@@ -151,7 +151,7 @@ Json compared_json(const result::Compared& one) {
           {"why", text_or_null(one.why)}};
 }
 
-std::string way(const std::string& backend) {
+std::string method_text(const std::string& backend) {
   if (backend == "engine") return "the engine";
   if (backend == "perf") return "the PMU";
   return backend == "stepper" ? "the single-stepper" : backend;
@@ -162,23 +162,23 @@ std::string program_answer(const result::Verify& verify) {
                                     [](const auto& one) { return one.verdict == Verdict::fail; });
   const auto judged = std::count_if(verify.compared.begin(), verify.compared.end(),
                                     [](const auto& one) { return one.verdict != Verdict::inconclusive; });
-  std::string text =
-      fmt::format("{}: {} and {} ", printable(shell_words(verify.command)), way(verify.backend), way(verify.other));
+  std::string text = fmt::format("{}: {} and {} ", printable(shell_words(verify.command)), method_text(verify.backend),
+                                 method_text(verify.other));
   text += judged == 0 ? "could not be compared."
           : failed    ? fmt::format("differ in {} of {}.", failed, plural(judged, "event", "events"))
                       : fmt::format("agree in {}.", plural(judged, "event", "events"));
-  if (verify.incomplete) text += " It was interrupted: this is what was known by then.";
+  if (verify.incomplete) text += " The run was interrupted; the result is incomplete.";
   return text;
 }
 
-// "" where nothing is added, for a column that is left out where it is empty.
+// Empty for 0, so that a column of zeros is omitted.
 std::string added(std::int64_t number) { return number == 0 ? "" : thousands(number); }
 
 std::string compared_text(const result::Verify& verify, std::size_t terminal) {
   Grid grid({{"event"},
-             {way(verify.backend), Align::right},
+             {method_text(verify.backend), Align::right},
              {"spread", Align::right},
-             {way(verify.other), Align::right},
+             {method_text(verify.other), Align::right},
              {"by faults", Align::right},
              {"by interrupts", Align::right},
              {"left", Align::right},
@@ -240,18 +240,20 @@ std::string verify_answer(const result::Verify& verify) {
   std::string text;
   switch (verdict(verify)) {
     case Verdict::pass:
-      text = fmt::format("The counts of {} can be trusted as graded: none of {} checks failed{}.", who(verify),
+      text = fmt::format("The counts of {} can be trusted as graded: none of {} checks failed{}.", counter_text(verify),
                          verify.checks.size(), open ? fmt::format(", {} inconclusive", open) : "");
       break;
     case Verdict::fail:
-      text = fmt::format("Some counts of {} cannot be trusted: {} of {} checks failed.", who(verify), failed,
+      text = fmt::format("Some counts of {} cannot be trusted: {} of {} checks failed.", counter_text(verify), failed,
                          verify.checks.size());
       break;
-    case Verdict::inconclusive: text = fmt::format("Nothing could be said of the counts of {}.", who(verify)); break;
+    case Verdict::inconclusive:
+      text = fmt::format("The counts of {} could not be checked.", counter_text(verify));
+      break;
   }
   if (!parts.empty()) text += " Events: " + join(parts, ", ") + ".";
-  if (!verify.noise.empty()) text += " With noise laid over them: " + verify.noise + ".";
-  if (verify.incomplete) text += " It was interrupted: this is what was known by then.";
+  if (!verify.noise.empty()) text += " Added noise: " + verify.noise + ".";
+  if (verify.incomplete) text += " The run was interrupted; the result is incomplete.";
   return text;
 }
 
@@ -277,7 +279,7 @@ std::string verify_text(const result::Verify& verify, bool all, std::size_t term
                {"verdict"},
                {"runs", Align::right}});
     for (const Check& check : verify.checks) {
-      if (check.runs == 0) continue;  // why is said above
+      if (check.runs == 0) continue;  // the reason is above
       each.add({check.goal, check.event, check.program, check.expected ? thousands(*check.expected) : "",
                 check.measured ? thousands(*check.measured) : "", check.tolerance, std::string(name(check.verdict)),
                 thousands(check.runs)});

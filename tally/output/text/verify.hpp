@@ -1,4 +1,4 @@
-// The answer of `tally verify`: for people, and for programs.
+// The result of `tally verify`: as text and as JSON.
 #pragma once
 
 #include <span>
@@ -9,19 +9,19 @@
 
 namespace tally::report {
 
-/// A format of results of `tally verify`. `all`: checks that passed are listed one by one, where the format has a
-/// summary of them otherwise. `terminal`: columns of the terminal that shows it; 0: none does.
+/// A format of results of `tally verify`. `all`: list passed checks one by one, if the format otherwise summarises
+/// them. `terminal`: columns of the terminal that shows it; 0: no terminal.
 struct VerifyFormat : Format {
   std::string (*write)(const result::Verify& verify, bool all, std::size_t terminal);
 };
 
-/// All of them, the default first.
+/// All formats, the default first.
 std::span<const VerifyFormat> verify_formats();
 
-/// The answer, in a sentence.
+/// The answer in a few sentences.
 std::string verify_answer(const result::Verify& verify);
 
-/// The answer, the grade of each event, the checks. `all`: those that passed one by one, too.
+/// The answer, the grade of each event, and the checks. `all`: list passed checks one by one.
 std::string verify_text(const result::Verify& verify, bool all, std::size_t terminal = 0);
 
 /// The same as one JSON object, tally-verify/2 (docs/reference/verify-json.md).

@@ -1,4 +1,4 @@
-// What `tally verify` says, in its three forms.
+// The three formats of results of `tally verify`.
 #include "tally/output/text/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ result::Verify sample() {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST(VerifyReport, begins_with_the_answer_and_tells_what_failed) {
+TEST(VerifyReport, begins_with_the_answer_and_reports_what_failed) {
   const std::string text = verify_text(sample(), false);
   EXPECT_TRUE(holds(text, "Some counts of the PMU cpu cannot be trusted: 1 of 3 checks failed.")) << text;
   EXPECT_TRUE(holds(text, "count conditional-branches:u instead")) << text;

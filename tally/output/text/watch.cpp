@@ -18,7 +18,7 @@ using result::WatchKind;
 using result::WatchRow;
 using result::WatchTable;
 
-// PCM's way: at most four digits, then the letter.
+// As in PCM: at most four digits, then the letter.
 std::string scaled(double value, double step, const char* letters) {
   double rest = value;
   const char* letter = letters;
@@ -44,7 +44,7 @@ std::string heading(const result::WatchColumn& column) {
              : fmt::format("{} {}", column.name, column.unit);
 }
 
-// "  0", "SKT 0", "SYS".
+// "0", "SKT 0", "SYS", in three cells.
 std::vector<std::string> names_of(const WatchRow& row) {
   switch (row.kind) {
     case WatchKind::core: return {row.name, row.socket ? std::to_string(*row.socket) : "", ""};
@@ -56,7 +56,7 @@ std::vector<std::string> names_of(const WatchRow& row) {
   return {"", "", row.name};
 }
 
-// All that names a row in one cell.
+// Joins the cells that name a row.
 std::string words_of(const std::vector<std::string>& cells) {
   std::string text;
   for (const std::string& cell : cells)
@@ -79,7 +79,7 @@ std::string own_cost_text(const WatchTable& table) {
   return text + "\n";
 }
 
-// " 2026-11-25 21:30:05", as clocks here show it.
+// " 2026-11-25 21:30:05", in local time.
 std::string moment_text(Nanoseconds since_1970) {
   const auto seconds = static_cast<std::time_t>(since_1970.count() / 1'000'000'000);
   std::tm parts{};
@@ -186,16 +186,16 @@ std::string watch_text(const WatchTable& table, const std::vector<std::size_t>& 
 }
 
 std::string watch_reasons_text(const WatchTable& table, std::size_t width, const std::vector<std::size_t>& chosen) {
-  // A column that no row of a kind has is missing there; one that some have is missing in rows.
+  // A column without any value is missing; if some rows have values, it is missing only in the other rows.
   std::map<std::size_t, std::vector<std::string>> columns;
   for (std::size_t at = 0; at < table.columns.size(); ++at) {
     if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), at) == chosen.end()) continue;
-    std::set<std::size_t> said;
+    std::set<std::size_t> reasons;
     const bool somewhere = std::any_of(table.rows.begin(), table.rows.end(),
                                        [&](const WatchRow& row) { return row.cells[at].value.has_value(); });
     for (const WatchRow& row : table.rows) {
       const result::WatchCell& cell = row.cells[at];
-      if (cell.value || cell.reason >= table.reasons.size() || !said.insert(cell.reason).second) continue;
+      if (cell.value || cell.reason >= table.reasons.size() || !reasons.insert(cell.reason).second) continue;
       if (table.reasons[cell.reason].code == "not-of-this") continue;
       columns[cell.reason].push_back(somewhere ? fmt::format("{} of a {}", table.columns[at].name, name(row.kind))
                                                : table.columns[at].name);
@@ -226,9 +226,9 @@ std::string watch_legend_text(const WatchTable& table, std::size_t width) {
 std::string watch_paragraph(const result::WatchHeader& header) { return watch_header_text(header) + "\n"; }
 
 std::string watch_page(const WatchTable& table, const WatchStyle& style) {
-  // Why cells are empty is the same every time: said once.
+  // The reasons for empty cells are always the same, so only the first table prints them.
   return (style.is_first ? "" : "\n") + moment_text(table.time) + watch_text(table, style.columns, style.terminal) +
-         (table.rows.empty() ? " No row fits --filter " + printable(style.filter) + ".\n" : "") +
+         (table.rows.empty() ? " No row matches --filter " + printable(style.filter) + ".\n" : "") +
          (style.is_first ? "\n" + watch_reasons_text(table, prose_width(80, style.terminal), style.columns) : "");
 }
 

@@ -1,4 +1,4 @@
-// What `tally watch` prints: tables for people, CSV and JSON Lines for programs.
+// The formats of `tally watch`: text, CSV and JSON Lines.
 #pragma once
 
 #include <span>
@@ -11,60 +11,59 @@
 
 namespace tally::report {
 
-/// What of a table is written, and how it continues the tables before it.
+/// Which part of a table is written, and how it continues the previous tables.
 struct WatchStyle {
-  std::vector<std::size_t> columns;  ///< of the table for people: these alone; empty: all
-  std::string filter;                ///< the word that rows had to contain; for the message that none does
+  std::vector<std::size_t> columns;  ///< the columns of the text table; empty: all
+  std::string filter;                ///< the word that rows must contain, for the message that none does
   bool is_first = true;              ///< no table was written before
-  std::size_t terminal = 0;          ///< columns of the terminal that shows the table; 0: none does
+  std::size_t terminal = 0;          ///< columns of the terminal that shows the table; 0: no terminal
 };
 
 /// A format of the tables that `tally watch` prints.
 struct WatchFormat : Format {
-  std::string (*header)(const result::WatchHeader& header);  ///< before all tables; null: nothing
+  std::string (*header)(const result::WatchHeader& header);  ///< printed before all tables; null: nothing is
   std::string (*write)(const result::WatchTable& table, const WatchStyle& style);
 };
 
-/// All of them, the default first.
+/// All formats, the default first.
 std::span<const WatchFormat> watch_formats();
 
 /// PCM's header and an empty line.
 std::string watch_paragraph(const result::WatchHeader& header);
 
-/// watch_text() after the local time of the reading; after the first one the reasons of empty cells.
+/// watch_text() after the local time of the reading; the first one also explains the empty cells.
 std::string watch_page(const result::WatchTable& table, const WatchStyle& style);
 
-/// A cell as people read it: "0.13", "1051 K"; "-" where it has no value.
+/// A formatted cell: "0.13", "1051 K"; "-" without a value.
 std::string watch_cell(const result::WatchColumn& column, const result::WatchCell& cell);
 
-/// PCM's header, "LABEL : TEXT" a line; what is not known with its reason.
+/// PCM's header, one "LABEL: TEXT" per line; for unknown facts the reason.
 std::string watch_header_text(const result::WatchHeader& header);
 
-/// The columns of which at least one row has a value: of the machine's rows (cores, sockets, the system) or of the
-/// others (processes, groups). `memory`: the ones that are told around sockets alone, which stand in a table of their
-/// own, as in PCM.
+/// The columns with a value in at least one row: of the machine's rows (cores, sockets, the system) or of the others
+/// (processes, groups). `memory`: the columns of the memory table, which has only sockets and the system, as in PCM.
 std::vector<std::size_t> watch_columns(const result::WatchTable& table, bool of_machine, bool memory);
 
-/// Rows of the machine, or the others, with these columns; the first line is the heading. Empty without columns.
-/// `terminal`: as of Grid::text(); where that breaks the table, one column has all that names a row.
+/// The rows of the machine, or the others, with these columns; the first line is the heading. Empty without columns.
+/// `terminal`: see Grid::text(); if the table does not fit, one column holds the whole name of a row.
 std::string watch_grid(const result::WatchTable& table, const std::vector<std::size_t>& columns, bool of_machine,
                        bool memory, std::size_t terminal = 0);
 
 /// PCM's closing line.
 std::string watch_totals_text(const result::WatchTable& table);
 
-/// All rows as tables, totals and own cost below. `columns`: these alone, where there are some.
+/// All rows as tables, followed by totals and tally's own cost. `columns`: only these, if any are given.
 std::string watch_text(const result::WatchTable& table, const std::vector<std::size_t>& columns = {},
                        std::size_t terminal = 0);
 
-/// Why cells are empty: for each reason the columns that it stands in, and what to do.
+/// The reasons for empty cells: for each reason its columns, and what to do.
 std::string watch_reasons_text(const result::WatchTable& table, std::size_t width = 80,
                                const std::vector<std::size_t>& columns = {});
 
-/// What each column tells, its unit and its source.
+/// The meaning, unit and source of each column.
 std::string watch_legend_text(const result::WatchTable& table, std::size_t width = 80);
 
-/// RFC 4180: the header line, and a line for each row.
+/// RFC 4180: the header line, and one line per row.
 std::string watch_csv_header(const std::vector<result::WatchColumn>& columns);
 std::string watch_csv(const result::WatchTable& table);
 

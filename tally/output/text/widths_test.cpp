@@ -1,5 +1,4 @@
-// Tables of all kinds at the widths of common terminals: lines fit, numbers are
-// whole, names stay different.
+// Tables of all kinds at the widths of common terminals: lines fit, numbers are unbroken, names stay different.
 #include <gtest/gtest.h>
 
 #include "tally/core/base/text.hpp"
@@ -20,7 +19,7 @@ std::size_t widest(const std::string& text) {
   return most;
 }
 
-// Every word of `whole` that is a number is in `text`.
+// Every number in `whole` is in `text`.
 void expect_numbers(const std::string& text, const std::string& whole) {
   for (const std::string& line : split(whole, '\n'))
     for (const std::string& word : split(line, ' '))
@@ -29,7 +28,7 @@ void expect_numbers(const std::string& text, const std::string& whole) {
       }
 }
 
-// `write` with the columns of a terminal.
+// Checks the output of `write` at several terminal widths.
 void expect_fit(const std::function<std::string(std::size_t)>& write, std::size_t least_whole) {
   const std::string whole = write(0);
   EXPECT_GT(widest(whole), 60u) << "too short to show anything";

@@ -15,9 +15,8 @@ class ForeignText {
   explicit ForeignText(std::string_view bytes) : bytes_(bytes) {}
 
   /// The form for terminals and for formats in which a line break ends a record. Control characters (including those of
-  /// Unicode) and characters that change the direction of text become escapes such as
-  /// , \x1b, \u202e. Invalid UTF-8 bytes become U+FFFD. Backslashes stay unchanged. Applying it to its own result
-  /// changes nothing.
+  /// Unicode) and characters that change the direction of text become escapes such as \n, \x1b, \u202e. Invalid UTF-8
+  /// bytes become U+FFFD. Backslashes stay unchanged. Applying it to its own result changes nothing.
   std::string in_line() const;
 
   /// The form for text of several lines: like in_line(), but line breaks and tabs stay.

@@ -137,7 +137,7 @@ Ratio ratio(const Count& part, const Count& whole) {
     return result;
   }
   if (*whole.value == 0) {
-    result.reason = "there is nothing to divide by: the whole is 0";
+    result.reason = "division by 0: the whole is 0";
     return result;
   }
   result.value = static_cast<double>(*part.value) / static_cast<double>(*whole.value);

@@ -33,8 +33,8 @@ class FormulaParser {
   using Kind = Formula::Step::Kind;
 
   tl::unexpected<Error> wrong(const std::string& what) const {
-    return fail(Code::bad_usage, fmt::format("'{}' is no formula: {}", printable(text_), what),
-                "a formula has names of events, numbers, parentheses, and + - * / between spaces: "
+    return fail(Code::bad_usage, fmt::format("'{}' is not a formula: {}", printable(text_), what),
+                "a formula consists of event names, numbers, parentheses, and + - * / between spaces: "
                 "1000 * branch-misses / instructions");
   }
 
@@ -73,7 +73,7 @@ class FormulaParser {
     }
     if (word == ")") return close();
     const auto kind = operator_of(word);
-    if (kind && wants_value_) return wrong(fmt::format("nothing stands before '{}'", word));
+    if (kind && wants_value_) return wrong(fmt::format("a value is missing before '{}'", word));
     if (!kind && !wants_value_) return wrong(fmt::format("an operator is missing before '{}'", printable(word)));
     wants_value_ = kind.has_value();
     if (!kind) return value(word);
@@ -105,7 +105,7 @@ class FormulaParser {
     double number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(number)) {
-      return wrong(fmt::format("'{}' is no number", printable(word)));
+      return wrong(fmt::format("'{}' is not a number", printable(word)));
     }
     formula_.steps_.push_back({Kind::number, number, 0, std::string(word)});
     return {};
@@ -194,7 +194,7 @@ Ratio Formula::evaluate(const std::vector<Count>& counts) const {
     if (step.kind == Step::Kind::minus) left -= right;
     if (step.kind == Step::Kind::times) left *= right;
     if (step.kind == Step::Kind::divided && right == 0) {
-      return {std::nullopt, Trust::absent, "there is nothing to divide by in " + text(), {}};
+      return {std::nullopt, Trust::absent, "division by 0 in " + text(), {}};
     }
     if (step.kind == Step::Kind::divided) left /= right;
   }

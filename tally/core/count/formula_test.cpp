@@ -38,14 +38,14 @@ TEST(Formula, reports_where_it_is_wrong) {
     const char* expected;
   } cases[] = {{"", "it is empty"},
                {"a /", "something is missing at its end"},
-               {"/ a", "nothing stands before '/'"},
+               {"/ a", "a value is missing before '/'"},
                {"a b", "an operator is missing before 'b'"},
                {"a (b)", "an operator is missing before '('"},
                {"(a", "a ')' is missing"},
                {"a)", "a '(' is missing"},
                {"()", "something is missing before ')'"},
-               {"1x * a", "'1x' is no number"},
-               {"1e999 * a", "'1e999' is no number"}};
+               {"1x * a", "'1x' is not a number"},
+               {"1e999 * a", "'1e999' is not a number"}};
   for (const auto& one : cases) {
     const auto formula = Formula::parse(one.text);
     ASSERT_FALSE(formula) << one.text;
@@ -94,7 +94,7 @@ TEST(Formula, is_absent_after_a_division_by_zero) {
                           ->evaluate({exact(1, Source::engine), exact(2, Source::engine), exact(2, Source::engine)});
   EXPECT_FALSE(ratio.value);
   EXPECT_EQ(ratio.trust, Trust::absent);
-  EXPECT_EQ(ratio.reason, "there is nothing to divide by in a / (b - c)");
+  EXPECT_EQ(ratio.reason, "division by 0 in a / (b - c)");
 }
 
 // Every text parses to a formula or an error, and every formula has a value or a reason why not.

@@ -39,7 +39,7 @@ Result<MetricChoice> named(const std::string& text) {
   }
   const auto near = nearest(name, names);
   return fail(Code::bad_usage, fmt::format("unknown metric '{}'", printable(name)),
-              near.empty() ? "`tally stat --metrics list` lists them; NAME=FORMULA is one of your own"
+              near.empty() ? "`tally stat --metrics list` lists them; NAME=FORMULA defines your own"
                            : "did you mean " + join(near, ", ") + "?");
 }
 
@@ -52,7 +52,7 @@ Result<MetricChoice> own(const std::string& text) {
   auto formula = Formula::parse(trimmed(text.substr(sign + 1)));
   if (!formula) return fail(formula.error());
   if (formula->names().empty()) {
-    return fail(Code::bad_usage, fmt::format("the metric '{}' has no event in it", printable(text)),
+    return fail(Code::bad_usage, fmt::format("the metric '{}' contains no event", printable(text)),
                 "for example: --metrics 'mine=loads / stores'");
   }
   return MetricChoice{trimmed(text.substr(0, sign)), "", "", std::move(*formula), Mode::user, false};

@@ -14,7 +14,7 @@ namespace tally {
 class Slices {
  public:
   /// Adds a slice: the difference of two readings of the counter.
-  void add(const Reading& stretch);
+  void add(const Reading& slice);
 
   /// The number of slices in which the counter ran.
   std::size_t observed() const { return observed_; }

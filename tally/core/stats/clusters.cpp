@@ -182,7 +182,7 @@ Clusters find_clusters(const Vectors& vectors, const Options& options) {
   return made;
 }
 
-Vectors scaled(const Vectors& vectors, double floor) {
+Vectors scaled(const Vectors& vectors, double least_share) {
   const std::size_t rows = vectors.rows(), dimensions = vectors.dimensions;
   std::vector<std::pair<std::size_t, double>> kept;  // a column and its divisor
   for (std::size_t d = 0; d < dimensions; ++d) {
@@ -195,7 +195,7 @@ Vectors scaled(const Vectors& vectors, double floor) {
     }
     const double deviation = rows == 0 ? 0 : std::sqrt(squares / static_cast<double>(rows));
     // Rounding: the sum of N equal numbers is not always N times the number.
-    if (deviation > 1e-12 * std::abs(mean)) kept.emplace_back(d, std::max(deviation, floor * std::abs(mean)));
+    if (deviation > 1e-12 * std::abs(mean)) kept.emplace_back(d, std::max(deviation, least_share * std::abs(mean)));
   }
   Vectors made{kept.size(), {}};
   for (std::size_t row = 0; row < rows; ++row)

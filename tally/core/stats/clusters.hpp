@@ -36,8 +36,8 @@ struct Clusters {
 /// Finds clusters; no rows have none. Cost: min(rows, sample) × most² × dimensions × starts, plus rows × clusters.
 Clusters find_clusters(const Vectors& vectors, const Options& options);
 
-/// Scales the columns so that no unit outweighs the others: divides each by its standard deviation, or by `floor` times
-/// its mean if it varies less than that. Drops columns that never vary.
-Vectors scaled(const Vectors& vectors, double floor = 0.01);
+/// Scales the columns so that no unit outweighs the others: divides each by its standard deviation, or by `least_share`
+/// times its mean if it varies less than that. Drops columns that never vary.
+Vectors scaled(const Vectors& vectors, double least_share = 0.01);
 
 }  // namespace tally::phase

@@ -5,11 +5,11 @@
 
 namespace tally {
 
-ShareInterval share_interval(double share, double samples, double z) {
+ShareInterval share_interval(double share, double samples, double deviations) {
   if (samples <= 0) return {};
-  const double by_n = z * z / samples;
+  const double by_n = deviations * deviations / samples;
   const double middle = share + by_n / 2;
-  const double half = z * std::sqrt(std::max(0.0, share * (1 - share) / samples + by_n / (4 * samples)));
+  const double half = deviations * std::sqrt(std::max(0.0, share * (1 - share) / samples + by_n / (4 * samples)));
   return {std::max(0.0, (middle - half) / (1 + by_n)), std::min(1.0, (middle + half) / (1 + by_n))};
 }
 

@@ -102,7 +102,7 @@ class Lines {
     }
     cells.push_back(running_time(count));
     cells.push_back(running_share(count));
-    add_metric(cells, beside(stat_, row.total.name));
+    add_metric(cells, metric_in_row(stat_, row.total.name));
     cells.emplace_back(name(count.trust));
     cells.push_back(count.reason);
     add(cells);

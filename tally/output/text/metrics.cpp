@@ -59,7 +59,7 @@ std::string text_next_to(const std::vector<Metric>& metrics, const EventName& ev
 
 }  // namespace
 
-const result::Metric* beside(const result::Stat& stat, const EventName& event) {
+const result::Metric* metric_in_row(const result::Stat& stat, const EventName& event) {
   return metric_next_to(stat.metrics, event);
 }
 

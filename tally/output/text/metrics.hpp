@@ -13,7 +13,7 @@
 namespace tally::report {
 
 /// The metric shown in the row of this event; prefers a comparison with another event. Null if there is none.
-const result::Metric* beside(const result::Stat& stat, const EventName& event);
+const result::Metric* metric_in_row(const result::Stat& stat, const EventName& event);
 
 /// The name of a comparison of two events: "% of branches", "per instruction".
 std::string relation(const result::Metric& metric);
@@ -26,7 +26,7 @@ std::string metric_text(const std::optional<double>& value, const std::string& u
 std::string row_metric_text(const result::Stat& stat, const EventName& event);
 std::string row_metric_text(const RegionCounts& counts, const EventName& event);
 
-/// The largest distance of the values of a series from their median, in percent of it. Nothing for a series of one
+/// The largest distance of the values of a series from their median, in percent of it. No value for a series of one
 /// value, or if the median is 0.
 template <class T>
 std::optional<double> spread_percent(const SummaryOf<T>& summary);

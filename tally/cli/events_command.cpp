@@ -52,14 +52,14 @@ backend::Outlook outlook_of(const event::Entry& entry, const event::Sources& sou
   return event ? backend::outlook(*event) : backend::Outlook{Trust::absent, event.error().message, Source::none};
 }
 
-std::string about_the_rest(const Options& options) {
+std::string search_hint(const Options& options) {
   if (options.all || !options.patterns.empty()) return "";
   return "\n"
          "`tally events PATTERN` also searches the events of this processor, with --all those of all processors.\n"
          "`tally event NAME` explains one event.\n";
 }
 
-int nothing_fits(const Options& options) {
+int report_no_match(const Options& options) {
   say({fmt::format("no event matches {}", printable(join(options.patterns, ", "))),
        options.all
            ? "`tally events` lists the events that exist on every machine"
@@ -96,8 +96,8 @@ int run_events(const std::vector<std::string>& arguments) {
     const int code = print(report::events_json(offered));
     return code == exit_ok && offered.empty() ? int{exit_no} : code;
   }
-  if (offered.empty()) return nothing_fits(options);
-  return print(report::events_text(offered, linux::terminal_columns(linux::Stream::output)) + about_the_rest(options));
+  if (offered.empty()) return report_no_match(options);
+  return print(report::events_text(offered, linux::terminal_columns(linux::Stream::output)) + search_hint(options));
 }
 
 }  // namespace tally::cli

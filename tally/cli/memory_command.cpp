@@ -290,7 +290,7 @@ Result<void> check_outputs(const Options& options) {
 }
 
 // If the result went to a file, prints to the terminal why the exit code is not 0.
-void say_how_it_went(const result::Memory& result) {
+void print_outcome(const result::Memory& result) {
   std::string text;
   if (result.verdict.contended) text = "tally: " + report::verdict_text(result) + "\n";
   if (!result.complete && !result.notices.empty()) text += "tally: " + result.notices.back() + "\n";
@@ -350,7 +350,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   if (html) {
     if (const auto written = html->write(report::memory_html(*result)); !written) return report_error(written.error());
   }
-  if (!options.output.empty() && options.output != "-") say_how_it_went(*result);
+  if (!options.output.empty() && options.output != "-") print_outcome(*result);
   if (signals->interrupted_by()) linux::die_of(*signals->interrupted_by());
   if (result->broken_off) return exit_cannot_measure;
   return result->verdict.contended ? exit_no : exit_ok;

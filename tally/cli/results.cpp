@@ -80,13 +80,13 @@ Result<Destination> Destination::open(const ResultOptions& options, const std::s
   if (options.append) {
     destination.appends_to_ = options.output;
     destination.style_.one_line = true;
-    if (const auto fits = destination.go_on(); !fits) return fail(fits.error());
+    if (const auto fits = destination.continue_file(); !fits) return fail(fits.error());
   }
   if (const auto opened = destination.open_description(options); !opened) return fail(opened.error());
   return destination;
 }
 
-Result<void> Destination::go_on() {
+Result<void> Destination::continue_file() {
   const auto existing = output_.existing();
   if (!existing) return fail(existing.error());
   if (existing->empty()) return {};
@@ -154,7 +154,7 @@ Result<std::string> Destination::whole_text(const std::vector<result::Stat>& sta
   if (!appends_to_.empty()) {
     // Other processes may have extended the file since it was opened, even with its header.
     if (auto locked = output_.lock(); !locked) return fail(locked.error());
-    if (auto fits = go_on(); !fits) return fail(fits.error());
+    if (auto fits = continue_file(); !fits) return fail(fits.error());
   }
   return text(stats);
 }

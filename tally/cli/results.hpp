@@ -52,7 +52,7 @@ class Destination {
   Destination(const report::StatFormat& format, report::Style style, linux::Output output)
       : format_(&format), style_(std::move(style)), output_(std::move(output)) {}
 
-  Result<void> go_on();
+  Result<void> continue_file();
   Result<std::string> whole_text(const std::vector<result::Stat>& stats);
   Result<std::string> text(const std::vector<result::Stat>& stats) const;
   Result<void> open_description(const ResultOptions& options);

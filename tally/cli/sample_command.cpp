@@ -133,7 +133,7 @@ Result<std::optional<linux::Output>> open_description(const Options& options, co
 }
 
 // Prints the format if the file name's extension belongs to no format.
-void say_what_is_written(const Options& options, const report::WindowFormat& format) {
+void print_chosen_format(const Options& options, const report::WindowFormat& format) {
   const std::string_view name = options.output;
   if (!options.format.empty() || format.endings.empty() || report::characters_that_ask_for(format, name) != 0) return;
   const std::size_t dot = name.substr(name.rfind('/') + 1).find('.');
@@ -206,7 +206,7 @@ int sample(Options& options) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   const bool may_speak = !is_quiet(options.quiet);
-  if (may_speak) say_what_is_written(options, *format);
+  if (may_speak) print_chosen_format(options, *format);
   if (!choice->notices.empty() && may_speak && (format->name == "table" || !options.output.empty()))
     say(choice->notices);
 

@@ -122,7 +122,7 @@ std::string program_list() {
   return grid.text(linux::terminal_columns(linux::Stream::output));
 }
 
-int write_them(const Options& options) {
+int write_programs(const Options& options) {
   const auto trials = verify::chosen({options.programs, options.parameters});
   if (!trials) return report_error(trials.error());
   const auto written = verify::write_programs(options.folder, *trials);
@@ -177,7 +177,7 @@ int finish(const result::Verify& result, const Options& options, std::optional<l
   return exit_cannot_measure;
 }
 
-int verify_them(const Options& options) {
+int verify_counts(const Options& options) {
   verify::Options asked;
   asked.quick = options.quick;
   auto events = events_of(options);
@@ -319,7 +319,7 @@ int run_verify(const std::vector<std::string>& arguments) {
   const auto format = report::choose_format(report::verify_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
   options.written = *format;
-  if (!options.folder.empty()) return write_them(options);
+  if (!options.folder.empty()) return write_programs(options);
   if (!options.programs.empty() || options.parameters != workload::Parameters{}) {
     return report_error({Code::bad_usage, "--program, -n, -k, --bytes, --stride and --seed need --write",
                          "tally verify --write programs -n 500000", 0});
@@ -334,7 +334,7 @@ int run_verify(const std::vector<std::string>& arguments) {
     return report_error({Code::bad_usage, fmt::format("unknown option '{}'", printable(options.command.front())),
                          page.options_hint(options.command.front()), 0});
   }
-  return options.command.empty() ? verify_them(options) : verify_program(options);
+  return options.command.empty() ? verify_counts(options) : verify_program(options);
 }
 
 }  // namespace tally::cli

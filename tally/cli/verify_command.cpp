@@ -122,7 +122,7 @@ std::string program_list() {
   return grid.text(linux::terminal_columns(linux::Stream::output));
 }
 
-int write_programs(const Options& options) {
+int write_to_directory(const Options& options) {
   const auto trials = verify::chosen({options.programs, options.parameters});
   if (!trials) return report_error(trials.error());
   const auto written = verify::write_programs(options.folder, *trials);
@@ -319,7 +319,7 @@ int run_verify(const std::vector<std::string>& arguments) {
   const auto format = report::choose_format(report::verify_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
   options.written = *format;
-  if (!options.folder.empty()) return write_programs(options);
+  if (!options.folder.empty()) return write_to_directory(options);
   if (!options.programs.empty() || options.parameters != workload::Parameters{}) {
     return report_error({Code::bad_usage, "--program, -n, -k, --bytes, --stride and --seed need --write",
                          "tally verify --write programs -n 500000", 0});

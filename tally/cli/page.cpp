@@ -95,7 +95,7 @@ Error in_words(const CLI::ParseError& error, const Page& page) {
 
 Option Option::value_name(const std::string& name) {
   option_->option_text(name);
-  // An empty name is usually an unset variable of a script; without the check the output would silently go elsewhere.
+  // An empty name is usually an unset variable of a script; without the check tally would silently ignore the option.
   if (name == "FILE")
     option_->check([](const std::string& value) { return std::string(value.empty() ? "the file name is empty" : ""); });
   return *this;

@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(Each, Functions,
 
 TEST(Marks, TheTableAndRowsTellEntries) {
   const Finished table = tally(stat_words({"-e", "instructions", "--function", "down"}, {PARTS, "down"}));
-  EXPECT_NE(table.err.find("down: 2 entries, 8 recursive"), std::string::npos) << table.err;
+  EXPECT_NE(table.err.find("down: 2 entries, plus 8 recursive"), std::string::npos) << table.err;
   const Finished rows =
       tally(stat_words({"-e", "instructions", "--function", "down", "--format", "csv"}, {PARTS, "down"}));
   EXPECT_NE(rows.err.find(",down,entries,2,exact"), std::string::npos) << rows.err;

@@ -135,7 +135,7 @@ std::string per_entry_text(const RegionEvent& event, std::uint64_t entries) {
 
 std::string entries_text(const RegionResult& region) {
   std::string text = plural(static_cast<std::int64_t>(region.all.entries), "entry", "entries");
-  if (region.all.recursive > 0) text += fmt::format(", {} recursive", region.all.recursive);
+  if (region.all.recursive > 0) text += fmt::format(", plus {} recursive", region.all.recursive);
   if (region.all.dropped > 0) text += fmt::format(", {} dropped", region.all.dropped);
   if (region.all.open > 0) text += fmt::format(", {} not ended", region.all.open);
   if (region.threads.size() > 1) text += fmt::format(", {} threads", region.threads.size());

@@ -1,0 +1,186 @@
+#include "tally/output/analysis/comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tally/core/stats/portable_random.hpp"
+#include "tally/output/analysis/gates.hpp"
+#include "tally/output/formats/comparison.hpp"
+
+namespace tally::report {
+namespace {
+
+using result::EventCount;
+using result::Stat;
+using Values = std::vector<std::int64_t>;
+
+struct Series {
+  std::string event;
+  Values values;  ///< one for each run
+  Trust trust = Trust::exact;
+};
+
+EventCount count_of(const Series& series, std::int64_t value) {
+  EventCount count;
+  count.event = series.event;
+  count.name = split_event_name(series.event);
+  count.count.value = value;
+  count.count.trust = series.trust;
+  if (series.trust == Trust::modelled) count.count.model = "haswell";
+  return count;
+}
+
+Stat stat_of(const std::vector<Series>& all, const std::string& cpu = "cpu A") {
+  Stat stat;
+  stat.command = {"/old/prog", "input"};
+  stat.environment.cpu = cpu;
+  stat.runs.resize(all.front().values.size());
+  for (const Series& series : all) {
+    Values sorted = series.values;
+    std::sort(sorted.begin(), sorted.end());
+    stat.events.push_back({.total = count_of(series, sorted[(sorted.size() - 1) / 2]), .summary = {}});
+    for (std::size_t i = 0; i < series.values.size(); ++i)
+      stat.runs[i].counts.push_back(count_of(series, series.values[i]));
+  }
+  return stat;
+}
+
+ComparedCount compared(const Series& before, const Series& after, const std::string& cpu = "cpu A") {
+  const result::AnyResult old_result = stat_of({before}), new_result = stat_of({after}, cpu);
+  return compare(old_result, new_result)->counts.at(0);
+}
+
+TEST(Comparison, of_exact_counts_needs_no_statistics) {
+  EXPECT_EQ(compared({"instructions:u", {1000}}, {"instructions:u", {1001}}).verdict, Verdict::worse);
+  EXPECT_EQ(compared({"instructions:u", {1000}}, {"instructions:u", {999}}).verdict, Verdict::better);
+  EXPECT_EQ(compared({"instructions:u", {1000}}, {"instructions:u", {1000}}).verdict, Verdict::same);
+  EXPECT_EQ(compared({"instructions:u", {1000}}, {"instructions:u", {1001}}, "cpu B").verdict, Verdict::worse);
+  EXPECT_EQ(compared({"instructions:u", {7, 7}}, {"instructions:u", {8, 8}}).verdict, Verdict::worse);
+}
+
+TEST(Comparison, of_other_counts_needs_runs) {
+  const ComparedCount once = compared({"cycles:u", {1000}, Trust::counted}, {"cycles:u", {2000}, Trust::counted});
+  EXPECT_EQ(once.verdict, Verdict::undecided);
+  EXPECT_NE(once.reason.find("-r 10"), std::string::npos) << once.reason;
+  const Series low{"cycles:u", {1000, 1003, 1001, 1002, 1004}, Trust::counted};
+  const Series high{"cycles:u", {1100, 1103, 1101, 1102, 1104}, Trust::counted};
+  EXPECT_EQ(compared(low, high).verdict, Verdict::worse);
+  EXPECT_EQ(compared(high, low).verdict, Verdict::better);
+  EXPECT_EQ(compared(low, low).verdict, Verdict::same);
+  EXPECT_EQ(compared(low, high, "cpu B").verdict, Verdict::undecided);
+}
+
+TEST(Comparison, of_exact_counts_that_vary_is_by_rank) {
+  const Series before{"instructions:u", {1000, 1010, 1005, 1020, 1015, 1003}};
+  const Series after{"instructions:u", {1002, 1008, 1013, 1019, 1001, 1011}};
+  EXPECT_EQ(compared(before, after).verdict, Verdict::same);
+}
+
+TEST(Comparison, of_identical_builds_finds_few_differences) {
+  discover::Random random(7, {1});
+  int found = 0;
+  for (int i = 0; i < 200; ++i) {
+    Series before{"cycles:u", {}, Trust::counted}, after = before;
+    for (int j = 0; j < 10; ++j)
+      for (Series* const series : {&before, &after})
+        series->values.push_back(std::llround(1e6 * (1 + 0.05 * random.normal())));
+    const Verdict verdict = compared(before, after).verdict;
+    found += verdict == Verdict::worse || verdict == Verdict::better;
+  }
+  EXPECT_LE(found, 20);
+}
+
+TEST(Comparison, of_slower_builds_finds_them) {
+  discover::Random random(8, {1});
+  int found = 0;
+  for (int i = 0; i < 100; ++i) {
+    Series before{"cycles:u", {}, Trust::counted}, after = before;
+    for (int j = 0; j < 10; ++j) {
+      before.values.push_back(std::llround(1e6 * (1 + 0.05 * random.normal())));
+      after.values.push_back(std::llround(1.15e6 * (1 + 0.05 * random.normal())));
+    }
+    found += compared(before, after).verdict == Verdict::worse;
+  }
+  EXPECT_GE(found, 95);
+}
+
+TEST(Comparison, refuses_other_programs) {
+  const Stat one = stat_of({{"instructions:u", {1}}});
+  Stat other = one;
+  other.command = {"/new/prog", "input"};
+  EXPECT_FALSE(not_comparable(one, other));
+  other.command = {"/new/prog", "other input"};
+  EXPECT_TRUE(not_comparable(one, other));
+  other.command = {"/new/program", "input"};
+  EXPECT_TRUE(not_comparable(one, other));
+  const result::AnyResult a = one, b = stat_of({{"loads:u", {1}}});
+  EXPECT_FALSE(compare(a, b));
+}
+
+TEST(Gates, are_parsed) {
+  const auto gate = parse_gate("branch-misses@parse(int)=5%", true);
+  ASSERT_TRUE(gate);
+  EXPECT_EQ(gate->event, "branch-misses");
+  EXPECT_EQ(gate->function, "parse(int)");
+  EXPECT_DOUBLE_EQ(gate->limit, 0.05);
+  EXPECT_TRUE(gate->is_relative);
+  EXPECT_EQ(parse_gate("page-faults=100", true)->limit, 100);
+  for (const char* wrong : {"", "=", "instructions", "instructions=", "instructions=x", "instructions=1%%",
+                            "instructions=-1%", "=1%", "instructions@=1%", "instructions=nan", "instructions=inf%"})
+    EXPECT_FALSE(parse_gate(wrong, true)) << wrong;
+}
+
+GateResult judged(const std::string& text, const result::AnyResult& before, const result::AnyResult& after) {
+  static Comparison comparison;
+  comparison = *compare(before, after);
+  return evaluate({*parse_gate(text, true)}, comparison)->front();
+}
+
+TEST(Gates, fail_above_their_limit) {
+  const result::AnyResult before = stat_of({{"instructions:u", {1000}}}), after = stat_of({{"instructions:u", {1010}}});
+  using State = GateResult::State;
+  EXPECT_EQ(judged("instructions=1%", before, after).state, State::passed);
+  EXPECT_EQ(judged("instructions=0.9%", before, after).state, State::failed);
+  EXPECT_EQ(judged("instructions:u=9", before, after).state, State::failed);
+  EXPECT_EQ(judged("instructions:u=10", before, after).state, State::passed);
+  EXPECT_EQ(judged("instructions=0%", after, before).state, State::passed);
+  EXPECT_FALSE(evaluate({*parse_gate("loads=1%", true)}, *compare(before, after)));
+  EXPECT_FALSE(evaluate({*parse_gate("instructions@f=1%", true)}, *compare(before, after)));
+}
+
+TEST(Gates, do_not_pass_what_is_undecided) {
+  const result::AnyResult before = stat_of({{"cycles:u", {1000}, Trust::counted}});
+  const result::AnyResult after = stat_of({{"cycles:u", {2000}, Trust::counted}});
+  EXPECT_EQ(judged("cycles=1%", before, after).state, GateResult::State::undecided);
+  EXPECT_EQ(judged("cycles=200%", before, after).state, GateResult::State::passed);
+}
+
+// A name may come from a hostile program.
+TEST(ComparisonFormats, escape_names_in_markdown) {
+  Comparison comparison;
+  const Stat stat = stat_of({{"instructions:u", {1000}}});
+  comparison.before = comparison.after = &stat;
+  comparison.counts.push_back(
+      {.event = "instructions:u", .before = 1000, .after = 2000, .trust = "exact", .verdict = Verdict::worse});
+  for (int i = 0; i < 2000; ++i)
+    comparison.functions.push_back({.event = "instructions:u",
+                                    .function = "<img src=x>|`a`\n[b](c)" + std::string(1000, 'x'),
+                                    .before = 0,
+                                    .after = 10,
+                                    .trust = "exact",
+                                    .verdict = Verdict::worse});
+  const JudgedComparison all{.comparison = comparison, .gates = {}};
+  const std::string text = comparison_markdown(all, {});
+  EXPECT_LE(text.size(), 60'000u);
+  EXPECT_EQ(text.find("<img"), std::string::npos);
+  EXPECT_EQ(text.find("](c)"), std::string::npos);
+  EXPECT_NE(text.find("</details>"), std::string::npos);
+  const auto json = nlohmann::json::parse(comparison_json(all, {}));
+  EXPECT_EQ(json["schema"], "tally-comparison/1");
+  EXPECT_EQ(json["functions"].size(), 2000u);
+  EXPECT_EQ(json["events"][0]["change"], 1000);
+}
+
+}  // namespace
+}  // namespace tally::report

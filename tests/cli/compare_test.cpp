@@ -1,0 +1,85 @@
+// `tally compare`: verdicts, gates, exit codes, and what it says of wrong input.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+// A result of one exact event of `./prog`, as `tally stat` writes it.
+std::string stored(std::int64_t instructions, const std::string& program = "./prog") {
+  const TemporaryFile file("stat.json");
+  const Finished counted =
+      tally({"stat", "-q", "--backend", "none", "-e", "page-faults", "-o", file.path(), "--", "true"});
+  EXPECT_EQ(counted.code(), 0) << counted.err;
+  auto document = nlohmann::ordered_json::parse(*file.content());
+  document["command"] = {program};
+  auto& event = document["events"][0];
+  event["event"] = event["name"] = "instructions:u";
+  event["value"] = instructions;
+  event["trust"] = "exact";
+  event["source"] = "engine";
+  return document.dump();
+}
+
+class Compare : public testing::Test {
+ protected:
+  Finished compare(const Words& options, std::int64_t after = 1020) {
+    const TemporaryFile old_file("old.json", stored(1000)), new_file("new.json", stored(after));
+    return tally(with({"compare", old_file.path(), new_file.path()}, options));
+  }
+};
+
+TEST_F(Compare, says_what_changed) {
+  const Finished finished = compare({});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_NE(finished.out.find("worse"), std::string::npos) << finished.out;
+  EXPECT_NE(finished.out.find("+2.00 %"), std::string::npos) << finished.out;
+  EXPECT_NE(compare({}, 1000).out.find("same: no count differs"), std::string::npos);
+}
+
+TEST_F(Compare, fails_above_a_limit) {
+  EXPECT_EQ(compare({"--fail-above", "instructions=1%"}).code(), 1);
+  EXPECT_EQ(compare({"--fail-above", "instructions=2%"}).code(), 0);
+  EXPECT_EQ(compare({"--fail-above", "instructions:u=19"}).code(), 1);
+  const Finished warned = compare({"--warn-above", "instructions=1%"});
+  EXPECT_EQ(warned.code(), 0);
+  EXPECT_NE(warned.out.find("warning: instructions:u"), std::string::npos) << warned.out;
+}
+
+TEST_F(Compare, refuses_wrong_gates) {
+  EXPECT_EQ(compare({"--fail-above", "instructions"}).code(), 2);
+  const Finished missing = compare({"--fail-above", "loads=1%"});
+  EXPECT_EQ(missing.code(), 2);
+  EXPECT_NE(missing.err.find("events in both: instructions:u"), std::string::npos) << missing.err;
+}
+
+TEST_F(Compare, refuses_different_programs) {
+  const TemporaryFile old_file("old.json", stored(1000)), new_file("new.json", stored(1000, "./other"));
+  EXPECT_EQ(tally({"compare", old_file.path(), new_file.path()}).code(), 3);
+  EXPECT_EQ(tally({"compare", "--force", old_file.path(), new_file.path()}).code(), 0);
+}
+
+TEST_F(Compare, names_files_that_it_cannot_read) {
+  const TemporaryFile good("good.json", stored(1)), bad("bad.json", "{}"), empty("empty.json", "");
+  for (const TemporaryFile* const file : {&bad, &empty}) {
+    const Finished finished = tally({"compare", good.path(), file->path()});
+    EXPECT_EQ(finished.code(), 2);
+    EXPECT_NE(finished.err.find(file->path()), std::string::npos) << finished.err;
+  }
+  EXPECT_EQ(tally({"compare", good.path()}).code(), 2);
+  EXPECT_EQ(tally({"compare", good.path(), good.path(), "-o", good.path()}).code(), 2);
+}
+
+TEST_F(Compare, writes_a_comment) {
+  const TemporaryFile comment("comment.md");
+  const Finished finished = compare({"--fail-above", "instructions=1%", "-o", comment.path()});
+  EXPECT_EQ(finished.code(), 1);
+  EXPECT_NE(finished.err.find("tally: failed: instructions:u"), std::string::npos) << finished.err;
+  EXPECT_EQ(comment.content()->rfind("**tally: failed", 0), 0u) << *comment.content();
+}
+
+}  // namespace
+}  // namespace tally::test

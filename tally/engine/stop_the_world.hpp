@@ -8,7 +8,7 @@
 
 namespace tally::engine {
 
-/// Thread::where. `held`: outside and must wait; `stopped`: outside for good; `gone`: killed with its process.
+/// Thread::where. Held: outside and must wait; stopped: outside for good; the last value: killed with its process.
 enum Where : u32 { inside, outside, held, stopped, gone };
 
 /// Called before a system call of the program, and wherever else a thread may block for long. Afterwards nobody asks

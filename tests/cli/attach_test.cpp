@@ -76,7 +76,7 @@ TEST(Attach, what_has_ended_and_was_not_asked_for_is_called_a_zombie) {
     const Finished finished = tally({"stat", "-e", "task-clock", option, std::to_string(child)});
     EXPECT_EQ(finished.code(), 125);
     EXPECT_TRUE(holds(finished.err, std::to_string(child) + " has ended")) << finished.err;
-    EXPECT_TRUE(holds(finished.err, "(a zombie)")) << finished.err;
+    EXPECT_TRUE(holds(finished.err, "it is a zombie")) << finished.err;
   }
   EXPECT_EQ(waitpid(child, nullptr, 0), child);
 }

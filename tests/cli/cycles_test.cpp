@@ -91,8 +91,8 @@ TEST(Cycles, are_the_same_whatever_else_is_asked_for) {
     return event_of(result, "cycles:u")["value"];
   };
   const char* const others = "cycles,branch-misses,dTLB-load-misses";
-  const char* const without = "misses of caches, and wrong predictions (misses of TLBs with --precision full)";
-  const char* const with = "misses of caches and TLBs, and wrong predictions";
+  const char* const without = "misses of caches, and mispredictions (misses of TLBs with --precision full)";
+  const char* const with = "misses of caches and TLBs, and mispredictions";
   EXPECT_EQ(cycles("fast", "cycles", without), cycles("fast", others, without));
   EXPECT_EQ(cycles("full", "cycles", with), cycles("full", others, with));
 }

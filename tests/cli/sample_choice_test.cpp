@@ -56,7 +56,7 @@ TEST_F(SampleChoice, takes_programs_by_their_names) {
   EXPECT_TRUE(programs.contains("ls"));
   EXPECT_FALSE(programs.contains("wc"));
   const Finished none = sample({"--only", "gzip"}, file.path());
-  EXPECT_NE(none.err.find("no window is of a program that was asked for"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("no windows of the requested programs"), std::string::npos) << none.err;
 }
 
 TEST_F(SampleChoice, native_windows_are_chosen_alike) {

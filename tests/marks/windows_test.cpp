@@ -110,14 +110,14 @@ TEST(WindowsOfAPart, say_what_was_not_reached) {
   const Sampled never = sample({"-q", "--every", "100", "--start-at", "touches"}, {PARTS, "tail"});
   EXPECT_EQ(never.finished.code(), 125);
   EXPECT_TRUE(never.rows.empty());
-  EXPECT_NE(never.finished.err.find("no thread came to 'touches' (--start-at)"), std::string::npos)
+  EXPECT_NE(never.finished.err.find("no thread reached 'touches' (--start-at)"), std::string::npos)
       << never.finished.err;
   const Sampled unknown = sample({"--every", "100", "--start-at", "touchs"}, {PARTS, "tail"});
   EXPECT_EQ(unknown.finished.code(), 125);
   EXPECT_NE(unknown.finished.err.find("did you mean touches"), std::string::npos) << unknown.finished.err;
   const Sampled on = sample({"--every", "100", "--stop-at", "touches"}, {PARTS, "tail"});
   EXPECT_EQ(on.finished.code(), 0);
-  EXPECT_NE(on.finished.err.find("no thread came to 'touches' (--stop-at): windows go on"), std::string::npos)
+  EXPECT_NE(on.finished.err.find("no thread reached 'touches' (--stop-at): windows continue"), std::string::npos)
       << on.finished.err;
   EXPECT_FALSE(on.rows.empty());
 }

@@ -73,7 +73,7 @@ class CommandRun {
   /// Blocks until there is nothing more to wait for.
   Left wait(Schedule* schedule = nullptr, Observer* observer = nullptr);
 
-  /// The wait status of the program, as wait4(2) returns it. Valid if wait() returned Left::ended.
+  /// The wait status of the program, as wait4(2) returns it. Valid if wait() reported that it has ended.
   int wait_status() const { return wait_status_; }
 
   /// Resource usage from the kernel, and times; no counters.

@@ -19,8 +19,8 @@ Feature feature_of(const RegionOrder& order) {
   if (order.regions.empty())
     return {"`rdpmc` reads what tally counts",
             "with a PMU it reads the processor's own counters, if the kernel allows it"};
-  return {"functions and points of a program are counted",
-          "with a PMU that takes uprobes of the kernel, which tally does not use yet"};
+  return {"functions and addresses of a program are counted",
+          "with a PMU this requires uprobes of the kernel, which tally does not use yet"};
 }
 
 Error refused(const Feature& feature, std::string_view why, bool is_attached) {
@@ -43,13 +43,13 @@ bool has_engine() {
 Error engine_only(const RegionOrder& order, std::string_view why) {
   const Feature feature = feature_of(order);
   const bool is_attached = order.count.target.attachment.any();
-  if (is_attached) why = "running processes are not under it";
+  if (is_attached) why = "running processes do not run under it";
   return refused(feature, why.empty() ? feature.with_a_pmu : why, is_attached);
 }
 
 Error engine_only(const WindowBounds& /*bounds*/) {
   const Feature feature{"windows start and stop at an address (--start-at, --stop-at)",
-                        "natively that takes breakpoints of the kernel (uprobes), which tally does not use yet"};
+                        "a native run requires breakpoints of the kernel (uprobes), which tally does not use yet"};
   return refused(feature, feature.with_a_pmu, false);
 }
 

@@ -37,12 +37,12 @@ std::string why_counters_were_lost(Nanoseconds enabled, const linux::Usage& usag
     if (linux::changes_rights(*path))
       return fmt::format("the kernel took the counters away: {} changes user, group or capabilities", printable(*path));
     if (!linux::is_readable(*path))
-      return fmt::format("the kernel took the counters away: {} may be executed and not read", printable(*path));
+      return fmt::format("the kernel took the counters away: {} may be executed but not read", printable(*path));
   }
   if (missing <= before_and_after(usage)) return "";
   return fmt::format(
-      "the counters were on for {} of the {} that the processes took: the kernel takes them away where a program is "
-      "executed that changes user, group or capabilities, or may not be read",
+      "the counters were on for {} of the {} that the processes ran: the kernel takes them away from a process that "
+      "executes a program which changes user, group or capabilities, or which may not be read",
       duration_text(enabled), duration_text(taken));
 }
 

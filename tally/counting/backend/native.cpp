@@ -18,8 +18,7 @@ Count native_count(const event::Event& event, const RunStatistics& statistics, c
 Count believed_as_left(Count count, const Left& left) {
   if (!left.ended) return downgraded(std::move(count), Trust::partial, "the program was still running");
   if (!left.some_alive) return count;
-  return downgraded(std::move(count), Trust::partial,
-                    "of processes that were still running it has the part until then");
+  return downgraded(std::move(count), Trust::partial, "processes that were still running are counted up to that time");
 }
 
 }  // namespace tally::backend

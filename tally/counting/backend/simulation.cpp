@@ -64,7 +64,7 @@ std::string why_not_modelled(event::Id id, const Simulation& simulation) {
     case Part::core: {
       const std::string cores = join(machine::core_names(), ", ");
       return unless(!machine.core.empty(),
-                    fmt::format("core, of whose latencies cycles are made (cores are {})", cores).c_str());
+                    fmt::format("core, whose latencies determine cycles (cores are {})", cores).c_str());
     }
     case Part::none:
     case Part::predictor:

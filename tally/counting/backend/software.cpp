@@ -16,7 +16,7 @@ using event::Id;
 Count peak_memory(const linux::Usage& usage) {
   if (usage.peak_rss_bytes > usage.peak_floor_bytes) return counted(usage.peak_rss_bytes, Source::wait4);
   return partial(usage.peak_rss_bytes, Source::wait4,
-                 fmt::format("at most this: less than the {} that the process had before its program was executed",
+                 fmt::format("an upper bound: less than the {} that the process had before its program was executed",
                              bytes_text(usage.peak_floor_bytes)));
 }
 
@@ -34,9 +34,9 @@ Count only_by_counter(Id id, const RunStatistics& statistics) {
   for (const KernelCount& one : statistics.kernel) {
     if (one.id != id || one.os_errno == 0) continue;
     return absent(
-        fmt::format("the kernel refuses to count it: {} (`tally doctor` tells more)", linux::errno_text(one.os_errno)));
+        fmt::format("the kernel refuses to count it: {} (`tally doctor` explains)", linux::errno_text(one.os_errno)));
   }
-  return absent("only the kernel's counters have it: ask for the kernel's own events alone, or with --backend none");
+  return absent("only the kernel's counters have it: request only the kernel's own events, or use --backend none");
 }
 
 Count by_bookkeeping(Id id, const RunStatistics& statistics) {
@@ -57,8 +57,8 @@ Count by_bookkeeping(Id id, const RunStatistics& statistics) {
     case Id::tsc: return time_stamp_ticks(statistics);
     default: break;
   }
-  if (never_counts(id)) return absent("it never counts: perf opens it for the records that come with it");
-  return kernel_event(id) ? only_by_counter(id, statistics) : absent("not one of the kernel's figures");
+  if (never_counts(id)) return absent("it never counts: perf opens it only for the records that it writes");
+  return kernel_event(id) ? only_by_counter(id, statistics) : absent("not one of the kernel's values");
 }
 
 }  // namespace

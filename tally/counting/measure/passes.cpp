@@ -96,8 +96,7 @@ Result<backend::Regions> run_each(backend::Backend& backend, const backend::Regi
   }
   if (passes.size() > asked) {
     whole.notices.push_back(
-        fmt::format("the program's regions needed counters of the events: it was executed {} times, "
-                    "instead of {}",
+        fmt::format("the program's regions used counters that the events need: it was executed {} times instead of {}",
                     passes.size(), asked));
   }
   std::erase_if(passes, [](const event::Pass& pass) { return pass.empty(); });

@@ -118,7 +118,7 @@ TEST_F(InPasses, events_that_lost_counters_to_regions_are_counted_in_further_one
   for (const auto& one : outcome->counts) EXPECT_EQ(one.count.trust, Trust::exact) << one.name.text();
   EXPECT_EQ(passes_.passes, (std::vector<event::Pass>{{0, 1}, {2, 3}})) << "as they were counted together";
   ASSERT_EQ(outcome->notices.size(), 1u);
-  EXPECT_NE(outcome->notices[0].find("executed 2 times, instead of 1"), std::string::npos) << outcome->notices[0];
+  EXPECT_NE(outcome->notices[0].find("executed 2 times instead of 1"), std::string::npos) << outcome->notices[0];
   // A later run uses these passes.
   ASSERT_TRUE(run(passes_.passes));
   EXPECT_EQ(executions_.runs, 4);
@@ -131,7 +131,7 @@ TEST_F(InPasses, without_room_for_a_single_event_it_is_absent) {
   ASSERT_TRUE(outcome);
   for (const auto& one : outcome->counts) {
     EXPECT_EQ(one.count.trust, Trust::absent);
-    EXPECT_NE(one.count.reason.find("the program's regions needed its counter"), std::string::npos);
+    EXPECT_NE(one.count.reason.find("the program's regions used its counter"), std::string::npos);
   }
   EXPECT_EQ(passes_.passes.size(), 4u);
   EXPECT_EQ(executions_.runs, 7) << "four, two and two, one each";

@@ -15,7 +15,7 @@ void take_regions(linux::Gathering& gathering, backend::Regions& outcome) {
     if (program) {
       outcome.regions.push_back(std::move(*program));
     } else {
-      outcome.notices.push_back("regions of a program are not shown, it handed over something else: " +
+      outcome.notices.push_back("cannot show the regions of a program: the data that it passed is invalid: " +
                                 program.error().message);
     }
   }
@@ -29,9 +29,8 @@ std::vector<std::size_t> leave_out_lent(backend::Regions& outcome) {
     Count& count = outcome.counts[i].count;
     if (count.trust != Trust::scaled) continue;
     count =
-        absent(fmt::format("the program's regions needed its counter: it counted for {:.3g} % of the time; "
-                           "`--passes` makes room where there is any; else "
-                           "ask for fewer events in the regions",
+        absent(fmt::format("the program's regions used its counter: it counted for {:.3g} % of the time; use "
+                           "`--passes` to count it in another run, or request fewer events in the regions",
                            running_percent(count).value_or(0)));
     without_counter.push_back(i);
   }

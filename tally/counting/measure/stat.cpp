@@ -92,13 +92,12 @@ void add_notice_about_corrections(result::Stat& stat) {
     if (correction && correction->each == 0) unchanged.push_back(row.total.name.text());
   }
   if (!unchanged.empty()) {
-    stat.notices.push_back("page faults add nothing to " + join(unchanged, ", ") + " on this machine: it was measured");
+    stat.notices.push_back("page faults add nothing to " + join(unchanged, ", ") + " on this machine (measured)");
   }
   if (!any) {
     stat.notices.emplace_back(
-        "there is nothing to correct: page faults and interrupts add to the instructions and branches that a PMU "
-        "counts "
-        "in user mode");
+        "there is nothing to correct: page faults and interrupts add only to instructions and branches that a PMU "
+        "counts in user mode");
   }
 }
 
@@ -106,8 +105,8 @@ std::string why_incomplete(const result::Stat& stat, int complete) {
   std::string text = "incomplete: ";
   if (stat.runs_asked > 1) text += fmt::format("{} of {} runs were completed; ", complete, stat.runs_asked);
   if (stat.interrupted_by) return text + fmt::format("interrupted by {}", signal_name(*stat.interrupted_by));
-  if (stat.exit_code.value_or(0) == 0) return text + "a later run could not be made";
-  return text + fmt::format("one ended with exit code {} (--keep-going goes on)", *stat.exit_code);
+  if (stat.exit_code.value_or(0) == 0) return text + "a later run could not be started";
+  return text + fmt::format("a run ended with exit code {} (--keep-going continues after such a run)", *stat.exit_code);
 }
 
 // Executes a run, given by its number from 0 on.
@@ -209,10 +208,10 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   result::Stat stat = begin(backend, count, options.runs);
   stat.of_parts = !options.regions.empty();
   if (options.runs > 1 && !options.input.stream().empty()) {
-    stat.notices.push_back(
-        fmt::format("standard input is {}: later runs do not find what an earlier one read (every run reads a file "
-                    "from its start)",
-                    options.input.stream()));
+    stat.notices.push_back(fmt::format(
+        "standard input is {}: a later run does not get the data that an earlier one read (each run reads a "
+        "regular file from its start)",
+        options.input.stream()));
   }
   bool missing = false;  // a requested part was not found
   Passes passes{options.passes, options.make_room};
@@ -233,7 +232,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   const int complete = add_rows(stat, count, signals);
   stat.metrics = metrics(options, stat, options.runs > 1 && complete > 0);
   if (count.processes && stat.runs.front().processes.empty()) {
-    stat.notices.push_back("processes cannot be told apart when the program runs natively: only their sum is known");
+    stat.notices.push_back("a native run cannot count processes separately: only their sum is known");
   }
   if (count.count_interrupts) add_notice_about_corrections(stat);
   end(stat, complete, missing);

@@ -124,7 +124,7 @@ TEST_F(StatTest, missing_corrections_are_reported_if_requested) {
   const auto nothing_added = measure();
   EXPECT_TRUE(script_.last.count_interrupts);
   ASSERT_EQ(nothing_added->notices.size(), 1U);
-  EXPECT_EQ(nothing_added->notices[0], "page faults add nothing to instructions:u on this machine: it was measured");
+  EXPECT_EQ(nothing_added->notices[0], "page faults add nothing to instructions:u on this machine (measured)");
   add(1);
   const auto no_pmu = measure();
   ASSERT_EQ(no_pmu->notices.size(), 1U);
@@ -229,12 +229,12 @@ TEST_F(StatTest, keep_going_continues_and_reports_the_first_failure) {
 TEST_F(StatTest, a_run_that_cannot_be_made_keeps_the_earlier_ones) {
   options_.runs = 3;
   add(1);
-  script_.outcomes.push_back(fail(Code::not_found, "it is gone"));
+  script_.outcomes.push_back(fail(Code::not_found, "it was removed"));
   const auto stat = measure();
   ASSERT_TRUE(stat);
   EXPECT_TRUE(stat->incomplete);
   EXPECT_EQ(stat->events[0].total.count.value, 1000);
-  EXPECT_NE(stat->notices[0].find("it is gone"), std::string::npos);
+  EXPECT_NE(stat->notices[0].find("it was removed"), std::string::npos);
 }
 
 TEST_F(StatTest, nothing_to_keep_is_an_error) {

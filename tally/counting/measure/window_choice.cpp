@@ -52,7 +52,7 @@ std::vector<std::string> ChosenWindows::notices() const {
     names.push_back(fmt::format("{} others", others));
   }
   const std::string of = plural(static_cast<std::int64_t>(windows), "window", "windows") + " of " + join(names, ", ");
-  if (taken_ == 0) return {"no window is of a program that was asked for: there were " + of};
+  if (taken_ == 0) return {"no windows of the requested programs: left out were " + of};
   return {"left out: " + of};
 }
 

@@ -43,7 +43,7 @@ TEST(WindowChoice, reports_that_no_program_has_the_name) {
   ChosenWindows only({.only = {"wc"}});
   EXPECT_FALSE(only.takes(window("sh", 1)));
   EXPECT_EQ(only.notices(),
-            std::vector<std::string>{"no window is of a program that was asked for: there were 1 window of sh"});
+            std::vector<std::string>{"no windows of the requested programs: left out were 1 window of sh"});
 }
 
 TEST(WindowChoice, skips_and_takes_a_number_of_windows_of_each_thread) {

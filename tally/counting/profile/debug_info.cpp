@@ -269,7 +269,7 @@ bool DebugInfo::next_sibling(Dwarf_Die& die) {
   if (dwarf_siblingof(&die, &die) != 0) return false;
   const Dwarf_Off to = dwarf_dieoffset(&die);
   if (to <= from) {
-    over_limit_ = "its entries are in a circle";
+    over_limit_ = "its entries form a cycle";
     return false;
   }
   passed_ += to - from;

@@ -47,7 +47,7 @@ std::optional<std::string> debug_file_from_servers(const std::string& build_id, 
   if (!ended || ended->was_stopped) {
     // The next file would take as long.
     all.are_asked = false;
-    all.report(fmt::format("no answer from debuginfod, which has {:.0f} s: it is not asked again",
+    all.report(fmt::format("no answer from debuginfod within {:.0f} s: tally does not ask it again",
                            std::chrono::duration<double>(patience).count()));
     return std::nullopt;
   }

@@ -10,7 +10,7 @@ namespace {
 using Names = Result<MappedNames>;
 
 constexpr const char* file_missing =
-    "there is no such file here: it was removed since, or the program had another root or mount namespace";
+    "the file does not exist here: it was removed, or the program had another root directory or mount namespace";
 
 bool is_unchanged(const linux::FileState& now, const result::FileIdentity& then) {
   return now == linux::FileState{then.device, then.inode, then.bytes, then.modified_s, then.modified_ns};
@@ -23,10 +23,10 @@ Names names_by_inode(const result::CodeFile& file) {
   if (!now) return fail(Code::bad_usage, file_missing);
   const std::int64_t changed_ns = now->modified_s * 1'000'000'000 + now->modified_ns;
   if (now->inode != file.inode || (file.mapped_ns != 0 && changed_ns > file.mapped_ns))
-    return fail(Code::bad_usage, "the file was replaced since");
+    return fail(Code::bad_usage, "the file was replaced after its code ran");
   if (const auto generation = linux::generation_of(file.path);
       file.generation != 0 && generation && *generation != file.generation)
-    return fail(Code::bad_usage, "the file was replaced since");
+    return fail(Code::bad_usage, "the file was replaced after its code ran");
   auto names = CodeNames::open(file.path);
   if (!names) return fail(names.error());
   return MappedNames{*std::move(names)};
@@ -45,7 +45,7 @@ Names names_of_mapped(const result::CodeFile& file) {
   if (!file.identity) return names_by_inode(file);
   const result::FileIdentity& then = *file.identity;
   if (then.inode == 0 && then.build_id.empty())
-    return fail(Code::bad_usage, "the file could not be opened any more when its code ran first");
+    return fail(Code::bad_usage, "the file could not be opened when its code first ran");
   const auto now = linux::file_state(file.path);
   const bool is_same_file = now && is_unchanged(*now, then);
   if (is_same_file) {
@@ -62,9 +62,11 @@ Names names_of_mapped(const result::CodeFile& file) {
     if (auto names = CodeNames::open(file.path); names && (*names)->build_id() == then.build_id)
       return MappedNames{*std::move(names)};
   if (!now) return fail(Code::bad_usage, file_missing);
-  if (then.inode == 0 || now->device == then.device) return fail(Code::bad_usage, "the file was replaced since");
-  return fail(Code::bad_usage,
-              "another file is there: it was replaced since, or the program had another root or mount namespace");
+  if (then.inode == 0 || now->device == then.device)
+    return fail(Code::bad_usage, "the file was replaced after its code ran");
+  return fail(
+      Code::bad_usage,
+      "the path names another file: it was replaced, or the program had another root directory or mount namespace");
 }
 
 }  // namespace tally::profile

@@ -68,7 +68,7 @@ class Resolver {
       const std::string unread = objects_[i].names == nullptr ? "" : objects_[i].names->over_limit();
       if (!unread.empty())
         result_.stat.notices.push_back(fmt::format(
-            "{}: a part of its debug information was not read, for {}: some lines and inlined functions have no name",
+            "{}: part of its debug information was not read because {}: some lines and inlined functions have no name",
             result_.objects[i].name, unread));
     }
     return std::move(result_);
@@ -85,7 +85,7 @@ class Resolver {
         object.why_nameless = "/proc/kallsyms shows no addresses to this user (kernel.kptr_restrict)";
     } else if (is_vdso(file)) {
       opened.names = names_of_vdso();
-      if (opened.names == nullptr) object.why_nameless = "it is no file";
+      if (opened.names == nullptr) object.why_nameless = "not a file";
     } else if (!file.is_file()) {
       object.why_nameless = why_no_file(file);
     } else if (linux::is_interrupted()) {
@@ -105,9 +105,8 @@ class Resolver {
   }
 
   static std::string why_no_file(const result::CodeFile& file) {
-    if (file.overwritten)
-      return fmt::format("the program put other code in the place of that of {}", printable(file.path));
-    return file.path.empty() ? "code that was made while the program ran" : "it is no file";
+    if (file.overwritten) return fmt::format("the program replaced the code of {} in memory", printable(file.path));
+    return file.path.empty() ? "code that was generated at run time" : "not a file";
   }
 
   static bool is_vdso(const result::CodeFile& file) { return file.inode == 0 && file.path == "[vdso]"; }

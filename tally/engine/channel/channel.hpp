@@ -131,7 +131,7 @@ struct Announcement {
   uint32_t thread;          ///< index of the announcing Thread, which waits for its `answer`
   uint32_t gives_back;      ///< 1: the areas of both are free once the program is replaced
   int32_t pid, tid;         ///< in the sender's pid namespace
-  uint32_t wish;            ///< a Wish
+  uint32_t wish;            ///< the request
   int32_t first_inherited;  ///< the sender's number of the first Inherited
 };
 

@@ -1,6 +1,6 @@
 /// Windows: a row of counts whenever a thread has counted N instructions or other events.
 ///
-/// A thread writes its rows into its own ring (notes.hpp, Handed::windows) and continues; the command takes them. A row
+/// A thread writes its rows into its own ring (notes.hpp) and continues; the command takes them. A row
 /// holds what the thread has counted since it began. If the thread is killed, its counters minus its last row are what
 /// it counted after that row.
 ///

@@ -125,8 +125,8 @@ void ModelCode::stay(Builder& b, const Instruction& in, bool taken, u16 live) {
   mark(b);
 }
 
-void ModelCode::emit_way(Builder& b, u32 way) {
-  const Way& w = ways_[way];
+void ModelCode::emit_way(Builder& b, u32 n) {
+  const Way& w = ways_[n];
   open_ = true;
   a_ = w.a, b_ = w.b, note_ = w.note, page_ = w.page;
   outcomes_ = w.outcomes, taken_ = w.taken;
@@ -141,17 +141,17 @@ void ModelCode::emit_way(Builder& b, u32 way) {
 void ModelCode::conditional(Builder& b, u32 i, u32 segment, u16 live_there) {
   Emitter& e = b.e;
   const Instruction& in = in_[i];
-  Way& way = ways_[begin_way(b, i, true, live_there)];
+  Way& begun = ways_[begin_way(b, i, true, live_there)];
   b.place(in, segment);
   if (in.kind == Kind::loop) {
     if (in.address_bits == 32) e.byte(0x67);
     e.byte(in.opcode);
     e.byte(5);
     u8* const over = jump_if(e, -1);
-    way.from = jump_if(e, -1);
+    begun.from = jump_if(e, -1);
     lead(over, e.here());
   } else {
-    way.from = jump_if(e, in.opcode & 15);
+    begun.from = jump_if(e, in.opcode & 15);
   }
   stay_later(in);
   if (records_ && model_plan.each_branch) record_outcome(in, false);

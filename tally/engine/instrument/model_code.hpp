@@ -80,7 +80,7 @@ class ModelCode {
   /// The same, if `live` is known only with the next segment.
   void stay_later(const Instruction& in) { passed_ = true, passed_pc_ = in.pc; }
   /// Emits the beginning of that exit.
-  void emit_way(Builder& b, u32 way);
+  void emit_way(Builder& b, u32 n);
 
   /// Emits a conditional branch, instead of its copy; the trace continues if it is not taken. `live_there`: flags that
   /// are needed at its target.

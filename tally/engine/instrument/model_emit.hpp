@@ -241,11 +241,11 @@ inline void count_site(Emitter& e, u64 pc, u32 k) {
 
 /// MOV between a byte at gs:[offset] and a register, whose other bytes a load clears
 enum class Byte : u16 { load = 0xb60f, store = 0x88 };
-inline void byte_access(Emitter& e, Byte way, u8 reg, u32 offset) {
+inline void byte_access(Emitter& e, Byte access, u8 reg, u32 offset) {
   e.byte(0x65);
   e.byte(static_cast<u8>(0x40 | (reg >> 3) << 2));
-  e.byte(static_cast<u8>(way));
-  if (way == Byte::load) e.byte(static_cast<u8>(static_cast<u16>(way) >> 8));
+  e.byte(static_cast<u8>(access));
+  if (access == Byte::load) e.byte(static_cast<u8>(static_cast<u16>(access) >> 8));
   e.byte(static_cast<u8>(4 | (reg & 7) << 3));
   e.byte(0x25);
   e.dword(offset);

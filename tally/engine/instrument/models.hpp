@@ -185,8 +185,8 @@ void models_before_fork(Thread* t, u32 process);
 bool models_take_back();
 /// Closes the thread's rings, after models_drain().
 void models_close(Thread* t);
-/// Processes the access log, and at its end a record that was left in the middle, after `way`.
-void models_play_partial(Thread* t, const models::LogPath& way);
+/// Processes the access log, and at its end a record that was left in the middle, after `path`.
+void models_play_partial(Thread* t, const models::LogPath& path);
 /// Called in the child of a fork.
 void models_after_fork();
 /// Processes one access by the models that generated code probes.

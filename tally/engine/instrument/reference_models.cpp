@@ -59,12 +59,12 @@ TALLY_NO_SAVES __attribute__((noinline)) void play_access_log(Thread* t, ColdMod
   m.record = r.access_log;
 }
 
-void models_play_partial(Thread* t, const models::LogPath& way) {
+void models_play_partial(Thread* t, const models::LogPath& path) {
   ColdModels& r = *cold_models_of(t);
   u64* const record = model_thread(t)->record;
   play_access_log(t, r);
   record[0] = 0;
-  play(t, r, &way, record, record + way.words);
+  play(t, r, &path, record, record + path.words);
 }
 
 }  // namespace tally::engine::instrument

@@ -70,8 +70,9 @@ Result<MachineModel> host(const std::filesystem::path& root) {
                 fmt::format("name a model: {}; or describe the machine in a file", shipped.front().name));
   }
   machine->caches = caches;
-  machine->sources = {"caches: " + folder.string(),
-                      "TLBs, latencies, timings of instructions: the model haswell, for the kernel knows none"};
+  machine->sources = {
+      "caches: " + folder.string(),
+      "TLBs, latencies, timings of instructions: the model haswell, because the kernel does not list them"};
   return machine;
 }
 

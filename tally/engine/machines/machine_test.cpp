@@ -104,10 +104,10 @@ struct Bad {
 // Each error contains the line, the mistake and a correction.
 TEST(Parse, Errors) {
   const Bad all[] = {
-      {"model m\nl1d size=32K ways=8\nl4 size=1M ways=8", "f, line 3: 'l4' means nothing here", "do you mean 'l"},
-      {"model m\nxyzzy", "f, line 2: 'xyzzy' means nothing here", "what is known here: model, title"},
+      {"model m\nl1d size=32K ways=8\nl4 size=1M ways=8", "f, line 3: 'l4' is unknown here", "do you mean 'l"},
+      {"model m\nxyzzy", "f, line 2: 'xyzzy' is unknown here", "write one of: model, title"},
       {"model m\nl1d size=32K ways=8\nl1d size=32K ways=8", "f, line 3: a second line 'l1d'", "remove"},
-      {"model m\nl1d size=32K way=8", "f, line 2: 'way' means nothing here", "do you mean 'ways'?"},
+      {"model m\nl1d size=32K way=8", "f, line 2: 'way' is unknown here", "do you mean 'ways'?"},
       {"model m\nl1d size=32K ways=8 ways=4", "f, line 2: 'ways' is there twice", "remove"},
       {"model m\nl1d size=32K ways", "f, line 2: 'ways' has no value", "ways=VALUE"},
       {"model m\nl1d size=32K ways=", "f, line 2: 'ways' has no value", "ways=VALUE"},
@@ -123,13 +123,13 @@ TEST(Parse, Errors) {
       {"model m\nl1d size=65G ways=8", "f, line 2: size=65G", "a number from"},
       {"model m\nl1d size=33K ways=7", "f, line 2: a size of 33792 bytes cannot be divided into sets of 7 ways",
        "multiple"},
-      {"model m\nl1d size=100 ways=8", "f, line 2: a size of 100 bytes is no whole number of lines", "make"},
+      {"model m\nl1d size=100 ways=8", "f, line 2: a size of 100 bytes is not a whole number of lines", "make"},
       {"model m\nl1d size=32K ways=8 line=48", "f, line 2: line=48", "power of two"},
       {"model m\nl1d size=32K ways=8 replacement=fifo", "f, line 2: replacement=fifo", "lru or plru"},
       {"model m\nl1d size=32K ways=8 inclusive=1", "f, line 2: inclusive=1", "yes or no"},
       {"model m\ndtlb entries=10 ways=4", "f, line 2: 10 entries cannot be divided", "multiple"},
-      {"model m\nprefetch nextline", "f, line 2: 'nextline' means nothing here", "do you mean 'next-line'?"},
-      {"model m\ncore skylake", "f, line 2: there is no core 'skylake'", "cores are haswell, bonnell"},
+      {"model m\nprefetch nextline", "f, line 2: 'nextline' is unknown here", "do you mean 'next-line'?"},
+      {"model m\ncore skylake", "f, line 2: unknown core 'skylake'", "cores are haswell, bonnell"},
       {"model m\nlatency l2=many", "f, line 2: l2=many", "a number from 0 to 10000"},
       {"model a b", "f, line 1: a model's name is one word", "model mine"},
       {"model a/b", "f, line 1: a model's name is one word", "model mine"},
@@ -138,7 +138,7 @@ TEST(Parse, Errors) {
       {"", "f: there is no line 'model'", "needs one"},
       {"model m\nl1d size=32K ways=8\nl2 size=256K ways=8 line=128", "f: lines of 64 and 128 bytes", "the same length"},
       {"model m\nl1d size=32K ways=8\nitlb entries=8 ways=8 page=2M\ndtlb entries=8 ways=8", "f: pages of", "the same"},
-      {"model m\n\x1b[31m", "f, line 2: '\\x1b[31m' means nothing here", ""},
+      {"model m\n\x1b[31m", "f, line 2: '\\x1b[31m' is unknown here", ""},
   };
   for (const Bad& bad : all) {
     const auto machine = parse(bad.text, "f");

@@ -41,9 +41,9 @@ Result<MachineModel> named(std::string_view name, const std::filesystem::path& r
   if (name == "host") return host(root);
   for (const Shipped& model : shipped)
     if (model.name == name) return parse(model.text, model.name);
-  return fail(Code::bad_usage, fmt::format("there is no machine model '{}'", name),
-              fmt::format("models are {}; a file with one of your own is given by its path, with a slash in it",
-                          join(names(), ", ")));
+  return fail(
+      Code::bad_usage, fmt::format("there is no machine model '{}'", name),
+      fmt::format("models are {}; to use a file of your own, give its path with a slash in it", join(names(), ", ")));
 }
 
 Result<MachineModel> from_file(const std::filesystem::path& file) {

@@ -80,9 +80,9 @@ class Parser {
 
   tl::unexpected<Error> unknown_word(const std::string& word, const std::vector<std::string>& known) const {
     const auto near = nearest(word, known, 1);
-    return error_here(
-        fmt::format("'{}' means nothing here", word),
-        near.empty() ? "what is known here: " + join(known, ", ") : fmt::format("do you mean '{}'?", near.front()));
+    return error_here(fmt::format("'{}' is unknown here", word), near.empty()
+                                                                     ? "write one of: " + join(known, ", ")
+                                                                     : fmt::format("do you mean '{}'?", near.front()));
   }
 
   Status take_title(const std::string& rest) {
@@ -99,8 +99,7 @@ class Parser {
 
   Status take_core(const std::vector<std::string>& words) {
     if (words.size() != 1 || core_named(words.front()) == nullptr)
-      return error_here(fmt::format("there is no core '{}'", join(words, " ")),
-                        "cores are " + join(core_names(), ", "));
+      return error_here(fmt::format("unknown core '{}'", join(words, " ")), "cores are " + join(core_names(), ", "));
     machine_.core = words.front();
     return {};
   }
@@ -142,9 +141,8 @@ class Parser {
     }
     const auto value = size_of(at->second);
     if (!value || *value < low || *value > high) {
-      return error_here(
-          fmt::format("{}={}", key, at->second),
-          fmt::format("a number from {} to {} is needed; K, M and G stand for 2^10, 2^20, 2^30", low, high));
+      return error_here(fmt::format("{}={}", key, at->second),
+                        fmt::format("a number from {} to {} is needed; K, M and G mean 2^10, 2^20, 2^30", low, high));
     }
     return *value;
   }
@@ -183,7 +181,8 @@ class Parser {
       if (!*value) return fail(value->error());
     if (!std::has_single_bit(*line)) return error_here(fmt::format("line={}", *line), "a power of two is needed");
     if (*size % *line != 0)
-      return error_here(fmt::format("a size of {} bytes is no whole number of lines", *size), "make it one");
+      return error_here(fmt::format("a size of {} bytes is not a whole number of lines", *size),
+                        "make it a multiple of the line length");
     shape.line_bits = static_cast<std::uint8_t>(std::countr_zero(*line));
     shape.write_allocate = *write_allocate;
     shape.inclusive = *inclusive;

@@ -16,9 +16,9 @@ HierarchyShape small() {
   return shape;
 }
 
-class Machine {
+class TestMachine {
  public:
-  Machine() : caches(small(), tables_in(small(), words_.data(), nullptr)), branches(Direction::gshare) {}
+  TestMachine() : caches(small(), tables_in(small(), words_.data(), nullptr)), branches(Direction::gshare) {}
   Models models() { return {&caches, nullptr, &branches, true, true}; }
 
  private:
@@ -43,7 +43,7 @@ TEST(AccessLog, a_record_follows_its_path) {
   const LogPath ways[] = {{.first = 0, .count = 7, .words = 4, .outcomes = 0b01, .branches = 2},
                           {.first = 0, .count = 3, .words = 2, .outcomes = 0b1, .branches = 1}};
   const std::uint64_t access_log[] = {0, 0x7000, 0x7ffe, 0x1015, 1, 0x7010, 0, 0x7000, 0x7ffe, 0x1015};
-  Machine played, replayed;
+  TestMachine played, replayed;
   play(played.models(), ways, ops, access_log, access_log + 10);
   for (const bool leaves : {false, true, false}) {
     replayed.caches.access(0x1000, 1, Access::fetch);
@@ -67,7 +67,7 @@ TEST(AccessLog, indirect_targets_are_the_last_word_unless_the_path_has_them) {
                     {.at = 0x1000, .target = 0, .word = 0, .bytes = 2, .what = Step::indirect_call}};
   const LogPath ways[] = {{.first = 0, .count = 2, .words = 2, .outcomes = 0, .branches = 0}};
   const std::uint64_t access_log[] = {0, 0x3000, 0, 0x4000};
-  Machine machine;
+  TestMachine machine;
   play(machine.models(), ways, ops, access_log, access_log + 4);
   // Wrong at first, then the same target twice, then another one.
   EXPECT_EQ(machine.branches.counts().indirect, 4U);
@@ -79,7 +79,7 @@ TEST(AccessLog, the_record_has_the_number_of_element_accesses) {
   const LogPath ways[] = {{.first = 0, .count = 1, .words = 8, .outcomes = 0, .branches = 0}};
   const ElementAccess load{0x7000, 4, Access::load}, store{0x703e, 8, Access::store};
   const std::uint64_t access_log[] = {0, 2, load.address, load.word(), store.address, store.word(), 1, 2};
-  Machine played, replayed;
+  TestMachine played, replayed;
   play(played.models(), ways, ops, access_log, access_log + 8);
   replayed.caches.access(0x7000, 4, Access::load);
   replayed.caches.access(0x703e, 8, Access::store);
@@ -97,7 +97,7 @@ TEST(AccessLog, string_instructions_are_their_elements) {
   constexpr std::uint64_t junk = 0xabcd00000000;
   const std::uint64_t access_log[] = {
       0, 100, 0x5100, 0x6100, 60, 0x5100 - 40, 0x6100 - 40, junk + 3, 0, junk + 0x10000ff8, junk, 0, 0x10001004};
-  Machine played, replayed;
+  TestMachine played, replayed;
   play(played.models(), ways, ops, access_log, access_log + 13);
   for (std::uint64_t i = 0; i < 40; ++i) {
     replayed.caches.access(0x5100 - i, 1, Access::load);

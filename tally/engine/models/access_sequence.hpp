@@ -75,7 +75,6 @@ constexpr std::uint64_t compacted = std::uint64_t{1} << 63;
 /// contain it.
 std::uint64_t place_of_component(const StateLayout& layout, std::uint64_t form, unsigned which);
 
-/// What is saved or restored of the area at `address`. `components`: which of them are written or read. MXCSR goes with
 /// Adds the accesses that save or restore the area at `address`. `components`: those that are written or read. MXCSR
 /// belongs to component 1; in the standard form also to component 2, if that is in `requested`. Adjacent components are
 /// one access. A read of the header, of `header` bytes, comes first. A save is stores only: the read of the header by

@@ -55,7 +55,7 @@ struct Place {
 
 struct Segment {
   u16 counted;  // offset after the increment; for the segment of an exit, offset of the branch that leads there
-  u16 first;    // its first Place, within the trace
+  u16 first;    // its first place, within the trace
 
   /// Value of `first`: the segment is only an exit. Its counts correct those of the first segment.
   static constexpr u16 is_exit = 0xffff;

@@ -151,7 +151,7 @@ TEST_F(Decode, adds_displacements_to_the_next_instruction) {
   const Instruction load = of({0x48, 0x8b, 0x05, 0x10, 0, 0, 0});
   EXPECT_TRUE(load.rip_relative());
   EXPECT_EQ(load.rip_operand(), pc + 7 + 0x10);
-  // An immediate operand stands between the displacement and the next instruction.
+  // An immediate operand is between the displacement and the next instruction.
   EXPECT_EQ(of({0xc7, 0x05, 0x10, 0, 0, 0, 1, 0, 0, 0}).rip_operand(), pc + 10 + 0x10);
   EXPECT_FALSE(of({0x48, 0x8b, 0x45, 0x10}).rip_relative());
   // With 32 address bits the sum is cut.

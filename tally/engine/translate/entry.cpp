@@ -171,7 +171,7 @@ resume_program:
 resume_end:
 .globl resume_natively
 .hidden resume_natively
-resume_natively:            # rdi = Thread; the address to go to lies below the red zone until the return takes it
+resume_natively:            # rdi = Thread; the target address is below the red zone until the ret pops it
   mov thread_rsp(%rdi), %rsp
   lea -136(%rsp), %rsp
   mov thread_pc(%rdi), %rax

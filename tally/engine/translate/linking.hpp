@@ -21,7 +21,7 @@ u64 link_target(u64 link);
 /// through which the thread came. `is_new`: the trace was just created for it.
 void settle(Thread* t, Trace& trace, bool is_new);
 
-/// Redirects the forwarding jump at `grave` to `to`; 0: to the stub that follows it.
+/// Redirects a forwarding jump to `to`; 0: to the stub that follows it.
 void patch_grave(u64 grave, u64 to);
 
 /// The table of exits that are not linked yet.

@@ -93,7 +93,7 @@ class History {
 
   u64 entered() const { return entered_; }
 
-  /// Calls `each(place, reached, taken, passed)` with every Place: how often it was reached, and for a conditional
+  /// Calls `each(place, reached, taken, passed)` with every place: how often it was reached, and for a conditional
   /// branch, how often it was taken and not taken. Skips the places of exits.
   template <class Each>
   void places(Each&& each) const {
@@ -115,7 +115,7 @@ class History {
     }
   }
 
-  /// Calls `each(branch, taken, passed)` with the Place of every conditional branch.
+  /// Calls `each(branch, taken, passed)` with the place of every conditional branch.
   template <class Each>
   void branches(Each&& each) const {
     places([&](const Place& p, u64, u64 taken, u64 passed) {

@@ -155,7 +155,7 @@ TEST_F(Recorders, have_room_for_2048_fixups_of_32_bits) {
   EXPECT_EQ(end(), nullptr);
 }
 
-TEST_F(Recorders, tell_the_body_from_the_stubs) {
+TEST_F(Recorders, distinguish_the_body_from_the_stubs) {
   recorder_->fix_at(Fix::pushed, at(body + Recording::max_bytes - 1), pc + 5);
   recorder_->fix_at(Fix::pushed, at(stubs + 32), pc - 5, 3);
   const Recording* const got = end();

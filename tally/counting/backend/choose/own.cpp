@@ -43,7 +43,7 @@ std::string why_not_in_regions(const event::Event& event, const channel::AskedMo
   const Needed needed = needed_by(event.id);
   if (models.models.on == 0) return "no machine model in this run: use `tally stat --model NAME -e EVENT`";
   if (engine::provides(models.models, needed)) return "";
-  return "not simulated in this run: name it with `tally stat -e`, too";
+  return "not simulated in this run: also name it with `tally stat -e`";
 }
 
 Count in_regions(const event::Event& event, const channel::AskedModels& models) {

@@ -28,7 +28,8 @@ Result<std::string> find_image() {
     if (linux::exists(path)) return path;
   }
   if (folder.empty()) {
-    return fail(Code::cannot_measure, "tally does not find its engine: there is no /proc that says where it lies",
+    return fail(Code::cannot_measure,
+                "cannot find the engine: without /proc, tally does not know where it is installed",
                 "mount /proc, or use `--backend none`");
   }
   return fail(Code::cannot_measure, "the engine is missing: no 'tally-engine' in " + printable(folder),
@@ -58,32 +59,33 @@ std::vector<event::Event> modelled_set(const Simulation& simulation) {
 std::optional<Error> refuses_trigger(const WindowTrigger& trigger) {
   if (trigger.frequency != 0)
     return Error{Code::bad_usage,
-                 "under the engine no window ends by a frequency: programs run slower there, and differently so",
-                 "--every 1M ends one after so many instructions; natively --every 1ms after that time on a processor",
+                 "the engine cannot end windows by frequency: programs run slower under it, and not evenly",
+                 "--every 1M ends a window after a million instructions; in a native run, --every 1ms ends one "
+                 "after 1 ms on a CPU",
                  0};
   std::int8_t weight[channel::mark_values]{};
   weigh(trigger.event.id, weight);
   const bool is_counted = std::any_of(weight, weight + channel::mark_fields, [](std::int8_t one) { return one != 0; });
   if (is_counted && !needed_by(trigger.event.id).any() && trigger.event.mode == event::Mode::user) return std::nullopt;
   return Error{Code::bad_usage,
-               fmt::format("under the engine no window ends by {}: it is not counted there, at the instruction",
+               fmt::format("the engine cannot end windows by {}: it does not count it at each instruction",
                            event::name(trigger.event)),
-               "windows end by instructions, loads, stores, and branches of every kind; by what happens in the kernel, "
-               "alone, those of the native program do",
+               "end windows by instructions, loads, stores or any kind of branch; kernel events can end windows "
+               "only in a native run",
                0};
 }
 
 /// Reports an address for the start or stop of windows that no thread reached.
 void report_unreached_bounds(const WindowBounds& bounds, const Execution& execution, Outcome& outcome) {
   if (bounds.start && execution.windows_started == 0) {
-    outcome.missing.push_back(
-        fmt::format("no thread came to '{}' (--start-at): there are no windows. The compiler may have put the function "
-                    "into its callers, or an address may not be where an instruction begins; `tally profile` tells "
-                    "which functions run",
-                    printable(bounds.start->text)));
+    outcome.missing.push_back(fmt::format(
+        "no thread reached '{}' (--start-at): there are no windows. The compiler may have inlined the function "
+        "into its callers, or the address is inside an instruction; `tally profile` shows which functions run",
+        printable(bounds.start->text)));
   } else if (bounds.stop && execution.windows_stopped == 0) {
-    outcome.notices.push_back(fmt::format("no thread came to '{}' (--stop-at){}: windows go on to the end of each",
-                                          printable(bounds.stop->text), bounds.start ? " after its start" : ""));
+    outcome.notices.push_back(
+        fmt::format("no thread reached '{}' (--stop-at){}: windows continue to the end of each thread",
+                    printable(bounds.stop->text), bounds.start ? " after its start" : ""));
   }
 }
 
@@ -206,7 +208,7 @@ class Engine final : public Backend {
     outcome.missing = marker.missing();
     if (execution->windows_lost != 0)
       outcome.missing.push_back(
-          fmt::format("{} rows could not be read again from the file in $TMPDIR that they waited in",
+          fmt::format("{} rows are missing: they could not be read back from their temporary file in $TMPDIR",
                       thousands(static_cast<std::int64_t>(execution->windows_lost))));
     if (outcome.missing.empty() && job.windows != nullptr)
       report_unreached_bounds(job.windows->bounds, *execution, outcome);

@@ -74,7 +74,7 @@ void report_failure(Channel& shared, Execution& execution) {
     silent->partial |= channel::partial_engine_failed;
     in = silent;
     failure.pid = failure.tid = silent->pid;
-    why = fmt::format("a fault in the engine (signal {}), which nothing more is known of", signal);
+    why = fmt::format("a fault in the engine (signal {}) without details", signal);
   }
   if (in == nullptr) return;
   const std::string program = text_in(in->name, sizeof in->name);
@@ -82,7 +82,7 @@ void report_failure(Channel& shared, Execution& execution) {
   execution.failure =
       fmt::format("the engine of tally failed in {} (process {}), and ended it: {}; {}", program, failure.pid, why,
                   file ? fmt::format("please send {} to the authors of tally", *file)
-                       : "there is no report: " + file.error().message);
+                       : "a report could not be written: " + file.error().message);
   execution.wait_status = could_not_measure << 8;
 }
 

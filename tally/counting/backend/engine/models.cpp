@@ -159,10 +159,10 @@ std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValu
 std::string made_of(const channel::CoreValues& core, const Simulation& simulation) {
   const bool with_tlbs = Needed{.core = true}.tlbs_in(simulation.precision);
   const std::string parts =
-      fmt::format("cycles are a model's: what instructions take on that core, {}",
-                  with_tlbs ? "misses of caches and TLBs, and wrong predictions"
-                            : "misses of caches, and wrong predictions (misses of TLBs with --precision full)");
-  if (core.unknown == 0) return parts + "; its table has a timing for every instruction that ran";
+      fmt::format("cycles come from a model: the time of instructions on that core, {}",
+                  with_tlbs ? "misses of caches and TLBs, and mispredictions"
+                            : "misses of caches, and mispredictions (misses of TLBs with --precision full)");
+  if (core.unknown == 0) return parts + "; all executed instructions have timing data";
   const double share = 100.0 * static_cast<double>(core.unknown) / static_cast<double>(core.instructions);
   return fmt::format("{}; {} of executed instructions have no timing data", parts,
                      share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
@@ -171,9 +171,8 @@ std::string made_of(const channel::CoreValues& core, const Simulation& simulatio
 std::string what_no_model_saw(const channel::UnseenValues& unseen) {
   if (unseen.instructions == 0) return "";
   return fmt::format(
-      "no model saw {} instructions with {} loads and stores, which the engine executed where they stand, one at a "
-      "time: far "
-      "transfers, branches with an operand-size prefix, writes into code that runs",
+      "no model processed {} instructions with {} loads and stores, which the engine executed one at a time at their "
+      "own addresses: far transfers, branches with an operand-size prefix, writes to code that is running",
       thousands(static_cast<std::int64_t>(unseen.instructions)), thousands(static_cast<std::int64_t>(unseen.accesses)));
 }
 
@@ -186,10 +185,10 @@ std::optional<std::string> difference(const channel::ModelValues& fast, const ch
       {"fetches that L1I misses", fast.l1i.fetch_misses, plain.l1i.fetch_misses},
       {"loads that L1D misses", fast.l1d.load_misses, plain.l1d.load_misses},
       {"stores that L1D misses", fast.l1d.store_misses, plain.l1d.store_misses},
-      {"lines more of loads", fast.l1d_across.loads, plain.l1d_across.loads},
-      {"lines more of loads that are missed", fast.l1d_across.load_misses, plain.l1d_across.load_misses},
-      {"lines more of stores", fast.l1d_across.stores, plain.l1d_across.stores},
-      {"lines more of stores that are missed", fast.l1d_across.store_misses, plain.l1d_across.store_misses},
+      {"additional lines of loads", fast.l1d_across.loads, plain.l1d_across.loads},
+      {"additional lines of loads that missed", fast.l1d_across.load_misses, plain.l1d_across.load_misses},
+      {"additional lines of stores", fast.l1d_across.stores, plain.l1d_across.stores},
+      {"additional lines of stores that missed", fast.l1d_across.store_misses, plain.l1d_across.store_misses},
       {"conditional branches mispredicted", fast.conditional_misses, plain.conditional_misses},
       {"indirect branches mispredicted", fast.indirect_misses, plain.indirect_misses},
       {"returns mispredicted", fast.return_misses, plain.return_misses},

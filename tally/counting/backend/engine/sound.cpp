@@ -16,13 +16,13 @@ using channel::State;
 
 constexpr const char* contradicting = "its records contradict each other: it may have written over the engine's memory";
 constexpr const char* impossible =
-    "it counted what cannot be, such as more instructions than there was time for: it may have written over the "
-    "engine's memory";
+    "its counts are impossible, such as more instructions than fit in its time: it may have written over the engine's "
+    "memory";
 constexpr const char* contradicting_run =
     "the engine's records contradict each other: a program may have written over its memory";
 
 constexpr const char* more_than_is_read =
-    "there is more in the engine's records than is read: it may have written over the engine's memory";
+    "the engine's records exceed what tally reads: it may have written over the engine's memory";
 
 /// An upper bound for any processor: eight instructions per cycle at 6 GHz. Times of short programs are inaccurate.
 constexpr double most_per_nanosecond = 8 * 6;

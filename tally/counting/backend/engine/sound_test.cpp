@@ -46,7 +46,7 @@ TEST(Sound, more_of_a_part_than_of_the_whole_is_impossible) {
   channel::Totals result = totals();
   result.field[channel::taken] = 101;
   EXPECT_NE(why_impossible(result, seconds(1), true), "");
-  EXPECT_EQ(why_impossible(result, seconds(1), false), "") << "two looks at a thread that runs may be a little apart";
+  EXPECT_EQ(why_impossible(result, seconds(1), false), "") << "two reads of a running thread may differ a little";
   result = totals();
   result.field[channel::returns] = 901;
   EXPECT_NE(why_impossible(result, seconds(1), true), "");

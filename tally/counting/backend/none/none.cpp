@@ -23,7 +23,7 @@ bool opens_counters(const std::vector<event::Event>& events) {
 Count count_of(const event::Event& event, const RunStatistics& statistics, const Left& left) {
   const event::Kind kind = event::definition(event.id).kind;
   if (kind == event::Kind::microarchitectural) return absent(why_it_needs_a_pmu(event));
-  if (kind == event::Kind::hardware) return absent("the program runs natively: only the kernel's figures are counted");
+  if (kind == event::Kind::hardware) return absent("the program runs natively: only the kernel's values are available");
   return native_count(event, statistics, left);
 }
 
@@ -43,12 +43,12 @@ class None final : public Backend {
     if (use_ == Use::always) return std::nullopt;
     const bool is_enough = all_software(order.events) && !(order.processes && opens_counters(order.events));
     if (is_enough) return std::nullopt;
-    return Error{Code::cannot_measure, "a native run without counters does not count what the order asks for",
+    return Error{Code::cannot_measure, "a native run without counters cannot count some of the requested events",
                  omit_backend, 0};
   }
 
   std::optional<Error> refuses(const RegionOrder& order) const override {
-    return order.any() ? std::optional(engine_only(order, "a native run without counters sees none of it"))
+    return order.any() ? std::optional(engine_only(order, "a native run without counters cannot count it"))
                        : refuses(order.count);
   }
 

@@ -34,16 +34,17 @@ std::string why_refused(int os_errno, const event::Event& event) {
     case ENOENT: return "this PMU has no such event";
     case EINVAL:
       return event.group != 0 ? "the PMU cannot count it together with the others of its group"
-                              : "the kernel does not take it (Invalid argument): not this event, or not for a program";
+                              : "the kernel does not accept it (Invalid argument): the event is unsupported, or "
+                                "unsupported for a program";
     case EACCES:
     case EPERM:
       return event.mode == event::Mode::user
-                 ? fmt::format("the kernel refuses to count it: {} (`tally doctor` tells more)",
+                 ? fmt::format("the kernel refuses to count it: {} (`tally doctor` explains)",
                                linux::errno_text(os_errno))
-                 : fmt::format("the kernel refuses to count what it does itself: {} (`tally doctor` tells more)",
+                 : fmt::format("the kernel refuses to count in kernel mode: {} (`tally doctor` explains)",
                                linux::errno_text(os_errno));
     case EMFILE: return linux::why_no_more_files();
-    case ENFILE: return "the whole system may open no more files (fs.file-max), and each counter is one";
+    case ENFILE: return "the whole system may open no more files (fs.file-max), and each counter is a file";
     case ESRCH: return "the thread had ended";
     default: return "the kernel refuses to count it: " + linux::errno_text(os_errno);
   }
@@ -61,11 +62,10 @@ Count of_core_types(const std::vector<Reading>& kinds, const CountSource& source
   count.reading = sum;
   if (sum.time_running == sum.time_enabled) return count;
   const std::string percent = fmt::format("{:.4g} % of the time", running_percent(count).value_or(0));
-  return downgraded(
-      std::move(count), Trust::partial,
-      kinds.size() > 1
-          ? fmt::format("counted in {}; with several kinds of cores nothing is scaled", percent)
-          : fmt::format("counted in {}: on {}'s cores alone, and nothing is scaled", percent, source.text()));
+  return downgraded(std::move(count), Trust::partial,
+                    kinds.size() > 1
+                        ? fmt::format("counted in {}; counts of several kinds of cores are not scaled", percent)
+                        : fmt::format("counted in {}, on {}'s cores only; not scaled", percent, source.text()));
 }
 
 std::string why_unreadable(int os_errno) {

@@ -71,7 +71,7 @@ class Counters final : public Meter {
   /// Returns the number of open counters.
   std::size_t size() const;
 
-  /// Returns what look() reads by one system call each, in the order of opening.
+  /// Returns what read() reads by one system call each, in the order of opening.
   const std::vector<GroupRead>& reads() const { return reads_; }
 
   /// Returns the number of targets.
@@ -81,7 +81,7 @@ class Counters final : public Meter {
   /// opened. Cost: a system call for each group, and for each counter that is in none.
   std::vector<Count> read() override;
 
-  /// Returns the counts of some targets at the last look(). Targets are numbered in the order of opening.
+  /// Returns the counts of some targets at the last read(). Targets are numbered in the order of opening.
   std::vector<Count> of(const std::vector<std::size_t>& targets) const;
 
   /// Returns the same for the cores of one kind, by the name of their PMU: the events that it counts, with their
@@ -103,7 +103,7 @@ class Counters final : public Meter {
     int os_errno = 0;            // of the last counter that did not open
     std::size_t first = 0;       // index of its first kind among the counters of a target
   };
-  // The value of a counter at the last look(), or why it could not be read.
+  // The value of a counter at the last read(), or why it could not be read.
   struct LastReading {
     Reading reading;
     int os_errno = 0;

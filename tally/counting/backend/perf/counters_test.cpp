@@ -14,9 +14,9 @@ TEST(Counters, report_why_the_kernel_refuses) {
   };
   EXPECT_EQ(reason(ENOENT), "this PMU has no such event");
   EXPECT_EQ(reason(EINVAL, "{instructions,cycles}"), "the PMU cannot count it together with the others of its group");
-  EXPECT_EQ(reason(EINVAL).find("the kernel does not take it"), 0u);
+  EXPECT_EQ(reason(EINVAL).find("the kernel does not accept it"), 0u);
   EXPECT_EQ(reason(EACCES).find("the kernel refuses to count it: "), 0u);
-  EXPECT_EQ(reason(EPERM, "instructions:k").find("the kernel refuses to count what it does itself: "), 0u);
+  EXPECT_EQ(reason(EPERM, "instructions:k").find("the kernel refuses to count in kernel mode: "), 0u);
   EXPECT_EQ(reason(EMFILE).find("each counter is a file"), 0u);
   EXPECT_EQ(reason(ENFILE).find("the whole system may open no more files"), 0u);
   EXPECT_EQ(reason(ESRCH), "the thread had ended");
@@ -39,7 +39,7 @@ TEST(Counters, a_group_has_a_leader_on_each_pmu_and_the_kernels_events_go_with_a
   EXPECT_EQ(leader_for(reads, 1, "cpu_atom"), &reads[1]);
   EXPECT_EQ(leader_for(reads, 1, ""), &reads[0]);
   reads[0].group = reads[1].group = 0;
-  EXPECT_EQ(leader_for(reads, 0, "cpu_core"), nullptr) << "what stands in no braces is alone";
+  EXPECT_EQ(leader_for(reads, 0, "cpu_core"), nullptr) << "an event outside of braces has no group";
 }
 
 TEST(Counters, a_group_is_read_as_one_and_each_event_has_its_own_number) {

@@ -110,7 +110,7 @@ bool is_listed(std::uint64_t code, const PmuDevice& core) {
 std::string doubt_about(const Encoding& encoding, const PmuDevice& core) {
   const std::uint64_t code = encoding.config & 0xFFFF;
   if (is_listed(code, core)) return {};
-  return fmt::format("not confirmed by this PMU: {} does not list the code 0x{:x}, and what it has not got may read 0",
+  return fmt::format("not confirmed by this PMU: {} does not list the code 0x{:x}, and an unsupported code may read 0",
                      core.name, code);
 }
 
@@ -159,14 +159,14 @@ Encoded named_for(const event::Event& event, const PmuDevice& core, bool is_one_
   }
   if (const auto code = own_code(event.id, core))
     return {in_mode(*code, event.mode), CountSource::pmu(core.name), "", ""};
-  return none(fmt::format("{} has no event for it that tally knows", core.name));
+  return none(fmt::format("tally knows no event of {} for it", core.name));
 }
 
 Encoded not_of_this_processor(const Encoding& encoding, event::Mode mode, const PmuDevice& core) {
   if (encoding.type) return {in_mode(encoding, mode), parse_source(encoding.pmu), "", ""};  // usually of an uncore PMU
   if (encoding.family == Family::none) return none("this machine's kernel has no PMU " + encoding.pmu);
-  return none(fmt::format("it is an event of {}'s processors ({}), and here is {}", event::maker(encoding.family),
-                          encoding.pmu, core.name));
+  return none(fmt::format("it is an event of {}'s processors ({}), and this machine has {}",
+                          event::maker(encoding.family), encoding.pmu, core.name));
 }
 
 }  // namespace

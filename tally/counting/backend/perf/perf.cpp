@@ -225,8 +225,8 @@ class Perf final : public Backend {
     const std::string why = why_not(machine_);
     if (why.empty()) return std::nullopt;
     return Error{Code::cannot_measure, "cannot count with a PMU: " + why,
-                 has_engine() ? "`tally doctor` tells more; `--backend engine` counts without a PMU"
-                              : "`tally doctor` tells more; `--backend none` runs the program natively",
+                 has_engine() ? "`tally doctor` explains; `--backend engine` counts without a PMU"
+                              : "`tally doctor` explains; `--backend none` runs the program natively",
                  0};
   }
 
@@ -236,7 +236,8 @@ class Perf final : public Backend {
       return Error{Code::cannot_measure,
                    fmt::format("the kernel refuses to count {} (perf_event_open): {}", event::definition(one.id).name,
                                linux::errno_text(one.os_errno)),
-                   "`tally doctor` tells why; `--backend none` takes what the kernel keeps anyway", one.os_errno};
+                   "`tally doctor` explains why; `--backend none` reports the values that the kernel keeps anyway",
+                   one.os_errno};
     }
     return std::nullopt;
   }

@@ -17,7 +17,7 @@ Result<std::unique_ptr<WindowReader>> WindowReader::start(std::vector<int> descr
           while (bell->wait(waited, patience_ms)) take();
         });
   } catch (const std::system_error& error) {
-    return fail(Code::cannot_measure, std::string("no thread can be started: ") + error.what());
+    return fail(Code::cannot_measure, std::string("cannot start a thread: ") + error.what());
   }
   return reader;
 }

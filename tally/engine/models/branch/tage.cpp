@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t failures_to_age = 1024;
 
 // The state of a tagged entry: how often it was right when the next shorter history was wrong (useful, 0 … 3), above a
-// counter (0 … 7, taken from 4 on). The pair-bit counters of the base table are states too, with a mark of their own,
+// counter (0 … 7, taken from 4 on). The two-bit counters of the base table are states too, with a mark of their own,
 // so that every provider is treated alike.
 constexpr unsigned state_bits = 5;
 constexpr unsigned weakly_not = 3, weakly_taken = 4;  // of a fresh entry
@@ -157,7 +157,7 @@ TALLY_AVX2 inline __m256i times_x(__m256i hash) {
   return _mm256_xor_si256(_mm256_add_epi16(hash, hash), over);
 }
 
-// Advances the hash by pair branches: four dependent operations, where pair calls of times_x() would have six.
+// Advances the hash by two branches: four dependent operations, where two calls of times_x() would have six.
 TALLY_AVX2 inline __m256i times_x_squared(__m256i hash, __m256i changes) {
   const __m256i twice = _mm256_add_epi16(hash, hash);
   const __m256i upper = _mm256_and_si256(_mm256_srai_epi16(hash, 15), in_both(divisors_by_x));
@@ -166,7 +166,7 @@ TALLY_AVX2 inline __m256i times_x_squared(__m256i hash, __m256i changes) {
   return _mm256_xor_si256(_mm256_xor_si256(rest, upper), lower);
 }
 
-/// BranchPair branches, each in half a register.
+/// Two branches, each in half a register.
 struct BranchPair {
   __m256i word, index;  ///< as in Tage::place()
   __m256i change;       ///< of the hashes by their outcomes
@@ -265,7 +265,7 @@ void Tage::place(const std::uint32_t* words, std::uint32_t n, Places& places) {
 
 #if defined(__SSE2__)
 
-// The same for a whole batch, pair branches at a time. It takes six tenths of the time, because all operations from one
+// The same for a whole batch, two branches at a time. It takes six tenths of the time, because all operations from one
 // hash to the next depend on each other.
 TALLY_AVX2 void Tage::locate_block(const std::uint32_t* words, Places& places) {
   Lanes16 leaving_of[batch / lane_bits];

@@ -19,7 +19,7 @@ class PlainTage {
   bool predict(std::uint32_t word) {
     const std::uint32_t number = word >> 1;
     const bool taken = (word & 1) != 0;
-    const Lookup lookup = find_marks(number);
+    const Lookup lookup = find_matches(number);
     const bool right = lookup.prediction == taken;
     if (!right && lookup.provider + 1 < static_cast<int>(Tage::tables)) allocate(lookup, taken);
     train(lookup, number, taken);
@@ -59,12 +59,12 @@ class PlainTage {
     bool prediction = false;
   };
 
-  bool says(int table, const Lookup& lookup, std::uint32_t number) const {
+  bool predicts(int table, const Lookup& lookup, std::uint32_t number) const {
     return table < 0 ? predicts_taken(base_[(number ^ number >> Tage::index_bits) % Tage::base_entries])
                      : entries_[table][lookup.index[table]].counter >= 0;
   }
 
-  Lookup find_marks(std::uint32_t number) const {
+  Lookup find_matches(std::uint32_t number) const {
     Lookup lookup;
     for (unsigned i = 0; i < Tage::tables; ++i) {
       const std::uint32_t rest = hash_of(history_, Tage::history_lengths[i]);
@@ -74,8 +74,8 @@ class PlainTage {
       lookup.alternate = lookup.provider;
       lookup.provider = static_cast<int>(i);
     }
-    lookup.alternative = says(lookup.alternate, lookup, number);
-    lookup.provided = says(lookup.provider, lookup, number);
+    lookup.alternative = predicts(lookup.alternate, lookup, number);
+    lookup.provided = predicts(lookup.provider, lookup, number);
     if (lookup.provider >= 0) {
       const Entry& entry = entries_[lookup.provider][lookup.index[lookup.provider]];
       lookup.fresh = entry.useful == 0 && (entry.counter == 0 || entry.counter == -1);

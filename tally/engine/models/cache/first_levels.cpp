@@ -22,7 +22,7 @@ FirstLevels FirstLevels::over(std::uint64_t* table, std::uint64_t* times) const 
 }
 
 std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* stood_at) {
-  constexpr Note purpose = 3;  // the bits count_of its Access
+  constexpr Note purpose = 3;  // the bits of its Access
   std::uint32_t places[FirstPair::batch];
   const bool some_are_left_out = !levels_.code().exists() || !levels_.data().exists();
   if (some_are_left_out) n = those_there(notes, n, stood_at);

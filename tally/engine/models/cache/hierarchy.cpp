@@ -59,8 +59,7 @@ Look reach(Cache& level, std::uint64_t address, Access access) {
   return access == Access::store && !level.shape().write_allocate ? level.use(address) : level.access(address);
 }
 
-// Counts one reference count_of a first level. The store count_of a modification hits the line that its load has just
-// brought in.
+// Counts one reference of a first level. The store of a modification hits the line that its load has just brought in.
 void count_in(LevelCounts& counts, Access access, bool hit) {
   counts.count(access, hit);
   if (access == Access::modify) counts.count(Access::store, true);

@@ -43,7 +43,7 @@ TEST(Streamer, StaysInThePage) {
   streamer.request(0x1f40, 6);
   EXPECT_EQ(streamer.request(0x1f80, 6), (Streamer::Lines{.first = 0x1fc0, .step = 64, .count = 1}));
   EXPECT_EQ(streamer.request(0x1fc0, 6), Streamer::Lines{});
-  EXPECT_EQ(streamer.request(0x2000, 6).count, 0U) << "the next page begins anew";
+  EXPECT_EQ(streamer.request(0x2000, 6).count, 0U) << "the next page begins a new stream";
 }
 
 TEST(Streamer, FollowsEightPages) {

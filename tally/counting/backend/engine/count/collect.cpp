@@ -463,8 +463,9 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
   outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
   if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
   if (const auto reused = shared.records.header().reused; reused != 0) {
-    outcome.notices.push_back(fmt::format("{} too many to count separately: each is counted with one that had ended",
-                                          plural(reused, "process", "processes")));
+    outcome.notices.push_back(
+        fmt::format("{} exceeded the limit of separate counts: the counts of each include those of an ended process",
+                    plural(reused, "process", "processes")));
   }
   return regions;
 }

@@ -42,8 +42,8 @@ Result<channel::LocatedValues> located_values(const Job& job, const Modelling& m
     }
   if (modelling.needed.core) selected.push_back(channel::placed_cycles);
   if (selected.size() > channel::located_value_limit)
-    return fail(Code::cannot_measure, "so many modelled events have no room at each instruction",
-                "take some of them in another run");
+    return fail(Code::cannot_measure, "too many modelled events to record at each instruction",
+                "count some of them in another run");
   for (const std::size_t index : selected) result.figure[result.count++] = static_cast<std::uint8_t>(index);
   return result;
 }

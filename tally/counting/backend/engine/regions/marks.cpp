@@ -59,7 +59,7 @@ void Marker::find_marks(const symbol::Elf& elf, const Target& target, std::size_
   if (std::any_of(found.begin(), found.end(), [](const symbol::Found& one) { return one.chosen_late; })) {
     in.problems[place] =
         Error{Code::bad_usage,
-              fmt::format("'{}' in {} is not one function: the library chooses one when it starts (ifunc)",
+              fmt::format("'{}' in {} is not one function: the library chooses among several at startup (ifunc)",
                           printable(target.text), printable(in.name)),
               "name the function that calls it", 0};
     return;
@@ -157,7 +157,7 @@ channel::MarkPoints Marker::points_of(pid_t process) {
       if (addresses.empty() || taken == one.module) continue;
       if (taken != nullptr) {
         const std::string note =
-            fmt::format("'{}' is a function of {} and of {}: counted is the first one ({}:{} means the other)",
+            fmt::format("'{}' is a function of {} and of {}: tally counts the first one ({}:{} names the other)",
                         printable(target.text), printable(taken->name), printable(one.module->name),
                         printable(one.module->name), printable(target.text));
         if (std::find(notices_.begin(), notices_.end(), note) == notices_.end()) notices_.push_back(note);
@@ -189,7 +189,7 @@ void Marker::note_aliases(const channel::MarkPoints& points) {
         return printable(found == targets_.end() ? "" : found->text);
       };
       std::string note = fmt::format(
-          "'{}' and '{}' are names of one address, which the linker gave to both: what is counted is the same calls",
+          "'{}' and '{}' are names of one address, which the linker gave to both: they count the same calls",
           text_of(one.mark), text_of(other.mark));
       if (std::find(notices_.begin(), notices_.end(), note) == notices_.end()) notices_.push_back(std::move(note));
     }
@@ -254,7 +254,7 @@ std::vector<std::string> Marker::missing() const {
     }
     if (modules_.empty()) {
       notes.push_back(
-          fmt::format("'{}' was looked for nowhere: no program came under the engine", printable(target.text)));
+          fmt::format("no program ran under the engine, so '{}' was not searched for", printable(target.text)));
       continue;
     }
     const auto near = near_names(target);
@@ -266,9 +266,7 @@ std::vector<std::string> Marker::missing() const {
 
 namespace {
 
-std::string too_many() {
-  return fmt::format("no more than {} events are counted of functions", channel::mark_event_limit);
-}
+std::string too_many() { return fmt::format("functions can count at most {} events", channel::mark_event_limit); }
 
 }  // namespace
 
@@ -290,7 +288,7 @@ std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modellin
     } else if (needed_by(event.id).core && job.windows != nullptr) {
       one.is_cycles = true;
     } else if (needed_by(event.id).core && job.has_calls()) {
-      one.reason = "calls have no cycles of the core model";
+      one.reason = "cycles of the core model are not available for calls";
     } else if (slots == limit) {
       one.reason = too_many();
     } else {

@@ -88,7 +88,7 @@ class WindowRows::Work {
       const MarkedEvent& one = marked[i];
       Count count = places_.events[i]
                         ? count_of(*one.event, Tally{}, modelling.simulation ? &*modelling.simulation : nullptr)
-                        : absent(one.is_cycles ? "beside so many events there is no room for it" : one.reason);
+                        : absent(one.is_cycles ? "there is no room for it with this many events" : one.reason);
       head.events.push_back(event_count(*one.event, std::move(count)));
     }
     head.places = places_.events;

@@ -28,8 +28,8 @@ constexpr int tries_at_most = 20;
 tl::unexpected<Error> not_there(const char* what, std::int32_t number) {
   if (!linux::content(fmt::format("/proc/{}/stat", number)).empty()) {
     return fail(Code::cannot_measure,
-                fmt::format("the {} {} has ended: what is left of it (a zombie) executes nothing", what, number),
-                "its parent has not asked yet how it ended", ESRCH);
+                fmt::format("the {} {} has ended: it is a zombie and executes nothing", what, number),
+                "its parent has not waited for it yet", ESRCH);
   }
   return fail(Code::cannot_measure, fmt::format("there is no {} {}", what, number), "`ps -e` lists processes", ESRCH);
 }
@@ -50,22 +50,21 @@ Member member_of(std::int32_t thread) {
 Error why_nothing(const Counters& counters, const Attachment& attachment) {
   const int why = counters.first_errno();
   const bool denied = why == EACCES || why == EPERM;
-  std::string hint = "`tally doctor` tells more";
+  std::string hint = "`tally doctor` explains more";
   if (denied && !attachment.processors.empty()) {
-    hint =
-        "whole processors may be counted by root, with CAP_PERFMON, or with kernel.perf_event_paranoid at 0 or lower";
+    hint = "counting whole processors requires root, CAP_PERFMON, or kernel.perf_event_paranoid at 0 or lower";
   } else if (denied) {
     hint =
-        "processes of other users, and where kernel.perf_event_paranoid forbids it all, are counted by root only, or "
-        "with CAP_PERFMON";
+        "counting processes of other users, or any process if kernel.perf_event_paranoid forbids it, requires root or "
+        "CAP_PERFMON";
   } else if (why == ENOENT && !attachment.cgroup.empty()) {
     // The kernel creates the group's own perf state only with a controller.
     hint =
-        "no controller is handed down to this control group: `echo +pids > /sys/fs/cgroup/cgroup.subtree_control`, and "
-        "the same in each group above it";
+        "no controller is enabled for this control group: run `echo +pids > /sys/fs/cgroup/cgroup.subtree_control`, "
+        "and the same in each group above it";
   }
   return {Code::cannot_measure,
-          why == 0 ? "nothing that was asked for can be counted there"
+          why == 0 ? "none of the requested events can be counted there"
                    : "the kernel refuses to count there (perf_event_open): " + linux::errno_text(why),
           hint, why};
 }
@@ -120,13 +119,12 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
   if (counters.any_in_user_mode()) {
     for (const Member& one : attached.members) {
       if (!linux::is_kernel_thread(one.thread)) continue;
-      attached.notices.push_back(
-          fmt::format("{} ({}) is a thread of the kernel: it has no user mode, and `:k` counts what it does",
-                      one.thread, one.name));
+      attached.notices.push_back(fmt::format(
+          "{} ({}) is a kernel thread: it never runs in user mode; `:k` counts what it does", one.thread, one.name));
     }
   }
   if (doubtful > 0) {
-    counters.doubt(fmt::format("{} began while the counters were opened, and may be missing",
+    counters.doubt(fmt::format("{} started while the counters were opened, and may be missing",
                                doubtful == 1 ? "a thread" : fmt::format("{} threads", doubtful)));
   }
   return attached;
@@ -155,7 +153,7 @@ std::vector<result::Part> kinds_of(const CountOrder& order, const std::vector<li
 Count attached_count(const event::Event& event, const Count& counted, Nanoseconds duration) {
   if (event.id == event::Id::duration_time) return tally::counted(duration.count(), Source::clock);
   const bool of_command = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
-  return of_command ? absent("known of commands only that tally itself starts") : counted;
+  return of_command ? absent("available only for commands that tally starts") : counted;
 }
 
 // Returns a row for each attached process, with its threads at the start.

@@ -20,7 +20,7 @@ void add_to(std::vector<Count>& sum, const std::vector<Count>& more) {
 
 Count of_part(const event::Event& event, const Count& counted) {
   const bool of_whole = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
-  return of_whole ? absent("known of the whole command only") : counted;
+  return of_whole ? absent("available only for the whole command") : counted;
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ Result<Census> Census::follow(pid_t child, const CountOrder& order, const Counte
   const int why = linux::follower::seize(child);
   if (why == 0) return Census(child, order, counters);
   return fail(Code::cannot_measure,
-              "processes cannot be told apart: the program cannot be traced (ptrace): " + linux::errno_text(why), "",
+              "cannot count processes separately: the program cannot be traced (ptrace): " + linux::errno_text(why), "",
               why);
 }
 

@@ -81,7 +81,7 @@ Corrections::Corrections(const CountOrder& order, const std::vector<linux::PmuDe
       order_.events.push_back(*std::move(interrupts));
     } else {
       notices_.emplace_back(
-          "interrupts are not counted: no event of this processor for them is known; they are still in the counts");
+          "interrupts are not counted: tally knows no event of this processor for them; the counts still include them");
     }
   }
   if (order.timing.on_interval) {

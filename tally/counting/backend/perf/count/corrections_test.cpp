@@ -101,7 +101,7 @@ TEST(Corrections, each_fault_is_subtracted_in_every_part_of_the_outcome) {
     corrections.apply(outcome);
     for (const auto* counts : {&outcome.counts, &outcome.intervals[0].counts, &outcome.parts[0].counts,
                                &outcome.processes[0].counts, &outcome.processes[0].threads[0].counts, &reported}) {
-      ASSERT_EQ(counts->size(), 3u) << "what is counted beside is nobody's business";
+      ASSERT_EQ(counts->size(), 3u) << "the additional events are removed";
       EXPECT_FALSE((*counts)[0].count.correction) << "of cycles";
       EXPECT_EQ((*counts)[1].count.correction, (Correction{1246, 0, 246, std::nullopt})) << "of branches";
       EXPECT_EQ((*counts)[2].count.correction, (Correction{1000, each, 246, std::nullopt})) << "of instructions";

@@ -76,7 +76,7 @@ Result<CodeEvents::One> code_event(const event::Event& event, const ProfileOrder
                                    const std::vector<linux::PmuDevice>& cores) {
   const auto refused = [&](const std::string& why, int os_errno = 0) {
     return fail(Code::cannot_measure, fmt::format("{} cannot be sampled: {}", printable(event.asked), why),
-                "`tally doctor` tells what can be counted here", os_errno);
+                "`tally doctor` shows what can be counted here", os_errno);
   };
   const bool is_software = event::definition(event.id).kind == event::Kind::software;
   if (is_software && !is_fault(event.id) && !is_clock(event.id))
@@ -98,9 +98,10 @@ Result<CodeEvents::One> code_event(const event::Event& event, const ProfileOrder
   if (one.sampling.by_hardware) one.sampling.precise = most_precise(one.source.name);
   const int why = try_event(one, order.calls);
   if (why == EINVAL && one.sampling.every == 0)
-    return refused(fmt::format("the kernel takes no {} samples a second (kernel.perf_event_max_sample_rate is {})",
-                               one.sampling.frequency, linux::content("/proc/sys/kernel/perf_event_max_sample_rate")),
-                   why);
+    return refused(
+        fmt::format("the kernel does not allow {} samples per second (kernel.perf_event_max_sample_rate is {})",
+                    one.sampling.frequency, linux::content("/proc/sys/kernel/perf_event_max_sample_rate")),
+        why);
   if (why != 0) return refused(why_refused(why, event), why);
   return one;
 }
@@ -112,7 +113,7 @@ tl::unexpected<Error> not_opened(int os_errno) {
   if (os_errno == EMFILE) return fail(Code::cannot_measure, linux::why_no_more_files(), "", EMFILE);
   return fail(Code::cannot_measure,
               "the kernel does not open a counter for samples (perf_event_open): " + linux::errno_text(os_errno),
-              "`tally doctor` tells more", os_errno);
+              "`tally doctor` explains more", os_errno);
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ class CodeRun {
       how.lost = came.lost;
       if (how.user_only && !was_asked_so(order_, order_.events[e]))
         outcome.notices.push_back(
-            fmt::format("{}: the kernel's part is left out, for it is not allowed here (kernel.perf_event_paranoid)",
+            fmt::format("{}: user mode only, because kernel.perf_event_paranoid does not allow the kernel's part",
                         printable(order_.events[e].asked)));
       how.throttled = came.throttled;
       how.effective = came.effective;
@@ -94,8 +94,9 @@ class CodeRun {
       code.events.push_back(outcome.counts.back());
     }
     if (samples_.lost_tidings() > 0)
-      outcome.notices.push_back(fmt::format(
-          "{} records of what programs mapped had no room: some code may have no name", samples_.lost_tidings()));
+      outcome.notices.push_back(
+          fmt::format("{} records of mappings were lost because a ring was full: some code may have no name",
+                      samples_.lost_tidings()));
     outcome.code = std::move(code);
   }
 
@@ -110,17 +111,17 @@ class CodeRun {
     if (!how.of_all()) count = downgraded(std::move(count), Trust::sampled, "");
     if (how.lost > 0)
       count = downgraded(std::move(count), Trust::partial,
-                         fmt::format("{} samples are lost: the rings had no room", thousands(how.lost)));
+                         fmt::format("{} samples were lost because a ring was full", thousands(how.lost)));
     if (how.throttled > 0)
-      count = downgraded(
-          std::move(count), Trust::partial,
-          fmt::format("the kernel stopped sampling {} times, lest it take too much time", thousands(how.throttled)));
+      count =
+          downgraded(std::move(count), Trust::partial,
+                     fmt::format("the kernel stopped sampling {} times to limit its cost", thousands(how.throttled)));
     // The times of several CPUs are not read at the same moment.
     constexpr double all_of_it = 0.99;
     if (static_cast<double>(total.running.count()) < all_of_it * static_cast<double>(total.enabled.count()))
       count = downgraded(
           std::move(count), Trust::partial,
-          fmt::format("the counter was lent to others: it ran {:.0f} % of the time",
+          fmt::format("the counter was shared with other events: it ran {:.0f} % of the time",
                       100.0 * static_cast<double>(total.running.count()) / static_cast<double>(total.enabled.count())));
     if (!one.doubt.empty()) count = downgraded(std::move(count), Trust::partial, one.doubt);
     return count;
@@ -183,7 +184,7 @@ Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const 
         return fail(opened.error());
     if (threads_now() == before) return run;
     if (tries == tries_at_most)
-      return fail(Code::cannot_measure, "threads begin and end faster than counters can be opened on them",
+      return fail(Code::cannot_measure, "threads start and end faster than counters can be opened on them",
                   "let tally start the program");
   }
 }
@@ -194,7 +195,7 @@ Result<CodeProfile> run_everywhere(const ProfileOrder& order, const CodeEvents& 
   if (auto opened = run.counters().open(-1, linux::PerfStart::when_enabled); !opened) {
     Error error = opened.error();
     if (error.os_errno == EACCES || error.os_errno == EPERM)
-      error.hint = "-a is allowed to root, and to all where kernel.perf_event_paranoid is 0 or less";
+      error.hint = "-a requires root, or kernel.perf_event_paranoid at 0 or lower";
     return fail(error);
   }
   run.samples().add_process(0, "[idle]", {});

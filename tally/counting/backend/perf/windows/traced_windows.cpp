@@ -31,7 +31,7 @@ Result<void> TracedWindows::open_command(pid_t child) {
   if (why == 0) return {};
   return fail(
       Code::cannot_measure,
-      "the threads of the program cannot be told apart: it cannot be traced (ptrace): " + linux::errno_text(why),
+      "cannot count the threads of the program separately: it cannot be traced (ptrace): " + linux::errno_text(why),
       "Linux 6.12 and later need no tracing", why);
 }
 
@@ -233,8 +233,8 @@ std::vector<Count> TracedWindows::counts() const {
 
 std::vector<std::string> TracedWindows::notices() const {
   std::vector<std::string> notes{
-      "this kernel (before 6.12) lets no thread inherit counters that write the counts of their group: the program is "
-      "traced (ptrace), and stops where threads begin and end"};
+      "on this kernel (before 6.12) threads cannot inherit counters that write the counts of their group: the program "
+      "is traced (ptrace), and stops when threads start and end"};
   if (lost_ > 0)
     notes.push_back(
         fmt::format("{} windows have no row of their own: records were lost, and the next row of each is "

@@ -50,8 +50,8 @@ Result<void> check_frequency(std::uint64_t frequency) {
   const auto most = parse_integer(trimmed(linux::content("/proc/sys/kernel/perf_event_max_sample_rate")));
   if (!most || frequency <= static_cast<std::uint64_t>(*most)) return {};
   return fail(Code::cannot_measure,
-              fmt::format("--frequency {}: this kernel takes {} at most ({})", frequency, *most, name),
-              fmt::format("`sysctl {}={}` as root allows it", name, frequency));
+              fmt::format("--frequency {}: this kernel allows at most {} ({})", frequency, *most, name),
+              fmt::format("run `sysctl {}={}` as root to allow it", name, frequency));
 }
 
 tl::unexpected<Error> not_opened(const PerfCounter& counter) {
@@ -59,7 +59,7 @@ tl::unexpected<Error> not_opened(const PerfCounter& counter) {
   return fail(
       Code::cannot_measure,
       "the kernel does not open a counter for windows (perf_event_open): " + linux::errno_text(counter.os_errno),
-      "`tally doctor` tells more", counter.os_errno);
+      "`tally doctor` explains more", counter.os_errno);
 }
 
 }  // namespace
@@ -73,14 +73,14 @@ PerfSampling sampling_of(const WindowEvents& events) {
 
 Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores) {
   if (order.triggers.size() != 1)
-    return fail(Code::bad_usage, "several --every end windows under the engine only",
-                "give one; the counts of other events are in each row with -e");
+    return fail(Code::bad_usage, "only the engine supports several --every",
+                "give one; -e adds the counts of other events to each row");
   const WindowTrigger& asked = order.triggers.front();
   if (auto fits = check_frequency(asked.frequency); !fits) return fail(fits.error());
   const std::string trigger = event::name(asked.event);
   const auto refused = [&](const std::string& why) {
-    return fail(Code::cannot_measure, fmt::format("windows cannot be ended by {}: {}", trigger, why),
-                "`tally doctor` tells what can be counted here");
+    return fail(Code::cannot_measure, fmt::format("cannot end windows by {}: {}", trigger, why),
+                "`tally doctor` shows what can be counted here");
   };
   const auto kinds = encode(asked.event, cores);
   if (kinds.size() > 1) return refused("hybrid processor: each core type counts only its own events");
@@ -102,7 +102,7 @@ Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<l
   opened.head.triggers.push_back({event::event_name(asked.event), asked.every, asked.frequency});
   for (const event::Event& event : order.events) {
     const auto own = encode(event, cores);
-    Count count = absent("this processor has several kinds of cores, and each counts on its own only");
+    Count count = absent("this processor has several kinds of cores, and each counts only its own events");
     opened.places.emplace_back();
     if (own.size() == 1 && own.front().event == kinds.front().event && own.front().why_none.empty()) {
       count = from_reading({}, own.front().source);

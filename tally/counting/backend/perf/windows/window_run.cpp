@@ -30,7 +30,7 @@ constexpr int poll_each_ms = 200;
 
 constexpr int tries_at_most = 20;
 Error too_many_starts() {
-  return {Code::cannot_measure, "threads begin and end faster than counters can be opened on them",
+  return {Code::cannot_measure, "threads start and end faster than counters can be opened on them",
           "let tally start the program", 0};
 }
 
@@ -149,8 +149,8 @@ class InheritedWindows final : public WindowSource {
                       maker_->lost()));
     if (maker_->any_unattributed())
       notes.push_back(
-          fmt::format("the last windows of {} threads are one row, of thread 0: they were alive, or the "
-                      "kernel did not say what they had counted",
+          fmt::format("the last windows of {} threads are one row, of thread 0: they were still running, or the "
+                      "kernel did not report their counts",
                       maker_->unknown_ends() + 1));
     return notes;
   }
@@ -271,9 +271,10 @@ class Awaited {
     WindowTotals outcome;
     outcome.duration = linux::now() - started;
     outcome.notices = windows_.notices();
-    if (found_ == 0) outcome.notices = {"no program was seen that was waited for"};
+    if (found_ == 0) outcome.notices = {"none of the awaited programs was executed"};
     if (found_ > 0 && !living_.any())
-      outcome.notices.push_back(fmt::format("{} ended: so does the waiting", found_ == 1 ? "it has" : "all have"));
+      outcome.notices.push_back(
+          fmt::format("{} ended: tally stops waiting", found_ == 1 ? "the program has" : "all programs have"));
     add_counts(outcome, order_, windows_.counts());
     return outcome;
   }
@@ -286,8 +287,8 @@ class Awaited {
   std::string how_often_it_polls() const {
     if (watch_.is_reported()) return "";
     return fmt::format(
-        "; processes are looked at every {} ms, since the kernel does not tell an ordinary user who executes what: as "
-        "root, or with CAP_PERFMON, it would, at once, and of other users' programs",
+        "; tally checks all processes every {} ms, because the kernel reports executed programs only to root and with "
+        "CAP_PERFMON: then tally would see them at once, also those of other users",
         linux::ExecWatch::poll_each_ms);
   }
 
@@ -295,16 +296,16 @@ class Awaited {
     auto taken = windows_.add(process);
     const int why = taken ? 0 : taken.error().os_errno;
     if (why == EMFILE || why == ENOMEM) {
-      report(fmt::format("process {} is seen, and cannot be counted: {}", process, taken.error().message));
+      report(fmt::format("found process {}, but cannot count it: {}", process, taken.error().message));
       return {};
     }
     if (why == EACCES || why == EPERM) {
-      report(fmt::format("process {} is seen, and cannot be counted: {}; root or CAP_PERFMON may", process,
+      report(fmt::format("found process {}, but cannot count it: {}; root or CAP_PERFMON may", process,
                          taken.error().message));
       return {};
     }
     if (!taken && !linux::process_is_alive(process)) {
-      report(fmt::format("process {} is seen, and had ended before it could be counted", process));
+      report(fmt::format("found process {}, but it ended before it could be counted", process));
       return {};
     }
     if (!taken) return fail(taken.error());
@@ -314,10 +315,9 @@ class Awaited {
     // The first number is the time on a CPU in nanoseconds (Documentation/scheduler/sched-stats.rst).
     const auto ran =
         parse_integer(split(linux::content(fmt::format("/proc/{}/schedstat", process)), ' ').front()).value_or(0);
-    report(fmt::format(
-        "found process {} ({}): it is counted from now on; before that it had been {:.2f} ms on a processor, at most",
-        process, printable(trimmed(linux::content(fmt::format("/proc/{}/comm", process)))),
-        static_cast<double>(ran) / 1e6));
+    report(fmt::format("found process {} ({}): counting starts now; before that it ran for at most {:.2f} ms", process,
+                       printable(trimmed(linux::content(fmt::format("/proc/{}/comm", process)))),
+                       static_cast<double>(ran) / 1e6));
     return {};
   }
 
@@ -332,7 +332,7 @@ Result<WindowTotals> run_attached(const WindowOrder& order, const WindowEvents& 
   using Taken = linux::Signals::Taken;
   if (!can_inherit_samples(events))
     return fail(Code::cannot_measure,
-                "this kernel (before 6.12) lets no thread inherit counters that write the counts of their group",
+                "on this kernel (before 6.12) threads cannot inherit counters that write the counts of their group",
                 "let tally start the program");
   if (!order.target.attachment.awaited.empty()) return Awaited(order, events).run();
   auto windows = open_attached(order, events);

@@ -258,7 +258,8 @@ inline void extend_byte(Emitter& e, u8 reg) {
   e.byte(static_cast<u8>(0xc0 | (reg & 7) << 3 | (reg & 7)));
 }
 
-/// Emits a jump (conditional unless `condition` is negative); returns the address of its displacement, for lead().
+/// Emits a jump (conditional unless `condition` is negative); returns the address of its displacement, which is not set
+/// yet.
 inline u8* jump_if(Emitter& e, int condition) {
   if (condition < 0)
     e.byte(0xe9);
@@ -290,31 +291,31 @@ inline void ask(Emitter& e, u64 entry, u32 word, u8 reg, u64 back) {
 }
 
 /// Flags pass through rax, which is saved in `other`; with no_register in memory, for which the next use of rax waits.
-inline void put_rax_aside(Emitter& e, u8 other) {
+inline void save_rax(Emitter& e, u8 other) {
   if (other != no_register)
     wide_move(e, other, rax);
   else
     e.store(rax, o_model_rax);
 }
-inline void take_rax_back(Emitter& e, u8 other) {
+inline void restore_rax(Emitter& e, u8 other) {
   if (other != no_register)
     wide_move(e, rax, other);
   else
     e.load(rax, o_model_rax);
 }
 inline void save_flags(Emitter& e, u8 other) {
-  put_rax_aside(e, other);
+  save_rax(e, other);
   static const u8 code[] = {0x9f, 0x0f, 0x90, 0xc0};  // lahf; seto al
   e.bytes(code, sizeof code);
   e.store(rax, o_model_flags);
-  take_rax_back(e, other);
+  restore_rax(e, other);
 }
 inline void restore_flags(Emitter& e, u8 other) {
-  put_rax_aside(e, other);
+  save_rax(e, other);
   e.load(rax, o_model_flags);
   static const u8 code[] = {0x04, 0x7f, 0x9e};  // add al, 127; sahf
   e.bytes(code, sizeof code);
-  take_rax_back(e, other);
+  restore_rax(e, other);
 }
 
 /// Loads the address of an access. If it is relative to FS, `other` is lost.

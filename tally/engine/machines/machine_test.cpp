@@ -95,7 +95,7 @@ TEST(Parse, HostsWithLargeCaches) {
   EXPECT_EQ(machine->caches.llc.sets, 491520U);
 }
 
-struct Bad {
+struct Mistake {
   const char* text;
   const char* message;
   const char* hint;
@@ -103,7 +103,7 @@ struct Bad {
 
 // Each error contains the line, the mistake and a correction.
 TEST(Parse, Errors) {
-  const Bad all[] = {
+  const Mistake all[] = {
       {"model m\nl1d size=32K ways=8\nl4 size=1M ways=8", "f, line 3: 'l4' is unknown here", "do you mean 'l"},
       {"model m\nxyzzy", "f, line 2: 'xyzzy' is unknown here", "write one of: model, title"},
       {"model m\nl1d size=32K ways=8\nl1d size=32K ways=8", "f, line 3: a second line 'l1d'", "remove"},
@@ -140,12 +140,14 @@ TEST(Parse, Errors) {
       {"model m\nl1d size=32K ways=8\nitlb entries=8 ways=8 page=2M\ndtlb entries=8 ways=8", "f: pages of", "the same"},
       {"model m\n\x1b[31m", "f, line 2: '\\x1b[31m' is unknown here", ""},
   };
-  for (const Bad& bad : all) {
-    const auto machine = parse(bad.text, "f");
-    ASSERT_FALSE(machine) << bad.text;
+  for (const Mistake& mistake : all) {
+    const auto machine = parse(mistake.text, "f");
+    ASSERT_FALSE(machine) << mistake.text;
     EXPECT_EQ(machine.error().code, Code::bad_usage);
-    EXPECT_TRUE(machine.error().message.starts_with(bad.message)) << bad.text << "\n→ " << machine.error().message;
-    EXPECT_NE(machine.error().hint.find(bad.hint), std::string::npos) << bad.text << "\n→ " << machine.error().hint;
+    EXPECT_TRUE(machine.error().message.starts_with(mistake.message))
+        << mistake.text << "\n→ " << machine.error().message;
+    EXPECT_NE(machine.error().hint.find(mistake.hint), std::string::npos)
+        << mistake.text << "\n→ " << machine.error().hint;
   }
 }
 

@@ -57,7 +57,7 @@ class Review {
   }
 
  private:
-  struct Hot {
+  struct HotTrace {
     Trace* trace;
     u8 generation;
     bool by_jump;
@@ -117,7 +117,7 @@ class Review {
   const Thread* thread_;
   Executions executions_;
   Profile profile_;
-  Scratch<Hot> list_;
+  Scratch<HotTrace> list_;
   u32 size_ = 0;
 };
 

@@ -95,9 +95,9 @@ std::unique_ptr<OffloadedModel> OffloadedCaches::copy() const {
 
 namespace {
 
-class LocatedValuesPlacer final : public tally::models::Placer {
+class LocatedValuesRecorder final : public tally::models::Placer {
  public:
-  LocatedValuesPlacer(const Placed& placed, const HierarchyCounts& caches, const tally::models::TlbCounts& tlbs)
+  LocatedValuesRecorder(const Placed& placed, const HierarchyCounts& caches, const tally::models::TlbCounts& tlbs)
       : Placer(placed.statistics.figure, placed.statistics.count, caches, tlbs, none), table_(placed.table) {}
 
  private:
@@ -120,7 +120,7 @@ void OffloadedCaches::take_placed(const tally::models::PlacedNote* notes, std::u
   {
     std::unique_lock<std::mutex> lock;
     if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
-    LocatedValuesPlacer placer(placed, counts, tlbs_.counts());
+    LocatedValuesRecorder placer(placed, counts, tlbs_.counts());
     tally::models::access_all({&first_, has_lower ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes, count,
                               counts, placer);
   }

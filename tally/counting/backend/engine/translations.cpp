@@ -85,14 +85,14 @@ const RecordHead* find_equal(const Store& store, const RecordHead& record, const
 }
 
 /// Moves the records that a run added into a file.
-class Mover {
+class RecordMover {
  public:
   /// `same_file`: the run's programs used this file and refer to its records.
-  Mover(const Store& to, const linux::CacheFile& file, const Store& from, const RecordKey& key, bool same_file)
+  RecordMover(const Store& to, const linux::CacheFile& file, const Store& from, const RecordKey& key, bool same_file)
       : to_(to), file_(file), from_(from), key_(key), same_file_(same_file) {}
 
   /// Returns false if the file is full.
-  bool everything() {
+  bool move_all() {
     sort_out();
     // Without disk space, writing to a page of the mapped file would fail.
     if (to_.header().end + bytes_ > store_bytes) return false;
@@ -299,7 +299,7 @@ void Translations::add_to_file(const linux::CacheFolder& folder, const Store& fr
     }
     repair_end(store, key_);
     const bool same_file = kept_ && kept_->inode == old->inode;
-    if (Mover(store, *old, fresh, key_, same_file).everything()) return;
+    if (RecordMover(store, *old, fresh, key_, same_file).move_all()) return;
   }
   // There is no usable file, or it is full: starts a new one with the records that this run needed.
   const auto file = folder.make_file(store_bytes);
@@ -309,7 +309,7 @@ void Translations::add_to_file(const linux::CacheFolder& folder, const Store& fr
   const Store store{mapping->data()};
   store.begin(engine_);
   store.header().check = channel::check_of(store.header(), key_);
-  Mover(store, *file, fresh, key_, false).everything();
+  RecordMover(store, *file, fresh, key_, false).move_all();
   folder.name_file(*file, name_);
 }
 

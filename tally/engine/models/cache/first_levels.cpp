@@ -21,11 +21,11 @@ FirstLevels FirstLevels::over(std::uint64_t* table, std::uint64_t* times) const 
   return made;
 }
 
-std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* stood_at) {
+std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* indexes) {
   constexpr Note purpose = 3;  // the bits of its Access
   std::uint32_t places[FirstPair::batch];
   const bool some_are_left_out = !levels_.code().exists() || !levels_.data().exists();
-  if (some_are_left_out) n = those_there(notes, n, stood_at);
+  if (some_are_left_out) n = those_there(notes, n, indexes);
   std::uint32_t missed = 0;
   for (std::uint32_t at = 0; at < n; at += FirstPair::batch) {
     const std::uint32_t here = n - at < FirstPair::batch ? n - at : FirstPair::batch;
@@ -37,8 +37,8 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
       const Note note = notes[at + places[i]];
       const bool across = (note & same_access) != 0 && missed_ && is_one_access(notes + at, last, place);
       if (across) ++(access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses);
-      if (stood_at != nullptr)
-        stood_at[missed] = (some_are_left_out ? stood_at[at + places[i]] : at + places[i]) | (across ? is_across : 0);
+      if (indexes != nullptr)
+        indexes[missed] = (some_are_left_out ? indexes[at + places[i]] : at + places[i]) | (across ? is_across : 0);
       // `missed` is never after `place`.
       notes[missed++] = note & ~same_access;
       last = place;
@@ -56,11 +56,11 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
   return missed;
 }
 
-std::uint32_t FirstLevels::those_there(Note* notes, std::uint32_t n, std::uint32_t* stood_at) const {
+std::uint32_t FirstLevels::those_there(Note* notes, std::uint32_t n, std::uint32_t* indexes) const {
   std::uint32_t left = 0;
   for (std::uint32_t i = 0; i < n; ++i) {
     if (!(access_of(notes[i]) == Access::fetch ? levels_.code() : levels_.data()).exists()) continue;
-    if (stood_at != nullptr) stood_at[left] = i;
+    if (indexes != nullptr) indexes[left] = i;
     notes[left++] = notes[i];
   }
   return left;

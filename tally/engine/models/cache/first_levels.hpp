@@ -34,13 +34,13 @@ class FirstLevels {
   /// front, in the format of LowerLevels::request_all(), and returns their number. Drops notes for a level that does
   /// not exist. Cost (Zen 5): 1 ns per note if nearly all hit and `times` is available, 3 ns otherwise; 5 ns without
   /// vectors.
-  /// `places`, unless null: receives the index of each of those notes, plus is_across if its miss is one of
+  /// `indexes`, unless null: receives the index of each of those notes, plus is_across if its miss is one of
   /// `l1d_across`.
-  std::uint32_t access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* places = nullptr);
+  std::uint32_t access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* indexes = nullptr);
   static constexpr std::uint32_t is_across = 1u << 31;
 
  private:
-  std::uint32_t those_there(Note* notes, std::uint32_t n, std::uint32_t* places) const;
+  std::uint32_t those_there(Note* notes, std::uint32_t n, std::uint32_t* indexes) const;
 
   FirstPair levels_;
   bool missed_ = false;  // whether the access of the last note has missed so far

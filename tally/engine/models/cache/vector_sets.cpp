@@ -137,12 +137,12 @@ constexpr std::uint32_t batch = 512;
 constexpr auto fetches = static_cast<unsigned>(Access::fetch);
 
 /// The indices of the notes for the code level, and of those for the data levels.
-struct Parted {
+struct SplitNotes {
   std::uint32_t of_code[batch + 8], of_data[batch + 8];  // eight are written at a time
   std::uint32_t codes = 0, datas = 0;
 };
 
-void part(const std::uint64_t* lines, std::uint32_t from, std::uint32_t n, Parted& parted) {
+void part(const std::uint64_t* lines, std::uint32_t from, std::uint32_t n, SplitNotes& parted) {
   for (std::uint32_t i = from; i < n; ++i) {
     const bool is_code = (lines[i] & 3) == fetches;
     parted.of_code[parted.codes] = parted.of_data[parted.datas] = i;
@@ -151,7 +151,7 @@ void part(const std::uint64_t* lines, std::uint32_t from, std::uint32_t n, Parte
   }
 }
 
-TALLY_AVX512 void part_by_avx512(const std::uint64_t* lines, std::uint32_t n, Parted& parted) {
+TALLY_AVX512 void part_by_avx512(const std::uint64_t* lines, std::uint32_t n, SplitNotes& parted) {
   const __m512i bits = _mm512_set1_epi64(3), of_code = _mm512_set1_epi64(fetches);
   __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   std::uint32_t i = 0;
@@ -211,7 +211,7 @@ void use_vector_levels(const VectorLevel (&levels)[4], const std::uint64_t* line
   // One level after the other: they are independent, and different code for each note would be mispredicted.
   for (std::uint32_t here = 0; n != 0; lines += here, hits += here, n -= here) {
     here = n < batch ? n : batch;
-    Parted parted;
+    SplitNotes parted;
     if (by == Vectors::avx512) {
       part_by_avx512(lines, here, parted);
     } else {

@@ -21,7 +21,7 @@ namespace tally::backend::engine {
 namespace {
 
 /// What an instruction counted in one trace. Several traces may contain the same instruction.
-struct Counted {
+struct InstructionCount {
   std::uint64_t address;
   std::uint32_t file;
   // What `executions` is: the number of executions, or an index in the corrections or in the models' values.
@@ -85,8 +85,9 @@ class ProfileReader {
     for (const channel::CodeCorrection& c : one.corrections()) {
       if (!effort_.take_entries(1)) break;
       const CodeLocation at = locate_site(number, c.site);
-      const Counted made{
-          at.address, at.file, 0, 0, 0, Counted::by_correction, static_cast<std::int64_t>(corrections_.size()), 0};
+      const InstructionCount made{
+          at.address, at.file, 0, 0, 0, InstructionCount::by_correction, static_cast<std::int64_t>(corrections_.size()),
+          0};
       std::copy(std::begin(c.field), std::end(c.field), std::begin(corrections_.emplace_back().field));
       counted_[owner(c.process, c.thread)].push_back(made);
     }
@@ -189,7 +190,7 @@ class ProfileReader {
       if (one.site == 0 || !effort_.take_entries(1)) continue;
       const CodeLocation at = locate_site(number, one.site);
       counted_[owner].push_back(
-          {at.address, at.file, 0, 0, 0, Counted::by_models, static_cast<std::int64_t>(values_.size()), 0});
+          {at.address, at.file, 0, 0, 0, InstructionCount::by_models, static_cast<std::int64_t>(values_.size()), 0});
       values_.push_back(one);
     }
   }
@@ -270,7 +271,7 @@ class ProfileReader {
     const auto counter = [&](std::uint32_t i) {
       return std::size_t{t.number} + i < counters.size() ? counters[t.number + i] : 0;
     };
-    std::vector<Counted>& counted = counted_[owner];
+    std::vector<InstructionCount>& counted = counted_[owner];
     const CodeMapping* mapping = nullptr;
     bool in_file = false;
     const auto each = [&](const channel::CodePlace& p, std::uint64_t reached, std::uint64_t taken, std::uint64_t) {
@@ -284,21 +285,21 @@ class ProfileReader {
                                   ? locate(number, trace.mappings, pc)
                                   : CodeLocation{mapping->file, in_file ? pc - mapping->start + mapping->offset : pc};
       if (!effort_.take_entries(1)) return;
-      counted.push_back({at.address, at.file, p.field, p.loads, p.stores, Counted::by_executions,
+      counted.push_back({at.address, at.file, p.field, p.loads, p.stores, InstructionCount::by_executions,
                          static_cast<std::int64_t>(reached), static_cast<std::int64_t>(taken)});
     };
     channel::walk(t, places, counter, each);
   }
 
   /// Adds the counts of `c` to a row.
-  void add_counts(const Counted& c, result::CodeRow& row, std::int64_t* to) const {
+  void add_counts(const InstructionCount& c, result::CodeRow& row, std::int64_t* to) const {
     channel::Totals totals;
-    if (c.source == Counted::by_models) {
+    if (c.source == InstructionCount::by_models) {
       for (std::size_t e = 0; e < weights_.size(); ++e)
         to[e] += value_of(job_.events()[e].id, placed_, values_[static_cast<std::size_t>(c.executions)], modelling_);
       return;
     }
-    if (c.source == Counted::by_correction) {
+    if (c.source == InstructionCount::by_correction) {
       totals = corrections_[static_cast<std::size_t>(c.executions)];
     } else {
       totals.field[channel::instructions] = c.executions;
@@ -319,8 +320,9 @@ class ProfileReader {
     result_.inclusive = result::inclusive_counts(result_.calls, result_.self, n);
     std::vector<std::int64_t> placed(n);
     for (std::uint32_t owner = 0; owner < counted_.size(); ++owner) {
-      std::vector<Counted>& all = counted_[owner];
-      std::sort(all.begin(), all.end(), [](const Counted& a, const Counted& b) { return a.key() < b.key(); });
+      std::vector<InstructionCount>& all = counted_[owner];
+      std::sort(all.begin(), all.end(),
+                [](const InstructionCount& a, const InstructionCount& b) { return a.key() < b.key(); });
       for (std::size_t i = 0; i < all.size();) {
         result::CodeRow row{owner, all[i].file, all[i].address, 0, 0};
         result_.counts.resize(result_.counts.size() + n);
@@ -330,7 +332,7 @@ class ProfileReader {
         for (std::size_t e = 0; e < n; ++e) placed[e] += counts[e];
         result_.rows.push_back(row);
       }
-      std::vector<Counted>().swap(all);
+      std::vector<InstructionCount>().swap(all);
     }
     for (std::size_t e = 0; e < n; ++e) {
       result_.repeated.push_back(value_of(job_.events()[e].id, repeated_).value_or(0));
@@ -357,7 +359,7 @@ class ProfileReader {
   std::vector<std::unique_ptr<CodeLogReader>> logs_;         // from number 1 on
   std::unordered_map<std::uint32_t, std::uint32_t> latest_;  // process → its log
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> owners_;
-  std::vector<std::vector<Counted>> counted_;  // by owner
+  std::vector<std::vector<InstructionCount>> counted_;  // by owner
   std::vector<channel::Totals> corrections_;
   std::vector<channel::CodeValues> values_;
   std::vector<Weights> weights_;  // by event

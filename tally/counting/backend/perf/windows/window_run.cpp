@@ -244,9 +244,9 @@ Result<std::unique_ptr<InheritedWindows>> open_attached(const WindowOrder& order
 }
 
 // Counts programs that others start, from the moment they are seen.
-class Awaited {
+class AwaitedPrograms {
  public:
-  Awaited(const WindowOrder& order, const WindowEvents& events)
+  AwaitedPrograms(const WindowOrder& order, const WindowEvents& events)
       : order_(order), watch_(order.target.attachment.awaited), windows_(order, events) {}
 
   Result<WindowTotals> run() {
@@ -334,7 +334,7 @@ Result<WindowTotals> run_attached(const WindowOrder& order, const WindowEvents& 
     return fail(Code::cannot_measure,
                 "on this kernel (before 6.12) threads cannot inherit counters that write the counts of their group",
                 "let tally start the program");
-  if (!order.target.attachment.awaited.empty()) return Awaited(order, events).run();
+  if (!order.target.attachment.awaited.empty()) return AwaitedPrograms(order, events).run();
   auto windows = open_attached(order, events);
   if (!windows) return fail(windows.error());
   linux::Living living(order.target.attachment.processes, {});

@@ -65,7 +65,7 @@ class StatTest : public testing::Test {
   StatOptions options_;
 };
 
-TEST_F(StatTest, one_run_is_taken_as_it_is) {
+TEST_F(StatTest, one_run_is_reported_unchanged) {
   add(1, exited(3));
   const auto stat = measure();
   ASSERT_TRUE(stat);
@@ -154,7 +154,7 @@ TEST_F(StatTest, a_metric_of_the_table_is_in_a_free_row) {
   options_.count.events = *event::parse_lists({"instructions,cycles,branches"});
   add(1);
   const auto stat = measure();
-  ASSERT_EQ(stat->metrics.size(), 2u) << "branch-rate says what branches/instructions does";
+  ASSERT_EQ(stat->metrics.size(), 2u) << "branch-rate equals branches/instructions";
   EXPECT_EQ(stat->metrics[0].name, "branches/instructions");
   EXPECT_EQ(stat->metrics[1].name, "IPC");
   EXPECT_EQ(stat->metrics[1].beside.text(), "cycles:u");
@@ -226,7 +226,7 @@ TEST_F(StatTest, keep_going_continues_and_reports_the_first_failure) {
   EXPECT_FALSE(stat->incomplete);
 }
 
-TEST_F(StatTest, a_run_that_cannot_be_made_keeps_the_earlier_ones) {
+TEST_F(StatTest, a_run_that_cannot_be_started_keeps_the_earlier_ones) {
   options_.runs = 3;
   add(1);
   script_.outcomes.push_back(fail(Code::not_found, "it was removed"));

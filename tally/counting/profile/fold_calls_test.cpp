@@ -44,7 +44,7 @@ TEST(FoldRecursion, leaves_stacks_without_recursion_as_they_are) {
 }
 
 // main → f → f → f → g: the inner frames of f are at another instruction than the outer one.
-TEST(FoldRecursion, puts_what_inner_frames_call_below_the_outer_function) {
+TEST(FoldRecursion, moves_calls_of_inner_frames_below_the_outer_function) {
   auto profile =
       profile_of({{root, 0, 0, 5, 0}, {0, 1, 6, 10, 1}, {1, 1, 11, 12, 2}, {2, 1, 11, 12, 4}, {3, 2, 13, 20, 8}});
   fold_recursion(profile);
@@ -71,7 +71,7 @@ TEST(FoldRecursion, puts_what_inner_frames_call_below_the_outer_function) {
 }
 
 // Recursions of depth 1,000 and 3 fold into the same number of calls.
-TEST(FoldRecursion, takes_as_many_calls_for_every_depth) {
+TEST(FoldRecursion, needs_as_many_calls_for_every_depth) {
   const auto folded = [](std::uint32_t depth) {
     std::vector<Frame> frames = {{root, 0, 0, 5, 1}};
     for (std::uint32_t i = 0; i < depth; ++i) frames.push_back({i, 1, 11, 12, 1});
@@ -83,7 +83,7 @@ TEST(FoldRecursion, takes_as_many_calls_for_every_depth) {
   EXPECT_EQ(folded(1000), folded(3));
 }
 
-TEST(FoldRecursion, keeps_each_event_apart) {
+TEST(FoldRecursion, keeps_events_separate) {
   auto profile = profile_of({{root, 1, 0, 10, 1}, {0, 1, 11, 10, 2}});
   profile.stat.events.resize(2);
   profile.self = {1, 100, 2, 200};
@@ -92,7 +92,7 @@ TEST(FoldRecursion, keeps_each_event_apart) {
   EXPECT_EQ(profile.inclusive.at(1), 300);
 }
 
-TEST(FoldRecursion, of_nothing_is_nothing) {
+TEST(FoldRecursion, of_an_empty_profile_is_empty) {
   auto profile = profile_of({});
   fold_recursion(profile);
   EXPECT_TRUE(profile.calls.empty());

@@ -30,7 +30,7 @@ TEST(Models, AllShippedModelsAreCompleteAndHaveASource) {
     EXPECT_FALSE(machine->sources.empty());
     EXPECT_FALSE(machine->title.empty());
     EXPECT_NE(core_named(machine->core), nullptr);
-    EXPECT_EQ(*parse(text_of(*machine), "again"), *machine) << "what is written can be read";
+    EXPECT_EQ(*parse(text_of(*machine), "again"), *machine) << "parse() reads what text_of() writes";
   }
   EXPECT_EQ(names().front(), "host");
 }

@@ -55,7 +55,7 @@ TEST(StrideTable, WithPrefetcherShortStridesMissOncePerPage) {
   const std::uint64_t pages = array / 4096;
   for (const std::uint64_t stride : {1U, 64U})
     EXPECT_EQ(walk(haswell(true), array, stride).l1d.load_misses, pages * stride) << stride;
-  EXPECT_EQ(walk(haswell(true), array, 128).l1d.load_misses, array) << "the next line is not the next one used";
+  EXPECT_EQ(walk(haswell(true), array, 128).l1d.load_misses, array) << "the program does not use the next line next";
 }
 
 // Multiplies n × n integers, C = A·B, in the order of the assembly version, after both inputs were filled.
@@ -83,7 +83,7 @@ TEST(Matmul, TenByTenLoadsAndStoresAndMissesItsLinesOnce) {
   const models::HierarchyCounts counts = multiply(haswell(false), 10);
   EXPECT_EQ(counts.l1d.loads, 2000U);
   EXPECT_EQ(counts.l1d.stores, 300U);
-  EXPECT_EQ(counts.l1d.load_misses, 0U) << "filling has brought the inputs";
+  EXPECT_EQ(counts.l1d.load_misses, 0U) << "filling has loaded the inputs";
   EXPECT_EQ(counts.l1d.store_misses, (1200U + 63) / 64);  // 1,200 bytes that begin at a line boundary
 }
 

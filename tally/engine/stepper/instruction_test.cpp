@@ -60,7 +60,7 @@ TEST(StepperDecode, counts_accesses) {
   EXPECT_EQ(of({0x0f, 0x18, 0x0f}).loads, 0);
 }
 
-TEST(StepperDecode, finds_what_single_steps_treat_in_their_own_way) {
+TEST(StepperDecode, finds_instructions_that_need_special_treatment) {
   const struct {
     Special special;
     Bytes bytes;
@@ -82,7 +82,7 @@ TEST(StepperDecode, finds_what_single_steps_treat_in_their_own_way) {
   for (const auto& one : cases) EXPECT_EQ(of(one.bytes).special, one.special) << +one.bytes.front();
 }
 
-TEST(StepperDecode, knows_the_condition_of_a_branch) {
+TEST(StepperDecode, finds_the_condition_of_a_branch) {
   EXPECT_EQ(of({0x74, 0}).condition, 4);
   EXPECT_EQ(of({0x7f, 0}).condition, 15);
   EXPECT_EQ(of({0x7f, 1}).condition, condition_by_address);
@@ -106,7 +106,7 @@ TEST(StepperDecode, finds_the_mask_of_a_gather) {
   EXPECT_EQ(by_vector.register_index, 1);
 }
 
-TEST(StepperDecode, wants_all_bytes) {
+TEST(StepperDecode, needs_all_bytes) {
   EXPECT_EQ(decode(Bytes{0xe9, 0, 0, 0}).length, 0);
   EXPECT_EQ(decode(Bytes{0x06}).length, 0);
   EXPECT_EQ(decode(Bytes{}).length, 0);

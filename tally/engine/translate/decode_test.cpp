@@ -111,7 +111,7 @@ TEST_F(Decode, counts_the_accesses_of_one_execution) {
   }
 }
 
-TEST_F(Decode, does_not_take_a_prefetch_for_a_load) {
+TEST_F(Decode, does_not_count_a_prefetch_as_a_load) {
   const Instruction in = of({0x0f, 0x18, 0x0f});  // prefetcht0 [rdi]
   EXPECT_EQ(in.plain_field, channel::prefetches);
   EXPECT_EQ(in.loads, 0);
@@ -130,7 +130,7 @@ TEST_F(Decode, counts_repeated_strings_when_they_run) {
   expect(of({0xf2, 0xae}), channel::dynamic_load, true);
 }
 
-TEST_F(Decode, wants_all_bytes_and_at_most_15) {
+TEST_F(Decode, needs_all_bytes_and_at_most_15) {
   Instruction in{};
   const Bytes jump = {0xe9, 0, 1, 0, 0};
   EXPECT_TRUE(decodes(jump, in, 5));
@@ -141,7 +141,7 @@ TEST_F(Decode, wants_all_bytes_and_at_most_15) {
   EXPECT_EQ(in.length, 15);
   padded.insert(padded.begin(), 0x66);
   EXPECT_FALSE(decodes(padded, in));
-  EXPECT_FALSE(decodes({0x06}, in)) << "push es is no instruction of 64-bit code";
+  EXPECT_FALSE(decodes({0x06}, in)) << "push es is invalid in 64-bit code";
 }
 
 TEST_F(Decode, adds_displacements_to_the_next_instruction) {
@@ -158,7 +158,7 @@ TEST_F(Decode, adds_displacements_to_the_next_instruction) {
   EXPECT_EQ(of({0x67, 0x48, 0x8b, 0x05, 0x00, 0x00, 0x00, 0x80}).rip_operand(), u32(pc + 8 - 0x80000000));
 }
 
-TEST_F(Decode, knows_the_flags_that_are_read_and_surely_written) {
+TEST_F(Decode, finds_the_flags_that_are_read_and_always_written) {
   const struct {
     const char* text;
     int reads, writes;
@@ -216,7 +216,7 @@ TEST_F(Decode, names_the_registers_of_all_operands) {
     for (const int one : registers) bits |= static_cast<u16>(1u << one);
     return bits;
   };
-  EXPECT_EQ(registers_of(of({0x90})), 0xffff) << "without operands any may be used";
+  EXPECT_EQ(registers_of(of({0x90})), 0xffff) << "an instruction without operands may use any register";
   EXPECT_EQ(registers_of(of({0x48, 0x8b, 0x04, 0x8b})), mask({rsp, rax, rbx, rcx}));  // mov rax, [rbx+rcx*4]
   EXPECT_EQ(registers_of(of({0x4e, 0x8b, 0x04, 0x8b})), mask({rsp, r8, rbx, r9}));    // mov r8, [rbx+r9*4]
   EXPECT_EQ(registers_of(of({0x88, 0xe0})), mask({rsp, rax}));                        // mov al, ah

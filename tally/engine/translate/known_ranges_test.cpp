@@ -75,7 +75,7 @@ TEST_F(KnownRanges, are_cut_at_both_ends_in_the_middle_and_dropped) {
   expect_none(0x7fff);
 }
 
-TEST_F(KnownRanges, forget_every_range_that_lies_inside) {
+TEST_F(KnownRanges, forget_every_range_inside) {
   for (u64 start = 0x1000; start < 0x9000; start += 0x2000) add_range(start, start + 0x1000, false);
   forget(0x1000, 0x8000);
   for (u64 pc = 0x1000; pc < 0x9000; pc += 0x1000) expect_none(pc);

@@ -133,14 +133,14 @@ TEST_F(Reading, counts_through_a_register_that_is_overwritten) {
   expect(choose({load, mov, jne}, {pushf}, {pushf}), Increment::scratch, 1, rax);
 }
 
-TEST_F(Reading, counts_late_where_the_end_borrows_a_register) {
+TEST_F(Reading, counts_late_if_the_end_borrows_a_register) {
   expect(choose({ret}), Increment::late, 0, r11);
   expect(choose({load, ret}), Increment::late, 1, r11);
   expect(choose({{0xff, 0xe0}}), Increment::late, 0, r11);  // jmp rax
   expect(choose({{0x0f, 0x05}}), Increment::late, 0, r11);  // syscall
 }
 
-TEST_F(Reading, looks_at_both_sides_of_a_branch) {
+TEST_F(Reading, reads_both_paths_of_a_branch) {
   expect(choose({loop}, {add}, {add}), Increment::inc, 0);
   expect(choose({loop}, {pushf}, {add}), Increment::spill, 0, r11);
   expect(choose({loop}, {add}, {pushf}), Increment::spill, 0, r11);
@@ -156,7 +156,7 @@ TEST_F(Reading, counts_a_segment_of_nothing_by_what_follows) {
 }
 
 // Code that counts down changes the carry, too, and leaves neither registers nor a late place.
-TEST_F(Reading, wants_the_carry_dead_where_it_counts_down) {
+TEST_F(Reading, needs_a_dead_carry_if_it_counts_down) {
   wanted_settings.windows.on = 1;
   expect(choose({add, ret}), Increment::inc, 0);
   expect(choose({inc, ret}), Increment::spill, 0, r11);
@@ -168,7 +168,7 @@ TEST_F(Reading, wants_the_carry_dead_where_it_counts_down) {
   expect(choose({jump}, {}, {adc}), Increment::inc, 0);
 }
 
-TEST_F(Reading, looks_at_six_instructions) {
+TEST_F(Reading, reads_six_instructions) {
   const auto is_dead = [](std::size_t before) {
     std::vector<Bytes> code(before, load);
     code.push_back(add);
@@ -181,7 +181,7 @@ TEST_F(Reading, looks_at_six_instructions) {
   EXPECT_FALSE(is_dead(6));
 }
 
-TEST_F(Reading, believes_no_code_that_may_change_or_that_cannot_be_read) {
+TEST_F(Reading, assumes_nothing_about_code_that_may_change_or_is_unreadable) {
   put(code_start, {load, add});
   Code ahead;
   EXPECT_TRUE(flags_dead(ahead, code_start, counter_flags));
@@ -229,7 +229,7 @@ TEST_F(Reading, watches_both_pages_of_an_instruction) {
   EXPECT_EQ(watched_pages, (std::vector<u64>{code_start, code_start, code_start + page_bytes}));
 }
 
-TEST_F(Reading, steps_over_what_is_no_instruction) {
+TEST_F(Reading, single_steps_what_it_cannot_decode) {
   put(code_start, {{0x06}});
   Code code;
   Instruction in{};
@@ -242,7 +242,7 @@ TEST_F(Reading, steps_over_what_is_no_instruction) {
   EXPECT_FALSE(readable);
 }
 
-TEST_F(Reading, ends_a_trace_after_what_serializes) {
+TEST_F(Reading, ends_a_trace_after_a_serializing_instruction) {
   EXPECT_TRUE(serializes(decoded({0x0f, 0xa2})));         // cpuid
   EXPECT_TRUE(serializes(decoded({0x0f, 0x01, 0xe8})));   // serialize
   EXPECT_FALSE(serializes(decoded({0x0f, 0x01, 0xd0})));  // xgetbv

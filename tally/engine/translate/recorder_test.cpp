@@ -61,7 +61,7 @@ class Recorders : public testing::Test {
   std::unique_ptr<Recorder> recorder_ = std::make_unique<Recorder>();
 };
 
-TEST_F(Recorders, know_which_trace_they_record) {
+TEST_F(Recorders, report_which_trace_they_record) {
   const Recording* const got = end();
   ASSERT_NE(got, nullptr);
   EXPECT_EQ(got->pc, pc);
@@ -73,7 +73,7 @@ TEST_F(Recorders, know_which_trace_they_record) {
   EXPECT_EQ(got->fixups + got->ranges + got->originals, 0u);
 }
 
-TEST_F(Recorders, record_nothing_that_the_cache_does_not_want) {
+TEST_F(Recorders, skip_traces_that_the_cache_does_not_store) {
   recorder_->begin(builder_, false, 2);
   recorder_->note(instruction(pc, 1));
   EXPECT_EQ(end(), nullptr);
@@ -126,7 +126,7 @@ TEST_F(Recorders, have_room_for_4096_bytes_of_code) {
   EXPECT_EQ(end(), nullptr);
 }
 
-TEST_F(Recorders, give_up_where_code_is_2_gb_away) {
+TEST_F(Recorders, give_up_if_code_is_2_gb_away) {
   recorder_->note(instruction(pc + 0x7fff'ffff, 1));
   EXPECT_NE(end(), nullptr);
   kept_.got = nullptr;
@@ -170,7 +170,7 @@ TEST_F(Recorders, distinguish_the_body_from_the_stubs) {
   EXPECT_EQ(got->fixup[1].extra, 3);
 }
 
-TEST_F(Recorders, refer_to_doors_and_across_the_trace_only) {
+TEST_F(Recorders, refer_to_gates_and_across_the_trace_only) {
   recorder_->refer(at(body + 1), body + 64);    // within the body
   recorder_->refer(at(stubs + 1), stubs + 64);  // within the stubs
   recorder_->refer(at(body + 2), stubs + 100);

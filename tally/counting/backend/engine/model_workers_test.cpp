@@ -318,7 +318,7 @@ TEST(ModelWorkers, an_overwritten_ring_is_reported_and_blocks_nothing) {
   EXPECT_EQ(sound.counts().without, 0u);
 }
 
-TEST(ModelWorkers, the_bell_is_closed_at_the_end) {
+TEST(ModelWorkers, the_wakeup_is_closed_at_the_end) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   { const ModelWorkers workers(*shared, models(), 2); }

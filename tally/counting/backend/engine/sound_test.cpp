@@ -103,7 +103,7 @@ TEST(Sound, a_wrong_number_of_records_causes_no_long_search) {
 }
 
 /// Ignores a record far after the others, and the search does not allocate the unwritten pages in between.
-TEST(Sound, words_all_over_the_records_cause_no_long_search) {
+TEST(Sound, scattered_words_cause_no_long_search) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 3; ++round) {
     const Scribbled run;

@@ -105,7 +105,7 @@ TEST_F(TranslationsTest, an_unchanged_bundle_names_better_records) {
   EXPECT_EQ(channel::check_of_names(*found, key_of()), found->names_check);
 }
 
-TEST_F(TranslationsTest, of_several_bundles_of_one_key_the_last_is_kept) {
+TEST_F(TranslationsTest, the_last_of_several_bundles_with_one_key_is_kept) {
   constexpr std::uint64_t key = 0x1122334455667788;
   Translations translations = Translations::open(engine);
   {
@@ -172,7 +172,7 @@ TEST_F(TranslationsTest, files_of_both_kinds_are_removed_with_their_build) {
   EXPECT_EQ(kept(engine + 3, true), 1u);
 }
 
-TEST_F(TranslationsTest, all_builds_together_take_256_MB_of_the_disk) {
+TEST_F(TranslationsTest, all_builds_together_use_256_MB_of_disk) {
   constexpr std::uint32_t large = 60 << 20;
   for (const bool modelled : {false, true}) run({1, 2}, engine + 1, large, modelled);
   run({1}, engine, large);
@@ -189,7 +189,7 @@ TEST_F(TranslationsTest, all_builds_together_take_256_MB_of_the_disk) {
   EXPECT_EQ(kept(engine, true), 2u);
 }
 
-TEST_F(TranslationsTest, of_other_builds_the_one_that_is_used_stays) {
+TEST_F(TranslationsTest, another_build_that_is_in_use_stays) {
   run({1}, engine + 1);
   run({1}, engine + 2);
   fs::last_write_time(file_of(engine + 2), fs::file_time_type::clock::now() - std::chrono::hours(1));
@@ -222,7 +222,7 @@ TEST_F(TranslationsTest, other_files_of_the_folder_stay) {
   EXPECT_EQ(files(), 3u + 2u);
 }
 
-TEST_F(TranslationsTest, a_run_that_is_to_repeat_has_only_what_it_adds) {
+TEST_F(TranslationsTest, a_repeatable_run_has_only_what_it_adds) {
   run({1});
   EXPECT_LT(Translations::open(engine, {.only_added = true}).kept_fd(), 0);
   EXPECT_GE(Translations::open(engine, {.only_added = true}).added_fd(), 0);

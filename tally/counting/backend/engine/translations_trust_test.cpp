@@ -17,7 +17,7 @@ TEST_F(TranslationsTest, files_that_others_may_write_are_not_used) {
 }
 
 TEST_F(TranslationsTest, nothing_is_created_where_another_user_could_change_it) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  if (geteuid() != 0) GTEST_SKIP() << "only root can change the owner of a directory";
   ASSERT_EQ(chown(root_.c_str(), 12345, 0), 0);
   run({1});
   EXPECT_FALSE(fs::exists(folder_));

@@ -70,7 +70,7 @@ TEST(None, descendants_are_counted_and_tally_itself_is_not) {
   TALLY_NEEDS_COUNTERS();
   const auto faults = [](const std::string& script) {
     const Count count = run({"sh", "-c", script}, "page-faults")->counts[0].count;
-    EXPECT_EQ(count.source, Source::kernel) << "wait4 would say much the same";
+    EXPECT_EQ(count.source, Source::kernel) << "wait4 would report nearly the same";
     return *count.value;
   };
   const std::int64_t alone = faults(":");

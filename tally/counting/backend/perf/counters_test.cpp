@@ -28,7 +28,7 @@ TEST(Counters, report_why_the_kernel_refuses) {
 }
 
 // A group whose first event is the kernel's own, followed by two events on each of two PMUs.
-TEST(Counters, a_group_has_a_leader_on_each_pmu_and_the_kernels_events_go_with_any) {
+TEST(Counters, a_group_has_a_leader_on_each_pmu_and_the_kernels_events_join_any) {
   std::vector<GroupRead> reads{{.group = 1, .places = {0}}};
   EXPECT_EQ(leader_for(reads, 1, "cpu_core"), &reads[0]) << "no PMU has it yet";
   EXPECT_EQ(leader_for(reads, 2, ""), nullptr) << "another group";

@@ -7,7 +7,7 @@
 namespace tally::models {
 namespace {
 
-TEST(Btb, KnowsWhereABranchWent) {
+TEST(Btb, RemembersTheTargetOfABranch) {
   const auto btb = std::make_unique<Btb>();
   EXPECT_FALSE(btb->predict(0x1000, 0x2000));
   EXPECT_TRUE(btb->predict(0x1000, 0x2000));

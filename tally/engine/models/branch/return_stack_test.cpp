@@ -26,7 +26,7 @@ TEST(ReturnStack, DeeperNestsLoseTheOldest) {
 TEST(ReturnStack, AReturnWithoutACall) {
   ReturnStack stack;
   EXPECT_FALSE(stack.predict(0x1000));
-  EXPECT_EQ(wrong(stack, 3), 0) << "and the stack goes on";
+  EXPECT_EQ(wrong(stack, 3), 0) << "the stack continues";
 }
 
 TEST(ReturnStack, ALongjmpShiftsWhatFollows) {

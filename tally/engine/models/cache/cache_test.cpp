@@ -114,7 +114,7 @@ TEST(Cache, APrefetchedLineIsNewUntilItIsUsed) {
   }
 }
 
-TEST(Cache, UseBringsNothingIn) {
+TEST(Cache, UseInsertsNothing) {
   OwnCache own(lines(1, 2));
   EXPECT_FALSE(own.cache.use(0x40).hit);
   EXPECT_FALSE(own.cache.holds(0x40));

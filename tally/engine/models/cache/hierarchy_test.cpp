@@ -158,7 +158,7 @@ TEST(Hierarchy, WithoutWriteAllocateStoresAllocateNothing) {
 
 // One line is used repeatedly in L1D, which an inclusive level below does not see: it displaces the line, and removes
 // it from L1D.
-TEST(Hierarchy, AnInclusiveLevelTakesItsLinesFromTheOthers) {
+TEST(Hierarchy, AnInclusiveLevelRemovesItsLinesFromTheOthers) {
   const auto misses_of_hot_line = [](bool inclusive) {
     HierarchyShape shape = small();
     shape.l2 = {};
@@ -179,13 +179,13 @@ TEST(Hierarchy, AnInclusiveLevelTakesItsLinesFromTheOthers) {
   EXPECT_EQ(misses_of_hot_line(true), 10U);  // displaced by every 16th new line
 }
 
-TEST(Hierarchy, NextLineBringsAPageAfterItsFirstMiss) {
+TEST(Hierarchy, NextLinePrefetchesAPageAfterItsFirstMiss) {
   HierarchyShape shape = small();
   shape.prefetch.next_line = true;
   constexpr std::uint64_t bytes = 1 << 20;
   for (const std::uint64_t stride : {1U, 8U, 32U})
     EXPECT_EQ(walk(shape, bytes, stride).load_misses, bytes / 4096 * stride);
-  EXPECT_EQ(walk(shape, bytes, 128).load_misses, bytes / 128 * 128) << "the next line is not the next one used";
+  EXPECT_EQ(walk(shape, bytes, 128).load_misses, bytes / 128 * 128) << "the program does not use the next line next";
 }
 
 TEST(Hierarchy, PrefetchedLinesAreInAllLevels) {
@@ -210,7 +210,7 @@ TEST(Hierarchy, TheStreamerFillsL2AndLeavesL1Alone) {
   for (std::uint64_t i = 0; i < 1 << 20; i += 8) own.view.access(i, 8, Access::load);
   EXPECT_EQ(own.view.counts().l1d.load_misses, 16384U);
   EXPECT_EQ(own.view.counts().l2.load_misses, 3 * 256U);  // the first three lines of every page
-  EXPECT_EQ(own.view.counts().llc.references(), own.view.counts().l2.misses()) << "prefetches are no references";
+  EXPECT_EQ(own.view.counts().llc.references(), own.view.counts().l2.misses()) << "prefetches are not references";
   EXPECT_EQ(own.view.counts().prefetches, 61 * 256U);
 }
 

@@ -29,11 +29,11 @@ TEST(Streamer, Downwards) {
   EXPECT_EQ(streamer.request(0x1f40, 6), (Streamer::Lines{.first = 0x1f00, .step = -64, .count = 2}));
 }
 
-TEST(Streamer, ATurnEndsIt) {
+TEST(Streamer, AChangeOfDirectionEndsIt) {
   Streamer streamer;
   for (const std::uint64_t address : {0x1000U, 0x1040U, 0x1080U}) streamer.request(address, 6);
   EXPECT_EQ(streamer.request(0x1000, 6).count, 0U);
-  EXPECT_EQ(streamer.request(0x1000, 6).count, 0U) << "the same line again is no direction";
+  EXPECT_EQ(streamer.request(0x1000, 6).count, 0U) << "a repeated line has no direction";
   EXPECT_EQ(streamer.request(0x1040, 6).count, 0U);
 }
 

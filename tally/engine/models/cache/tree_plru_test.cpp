@@ -56,7 +56,7 @@ TEST(TreePlru, EveryWayHasItsTurn) {
   }
 }
 
-TEST(TreePlru, ARemovedPlaceIsFilledBeforeAnythingGoes) {
+TEST(TreePlru, ARemovedWayIsFilledBeforeAnEviction) {
   auto set = full(8);
   TreePlru::remove(set.data(), 8, 5);
   EXPECT_EQ(TreePlru::insert(set.data(), 8, 99), 0U);

@@ -51,7 +51,7 @@ TEST(Core, TwoLoadsAndOneStoreACycle) {
   EXPECT_EQ(per_iteration({store(r11, r12), nop(), nop(), nop()}), 1.0) << "one slot";
 }
 
-TEST(Core, AStoreOfAnArithmeticInstructionIsAnOperationMore) {
+TEST(Core, AStoreOfAnArithmeticInstructionIsOneMoreOperation) {
   CoreInstruction in_memory = add(no_register, r12);
   in_memory.memory = CoreInstruction::loads | CoreInstruction::stores;
   in_memory.results[0] = no_register;
@@ -113,7 +113,7 @@ TEST(CoreInOrder, StartsTwoACycle) {
 
 TEST(CoreInOrder, AUseOfALoadWaitsAndDelaysAllLaterInstructions) {
   EXPECT_EQ(per_iteration({load(r12, r12)}, bonnell_core), 3.0) << "a chase";
-  EXPECT_EQ(per_iteration({load(r12, r11), nop(), nop(), nop()}, bonnell_core), 2.0) << "nobody reads it";
+  EXPECT_EQ(per_iteration({load(r12, r11), nop(), nop(), nop()}, bonnell_core), 2.0) << "no instruction reads it";
   // The addition starts 3 cycles after the load, and the following instructions start with it. An out-of-order core has
   // executed those meanwhile.
   const Code loop{load(r12, r11), add(r13, r12), add(general(14), r11), add(general(15), r11)};
@@ -124,14 +124,14 @@ TEST(CoreInOrder, AUseOfALoadWaitsAndDelaysAllLaterInstructions) {
 TEST(CoreInOrder, AResultInFlightIsWaitedForInTheNextRun) {
   CoreState state;
   const CoreInstruction divide{.operation = Operation::x87_root, .results = {r12}};
-  EXPECT_EQ(run(bonnell_core, Code{divide}, state).ticks, 71 * ticks_per_cycle) << "both ports are its own meanwhile";
+  EXPECT_EQ(run(bonnell_core, Code{divide}, state).ticks, 71 * ticks_per_cycle) << "it occupies both ports";
   state = {};
   EXPECT_EQ(run(bonnell_core, Code{load(r12, r11)}, state).ticks, ticks_per_cycle / 2);
   EXPECT_EQ(run(bonnell_core, Code{add(r13, r12)}, state).ticks, 3 * ticks_per_cycle) << "2.5 of them are the load's";
 }
 
 TEST(CoreInOrder, TakesLongerForTheFactorial) {
-  EXPECT_EQ(per_iteration(factorial5(), bonnell_core), 8.0) << "the multiplication's own time";
+  EXPECT_EQ(per_iteration(factorial5(), bonnell_core), 8.0) << "only the time of the multiplication";
 }
 
 TEST(BonnellCore, NamesTheSourceOfEachRow) {

@@ -73,7 +73,8 @@ TEST(Collector, counts_without_the_models_of_some_threads_are_partial) {
   EXPECT_EQ(count_named("L1-icache-load-misses").trust, Trust::modelled);
   EXPECT_EQ(count_named("branch-misses").trust, Trust::modelled);
   EXPECT_EQ(count_named("instructions").trust, Trust::exact);
-  EXPECT_EQ(count_named("cache-misses").trust, Trust::partial) << "what the first level misses comes to the last";
+  EXPECT_EQ(count_named("cache-misses").trust, Trust::partial)
+      << "misses of the first level are references of the last";
 }
 
 TEST(Collector, the_kernel_side_is_absent) {

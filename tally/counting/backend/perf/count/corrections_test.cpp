@@ -63,7 +63,7 @@ TEST(Corrections, no_event_is_added_for_counts_that_need_no_correction) {
     EXPECT_EQ(corrections.order().events.size(), 1U) << events;
   }
   const Corrections several(order_of("instructions"), {the_core(), the_core()}, adds(1));
-  EXPECT_EQ(several.order().events.size(), 1U) << "of which kind of core a fault was is not known";
+  EXPECT_EQ(several.order().events.size(), 1U) << "it is unknown which kind of core took a fault";
 }
 
 // The counts of a program with 1,000 instructions and 246 page faults there, in every part of an outcome.

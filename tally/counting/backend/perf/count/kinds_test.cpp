@@ -72,7 +72,7 @@ TEST_F(Kinds, an_event_without_a_pmu_is_counted_by_each) {
 
 TEST_F(Kinds, an_event_of_one_pmu_is_counted_by_that_only) {
   const std::vector<Encoded> of_core = encoded("cpu_core/event=0x2e,umask=0x41/");
-  ASSERT_EQ(of_core.size(), 1u) << "the number of cpu_core is that of codes without a PMU, too";
+  ASSERT_EQ(of_core.size(), 1u) << "codes without a PMU have the number of cpu_core as well";
   EXPECT_EQ(of_core[0].event, (linux::PerfEvent{4, 0x412e, true, false}));
   EXPECT_EQ(of_core[0].source, CountSource::pmu("cpu_core"));
   EXPECT_EQ(encoded("cpu_atom/cache-misses/")[0].event.type, 10u);
@@ -100,7 +100,7 @@ TEST_F(Kinds, interrupts_take_a_counter_in_passes_that_they_add_to) {
   EXPECT_EQ(plan(events, interrupts, one, three).passes, (std::vector<event::Pass>{{0, 1}, {2, 3}}));
   const auto cycles_first = *event::parse_lists({"cycles,cycles:k,cycles:uk,instructions"}, {root_, "adl_glc"});
   EXPECT_EQ(plan(cycles_first, interrupts, one, three).passes, (std::vector<event::Pass>{{0, 1, 2}, {3}}))
-      << "to cycles they add nothing";
+      << "they add nothing to cycles";
   // Interrupts occupy no counter of a PMU that does not count them.
   const auto no_such_event = [](const std::vector<linux::PerfEvent>& together) {
     for (const linux::PerfEvent& event : together) {
@@ -123,13 +123,13 @@ TEST_F(Kinds, each_has_a_row_of_its_own) {
   const std::vector<Count> whole = counters.read();
   const auto atom = counters.of_core("cpu_atom", {0});
   const auto core = counters.of_core("cpu_core", {0});
-  ASSERT_EQ(atom.size(), 1u) << "page-faults are no core's";
+  ASSERT_EQ(atom.size(), 1u) << "page-faults belong to no core";
   ASSERT_EQ(core.size(), 1u);
   EXPECT_EQ(atom[0].first, 0u);
   EXPECT_EQ(*atom[0].second.value + *core[0].second.value, whole[0].value);
   EXPECT_EQ(atom[0].second.source, CountSource::pmu("cpu_atom"));
   EXPECT_TRUE(Counters(*event::parse_lists({"r2"}, {root_, ""}), {cores[0]}).of_core("cpu_atom", {}).empty())
-      << "with one kind the whole is the row";
+      << "with one kind the total is the only row";
 }
 
 TEST(CoreTypes, a_row_has_the_raw_count_and_the_trust_of_the_whole) {

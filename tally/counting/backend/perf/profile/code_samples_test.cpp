@@ -116,7 +116,7 @@ TEST(CodeSamples, are_added_up_by_file_and_address) {
   // (10 + 30 + 20)² / (10² + 30² + 20²)
   EXPECT_NEAR(code.sampling[0].effective, 3600.0 / 1400, 1e-9);
   EXPECT_EQ(code.samples, (std::vector<std::int64_t>{2, 1}));
-  EXPECT_EQ(code.files.size(), 1u) << "of what was mapped, what was sampled";
+  EXPECT_EQ(code.files.size(), 1u) << "only the sampled ones of the mapped files";
 }
 
 TEST(CodeSamples, use_the_mapping_of_their_time) {

@@ -34,7 +34,7 @@ class WindowRun : public testing::TestWithParam<Follow> {
   void SetUp() override {
     linux::PerfTarget all = linux::next_program;
     if (const auto counter = linux::open_counter({linux::perf_type_software, 2}, all); !counter)
-      GTEST_SKIP() << "the kernel lets this user count no page faults: errno " << counter.os_errno;
+      GTEST_SKIP() << "the kernel does not let this user count page faults: errno " << counter.os_errno;
   }
 
   static Recording run(const std::vector<std::string>& command, const std::string& trigger, std::uint64_t every,

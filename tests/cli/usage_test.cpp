@@ -80,7 +80,7 @@ TEST(Usage, mistakes_end_with_2_and_a_way_out) {
       {{"export", "/nowhere/file.json"}, "cannot read '/nowhere/file.json': No such file or directory"},
       {{"export", "/dev/null"}, "'/dev/null' is not a result of `tally stat`: it is empty"},
       {{"stat", "-e", "instrctions", "--", "true"}, "did you mean instructions, "},
-      {{"stat", "-e", "loads,,stores", "true"}, "an event's name is missing"},
+      {{"stat", "-e", "loads,,stores", "true"}, "missing event name"},
       {{"stat", "-e", "loads:x", "true"}, "unknown suffix ':x'"},
       {{"stat", "-e", "page-faults:k", "true"}, "takes no suffix"},
       {{"stat", "-e", "loads stores", "true"}, "an event name contains a space"},

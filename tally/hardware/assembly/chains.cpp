@@ -70,7 +70,7 @@ Repetition latency_of(const Instruction& one, const Effects& effects) {
     if (auto chase = pointer_chase(one, i, *result)) return *std::move(chase);
   }
   if (auto chain = address_chain(one, *result)) return *std::move(chain);
-  return refused("its result is of another kind than what it is made of");
+  return refused("its result and its operands are in different kinds of registers");
 }
 
 Repetition throughput_of(const Instruction& one, const Effects& effects) {
@@ -78,7 +78,7 @@ Repetition throughput_of(const Instruction& one, const Effects& effects) {
   if (effects.waits_for_flags) return refused("each copy waits for the flags of the one before it");
   const auto result = one.reg(0);
   if (!effects.writes_first || one.is_memory(0)) return {{}, {one.text()}, {}};
-  if (!result) return refused("its result is in a register of a kind that is not known here");
+  if (!result) return refused("its result is in an unsupported kind of register");
   std::vector<Register> used{{Kind::general, stack_pointer, 64}, {Kind::general, memory_pointer, 64}};
   for (std::size_t i = 1; i < one.operands.size(); ++i) {
     if (const auto source = one.reg(i); source && !source->same_place(*result)) used.push_back(*source);
@@ -113,7 +113,7 @@ Chains chains_of(std::string_view code) {
   return {latency_of(*one, effects), throughput_of(*one, effects)};
 #else
   (void)code;
-  const char* const why = "chains are made of x86-64 instructions alone";
+  const char* const why = "chains support only x86-64 instructions";
   return {refused(why), refused(why)};
 #endif
 }

@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"nop", "! it has no result in a register that its text names", "nop"},
         Case{"addsd xmm0, xmm1", "addsd xmm0, xmm1", "addsd xmm2, xmm1"},
         Case{"vaddsd xmm0, xmm1, xmm2", "vaddsd xmm0, xmm0, xmm2", "vaddsd xmm3, xmm1, xmm2"},
-        Case{"movsd xmm0, qword ptr [r14]", "! its result is of another kind than what it is made of",
+        Case{"movsd xmm0, qword ptr [r14]", "! its result and its operands are in different kinds of registers",
              "movsd xmm1, qword ptr [r14]"},
         Case{"shl r8d, cl", "shl r8d, cl", "shl edx, cl"},
         Case{"cmp rax, rbx", "! it has no result in a register that its text names", "cmp rax, rbx"},

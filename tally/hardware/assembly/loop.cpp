@@ -66,7 +66,7 @@ std::string skeleton(const Loop& loop, const std::string& body) {
 
 Error not_here(Error error, std::string_view tool) {
   if (error.code != Code::not_found) return error;
-  return {Code::not_found, fmt::format("assembly needs the program {}, which is not here", tool),
+  return {Code::not_found, fmt::format("assembly needs the program {}, which is not installed", tool),
           "install it: sudo apt-get install binutils", 0};
 }
 
@@ -99,9 +99,8 @@ Result<void> assemble(const std::string& text, const std::string& object, const 
   if (!end) return fail(not_here(end.error(), "as"));
   if (end->exit_code == 0) return {};
   return fail(Code::bad_usage, assembler_errors(end->said, users, origin),
-              *syntax ? "Intel's syntax, as GNU as reads it: mov rax, qword ptr [r14 + 8]; `;` stands between "
-                        "instructions"
-                      : "`;` stands between instructions, as GNU as reads them");
+              *syntax ? "write Intel syntax for GNU as: mov rax, qword ptr [r14 + 8]; separate instructions with `;`"
+                      : "write instructions for GNU as, and separate them with `;`");
 }
 
 Result<void> run(const std::vector<std::string>& command) {
@@ -115,9 +114,9 @@ Result<void> run(const std::vector<std::string>& command) {
 
 std::string_view reserved_registers() {
 #if defined(__aarch64__)
-  return "x27 points at memory, x28 counts the rounds";
+  return "x27 points to memory, x28 counts the rounds";
 #else
-  return "r14 points at memory";
+  return "r14 points to memory";
 #endif
 }
 
@@ -136,7 +135,7 @@ std::string why_not_repeated(std::string_view code) {
       const std::string label = text.substr(0, colon);
       bool name = std::isdigit(static_cast<unsigned char>(label[0])) == 0;
       for (const char c : label) name = name && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.');
-      if (name) return fmt::format("the label '{}' would be there once for each copy of the code", printable(label));
+      if (name) return fmt::format("each copy of the code would define the label '{}' again", printable(label));
     }
   }
   return {};

@@ -113,12 +113,11 @@ class Terms {
       return std::nullopt;
     }
     for (const char* sampling : {"period", "freq", "call-graph", "stack-size", "branch_type", "time", "overwrite"}) {
-      if (key == sampling)
-        return wrong(fmt::format("'{}' is for samples: a count has no use for it", key), "leave it out");
+      if (key == sampling) return wrong(fmt::format("'{}' applies to sampling, not to counting", key), "omit it");
     }
-    if (text == "?") return wrong(fmt::format("the event wants a value for '{}'", key), fmt::format("write {}=N", key));
+    if (text == "?") return wrong(fmt::format("the event needs a value for '{}'", key), fmt::format("write {}=N", key));
     const auto value = parse_unsigned(text);
-    if (!value) return wrong(fmt::format("'{}' is no number", printable(text)), "numbers are 5 or 0x5");
+    if (!value) return wrong(fmt::format("'{}' is not a number", printable(text)), "numbers are 5 or 0x5");
     if (key == "config") encoding_.config = *value;
     if (key == "config1") encoding_.config1 = *value;
     if (key == "config2") encoding_.config2 = *value;
@@ -134,7 +133,7 @@ class Terms {
     for (const auto& [name, terms] : device_.events) names.push_back(name);
     for (const auto& [name, where] : format_) names.push_back(name);
     const auto near = nearest(key, names);
-    return wrong(fmt::format("the PMU {} knows no '{}'", device_.name, printable(key)),
+    return wrong(fmt::format("the PMU {} has no '{}'", device_.name, printable(key)),
                  !near.empty()   ? "did you mean " + join(near, ", ") + "?"
                  : names.empty() ? "it has no named events or fields: config=N works"
                                  : fmt::format("`tally events '{}/*'` lists its events; its fields are {}",
@@ -160,7 +159,7 @@ Error no_such_pmu(std::string_view text, const std::string& name, const Sources&
   const auto near = nearest(name, here);
   return {Code::bad_usage, fmt::format("'{}': this machine's kernel has no PMU '{}'", printable(text), printable(name)),
           !near.empty()  ? "did you mean " + join(near, ", ") + "?"
-          : here.empty() ? "there is none at all in /sys/bus/event_source/devices"
+          : here.empty() ? "/sys/bus/event_source/devices contains no PMU"
                          : "there are " + join(here, ", "),
           0};
 }
@@ -172,7 +171,7 @@ Parsed parse_device(std::string_view text, const Sources& sources) {
   if (first == std::string_view::npos) return std::nullopt;
   const std::size_t last = text.rfind('/');
   if (first == last) {
-    return fail(Code::bad_usage, fmt::format("'{}' has one '/', an event of a PMU has two", printable(text)),
+    return fail(Code::bad_usage, fmt::format("'{}' has one '/'; an event of a PMU has two", printable(text)),
                 "for example cpu/event=0xc4,umask=0x1/");
   }
   const std::string name(text.substr(0, first));
@@ -195,10 +194,10 @@ Parsed parse_device(std::string_view text, const Sources& sources) {
   if (terms.generic()) {
     const bool alone = encoding->config == 0 && encoding->config1 == 0 && encoding->config2 == 0;
     if (!alone) {
-      return fail(
-          Code::bad_usage,
-          fmt::format("'{}': there is no PMU {} here that would say what the name stands for", printable(text), name),
-          "write the event by its code: cpu/event=0xc4,umask=0x1/");
+      return fail(Code::bad_usage,
+                  fmt::format("'{}': cannot resolve the name without a PMU {}, which this machine does not have",
+                              printable(text), name),
+                  "write the event by its code: cpu/event=0xc4,umask=0x1/");
     }
     event.id = *terms.generic();
     event.encoding = kernel_number(event.id);

@@ -171,11 +171,11 @@ TEST(Device, errors_are_specific) {
     const char* expected;
   } cases[] = {
       {"cpu/event=0x1c4/", "does not fit its bits (config:0-7)"},
-      {"cpu/umsk=1/", "knows no 'umsk'"},
-      {"cpu/event=x/", "'x' is no number"},
-      {"cpu/event=/", "'' is no number"},
-      {"cpu/odd/", "the event wants a value for 'event'"},
-      {"cpu/event=1,period=1000/", "'period' is for samples"},
+      {"cpu/umsk=1/", "has no 'umsk'"},
+      {"cpu/event=x/", "'x' is not a number"},
+      {"cpu/event=/", "'' is not a number"},
+      {"cpu/odd/", "the event needs a value for 'event'"},
+      {"cpu/event=1,period=1000/", "'period' applies to sampling"},
       {"cpu/event=1,,umask=2/", "a term is missing"},
       {"cpu//", "a term is missing"},
       {"cpu/event=1", "has one '/'"},

@@ -34,14 +34,15 @@ std::string with_modifiers(const Item& item, Mode usual) {
 // What to write instead of a mode after a software event.
 std::string_view instead_of_modes(Id id) {
   switch (id) {
-    case Id::page_faults: return "page-faults are all, page-faults:u those of the program's own accesses";
+    case Id::page_faults:
+      return "page-faults counts all page faults, page-faults:u those of the program's own accesses";
     case Id::context_switches:
     case Id::cpu_migrations:
     case Id::cgroup_switches:
-      return "it happens in the kernel: in user mode there would be a false 0; leave the suffix out";
+      return "it happens in the kernel, so the count in user mode would be a false 0; omit the suffix";
     case Id::task_clock:
     case Id::cpu_clock: return "user_time and system_time are its parts";
-    default: return "the kernel's own events are counted as a whole: leave the suffix out";
+    default: return "software events are not counted by mode: omit the suffix";
   }
 }
 
@@ -98,7 +99,8 @@ Parsed parse_generic(std::string_view text) {
   event.id = *id;
   const Definition& line = definition(*id);
   if (!has_modes(line.kind)) {
-    return fail(Code::bad_usage, fmt::format("'{}' takes no suffix, it got ':{}'", line.name, printable(*letters)),
+    return fail(Code::bad_usage,
+                fmt::format("'{}' does not support a suffix, but has ':{}'", line.name, printable(*letters)),
                 std::string(instead_of_modes(*id)));
   }
   const auto mode = parse_modifiers(*letters, text);

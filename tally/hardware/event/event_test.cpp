@@ -83,7 +83,7 @@ TEST(Parse, modes_of_software_events_are_refused_with_a_hint) {
   EXPECT_NE(hint("page-faults:k").find("page-faults:u those of the program's own"), std::string::npos);
   EXPECT_NE(hint("cs:u").find("a false 0"), std::string::npos);
   EXPECT_NE(hint("task-clock:u").find("user_time and system_time"), std::string::npos);
-  EXPECT_NE(hint("tsc:u").find("leave the suffix out"), std::string::npos);
+  EXPECT_NE(hint("tsc:u").find("omit the suffix"), std::string::npos);
 }
 
 TEST(Parse, the_faults_of_user_mode_are_an_event_of_their_own) {

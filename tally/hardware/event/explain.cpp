@@ -56,16 +56,15 @@ Selector arm_selector(const Event& event, const Encoding& encoding) {
   const bool no_user = !wants(event, Mode::user);
   made.value |= std::uint64_t{no_kernel} << 31 | std::uint64_t{no_user} << 30;
   made.fields.push_back({"evtCount", 15, 0, encoding.config & 0xFFFF, "event"});
-  made.fields.push_back({"P", 31, 31, no_kernel, "leaves out EL1"});
-  made.fields.push_back({"U", 30, 30, no_user, "leaves out EL0"});
+  made.fields.push_back({"P", 31, 31, no_kernel, "does not count EL1"});
+  made.fields.push_back({"U", 30, 30, no_user, "does not count EL0"});
   return made;
 }
 
 Selector apple_selector(const Encoding& encoding) {
-  return {
-      "PMESR0_EL1 (PMC2 to 5), PMESR1_EL1 (PMC6 to 9)",
-      encoding.config & 0xFF,
-      {{"PMCn", 7, 0, encoding.config & 0xFF, "event, at bit 8 * ((n - 2) mod 4); which modes count says PMCR1_EL1"}}};
+  return {"PMESR0_EL1 (PMC2 to 5), PMESR1_EL1 (PMC6 to 9)",
+          encoding.config & 0xFF,
+          {{"PMCn", 7, 0, encoding.config & 0xFF, "event, at bit 8 * ((n - 2) mod 4); PMCR1_EL1 selects the modes"}}};
 }
 
 std::optional<Selector> selector_of(const Event& event, const Encoding& encoding) {
@@ -87,13 +86,13 @@ std::string counter_list(std::uint16_t counters) {
 std::string apple_counters(unsigned code) {
   const pmu::apple::Event* line = pmu::apple::find_event(static_cast<std::uint8_t>(code));
   std::string text = counter_list(line ? line->counters : pmu::apple::any_counter);
-  if (line && line->observed) text += fmt::format(" as Linux has it; seen on {}, too", counter_list(line->observed));
+  if (line && line->observed) text += fmt::format(" (Linux); {} (others)", counter_list(line->observed));
   return text;
 }
 
 std::string x86_counters(const Event& event, const Encoding& encoding) {
   if (const FixedEvent* const fixed = fixed_event(encoding)) {
-    return fmt::format("fixed counter {} only, as event code 0 says; the kernel is asked for config 0x{:x}",
+    return fmt::format("fixed counter {} only, because of event code 0; requested from the kernel as config 0x{:x}",
                        fixed->counter, fixed->kernel_config);
   }
   std::string text;
@@ -106,7 +105,7 @@ std::string x86_counters(const Event& event, const Encoding& encoding) {
   const pfm::Pmu* pmu = pfm::find_pmu(encoding.pmu);
   text +=
       pmu ? fmt::format("the programmable counters ({} on {})", pmu->counters, pmu->name) : "the programmable counters";
-  return text + "; a few events are bound to single ones, which neither the kernel nor libpfm4 tells";
+  return text + "; a few events need a specific one, which neither the kernel nor libpfm4 reports";
 }
 
 std::string counters_of(const Event& event, const std::optional<Encoding>& encoding) {
@@ -184,7 +183,7 @@ std::string what_without_condition(const Event& event) {
   }
   if (event.id != Id::code) return std::string(definition(event.id).what);
   if (!encoding) return "";
-  // The maker's own words, of the PMU that was named or of the first that has the code.
+  // The vendor's description, from the requested PMU or else from the first one that has the code.
   for (const pfm::Pmu& pmu : pfm::pmus()) {
     if (pfm::find_pmu(encoding->pmu) ? pmu.name != encoding->pmu : pmu.family != encoding->family) continue;
     for (const pfm::Name& one : pfm::names(pmu)) {
@@ -247,7 +246,7 @@ Explanation explain(const Event& event) {
     made.maker_name =
         fmt::format("{} {}{}", maker(encoding.family), line->name, is_conditional(encoding) ? ", with conditions" : "");
   }
-  // Core PMUs of a processor that is not this one are asked for by the raw type, there.
+  // Core PMUs of other processors are requested with that machine's raw type.
   if (is_x86(encoding.family) && !made.perf->type) made.perf->type = perf_type_raw;
   made.perf->config = kernel_config(encoding);
   made.perf_text = perf_text(event, *made.perf);

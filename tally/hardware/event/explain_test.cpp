@@ -67,10 +67,10 @@ TEST(Explain, amds_long_codes_are_taken_apart) {
 
 TEST(Explain, other_makers_registers) {
   const Explanation apple = explained("apple_m1::INST_LDST");
-  EXPECT_EQ(apple.counters, "PMC7 as Linux has it; seen on PMC5, PMC6, PMC7, too");
+  EXPECT_EQ(apple.counters, "PMC7 (Linux); PMC5, PMC6, PMC7 (others)");
   EXPECT_EQ(apple.selector->value, 0x9Bu);
   const Explanation arm = explained("armv8_pmuv3/event=0x21/");
-  EXPECT_EQ(arm.selector->value, 0x80000021u) << "P leaves out EL1";
+  EXPECT_EQ(arm.selector->value, 0x80000021u) << "P does not count EL1";
   EXPECT_EQ(explained("armv8_pmuv3/event=0x21/k").selector->value, 0x40000021u);
 }
 

@@ -25,7 +25,7 @@ std::uint64_t number_of(const Json& entry, const char* field) {
   const std::string text = trimmed(split(found->get<std::string>(), ',').front());
   if (text.empty()) return 0;
   const auto value = parse_unsigned(text);
-  if (!value) throw std::runtime_error(fmt::format("{}: '{}' is no number", field, text));
+  if (!value) throw std::runtime_error(fmt::format("{}: '{}' is not a number", field, text));
   return *value;
 }
 
@@ -59,12 +59,13 @@ std::optional<std::uint64_t> fixed_code(const Json& entry) {
 std::string why_left_out(const Json& entry) {
   if (text_of(entry, "EventName").empty()) {
     const bool is_common = entry.contains("ArchStdEvent");
-    return is_common ? "they name Arm's common events, whose table is not beside" : "they have no name";
+    return is_common ? "they refer to Arm's common events, and their table is not in the same directory"
+                     : "they have no name";
   }
   const std::string unit = text_of(entry, "Unit");
   // On hybrid processors, raw codes select the other core type (perf_event_open(2), "hybrid").
   if (lower(unit) == "cpu_atom") return "they are of the small cores: write cpu_atom/event=…,umask=…/";
-  if (!unit.empty() && !lower(unit).starts_with("cpu") && lower(unit) != "core") return "they are not the core's";
+  if (!unit.empty() && !lower(unit).starts_with("cpu") && lower(unit) != "core") return "they are not core events";
   const bool has_code = entry.contains("EventCode") || entry.contains("ConfigCode") || fixed_code(entry);
   return has_code ? "" : "they have no code";
 }
@@ -86,7 +87,7 @@ GivenEvent event_of(const Json& entry, bool is_x86) {
   one.what = text_of(entry, "BriefDescription");
   if (one.what.empty()) one.what = text_of(entry, "PublicDescription");
   one.counters = text_of(entry, "Counter");
-  if (is_set(entry, "TakenAlone")) one.remarks = "it has to be counted alone";
+  if (is_set(entry, "TakenAlone")) one.remarks = "it must be counted alone";
   if (is_set(entry, "Errata")) {
     one.remarks += (one.remarks.empty() ? "errata: " : "; errata: ") + text_of(entry, "Errata");
   }
@@ -144,13 +145,13 @@ Result<GivenTable> parse_given(std::string_view text, std::string_view origin, s
       const Json header = json.value("Header", Json::object());
       if (text_of(header, "Provenance") == "discovered") table.provenance = "discovered";
     }
-    if (!entries->is_array()) throw std::runtime_error("its events are no array");
+    if (!entries->is_array()) throw std::runtime_error("its events are not an array");
     const Standard standard(standards);
     // Arm's events have no unit masks, and neither do a few of AMD's.
     const bool is_x86 = std::any_of(entries->begin(), entries->end(),
                                     [](const Json& entry) { return entry.is_object() && entry.contains("UMask"); });
     for (std::size_t i = 0; i < entries->size(); ++i) {
-      if (!entries->at(i).is_object()) throw std::runtime_error(fmt::format("entry {} is no object", i));
+      if (!entries->at(i).is_object()) throw std::runtime_error(fmt::format("entry {} is not an object", i));
       const Json entry = standard.completed(entries->at(i));
       if (const std::string why = why_left_out(entry); !why.empty()) {
         ++left_out[why];
@@ -163,13 +164,14 @@ Result<GivenTable> parse_given(std::string_view text, std::string_view origin, s
       }
     }
   } catch (const std::exception& error) {
-    return fail(Code::bad_usage,
-                fmt::format("'{}' is no table of events: {}", printable(origin), printable(json_problem(error.what()))),
-                "the vendors' JSON tables, as https://github.com/intel/perfmon has them, and those of tally discover "
-                "--table");
+    return fail(
+        Code::bad_usage,
+        fmt::format("'{}' is not a table of events: {}", printable(origin), printable(json_problem(error.what()))),
+        "use a vendor's JSON table, as in https://github.com/intel/perfmon, or a table from tally discover "
+        "--table");
   }
   for (const auto& [why, count] : left_out) {
-    table.left_out.push_back(fmt::format("{} left out of {}: {}", plural(count, "entry", "entries"), origin, why));
+    table.left_out.push_back(fmt::format("{} skipped in {}: {}", plural(count, "entry", "entries"), origin, why));
   }
   return table;
 }
@@ -204,7 +206,8 @@ Parsed parse_given_event(std::string_view text, const Sources& sources) {
   const Family own = own_family(sources);
   Encoding encoding{own == Family::none ? architectures : own, "", perf_type_raw, event->config, event->config1, 0};
   Event made = coded(text, event->name, std::move(encoding), mode);
-  made.notes.push_back(fmt::format("{} is of {} ({})", event->name, sources.given->origin, sources.given->provenance));
+  made.notes.push_back(
+      fmt::format("{} is from {} ({})", event->name, sources.given->origin, sources.given->provenance));
   return made;
 }
 

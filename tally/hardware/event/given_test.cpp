@@ -32,9 +32,9 @@ TEST(Given, the_vendors_form_is_read) {
   EXPECT_EQ(table->events[0], (GivenEvent{"MADE_UP.TAKEN", "taken, by a made-up core", "0,1,2,3", "", 0x20C4, 0}));
   EXPECT_EQ(table->events[1].config, 0x02840000ULL | 0x01B7);
   EXPECT_EQ(table->events[1].config1, 0x10003U);
-  EXPECT_EQ(table->events[1].remarks, "it has to be counted alone; errata: MU1");
+  EXPECT_EQ(table->events[1].remarks, "it must be counted alone; errata: MU1");
   EXPECT_EQ(table->provenance, "the vendor's");
-  EXPECT_EQ(table->left_out, std::vector<std::string>{"1 entry left out of made-up.json: they are not the core's"});
+  EXPECT_EQ(table->left_out, std::vector<std::string>{"1 entry skipped in made-up.json: they are not core events"});
 }
 
 TEST(Given, the_kernels_form_is_read) {
@@ -131,7 +131,7 @@ TEST(Given, invalid_tables_are_reported) {
     const auto table = parse_given(text, "t.json");
     ASSERT_FALSE(table) << text;
     EXPECT_EQ(table.error().code, Code::bad_usage) << text;
-    EXPECT_NE(table.error().message.find("'t.json' is no table of events: "), std::string::npos) << text;
+    EXPECT_NE(table.error().message.find("'t.json' is not a table of events: "), std::string::npos) << text;
     EXPECT_EQ(table.error().message.find("json.exception"), std::string::npos) << table.error().message;
   }
 }

@@ -9,7 +9,7 @@
 namespace tally::event {
 namespace {
 
-constexpr const char* usage = "separate names with one comma, groups stand in braces: -e instructions,{loads,stores}";
+constexpr const char* usage = "separate names with commas and put groups in braces: -e instructions,{loads,stores}";
 
 class Splitter {
  public:
@@ -34,7 +34,7 @@ class Splitter {
   std::optional<Error> take(char c) {
     if (c == '/') in_slashes_ = !in_slashes_;
     if (in_slashes_ || (c != ',' && c != '{' && c != '}')) {
-      if (after_group_ && c != ' ' && c != ':' && !in_modifiers_) return wrong_here("a comma is missing behind a '}'");
+      if (after_group_ && c != ' ' && c != ':' && !in_modifiers_) return wrong_here("a comma is missing after a '}'");
       if (after_group_ && c == ':') in_modifiers_ = true;
       text_ += c;
       return std::nullopt;
@@ -45,7 +45,7 @@ class Splitter {
   }
 
   std::optional<Error> begin_group() {
-    if (group_ != 0) return wrong_here("a group stands inside a group");
+    if (group_ != 0) return wrong_here("a group is inside another group");
     if (!trimmed(text_).empty() || after_group_) return wrong_here("a comma is missing before a '{'");
     text_.clear();
     group_ = ++last_group_;
@@ -72,7 +72,7 @@ class Splitter {
         items_[i].modifiers = text.empty() ? "" : text.substr(1);
       return std::nullopt;
     }
-    if (text.empty()) return wrong_here("an event's name is missing");
+    if (text.empty()) return wrong_here("missing event name");
     if (text.find('/') == std::string::npos && text.find_first_of(" \t\n") != std::string::npos)
       return wrong_here("an event name contains a space");
     items_.push_back({text, group_, {}});

@@ -19,18 +19,17 @@ struct Refused {
 
 // perf-list(1), "EVENT MODIFIERS": those that do not apply to counts, or that tally cannot apply.
 constexpr Refused refused[] = {
-    {'p', "asks for precise samples: a count has none, leave it out"},
-    {'P', "asks for precise samples: a count has none, leave it out"},
-    {'S', "reads a group at each sample: a count has none, leave it out"},
-    {'h', "counts the hypervisor, which does nothing in a program's name: leave it out"},
-    {'G',
-     "counts what virtual machines of this machine execute, which is 0 for a program that runs none: tally does not"},
-    {'H', "leaves out guests that this machine runs: tally never counts them, leave it out"},
-    {'I', "leaves out idle time: a program's counts hold none, leave it out"},
-    {'D', "pins the event to a counter: tally says of every count whether it was multiplexed, leave it out"},
-    {'W', "splits a group that does not fit: tally refuses such a group instead, leave it out"},
-    {'e', "keeps others off the PMU: tally does not"},
-    {'b', "counts in a BPF program: tally does not"},
+    {'p', "requests precise samples, which do not apply to counting: omit it"},
+    {'P', "requests precise samples, which do not apply to counting: omit it"},
+    {'S', "reads a group at each sample, which does not apply to counting: omit it"},
+    {'h', "counts the hypervisor, which executes no code of a program: omit it"},
+    {'G', "counts guests, which tally does not support; it is 0 for a program that runs no virtual machine"},
+    {'H', "excludes guests, which tally never counts: omit it"},
+    {'I', "excludes idle time, which a program's counts never include: omit it"},
+    {'D', "pins the event to a counter; tally marks multiplexed counts instead: omit it"},
+    {'W', "splits a group that does not fit; tally reports an error instead: omit it"},
+    {'e', "requests exclusive use of the PMU, which tally does not support"},
+    {'b', "counts in a BPF program, which tally does not support"},
 };
 
 }  // namespace

@@ -23,13 +23,13 @@ constexpr Line table[] = {
     {Id::instructions,
      {"a PMU adds one for each page fault and each interrupt that hits user mode (two on the programmable counters of "
       "Sandy "
-      "and Ivy Bridge): subtract them, allow no percentage",
+      "and Ivy Bridge): subtract them, do not allow a percentage",
       weaver}},
     {Id::instructions,
-     {"a REP string instruction is one, however often it repeats; a PMU may count none where an interrupt hits it",
+     {"a REP string instruction counts once, however often it repeats; a PMU may not count it if an interrupt hits it",
       intel_note}},
     {Id::instructions,
-     {"AMD Zen counts loop bodies twice that its SpecLockMap executes again", "rr, src/PerfCounters_x86.h"}},
+     {"AMD Zen counts loop bodies twice if its SpecLockMap re-executes them", "rr, src/PerfCounters_x86.h"}},
     {Id::instructions,
      {"a virtual PMU may run and count far too little: compare a loop of known length first", "rezolus issue 1036"}},
     {Id::branches,
@@ -38,7 +38,7 @@ constexpr Line table[] = {
       "without far-branches are exact",
       weaver}},
     {Id::conditional_branches,
-     {"the one event that was equal in every run on Intel since Westmere: use it to see whether a PMU is alive",
+     {"the only event that was equal in every run on Intel since Westmere: use it to check whether a PMU works",
       weaver}},
     {Id::far_branches, {"a PMU counts each interrupt and page fault in user mode here, too", intel_note}},
     {Id::loads,
@@ -56,22 +56,21 @@ constexpr Line table[] = {
       "engine counts accesses",
       weaver}},
     {Id::cycles, {"counts at the core's own frequency, which changes; not at all while the processor is halted", sdm}},
-    {Id::ref_cycles,
-     {"on Intel fixed counter 2, not to be confused with core cycles (fixed counter 1): tutorials do", sdm}},
-    {Id::cache_references, {"what counts as one differs between processors; prefetches may be in it", perf_manual}},
+    {Id::ref_cycles, {"on Intel fixed counter 2; some tutorials confuse it with core cycles (fixed counter 1)", sdm}},
+    {Id::cache_references, {"its definition differs between processors; it may include prefetches", perf_manual}},
     {Id::cache_misses,
-     {"prefetching hides misses: below a stride of a cache line most are served before they are asked for",
+     {"prefetching hides misses: with strides below a cache line most lines arrive before they are requested",
       "RDPMC article"}},
     {Id::l1d_load_misses,
-     {"a load whose line is on its way already is neither hit nor miss: hits, misses and fill-buffer hits make up the "
+     {"a load whose line is already being fetched is neither hit nor miss: hits, misses and fill-buffer hits make up "
+      "the "
       "loads",
       "RDPMC article"}},
     {Id::page_faults,
-     {"user mode's own faults and all faults of the program differ: the kernel's accesses on its behalf fault, too",
+     {"faults in user mode are not all faults of the program: the kernel's accesses on its behalf also fault",
       "Linux"}},
     {Id::context_switches,
-     {"as a perf event that leaves out the kernel it reads 0, a false one: perf stat -e cs:u prints it",
-      "Linux 6.1, 6.18"}},
+     {"a perf event that excludes the kernel reads a false 0: perf stat -e cs:u prints it", "Linux 6.1, 6.18"}},
     {Id::tsc,
      {"runs on in sleep and whatever the core's frequency is: a clock, no measure of work (a program that slept a "
       "second "
@@ -138,7 +137,7 @@ std::string_view explanation(Class what) {
     case Class::software: return "the kernel's bookkeeping, or a clock";
     case Class::unknown: break;
   }
-  return "nobody has published how far a PMU's counts of it repeat";
+  return "nothing is published about how repeatable a PMU's counts are";
 }
 
 Class class_of(const Event& event) {
@@ -165,7 +164,8 @@ std::vector<Pitfall> pitfalls(const Event& event) {
   }
   if (is_x86(encoding.family) && encoding.pmu.empty()) {
     found.push_back(
-        {"the same code is another event on other processors: a name with its processor (hsw::…) is safer", "libpfm4"});
+        {"the same code selects another event on other processors: a name with its processor (hsw::…) is safer",
+         "libpfm4"});
   }
   return found;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using pmu::intel::EventSelect;
 
-constexpr const char* shapes = "codes are r01c2 as perf writes them, or 0x4101C2 and 4101C2H as manuals do";
+constexpr const char* shapes = "write codes as r01c2, like perf, or as 0x4101C2 or 4101C2H, like the manuals";
 
 bool is_hexadecimal(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
@@ -37,14 +37,13 @@ std::optional<Error> refused_bits(std::string_view text, const EventSelect& sele
   };
   if (select.pin_control) {
     return Error{Code::bad_usage,
-                 fmt::format("'{}' sets PC (bit 19): pin control belongs to a board, not to a count", printable(text)),
+                 fmt::format("'{}' sets PC (bit 19): pin control has no use in counting", printable(text)),
                  without(select, [](EventSelect& s) { s.pin_control = false; }), 0};
   }
   if (select.any_thread) {
-    return Error{
-        Code::bad_usage,
-        fmt::format("'{}' sets ANY (bit 21): it counts what the core's other threads do, too", printable(text)),
-        without(select, [](EventSelect& s) { s.any_thread = false; }), 0};
+    return Error{Code::bad_usage,
+                 fmt::format("'{}' sets ANY (bit 21): it also counts the core's other threads", printable(text)),
+                 without(select, [](EventSelect& s) { s.any_thread = false; }), 0};
   }
   if (const std::uint64_t high = encode(select) >> 36) {
     return Error{
@@ -94,9 +93,9 @@ Result<Event> parse_value(std::string_view text, std::string_view base, std::uin
     if (!asked) return fail(asked.error());
     if (mode && *mode != *asked) {
       return fail(Code::bad_usage,
-                  fmt::format("'{}' says '{}' by USR and OS (bits 16 and 17), and ':{}' behind it", printable(text),
+                  fmt::format("'{}' selects '{}' by USR and OS (bits 16 and 17), but ends in ':{}'", printable(text),
                               suffix(*mode), printable(*letters)),
-                  "one of them is enough");
+                  "omit the suffix, or the bits");
     }
     mode = *asked;
   }
@@ -117,8 +116,8 @@ Parsed parse_code(std::string_view text, const Sources& sources) {
   if (!digits) return std::nullopt;
   const auto value = parse_digits<std::uint64_t>(*digits, 16);
   if (!value) {
-    return fail(Code::bad_usage, fmt::format("'{}' is no code: hexadecimal digits, 16 at most", printable(base)),
-                shapes);
+    return fail(Code::bad_usage,
+                fmt::format("'{}' is not a code: a code has at most 16 hexadecimal digits", printable(base)), shapes);
   }
   return parse_value(text, base, *value, letters, sources);
 }

@@ -131,11 +131,12 @@ constexpr Counterpart counterparts[] = {{"sched:sched_switch", "context-switches
                                         {"exceptions:page_fault_user", "page-faults"}};
 
 Error refused_tracepoint(std::string_view text) {
-  std::string hint = "tally counts events of the processor and the kernel's own counters: `tally events` lists them";
+  std::string hint = "tally counts hardware and software events: `tally events` lists them";
   for (const Counterpart& one : counterparts) {
-    if (one.tracepoint == text) hint = fmt::format("{} counts what it marks", one.event);
+    if (one.tracepoint == text) hint = fmt::format("count {} instead", one.event);
   }
-  return {Code::bad_usage, fmt::format("'{}' is a tracepoint of the kernel: tally counts none", printable(text)), hint,
+  return {Code::bad_usage,
+          fmt::format("'{}' is a tracepoint of the kernel; tally does not count tracepoints", printable(text)), hint,
           0};
 }
 
@@ -149,18 +150,19 @@ bool looks_like_code(std::string_view text) {
 
 Error unknown_event(std::string_view text, const Sources& sources) {
   constexpr const char* list =
-      "`tally events` lists what may be counted here, `tally events --all PATTERN` searches every source";
+      "`tally events` lists the events of this machine; `tally events --all PATTERN` searches all sources";
   Error error{Code::bad_usage, fmt::format("unknown event '{}'", printable(text.substr(0, 2 * longest_compared))), list,
               0};
-  if (text.empty()) error.message = "an event's name is missing";
+  if (text.empty()) error.message = "missing event name";
   const std::string_view base = text.substr(0, text.find_last_not_of("uk:") + 1);
   if (is_tracepoint(text, sources)) return refused_tracepoint(text);
   if (text.starts_with("mem:")) {
-    return {Code::bad_usage, fmt::format("'{}' is a breakpoint: tally counts none", printable(text)), list, 0};
+    return {Code::bad_usage, fmt::format("'{}' is a breakpoint; tally does not count breakpoints", printable(text)),
+            list, 0};
   }
   if (looks_like_code(base)) {
-    error.hint =
-        base.size() <= 4 ? fmt::format("as a code it is r{}", base) : fmt::format("as a code it is 0x{}", base);
+    error.hint = base.size() <= 4 ? fmt::format("for an event code, write r{}", base)
+                                  : fmt::format("for an event code, write 0x{}", base);
   } else if (!base.empty() && base.size() <= longest_compared) {
     const auto near = nearest_names(base, sources);
     if (!near.empty()) error.hint = "did you mean " + join(near, ", ") + "?";

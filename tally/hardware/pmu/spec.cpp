@@ -92,8 +92,8 @@ Request leaf_request(std::uint64_t leaf) {
 Result<Request> parse_leaf(std::uint64_t leaf, std::string_view name, std::string_view rest) {
   Request request = leaf_request(leaf);
   if (request.values.empty()) {
-    return fail(Code::bad_usage, fmt::format("nothing is known of the leaf {}", printable(name)),
-                "`tally register --list cpuid` lists the leaves that speak of counters");
+    return fail(Code::bad_usage, fmt::format("unknown leaf {}", printable(name)),
+                "`tally register --list cpuid` lists the leaves that describe counters");
   }
   if (rest.empty()) return request;
   const std::vector<std::string> words = split(rest.substr(1), ',');

@@ -194,7 +194,7 @@ TEST(RdpmcArticle, its_driver) {
 }
 
 TEST(RdpmcArticle, labels_that_are_wrong) {
-  EXPECT_TRUE(remarked("188H=4320D1H", caution, "passed on as an L3 hit, which is umask 04H"));
+  EXPECT_TRUE(remarked("188H=4320D1H", caution, "often published as an L3 hit, which is umask 04H"));
   EXPECT_TRUE(remarked("189H=4340D1H", caution, "passed on as an L3 miss, which is umask 20H"));
   EXPECT_TRUE(remarked("186H=434124H", caution, "encode this event with umask C1H"));
   EXPECT_EQ(summary("186H=43C124H"), "counts L2_RQSTS.DEMAND_DATA_RD_HIT, in user and kernel mode");
@@ -269,7 +269,7 @@ TEST(Reserved, bits_depend_on_the_version) {
 
 TEST(EventSelect, conditions_that_count_nothing) {
   EXPECT_TRUE(remarked("186H=4000C0H", caution, "neither USR nor OS"));
-  EXPECT_TRUE(remarked("186H=100C0H", caution, "the counter stands still"));
+  EXPECT_TRUE(remarked("186H=100C0H", caution, "the counter does not count"));
   EXPECT_TRUE(remarked("186H=C100C0H", caution, "INV has no effect"));
   EXPECT_TRUE(remarked("186H=410000H", caution, "event select 0"));
   EXPECT_TRUE(remarked("186H=4900C0H", caution, "PC (bit 19)"));

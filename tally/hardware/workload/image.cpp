@@ -162,7 +162,7 @@ std::string why_not(const Workload& workload, const Parameters& p) {
   if (workload.name == "matmul" && p.n > 10'000) return name + ": n is at most 10000";
   if (workload.name == "stride" &&
       (!std::has_single_bit(p.bytes) || !std::has_single_bit(p.stride) || p.stride > p.bytes)) {
-    return name + ": bytes and stride are powers of two, and stride is not the larger one";
+    return name + ": bytes and stride are powers of two, and stride is not larger than bytes";
   }
   const Buffers buffers = buffers_of(workload, p);
   if (buffers[0] + buffers[1] + buffers[2] > memory_end - memory_address) return name + ": it takes too much memory";

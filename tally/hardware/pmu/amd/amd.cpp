@@ -14,7 +14,7 @@ constexpr Source apm{"AMD APM vol. 2 (24593)", "Hardware Performance Monitoring 
 constexpr Source legacy_apm{"AMD APM vol. 2 (24593)", "Legacy performance counters"};
 constexpr Source v2{"AMD APM vol. 2 (24593)", "13.2.1, Core Performance Counter Status Registers"};
 
-constexpr Meaning who[] = {{0, "all"}, {1, "guests only"}, {2, "the host only"}, {3, "all"}};
+constexpr Meaning guest_modes[] = {{0, "all"}, {1, "guests only"}, {2, "the host only"}, {3, "all"}};
 constexpr Field control[] = {
     bits(7, 0, "event", "event select, bits 11:8 of it at 35:32").continued_at(35, 32),
     bits(15, 8, "umask", "unit mask: which of the event's conditions"),
@@ -24,8 +24,8 @@ constexpr Field control[] = {
     flag(20, "INT", "interrupt at overflow"),
     flag(22, "EN", "the counter may count"),
     flag(23, "INV", "inverts the comparison with CNT_MASK"),
-    bits(31, 24, "CNT_MASK", "counts cycles with at least so many events; 0 counts events").as(Show::number),
-    bits(41, 40, "HOST_GUEST", "whose work is counted under SVM").named(who),
+    bits(31, 24, "CNT_MASK", "counts cycles with at least this many events; 0 counts events").as(Show::number),
+    bits(41, 40, "HOST_GUEST", "whose work is counted under SVM").named(guest_modes),
     flag(43, "PREC_RET", "counts retired events precisely (PERF_CTL2 only; CPUID.80000021H:EAX says where)"),
 };
 
@@ -79,7 +79,7 @@ std::string control_summary(const Value& value) {
 
 void never_counts(const Value& value, std::vector<Remark>& remarks) {
   if (get(value, "EN") == 0 && value.bits != 0) {
-    remarks.push_back({Severity::caution, "EN (bit 22) is 0: the counter stands still", apm});
+    remarks.push_back({Severity::caution, "EN (bit 22) is 0: the counter does not count", apm});
   }
   if (get(value, "EN") != 0 && get(value, "USR") == 0 && get(value, "OS") == 0) {
     remarks.push_back({Severity::caution, "neither USR nor OS is set: nothing is ever counted", apm});
@@ -154,7 +154,7 @@ constexpr Register table[] = {
      .source = v2,
      .access = Access::read_only,
      .reset = "0",
-     .note = "writes are ignored, where Intel's raise #GP(0)",
+     .note = "writes are ignored; on Intel they raise #GP(0)",
      .since = 2},
     {.name = "PerfCntrGlobalCtl",
      .text = "which counters may count at all",
@@ -176,7 +176,7 @@ constexpr Register table[] = {
      .fields = global_status,
      .source = v2,
      .access = Access::write_1_to_set,
-     .note = "an overflow that is set so raises no interrupt and freezes nothing; Frz bits do freeze",
+     .note = "an overflow set this way raises no interrupt and freezes nothing; Frz bits do freeze",
      .since = 2},
 };
 

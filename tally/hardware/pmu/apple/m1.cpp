@@ -89,7 +89,7 @@ std::string levels_summary(const Value& value) {
 std::string event_reading(const Value& value, const Slot& slot) {
   const auto code = static_cast<std::uint8_t>(slot.of(value.bits));
   const apple::Event* event = apple::find_event(code);
-  if (!event) return code == 0 ? "none" : "an event of which nothing is known";
+  if (!event) return code == 0 ? "none" : "an unknown event";
   if (event->linux_name.empty()) return fmt::format("{} (M1 framework)", event->framework_name);
   if (event->framework_name.empty()) return fmt::format("{} (Linux)", event->linux_name);
   return fmt::format("{} (Linux), {} (M1 framework)", event->linux_name, event->framework_name);
@@ -121,11 +121,10 @@ void interrupts(const Value& value, std::vector<Remark>& remarks) {
     remarks.push_back({Severity::note, "IACT holds back the next interrupt until it is written 0", asahi});
   }
   if (interrupting != 0 && get(value, "MODE") != 0) {
-    remarks.push_back(
-        {Severity::note,
-         "a counter interrupts when its bit 47 becomes set: loading 2^47 - N samples every N events. That "
-         "sampling is impossible on the M1, as the M1 framework says, is not so",
-         linux_47});
+    remarks.push_back({Severity::note,
+                       "a counter interrupts when its bit 47 becomes set: loading 2^47 - N samples every N events. The "
+                       "M1 framework wrongly states that sampling is impossible on the M1",
+                       linux_47});
   }
 }
 
@@ -170,7 +169,7 @@ constexpr Register table[] = {
      .number = system_register(3, 1, 15, 0, 0),
      .fields = control,
      .source = asahi,
-     .note = "takes effect behind an ISB, as every control register here",
+     .note = "takes effect after an ISB, like every control register of this core",
      .summary = control_summary},
     {.name = "PMCR1_EL1",
      .text = "at which exception levels counters count",
@@ -234,7 +233,7 @@ constexpr Register table[] = {
      .number = system_register(3, 2, 15, 9, 0),
      .fields = count,
      .source = linux_header,
-     .note = "C8 is left out between PMC7 (C7) and PMC8 (C9)",
+     .note = "there is no C8 between PMC7 (C7) and PMC8 (C9)",
      .count = 2,
      .stride = 8,
      .first = 8,
@@ -258,7 +257,7 @@ constexpr Register table[] = {
      .fields = unknown,
      .source = asahi},
     {.name = "UPMECM#",
-     .text = "whose events uncore counters count",
+     .text = "the cores whose events the uncore counters count",
      .space = system,
      .number = system_register(3, 7, 15, 3, 4),
      .fields = unknown,
@@ -266,7 +265,7 @@ constexpr Register table[] = {
      .count = 2,
      .stride = 8},
     {.name = "UPMECM#",
-     .text = "whose events uncore counters count",
+     .text = "the cores whose events the uncore counters count",
      .space = system,
      .number = system_register(3, 7, 15, 8, 5),
      .fields = unknown,

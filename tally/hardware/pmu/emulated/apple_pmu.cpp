@@ -75,7 +75,7 @@ Answer ApplePmu::write(std::uint64_t number, std::uint64_t value, int level) {
   if (level == 0 && (visible_[pmcr0] & user_access) == 0) {
     return {0, "MSR at EL0 while PMCR0_EL1[30] is 0: it traps"};
   }
-  if (number == status_number_) return {0, "PMSR_EL1 follows the counters: it is not written"};
+  if (number == status_number_) return {0, "PMSR_EL1 is read-only: it mirrors the counters"};
   if (const int counter = counter_of(number); counter >= 0) {
     const int width = behaviour_.overflow_bit + 1;
     counts_[static_cast<std::size_t>(counter)] = value & low_ones(width);

@@ -106,7 +106,7 @@ std::optional<std::string> IntelPmu::reserved(const Known& known, std::uint64_t 
                                  name(known.place), std::popcount(wrong) == 1 ? "is" : "are");
   for (const Slot& slot : slots(*known.place.reg)) {
     if ((slot.mask() & wrong) == 0) continue;
-    text += fmt::format(" ({} is not there on {})", slot.name(), profile_.name);
+    text += fmt::format(" ({} is missing on {})", slot.name(), profile_.name);
     break;
   }
   return text;
@@ -204,14 +204,14 @@ Answer IntelPmu::write(std::uint32_t index, std::uint64_t value) {
 }
 
 Answer IntelPmu::rdmsr(std::uint32_t index, int cpl) {
-  if (cpl > 0) return fault("RDMSR is for CPL 0 alone");
+  if (cpl > 0) return fault("RDMSR requires CPL 0");
   Answer access = read(index);
   if (access) retire(one_instruction(), cpl);
   return access;
 }
 
 Answer IntelPmu::wrmsr(std::uint32_t index, std::uint64_t value, int cpl) {
-  if (cpl > 0) return fault("WRMSR is for CPL 0 alone");
+  if (cpl > 0) return fault("WRMSR requires CPL 0");
   if (auto why = refused(index, value)) return fault(std::move(*why));
   retire(one_instruction(), cpl);
   apply(index, value);

@@ -28,7 +28,7 @@ constexpr Profile all[] = {
      .capabilities = skylake_capabilities,
      .signature = 0x506E3},
     {.name = "icelake-v5",
-     .title = "Ice Lake client: version 5, eight counters, four fixed ones, AnyThread gone",
+     .title = "Ice Lake client: version 5, eight counters, four fixed ones, no AnyThread",
      .version = 5,
      .counters = 8,
      .fixed = 0b1111,
@@ -50,7 +50,7 @@ constexpr Source kvm{"Linux", "KVM, arch/x86/kvm/pmu.c and vmx/pmu_intel.c"};
 constexpr Source notes{"Intel perfmon notes", "10.1.2"};
 
 constexpr Choice chosen[] = {
-    {"flag of the interrupt in IA32_PERF_GLOBAL_INUSE", "bit 63, as the SDM's figure shows",
+    {"flag of the interrupt in IA32_PERF_GLOBAL_INUSE", "bit 63, as the SDM's diagram shows",
      "bit 32 of the SDM's prose, which is fixed counter 0", sdm},
     {"IA32_FIXED_CTRn, bits beyond the width", "#GP(0); kvm-v2 truncates", "truncating everywhere, as KVM does", sdm},
     {"reading IA32_PERF_GLOBAL_STATUS_RESET (390H)", "0", "the last value, as a read-modify-write would need", kvm},

@@ -175,7 +175,7 @@ TEST(EmulatedRegisters, R6_a_fault_reports_the_bit_and_the_reason) {
   Bench pmu("icelake-v5");
   const Answer answer = pmu.write(0x186, 1U << 21);
   ASSERT_FALSE(answer);
-  EXPECT_EQ(*answer.fault, "bit 21 of IA32_PERFEVTSEL0 is reserved (ANY is not there on icelake-v5)");
+  EXPECT_EQ(*answer.fault, "bit 21 of IA32_PERFEVTSEL0 is reserved (ANY is missing on icelake-v5)");
 }
 
 TEST(EmulatedRegisters, R7_the_status_is_set_and_use_is_shown_since_version_4) {

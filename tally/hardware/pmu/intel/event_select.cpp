@@ -19,10 +19,9 @@ constexpr Field fields[] = {
     flag(21, "ANY", "counts the other threads of the core as well").from(3).upto(4).needing(Feature::any_thread),
     flag(22, "EN", "the counter may count"),
     flag(23, "INV", "inverts the comparison with CMASK"),
-    bits(31, 24, "CMASK", "counts cycles with at least so many events; 0 counts events").as(Show::number),
+    bits(31, 24, "CMASK", "counts cycles with at least this many events; 0 counts events").as(Show::number),
     flag(32, "IN_TX", "counts only inside transactions (TSX)").needing(Feature::transactions),
-    flag(33, "IN_TXCP", "leaves out what aborted transactions did (TSX; counter 2 only)")
-        .needing(Feature::transactions),
+    flag(33, "IN_TXCP", "excludes aborted transactions (TSX; counter 2 only)").needing(Feature::transactions),
     flag(34, "ADAPTIVE", "writes an adaptive PEBS record").needing(Feature::adaptive_pebs),
     flag(35, "BR_CNTR", "logs the event in the branch records").needing(Feature::branch_events),
     flag(36, "EQ", "counts where events equal CMASK").from(6),

@@ -27,7 +27,8 @@ void add(Remarks& remarks, Severity severity, std::string text, const Source& so
 
 void never_counts(const Value& value, Remarks& remarks) {
   const EventSelect select = decode_event_select(value.bits);
-  if (!select.enable && value.bits != 0) add(remarks, Severity::caution, "EN (bit 22) is 0: the counter stands still");
+  if (!select.enable && value.bits != 0)
+    add(remarks, Severity::caution, "EN (bit 22) is 0: the counter does not count");
   if (select.enable && !select.usr && !select.os) {
     add(remarks, Severity::caution, "neither USR nor OS is set: nothing is ever counted");
   }
@@ -53,15 +54,15 @@ void conditions(const Value& value, Remarks& remarks) {
 
 void pin_control(const Value& value, Remarks& remarks) {
   if (get(value, "PC") != 0) {
-    add(remarks, Severity::caution,
-        "PC (bit 19) toggled a pin of old processors; since Sandy Bridge it is without effect", kvm);
+    add(remarks, Severity::caution, "PC (bit 19) toggled a pin of old processors; since Sandy Bridge it has no effect",
+        kvm);
   }
 }
 
 void any_thread(const Value& value, Remarks& remarks) {
   if (get(value, "ANY") != 0) {
     add(remarks, Severity::caution,
-        "ANY (bit 21) is refused where CPUID.0AH:EDX[15] is set, and by KVM always; the count is that of all threads "
+        "ANY (bit 21) is refused where CPUID.0AH:EDX[15] is set, and always by KVM; the count is that of all threads "
         "of "
         "the core, not of the program",
         kvm);
@@ -77,7 +78,7 @@ void checkpointed(const Value& value, Remarks& remarks) {
 void interrupt_needs_vector(const Value& value, Remarks& remarks) {
   if (get(value, "INT") != 0) {
     add(remarks, Severity::note,
-        "INT: the interrupt is delivered as LVT_PERFMON says; masked there, which it is after power-up, it is lost");
+        "INT: LVT_PERFMON controls the delivery; an interrupt that is masked there, as after power-up, is lost");
   }
 }
 
@@ -135,7 +136,7 @@ void any_of_fixed(const Value& value, Remarks& remarks) {
   for (int i = 0; i < 8; ++i) {
     if (get(value, "ANY#", i) == 0) continue;
     add(remarks, Severity::caution,
-        fmt::format("ANY{} is refused where CPUID.0AH:EDX[15] is set, and by KVM always", i), kvm);
+        fmt::format("ANY{} is refused where CPUID.0AH:EDX[15] is set, and always by KVM", i), kvm);
   }
 }
 
@@ -164,7 +165,7 @@ void read_only_status(const Value&, Remarks& remarks) {
 void frozen(const Value& value, Remarks& remarks) {
   if (get(value, "CTR_Frz") != 0) {
     add(remarks, Severity::note,
-        "the counters stand still until bit 59 is written to 390H; IA32_PERF_GLOBAL_CTRL keeps its value (version 4; "
+        "the counters stay frozen until bit 59 is written to 390H; IA32_PERF_GLOBAL_CTRL keeps its value (version 4; "
         "versions 2 and 3 clear it instead)");
   }
 }

@@ -21,13 +21,13 @@ constexpr Field leaf_01_eax[] = {
     bits(7, 4, "model", "model, lower half").as(Show::number),
     bits(11, 8, "family", "").as(Show::number),
     bits(13, 12, "type", "processor type").as(Show::number),
-    bits(19, 16, "ext_model", "in front of the model, where the family is 6 or 15").as(Show::number),
-    bits(27, 20, "ext_family", "added to the family, where that is 15").as(Show::number),
+    bits(19, 16, "ext_model", "upper part of the model, if the family is 6 or 15").as(Show::number),
+    bits(27, 20, "ext_family", "added to the family, if that is 15").as(Show::number),
 };
 constexpr Field leaf_01_ecx[] = {
     flag(2, "DTES64", "64-bit layout of the DS area"),
     flag(15, "PDCM", "IA32_PERF_CAPABILITIES exists"),
-    flag(31, "HYPERVISOR", "a hypervisor says that it is there"),
+    flag(31, "HYPERVISOR", "a hypervisor is present"),
 };
 constexpr Field leaf_01_edx[] = {
     flag(4, "TSC", "RDTSC exists"),
@@ -35,7 +35,7 @@ constexpr Field leaf_01_edx[] = {
     flag(9, "APIC", "a local APIC exists"),
     flag(21, "DS", "the DS save area exists"),
 };
-constexpr Field leaf_07_edx[] = {flag(15, "hybrid", "cores of two kinds")};
+constexpr Field leaf_07_edx[] = {flag(15, "hybrid", "two types of cores")};
 
 constexpr Field leaf_0a_eax[] = {
     bits(7, 0, "version", "version of architectural performance monitoring; 0: none").as(Show::number),
@@ -66,11 +66,11 @@ constexpr Field leaf_0a_edx[] = {
     flag(15, "no_any", "AnyThread is deprecated: the ANY bits must be 0"),
 };
 constexpr Field leaf_15_eax[] = {bits(31, 0, "denominator", "of the ratio of TSC to crystal clock").as(Show::number)};
-constexpr Field leaf_15_ebx[] = {bits(31, 0, "numerator", "of the ratio; 0: not told").as(Show::number)};
-constexpr Field leaf_15_ecx[] = {bits(31, 0, "crystal", "crystal clock in hertz; 0: not told").as(Show::number)};
-constexpr Field leaf_16_eax[] = {bits(15, 0, "base_mhz", "base frequency in MHz; 0: not told").as(Show::number)};
-constexpr Field leaf_16_ebx[] = {bits(15, 0, "max_mhz", "highest frequency in MHz; 0: not told").as(Show::number)};
-constexpr Field leaf_16_ecx[] = {bits(15, 0, "bus_mhz", "bus frequency in MHz; 0: not told").as(Show::number)};
+constexpr Field leaf_15_ebx[] = {bits(31, 0, "numerator", "of the ratio; 0: not reported").as(Show::number)};
+constexpr Field leaf_15_ecx[] = {bits(31, 0, "crystal", "crystal clock in hertz; 0: not reported").as(Show::number)};
+constexpr Field leaf_16_eax[] = {bits(15, 0, "base_mhz", "base frequency in MHz; 0: not reported").as(Show::number)};
+constexpr Field leaf_16_ebx[] = {bits(15, 0, "max_mhz", "highest frequency in MHz; 0: not reported").as(Show::number)};
+constexpr Field leaf_16_ecx[] = {bits(15, 0, "bus_mhz", "bus frequency in MHz; 0: not reported").as(Show::number)};
 constexpr Field leaf_23_eax[] = {flag(0, "subleaf#", "the sub-leaf exists").times(32, 1)};
 constexpr Field leaf_23_ebx[] = {
     flag(0, "UMASK2", "the event select has UMASK2"),
@@ -122,9 +122,9 @@ std::string signature_summary(const Value& value) {
 
 void version_is_not_counters(const Value& value, std::vector<Remark>& remarks) {
   if (get(value, "version") == 0) {
-    remarks.push_back(
-        {Severity::note,
-         "no such PMU here: another maker's processor (AMD: CPUID.80000022H), or a hypervisor that hides it", perfmon});
+    remarks.push_back({Severity::note,
+                       "no such PMU: another vendor's processor (AMD: CPUID.80000022H), or a hypervisor that hides it",
+                       perfmon});
   } else if (get(value, "counters") != get(value, "version")) {
     remarks.push_back({Severity::note,
                        fmt::format("the version is bits 7:0, {}; {} is the number of counters", get(value, "version"),
@@ -193,7 +193,7 @@ constexpr Register table[] = {
     output("CPUID.80000022H:EAX", cpuid_output(0x8000'0022, 0, 0), "AMD: PerfMonV2", leaf_8022_eax, amd_cpuid),
     output("CPUID.80000022H:EBX", cpuid_output(0x8000'0022, 0, 1), "AMD: how many counters", leaf_8022_ebx, amd_cpuid),
     {.name = "CR4",
-     .text = "who may read counters; other bits have other uses",
+     .text = "privilege levels that may read counters; other bits have other uses",
      .space = Space::control,
      .number = 4,
      .fields = cr4,

@@ -104,7 +104,7 @@ TEST(MemoryTable, of_the_task_tlb_has_the_graded_row_below_the_points) {
 TEST(MemoryTable, reasons_are_no_wider_than_the_table) {
   result::Memory memory = sample_memory();
   memory.tlbs[0].because =
-      "72 pages hit at each of 6 distances, in two mappings and more; thp pages (thp) are translated by 4.000 KiB";
+      "72 pages hit at each of 6 distances, in at least two mappings; thp pages (thp) are translated by 4.000 KiB";
   const std::string text = memory_table(memory);
   EXPECT_NE(text.find("(thp) are\n   translated by"), std::string::npos) << text;
 }

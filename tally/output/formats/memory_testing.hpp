@@ -54,7 +54,7 @@ inline result::Memory sample_memory() {
                     .ways = 12,
                     .sets = 64,
                     .grade = result::Grade::high,
-                    .because = "lines times stride gives 48.00 KiB"},
+                    .because = "lines times stride is 48.00 KiB"},
                    {.name = "LLC",
                     .capacity_bytes = 27 << 20,
                     .capacity_low = 22 << 20,

@@ -58,7 +58,7 @@ void BatchCounters::add(std::string_view name, std::string_view text) {
   sources.others = sources.suggest_others = false;
   const auto event = event::parse(text, sources);
   if (!event) {
-    row.reason = "this processor has no event of that name";
+    row.reason = "this processor has no event with that name";
     return;
   }
   row.event = event::name(*event);
@@ -85,7 +85,7 @@ void BatchCounters::add(std::string_view name, std::string_view text) {
   const std::vector<linux::PerfValue> before = read();
   if (!counts_per_step(before, read(), 1).empty()) return;
   open_.pop_back();
-  row.reason = "there is no counter left for it beside those before it";
+  row.reason = "no counter is left for it after those before it";
   if (why_.empty()) why_ = fmt::format("cannot count {}: something else holds the counter", text);
 }
 

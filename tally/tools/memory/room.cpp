@@ -24,7 +24,7 @@ Result<void> fits(std::uint64_t region_bytes, const std::string& option) {
   return fail(Code::bad_usage,
               fmt::format("a region of {} needs {}, but only {} of memory are available", size(region_bytes),
                           size(needed), size(*available)),
-              option + " takes a smaller one; without it the size is chosen by what is left");
+              option + " sets a smaller one; without it tally chooses a size that fits");
 }
 
 }  // namespace tally::memory

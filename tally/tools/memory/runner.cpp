@@ -97,7 +97,7 @@ Result<Runner> Runner::start(Plan plan) {
   if (!linux::stay_on(runner.processor_)) {
     return fail(Code::cannot_measure,
                 fmt::format("cannot bind the measuring thread to processor {}", runner.processor_),
-                "--cpu N names another one");
+                "choose another one with --cpu N");
   }
   if (const auto made = runner.make_reference(); !made) return fail(made.error());
   runner.counters_ = BatchCounters::open();
@@ -165,9 +165,9 @@ Result<linux::Area> Runner::fresh(std::uint64_t bytes, std::optional<linux::Page
     if (left && bytes > *left) {
       return fail(
           Code::cannot_measure,
-          fmt::format("{} of memory are needed at once, but only {} are available",
+          fmt::format("{} of memory is needed at once, but only {} is available",
                       bytes_text(static_cast<std::int64_t>(bytes)), bytes_text(static_cast<std::int64_t>(*left))),
-          "--regions takes a smaller one");
+          "choose a smaller one with --regions");
     }
   }
   const linux::PageKind kind = pages.value_or(plan_.pages);
@@ -413,7 +413,7 @@ Result<Visit> Runner::visit_once(const Lap& lap) {
   plant(area->data(), order, lap.stride_bytes);
   if (!flush(area->data(), lap.span_bytes(), line_bytes)) {
     return fail(Code::cannot_measure, "programs cannot flush the caches of this processor",
-                "the tasks of laps need none");
+                "tasks that walk laps do not flush them");
   }
   Visit visit;
   visit.pages_got = area->got();

@@ -169,7 +169,7 @@ TEST(B12, requests_only_available_memory) {
   ASSERT_TRUE(runner) << runner.error().message;
   const auto area = runner->fresh(std::uint64_t{1} << 50);
   ASSERT_FALSE(area);
-  EXPECT_TRUE(area.error().message.starts_with("1024 TiB of memory are needed at once, but only "))
+  EXPECT_TRUE(area.error().message.starts_with("1024 TiB of memory is needed at once, but only "))
       << area.error().message;
 }
 

@@ -14,24 +14,23 @@ std::string suggested_options(const Circumstances& run) {
 std::string advice(std::string_view cause, const Circumstances& run) {
   if (cause == processor_shared) {
     return run.processor_named && run.processors > 1
-               ? "leave --cpu out, so that the processor which is idle most is taken, or wait until nothing else runs "
-                 "on this one"
-               : "run it again when fewer programs want a processor; top shows which do";
+               ? "omit --cpu, so that tally chooses the idlest processor, or wait until nothing else runs on this one"
+               : "run it again when fewer programs are running; top lists them";
   }
   if (cause == core_shared) {
     return run.processors > 1
-               ? "name a processor of another core with --cpu, or wait until nothing else runs on this one's other "
+               ? "choose a processor of another core with --cpu, or wait until nothing else runs on this core's other "
                  "thread"
                : "run it again when nothing else runs on this core's other thread";
   }
   if (cause == cache_shared) {
     return fmt::format(
-        "run it again when who shares the cache, other virtual machines perhaps, is calmer, or with {}, which gives it "
-        "more chances",
+        "run it again when other users of the cache (perhaps other virtual machines) are less active, or with {}, "
+        "which retries more often",
         suggested_options(run));
   }
   if (cause.empty()) return "run it again at a quieter time";
-  return fmt::format("run it again at a quieter time, or with {}, which gives disturbed sizes more chances",
+  return fmt::format("run it again at a quieter time, or with {}, which retries disturbed sizes more often",
                      suggested_options(run));
 }
 

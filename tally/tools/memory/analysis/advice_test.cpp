@@ -20,11 +20,11 @@ TEST(Advice, matches_the_cause) {
   EXPECT_TRUE(says(advice("mappings differ", two), "or with --mappings 10 --time-budget 180"));
   EXPECT_FALSE(says(advice("", two), "--")) << "of a task that does not look again";
   EXPECT_TRUE(says(advice(core_shared, two), "--cpu"));
-  EXPECT_TRUE(says(advice(cache_shared, two), "who shares the cache"));
+  EXPECT_TRUE(says(advice(cache_shared, two), "other users of the cache"));
 }
 
 TEST(Advice, omits_useless_options) {
-  EXPECT_TRUE(says(advice(processor_shared, {.processor_named = true, .processors = 2}), "leave --cpu out"));
+  EXPECT_TRUE(says(advice(processor_shared, {.processor_named = true, .processors = 2}), "omit --cpu"));
   EXPECT_FALSE(says(advice(processor_shared, {.processors = 2}), "--cpu")) << "the idlest one was taken";
   EXPECT_FALSE(says(advice(processor_shared, {.processor_named = true}), "--cpu")) << "there is no other";
   EXPECT_FALSE(says(advice(core_shared, {}), "--cpu")) << "there is no other";

@@ -91,7 +91,7 @@ void add_noise_reasons(Reasons& reasons, const Stretch& range, double waited_sha
     reasons.words.push_back(fmt::format("{:.0f} % of the batches rejected", range.rejected_share * 100));
   }
   if (range.quiet_share < 0.5) {
-    reasons.words.push_back(fmt::format("quiet in {:.0f} % of its mappings only", range.quiet_share * 100));
+    reasons.words.push_back(fmt::format("undisturbed in only {:.0f} % of its mappings", range.quiet_share * 100));
   }
   reasons.noisy = range.rejected_share >= 0.10 || range.quiet_share < 0.5 || waited_share > waited_too_long;
 }
@@ -132,7 +132,7 @@ void grade_capacity(MemoryLevel& level, Reasons reasons, bool witness, const Kno
                     static_cast<double>(known->bytes) <= *level.capacity_high;
     level.effective = !level.snapped;
   }
-  if (reasons.words.empty()) reasons.words.emplace_back("no second witness");
+  if (reasons.words.empty()) reasons.words.emplace_back("no second measurement confirms it");
   level.because = join(reasons.words, "; ");
 }
 
@@ -181,12 +181,11 @@ MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesse
   Reasons reasons;
   add_noise_reasons(reasons, measure_range(curve, span.first.first, span.last.last), witnesses.waited_share);
   if (octaves < 2) {
-    reasons.against(
-        "memory latency not reached: the plateau is shorter than two octaves; --to takes the curve further");
+    reasons.against("memory latency not reached: the plateau is shorter than two octaves; extend the curve with --to");
   } else if (!is_memory) {
     reasons.against(
-        "a cache still, or memory: the curve ends below twice the last cache that the system reports; --to takes it "
-        "further");
+        "still a cache, or memory: the curve ends below twice the last cache that the system reports; extend it with "
+        "--to");
   } else {
     reasons.words.insert(reasons.words.begin(),
                          fmt::format("flat from {} on", size_text(curve[span.first.first].size_bytes)));
@@ -200,7 +199,7 @@ MemoryLevel hidden_memory() {
   MemoryLevel level;
   level.name = "memory";
   level.contended = true;
-  level.because = "contended: no calm stretch of the curve shows it";
+  level.because = "contended: no undisturbed part of the curve shows it";
   return level;
 }
 
@@ -224,7 +223,7 @@ MemoryLevel missed_level(const Curve& curve, const std::vector<LevelSpan>& spans
   level.contended = contended;
   level.unseen = !contended;
   level.reported_bytes = known.bytes;
-  level.because = contended ? "contended: no calm stretch of the curve shows it"
+  level.because = contended ? "contended: no undisturbed part of the curve shows it"
                             : "not seen: " + why_unseen(curve, spans, known, witnesses);
   return level;
 }
@@ -233,8 +232,8 @@ MemoryLevel memory_not_reached(const Curve& curve, const Witnesses& witnesses) {
   MemoryLevel level;
   level.name = "memory";
   level.unseen = true;
-  level.because = fmt::format("not seen: the curve ends at {} with {:.3g} ns, before the last rise does; {}",
-                              size_text(curve.back().size_bytes), curve.back().ns, what_takes_it_further(witnesses));
+  level.because = fmt::format("not seen: the curve ends at {} with {:.3g} ns, before the last rise ends; {}",
+                              size_text(curve.back().size_bytes), curve.back().ns, how_to_extend_curve(witnesses));
   return level;
 }
 
@@ -323,14 +322,14 @@ class LevelFinder {
     if (capacity.scattered) {
       const std::string curve_says = capacity.of_curve_bytes == 0
                                          ? "is contended there"
-                                         : (twice ? "agrees: " : "gives ") + size_text(capacity.of_curve_bytes);
-      reasons.words.push_back("measured by lines that lie anywhere; the curve " + curve_says);
+                                         : (twice ? "agrees: " : "shows ") + size_text(capacity.of_curve_bytes);
+      reasons.words.push_back("measured with scattered lines; the curve " + curve_says);
     } else if (capacity.shape == Shape::page_colours && witnesses_.translations.reach_bytes == 0) {
-      reasons.words.emplace_back("missed translations are not taken into account: no translation buffer was seen");
+      reasons.words.emplace_back("ignores missed translations: no translation buffer was seen");
     }
     const bool mapped = is_first && agrees(witnesses_, level);
     if (mapped) {
-      reasons.words.push_back("lines times stride gives " +
+      reasons.words.push_back("lines times stride is " +
                               size_text(static_cast<double>(witnesses_.first_level->capacity_bytes)));
     }
     grade_capacity(level, std::move(reasons), mapped || twice, known);

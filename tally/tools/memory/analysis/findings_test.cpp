@@ -73,11 +73,11 @@ TEST(Levels, between_slopes_have_the_right_size) {
   EXPECT_NEAR(*levels[0].capacity_bytes, mib, 0.01 * mib);
   EXPECT_TRUE(levels[0].snapped);
   EXPECT_EQ(levels[0].grade, result::Grade::medium) << levels[0].because;
-  EXPECT_EQ(levels[0].because, "no second witness");
+  EXPECT_EQ(levels[0].because, "no second measurement confirms it");
   witnesses.translations = {};
   const auto blind = find_levels(curve, join_spans(plateaus, std::vector<bool>(plateaus.size() - 1, true)), witnesses);
   ASSERT_FALSE(blind.empty());
-  EXPECT_TRUE(blind[0].because.starts_with("missed translations are not taken into account")) << blind[0].because;
+  EXPECT_TRUE(blind[0].because.starts_with("ignores missed translations")) << blind[0].because;
 }
 
 // A missed translation makes a plateau of its own before the cache ends.
@@ -124,7 +124,7 @@ TEST(Levels, skip_steps_that_are_not_levels) {
   EXPECT_TRUE(levels[1].snapped);
   EXPECT_NEAR(*levels[1].capacity_bytes, 2 * mib, 0.09 * 2 * mib);
   EXPECT_NEAR(levels[1].ns, 4, 0.08) << "without the translations";
-  EXPECT_EQ(levels[1].grade, result::Grade::medium) << "there is no second witness";
+  EXPECT_EQ(levels[1].grade, result::Grade::medium) << "there is no second measurement confirms it";
   EXPECT_EQ(levels[2].name, "LLC");
   EXPECT_FALSE(levels[2].snapped) << "a shared level is never snapped";
   EXPECT_TRUE(levels[2].effective);
@@ -281,7 +281,7 @@ TEST(Levels, noise_lowers_the_grade) {
   EXPECT_EQ(levels[0].grade, result::Grade::medium) << "there is a second witness";
   EXPECT_EQ(levels[1].grade, result::Grade::low);
   EXPECT_NE(levels[0].because.find("12 % of the batches rejected"), std::string::npos);
-  EXPECT_NE(levels[0].because.find("quiet in 40 % of its mappings only"), std::string::npos);
+  EXPECT_NE(levels[0].because.find("undisturbed in only 40 % of its mappings"), std::string::npos);
   EXPECT_TRUE(levels[0].snapped) << "few timings were thrown away, and none was wrong";
 }
 
@@ -330,7 +330,7 @@ TEST(Levels, of_a_curve_that_ends_early_are_not_memory) {
   EXPECT_TRUE(levels[1].unseen);
   EXPECT_EQ(levels[1].name, "L2");
   EXPECT_NEAR(levels[1].ns, 4, 0.08);
-  EXPECT_NE(levels[1].because.find("the curve ends at 1.000 MiB, before this level does; --to"), std::string::npos)
+  EXPECT_NE(levels[1].because.find("the curve ends at 1.000 MiB, before this level does; extend"), std::string::npos)
       << levels[1].because;
   EXPECT_EQ(levels[2].name, "memory");
   EXPECT_TRUE(levels[2].unseen);
@@ -344,7 +344,7 @@ TEST(Levels, before_a_final_rise_suggest_a_longer_curve) {
   const auto levels = levels_of(curve, {true, false});
   EXPECT_EQ(levels[1].name, "L2");
   EXPECT_TRUE(levels[1].unseen);
-  EXPECT_TRUE(levels[1].because.ends_with("; --to takes it further")) << levels[1].because;
+  EXPECT_TRUE(levels[1].because.ends_with("; extend it with --to")) << levels[1].because;
   Witnesses witnesses = known();
   witnesses.cut_short = "it was interrupted there";
   const auto cut_short = find_levels(curve, join_spans(find_plateaus(curve), {true, false}), witnesses);
@@ -371,11 +371,10 @@ TEST(Levels, that_slope_use_scattered_rings) {
   EXPECT_EQ(found[0].capacity_low, 1.05 * mib);
   EXPECT_EQ(found[0].capacity_high, 1.15 * mib);
   EXPECT_EQ(found[0].half_bytes, usual[0].half_bytes);
-  EXPECT_TRUE(found[0].because.starts_with("measured by lines that lie anywhere; the curve agrees: "))
-      << found[0].because;
+  EXPECT_TRUE(found[0].because.starts_with("measured with scattered lines; the curve agrees: ")) << found[0].because;
   EXPECT_EQ(found[0].grade, result::Grade::high);
   const auto other = levels_with({{1.3 * mib, 1.25 * mib, 1.35 * mib}});
-  EXPECT_NE(other[0].because.find("measured by lines that lie anywhere; the curve gives "), std::string::npos)
+  EXPECT_NE(other[0].because.find("measured with scattered lines; the curve shows "), std::string::npos)
       << other[0].because;
   EXPECT_EQ(other[0].grade, result::Grade::medium);
   EXPECT_EQ(found[1].shape, usual[1].shape);

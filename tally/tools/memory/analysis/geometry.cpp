@@ -46,7 +46,7 @@ std::optional<std::size_t> same_lines(const std::vector<HitCount>& hits) {
 }
 
 std::string counted(const HitCount& one, std::uint64_t expected, const Geometry& geometry) {
-  return fmt::format("{} lines {} apart hit where {} ways x {} sets hold {}", one.lines,
+  return fmt::format("{} lines {} apart hit, but {} ways x {} sets hold {}", one.lines,
                      bytes_text(static_cast<std::int64_t>(one.stride_bytes)), *geometry.ways, *geometry.sets, expected);
 }
 
@@ -73,9 +73,8 @@ Geometry cache_geometry(std::span<const HitCount> hits, std::uint64_t line_bytes
   const auto start = same_lines(powers);
   if (!start) {
     return unknown(
-        "how many lines hit goes on changing with the distance between them, as where sets are "
-        "chosen "
-        "by a hash, or something else used the cache meanwhile");
+        "the number of lines that hit depends on their distance at all distances: a hash selects the sets, or "
+        "something else used the cache meanwhile");
   }
   const HitCount& first = powers[*start];
   Geometry geometry{first.lines, first.stride_bytes / line_bytes, first.lines * first.stride_bytes, ""};
@@ -92,7 +91,7 @@ Geometry cache_geometry(std::span<const HitCount> hits, std::uint64_t line_bytes
   for (const HitCount& one : hits) {
     if (std::has_single_bit(one.stride_bytes) || one.lines == *geometry.ways) continue;
     return unknown(
-        fmt::format("{}, as where the number of sets is no power of two", counted(one, *geometry.ways, geometry)));
+        fmt::format("{}: perhaps the number of sets is not a power of two", counted(one, *geometry.ways, geometry)));
   }
   return geometry;
 }
@@ -131,19 +130,19 @@ TlbGeometry tlb_geometry(std::span<const HitCount> hits, std::span<const HitCoun
   if (whole.empty()) {
     // Several lines share an entry, so only the reach is known.
     result.entries = hits.back().lines * hits.back().stride_bytes / result.granule_bytes;
-    result.reason = "no pitch was as wide as the pages";
+    result.reason = "all distances were smaller than a page";
     return result;
   }
   result.entries = whole.front().lines;
   const auto start = saturation(whole);
   if (!start) {
-    result.reason = "they halve with every distance";
+    result.reason = "their number halves with each distance";
     return result;
   }
   const std::uint64_t ways = whole[*start].lines;
   for (std::size_t i = *start; i < whole.size(); ++i) {
     if (!is_near(static_cast<double>(whole[i].lines), static_cast<double>(ways), 0.15)) {
-      result.reason = "ways want the same number at all wide ones";
+      result.reason = "for known ways, the number must be the same at all large ones";
       return result;
     }
   }
@@ -166,8 +165,8 @@ TlbTrust trust_in(const TlbGeometry& geometry, std::span<const HitCount> hits, b
   std::string because = least == most ? fmt::format("{} pages hit at each of {} distances", most, hits.size())
                                       : fmt::format("{} to {} pages hit at {} distances", least, most, hits.size());
   if (!geometry.ways) return {result::Grade::low, because + ": " + geometry.reason};
-  because += found_again ? ", in two mappings and more" : ", not the same in any two mappings at each";
-  if (!exact) return {result::Grade::low, because + "; ways and sets want steady ones"};
+  because += found_again ? ", in at least two mappings" : ", but not the same number in any two mappings";
+  if (!exact) return {result::Grade::low, because + "; for known ways and sets they must be stable"};
   if (!found_again) return {result::Grade::low, because};
   return {huge_agree ? result::Grade::high : result::Grade::medium, because};
 }

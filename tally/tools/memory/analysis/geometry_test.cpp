@@ -77,11 +77,11 @@ TEST(CacheGeometry, contradictions_are_reported_in_lines) {
   hits[12].lines = 7;
   EXPECT_EQ(
       cache_geometry(hits, 64).reason,
-      "7 lines 12.00 KiB apart hit where 8 ways x 64 sets hold 8, as where the number of sets is no power of two");
+      "7 lines 12.00 KiB apart hit, but 8 ways x 64 sets hold 8: perhaps the number of sets is not a power of two");
   EXPECT_EQ(disturbed_strides(hits, 64).size(), hits.size()) << "which of them is wrong is not known";
   hits = next_to_a_neighbour;
   hits[5].lines = 12;
-  EXPECT_EQ(cache_geometry(hits, 64).reason, "12 lines 2.000 KiB apart hit where 8 ways x 64 sets hold 16");
+  EXPECT_EQ(cache_geometry(hits, 64).reason, "12 lines 2.000 KiB apart hit, but 8 ways x 64 sets hold 16");
   hits = next_to_a_neighbour;
   hits[0].lines = 600;
   EXPECT_FALSE(cache_geometry(hits, 64).ways) << "a neighbour brings no lines";
@@ -146,7 +146,7 @@ TEST(TlbTrust, is_high_only_if_confirmed_everywhere) {
   const TlbGeometry geometry = tlb_geometry(full, {}, 4096, 0);
   EXPECT_EQ(trust_in(geometry, full, true, true).grade, Grade::high);
   EXPECT_EQ(trust_in(geometry, full, true, true).because,
-            "72 pages hit at each of 13 distances, in two mappings and more");
+            "72 pages hit at each of 13 distances, in at least two mappings");
   EXPECT_EQ(trust_in(geometry, full, true, false).grade, Grade::medium) << "huge pages were not looked at";
   EXPECT_EQ(trust_in(geometry, full, false, true).grade, Grade::low);
   Hits unsteady = full;
@@ -156,7 +156,7 @@ TEST(TlbTrust, is_high_only_if_confirmed_everywhere) {
   EXPECT_TRUE(trust.because.starts_with("67 to 72 pages hit at 13 distances")) << trust.because;
   unsteady[12].lines = 40;
   EXPECT_EQ(trust_in(tlb_geometry(unsteady, {}, 4096, 0), unsteady, true, true).because,
-            "40 to 72 pages hit at 13 distances: ways want the same number at all wide ones");
+            "40 to 72 pages hit at 13 distances: for known ways, the number must be the same at all large ones");
   const Hits sets = tlb_of(16, 6, 4096);
   EXPECT_EQ(trust_in(tlb_geometry(sets, {}, 4096, 0), sets, true, true).grade, Grade::high);
 }

@@ -44,7 +44,7 @@ std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, cons
   return fmt::format(
       "{} {}{:.0f} % of the loads came from memory ({:.0f} ns and more), though a shared cache of {} is reported: "
       "others "
-      "fill it, or this machine's part of it is smaller; another time may be calmer",
+      "fill it, or this machine's part of it is smaller; run it again at a quieter time",
       where, held.size() == 1 ? "" : "up to ", 100 * worst->share, memory_ns, text(reported.back().bytes));
 }
 
@@ -54,7 +54,7 @@ void describe_held(const std::vector<HeldSize>& sizes, std::vector<result::Memor
   for (result::MemoryLevel& level : levels) {
     if (!level.capacity_bytes || *level.capacity_bytes <= static_cast<double>(first->bytes)) continue;
     level.grade = result::Grade::low;
-    level.because += fmt::format("; from {} on memory served a part of the loads: others fill it",
+    level.because += fmt::format("; from {} on memory served some of the loads: others fill it",
                                  bytes_text(static_cast<std::int64_t>(first->bytes)));
   }
 }

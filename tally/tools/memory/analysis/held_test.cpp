@@ -57,7 +57,7 @@ TEST(Held, a_larger_capacity_is_graded_low) {
   describe_held({{4 << 20, 0.03}, {10 << 20, 0.68}}, levels);
   EXPECT_EQ(levels[0].grade, result::Grade::high);
   EXPECT_EQ(levels[1].grade, result::Grade::low);
-  EXPECT_EQ(levels[1].because, "steep; from 10.00 MiB on memory served a part of the loads: others fill it");
+  EXPECT_EQ(levels[1].because, "steep; from 10.00 MiB on memory served some of the loads: others fill it");
   EXPECT_EQ(levels[2].because, "");
 }
 

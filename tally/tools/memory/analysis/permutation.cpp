@@ -133,7 +133,7 @@ std::vector<std::uint32_t> successors(const Order& order) {
 Result<void> check_ring(const std::vector<std::uint32_t>& next) {
   const auto broken = [&](std::string_view why, std::uint64_t step) {
     return fail(Code::cannot_measure,
-                fmt::format("the order of {} blocks is no single cycle: {} at step {}", next.size(), why, step),
+                fmt::format("the order of {} blocks is not a single cycle: {} at step {}", next.size(), why, step),
                 "this is a bug in tally: please report it");
   };
   if (next.empty()) return broken("it has no block", 0);

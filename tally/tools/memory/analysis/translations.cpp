@@ -24,7 +24,7 @@ MemoryTlb graded(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agr
   TlbTrust trust = trust_in(geometry, hits.hits, hits.again, huge_agree);
   tlb.grade = trust.grade;
   tlb.because = std::move(trust.because);
-  if (tlb.grade == Grade::low) tlb.because += "; " + suggested_options + " looks more often";
+  if (tlb.grade == Grade::low) tlb.because += "; " + suggested_options + " measures more often";
   if (!geometry.ways || trust.grade == Grade::low) return tlb;
   tlb.ways = static_cast<std::int64_t>(*geometry.ways);
   tlb.sets = static_cast<std::int64_t>(*geometry.sets);
@@ -38,10 +38,9 @@ MemoryTlb unseen(const TlbHits& base, const TranslationWitness& how) {
   tlb.granule_bytes = static_cast<std::int64_t>(how.page_bytes);
   const HitCount& narrow = base.hits.front();
   tlb.because = narrow.lines == 0
-                    ? "not seen: single pages were slower already, as where something else runs in this core; " +
-                          how.suggested_options + " looks more often"
-                    : fmt::format("not seen: {} pages, one line in each, are as fast as as many lines side by side",
-                                  narrow.lines);
+                    ? "not seen: even single pages were slower; perhaps something else runs on this core; " +
+                          how.suggested_options + " measures more often"
+                    : fmt::format("not seen: {} lines in separate pages are as fast as adjacent ones", narrow.lines);
   return tlb;
 }
 
@@ -79,7 +78,7 @@ std::vector<MemoryTlb> translation_rows(const TlbHits& base, const std::optional
     second.entries = static_cast<std::int64_t>(*base.second_entries);
     second.granule_bytes = static_cast<std::int64_t>(how.page_bytes);
     second.penalty_ns = base.second_penalty_ns;
-    second.because = "one pitch only; caches of page tables change it";
+    second.because = "measured at one distance only; page-table caches change it";
     rows.push_back(std::move(second));
   }
   return rows;

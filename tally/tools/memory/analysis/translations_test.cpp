@@ -56,7 +56,7 @@ TEST(Translations, with_low_grade_have_no_ways) {
   EXPECT_EQ(rows[0].entries, 72);
   EXPECT_FALSE(rows[0].ways);
   EXPECT_FALSE(rows[0].sets);
-  EXPECT_NE(rows[0].because.find("not the same in any two mappings at each; --mappings 10 looks more often"),
+  EXPECT_NE(rows[0].because.find("but not the same number in any two mappings; --mappings 10 measures more often"),
             std::string::npos)
       << rows[0].because;
 }
@@ -69,11 +69,11 @@ TEST(Translations, without_cost_are_unseen) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_TRUE(rows[0].unseen);
   EXPECT_EQ(rows[0].entries, 0) << "2048 is what was tried";
-  EXPECT_EQ(rows[0].because, "not seen: 2048 pages, one line in each, are as fast as as many lines side by side");
+  EXPECT_EQ(rows[0].because, "not seen: 2048 lines in separate pages are as fast as adjacent ones");
   flat.hits[0].lines = 0;
   rows = translation_rows(flat, flat, "thp", how);
   EXPECT_TRUE(rows[0].unseen);
-  EXPECT_TRUE(rows[0].because.ends_with("; --mappings 10 looks more often")) << rows[0].because;
+  EXPECT_TRUE(rows[0].because.ends_with("; --mappings 10 measures more often")) << rows[0].because;
   EXPECT_TRUE(translation_rows({}, {}, "thp", how).empty()) << "nothing was measured";
 }
 

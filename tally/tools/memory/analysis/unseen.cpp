@@ -39,20 +39,20 @@ std::string between_plateaus(const Curve& curve, const std::vector<LevelSpan>& s
       return fmt::format("no step near it: {:.3g} ns from {} to {}", span.first.ns, size_text(start_of(span)),
                          size_text(end_of(span)));
     }
-    if (is_last) return fmt::format("the latency rises from {} on and is nowhere flat", size_text(end_of(span)));
+    if (is_last) return fmt::format("the latency rises from {} on and is never constant", size_text(end_of(span)));
     if (bytes < start_of(spans[i + 1])) {
-      return fmt::format("the latency rises from {:.3g} ns at {} to {:.3g} at {} without a flat stretch between",
+      return fmt::format("the latency rises from {:.3g} ns at {} to {:.3g} at {} without a plateau in between",
                          span.last.ns, size_text(end_of(span)), spans[i + 1].first.ns,
                          size_text(start_of(spans[i + 1])));
     }
   }
-  return "no stretch of the curve is flat";
+  return "no part of the curve is flat";
 }
 
 }  // namespace
 
-std::string what_takes_it_further(const Witnesses& witnesses) {
-  return witnesses.cut_short.empty() ? "--to takes it further" : witnesses.cut_short;
+std::string how_to_extend_curve(const Witnesses& witnesses) {
+  return witnesses.cut_short.empty() ? "extend it with --to" : witnesses.cut_short;
 }
 
 std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& cache,
@@ -60,10 +60,10 @@ std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, 
   const auto bytes = static_cast<double>(cache.bytes);
   if (curve.empty() || bytes >= curve.back().size_bytes) {
     const std::string end = curve.empty() ? "0" : size_text(curve.back().size_bytes);
-    return fmt::format("the curve ends at {}, before this level does; {}", end, what_takes_it_further(witnesses));
+    return fmt::format("the curve ends at {}, before this level does; {}", end, how_to_extend_curve(witnesses));
   }
   if (bytes < curve.front().size_bytes) {
-    return fmt::format("the curve begins at {}, behind this level; --from begins earlier",
+    return fmt::format("the curve begins at {}, above this level; start lower with --from",
                        size_text(curve.front().size_bytes));
   }
   std::string why = between_plateaus(curve, spans, bytes);
@@ -71,8 +71,8 @@ std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, 
   if (around.flagged > 0) why += fmt::format("; {} of {} sizes around it disturbed", around.flagged, around.points);
   // A curve that ends shortly after a level is too short for the plateau that would follow.
   const bool is_last = spans.empty() || bytes >= curve[spans.back().last.last].size_bytes;
-  if (is_last && curve.back().size_bytes < 4 * bytes) return why + "; " + what_takes_it_further(witnesses);
-  return witnesses.suggested_options.empty() ? why : why + "; " + witnesses.suggested_options + " looks more closely";
+  if (is_last && curve.back().size_bytes < 4 * bytes) return why + "; " + how_to_extend_curve(witnesses);
+  return witnesses.suggested_options.empty() ? why : why + "; " + witnesses.suggested_options + " measures more often";
 }
 
 const KnownCache* holder_of(const Curve& curve, const Plateau& plateau, const std::vector<KnownCache>& reported,

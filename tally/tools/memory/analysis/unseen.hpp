@@ -9,7 +9,7 @@
 namespace tally::memory {
 
 /// How to extend the curve: an option, or what cut it short.
-std::string what_takes_it_further(const Witnesses& witnesses);
+std::string how_to_extend_curve(const Witnesses& witnesses);
 
 /// Why the curve does not show where this cache ends, and what to do about it.
 std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& cache,

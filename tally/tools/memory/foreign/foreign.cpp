@@ -43,7 +43,7 @@ void add_levels(result::Memory& memory) {
   for (result::MemoryLevel& level : memory.levels) {
     // Its batches and controls are unknown.
     level.grade = result::Grade::low;
-    level.because += "; found in another tool's curve, which says nothing of its noise";
+    level.because += "; found in another tool's curve, whose noise is unknown";
   }
 }
 
@@ -89,11 +89,11 @@ bool is_foreign(std::string_view text) {
 Result<result::Memory> read_foreign(std::string_view text, const std::string& name) {
   const auto format = std::find_if(all.begin(), all.end(), [&](const ForeignFormat& one) { return one.looks(text); });
   if (format == all.end()) {
-    return fail(Code::bad_usage, fmt::format("'{}' is not output of a known tool", printable(name)));
+    return fail(Code::bad_usage, fmt::format("'{}' is not the output of a known tool", printable(name)));
   }
   auto memory = format->read(text);
   if (memory && memory->points.empty() && memory->maps.empty()) {
-    memory = fail(Code::bad_usage, "it has no row of numbers");
+    memory = fail(Code::bad_usage, "it contains no numbers");
   }
   if (!memory) {
     return fail(Code::bad_usage,

@@ -43,8 +43,8 @@ Result<result::Memory> read_multichase(std::string_view text) {
   }
   finish();
   if (memory.points.empty()) {
-    return fail(Code::bad_usage, "no run ends with its time",
-                "multichase -v -m SIZE says size and time; its outputs can stand one behind the other in the file");
+    return fail(Code::bad_usage, "no run ends with a time",
+                "run multichase -v -m SIZE for each size, and append its outputs to one file");
   }
   return memory;
 }

@@ -107,7 +107,7 @@ Result<void> run_basic(Runner& runner, result::Memory& result) {
     const Series empty = time_operation(runner, area->data(), order, nullptr, 64);
     const double empty_ns = median(empty.ns);
     result.controls.push_back(
-        {fmt::format("nothing but the fence, {}", order.name), fmt::format("{:.1f} ns", empty_ns), empty_ns, "ns"});
+        {fmt::format("only the fence, {}", order.name), fmt::format("{:.1f} ns", empty_ns), empty_ns, "ns"});
     for (const std::uint64_t bytes : {64, 128, 256}) {
       const std::string group = fmt::format("{} bytes, {}", bytes, order.name);
       for (const Operation& operation : all) {
@@ -117,7 +117,7 @@ Result<void> run_basic(Runner& runner, result::Memory& result) {
         add_row(runner, series, std::string(operation.name), order, bytes, empty_ns, result);
         result.histograms.push_back(histogram_of(series.ns, std::string(operation.name), group, "ns"));
       }
-      result.histograms.push_back(histogram_of(empty.ns, "nothing but the fence", group, "ns"));
+      result.histograms.push_back(histogram_of(empty.ns, "only the fence", group, "ns"));
     }
   }
   result.findings.emplace_back("times are those of an operation and its fence, less the median of the fence alone");

@@ -93,7 +93,7 @@ Result<Sweep> sweep_over(Runner& runner, const std::vector<std::uint64_t>& regio
     }
   }
   if (passes.empty()) {
-    return fail(Code::bad_usage, "no region holds a block", "--regions are at least as large as --blocks");
+    return fail(Code::bad_usage, "no region holds a block", "choose --regions that are at least as large as --blocks");
   }
   for (std::size_t i = 0; i < passes.size() && !runner.must_stop(); ++i) {
     runner.plan().progress(static_cast<double>(i) / static_cast<double>(passes.size()),
@@ -126,13 +126,13 @@ namespace {
 std::string forwarding_text(Forwarded forwarded) {
   switch (forwarded) {
     case Forwarded::yes:
-      return "raw / (write + read) lies below 0.9, and data written just now is served above the level that the cold "
+      return "raw / (write + read) is below 0.9: data just written is served from above the level that the cold "
              "read visits, in regions of ";
-    case Forwarded::no: return "raw / (write + read) lies at 0.9 or above, and nothing is forwarded, in regions of ";
+    case Forwarded::no: return "raw / (write + read) is at least 0.9: nothing is forwarded, in regions of ";
     case Forwarded::undecided: break;
   }
-  return "0.9 lies within the interval of raw / (write + read), or too few batches were quiet for one, and nothing is "
-         "decided (more --batches make intervals narrower), in regions of ";
+  return "0.9 is within the interval of raw / (write + read), or too few batches were quiet for one: nothing is "
+         "decided (increase --batches for narrower intervals), in regions of ";
 }
 
 }  // namespace
@@ -178,17 +178,15 @@ Result<void> run_fence_fit(Runner& runner, result::Memory& result) {
                        {"line_ns", fit.line_ns},
                        {"floor_ns", fit.floor_ns},
                        {"crossing_bytes", fit.crossing_bytes}};
-  result.findings.push_back(
-      fmt::format("a region costs {:.0f} ns for {} and what it waits for, and {:.2f} ns for each line", fit.fence_ns,
-                  runner.plan().fence->name, fit.line_ns));
-  result.findings.push_back(
-      fit.crossing_bytes > 0
-          ? fmt::format("the bandwidth's floor, {:.1f} ns for a line, is met at {:.0f} bytes: that is "
-                        "where two costs meet, not a queue",
-                        fit.floor_ns, fit.crossing_bytes)
-          : std::string("no floor apart from the cost of a line"));
-  result.findings.emplace_back(fit.queue ? "queue: a step is left over beyond 3 sigma"
-                                         : "no queue: no step is left over");
+  result.findings.push_back(fmt::format("a region costs {:.0f} ns for {} and its waiting, and {:.2f} ns for each line",
+                                        fit.fence_ns, runner.plan().fence->name, fit.line_ns));
+  result.findings.push_back(fit.crossing_bytes > 0
+                                ? fmt::format("the bandwidth limit, {:.1f} ns per line, begins at {:.0f} bytes: there "
+                                              "two costs are equal, which is not a queue",
+                                              fit.floor_ns, fit.crossing_bytes)
+                                : std::string("no bandwidth limit apart from the cost of a line"));
+  result.findings.emplace_back(fit.queue ? "queue: the residuals have a step above 3 sigma"
+                                         : "no queue: the residuals have no step");
   return {};
 }
 
@@ -221,12 +219,11 @@ Result<void> run_amplify(Runner& runner, result::Memory& result) {
   }
   if (result.verdict.contended || amplifications.empty()) return {};
   const auto entry = entry_size(amplifications);
-  result.findings.push_back(
-      entry ? fmt::format(
-                  "reads of {} regions cost what those of smaller ones do from blocks of {} on; whether that is an "
-                  "entry or a prefetcher, the task ladder says",
-                  size_text(regions.back()), size_text(static_cast<std::uint64_t>(*entry)))
-            : std::string("no block size makes large regions as fast as small ones"));
+  result.findings.push_back(entry
+                                ? fmt::format("from blocks of {1} on, reads of {0} regions cost the same as in smaller "
+                                              "ones; task ladder shows whether that is an entry or a prefetcher",
+                                              size_text(regions.back()), size_text(static_cast<std::uint64_t>(*entry)))
+                                : std::string("no block size makes large regions as fast as small ones"));
   return {};
 }
 

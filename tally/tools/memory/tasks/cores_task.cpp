@@ -106,7 +106,7 @@ Result<void> run_c2c(Runner& runner, result::Memory& result) {
         const auto y = static_cast<double>(processors[b]);
         map.cells.push_back({x, y, *row.ns});
         map.cells.push_back({y, x, *row.ns});
-        result.findings.push_back(fmt::format("a line goes from processor {} to {} in {:.1f} ns", x, y, *row.ns));
+        result.findings.push_back(fmt::format("a line moves from processor {} to {} in {:.1f} ns", x, y, *row.ns));
       }
       result.points.push_back(std::move(row));
     }

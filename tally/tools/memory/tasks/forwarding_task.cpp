@@ -49,9 +49,9 @@ Result<void> run_stlf(Runner& runner, result::Memory& result) {
   judge(result, references);
   if (same.empty() || overlapping.empty()) return {};
   result.statistics = {{"same_place_ns", median(same)}, {"overlapping_ns", median(overlapping)}};
-  result.findings.push_back(
-      fmt::format("a load of what was just stored takes {:.2f} ns, one of a part of it and other bytes {:.2f} ns",
-                  median(same), median(overlapping)));
+  result.findings.push_back(fmt::format(
+      "a load of bytes that were just stored takes {:.2f} ns, a load of some of them and other bytes {:.2f} ns",
+      median(same), median(overlapping)));
   return {};
 }
 

@@ -33,7 +33,7 @@ Result<void> run_lap(Runner& runner, result::Memory& result) {
   const auto counts = counts_of(runner.plan());
   const auto strides = strides_of(runner.plan());
   std::vector<double> references;
-  result::MemoryMap map{"Laps: lines that lie a stride apart", "stride", "lines", true, false, "ns per load", {}};
+  result::MemoryMap map{"Laps: lines one stride apart", "stride", "lines", true, false, "ns per load", {}};
   double done = 0;
   for (const std::uint64_t stride : strides) {
     for (const std::uint64_t n : counts) {

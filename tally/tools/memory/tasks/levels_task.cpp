@@ -139,7 +139,7 @@ std::vector<Capacity> scattered_capacities(Runner& runner, const Curve& curve, d
     const auto one = scattered_capacity(runner, bytes, left, result);
     if (!one) {
       // The curve itself has a capacity too.
-      result.notices.push_back("no rings of lines that lie anywhere: " + one.error().message);
+      result.notices.push_back("no rings of scattered lines: " + one.error().message);
       break;
     }
     if (*one) found.push_back(**one);
@@ -193,8 +193,9 @@ Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const 
     if (i > 0 && rises_of_caches[i - 1] &&
         is_of_prefetchers(curve, plateaus[i - 1], plateaus[i + 1], static_cast<double>(linux::page_bytes()))) {
       rises_of_caches.push_back(false);
-      result.findings.push_back(fmt::format("{:.2f} ns at {} is no level: each miss brings a neighbouring line",
-                                            plateaus[i].ns, size_text(middle_bytes(curve, plateaus[i]))));
+      result.findings.push_back(
+          fmt::format("{:.2f} ns at {} is not a level: each miss also fetches a neighbouring line", plateaus[i].ns,
+                      size_text(middle_bytes(curve, plateaus[i]))));
       continue;
     }
     const auto is_cache = is_cache_rise(runner, curve, plateaus[i], plateaus[i + 1]);
@@ -202,7 +203,7 @@ Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const 
     rises_of_caches.push_back(*is_cache);
     if (!*is_cache) {
       result.findings.push_back(fmt::format(
-          "the step from {:.2f} to {:.2f} ns at {} is one of translation buffers: it goes away page by page",
+          "the step from {:.2f} to {:.2f} ns at {} is caused by translation buffers: it vanishes page by page",
           plateaus[i].ns, plateaus[i + 1].ns, size_text(curve[plateaus[i].last].size_bytes)));
     }
   }
@@ -328,7 +329,7 @@ namespace {
 Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity> scattered, result::Memory& result) {
   const Curve curve = run.curve();
   const auto plateaus = find_plateaus(curve);
-  runner.plan().progress(rises_done, "which steps are those of caches");
+  runner.plan().progress(rises_done, "which steps belong to caches");
   const auto cache_rise = cache_rises(runner, curve, plateaus, result);
   if (!cache_rise) return fail(cache_rise.error());
   const auto spans = join_spans(plateaus, *cache_rise);
@@ -341,7 +342,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity>
   if (runner.plan().stop()) {
     witnesses.cut_short = "it was interrupted there";
   } else if (runner.seconds_left() <= 0) {
-    witnesses.cut_short = "the time was over there: --time-budget gives more";
+    witnesses.cut_short = "the time limit was reached there: increase --time-budget";
   }
   witnesses.page_bytes = static_cast<double>(linux::page_bytes());
   runner.plan().progress(rises_done + 0.05, "lines, ways and sets");
@@ -366,7 +367,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity>
   result.verdict.contended = verdict.contended;
   result.verdict.text = verdict.why;
   if (!first_is_calm) {
-    if (verdict.contended) result.verdict.text += "; ways and translation buffers were not looked at";
+    if (verdict.contended) result.verdict.text += "; ways and translation buffers were not measured";
     return {};
   }
   runner.plan().progress(controls_done, "the ladder");

@@ -94,7 +94,7 @@ Result<void> run_loaded(Runner& runner, result::Memory& result) {
     for (const std::uint64_t pause : pauses) {
       if (runner.must_stop()) break;
       runner.plan().progress(static_cast<double>(result.points.size()) / 10,
-                             "latency beside " + std::string(operation.name));
+                             "latency during " + std::string(operation.name));
       auto row = latency_under_load(runner, stream, areas, pause, region, references);
       if (!row) return fail(row.error());
       row->task = result.task;

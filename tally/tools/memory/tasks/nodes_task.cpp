@@ -89,7 +89,7 @@ Result<void> run_nodes(Runner& runner, result::Memory& result) {
   const auto nodes = linux::memory_nodes();
   if (nodes.empty()) {
     return fail(Code::cannot_measure, "this kernel lists no NUMA nodes (/sys/devices/system/node)",
-                "a kernel without NUMA has one: `tally memory` measures it");
+                "without NUMA there is one node: `tally memory` measures it");
   }
   const std::uint64_t region = runner.plan().regions.empty() ? usual_region : runner.plan().regions.back();
   result.maps = {{"Latency of memory on each node", "memory of node", "processor of node", false, false, "ns", {}},
@@ -112,7 +112,7 @@ Result<void> run_nodes(Runner& runner, result::Memory& result) {
     }
   }
   (void)linux::stay_on(runner.processor());
-  if (nodes.size() == 1) result.findings.emplace_back("there is one memory node: nothing is far away here");
+  if (nodes.size() == 1) result.findings.emplace_back("this machine has one memory node: no memory is remote");
   judge(result, references);
   return {};
 }

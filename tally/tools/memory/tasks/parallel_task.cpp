@@ -76,9 +76,8 @@ Result<void> run_mlp(Runner& runner, result::Memory& result) {
   });
   const double parallel = *points.front().ns / *best->ns;
   result.statistics = {{"parallelism", parallel}, {"rings_of_the_best", static_cast<double>(best->count)}};
-  result.findings.push_back(
-      fmt::format("{:.1f} loads are under way at once with {} rings: {:.1f} ns each instead of {:.1f}", parallel,
-                  best->count, *best->ns, *points.front().ns));
+  result.findings.push_back(fmt::format("{:.1f} loads overlap with {} rings: {:.1f} ns each instead of {:.1f}",
+                                        parallel, best->count, *best->ns, *points.front().ns));
   return {};
 }
 

@@ -73,7 +73,7 @@ void add_best_finding(result::Memory& result) {
     if (point.mb_per_second && (best == nullptr || *point.mb_per_second > *best->mb_per_second)) best = &point;
   }
   if (best == nullptr) return;
-  result.findings.push_back(fmt::format("most: {:.0f} MB/s by {} with {} {}", *best->mb_per_second, best->quantity,
+  result.findings.push_back(fmt::format("highest: {:.0f} MB/s by {} with {} {}", *best->mb_per_second, best->quantity,
                                         best->threads, best->threads == 1 ? "thread" : "threads"));
 }
 

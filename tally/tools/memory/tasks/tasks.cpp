@@ -189,7 +189,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
   if (!runner) return fail(runner.error());
   if (auto done = task->run(*runner, result); !done) {
     if (result.points.empty()) return fail(done.error());
-    result.notices.push_back("broken off: " + done.error().message);
+    result.notices.push_back("stopped early: " + done.error().message);
     result.broken_off = true;
     result.complete = false;
   }

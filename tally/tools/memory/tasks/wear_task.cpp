@@ -35,10 +35,10 @@ struct WriteMethod {
 constexpr std::array methods{
     WriteMethod{.name = "nt-store"},
     WriteMethod{.name = "store-clwb", .plain = true},
-    WriteMethod{.name = "delay behind each", .delay_every = 1},
-    WriteMethod{.name = "two places in turn", .alternates = true},
-    WriteMethod{.name = "one rest half-way", .rests_half_way = true},
-    WriteMethod{.name = "delay behind each 32", .delay_every = every},
+    WriteMethod{.name = "delay after each", .delay_every = 1},
+    WriteMethod{.name = "two addresses in turn", .alternates = true},
+    WriteMethod{.name = "one pause half-way", .rests_half_way = true},
+    WriteMethod{.name = "delay after each 32", .delay_every = every},
     WriteMethod{.name = "until one is slow", .until_slow = true},
 };
 
@@ -111,9 +111,9 @@ Result<void> run_wear(Runner& runner, result::Memory& result) {
   result.histograms.push_back(histogram_of(control.ns, "the same without writes", "Duration of a write", "ns"));
   judge(result, {runner.reference_ns()});
   if (result.findings.empty()) {
-    result.findings.push_back(fmt::format(
-        "no way of writing has slow writes in time with its writes; the loop without writes has {:.0f} in a second",
-        static_cast<double>(slow_control.size()) / control.seconds));
+    result.findings.push_back(
+        fmt::format("no kind of write has periodic slow writes; the loop without writes has {:.0f} per second",
+                    static_cast<double>(slow_control.size()) / control.seconds));
   }
   return {};
 }

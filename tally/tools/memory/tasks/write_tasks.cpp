@@ -71,8 +71,8 @@ Result<void> run_overwrite(Runner& runner, result::Memory& result) {
       tails.periodic
           ? fmt::format("slow writes are periodic: every {:.0f} writes, variation {:.2f}, {:.1f} us each",
                         tails.mean_gap, tails.variation, tails.median / 1000)
-          : fmt::format("slow writes are not periodic (variation of the gaps {:.2f}): {:.0f} in a second, and "
-                        "{:.0f} of the same loop without writes",
+          : fmt::format("slow writes are not periodic (variation of the gaps {:.2f}): {:.0f} per second, and "
+                        "{:.0f} in the same loop without writes",
                         tails.variation, rate, control_rate));
   judge(result, {runner.reference_ns()});
   return {};

@@ -85,7 +85,7 @@ Record& by_letters(Thread& thread, const char* name) { return find_record(thread
   Thread* const thread = marking_thread();
   if (thread == nullptr) return failed;
   Mark* const mark = next_mark(*thread);
-  if (mark == nullptr) return fail_with("no memory for one more region");
+  if (mark == nullptr) return fail_with("out of memory for another region");
   Record& record = find(*thread, name);
   mark->name = name;
   thread->top = mark;
@@ -108,7 +108,7 @@ bool is_named(const Mark& mark, const char* name, bool is_literal) {
   Mark* mark = thread->top;
   while (mark != &thread->bottom && !is_named(*mark, name, is_literal)) mark = mark->below;
   if (mark == &thread->bottom) {
-    return fail_with("no region of the name '" + printable(name) + "' is open in this thread");
+    return fail_with("no region with the name '" + printable(name) + "' is open in this thread");
   }
   for (Mark* inner = thread->top; inner != mark; inner = inner->below) drop(inner->open);
   thread->top = mark->below;

@@ -25,8 +25,8 @@ Error not_opened(const Shared& shared, const detail::NotOpened& failed) {
   std::string why = backend::why_refused(failed.os_errno, event);
   std::string hint = "`tally doctor` shows what this machine can count and how to get more";
   if (failed.event > 0) {
-    why += fmt::format("; {} before it could be counted together", failed.event);
-    hint = "fewer events, or two Counters: a region's events are counted at the same time";
+    why += fmt::format("; the {} before it can be counted together", failed.event);
+    hint = "use fewer events, or two Counters: a region's events are counted at the same time";
   }
   return {Code::cannot_measure, fmt::format("cannot count {}: {}", printable(event.asked), why), hint, failed.os_errno};
 }
@@ -170,7 +170,7 @@ Count Values::operator[](std::string_view event) const {
   for (const EventValue& one : events) {
     if (one.event == asked || (!asked.mode && one.event.base == asked.base)) return one.count;
   }
-  return absent(fmt::format("{} was not asked for", printable(event)));
+  return absent(fmt::format("{} was not requested", printable(event)));
 }
 
 Values operator-(const Values& later, const Values& earlier) {
@@ -178,7 +178,7 @@ Values operator-(const Values& later, const Values& earlier) {
   for (std::size_t i = 0; i < later.events.size(); ++i) {
     const bool both = i < earlier.events.size() && earlier.events[i].event == later.events[i].event;
     between.events.push_back({later.events[i].event, both ? later.events[i].count - earlier.events[i].count
-                                                          : absent("the two readings are of other events")});
+                                                          : absent("the two readings are of different events")});
   }
   return between;
 }

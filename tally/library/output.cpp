@@ -75,7 +75,7 @@ Result<void> write(const result::ProgramRegions& program, const std::string& pla
     return fail(Code::bad_usage,
                 fmt::format("cannot write regions to '{}': it is neither 'table' nor the name of a .json or .csv file",
                             printable(place)),
-                "for example: TALLY_OUTPUT=regions.json; %p in a name is the number of the process");
+                "for example: TALLY_OUTPUT=regions.json; %p in a name becomes the process ID");
   }
   auto output = linux::Output::open_file(file_name(place, program.pid));
   if (!output) return fail(output.error());

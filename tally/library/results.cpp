@@ -81,10 +81,9 @@ Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
   Count count = detail::count_of(shared, event, total);
   if (!own.doubt.empty()) count = downgraded(std::move(count), Trust::partial, own.doubt);
   if (sums.dropped == 0) return count;
-  return downgraded(
-      std::move(count), Trust::partial,
-      fmt::format("{} of {} entries are not in it: their ends were not read in the same way, or not at all",
-                  sums.dropped, all));
+  return downgraded(std::move(count), Trust::partial,
+                    fmt::format("without {} of {} entries: their ends were not read in the same way, or not at all",
+                                sums.dropped, all));
 }
 
 RegionCounts counts_of(const Shared& shared, const Sums& sums) {

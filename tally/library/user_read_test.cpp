@@ -199,7 +199,7 @@ TEST_F(UserReads, metrics_are_made_of_what_the_region_counted) {
   }
   const auto metrics = result("region").metrics;
   ASSERT_EQ(metrics.size(), 3u);
-  EXPECT_EQ(metrics[0].beside.text(), "minor-faults") << "as they stand side by side under tally stat";
+  EXPECT_EQ(metrics[0].beside.text(), "minor-faults") << "as tally stat shows them";
   EXPECT_EQ(metrics[0].ratio.value, 0.5);
   EXPECT_FALSE(metrics[0].asked);
   EXPECT_EQ(metrics[1].name, "half");
@@ -266,7 +266,7 @@ TEST_F(UserReads, a_handler_that_finds_them_moved_moves_what_it_interrupts) {
   expect("handler", 2, 2000, 2000);
   const RegionCounts counted = result("region");
   EXPECT_EQ(counted.entries, 2u);
-  EXPECT_EQ(counted.events[0].total.value, 1006) << "the handler ran before the first begin was read anew";
+  EXPECT_EQ(counted.events[0].total.value, 1006) << "the handler ran before the first begin was read again";
   EXPECT_EQ(counted.events[1].total.value, 1008);
 }
 

@@ -309,7 +309,7 @@ TEST(Topology, threads_of_a_core_have_the_same_position) {
   put(4, "0", "0");
   put(5, "-1", "3");
   EXPECT_EQ(place_of(0, root), place_of(4, root));
-  EXPECT_NE(place_of(0, root), place_of(1, root)) << "cores are numbered anew in each socket";
+  EXPECT_NE(place_of(0, root), place_of(1, root)) << "core numbers start again in each socket";
   EXPECT_EQ(place_of(5, root), (Place{0, 3}));
   EXPECT_FALSE(place_of(6, root));
   std::filesystem::remove_all(root);

@@ -135,7 +135,7 @@ TEST(LabArm, what_reset_leaves_unknown_is_told) {
   const Finished finished = tally({"lab", "-e", "msr pmcntenset_el0, 0x80000001; msr pmintenset_el1, 1"});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_TRUE(holds(finished.out, "counter 0 is enabled before its event was chosen")) << finished.out;
-  EXPECT_TRUE(holds(finished.out, "PMCCFILTR_EL0 holds anything after reset")) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "PMCCFILTR_EL0 is unknown after reset")) << finished.out;
   EXPECT_TRUE(holds(finished.out, "overflow flags are unknown after reset")) << finished.out;
 }
 
@@ -238,13 +238,13 @@ TEST(LabArm, mistakes_are_told_with_what_was_meant) {
   };
   EXPECT_TRUE(holds(said("  mvo x0, x1\n"), "did you mean mov?")) << said("  mvo x0, x1\n");
   EXPECT_TRUE(holds(said("  msr pmcr_el9, x1\n"), "did you mean pmcr_el0?")) << said("  msr pmcr_el9, x1\n");
-  EXPECT_TRUE(holds(said("  wrmsr\n"), "that is of x86: here it is MSR and MRS"));
+  EXPECT_TRUE(holds(said("  wrmsr\n"), "this is an x86 instruction: use MSR and MRS"));
   EXPECT_TRUE(holds(said("  b nowhere\n"), "there is no label")) << said("  b nowhere\n");
   const std::string loop = said("1: b 1b\n");
-  EXPECT_TRUE(holds(loop, "no end is in sight; the last ones at line 2")) << loop;
-  EXPECT_TRUE(holds(said("  mov x0, #0x2000000\n  str x0, [x0]\n"), "line 3 writes to 2000000H, where nothing is"));
-  EXPECT_TRUE(holds(said("  mov x0, #0x2000000\n  mov sp, x0\n  str x0, [sp]\n"), "the stack lies in the hole"));
-  EXPECT_TRUE(holds(said("  svc #3\n"), "VBAR_EL1 is 0: no handler is there")) << said("  svc #3\n");
+  EXPECT_TRUE(holds(loop, "instructions; the last ones at line 2")) << loop;
+  EXPECT_TRUE(holds(said("  mov x0, #0x2000000\n  str x0, [x0]\n"), "line 3 writes to 2000000H, which is not mapped"));
+  EXPECT_TRUE(holds(said("  mov x0, #0x2000000\n  mov sp, x0\n  str x0, [sp]\n"), "the stack is outside of memory"));
+  EXPECT_TRUE(holds(said("  svc #3\n"), "VBAR_EL1 is 0: no handler")) << said("  svc #3\n");
   EXPECT_TRUE(holds(said("  mrs x0, S3_1_C15_C0_0\n"), "the emulated core has no such register"));
 }
 

@@ -567,7 +567,7 @@ TEST(LabErrors, an_endless_loop_ends_and_says_where_it_is) {
   TALLY_NEEDS_NASM();
   const Finished finished = lab_of("  nop\nagain:\n  inc eax\n  jmp again\n", {"--max-instructions", "10000"});
   EXPECT_EQ(finished.code(), 1);
-  EXPECT_TRUE(holds(finished.err, "10,000 instructions were executed and no end is in sight")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "the program did not end within 10,000 instructions")) << finished.err;
   EXPECT_TRUE(holds(finished.err, "line 3, line 4")) << finished.err;
   EXPECT_TRUE(holds(finished.out, "EAX")) << finished.out;
 }
@@ -595,7 +595,7 @@ TEST(LabErrors, a_stack_in_the_hole_is_recognised) {
   TALLY_NEEDS_NASM();
   const Finished finished = lab_of("  mov esp, 50000000h\n  push eax\n");
   EXPECT_EQ(finished.code(), 1);
-  EXPECT_TRUE(holds(finished.err, "line 2 writes to 4FFFFFFCH, where nothing is: the stack lies in the hole"))
+  EXPECT_TRUE(holds(finished.err, "line 2 writes to 4FFFFFFCH, which is not mapped: the stack is outside of memory"))
       << finished.err;
   EXPECT_TRUE(holds(finished.err, "set it to 80000H")) << finished.err;
 }
@@ -607,7 +607,7 @@ TEST(LabErrors, an_interrupt_that_nobody_handles_or_takes_is_told) {
       "  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  nop\n";
   const Finished waiting = lab_of(program + "  hlt\n");
   EXPECT_EQ(waiting.code(), 0);
-  EXPECT_TRUE(holds(waiting.out, "an interrupt waits that was never taken: interrupts are off")) << waiting.out;
+  EXPECT_TRUE(holds(waiting.out, "a pending interrupt was never taken: interrupts are off")) << waiting.out;
   const Finished missing = lab_of(program + "  sti\n  nop\n  hlt\n");
   EXPECT_EQ(missing.code(), 1);
   EXPECT_TRUE(holds(missing.err, "vector 33H has no handler in the IDT")) << missing.err;

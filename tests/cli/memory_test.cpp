@@ -111,7 +111,7 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
       {{"memory", "chase-read", "--regions", "64", "--blocks", "4K"}, 2, "no region holds a block"},
       {{"memory", "--preset", "lense"}, 2, "the presets are: lens-small"},
       {{"memory", "--regions", "4K,few"}, 2, "--regions: 'few' is not a size"},
-      {{"memory", "--cpu", "99999"}, 2, "there is no processor 99999 here"},
+      {{"memory", "--cpu", "99999"}, 2, "processor 99999 does not exist"},
       {{"memory", "--mappings", "0"}, 2, "--mappings"},
       {{"memory", "curve", "--order", "lru"},
        2,

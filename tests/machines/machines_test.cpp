@@ -171,7 +171,7 @@ TEST(Answers, a_pmu_that_lies_about_known_work_is_not_believed) {
   linux::KnownWork work{"branches", 0, linux::PerfValue{12, Nanoseconds(1000), Nanoseconds(1000)}, 500, 550};
   facts.probes.known_work = {work};
   EXPECT_FALSE(doctor::diagnose(facts).hardware);
-  expect_message(doctor::diagnose(facts), "frozen", "it does not count truly: a loop of 500 branches was 12");
+  expect_message(doctor::diagnose(facts), "frozen", "it counts wrongly: a loop of 500 branches was 12");
   facts.probes.known_work.front().value->value = 503;
   EXPECT_TRUE(doctor::diagnose(facts).hardware);
 }

@@ -107,11 +107,11 @@ Result<CacheFile> CacheFolder::open_file(const std::string& name, bool writes) c
   const int flags = (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   Descriptor file(openat(folder_.get(), name.c_str(), flags));
   const std::string path = path_ + "/" + name;
-  if (!file && errno == ENOENT) return fail(Code::not_found, path + ": there is none");
+  if (!file && errno == ENOENT) return fail(Code::not_found, path + ": it does not exist");
   if (!file && errno == ELOOP) return fail(Code::cannot_measure, path + " is a link");
   struct stat s {};
   if (!file || fstat(file.get(), &s) != 0) return fail(Code::cannot_measure, path + ": " + errno_text(errno));
-  if (!S_ISREG(s.st_mode)) return fail(Code::cannot_measure, path + " is no regular file");
+  if (!S_ISREG(s.st_mode)) return fail(Code::cannot_measure, path + " is not a regular file");
   if (s.st_uid != geteuid())
     return fail(Code::cannot_measure,
                 fmt::format("{} belongs to user {}, and tally runs as user {}", path, s.st_uid, geteuid()));

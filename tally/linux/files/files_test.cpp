@@ -103,7 +103,7 @@ using InputFiles = Files;
 TEST_F(InputFiles, devices_without_an_end_are_refused) {
   const auto endless = read_file("/dev/zero");
   ASSERT_FALSE(endless);
-  EXPECT_NE(endless.error().message.find("no regular file"), std::string::npos) << endless.error().message;
+  EXPECT_NE(endless.error().message.find("not a regular file"), std::string::npos) << endless.error().message;
   EXPECT_EQ(read_file("/dev/null"), "");
   EXPECT_FALSE(read_file(root_.string()));
   EXPECT_FALSE(read_file(add("file", "twelve bytes"), 11));
@@ -256,12 +256,12 @@ TEST_F(PerfMaps, of_others_are_refused_with_their_owner) {
   EXPECT_NE(refusal({nobody, false, Nanoseconds{0}}).find("a link"), std::string::npos);
   fs::remove(path_);
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_NE(refusal({nobody, false, Nanoseconds{0}}).find("no regular file"), std::string::npos);
+  EXPECT_NE(refusal({nobody, false, Nanoseconds{0}}).find("not a regular file"), std::string::npos);
   if (geteuid() != 0) GTEST_SKIP() << "root gives files away";
   fs::remove(path_);
   SetUp();
   ASSERT_EQ(chown(path_.c_str(), 65534, 65534), 0);
-  EXPECT_NE(refusal({nobody, false, Nanoseconds{0}}).find("of user 65534 is not believed"), std::string::npos);
+  EXPECT_NE(refusal({nobody, false, Nanoseconds{0}}).find("ignoring '"), std::string::npos);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ Result<InputFile> InputFile::open_regular(const std::string& path) {
   struct stat s {};
   if (!file || fstat(file.get(), &s) != 0) return cannot_read(path);
   if (!S_ISREG(s.st_mode))
-    return fail(Code::bad_usage, fmt::format("cannot read '{}': it is no regular file", printable(path)));
+    return fail(Code::bad_usage, fmt::format("cannot read '{}': it is not a regular file", printable(path)));
   return InputFile(std::move(file), path);
 }
 
@@ -68,7 +68,7 @@ Result<InputFile> InputFile::open(const std::string& path) {
     return cannot_read(path);
   }
   if (!has_an_end(s, file.get()))
-    return fail(Code::bad_usage, fmt::format("cannot read '{}': it is no regular file and no pipe", printable(path)));
+    return fail(Code::bad_usage, fmt::format("cannot read '{}': it is not a regular file or pipe", printable(path)));
   return InputFile(std::move(file), path);
 }
 
@@ -98,7 +98,7 @@ namespace {
 
 tl::unexpected<Error> too_large(const std::string& path, std::uint64_t most_bytes) {
   return fail(Code::bad_usage,
-              fmt::format("cannot read '{}': it has more than {} MiB", printable(path), most_bytes >> 20));
+              fmt::format("cannot read '{}': it is larger than {} MiB", printable(path), most_bytes >> 20));
 }
 
 Result<std::string> read_whole(Result<InputFile> file, const std::string& path, std::uint64_t most_bytes) {

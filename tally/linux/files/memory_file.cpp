@@ -36,8 +36,7 @@ Mapping::~Mapping() {
 
 Result<Descriptor> make_memory_file(const char* name, std::uint64_t bytes) {
   Descriptor file(memfd_create(name, MFD_CLOEXEC));
-  if (!file)
-    return system_failure(Code::cannot_measure, "cannot make the memory that the engine counts in (memfd_create)");
+  if (!file) return system_failure(Code::cannot_measure, "cannot create the engine's shared memory (memfd_create)");
   // A limit on the size of files applies to this file too: without this, SIGXFSZ would end tally.
   struct sigaction ignore {};
   struct sigaction before {};
@@ -48,7 +47,7 @@ Result<Descriptor> make_memory_file(const char* name, std::uint64_t bytes) {
   sigaction(SIGXFSZ, &before, nullptr);
   errno = why;
   if (sized != 0) {
-    return system_failure(Code::cannot_measure, "cannot size the memory that the engine counts in (ftruncate)",
+    return system_failure(Code::cannot_measure, "cannot resize the engine's shared memory (ftruncate)",
                           "a limit on the size of files (`ulimit -f`) also limits this: set it inside, `tally stat -- "
                           "sh -c \"ulimit -f …; …\"`");
   }
@@ -58,7 +57,7 @@ Result<Descriptor> make_memory_file(const char* name, std::uint64_t bytes) {
 Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes) {
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, static_cast<off_t>(offset));
   if (at == MAP_FAILED) {
-    return system_failure(Code::cannot_measure, "cannot map the memory that the engine counts in (mmap)",
+    return system_failure(Code::cannot_measure, "cannot map the engine's shared memory (mmap)",
                           "a limit on address space (`ulimit -v`) must leave 2 GB");
   }
   return Mapping(static_cast<std::uint8_t*>(at), bytes);
@@ -156,7 +155,8 @@ Result<std::vector<Descriptor>> duplicate_at(const std::vector<int>& from, int f
   std::vector<Descriptor> made;
   for (const int fd : from) {
     made.emplace_back(dup3(fd, first + static_cast<int>(made.size()), O_CLOEXEC));
-    if (!made.back()) return system_failure(Code::cannot_measure, "cannot hand a descriptor to the program (dup3)");
+    if (!made.back())
+      return system_failure(Code::cannot_measure, "cannot pass a file descriptor to the program (dup3)");
   }
   return made;
 }

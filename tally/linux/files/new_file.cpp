@@ -40,7 +40,7 @@ bool put_on_disk(int fd) {
 Result<NewFile> NewFile::make(int folder, const std::string& name, mode_t mode) {
   // "." because the directory may have been opened with O_PATH.
   NewFile made(Descriptor(openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC)), name);
-  if (!made.folder_) return system_failure(Code::cannot_write, "cannot make a new file");
+  if (!made.folder_) return system_failure(Code::cannot_write, "cannot create a new file");
   errno = EOPNOTSUPP;
   if (can_be_named_later())
     made.file_ = Descriptor(retry([&] { return openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode); }));
@@ -51,7 +51,7 @@ Result<NewFile> NewFile::make(int folder, const std::string& name, mode_t mode) 
     made.file_ = Descriptor(retry([&] { return openat(folder, passing.c_str(), flags, mode); }));
     if (made.file_) made.passing_ = passing;
   }
-  if (!made.file_) return system_failure(Code::cannot_write, "cannot make a new file");
+  if (!made.file_) return system_failure(Code::cannot_write, "cannot create a new file");
   return made;
 }
 
@@ -74,11 +74,11 @@ Result<void> NewFile::give_passing_name() {
 }
 
 Result<void> NewFile::publish() {
-  if (!put_on_disk(file_.get())) return system_failure(Code::cannot_write, "cannot put the new file on the disk");
+  if (!put_on_disk(file_.get())) return system_failure(Code::cannot_write, "cannot write the new file to disk");
   if (published_) return {};
   if (auto named = give_passing_name(); !named) return named;
   if (renameat(folder_.get(), passing_.c_str(), folder_.get(), name_.c_str()) != 0)
-    return system_failure(Code::cannot_write, "cannot put the new file in place of the old one");
+    return system_failure(Code::cannot_write, "cannot replace the old file by the new one");
   published_ = true;
   return {};
 }

@@ -43,16 +43,16 @@ std::optional<Living> living(std::int64_t pid) {
 std::string refusal_of(const std::string& path, const struct stat& s, const std::optional<Living>& process,
                        Nanoseconds not_before) {
   const auto no = [&](const std::string& why) {
-    return fmt::format("'{}' of user {} is not believed: {}", path, s.st_uid, why);
+    return fmt::format("ignoring '{}' of user {}: {}", path, s.st_uid, why);
   };
   if (S_ISLNK(s.st_mode)) return no("it is a link");
-  if (!S_ISREG(s.st_mode)) return no("it is no regular file");
+  if (!S_ISREG(s.st_mode)) return no("it is not a regular file");
   const bool is_of_process = process && s.st_uid == process->user;
   if (s.st_uid != geteuid() && s.st_uid != 0 && !is_of_process)
     return no("it belongs neither to you nor to root nor to the process");
   if ((s.st_mode & S_IWOTH) != 0) return no("everybody may write to it");
   if (time_of(s.st_mtim) + tick < not_before) return no("it is older than the process");
-  if (static_cast<std::uint64_t>(s.st_size) > most_bytes) return no("it has more than 1 GiB");
+  if (static_cast<std::uint64_t>(s.st_size) > most_bytes) return no("it is larger than 1 GiB");
   return {};
 }
 
@@ -102,8 +102,8 @@ PerfMap read_perf_map(const MapOf& of) {
   if (!opened || fstatat(opened.get(), name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) return map;
   const std::string path = "/tmp/" + name;
   if (of.other_pids) {
-    map.refused = fmt::format("'{}' of user {} is not believed: the process has its number in another PID namespace",
-                              path, s.st_uid);
+    map.refused =
+        fmt::format("ignoring '{}' of user {}: the process has this ID in another PID namespace", path, s.st_uid);
     return map;
   }
   Nanoseconds not_before = of.not_before;

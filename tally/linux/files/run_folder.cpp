@@ -24,7 +24,7 @@ Result<RunFolder> RunFolder::enter(const std::string& path) {
   const std::string lock_path = path + lock_name;
   for (int tries = 0; tries < most_tries; ++tries) {
     if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
-      return system_failure(Code::cannot_measure, "cannot make the folder " + path);
+      return system_failure(Code::cannot_measure, "cannot create the directory " + path);
     }
     // For root alone: others could hold the lock forever.
     Descriptor lock(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -38,7 +38,7 @@ Result<RunFolder> RunFolder::enter(const std::string& path) {
     (void)chmod(path.c_str(), 0755);
     return RunFolder(path, std::move(lock));
   }
-  return fail(Code::cannot_measure, "the folder " + path + " goes away again and again");
+  return fail(Code::cannot_measure, "the folder " + path + " is removed repeatedly");
 }
 
 RunFolder::~RunFolder() {

@@ -23,8 +23,8 @@ Result<StateFolder> StateFolder::open(const std::string& path, bool make) {
   auto folder = open_trusted_folder(path, make);
   if (folder) return StateFolder(*std::move(folder));
   const std::string& why = folder.error().message;
-  return fail(Code::cannot_measure,
-              fmt::format("tally keeps nothing in '{}': {}", printable(path), why.empty() ? "it does not exist" : why));
+  return fail(Code::cannot_measure, fmt::format("tally does not store anything in '{}': {}", printable(path),
+                                                why.empty() ? "it does not exist" : why));
 }
 
 std::optional<std::string> StateFolder::read(const std::string& name, std::uint64_t most_bytes) const {

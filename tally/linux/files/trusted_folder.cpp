@@ -100,7 +100,7 @@ class Walk {
     const std::string name = reached_.empty() ? "/" : reached_;
     struct stat s {};
     if (fstat(at_.get(), &s) != 0) return name + ": " + errno_text(errno);
-    if (!S_ISDIR(s.st_mode)) return name + " is no folder";
+    if (!S_ISDIR(s.st_mode)) return name + " is not a directory";
     if (is_last ? s.st_uid != geteuid() : !is_trusted_owner(s.st_uid)) return belongs_to_other(name, s.st_uid);
     const bool others_write = (s.st_mode & (S_IWGRP | S_IWOTH)) != 0;
     if (others_write && (is_last || (s.st_mode & S_ISVTX) == 0))
@@ -117,7 +117,8 @@ class Walk {
 }  // namespace
 
 Result<Descriptor> open_trusted_folder(const std::string& path, bool make) {
-  if (path.empty() || path.front() != '/') return fail(Code::not_found, "there is no folder for what tally keeps");
+  if (path.empty() || path.front() != '/')
+    return fail(Code::not_found, "there is no directory for files that tally keeps");
   return Walk(path, make).walk();
 }
 

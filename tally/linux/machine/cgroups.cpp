@@ -34,7 +34,7 @@ std::string hierarchy() {
 Result<Descriptor> open_cgroup(const std::string& path) {
   const std::string root = hierarchy();
   if (root.empty()) {
-    return fail(Code::cannot_measure, "no hierarchy of control groups is mounted here",
+    return fail(Code::cannot_measure, "no control group hierarchy is mounted",
                 "as root: mount -t cgroup2 none /sys/fs/cgroup");
   }
   const bool is_full = path == root || path.starts_with(root + "/");
@@ -42,7 +42,7 @@ Result<Descriptor> open_cgroup(const std::string& path) {
   Descriptor group(retry([&] { return open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (!group) {
     return system_failure(Code::cannot_measure, fmt::format("cannot open the control group '{}'", printable(folder)),
-                          fmt::format("groups are the folders below {}", root));
+                          fmt::format("groups are the directories below {}", root));
   }
   return group;
 }

@@ -22,15 +22,15 @@ Result<Descriptor> open_registers(int processor, int mode, const std::string& ro
   const int why = errno;
   std::error_code error;
   if (why == ENOENT && fs::is_directory(folder, error) && fs::exists(folder / "0/msr", error)) {
-    return fail(Code::bad_usage, fmt::format("there is no processor {} here", processor), "", why);
+    return fail(Code::bad_usage, fmt::format("processor {} does not exist", processor), "", why);
   }
   std::string hint;
   if (why == ENOENT) {
     hint = "as root: modprobe msr; kernels in containers and some virtual machines have no such driver, arm64 has none";
   } else if (why == EACCES || why == EPERM) {
-    hint = "reading registers takes root with CAP_SYS_RAWIO; under lockdown (Secure Boot) none may be written";
+    hint = "reading registers requires root with CAP_SYS_RAWIO; lockdown (Secure Boot) forbids writing them";
   } else if (why == ENXIO || why == EIO) {
-    hint = "the processor is switched off, or has no such registers";
+    hint = "the processor is offline, or has no such registers";
   }
   return fail(Code::cannot_measure, fmt::format("cannot open {}: {}", path.string(), errno_text(why)), hint, why);
 }
@@ -38,7 +38,7 @@ Result<Descriptor> open_registers(int processor, int mode, const std::string& ro
 tl::unexpected<Error> refused(const char* what, int processor, std::uint32_t number) {
   return system_failure(Code::cannot_measure,
                         fmt::format("cannot {} register {:#x} of processor {}", what, number, processor),
-                        errno == EIO ? "the processor has no such register, or its hypervisor shows none" : "");
+                        errno == EIO ? "the processor has no such register, or its hypervisor hides it" : "");
 }
 
 }  // namespace

@@ -66,20 +66,20 @@ Result<void> check_node(int node, const std::vector<Node>& all) {
     ids.push_back(std::to_string(one.id));
   }
   return fail(Code::bad_usage, fmt::format("there is no memory node {} here", node),
-              ids.empty() ? "this kernel lists none: leave the node out"
+              ids.empty() ? "this kernel lists none: omit the node"
                           : fmt::format("{}: {}", ids.size() == 1 ? "there is one" : "there are", join(ids, ", ")));
 }
 
 Result<void> bind_to_node(void* at, std::size_t bytes, int node) {
   std::array<unsigned long, most_nodes / word_bits> mask{};
   const auto bit = static_cast<std::size_t>(node);
-  if (node < 0 || bit >= most_nodes) return fail(Code::bad_usage, fmt::format("{} is no memory node", node));
+  if (node < 0 || bit >= most_nodes) return fail(Code::bad_usage, fmt::format("{} is not a memory node", node));
   mask[bit / word_bits] = 1UL << (bit % word_bits);
   // The C library has no function for it, and this is the only call of libnuma that tally needs. The kernel reads one
   // bit fewer than the given number (mbind(2)).
   if (syscall(SYS_mbind, at, bytes, MPOL_BIND, mask.data(), most_nodes + 1, MPOL_MF_STRICT) == 0) return {};
   return system_failure(Code::cannot_measure, fmt::format("cannot bind memory to node {}", node),
-                        "the node may be outside of what this control group may use (cpuset.mems)");
+                        "perhaps this control group may not use the node (cpuset.mems)");
 }
 
 int node_of(const void* at) {

@@ -38,7 +38,7 @@ int flags_of(PageKind kind) {
 }
 
 std::string how_to_reserve(PageKind kind, std::size_t bytes) {
-  if (kind != PageKind::huge_2m && kind != PageKind::huge_1g) return "a smaller --to needs less memory";
+  if (kind != PageKind::huge_2m && kind != PageKind::huge_1g) return "use a smaller --to";
   const std::size_t page = alignment_of(kind);
   return fmt::format(
       "huge pages are reserved by root: echo {} >/sys/kernel/mm/hugepages/hugepages-{}kB/nr_hugepages; "
@@ -137,8 +137,9 @@ Result<Area> Area::map(std::size_t bytes, PageKind kind, std::optional<int> node
   }
   for (std::size_t offset = 0; offset < size; offset += page_bytes()) area.data_[offset] = std::byte{1};
   if (const int got = node ? node_of(area.data_ + size - 1) : -1; got >= 0 && got != *node) {
-    return fail(Code::cannot_measure, fmt::format("memory of node {} was asked for, and node {} gave it", *node, got),
-                "without --node any node does");
+    return fail(Code::cannot_measure,
+                fmt::format("requested memory of node {}, but the kernel allocated it on node {}", *node, got),
+                "omit --node to use any node");
   }
   return area;
 }
@@ -151,7 +152,7 @@ Result<Area> Area::map_file(const std::string& path, std::size_t bytes) {
   if (fstat(file.get(), &status) != 0) return system_failure(Code::cannot_measure, what);
   if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) < bytes) {
     return fail(Code::cannot_measure,
-                fmt::format("{}: it has {}, and {} are needed", what, bytes_text(status.st_size),
+                fmt::format("{}: it has {}, but {} is needed", what, bytes_text(status.st_size),
                             bytes_text(static_cast<std::int64_t>(bytes))),
                 fmt::format("truncate -s {} makes it long enough; a smaller --to needs less", bytes));
   }

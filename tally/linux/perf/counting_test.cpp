@@ -126,9 +126,9 @@ TEST(KnownWork, a_pmu_that_counts_wrong_is_not_trusted) {
   };
   EXPECT_EQ(why(500), "");
   EXPECT_EQ(why(550), "");
-  EXPECT_EQ(why(0), "it does not count truly: a loop of 500 branches was 0");
-  EXPECT_EQ(why(499), "it does not count truly: a loop of 500 branches was 499");
-  EXPECT_EQ(why(8000), "it does not count truly: a loop of 500 branches was 8000");
+  EXPECT_EQ(why(0), "it counts wrongly: a loop of 500 branches was 0");
+  EXPECT_EQ(why(499), "it counts wrongly: a loop of 500 branches was 499");
+  EXPECT_EQ(why(8000), "it counts wrongly: a loop of 500 branches was 8000");
   EXPECT_NE(why(0, 0).find("never run"), std::string::npos);
   EXPECT_NE(why_not_trusted({"branches", EACCES, {}, 500, 550}).find("Permission denied"), std::string::npos);
   EXPECT_FALSE(why_not_trusted({"branches", 0, {}, 500, 550}).empty());

@@ -63,10 +63,10 @@ std::string why_not_trusted(const KnownWork& work) {
     return fmt::format("the kernel does not let it count (perf_event_open: {})", errno_text(work.os_errno));
   }
   if (!work.value) return fmt::format("its counter of {} cannot be read", work.event);
-  if (work.value->running.count() == 0) return "its counters never run: somebody else holds them all";
+  if (work.value->running.count() == 0) return "its counters never run: other programs use all of them";
   const std::uint64_t value = work.value->value;
   if (value >= work.least && value <= work.most) return {};
-  return fmt::format("it does not count truly: a loop of {} {} was {}", work.least, work.event, value);
+  return fmt::format("it counts wrongly: a loop of {} {} was {}", work.least, work.event, value);
 }
 
 }  // namespace tally::linux

@@ -18,9 +18,9 @@ std::string file_of(const std::string& root, const std::string& pmu) {
 }
 
 Error not_done(const std::string& what, int os_errno) {
-  const char* hint = os_errno == EACCES || os_errno == EPERM ? "only root may: sudo tally rdpmc …"
-                     : os_errno == EROFS ? "a container's /sys is not to be written to: do it on the host"
-                                         : "";
+  const char* hint = os_errno == EACCES || os_errno == EPERM ? "requires root: sudo tally rdpmc …"
+                     : os_errno == EROFS                     ? "a container's /sys is read-only: run it on the host"
+                                                             : "";
   return {Code::cannot_measure, what + ": " + errno_text(os_errno), hint, os_errno};
 }
 
@@ -34,7 +34,7 @@ Result<std::int64_t> read_rdpmc_switch(const std::string& root, const std::strin
   if (size < 0) return fail(not_done("cannot read " + path, errno));
   const auto value = parse_integer(trimmed({text, static_cast<std::size_t>(size)}));
   if (!value)
-    return fail(Code::cannot_measure, fmt::format("{} holds '{}', which is no number", path, printable(text)));
+    return fail(Code::cannot_measure, fmt::format("{} contains '{}', which is not a number", path, printable(text)));
   return *value;
 }
 
@@ -48,7 +48,7 @@ Result<void> write_rdpmc_switch(const std::string& root, const std::string& pmu,
   const auto now = read_rdpmc_switch(root, pmu);
   if (!now) return fail(now.error());
   if (*now != value)
-    return fail(Code::cannot_measure, fmt::format("{} was written to {}, which says {} still", value, path, *now));
+    return fail(Code::cannot_measure, fmt::format("{} was written to {}, but it still contains {}", value, path, *now));
   return {};
 }
 

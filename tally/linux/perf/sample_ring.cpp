@@ -17,7 +17,7 @@ Result<SampleRing> SampleRing::map(const PerfCounter& counter, std::size_t pages
   void* at = mmap(nullptr, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, counter.fd.get(), 0);
   if (at == MAP_FAILED) {
     return system_failure(Code::cannot_measure, fmt::format("cannot map {} pages of samples (mmap)", pages),
-                          "kernel.perf_event_mlock_kb says how much a user may have");
+                          "kernel.perf_event_mlock_kb limits the memory of each user");
   }
   SampleRing made;
   made.mapping_ = Mapping(static_cast<std::uint8_t*>(at), page + bytes);

@@ -104,7 +104,7 @@ TEST(UserCounter, multiplexing_is_noticed_and_a_thread_switch_is_not_multiplexin
   fake.page.time_running = 80;
   std::int64_t value = 0;
   ASSERT_TRUE(fake.counter.read(value));
-  EXPECT_EQ(turns, 0u) << "what was before the first look is nobody's";
+  EXPECT_EQ(turns, 0u) << "counts before the first read belong to no one";
   fake.page.time_enabled += 50;
   fake.page.time_running += 50;
   ++fake.page.sequence;

@@ -20,7 +20,7 @@ namespace tally::linux {
 Result<Announcements> Announcements::make() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return system_failure(Code::cannot_measure, "cannot make the engine's socket (socketpair)");
+    return system_failure(Code::cannot_measure, "cannot create the engine's socket (socketpair)");
   }
   Announcements made;
   made.ours_ = Descriptor(ends[0]);

@@ -30,7 +30,7 @@ Result<void> keep_only_perfmon() {
     data[word].inheritable = 0;
   }
   if (syscall(SYS_capset, &header, data) != 0)
-    return system_failure(Code::cannot_measure, "cannot give up the capabilities of root");
+    return system_failure(Code::cannot_measure, "cannot drop the capabilities of root");
   return {};
 }
 

@@ -91,7 +91,7 @@ std::vector<std::string> repeatable_environment(std::vector<std::string> environ
 Result<FixedAddresses> FixedAddresses::hold() {
   const int before = personality(ask_only);
   if (before < 0 || personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) < 0) {
-    return system_failure(Code::cannot_measure, "cannot keep addresses from being randomised (personality)",
+    return system_failure(Code::cannot_measure, "cannot disable address randomisation (personality)",
                           "a container's filter of system calls may forbid it; without --repeatable it is not needed");
   }
   return FixedAddresses(static_cast<unsigned long>(before));
@@ -107,14 +107,15 @@ FixedAddresses::~FixedAddresses() {
 Result<void> check_processor(int processor) {
   ProcessorSet allowed{};
   if (sched_getaffinity(0, sizeof allowed, allowed.data()) != 0) {
-    return system_failure(Code::cannot_measure, "cannot see where the program may run (sched_getaffinity)");
+    return system_failure(Code::cannot_measure,
+                          "cannot read the processors that the program may use (sched_getaffinity)");
   }
   const auto number = static_cast<std::size_t>(processor);
   if (number < processor_limit && CPU_ISSET_S(number, sizeof allowed, allowed.data())) return {};
   const std::string online = content("/sys/devices/system/cpu/online");
   if (!online.empty() && !lists(online, processor)) {
-    return fail(Code::bad_usage, fmt::format("there is no processor {} here", processor),
-                fmt::format("those that are there and switched on: {}", online));
+    return fail(Code::bad_usage, fmt::format("processor {} does not exist or is offline", processor),
+                fmt::format("online processors: {}", online));
   }
   const std::string list = value_of(content("/proc/self/status"), "Cpus_allowed_list");
   return fail(Code::cannot_measure, fmt::format("tally may not run on processor {}", processor),
@@ -125,12 +126,13 @@ Result<std::vector<int>> processors(const std::string& list) {
   const std::string online = content("/sys/devices/system/cpu/online");
   auto found = listed_processors(list.empty() ? online : list);
   if (!found) {
-    return fail(Code::bad_usage, fmt::format("'{}' is no list of processors", printable(list)), "for example: 0,2-3");
+    return fail(Code::bad_usage, fmt::format("'{}' is not a list of processors", printable(list)),
+                "for example: 0,2-3");
   }
   for (const int processor : *found) {
     if (online.empty() || lists(online, processor)) continue;
-    return fail(Code::bad_usage, fmt::format("there is no processor {} here", processor),
-                fmt::format("those that are there and switched on: {}", online));
+    return fail(Code::bad_usage, fmt::format("processor {} does not exist or is offline", processor),
+                fmt::format("online processors: {}", online));
   }
   return *std::move(found);
 }

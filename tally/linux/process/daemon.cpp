@@ -93,7 +93,7 @@ void wait_for_end(const ProcessMark& process) {
   turn_away_from_terminal(name);
   const bool can_be_ended = static_cast<bool>(signals);
   Staying staying(std::move(report), std::move(signals));
-  const Result<void> lived = can_be_ended ? life(staying) : fail(Code::cannot_measure, "there is no signalfd");
+  const Result<void> lived = can_be_ended ? life(staying) : fail(Code::cannot_measure, "cannot create a signalfd");
   if (!lived) staying.failed(lived.error());
   _exit(lived ? 0 : 1);
 }
@@ -116,7 +116,7 @@ Result<void> end_and_wait(const ProcessMark& process) {
   Living living({process.number}, {});
   if (!lives(process)) return {};
   if (kill(process.number, SIGTERM) != 0) {
-    return system_failure(Code::cannot_measure, fmt::format("cannot ask process {} to end", process.number));
+    return system_failure(Code::cannot_measure, fmt::format("cannot send process {} a signal to end", process.number));
   }
   while (living.any()) living.wait(-1, -1);
   return {};
@@ -139,11 +139,11 @@ bool Staying::asked_to_end(int milliseconds) const {
 
 Result<pid_t> start_daemon(const char* name, const std::function<Result<void>(Staying&)>& life) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return system_failure(Code::cannot_measure, "cannot make a pipe");
+  if (pipe2(ends, O_CLOEXEC) != 0) return system_failure(Code::cannot_measure, "cannot create a pipe");
   const Descriptor ours(ends[0]);
   Descriptor theirs(ends[1]);
   const pid_t between = fork();
-  if (between < 0) return system_failure(Code::cannot_measure, "cannot make a process");
+  if (between < 0) return system_failure(Code::cannot_measure, "cannot create a process");
   if (between == 0) {
     // The daemon's parent ends at once, so the process that adopts orphans will reap the daemon.
     const pid_t staying = fork();

@@ -12,7 +12,7 @@ namespace tally::linux {
 
 Result<Doorbell> Doorbell::make() {
   Descriptor bell(eventfd(0, EFD_CLOEXEC));
-  if (!bell) return system_failure(Code::cannot_measure, "the kernel gives no event descriptor (eventfd)");
+  if (!bell) return system_failure(Code::cannot_measure, "cannot create an event descriptor (eventfd)");
   return Doorbell(std::move(bell));
 }
 

@@ -122,7 +122,7 @@ Injector::Seen Injector::begin_mapping(pid_t process, Exec& exec) {
     errno = 0;
     const long word = ptrace(PTRACE_PEEKTEXT, process, exec.instruction, nullptr);
     if (errno != 0 || ptrace(PTRACE_POKETEXT, process, exec.instruction, (word & ~0xffffL) | 0x050f) != 0) {
-      return refuse(process, "nobody may look into its memory (is its file readable?)");
+      return refuse(process, "its memory cannot be read (is its file readable?)");
     }
     exec.word_before = word;
   }

@@ -34,7 +34,7 @@ tl::unexpected<Error> refused(const std::string& path, int why) {
     case EISDIR: return fail(Code::not_executable, fmt::format("cannot run '{}': it is a directory", shown), "", why);
     case EACCES:
       return fail(Code::not_executable, fmt::format("cannot run '{}': permission denied", shown),
-                  "the file must be executable (chmod +x) and its folders must let you pass", why);
+                  "the file must be executable (chmod +x), and you need search permission for its directories", why);
     default: break;
   }
   return fail(Code::not_executable, fmt::format("cannot run '{}': {}", shown, errno_text(why)), "", why);
@@ -63,8 +63,8 @@ Result<std::string> find_program(const std::string& name, const std::string& sea
   }
   if (seen) return refused(seen->first, seen->second);
   return fail(Code::not_found,
-              fmt::format("cannot run '{}': no folder of PATH has a program of this name", printable(name)), "",
-              ENOENT);
+              fmt::format("cannot run '{}': no directory in PATH contains a program with this name", printable(name)),
+              "", ENOENT);
 }
 
 Error become(const std::string& path, const std::vector<std::string>& arguments) {

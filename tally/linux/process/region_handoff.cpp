@@ -93,7 +93,7 @@ constexpr int most_tries = 100;  // each fails only if another command has just 
 
 Result<Gathering> Gathering::open() {
   const auto self = read_ancestor("self");
-  if (!self) return fail(Code::cannot_measure, "the regions of programs are not gathered: /proc cannot be read");
+  if (!self) return fail(Code::cannot_measure, "cannot collect the regions of programs: /proc cannot be read");
   remove_left_over();
   const fs::path folder = folder_of(*self);
   for (int tries = 0; tries < most_tries; ++tries) {
@@ -103,7 +103,7 @@ Result<Gathering> Gathering::open() {
     if (held && is_there(held, folder)) return Gathering(folder, std::move(held));
   }
   return system_failure(Code::cannot_measure,
-                        fmt::format("the regions of programs are not gathered: cannot make '{}'", folder.string()));
+                        fmt::format("cannot collect the regions of programs: cannot create '{}'", folder.string()));
 }
 
 Gathering::Gathering(Gathering&& other) noexcept
@@ -143,7 +143,7 @@ std::optional<fs::path> gathered_in() {
 
 Result<void> hand_over(const fs::path& folder, std::string_view text) {
   const auto self = read_ancestor("self");
-  if (!self) return fail(Code::cannot_write, "cannot hand regions over: /proc cannot be read");
+  if (!self) return fail(Code::cannot_write, "cannot pass regions to tally: /proc cannot be read");
   // Sorts by start time.
   const fs::path place = folder / fmt::format("{:0>20}-{:0>10}", self->started, self->pid);
   const fs::path part = place.string() + ".part";
@@ -151,7 +151,7 @@ Result<void> hand_over(const fs::path& folder, std::string_view text) {
   if (!output) return fail(output.error());
   if (auto written = output->write(text); !written) return written;
   if (rename(part.c_str(), place.c_str()) != 0) {
-    return system_failure(Code::cannot_write, fmt::format("cannot hand regions over in '{}'", folder.string()));
+    return system_failure(Code::cannot_write, fmt::format("cannot pass regions to tally in '{}'", folder.string()));
   }
   return {};
 }

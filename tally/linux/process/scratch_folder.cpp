@@ -17,7 +17,7 @@ namespace tally::linux {
 Result<ScratchFolder> ScratchFolder::make() {
   const char* place = secure_getenv("TMPDIR");
   std::string path = std::string(place && place[0] == '/' ? place : "/tmp") + "/tally-XXXXXX";
-  if (!mkdtemp(path.data())) return system_failure(Code::cannot_measure, "cannot make the folder " + path);
+  if (!mkdtemp(path.data())) return system_failure(Code::cannot_measure, "cannot create the directory " + path);
   return ScratchFolder(std::move(path));
 }
 
@@ -31,7 +31,7 @@ Result<void> make_folder(const std::string& path) {
   std::error_code failed;
   std::filesystem::create_directories(path, failed);
   if (!failed) return {};
-  return fail(Code::cannot_write, "cannot make the folder " + path + ": " + failed.message(), {}, failed.value());
+  return fail(Code::cannot_write, "cannot create the directory " + path + ": " + failed.message(), {}, failed.value());
 }
 
 namespace {

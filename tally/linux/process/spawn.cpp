@@ -160,7 +160,7 @@ Result<std::optional<Ended>> Program::ended() {
   int status = 0;
   rusage statistics{};
   const pid_t reaped = retry([&] { return wait4(pid_, &status, WNOHANG, &statistics); });
-  if (reaped < 0) return system_failure(Code::cannot_measure, "cannot see how the program ended (wait4)");
+  if (reaped < 0) return system_failure(Code::cannot_measure, "cannot read how the program ended (wait4)");
   if (reaped == 0) return std::optional<Ended>{};
   return std::optional<Ended>{ended_with(status, statistics)};
 }

@@ -65,12 +65,12 @@ Result<Elf> read_elf(std::string_view bytes) {
   const bool is_elf = header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
                       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
   if (!is_elf || (header->e_type != ET_EXEC && header->e_type != ET_DYN)) {
-    return fail(Code::bad_usage, "it is no 64-bit program or shared library (ELF)");
+    return fail(Code::bad_usage, "it is not a 64-bit program or shared library (ELF)");
   }
   Elf elf;
   for (unsigned i = 0; i < header->e_phnum; ++i) {
     const auto part = file.at<Elf64_Phdr>(header->e_phoff + std::uint64_t{i} * header->e_phentsize);
-    if (!part) return fail(Code::bad_usage, "its program headers are cut off");
+    if (!part) return fail(Code::bad_usage, "its program headers are truncated");
     if (part->p_type == PT_INTERP) elf.dynamic = true;
     if (part->p_type == PT_LOAD && (part->p_flags & PF_X))
       elf.executable.push_back({part->p_offset, part->p_filesz, part->p_vaddr});
@@ -78,7 +78,7 @@ Result<Elf> read_elf(std::string_view bytes) {
   elf.stripped = true;
   for (unsigned i = 0; i < header->e_shnum; ++i) {
     const auto section = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{i} * header->e_shentsize);
-    if (!section) return fail(Code::bad_usage, "its section headers are cut off");
+    if (!section) return fail(Code::bad_usage, "its section headers are truncated");
     if (section->sh_type != SHT_SYMTAB && section->sh_type != SHT_DYNSYM) continue;
     const auto strings = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
     if (!strings) continue;

@@ -136,18 +136,18 @@ std::string without_parameters(std::string_view text) {
 Result<Place> parse_place(std::string_view text) {
   Place place;
   const auto bad = [&](const std::string& why) {
-    return fail(Code::bad_usage, fmt::format("'{}' names no place in a program: {}", printable(text), why),
+    return fail(Code::bad_usage, fmt::format("'{}' is not a location in a program: {}", printable(text), why),
                 "for example: main, ns::parse(int), parse+0x10, libz.so.1:inflate, 0x401136");
   };
   std::string_view rest = text;
   if (const std::size_t at = single_colon(rest); at != std::string_view::npos) {
     place.file = std::string(rest.substr(0, at));
     rest.remove_prefix(at + 1);
-    if (place.file.empty()) return bad("there is no file before the ':'");
+    if (place.file.empty()) return bad("missing file name before ':'");
   }
   if (rest.starts_with("0x")) {
     const auto address = parse_unsigned(rest);
-    if (!address) return bad("behind 0x stands a hexadecimal number");
+    if (!address) return bad("a hexadecimal number must follow 0x");
     place.offset = *address;
     return place;
   }
@@ -155,12 +155,12 @@ Result<Place> parse_place(std::string_view text) {
   if (plus != std::string_view::npos && plus + 1 < rest.size() &&
       std::isdigit(static_cast<unsigned char>(rest[plus + 1]))) {
     const auto offset = parse_unsigned(rest.substr(plus + 1));
-    if (!offset) return bad("behind + stands a number");
+    if (!offset) return bad("a number must follow +");
     place.offset = *offset;
     rest = rest.substr(0, plus);
   }
   place.symbol = trimmed(rest);
-  if (place.symbol.empty()) return bad("there is no name");
+  if (place.symbol.empty()) return bad("missing name");
   return place;
 }
 

@@ -53,7 +53,7 @@ result::Verify sample() {
                    {"G1", "conditional branches of loops", "conditional-branches:u", "loop_movsb 1000000", 1'000'000,
                     1'000'000, "±0", "", Verdict::pass, "", 30, 0},
                    {"G19", "counters that take turns", "", "", std::nullopt, std::nullopt, "", "",
-                    Verdict::inconclusive, "nothing takes turns here", 0, 0}};
+                    Verdict::inconclusive, "no multiplexing here", 0, 0}};
   verify.notices = {"a word about it"};
   return verify;
 }
@@ -65,7 +65,7 @@ TEST(VerifyReport, begins_with_the_answer_and_reports_what_failed) {
   EXPECT_TRUE(holds(text, "Some counts of the PMU cpu cannot be trusted: 1 of 3 checks failed.")) << text;
   EXPECT_TRUE(holds(text, "count conditional-branches:u instead")) << text;
   EXPECT_TRUE(holds(text, "measured 1,000,008, tolerance 64")) << text;
-  EXPECT_TRUE(holds(text, "G19: nothing takes turns here")) << text;
+  EXPECT_TRUE(holds(text, "G19: no multiplexing here")) << text;
   EXPECT_FALSE(holds(text, "loop_movsb 1000000")) << text;
   EXPECT_TRUE(holds(verify_text(sample(), true), "loop_movsb 1000000"));
 }
@@ -109,7 +109,7 @@ TEST(VerifyReport, its_page_has_the_grades_and_all_checks) {
   EXPECT_TRUE(holds(page, "microcode 0x2b"));
   EXPECT_TRUE(holds(page, "unusable"));
   EXPECT_TRUE(holds(page, "rep_movsb 1000000"));
-  EXPECT_TRUE(holds(page, "nothing takes turns here"));
+  EXPECT_TRUE(holds(page, "no multiplexing here"));
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST(Counted, a_machine_whose_cycles_are_instructions_has_two_aliases_and_nothin
     ASSERT_EQ(event.aliases.size(), 1U);
     EXPECT_EQ(event.terms[0].coordinate, "instructions");
     EXPECT_EQ(event.aliases[0].coordinate, "cycles");
-    EXPECT_EQ(event.aliases[0].splits, "") << "no payload tells: all that were used fit both";
+    EXPECT_EQ(event.aliases[0].splits, "") << "no payload distinguishes them: all that were used fit both";
   }
 }
 

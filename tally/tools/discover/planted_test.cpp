@@ -183,7 +183,7 @@ TEST(Planted, a_fixed_counter_that_lies_ends_everything) {
 TEST(Planted, a_counter_that_lies_is_left_out_with_the_reason) {
   const Experiment found = discover(Planting{1}, {.wrong_counter = 3});
   ASSERT_EQ(found.answer.notices.size(), 1U);
-  EXPECT_TRUE(found.answer.notices[0].starts_with("counter 3 is left out: it disagrees with the others for "))
+  EXPECT_TRUE(found.answer.notices[0].starts_with("counter 3 is excluded: it disagrees with the others for "))
       << found.answer.notices[0];
   const Score ours = score(claims_of(found.answer), found.map);
   EXPECT_GE(ours.recall(), 0.99);
@@ -200,8 +200,8 @@ void expect_all_rejected(const Vices& vices, const std::string& reason) {
 
 TEST(Planted, counters_that_cannot_be_believed_are_rejected_with_the_reason) {
   expect_all_rejected({.running = 0.2}, "multiplexed and counted less than 25 %");
-  expect_all_rejected({.rewritten = true}, "somebody else wrote to the PMU");
-  expect_all_rejected({.width = 18}, "began again from 0 at 2^18");
+  expect_all_rejected({.rewritten = true}, "another program wrote to the PMU");
+  expect_all_rejected({.width = 18}, "its counter wrapped at 2^18");
 }
 
 TEST(Sweep, the_most_constrained_events_are_placed_first) {

@@ -134,7 +134,7 @@ Result<bool> sweep(Target& target, Record& record, const Watch& watch) {
       planned.push_back({run, &first[batch]});
     }
   }
-  auto made = make(target, record, planned, watch, "1 of 2, what is alive");
+  auto made = make(target, record, planned, watch, "1 of 2, live events");
   if (!made || !*made) return made;
 
   std::vector<Slot> alive;

@@ -85,14 +85,14 @@ std::string advice(const std::string& message, const std::string& line, const st
   if (message.find("not defined") != std::string::npos && quote != std::string::npos) {
     const std::string name = message.substr(quote + 1, message.find('\'', quote) - quote - 1);
     if (const std::string label = label_in_other_case(name, lines); !label.empty())
-      return fmt::format("did you mean {}? nasm tells upper from lower case in labels", label);
+      return fmt::format("did you mean {}? Labels are case-sensitive in nasm", label);
     const auto near = nearest(name, names_in_includes(), 1);
     if (!near.empty()) return fmt::format("did you mean {}?", near.front());
     return "";
   }
-  if (message.find("64-bit mode") != std::string::npos) return "`bits 64` in front makes it a 64-bit program";
+  if (message.find("64-bit mode") != std::string::npos) return "for a 64-bit program, begin with `bits 64`";
   if (message.find("32-bit mode") != std::string::npos)
-    return "it takes a 32-bit program: `bits 32` in front, or --bits 32";
+    return "this requires a 32-bit program: begin with `bits 32`, or use --bits 32";
   return "";
 }
 

@@ -23,7 +23,7 @@ End no_end_in_sight(std::uint64_t instructions, std::uint64_t address, std::span
   End end;
   end.reason = End::Reason::limit;
   end.address = address;
-  end.message = fmt::format("{} instructions were executed and no end is in sight; the last ones at {}",
+  end.message = fmt::format("the program did not end within {} instructions; the last ones at {}",
                             thousands(static_cast<std::int64_t>(instructions)), join(places, ", "));
   end.hint = fmt::format("is it an endless loop? --max-instructions N allows more; {} ends a program", ends_by);
   return end;
@@ -31,7 +31,7 @@ End no_end_in_sight(std::uint64_t instructions, std::uint64_t address, std::span
 
 End ended_itself(std::uint64_t address, std::uint64_t written) {
   const auto code = static_cast<int>(written & 0xFF);
-  return {End::Reason::exited, address, code, fmt::format("the program ended itself with {}", code), {}};
+  return {End::Reason::exited, address, code, fmt::format("the program exited with {}", code), {}};
 }
 
 End stopped_by_signal(std::uint64_t address) {

@@ -76,7 +76,7 @@ void Machine::unhandled(const Arrival& arrival) {
                   "fault). {}",
                   arrival.vector,
                   is_interrupt ? "Set one: `mov esi, VECTOR`, `mov edi, HANDLER`, `call set_interrupt_handler`"
-                               : "Mend the cause, or set a handler to see it yourself"));
+                               : "Fix the cause, or set a handler to observe it"));
 }
 
 void Machine::arrive(const Arrival& arrival) {

@@ -51,7 +51,7 @@ bool Machine::on_invalid(uc_engine* uc, void* machine) {
 
 void Machine::note_invalid() {
   running_.reset();
-  fault_ = Arrival{6, std::nullopt, at_, "these bytes are no instruction that the emulated processor has"};
+  fault_ = Arrival{6, std::nullopt, at_, "these bytes are not an instruction of the emulated processor"};
 }
 
 bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
@@ -65,15 +65,15 @@ bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, 
   std::string hint =
       fmt::format("memory is 0 to {:X}H, and the local APIC at FEE00000H to FEE00FFFH", self.memory_size() - 1);
   if (is_stack) {
-    hint = fmt::format("the stack pointer is {:X}H, and there is no memory: set it to {:X}H, or leave it alone", stack,
-                       layout::stack);
+    hint = fmt::format("the stack pointer is {:X}H, where there is no memory: set it to {:X}H, or do not change it",
+                       stack, layout::stack);
   } else if (type == UC_MEM_FETCH_UNMAPPED) {
-    hint = "a jump, call or return went astray: a RET with a stack that is not balanced does that";
+    hint = "a jump, call or return has a wrong target: perhaps the stack is not balanced at a RET";
   }
   self.running_.reset();
   self.end(End::Reason::hole, self.at_,
-           fmt::format("{} {} {:X}H, where nothing is{}", self.image_.place(self.at_), what, address,
-                       is_stack ? ": the stack lies in the hole" : ""),
+           fmt::format("{} {} {:X}H, which is not mapped{}", self.image_.place(self.at_), what, address,
+                       is_stack ? ": the stack is outside of memory" : ""),
            hint);
   return false;
 }

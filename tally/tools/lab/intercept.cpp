@@ -202,7 +202,7 @@ void Machine::identify() {
 
 void Machine::halt(const Instruction& instruction) {
   if (cpl_ > 0) {
-    arrive({general_protection, 0, instruction.address, "HLT is for CPL 0 alone"});
+    arrive({general_protection, 0, instruction.address, "HLT requires CPL 0"});
     return;
   }
   const std::uint64_t next = instruction.address + instruction.length;

@@ -41,7 +41,8 @@ void Linter::written(const Entry& entry, const IntelPmu& pmu, std::vector<Remark
                       pmu.counter(number)));
     }
     if (select.enable && !old.enable && pmu.counter(number) != 0 && pmu.counter(number) < 1ULL << 47) {
-      say(remarks, Severity::note, fmt::format("the counter goes on from {}: it was not zeroed", pmu.counter(number)));
+      say(remarks, Severity::note,
+          fmt::format("the counter continues from {}: it was not zeroed", pmu.counter(number)));
     }
     if (select.enable && pmu::emulated::signal_of(select.event, select.umask) == pmu::emulated::Signal::nothing &&
         select.event != 0) {
@@ -65,7 +66,8 @@ void Linter::written(const Entry& entry, const IntelPmu& pmu, std::vector<Remark
     for (int i = 0; i < 4; ++i) {
       if ((entry.value >> (32 + i) & 1) != 0 && (fixed >> (4 * i) & 3) == 0) {
         say(remarks, Severity::note,
-            fmt::format("fixed counter {} is enabled here and in no mode by IA32_FIXED_CTR_CTRL: it stands still", i));
+            fmt::format("fixed counter {} is enabled here but in no mode by IA32_FIXED_CTR_CTRL: it does not count",
+                        i));
       }
     }
   } else if (index == 0x390) {
@@ -152,7 +154,7 @@ std::vector<Remark> Linter::at_end(const IntelPmu& pmu, bool interrupts_enabled)
   std::vector<Remark> remarks;
   if (pmu.has_interrupt(true) && !interrupts_enabled) {
     say(remarks, Severity::caution,
-        "an interrupt waits that was never taken: interrupts are off (IF is 0). STI turns them on");
+        "a pending interrupt was never taken: interrupts are off (IF is 0). STI turns them on");
   }
   if (lost_ > 0) {
     say(remarks, Severity::caution, fmt::format("{} of the counters' interrupts were lost", lost_), apic);

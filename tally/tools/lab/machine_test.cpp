@@ -22,7 +22,7 @@ TEST(LabMachine, U1_V5_a_repeated_string_instruction_is_one_instruction) {
   const Ran ends_early = ran("  mov edi, 200000h\n" + start + "  mov ecx, 1000\n  mov al, 0\n  repne scasb\n" + stop);
   EXPECT_EQ(ends_early.counter(0), 3 + around);
   const Ran loads = ran("  mov esi, 200000h\n" + start + "  mov ecx, 1000\n  rep lodsb\n" + stop);
-  EXPECT_EQ(loads.counter(0), 2 + around) << "no store tells that it is begun again";
+  EXPECT_EQ(loads.counter(0), 2 + around) << "no store shows that it is restarted";
 }
 
 TEST(LabMachine, U2_stores_are_all_seen) {
@@ -397,7 +397,7 @@ TEST(LabMachine, U10_cycles_come_from_the_declared_model_and_the_output_says_so)
   EXPECT_EQ(run.counter(0), 10 + 5 * 3 + around);
   EXPECT_EQ(ran(program).counter(0), run.counter(0));
   EXPECT_NE(run.machine->headline().find("haswell-v3, emulated: "), std::string::npos);
-  EXPECT_NE(run.machine->headline().find("model: a cycle an instruction, 3 a multiplication"), std::string::npos);
+  EXPECT_NE(run.machine->headline().find("model: 1 cycle per instruction, 3 per multiplication"), std::string::npos);
   const std::string json = json_text(run.entries, run.end, *run.machine, {}, {});
   EXPECT_NE(json.find("\"emulated\": true"), std::string::npos);
   EXPECT_NE(json.find("\"model\": \"haswell-v3\""), std::string::npos);

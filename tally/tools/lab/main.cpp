@@ -197,7 +197,7 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
 // The prompt. Each line runs all lines again and reports only the new statements, so the machine is always in the state
 // after the lines above.
 int converse(const Options& options) {
-  print("statements as for -e; dump draws all registers, reset starts anew, quit ends\n");
+  print("statements as for -e; dump draws all registers, reset starts over, quit ends\n");
   Prompt prompt(registers_of(options));
   std::string so_far;
   std::size_t reported_already = 0;

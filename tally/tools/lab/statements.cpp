@@ -84,7 +84,7 @@ Result<std::string> write_register(const std::string& statement, const std::stri
     return refuse(statement, "a value is missing", "wrmsr REGISTER VALUE, as wrmsr 0x38f 1");
   }
   const pmu::Value& value = request->values.front();
-  if (value.place.reg->space != pmu::Space::msr) return refuse(statement, "WRMSR writes MSRs alone", "");
+  if (value.place.reg->space != pmu::Space::msr) return refuse(statement, "WRMSR writes only MSRs", "");
   return load_and("wrmsr", index_of(value.place), value.bits);
 }
 

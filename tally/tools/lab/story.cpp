@@ -37,8 +37,8 @@ std::string model_line(std::uint64_t cache_bytes) {
   const std::string size = cache_bytes % (1 << 20) == 0 ? fmt::format("{} MiB", cache_bytes >> 20)
                            : cache_bytes % 1024 == 0    ? fmt::format("{} KiB", cache_bytes >> 10)
                                                         : fmt::format("{} bytes", cache_bytes);
-  return fmt::format("model: a cycle an instruction, 3 a multiplication; {} of line tags; 2-bit branch prediction\n\n",
-                     size);
+  return fmt::format(
+      "model: 1 cycle per instruction, 3 per multiplication; {} of line tags; 2-bit branch prediction\n\n", size);
 }
 
 std::string meaning_of(const pmu::Value& read) {

@@ -38,7 +38,7 @@ struct Goal {
 
 constexpr Goal goals[] = {
     {"G1", "conditional branches of loops", Id::conditional_branches, is_loop, Allowance::none},
-    {"G2", "REP is no conditional branch", Id::conditional_branches, is_rep, Allowance::none},
+    {"G2", "REP is not a conditional branch", Id::conditional_branches, is_rep, Allowance::none},
     {"G4", "instructions as they are read", Id::instructions, is_cold, Allowance::raw},
     {"G5", "instructions of loops, corrected", Id::instructions, is_loop, Allowance::corrected},
     {"G6", "a REP is one instruction, corrected", Id::instructions, is_rep, Allowance::corrected},

@@ -93,13 +93,13 @@ GradedEvent known_grade(const Scene& scene, const std::vector<Check>& checks, st
     graded.why = fmt::format("{}, {}: {}", failure->goal, failure->what, failure->why);
   } else if (all.excess > 0) {
     graded.grade = EventGrade::unusable;
-    graded.why = fmt::format("{}: {} more or less than it may be off", all.program, thousands(all.excess));
+    graded.why = fmt::format("{}: outside the tolerance by {}", all.program, thousands(all.excess));
   } else if (all.raw == 0) {
     graded.grade = EventGrade::exact;
     graded.why = "equal to " + programs;
   } else {
     graded.grade = EventGrade::correctable;
-    graded.why = all.each ? fmt::format("within {} of {}, once {} for each page fault and interrupt is taken off",
+    graded.why = all.each ? fmt::format("within {} of {}, after subtracting {} for each page fault and interrupt",
                                         all.corrected, programs, *all.each)
                           : fmt::format("within {} of {}", all.raw, programs);
   }

@@ -111,7 +111,7 @@ Check judge(const Ledger& ledger, const std::string& goal, const std::string& wh
             Allowance allowance) {
   Check check = check_of(goal, what, name_of(id));
   const auto index = ledger.place(id);
-  if (!index) return concluded(check, Verdict::inconclusive, "it was not asked for");
+  if (!index) return concluded(check, Verdict::inconclusive, "not requested");
   const Known& event = *known(id);
   std::int64_t furthest = -1;
   std::string unjudged;

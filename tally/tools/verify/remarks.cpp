@@ -60,7 +60,7 @@ std::vector<std::string> remarks(const result::Verify& verify, const result::Sta
       if (!matters(added, *row.total.count.value)) continue;
       lines.push_back(
           fmt::format("this processor counts {} of {} too many for each page fault: about {} here "
-                      "(--corrections takes them off)",
+                      "(--corrections subtracts them)",
                       *graded->each, graded->event.text(), thousands(added)));
     }
   }

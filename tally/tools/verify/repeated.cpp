@@ -17,9 +17,9 @@ using result::Verdict;
 Check overhead(const Scene& scene) {
   Check check = check_of("G21", "what starting and stopping adds repeats", name_of(Id::instructions));
   check.tolerance = "2";
-  check.reason = "only what repeats can be taken off";
+  check.reason = "only a repeatable amount can be subtracted";
   const auto place = scene.ledger.place(Id::instructions);
-  if (!place) return concluded(check, Verdict::inconclusive, "it was not asked for");
+  if (!place) return concluded(check, Verdict::inconclusive, "not requested");
   std::optional<std::int64_t> least, most;
   for (const Series& series : scene.ledger.series) {
     if (series.trial.workload->name != "nothing") continue;
@@ -54,7 +54,7 @@ Check overhead(const Scene& scene) {
 Check determinism(const Scene& scene, const Known& event) {
   Check check = check_of("G20", "the same in every run", name_of(event.id));
   const auto place = scene.ledger.place(event.id);
-  if (!place) return concluded(check, Verdict::inconclusive, "it was not asked for");
+  if (!place) return concluded(check, Verdict::inconclusive, "not requested");
   std::string unjudged;
   for (const Series& series : scene.ledger.series) {
     std::optional<Deviation> least, most;
@@ -126,7 +126,7 @@ Check answered(const Scene& scene, const Rule& rule, std::size_t smaller, std::s
 Check moves(const Scene& scene, const Known& event) {
   Check check = check_of("T5", "the counter moves", name_of(event.id));
   const auto place = scene.ledger.place(event.id);
-  if (!place) return concluded(check, Verdict::inconclusive, "it was not asked for");
+  if (!place) return concluded(check, Verdict::inconclusive, "not requested");
   std::optional<std::int64_t> first;
   bool differs = false;
   bool should = false;

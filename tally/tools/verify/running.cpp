@@ -211,7 +211,7 @@ Result<Checks> strides(const Scene& scene) {
   }
   if (exact) {
     check.tolerance = "±0";
-    check.reason = "a cache much smaller than the array, with lines of 64 bytes, the oldest of which goes; no prefetch";
+    check.reason = "a cache much smaller than the array, with lines of 64 bytes and LRU replacement; no prefetch";
     return one(check, Verdict::pass, "");
   }
   check.tolerance = "no fall of 10 %";
@@ -221,11 +221,11 @@ Result<Checks> strides(const Scene& scene) {
 }
 
 Result<Checks> filter(const Scene& scene) {
-  Check check = check_of("G16", "others on the same processor are not counted", "");
+  Check check = check_of("G16", "other programs on the same processor are not counted", "");
   const auto id = branches_or_instructions(scene.bench);
   if (!id) return one(check, Verdict::inconclusive, "neither branches nor instructions are counted here");
   const auto processors = linux::processors("");
-  if (!processors || processors->empty()) return one(check, Verdict::inconclusive, "no processor may be chosen");
+  if (!processors || processors->empty()) return one(check, Verdict::inconclusive, "tally may not choose a processor");
   Bench::Setup setup;
   setup.processor = processors->back();
   const Trial trial{workload::find("countdown"), {.n = scene.quick ? 60'000'000u : 200'000'000u}};
@@ -240,7 +240,7 @@ Result<Checks> filter(const Scene& scene) {
   if (found->verdict == Verdict::pass && ran.switches < least_switches) {
     return one(
         *found, Verdict::inconclusive,
-        fmt::format("the processor changed hands only {} times; {} are asked for", ran.switches, least_switches));
+        fmt::format("the processor switched threads only {} times; {} are required", ran.switches, least_switches));
   }
   return Checks{*std::move(found)};
 }
@@ -249,9 +249,9 @@ Result<Checks> multiplexing(const Scene& scene) {
   Check check = check_of("G19", "counters that take turns: estimates within 2 %", "");
   const event::Plan plan = scene.bench.backend().plan(scene.ledger.events, true);
   if (plan.passes.size() < 2) {
-    return one(check, Verdict::inconclusive, "nothing takes turns here: all events are counted at once");
+    return one(check, Verdict::inconclusive, "no multiplexing here: all events are counted at the same time");
   }
-  if (scene.quick) return one(check, Verdict::inconclusive, "left out by --quick");
+  if (scene.quick) return one(check, Verdict::inconclusive, "skipped by --quick");
   const Trial trial{workload::find("countdown"), {.n = 400'000'000}};
   Bench::Setup setup;
   setup.multiplex = true;
@@ -294,7 +294,7 @@ Result<Checks> widths(const Scene& scene) {
     if (!is_counted(scene.bench, Id::instructions)) {
       checks.push_back(concluded(check, Verdict::inconclusive, "instructions are not counted here"));
     } else if (scene.quick) {
-      checks.push_back(concluded(check, Verdict::inconclusive, "left out by --quick"));
+      checks.push_back(concluded(check, Verdict::inconclusive, "skipped by --quick"));
     } else {
       auto found = judged_run(scene, check, {workload::find("countdown"), {.n = width.n}}, Id::instructions,
                               Allowance::corrected, {});

@@ -94,7 +94,7 @@ Result<std::vector<Check>> samples(const Scene& scene) {
   setup.window = backend::WindowTrigger{instructions(), period};
   const auto ran = scene.bench.run(trial, {instructions()}, setup);
   if (!ran && scene.bench.interrupted()) return fail(ran.error());
-  if (!ran) return both("no rows are to be had here: " + ran.error().message);
+  if (!ran) return both("rows are not available here: " + ran.error().message);
   if (ran->window_lengths.empty()) return both("no rows came");
   const Count& count = ran->counts.front();
   const bool is_exact = ran->windows_are_exact && count.trust == Trust::exact;

@@ -151,12 +151,12 @@ TEST(Remarks, report_what_faults_added_if_significant) {
   verify.events = {{{"branches", Mode::user}, result::EventGrade::correctable, "", "cpu", 1, 0, std::nullopt, 9, ""}};
   Count count = tally::counted(1'000'979, CountSource::pmu("cpu"));
   result::Stat stat = counted("branches:u", count);
-  EXPECT_TRUE(remarks(verify, stat).empty()) << "nobody counted page faults";
+  EXPECT_TRUE(remarks(verify, stat).empty()) << "page faults were not counted";
   stat.events.push_back({{"page-faults", {"page-faults"}, Unit::events, tally::counted(979, Source::kernel)}, {}});
   EXPECT_EQ(
       remarks(verify, stat),
       std::vector<std::string>{"this processor counts 1 of branches:u too many for each page fault: about 979 here "
-                               "(--corrections takes them off)"});
+                               "(--corrections subtracts them)"});
   count.correction = Correction{1'000'000, 1, 979, 0};
   EXPECT_EQ(
       remarks(verify, counted("branches:u", count)),

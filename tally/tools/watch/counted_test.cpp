@@ -84,7 +84,7 @@ TEST(Counted, ratios_of_what_was_counted) {
   EXPECT_EQ(value(row_of(table, Kind::socket, "0"), Id::l3_misses), 200);
   EXPECT_EQ(value(row_of(table, Kind::socket, "1"), Id::l3_misses), std::nullopt) << "a sum lacks what a part lacks";
   EXPECT_EQ(value(row_of(table, Kind::socket, "0"), Id::read), 2);
-  EXPECT_EQ(value(row_of(table, Kind::system, ""), Id::read), std::nullopt) << "the other socket told nothing";
+  EXPECT_EQ(value(row_of(table, Kind::system, ""), Id::read), std::nullopt) << "the other socket reported nothing";
   EXPECT_EQ(table.totals.instructions.value, 16000);
   EXPECT_EQ(table.totals.cycles.value, 8000);
 }

@@ -57,7 +57,7 @@ void read_frequency(Machine& machine) {
     case linux::FrequencySource::nominal:
       missing(machine, Id::cfreq,
               machine.reasons.add("frequency-nominal",
-                                  "/proc/cpuinfo has the nominal frequency alone: no cpufreq driver, and no APERF and "
+                                  "/proc/cpuinfo has only the nominal frequency: no cpufreq driver, and no APERF and "
                                   "MPERF registers to measure by",
                                   of_virtual(machine, "such registers")));
       return;
@@ -165,12 +165,11 @@ void read_groups_of(Machine& machine) {
   const bool is_old = groups.unified.empty() && !(groups.cpuacct.empty() && groups.memory.empty());
   const auto reason =
       is_old ? machine.reasons.add("cgroup-v1",
-                                   "the old hierarchies of control groups (cgroup v1) do not tell it, or this group "
-                                   "is not in the one that does",
-                                   "a kernel with systemd.unified_cgroup_hierarchy=1 has the new one")
+                                   "cgroup v1 does not report it, or this group is not in the hierarchy that does",
+                                   "boot with systemd.unified_cgroup_hierarchy=1 to use cgroup v2")
              : machine.reasons.add("cgroup-controller",
-                                   "its controller is not switched on for this group (cgroup.subtree_control), or the "
-                                   "group is the root, which does not tell it");
+                                   "its controller is not enabled for this group (cgroup.subtree_control), or this is "
+                                   "the root group, which does not report it");
   for (const Definition& one : definitions()) {
     if (applies(one, Kind::group)) set_reason(machine, one.id, Kind::group, reason);
   }
@@ -234,9 +233,10 @@ Machine read_watched_machine(const std::string& root) {
   read_kernel(machine);
   machine.not_yet = machine.reasons.add("not-yet", "first reading: available from the next one on");
   machine.gone = machine.reasons.add("gone", "its source does not report this row, or could not be read");
-  machine.no_ticks = machine.reasons.add("no-ticks", "this architecture has no time-stamp counter that programs read");
+  machine.no_ticks =
+      machine.reasons.add("no-ticks", "this architecture has no time-stamp counter that programs can read");
   machine.too_short =
-      machine.reasons.add("too-short", "the interval is shorter than a tick of the kernel's account, 10 ms");
+      machine.reasons.add("too-short", "the interval is shorter than a tick of the kernel's CPU accounting, 10 ms");
   machine.idle = machine.reasons.add("idle", "it did not run in this interval");
   machine.not_running =
       machine.reasons.add("not-running", "its counters were not scheduled in this interval: other events use them");

@@ -63,7 +63,7 @@ void TaskCounters::open_process(Machine& machine, int process, Opened& opened) c
   const std::vector<pid_t> threads = linux::threads_of(process);
   if (threads.size() > most_threads) {
     opened.refused = machine.reasons.add(
-        "too-many-threads", fmt::format("it has more than {} threads, and each takes two counters", most_threads),
+        "too-many-threads", fmt::format("it has more than {} threads, and each needs two counters", most_threads),
         "`tally stat -p PID` counts it");
     return;
   }
@@ -93,9 +93,9 @@ void TaskCounters::open_group(Machine& machine, const std::string& path, Opened&
   std::size_t all = 0;
   for (const auto& [key, one] : opened_) all += key.starts_with('/') ? one.members.size() : 0;
   if (all + 2 * machine.processors.size() > most_of_groups) {
-    opened.refused = machine.reasons.add("too-many-groups",
-                                         "each group takes two counters on each processor: there are too many of both",
-                                         "--rows shows fewer, and `tally stat --cgroup PATH` counts one");
+    opened.refused = machine.reasons.add(
+        "too-many-groups", "each group needs two counters on each processor, and that is more than tally opens",
+        "show fewer with --rows; `tally stat --cgroup PATH` counts one");
     return;
   }
   const auto folder = linux::open_cgroup(machine.groups.unified + path);

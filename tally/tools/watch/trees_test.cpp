@@ -36,7 +36,7 @@ TEST(Xeon, every_cell_of_two_sockets) {
   EXPECT_EQ(reason(table, core, Id::ipc), "no-pmu");
   EXPECT_EQ(reason(table, core, Id::faults), "not-opened");
   EXPECT_EQ(reason(table, core, Id::read), "not-of-this");
-  EXPECT_EQ(reason(table, core, Id::waiting), "gone") << "the kernel told of processor 0 alone";
+  EXPECT_EQ(reason(table, core, Id::waiting), "gone") << "the kernel reported only processor 0";
 
   const auto& first = row_of(table, Kind::socket, "0");
   EXPECT_EQ(value(first, Id::temperature), 50);
@@ -48,7 +48,7 @@ TEST(Xeon, every_cell_of_two_sockets) {
   EXPECT_EQ(reason(table, first, Id::uncore_frequency), "no-uncore-clock");
 
   const auto& second = row_of(table, Kind::socket, "1");
-  EXPECT_DOUBLE_EQ(value(second, Id::processor_energy).value_or(-1), 3.0) << "it began anew behind its range";
+  EXPECT_DOUBLE_EQ(value(second, Id::processor_energy).value_or(-1), 3.0) << "it wrapped around after its range";
   EXPECT_EQ(value(second, Id::memory_energy), 0) << "it was read, and nothing was used: no absent cell";
   EXPECT_EQ(value(second, Id::local), std::nullopt) << "no traffic has no share";
 
@@ -215,12 +215,12 @@ TEST(ArmServer, every_cell) {
   const auto events = cache_events(nullptr, *device);
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0].config, 0x17u);
-  EXPECT_TRUE(events[1].accesses) << "it counts what was looked up, hits and misses";
+  EXPECT_TRUE(events[1].accesses) << "it counts lookups, which are hits and misses";
   Watcher watcher = open(tree);
   const result::WatchTable table = watcher.next();
   EXPECT_EQ(value(row_of(table, Kind::core, "0"), Id::cfreq), 3);
-  EXPECT_EQ(reason(table, row_of(table, Kind::core, "1"), Id::cfreq), "gone") << "this one's driver tells nothing";
-  EXPECT_EQ(value(row_of(table, Kind::system, ""), Id::temperature), 45.5) << "the graphics' zone is none of ours";
+  EXPECT_EQ(reason(table, row_of(table, Kind::core, "1"), Id::cfreq), "gone") << "this one's driver reports nothing";
+  EXPECT_EQ(value(row_of(table, Kind::system, ""), Id::temperature), 45.5) << "the graphics zone is not used";
   EXPECT_EQ(reason(table, row_of(table, Kind::core, "0"), Id::temperature), "temperature-of-whole");
   EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::l3_occupancy), "no-resctrl");
   EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::read), "unknown-memory-controller");

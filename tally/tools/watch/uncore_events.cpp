@@ -177,10 +177,11 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
   } else {
     tell(Id::uncore_frequency, Counted::uncore_clocks, no_clock);
   }
-  missing(machine, Id::miss_latency,
-          machine.reasons.add("no-latency-events",
-                              "it takes occupancy and inserts of the CHA's table of requests (TOR), whose events the "
-                              "kernel does not name in sysfs"));
+  missing(
+      machine, Id::miss_latency,
+      machine.reasons.add("no-latency-events",
+                          "it requires occupancy and inserts of the CHA's table of requests (TOR), whose events the "
+                          "kernel does not name in sysfs"));
 }
 
 }  // namespace tally::watch

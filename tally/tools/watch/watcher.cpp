@@ -44,8 +44,8 @@ Result<Watcher> Watcher::open(Asked asked) {
   for (const int processor : asked.shown.processors) {
     const auto& there = machine.processors;
     if (std::find(there.begin(), there.end(), processor) == there.end()) {
-      return fail(Code::bad_usage, fmt::format("there is no processor {} here, or it is switched off", processor),
-                  fmt::format("there are {}", machine.survey.online));
+      return fail(Code::bad_usage, fmt::format("processor {} does not exist or is offline", processor),
+                  fmt::format("online processors: {}", machine.survey.online));
     }
   }
   Counters counters = Counters::open(machine, watched(machine, asked.shown));

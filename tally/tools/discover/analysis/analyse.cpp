@@ -279,7 +279,7 @@ result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, 
   std::vector<int> without;
   for (const Liar& one : liars(record, where)) {
     without.push_back(one.counter);
-    answer.notices.push_back(fmt::format("counter {} is left out: it disagrees with the others for {} of {} events",
+    answer.notices.push_back(fmt::format("counter {} is excluded: it disagrees with the others for {} of {} events",
                                          one.counter, one.disagreed, one.of));
   }
   for (std::size_t place = 0; place < record.events.size(); ++place) {
@@ -300,7 +300,7 @@ result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, 
   for (Discovered& event : answer.events) {
     if (event.kind != EventClass::counts || has_effect(event, record)) continue;
     event.kind = EventClass::unexplained;
-    event.reason = "what it fits has no effect that is sure";
+    event.reason = "the fit has no significant effect";
   }
   find_twins(answer, library, limits);
   return answer;

@@ -26,11 +26,11 @@ std::string why_discarded(const Record& record, const Run& run, const Limits& li
   if (run.running < limits.running) {
     return fmt::format("its counter was multiplexed and counted less than {:.0f} % of the time", 100 * limits.running);
   }
-  if (run.rewritten) return "somebody else wrote to the PMU meanwhile (an NMI watchdog, another profiler)";
+  if (run.rewritten) return "another program wrote to the PMU meanwhile (an NMI watchdog, another profiler)";
   // The reference of every run: if the fixed counter disagrees, something else ran, or counting stopped.
   const double expected = expected_instructions(record, run);
   if (expected > 0 && std::abs(static_cast<double>(run.instructions) - expected) > 0.05 * expected + 20'000) {
-    return "the fixed counter of instructions disagrees with what the payload is";
+    return "the fixed instruction counter disagrees with the payload";
   }
   return {};
 }
@@ -130,7 +130,7 @@ Slopes slopes_of(const Record& record, std::size_t event, const std::vector<int>
   }
   for (const auto& [width, times] : wrapped) {
     if (answer.rejected.empty() && times >= 2 && 20 * times > usable) {
-      answer.rejected = fmt::format("its counter began again from 0 at 2^{}: the counts are too long for it", width);
+      answer.rejected = fmt::format("its counter wrapped at 2^{}: the counts are too large for it", width);
     }
   }
   return answer;

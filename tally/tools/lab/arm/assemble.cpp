@@ -66,7 +66,7 @@ std::string advice(const std::string& message, const std::string& line, const pm
   const std::string statement = lower(trimmed(line.substr(0, line.find("//"))));
   if (message.find("unknown mnemonic") != std::string::npos) {
     const std::string word = statement.substr(0, statement.find_first_of(" \t"));
-    if (word == "wrmsr" || word == "rdmsr" || word == "rdpmc") return "that is of x86: here it is MSR and MRS";
+    if (word == "wrmsr" || word == "rdmsr" || word == "rdpmc") return "this is an x86 instruction: use MSR and MRS";
     const auto near = nearest(word, mnemonics(), 1);
     if (!near.empty() && edit_distance(word, near.front()) <= 2) return fmt::format("did you mean {}?", near.front());
   }

@@ -45,29 +45,28 @@ void Linter::written_pmuv3(const Entry& entry, const Core& core, std::vector<Rem
     }
     if (unknown_type != 0) {
       say(remarks, Severity::caution,
-          fmt::format("counter {} is enabled before its event was chosen: after reset PMEVTYPER holds anything",
+          fmt::format("counter {} is enabled before its event was chosen: after reset PMEVTYPER is unknown",
                       pmu::ranges(unknown_type)),
           monitors);
     }
     if (unknown_count != 0) {
       say(remarks, Severity::note,
-          fmt::format("counter {} goes on from what reset left in it: PMCR_EL0.P zeroes event counters",
+          fmt::format("counter {} continues from an unknown reset value: PMCR_EL0.P zeroes event counters",
                       pmu::ranges(unknown_count)),
           monitors);
     }
     if ((entry.value >> 31 & 1) != 0 && !written_.contains(cycle_filter)) {
       say(remarks, Severity::caution,
-          "the cycle counter is enabled, and PMCCFILTR_EL0 holds anything after reset: it may count at no level",
-          monitors);
+          "the cycle counter is enabled, but PMCCFILTR_EL0 is unknown after reset: it may count at no level", monitors);
     }
     if ((entry.value >> 31 & 1) != 0 && !counters.front().is_known) {
-      say(remarks, Severity::note, "the cycle counter goes on from what reset left in it: PMCR_EL0.C zeroes it",
+      say(remarks, Severity::note, "the cycle counter continues from an unknown reset value: PMCR_EL0.C zeroes it",
           monitors);
     }
   } else if (number == control && (entry.value & 1) != 0 && !written_.contains(enable_set) &&
              !written_.contains(enable_clear)) {
     say(remarks, Severity::note,
-        "which counters are enabled is unknown after reset: a write of all ones to PMCNTENCLR_EL0 makes it none",
+        "which counters are enabled is unknown after reset: a write of all ones to PMCNTENCLR_EL0 disables them all",
         monitors);
   } else if (number == control && (entry.value & 1) != 0 && !written_.contains(interrupt_clear)) {
     say(remarks, Severity::caution,
@@ -115,9 +114,9 @@ void Linter::written_apple(const Entry& entry, const Core& core, std::vector<Rem
     }
     if (nowhere != 0) {
       say(remarks, Severity::note,
-          fmt::format("PMC {} {} on, and PMCR1_EL1 says at no level: {} still", pmu::ranges(nowhere),
+          fmt::format("PMC {} {} on, but PMCR1_EL1 enables no level: {} not count", pmu::ranges(nowhere),
                       (nowhere & (nowhere - 1)) == 0 ? "is" : "are",
-                      (nowhere & (nowhere - 1)) == 0 ? "it stands" : "they stand"),
+                      (nowhere & (nowhere - 1)) == 0 ? "it does" : "they do"),
           asahi);
     }
   }
@@ -157,7 +156,7 @@ std::vector<Remark> Linter::at_end(const Core& core, bool is_masked) const {
   if (core.line() != Line::none && is_masked) {
     const bool is_irq = core.line() == Line::irq;
     say(remarks, Severity::caution,
-        fmt::format("an {} waits that was never taken: PSTATE.{} is 1. msr daifclr, #{} lets it in",
+        fmt::format("a pending {} was never taken: PSTATE.{} is 1. Unmask it with msr daifclr, #{}",
                     is_irq ? "IRQ" : "FIQ", is_irq ? "I" : "F", is_irq ? 2 : 1),
         monitors);
   }

@@ -188,9 +188,9 @@ void Machine::enter(Exception what, std::uint64_t back, std::uint32_t syndrome, 
   uc_mem_read(uc_, vector, &first, sizeof first);
   if (base == 0 || first == 0) {
     end(End::Reason::fault, at_, fmt::format("{}: {}", image_.place(at_), why),
-        fmt::format("{}: no handler is there. {}",
+        fmt::format("{}: no handler. {}",
                     base == 0 ? "VBAR_EL1 is 0" : fmt::format("the vector at {:X}H is empty", vector),
-                    what == Exception::synchronous ? "Mend the cause, or set a handler to see it yourself"
+                    what == Exception::synchronous ? "Fix the cause, or set a handler to observe it"
                                                    : "Set one: `adr x0, HANDLER`, `bl set_interrupt_handler`"));
     return;
   }
@@ -219,7 +219,7 @@ void Machine::on_interrupt(uc_engine*, std::uint32_t, void* machine) {
 bool Machine::on_invalid(uc_engine* uc, void* machine) {
   Machine& self = *static_cast<Machine*>(machine);
   self.running_.reset();
-  self.fault_ = "these bytes are no instruction that the emulated core has";
+  self.fault_ = "these bytes are not an instruction of the emulated core";
   // Returning true ends the run in Unicorn 2.0.1; run() continues it.
   uc_emu_stop(uc);
   return true;
@@ -234,23 +234,23 @@ bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, 
   const bool is_stack = address >= stack - 64 && address < stack + 64;
   std::string hint = "memory is 0 to FFFFFFH, a serial port at 9000000H, and the end at 9100000H";
   if (is_stack) {
-    hint = fmt::format("the stack pointer is {:X}H, and there is no memory: set it to {:X}H, or leave it alone", stack,
-                       layout::stack);
+    hint = fmt::format("the stack pointer is {:X}H, where there is no memory: set it to {:X}H, or do not change it",
+                       stack, layout::stack);
   } else if (type == UC_MEM_FETCH_UNMAPPED) {
-    hint = "a branch, call or return went astray: a BL overwrites X30, which RET needs";
+    hint = "a branch, call or return has a wrong target: BL overwrites X30, which RET needs";
   }
   self.running_.reset();
   if (address >= layout::device_tree && address - layout::device_tree < layout::device_tree_size) {
     self.end(End::Reason::hole, self.at_,
              fmt::format("{} {} {:X}H, where firmware leaves a device tree: the lab has none",
                          self.image_.place(self.at_), what, address),
-             "operating systems and the arm64 programs of kvm-unit-tests do not run here: they look for their memory, "
+             "operating systems and the arm64 programs of kvm-unit-tests do not run here: they find their memory, "
              "GIC and PSCI in a device tree; programs that use the serial port at 9000000H and end at 9100000H do");
     return false;
   }
   self.end(End::Reason::hole, self.at_,
-           fmt::format("{} {} {:X}H, where nothing is{}", self.image_.place(self.at_), what, address,
-                       is_stack ? ": the stack lies in the hole" : ""),
+           fmt::format("{} {} {:X}H, which is not mapped{}", self.image_.place(self.at_), what, address,
+                       is_stack ? ": the stack is outside of memory" : ""),
            hint);
   return false;
 }

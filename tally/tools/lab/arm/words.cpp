@@ -53,7 +53,7 @@ std::string Machine::words(const Entry& entry) const {
 std::string Machine::handler_words(const Entry& entry) const {
   if (entry.number == 0) return "an exception is taken: " + entry.text;
   return entry.number == 1 ? "an IRQ is taken: the lab's handler clears the overflow flags and returns"
-                           : "an FIQ is taken: the lab's handler turns interrupts of the counters off and returns";
+                           : "an FIQ is taken: the lab's handler disables interrupts of the counters and returns";
 }
 
 std::string Machine::drawings() const {

@@ -70,20 +70,20 @@ bool has_terminal() { return true; }
 
 Result<Terminal> Terminal::open() {
   if (!isatty(0) || !isatty(1)) {
-    return fail(Code::cannot_measure, "standard input and output are no terminal", "--batch prints tables");
+    return fail(Code::cannot_measure, "standard input and output are not a terminal", "use --batch to print tables");
   }
   setlocale(LC_CTYPE, "");
   const char* name = secure_getenv("TERM");
   // initscr() would end the program for an unknown TERM.
   if (!newterm(nullptr, stdout, stdin)) {
     return fail(Code::cannot_measure, "unknown type of terminal (TERM is '" + printable(name ? name : "") + "')",
-                "set TERM, for example to xterm; --batch prints tables");
+                "set TERM, for example to xterm; or use --batch to print tables");
   }
   Terminal terminal;
   if (!tigetstr("cup") || tigetstr("cup") == reinterpret_cast<char*>(-1)) {
     return fail(Code::cannot_measure,
                 "this type of terminal cannot position its cursor (TERM is '" + printable(name ? name : "") + "')",
-                "--batch prints tables");
+                "use --batch to print tables");
   }
   cbreak();
   noecho();
@@ -129,7 +129,7 @@ std::optional<Key> Terminal::key() { return key_of(getch()); }
 bool has_terminal() { return false; }
 
 Result<Terminal> Terminal::open() {
-  return fail(Code::cannot_measure, "this tally was built without ncurses", "--batch prints tables");
+  return fail(Code::cannot_measure, "this tally was built without ncurses", "use --batch to print tables");
 }
 Terminal::~Terminal() = default;
 std::pair<std::size_t, std::size_t> Terminal::size() const { return {80, 24}; }

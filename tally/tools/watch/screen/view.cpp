@@ -71,7 +71,7 @@ void add_rows(std::vector<Line>& lines, const WatchTable& table, const Chosen& c
   const WatchTable page = arranged(table, chosen);
   if (page.rows.empty()) {
     add(lines,
-        chosen.filter.empty() ? " there are none, or they are not to be seen"
+        chosen.filter.empty() ? " there are none, or this user cannot see them"
                               : " no name has '" + chosen.filter + "' in it",
         Look::faint);
     return;

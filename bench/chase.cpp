@@ -1,6 +1,5 @@
-// An independent witness for `tally memory`: a pointer chase in thirty lines that shares nothing with it but the idea.
-// Prints ns per load for each size in MiB that it is given; the best of five walks of a ring over transparent huge
-// pages.
+// An independent check of `tally memory`: a pointer chase in thirty lines that shares no code with it. Prints ns per
+// load for each size in MiB given as argument: the best of five walks of a ring in transparent huge pages.
 #include <sys/mman.h>
 
 #include <algorithm>

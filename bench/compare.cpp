@@ -1,6 +1,6 @@
-// What `tally stat` costs: everyday programs alone, or under a peer that counts the same (A), and under it (B), in
-// turns A B A B, so that a machine that slows down slows both. Speed is measured here and never asserted: goals are
-// printed beside the results.
+// Measures the cost of `tally stat`. Runs everyday programs alone or under a peer tool that counts the same (A), and
+// under tally (B), alternating A B A B, so that a slower machine affects both. Asserts no speed: prints the goals next
+// to the results.
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -25,16 +25,16 @@ namespace {
 struct Program {
   std::string name;
   std::vector<std::string> command;
-  std::string input;                           ///< what stands at its standard input
-  double goal_ratio = 0;                       ///< time under tally by native time; 0 where the goal is a difference
+  std::string input;                           ///< file for its standard input
+  double goal_ratio = 0;                       ///< time under tally / native time; 0 if the goal is a difference
   double goal_ms = 0;                          ///< difference in milliseconds
-  int runs_factor = 1;                         ///< more runs for what is short
-  std::vector<std::string> peer = {};          ///< what runs the command on side A; nothing: the command runs alone
+  int runs_factor = 1;                         ///< more runs for short programs
+  std::vector<std::string> peer = {};          ///< tool that runs the command on side A; empty: the command runs alone
   std::vector<std::string> stat_options = {};  ///< for `tally stat`, before those of the command line
-  bool only_by_name = false;                   ///< it takes minutes, or is for a comparison
-  std::string tally_command = "stat";          ///< of tally, on side B
+  bool only_by_name = false;                   ///< run only if named: it takes minutes, or is for a comparison
+  std::string tally_command = "stat";          ///< tally's command on side B
   std::vector<std::string> stat_side =
-      {};  ///< side A is `tally stat` with these; nothing: the peer, or the command alone
+      {};  ///< options of `tally stat` on side A; empty: the peer, or the command alone
 };
 
 struct Spread {
@@ -70,7 +70,7 @@ for i in range(400000):
 print(account.sum, len(names))
 )";
 
-/// Few bytecodes, over and over.
+/// A few bytecodes, repeated.
 constexpr auto python_sum = "s = 0\nfor i in range(3000000): s += i\nprint(s)";
 
 constexpr auto perl_loop = R"(
@@ -83,13 +83,13 @@ $words++ while $text =~ /(\w+)/g;
 print $sum, ' ', fib(20), ' ', $words, "\n";
 )";
 
-/// What simulates the same of a machine: branches and three caches.
+/// The tool that simulates the same parts of a machine: branches and three caches.
 const std::vector<std::string> cachegrind = {
     "valgrind", "-q", "--tool=cachegrind", "--cache-sim=yes", "--branch-sim=yes", "--cachegrind-out-file=/dev/null"};
 const std::vector<std::string> modelled = {"--model", "host", "-e",
                                            "branch-misses,L1-icache-load-misses,L1-dcache-load-misses,LLC-load-misses"};
 
-/// A program with a machine simulated, as a ratio to cachegrind: what is aimed at in `fast` and in `full`.
+/// The goals for a program on a simulated machine, relative to cachegrind: for precision `fast` and `full`.
 struct Modelled {
   const char* name;
   double fast;
@@ -117,7 +117,7 @@ void add_modelled(std::vector<Program>& all) {
 
 constexpr const char* window_events = "instructions,branches,loads,stores";
 
-/// A row for every 50,000 instructions, beside `tally stat`.
+/// Windows of 50,000 instructions, compared with `tally stat`.
 void add_windows(std::vector<Program>& all) {
   for (const char* name : {"bzip2", "gzip", "sqlite3", "python3", "perl"}) {
     const auto known = std::find_if(all.begin(), all.end(), [&](const Program& one) { return one.name == name; });
@@ -132,12 +132,12 @@ void add_windows(std::vector<Program>& all) {
   }
 }
 
-/// What cachegrind simulates of the caches.
+/// The cache events that cachegrind simulates.
 constexpr const char* missed_events =
     "instructions,loads,stores,L1-icache-load-misses,L1-dcache-load-misses,L1-dcache-store-misses,LLC-load-misses";
 
-/// Profiles: by function beside `tally stat`; with calls beside the command alone, and beside callgrind; misses by
-/// instruction beside `tally stat` with the same models, and beside cachegrind.
+/// Profiles: by function, compared with `tally stat`; with calls, compared with the command alone and with callgrind;
+/// misses by instruction, compared with `tally stat` with the same models and with cachegrind.
 void add_profiles(std::vector<Program>& all) {
   for (const char* name : {"bzip2", "sqlite3", "python3", "perl"}) {
     const auto known = std::find_if(all.begin(), all.end(), [&](const Program& one) { return one.name == name; });
@@ -174,7 +174,7 @@ void add_profiles(std::vector<Program>& all) {
 
 std::vector<Program> programs(const std::string& folder) {
   const auto mixed = folder + "/mixed";
-  const auto python = "/usr/bin/python3";  // not a script in front of it, as version managers install
+  const auto python = "/usr/bin/python3";  // not a wrapper script of a version manager
   std::vector<Program> all = {
       {.name = "bzip2", .command = {"bzip2", "-c", mixed}, .input = "/dev/null", .goal_ratio = 1.5},
       {.name = "xz", .command = {"xz", "-T1", "-c", mixed}, .input = "/dev/null", .goal_ratio = 1.5},
@@ -211,7 +211,7 @@ std::vector<Program> programs(const std::string& folder) {
       {.name = "1 thread model", .command = {BENCH_THREADS, "1"}, .input = "/dev/null", .stat_options = modelled},
       {.name = "2 threads model", .command = {BENCH_THREADS, "2"}, .input = "/dev/null", .stat_options = modelled},
   };
-  // With the caches carried by the program's own threads: what one thread has, two have each.
+  // The program's own threads run the cache models: two threads have the work of one thread each.
   for (const char* threads : {"1", "2"}) {
     Program alone = {.name = fmt::format("{} {} model alone", threads, threads[0] == '1' ? "thread" : "threads"),
                      .command = {BENCH_THREADS, threads},
@@ -230,7 +230,7 @@ void write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
   if (!file.flush()) {
-    fmt::print(stderr, "bench: {} could not be written\n", path);
+    fmt::print(stderr, "bench: cannot write {}\n", path);
     std::exit(1);
   }
 }
@@ -259,19 +259,19 @@ bool is_installed(const std::string& program) {
   return false;
 }
 
-/// A run that fails says nothing about time: the bench ends and shows what tally said.
+/// Ends the benchmark if a run fails, and prints its standard error: its time is meaningless.
 double timed(const std::vector<std::string>& command, const bench::Streams& streams) {
   const auto run = bench::run(command, streams);
   if (run.status != 0) {
     fmt::print(stderr, "bench: {} ended with {}\n", fmt::join(command, " "), run.status);
-    std::ifstream said(streams.error);
-    fmt::print(stderr, "{}", std::string(std::istreambuf_iterator<char>(said), {}));
+    std::ifstream messages(streams.error);
+    fmt::print(stderr, "{}", std::string(std::istreambuf_iterator<char>(messages), {}));
     std::exit(1);
   }
   return run.seconds;
 }
 
-/// What runs the command on side A.
+/// The words before the command on side A.
 std::vector<std::string> other_side(const Program& program, const Options& options) {
   if (program.stat_side.empty()) return program.peer;
   std::vector<std::string> words = {options.tally, "stat", "-q"};
@@ -290,7 +290,7 @@ Times measure(const Program& program, const Options& options) {
 
   auto alone = other_side(program, options);
   alone.insert(alone.end(), program.command.begin(), program.command.end());
-  timed(alone, streams);  // the first of each warms the page cache and is not counted
+  timed(alone, streams);  // the first run of each warms the page cache and is discarded
   timed(counted, streams);
   Times times;
   for (int run = 0; run < options.runs * program.runs_factor; ++run) {
@@ -300,7 +300,7 @@ Times measure(const Program& program, const Options& options) {
   return times;
 }
 
-/// The value of a field of /proc/cpuinfo, "" where it is not there.
+/// The value of a field of /proc/cpuinfo; empty if it is missing.
 std::string cpuinfo(const std::string& field) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -357,16 +357,16 @@ nlohmann::json to_json(const Program& program, const Times& times) {
 
 Options read_options(int argc, char** argv) {
   Options options;
-  // Everything behind -- is tally's; CLI11 would take it for names of programs.
+  // The arguments after -- are for tally; CLI11 would read them as program names.
   const auto end = std::find(argv, argv + argc, std::string("--"));
   if (end != argv + argc) options.stat_options.assign(end + 1, argv + argc);
 
-  CLI::App app{"The cost of tally stat, beside native runs."};
+  CLI::App app{"Compares run times under tally stat with native run times."};
   app.add_option("--tally", options.tally, "the command to measure");
-  app.add_option("--folder", options.folder, "where the inputs are made");
-  app.add_option("--json", options.json, "writes every time there, - is stdout");
-  app.add_option("--runs", options.runs, "runs of each side")->check(CLI::Range(1, 10'000));
-  app.add_option("program", options.names, "only these programs; 'bzip2 full' and its like are run only by name");
+  app.add_option("--folder", options.folder, "directory for the inputs");
+  app.add_option("--json", options.json, "write all times to this file; - is stdout");
+  app.add_option("--runs", options.runs, "number of runs of each side")->check(CLI::Range(1, 10'000));
+  app.add_option("program", options.names, "run only these programs; variants such as 'bzip2 full' run only if named");
   try {
     app.parse(static_cast<int>(end - argv), argv);
   } catch (const CLI::ParseError& error) {
@@ -382,7 +382,7 @@ int main(int argc, char** argv) {
   auto chosen = programs(options.folder);
   for (const auto& name : options.names) {
     if (std::none_of(chosen.begin(), chosen.end(), [&](const Program& program) { return program.name == name; })) {
-      fmt::print(stderr, "bench: there is no program '{}'\n", name);
+      fmt::print(stderr, "bench: unknown program '{}'\n", name);
       return 2;
     }
   }
@@ -393,7 +393,7 @@ int main(int argc, char** argv) {
   const auto machine = machine_line();
   auto stat_command = options.stat_options;
   stat_command.insert(stat_command.begin(), {"tally", "stat"});
-  fmt::print(out, "{}\nwall time in ms, min / median / max, native (or the peer of that name) and `{}` in turns\n\n",
+  fmt::print(out, "{}\nwall time in ms, min / median / max, native (or under the named peer) and `{}`, alternating\n\n",
              machine, fmt::join(stat_command, " "));
   fmt::print(out, "{:<21} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", "program", "runs", "native", "tally", "cost", "goal");
   nlohmann::json document = {{"schema", "tally-bench/1"}, {"machine", machine}, {"results", nlohmann::json::array()}};

@@ -37,7 +37,7 @@ std::vector<std::string> make_vocabulary(Generator& generator) {
   return words;
 }
 
-/// The smaller of two draws twice over: few words are frequent and many are rare, as in prose.
+/// The minimum of two draws, applied twice: few words are frequent and many are rare, as in prose.
 const std::string& draw_word(const std::vector<std::string>& words, Generator& generator) {
   auto index = generator.below(words.size());
   for (int draw = 0; draw < 3; ++draw) index = std::min(index, generator.below(words.size()));

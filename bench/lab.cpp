@@ -1,5 +1,5 @@
-// How fast the register lab is: instructions per second in loops, and what an exact overflow costs. Processor time, the
-// best of five; the machine should be idle.
+// Measures the speed of the register lab: instructions per second in loops, and the cost of an exact overflow. Prints
+// CPU time, the best of five; the machine should be idle.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ Timed best_of_five(const std::string& program, bool blocks) {
 
 const std::string start = "  WRITE_MSR IA32_FIXED_CTR_CTRL, 3\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 1 << 32\n";
 
-// A loop of `length` instructions that runs so often that there are `total`.
+// A loop of `length` instructions that executes `total` instructions.
 std::string loop(int length, std::uint64_t total) {
   return start + fmt::format("  mov r11, {}\n.loop:\n  times {} add rax, rbx\n  dec r11\n  jnz .loop\n  hlt\n",
                              total / static_cast<std::uint64_t>(length), length - 2);

@@ -1,5 +1,5 @@
-// The plain models of the simulated machine: what the stride table comes to on a machine's caches, and what an access,
-// a branch and an instruction cost.
+// Measures the reference models of the simulated machine: the stride table for a machine's caches, and the cost of an
+// access, a branch and an instruction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Caches {
 
 std::uint32_t noise(std::uint32_t& state) { return (state = state * 1664525 + 1013904223) >> 4; }
 
-// Nanoseconds of one of `times` in `work`, the median of five.
+// Nanoseconds per repetition if `work` makes `times`: the median of five.
 double nanoseconds(std::uint64_t times, const std::function<void()>& work) {
   std::vector<double> runs;
   for (int i = 0; i < 5; ++i) {
@@ -53,7 +53,7 @@ models::HierarchyCounts walk(const models::HierarchyShape& shape, std::uint64_t 
   return caches.view.counts();
 }
 
-// The table without a prefetcher, checked against A·min(s, 64)/64, and with.
+// The table without a prefetcher, checked against A·min(s, 64)/64, and with one.
 bool stride_table(const machine::MachineModel& machine, std::uint64_t bytes) {
   models::HierarchyShape plain = machine.caches;
   plain.prefetch = {};
@@ -85,7 +85,7 @@ void access_costs(const machine::MachineModel& machine) {
   const auto cost = [&](const models::HierarchyShape& shape, const std::string& what, std::uint64_t bytes,
                         bool in_order) {
     Caches caches(shape);
-    // Made before the clock runs.
+    // Created before the timing starts.
     std::vector<std::uint64_t> addresses(times);
     std::uint32_t state = 1;
     for (std::uint64_t i = 0; i < times; ++i) addresses[i] = (in_order ? i * 8 : noise(state) & ~7U) % bytes;

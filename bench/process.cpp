@@ -47,7 +47,7 @@ Run run(const std::vector<std::string>& command, const Streams& streams) {
   const double end = now_seconds();
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
-    fmt::print(stderr, "bench: {} could not be started: {}\n", command.front(), std::strerror(error));
+    fmt::print(stderr, "bench: cannot start {}: {}\n", command.front(), std::strerror(error));
     std::exit(1);
   }
   return {end - begin, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};

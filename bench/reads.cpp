@@ -1,6 +1,6 @@
-// What reading counters costs: tally's own way, the kernel's plain ones, and PAPI's, in retired instructions.
+// Measures the cost of reading counters with tally, the kernel's system calls and PAPI, in retired instructions.
 //
-// One more way is one more row: a name and the operation.
+// To add a method, add a row: a name and the operation.
 #include "bench/reads.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ perf_event_attr hardware(std::uint64_t config) {
 
 int open_event(perf_event_attr attributes, int leader) {
   const long fd = syscall(SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
-  if (fd < 0) give_up(fmt::format("no instructions are counted here (perf_event_open: {})", std::strerror(errno)));
+  if (fd < 0) give_up(fmt::format("cannot count instructions here (perf_event_open: {})", std::strerror(errno)));
   return static_cast<int>(fd);
 }
 
@@ -69,7 +69,7 @@ Meter::~Meter() {
 
 Instructions Meter::now() const {
   std::uint64_t words[3] = {};
-  if (read(fds_[0], words, sizeof words) != sizeof words) give_up("its own counters cannot be read");
+  if (read(fds_[0], words, sizeof words) != sizeof words) give_up("cannot read its own counters");
   return {static_cast<std::int64_t>(words[1]), static_cast<std::int64_t>(words[2])};
 }
 
@@ -90,7 +90,7 @@ Cost median_cost(std::vector<Instructions> once, std::vector<Instructions> twice
 
 namespace {
 
-// Instructions and cycles in user mode; with four events, in the kernel, too.
+// Instructions and cycles in user mode; with four events, also in the kernel.
 class Group {
  public:
   explicit Group(int events) {
@@ -113,7 +113,7 @@ class Group {
   std::vector<int> fds_;
 };
 
-// The kernel's own ways, as a program has them that knows what it wants.
+// The kernel's system calls, as a specialised program would use them.
 void add_kernel_regions(const Meter& meter, int events, Table& regions) {
   const Group group(events);
   const int leader = group.leader();
@@ -173,7 +173,7 @@ std::int64_t sum(const Row& row, const Cost& loop) {
   return own.user + own.kernel;
 }
 
-// Behind tally's own rows: so many times fewer than the best of the others.
+// Also prints, for tally's regions, the factor between them and the best of the others.
 void print(const Table& table, const Cost& loop) {
   fmt::print("{:<30} {:>8} {:>8} {:>8} {:>6} {:>6}  {}\n", table.title, "user", "kernel", "both", "times", "agree",
              "reads");
@@ -194,8 +194,8 @@ void print(const Table& table, const Cost& loop) {
   fmt::print("\n");
 }
 
-// False where others could not be measured.
-bool tell(const std::string& why) {
+// Prints the reason, and returns false, if other tools could not be measured.
+bool print_missing(const std::string& why) {
   if (!why.empty()) fmt::print("{}\n", why);
   return why.empty();
 }
@@ -208,7 +208,7 @@ bool print_readings() {
   add_tally_readings(meter, readings);
   const std::string why = add_papi_readings(meter, readings);
   print(readings, loop);
-  return tell(why);
+  return print_missing(why);
 }
 
 bool print_regions(int events) {
@@ -219,12 +219,12 @@ bool print_regions(int events) {
   const std::string why = add_papi_regions(meter, events, regions);
   if (const std::string none = add_regions(meter, events, regions); !none.empty()) give_up(none);
   print(regions, loop);
-  return tell(why);
+  return print_missing(why);
 }
 
-// A process of its own: PAPI's high level chooses its events once.
+// Runs in a separate process, because PAPI's high level chooses its events once.
 template <class Print>
-bool apart(Print print) {
+bool in_own_process(Print print) {
   const pid_t child = fork();
   if (child == 0) {
     const bool all = print();
@@ -236,12 +236,12 @@ bool apart(Print print) {
 
 int run(bool only_regions) {
   fmt::print(
-      "Retired instructions of one operation, the median of {}; times: of the first row; agree: so many were the "
+      "Retired instructions per operation, median of {}. times: relative to the first row; agree: share equal to the "
       "median.\n\n",
       measurements);
   std::fflush(stdout);
-  bool all = only_regions || apart(print_readings);
-  for (const int events : {2, 4}) all = apart([&] { return print_regions(events); }) && all;
+  bool all = only_regions || in_own_process(print_readings);
+  for (const int events : {2, 4}) all = in_own_process([&] { return print_regions(events); }) && all;
   return all ? 0 : 1;
 }
 

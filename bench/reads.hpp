@@ -1,4 +1,4 @@
-// What one operation costs in retired instructions, counted by the PMU of the machine that it runs on.
+// Measures the cost of an operation in retired instructions with this machine's PMU.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@ struct Instructions {
   Instructions operator-(const Instructions& other) const { return {user - other.user, kernel - other.kernel}; }
 };
 
-/// A group of two counters of this thread that run all the time.
+/// Two counters of this thread in a group, always running.
 class Meter {
  public:
-  /// Ends the program, with the reason, where the kernel does not let it count.
+  /// Exits with the reason if the kernel does not permit counting.
   Meter();
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
@@ -33,22 +33,22 @@ class Meter {
   std::array<int, 2> fds_{-1, -1};
 };
 
-/// What one operation costs.
+/// The cost of an operation.
 struct Cost {
   Instructions each;
-  int agreeing = 0;  ///< so many of `measured` were this very number
+  int agreeing = 0;  ///< how many of the `measured` values are equal to the median
   int measured = 0;
 };
 
-/// The median of what two operations cost more than one, each done so often: the meter's own part falls out, and so
-/// does what hits a few of them only. A tick of the clock does, and Linux's arm64 entry: one system call in 48 makes
-/// new random numbers for the place of the kernel's stack (randomize_kstack_offset).
+/// The median cost of two operations minus that of one, which removes the meter's own cost and rare events: timer
+/// ticks, and on arm64 the random numbers for the kernel's stack offset, which Linux generates in one of 48 system
+/// calls (randomize_kstack_offset).
 Cost median_cost(std::vector<Instructions> once, std::vector<Instructions> twice);
 
-/// How often each operation is measured.
+/// Measurements of each operation.
 inline constexpr int measurements = 101;
 
-/// The cost of an operation, with that of the loop around it: measure an empty one to take that off.
+/// The cost of an operation and the loop around it. Measure an empty operation to subtract the loop.
 template <class Operation>
 Cost cost(const Meter& meter, Operation&& operation) {
   constexpr int warm_up = 5;
@@ -77,20 +77,19 @@ struct Row {
   std::string name;
   std::string what;
   Cost cost;
-  bool is_region = false;  ///< tally's own; set against the best of the others
+  bool is_region = false;  ///< of tally's own; compared with the best of the others
 };
 
-/// Rows of one kind: the first is what the others are compared with.
+/// Rows of one kind. The others are compared with the first.
 struct Table {
   std::string title;
   std::vector<Row> rows;
 };
 
-/// The rows of tally's regions are added, or why there are none is returned.
+/// Adds the rows of tally's regions; returns the reason if there are none.
 std::string add_regions(const Meter& meter, int events, Table& regions);
 
-/// PAPI's rows are added, or why there are none is returned: it was not there when this was built, or it refuses to
-/// work here.
+/// Adds PAPI's rows; returns the reason if there are none: PAPI was missing at build time, or does not work here.
 std::string add_papi_readings(const Meter& meter, Table& readings);
 std::string add_papi_regions(const Meter& meter, int events, Table& regions);
 

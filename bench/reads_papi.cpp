@@ -1,4 +1,4 @@
-// PAPI's ways to read two counters. https://icl.utk.edu/papi/: low level and high level, version 7.
+// Reads two counters with PAPI. https://icl.utk.edu/papi/: low level and high level, version 7.
 #include "bench/reads.hpp"
 
 #if BENCH_HAS_PAPI
@@ -14,10 +14,10 @@ constexpr const char* names[] = {"perf::INSTRUCTIONS:u", "perf::CYCLES:u", "perf
 
 std::string failed(const char* what, int code) { return std::string("PAPI: ") + what + ": " + PAPI_strerror(code); }
 
-// The low level: an event set of one's own.
+// The low-level interface: an event set.
 class EventSet {
  public:
-  // Why there is none, or nothing.
+  // Returns the reason if it cannot be opened; otherwise an empty text.
   std::string open(int events) {
     if (const int version = PAPI_library_init(PAPI_VER_CURRENT); version != PAPI_VER_CURRENT)
       return failed("PAPI_library_init", version);
@@ -39,9 +39,9 @@ class EventSet {
   long long values[4] = {};
 };
 
-// A counter that reads nothing would be cheap.
+// A counter that counts nothing would be cheap to read.
 std::string not_counted(const EventSet& events) {
-  return events.values[0] > 0 && events.values[1] > 0 ? "" : "PAPI: it counted nothing";
+  return events.values[0] > 0 && events.values[1] > 0 ? "" : "PAPI counted nothing";
 }
 
 std::string add_low_level(const Meter& meter, int events, Table& regions) {
@@ -60,10 +60,10 @@ std::string add_low_level(const Meter& meter, int events, Table& regions) {
   return not_counted(set);
 }
 
-// The high level takes its events from the environment at its first region, and writes a file when the program ends.
+// The high-level interface reads its events from the environment at the first region, and writes a file at exit.
 std::string add_high_level(const Meter& meter, int events, Table& regions) {
   std::string folder = (std::filesystem::temp_directory_path() / "papi-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return "PAPI: no temporary folder for its high level";
+  if (mkdtemp(folder.data()) == nullptr) return "PAPI: cannot create a temporary directory for its high level";
   std::string list;
   for (int i = 0; i < events; ++i) list += (i == 0 ? "" : ",") + std::string(names[i]);
   setenv("PAPI_EVENTS", list.c_str(), 1);
@@ -99,7 +99,7 @@ std::string add_papi_regions(const Meter& meter, int events, Table& regions) {
 namespace bench {
 namespace {
 
-constexpr const char* not_built = "PAPI: libpapi-dev was not there when this was built";
+constexpr const char* not_built = "PAPI: libpapi-dev was not installed at build time";
 
 }  // namespace
 

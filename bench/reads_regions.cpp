@@ -1,4 +1,4 @@
-// tally's own regions: what a program marks with tally/tally.hpp.
+// Measures tally's regions, which a program marks with tally/tally.hpp.
 #include "bench/reads.hpp"
 #include "tally/library/tally.hpp"
 

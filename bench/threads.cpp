@@ -1,4 +1,4 @@
-// Busy threads for the bench: `bench_threads N` keeps N processors at work for about half a second, each alike.
+// Busy threads for the benchmark: `bench_threads N` keeps N processors busy for about half a second, with equal work.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,10 +1,10 @@
-// What goes on while a program sleeps? Clocks do; what the processor does for the program does not.
+// What advances while a program sleeps? Clocks do; counts of the program's work do not.
 //
 //     g++ -std=c++20 -O2 clocks.cpp -ltally -o clocks
 //     TALLY_EVENTS=instructions,cycles,ref-cycles ./clocks         on a machine with a PMU
 //     TALLY_EVENTS=instructions tally stat -q -- ./clocks           on x86-64 anywhere
 //
-// The coarse clock stands still between ticks of the kernel: it is read in a few nanoseconds, and late by milliseconds.
+// The coarse clock advances only at ticks of the kernel: reading it takes nanoseconds, but it is milliseconds late.
 #include <time.h>
 
 #include <cstdio>
@@ -28,11 +28,11 @@ static unsigned long long ticks() {
 #endif
 }
 
-template <class What>
-void measure(tally::Counters& counters, const char* name, What what) {
+template <class Operation>
+void measure(tally::Counters& counters, const char* name, Operation operation) {
   const double exact = seconds(CLOCK_MONOTONIC), coarse = seconds(CLOCK_MONOTONIC_COARSE);
   const unsigned long long tsc = ticks();
-  const tally::Values values = counters.measure(what);
+  const tally::Values values = counters.measure(operation);
   std::printf("%-6s %8.3f ms, coarse %8.3f ms, %11llu ticks of the tsc", name, 1e3 * (seconds(CLOCK_MONOTONIC) - exact),
               1e3 * (seconds(CLOCK_MONOTONIC_COARSE) - coarse), ticks() - tsc);
   for (const tally::EventValue& one : values.events) {
@@ -45,7 +45,7 @@ void measure(tally::Counters& counters, const char* name, What what) {
 int main() {
   auto counters = tally::Counters::open();
   if (!counters) return std::puts((counters.error().message + "\n" + counters.error().hint).c_str()), 1;
-  // Functions of the C library are looked up by the loader when they are called first: not where it counts.
+  // The loader resolves a C library function at its first call; this call keeps that out of the counts.
   const timespec none{};
   nanosleep(&none, nullptr);
   measure(*counters, "sleep", [] {

@@ -1,17 +1,17 @@
-// How many instructions is a loop? Counted to the instruction: a factorial by five instructions a round.
+// How many instructions does a loop execute? Counts a factorial with five instructions per iteration exactly.
 //
 //     g++ -std=c++20 -O2 factorial.cpp -ltally -o factorial
 //     ./factorial                        on a machine with a PMU
 //     tally stat -q -- ./factorial       on x86-64 anywhere
 //
-// What is more than the formula by one or two is the compiler's, which puts N into a register within the region.
+// The count may exceed the formula by one or two: the compiler loads N into a register inside the region.
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
 #include <string>
 #include <tally/tally.hpp>
 
-// 5 (N − 1) instructions in rounds, 2 in the look that ends them, and 1 before.
+// 5 (N − 1) instructions in iterations, 2 in the final comparison, and 1 before the loop.
 static std::uint64_t factorial(std::int64_t n) {
   std::uint64_t product;
 #if defined(__x86_64__)

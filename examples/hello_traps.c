@@ -1,10 +1,10 @@
-/* HPCTool's test program: what is counted lies between two traps.
+/* HPCTool's test program: tally counts the code between two traps.
  *
  *     gcc -O2 hello_traps.c -o hello_traps
  *     tally stat -q -e instructions,branches,loads,stores --trap int2e -- ./hello_traps
  *
- * `int 2e` was Windows' way into its kernel. Linux ends a program for it (SIGSEGV), so this one runs with --trap only.
- * The number in EAX is HPCTool's; tally does not look at it. Neither trap is in the count, the second `mov` is.
+ * `int 2e` was the system call instruction of Windows. Linux kills a program that executes it (SIGSEGV), so this one
+ * needs --trap. The number in EAX is for HPCTool; tally ignores it. The count includes the second `mov`, but no trap.
  */
 #include <stdio.h>
 

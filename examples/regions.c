@@ -1,10 +1,10 @@
-/* Which of two ways to find a number in a sorted table costs more? Regions in C, by the macros of tally/tally.h.
+/* Which search in a sorted table costs more, linear or binary? Marks regions in C with the macros of tally/tally.h.
  *
  *     cc -O2 -DTALLY_ENABLE regions.c -ltally -o regions
  *     TALLY_OUTPUT=table ./regions                                 on a machine with a PMU
  *     TALLY_EVENTS=instructions,branches tally stat -- ./regions       on x86-64 anywhere
  *
- * Without -DTALLY_ENABLE the marks are nothing, and the library is not needed. */
+ * Without -DTALLY_ENABLE the macros expand to nothing, and the program does not need the library. */
 #include <stdio.h>
 #include <tally/tally.h>
 

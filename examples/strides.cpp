@@ -1,11 +1,11 @@
-// What does a step through memory cost? A table is read in steps of 1, 2, 4 … numbers, all of it each time.
+// What do strides cost? Reads a whole table in strides of 1, 2, 4 … numbers.
 //
 //     g++ -std=c++20 -O2 strides.cpp -ltally -o strides
 //     ./strides                                                  on a machine with a PMU: hits and misses
 //     tally stat -q --model haswell -e LLC-load-misses -- ./strides    on x86-64 anywhere: the same, simulated
 //
-// Every step reads the same numbers, in another order: the instructions are as many, the time is not. Steps of a line
-// of memory (16 numbers) or more find the next number in the caches only where the table fits in.
+// Each stride reads the same numbers in a different order, with the same number of instructions but in different times.
+// With strides of a cache line (16 numbers) or more, the next number is in the caches only if the table fits.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

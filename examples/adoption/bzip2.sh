@@ -1,4 +1,4 @@
-# Compresses its own sources and manual. libbz2.so, which it is made of, is the one that is built here.
+# Compresses its own sources and manual, with the libbz2.so that is built here.
 build() {
   make bzip2 CFLAGS="-Wall -O2 -D_FILE_OFFSET_BITS=64 $TALLY_FLAGS" \
     LDFLAGS="-Wl,--no-as-needed $TALLY_LINK -Wl,-rpath,$PWD"

@@ -1,6 +1,6 @@
 ; tally lab
 ; Experiment 15-2 the other way round: the event is chosen first, the global enable comes last, as Intel recommends.
-; The count is the same. All counters are off before, for after power-up the general-purpose ones are on.
+; The count is the same. First disables all counters, because the general-purpose ones are on after power-up.
 %include "lab.inc"
 
   WRITE_MSR IA32_PERF_GLOBAL_CTRL, 0

@@ -1,6 +1,6 @@
 ; tally lab
-; Two counters started and stopped by one write each hold the same number: IA32_PMC0 and IA32_FIXED_CTR0 both count
-; instructions. (The listing in the notes, 7.5, has two typing errors; this is what it means.)
+; Two counters that one write starts and one write stops have the same value: IA32_PMC0 and IA32_FIXED_CTR0 both count
+; instructions. (Corrects two typing errors of the listing in the notes, 7.5.)
 %include "lab.inc"
 
   WRITE_MSR IA32_PERF_GLOBAL_CTRL, 0

@@ -24,7 +24,7 @@
   call dump_pmc
   hlt
 
-; 773 instructions, the call among them: 151 characters of 5, and 18 beside them.
+; 773 instructions, including the call: 5 for each of 151 characters, and 18 more.
 foo:
   mov esi, message
   call puts

@@ -1,6 +1,6 @@
 ; tally lab
 ; The macro that the notes print for clearing overflows writes EDX = 3: the overflow of fixed counter 2, bit 34, stays.
-; With 7 it goes.
+; With 7 it is cleared.
 %include "lab.inc"
 
   WRITE_MSR IA32_FIXED_CTR_CTRL, 300h             ; fixed counter 2: OS, USR

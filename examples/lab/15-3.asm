@@ -1,8 +1,8 @@
 ; tally lab
 ; An overflow calls a handler. Experiment 15-3 of the Intel perfmon notes.
-; The counter gets its largest value, so that the first counted instruction overflows it. In the handler the status shows
+; The counter has its largest value, so that the first counted instruction overflows it. In the handler the status shows
 ; bit 0, the local vector its mask (10033H): hardware sets it. The handler clears both, sends an EOI, and returns to the
-; instruction behind the one that overflowed the counter.
+; instruction after the one that overflowed the counter.
 %include "lab.inc"
 
   mov esi, APIC_PERFMON_VECTOR

@@ -1,5 +1,5 @@
 ; tally lab --model skylake-v4
-; Since version 4 it sets IA32_PERF_GLOBAL_STATUS[59]: counting goes on when 390H clears that.
+; Since version 4 the freeze sets IA32_PERF_GLOBAL_STATUS[59]: counting resumes when 390H clears that.
 ; Experiment 15-4 of the Intel perfmon notes: the handler reads the counter twice, and executes something in between.
 ; Without FREEZE_PERFMON_ON_PMI (IA32_DEBUGCTL[12]) the second number is larger than the first; with it both are 0.
 %include "lab.inc"

@@ -1,6 +1,6 @@
 ; tally lab
-; How many instructions lie between two reads? The RDPMC article's first snippets: 6, 8 and 102.
-; A read gives the value before it retires itself, so the first RDPMC belongs to what lies between.
+; How many instructions are between two reads? The RDPMC article's first snippets: 6, 8 and 102.
+; A read returns the value before it retires, so the first RDPMC counts as one of the instructions in between.
 bits 64
 %include "lab.inc"
 

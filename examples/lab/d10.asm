@@ -1,7 +1,7 @@
 ; tally lab --cache 64K
-; A table of 256 KiB is read byte by byte in steps: with a stride of s in s laps, so that each byte is read once. A miss
-; brings a line of 64 bytes. Misses of the last level cache: size / 64 * min(stride, 64), for the table is larger than
-; the cache of 64 KiB.
+; Reads a table of 256 KiB byte by byte: with a stride of s in s laps, so that each byte is read once. A miss fetches a
+; line of 64 bytes. Misses of the last-level cache: size / 64 * min(stride, 64), because the table is larger than the
+; cache of 64 KiB.
 bits 64
 %include "lab.inc"
 TABLE equ 200000h

@@ -1,5 +1,5 @@
 ; tally lab
-; Five shapes of one loop, the RDPMC article's factorials. Instructions from read to read, for N rounds:
+; Five forms of one loop, the RDPMC article's factorials. Instructions from read to read, for N iterations:
 ; 5N + 2, 4N + 1, 3N + 5, 8N - 1 and 14N - 7. Cycles under the lab's rule: one each, three for a multiplication.
 ; -D N=1000000000 makes it the article's size.
 bits 64
@@ -26,7 +26,7 @@ bits 64
   call put_number
   call put_line
 %endmacro
-; The counters of cycles around the one of instructions, as in the article.
+; Reads the cycle counters around the instruction counter, as in the article.
 %macro MEASURE 2
   mov rsi, %1
   call puts

@@ -1,6 +1,6 @@
 ; tally lab --width 4 -D N=100000
-; The same loops on a processor that retires four instructions a cycle and multiplies in three: each round waits for the
-; multiplication of the round before, so that 3N cycles pass whatever stands around it, until nine NOPs make it 3.5N.
+; The same loops on a processor that retires four instructions per cycle and multiplies in three cycles: each iteration
+; waits for the previous multiplication, so the loop takes 3N cycles whatever surrounds it; with nine NOPs 3.5N.
 bits 64
 %include "lab.inc"
 %ifndef N
@@ -25,7 +25,7 @@ bits 64
   call put_number
   call put_line
 %endmacro
-; The counters of cycles around the one of instructions, as in the article.
+; Reads the cycle counters around the instruction counter, as in the article.
 %macro MEASURE 2
   mov rsi, %1
   call puts

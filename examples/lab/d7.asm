@@ -1,5 +1,5 @@
 ; tally lab --clock 35/12
-; Reference cycles run at the base frequency, 3.5 GHz here, core cycles at 1.2 GHz: 2.917 reference cycles a core cycle.
+; Reference cycles run at the base frequency, 3.5 GHz here, core cycles at 1.2 GHz: 2.917 reference cycles each.
 ; The article measured 8,853,717,705 / 3,089,564,662 = 2.866 where Windows held the processor at about 1.2 GHz.
 bits 64
 %include "lab.inc"
@@ -25,7 +25,7 @@ bits 64
   call put_number
   call put_line
 %endmacro
-; The counters of cycles around the one of instructions, as in the article.
+; Reads the cycle counters around the instruction counter, as in the article.
 %macro MEASURE 2
   mov rsi, %1
   call puts

@@ -1,5 +1,5 @@
 ; tally lab
-; A processor that sleeps: in HLT the counters stand still, and the time stamp counter goes on. The local APIC's timer
+; A halted processor: in HLT the counters stop, but the time stamp counter continues. The local APIC's timer
 ; wakes it after 3,500,000 ticks, a millisecond at 3.5 GHz. So reference cycles of RDPMC are not RDTSC.
 bits 64
 %include "lab.inc"

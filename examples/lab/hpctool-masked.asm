@@ -1,6 +1,6 @@
 ; tally lab -q
 ; HPCTool's sampling mode with a handler that leaves the local vector masked: fixed counter 0 is loaded with
-; 2^48 - 50000, interrupts once, and never again: one row, and what the second trap records.
+; 2^48 - 50000, interrupts once, and never again: one row, and the row of the second trap.
 %include "lab.inc"
 PERIOD equ 50000
 
@@ -53,7 +53,7 @@ sample:
   mov dword [APIC_BASE + EOI], 0
   iret
 
-; The counter of instructions has wrapped: what it holds is behind the period. Before the overflow it is below 0.
+; The instruction counter has wrapped: its value is the excess over the period. Before the overflow it is below 0.
 record:
   mov ecx, IA32_FIXED_CTR0
   rdmsr

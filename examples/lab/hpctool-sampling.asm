@@ -55,7 +55,7 @@ sample:
   mov dword [APIC_BASE + EOI], 0
   iret
 
-; The counter of instructions has wrapped: what it holds is behind the period. Before the overflow it is below 0.
+; The instruction counter has wrapped: its value is the excess over the period. Before the overflow it is below 0.
 record:
   mov ecx, IA32_FIXED_CTR0
   rdmsr

@@ -1,7 +1,7 @@
 ; tally lab -q --max-instructions 200000000
 ; HPCTool's twenty benchmarks, after Weaver and McKee: a million string operations, as one instruction with REP or as a
 ; loop, in user mode. With the instructions around them 8 or 9 with REP, 2,000,007 or 2,000,008 with LOOP; a tool that
-; reports a million for the first counts rounds and not instructions.
+; reports a million for the first counts iterations, not instructions.
 %include "lab.inc"
 ONE equ 200000h
 OTHER equ 500000h

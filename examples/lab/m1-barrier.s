@@ -1,7 +1,7 @@
 // tally lab --model apple-m1 --barriers
 //
-// A control register that was written takes effect at an ISB (AP7). With --barriers it reads as rubbish before it, so
-// that a program which forgets the barrier is noticed.
+// A write to a control register takes effect at an ISB (AP7). With --barriers the register reads as garbage before it,
+// which exposes a program without the barrier.
 .arch armv8-a
 .include "lab.inc"
 .globl _start

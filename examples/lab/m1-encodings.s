@@ -1,7 +1,7 @@
 // tally lab --model apple-m1
 //
-// Where PMC8 and PMC9 lie (AP8): behind S3_2_C15_C7_0 comes C9, not C8. A table that goes on counting reads a register
-// that is none.
+// The encodings of PMC8 and PMC9 (AP8): S3_2_C15_C9_0 follows S3_2_C15_C7_0. A table that continues with C8 reads a
+// register that does not exist.
 .arch armv8-a
 .include "lab.inc"
 .globl _start
@@ -23,7 +23,7 @@ text: .asciz "C8 is no register\n"
 .balign 0x800
 vectors:
   .skip 0x200
-  // Synchronous, from EL1: pass over the instruction.
+  // Synchronous, from EL1: skip the instruction.
   mrs x16, elr_el1
   add x16, x16, #4
   msr elr_el1, x16

@@ -1,17 +1,17 @@
 // tally lab --model apple-m1
 //
 // The framework's defect (M-3, AP2): it writes PMESR0 twice, so PMC6 to PMC9 are never programmed, and an event that
-// only PMC7 counts, as 97H, is never seen. An event on a counter that cannot count it stays 0.
+// only PMC7 counts, such as 97H, is never seen. An event on a counter that cannot count it stays 0.
 .arch armv8-a
 .include "lab.inc"
 .globl _start
 _start:
   WRITE_REGISTER PMCR1_EL1, 0x3030000ffff00
-  // 97H, integer instructions, on all counters: as the framework does it.
+  // 97H, integer instructions, on all counters, like the framework.
   WRITE_REGISTER PMESR0_EL1, 0x97979797
   WRITE_REGISTER PMESR0_EL1, 0x97979797
   bl count
-  // And as it is right.
+  // The correct way.
   WRITE_REGISTER PMESR1_EL1, 0x97979797
   bl count
   EXIT 0

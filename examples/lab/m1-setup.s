@@ -1,7 +1,7 @@
 // tally lab --model apple-m1
 //
 // The M1 framework's set-up (M-1, AP1, AP3): its constants switch on ten counters, all of them at EL0, and PMC0 and PMC1
-// at EL1 too. PMC0 counts cycles and PMC1 instructions, whatever PMESR says.
+// at EL1 too. PMC0 counts cycles and PMC1 instructions, whatever PMESR contains.
 .arch armv8-a
 .include "lab.inc"
 .globl _start
@@ -24,7 +24,7 @@ work:
   .endr
   mrs x3, PMC2_EL1
   mrs x4, PMC9_EL1
-  // PMC0 and PMC1 alone: the other constant. EL0 may write, as bit 30 says.
+  // Only PMC0 and PMC1: the other constant. EL0 may write, because bit 30 is set.
   WRITE_REGISTER PMCR0_EL1, 0x3000400ff403
   isb
   nop

@@ -1,7 +1,7 @@
 // tally lab --model apple-m1
 //
-// What an interrupt does to the counters (AP4). With bit 20 of PMCR0 all of them stop at it. Until software writes IACT
-// as 0, no further one comes.
+// The effect of an interrupt on the counters (AP4). With bit 20 of PMCR0 it stops all of them. The next interrupt comes
+// only after software has cleared IACT.
 .arch armv8-a
 .include "lab.inc"
 .globl _start
@@ -10,7 +10,7 @@ _start:
   WRITE_REGISTER PMC1, (1 << 47) - 5
   WRITE_REGISTER PMCR0_EL1, 0x102403      // PMC0 and PMC1, mode FIQ, PMI on PMC1, stop
   isb
-  // The FIQ waits, for PSTATE.F is 1: the counters stand since the overflow.
+  // The FIQ is pending, because PSTATE.F is 1: the counters are stopped since the overflow.
   .rept 20
   nop
   .endr
@@ -18,7 +18,7 @@ _start:
   mrs x2, PMC0
   mrs x3, PMSR_EL1
   mrs x4, PMCR0_EL1
-  // IACT 0 lets them go on; the counter itself must leave bit 47, else it interrupts again.
+  // IACT = 0 restarts them; bit 47 of the counter must be cleared, or it interrupts again.
   msr PMC1, xzr
   CLEAR_INTERRUPT
   nop

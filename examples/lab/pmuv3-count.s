@@ -1,13 +1,13 @@
 // tally lab
 //
-// Counting with PMUv3 (A1, A9): a loop of N rounds is 2 + 2 N instructions: the ISB behind the write that enables, the
-// loop, and the write that disables.
+// Counting with PMUv3 (A1, A9): a loop of N iterations is 2 + 2 N instructions: the ISB after the write that enables,
+// the loop, and the write that disables.
 .arch armv8-a
 .include "lab.inc"
 .equ ROUNDS, 1000
 .globl _start
 _start:
-  // After reset the architecture knows nothing but that PMCR_EL0.E is 0.
+  // After reset the architecture defines only that PMCR_EL0.E is 0.
   WRITE_REGISTER pmcntenclr_el0, 0xffffffff
   WRITE_REGISTER pmintenclr_el1, 0xffffffff
   WRITE_REGISTER pmovsclr_el0, 0xffffffff

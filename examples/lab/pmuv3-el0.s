@@ -1,7 +1,7 @@
 // tally lab
 //
-// Levels (A11): P and U of PMEVTYPER exclude EL1 and EL0, the inverse of Intel's OS and USR; what EL0 may read is up to
-// PMUSERENR_EL0.
+// Levels (A11): P and U of PMEVTYPER exclude EL1 and EL0, the inverse of Intel's OS and USR. PMUSERENR_EL0 determines
+// what EL0 may read.
 .arch armv8-a
 .include "lab.inc"
 .globl _start

@@ -1,7 +1,7 @@
 // tally lab
 //
-// An overflow handler with PMUv3 (A3, A7): the counter goes on behind its overflow, the flag stays set until it is
-// cleared, and the line is a level: a handler that does not clear the flag is entered again at once.
+// An overflow handler with PMUv3 (A3, A7): the counter continues after its overflow, and the flag stays set until it is
+// cleared. The interrupt is level-triggered: a handler that does not clear the flag is entered again at once.
 .arch armv8-a
 .include "lab.inc"
 .equ PERIOD, 1000

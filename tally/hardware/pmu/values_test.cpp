@@ -195,7 +195,7 @@ TEST(RdpmcArticle, its_driver) {
 
 TEST(RdpmcArticle, labels_that_are_wrong) {
   EXPECT_TRUE(remarked("188H=4320D1H", caution, "often published as an L3 hit, which is umask 04H"));
-  EXPECT_TRUE(remarked("189H=4340D1H", caution, "passed on as an L3 miss, which is umask 20H"));
+  EXPECT_TRUE(remarked("189H=4340D1H", caution, "often published as an L3 miss, which is umask 20H"));
   EXPECT_TRUE(remarked("186H=434124H", caution, "encode this event with umask C1H"));
   EXPECT_EQ(summary("186H=43C124H"), "counts L2_RQSTS.DEMAND_DATA_RD_HIT, in user and kernel mode");
   EXPECT_EQ(summary("187H=432124H"), "counts L2_RQSTS.DEMAND_DATA_RD_MISS, in user and kernel mode");

@@ -33,7 +33,7 @@ std::string code_text(const std::string& code) {
 
 std::string trust_text(const Ratio& each) {
   std::string text(name(each.trust));
-  if (each.trust == Trust::modelled && !each.model.empty()) text += ": " + each.model;
+  if (each.trust == Trust::modelled && !each.model.empty()) text = "model " + each.model;
   if (!each.reason.empty()) text += ": " + each.reason;
   return text;
 }

@@ -42,7 +42,7 @@ struct Image {
   const Line* line_at(std::uint64_t address) const;
   /// Returns an address for display: "line 12", "puts", "100020H".
   std::string place(std::uint64_t address) const;
-  /// Returns the address of a label, a line number, or a number; nothing for other words.
+  /// Returns the address of a label, a line number, or a number; no value for other words.
   std::optional<std::uint64_t> address_of(const std::string& word) const;
 };
 

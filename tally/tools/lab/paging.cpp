@@ -19,7 +19,7 @@ constexpr std::uint64_t present = 1, is_page = 1U << 7;
 
 bool Machine::is_paging() const { return image_.bits != 16 && (get(UC_X86_REG_CR0) & paging) != 0; }
 
-// Returns nothing for an unmapped page.
+// Returns no value if the page is unmapped.
 std::optional<std::uint64_t> Machine::physical(std::uint64_t address) const {
   if (!is_paging()) return address;
   const std::uint64_t control = get(UC_X86_REG_CR4);

@@ -111,7 +111,7 @@ TEST(Visit, of_scattered_lines_covers_the_pool) {
   const auto visit = runner->visit(lap);
   ASSERT_TRUE(visit) << visit.error().message;
   EXPECT_FALSE(visit->ns.empty());
-  EXPECT_GE(visit->offset, 64'000u) << "where the walk stands";
+  EXPECT_GE(visit->offset, 64'000u) << "the position of the walk";
   EXPECT_LT(visit->offset, 16u << 20);
   EXPECT_FALSE(runner->visit({.blocks = 1000, .pool_blocks = most_blocks + 1}));
 }

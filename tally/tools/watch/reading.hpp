@@ -37,7 +37,7 @@ enum class Counted {
 };
 inline constexpr std::size_t counted_count = 15;
 
-/// Running sums; nothing for what was not counted, or not all the time.
+/// Running sums; no value for events that were not counted all the time.
 using Sums = std::array<std::optional<double>, counted_count>;
 
 /// The values of all counters.

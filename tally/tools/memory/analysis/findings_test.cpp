@@ -189,7 +189,7 @@ TEST(Levels, without_number_only_if_contended) {
   EXPECT_TRUE(levels[0].snapped);
   EXPECT_FALSE(levels[0].contended);
   EXPECT_EQ(levels[1].name, "L2");
-  EXPECT_TRUE(levels[1].contended) << "where it ends is not known: a level may be hidden behind it";
+  EXPECT_TRUE(levels[1].contended) << "its end is unknown: it may hide a level";
   EXPECT_FALSE(levels[1].capacity_bytes);
   EXPECT_NEAR(levels[1].ns, 4, 0.08) << "its latency is";
   EXPECT_TRUE(levels[1].because.starts_with("contended: 31 of ")) << levels[1].because;
@@ -229,7 +229,7 @@ TEST(Levels, with_hidden_end_use_scattered_rings) {
   EXPECT_TRUE(levels[1].snapped);
   EXPECT_EQ(levels[1].capacity_bytes, 2.1 * mib);
   EXPECT_NEAR(levels[1].ns, 4, 0.08);
-  EXPECT_NE(levels[1].because.find("lie anywhere; the curve is contended there"), std::string::npos)
+  EXPECT_NE(levels[1].because.find("scattered lines; the curve is contended there"), std::string::npos)
       << levels[1].because;
   EXPECT_EQ(levels[2].name, "LLC");
   EXPECT_TRUE(levels[2].contended) << "nothing measured it";
@@ -250,7 +250,7 @@ TEST(Levels, may_hide_in_a_gap_of_a_calm_curve) {
   }
   const auto levels = levels_of(curve, {true, false, true});
   ASSERT_GE(levels.size(), 3u);
-  EXPECT_TRUE(levels[1].contended) << "8 of 34 points are flagged, and stand in a row";
+  EXPECT_TRUE(levels[1].contended) << "8 adjacent points of 34 are flagged";
   EXPECT_EQ(levels[2].name, "LLC");
 }
 
@@ -308,9 +308,9 @@ TEST(Levels, reported_but_unseen_have_a_row_with_the_reason) {
   ASSERT_EQ(levels.size(), 4u);
   EXPECT_TRUE(levels[0].snapped);
   EXPECT_EQ(levels[1].name, "L2");
-  EXPECT_TRUE(levels[1].unseen) << "what ends at 7 MiB is no 2 MiB";
+  EXPECT_TRUE(levels[1].unseen) << "a level that ends at 7 MiB is not the one of 2 MiB";
   EXPECT_FALSE(levels[1].capacity_bytes);
-  EXPECT_NEAR(levels[1].ns, 4, 0.08) << "the plateau lies inside it";
+  EXPECT_NEAR(levels[1].ns, 4, 0.08) << "the plateau is inside it";
   EXPECT_FALSE(levels[1].contended);
   EXPECT_TRUE(levels[1].because.starts_with("not seen: the latency rises from ")) << levels[1].because;
   EXPECT_NE(levels[1].because.find("--time-budget"), std::string::npos) << levels[1].because;

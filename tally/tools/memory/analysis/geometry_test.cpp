@@ -147,7 +147,7 @@ TEST(TlbTrust, is_high_only_if_confirmed_everywhere) {
   EXPECT_EQ(trust_in(geometry, full, true, true).grade, Grade::high);
   EXPECT_EQ(trust_in(geometry, full, true, true).because,
             "72 pages hit at each of 13 distances, in at least two mappings");
-  EXPECT_EQ(trust_in(geometry, full, true, false).grade, Grade::medium) << "huge pages were not looked at";
+  EXPECT_EQ(trust_in(geometry, full, true, false).grade, Grade::medium) << "huge pages were not measured";
   EXPECT_EQ(trust_in(geometry, full, false, true).grade, Grade::low);
   Hits unsteady = full;
   unsteady[3].lines = 67;

@@ -32,7 +32,7 @@ TEST(Translations, that_agree_everywhere_are_graded_high) {
   EXPECT_EQ(rows[0].ways, 72);
   EXPECT_EQ(rows[0].sets, 1);
   EXPECT_TRUE(rows[0].because.ends_with("; thp pages (thp) are translated by 4.000 KiB")) << rows[0].because;
-  EXPECT_EQ(translation_rows(any_of_72(), {}, "4k", how)[0].grade, Grade::medium) << "huge pages were not looked at";
+  EXPECT_EQ(translation_rows(any_of_72(), {}, "4k", how)[0].grade, Grade::medium) << "huge pages were not measured";
 }
 
 TEST(Translations, have_the_reach_of_their_pages) {

@@ -162,9 +162,7 @@ void add_tally_readings(const Meter& meter, Table& readings) {
     if (!count.value) give_up("tally's counters: " + count.reason);
   }
   readings.rows.push_back(
-      {"tally: Counters, look", "a group of two, as it is held", cost(meter, [&] { counters.look(); })});
-  readings.rows.push_back(
-      {"tally: Counters, read", "the same, as counts with trust", cost(meter, [&] { (void)counters.read(); })});
+      {"tally: Counters", "a group of two, as counts with trust", cost(meter, [&] { (void)counters.read(); })});
 }
 
 // The loop's own instructions are in every row.

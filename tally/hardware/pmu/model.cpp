@@ -279,8 +279,8 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
   }
   std::uint64_t number = 0;
   const char* const end = digits.data() + digits.size();
-  const auto [behind, error] = std::from_chars(digits.data(), end, number, base);
-  if (digits.empty() || error != std::errc{} || behind != end) return std::nullopt;
+  const auto [stop, error] = std::from_chars(digits.data(), end, number, base);
+  if (digits.empty() || error != std::errc{} || stop != end) return std::nullopt;
   return number;
 }
 

@@ -49,7 +49,7 @@ std::size_t refused(Machine& machine, int os_errno, const std::string& what) {
     const auto& paranoid = machine.survey.machine.perf_event_paranoid;
     return machine.reasons.add("no-permission",
                                fmt::format("counting whole CPUs is not permitted (perf_event_paranoid is {})",
-                                           paranoid ? std::to_string(*paranoid) : "not told"),
+                                           paranoid ? std::to_string(*paranoid) : "unknown"),
                                "run tally as root, with CAP_PERFMON, or after `sysctl kernel.perf_event_paranoid=0`");
   }
   if (os_errno == EMFILE) return machine.reasons.add("no-files", linux::why_no_more_files());
@@ -149,17 +149,17 @@ void Counters::open_cores(Machine& machine, const std::vector<int>& processors) 
   const auto no_event =
       machine.reasons.add("no-event", "neither libpfm4 nor the kernel has such an event for this processor");
   const auto failure = failed_caches != 0 ? refused(machine, failed_caches, "hits and misses of caches") : no_event;
-  const auto tell = [&](Id id, std::initializer_list<Counted> needs) {
+  const auto set_source = [&](Id id, std::initializer_list<Counted> needs) {
     const bool all = std::all_of(needs.begin(), needs.end(), [&](Counted one) { return counted.contains(one); });
     if (all && failed_caches == 0) machine.column(id).source = "PMU: " + join({names.begin(), names.end()}, ", ");
     missing(machine, id, !all ? no_event : failed_caches != 0 ? failure : machine.not_running);
   };
-  tell(Id::l3_misses, {Counted::l3_misses});
-  tell(Id::l2_misses, {Counted::l2_misses});
-  tell(Id::l3_hits, {Counted::l3_misses, Counted::l3_hits});
-  tell(Id::l2_hits, {Counted::l2_misses, Counted::l2_hits});
-  tell(Id::l3_per_instruction, {Counted::l3_misses});
-  tell(Id::l2_per_instruction, {Counted::l2_misses});
+  set_source(Id::l3_misses, {Counted::l3_misses});
+  set_source(Id::l2_misses, {Counted::l2_misses});
+  set_source(Id::l3_hits, {Counted::l3_misses, Counted::l3_hits});
+  set_source(Id::l2_hits, {Counted::l2_misses, Counted::l2_hits});
+  set_source(Id::l3_per_instruction, {Counted::l3_misses});
+  set_source(Id::l2_per_instruction, {Counted::l2_misses});
 }
 
 void Counters::open_software(Machine& machine, const std::vector<int>& processors) {

@@ -22,7 +22,7 @@ constexpr std::size_t most_threads = 256, most_of_groups = 4096;
 
 constexpr Id columns[] = {Id::instructions, Id::cycles, Id::ipc};
 
-void tell(Machine& machine, Kind kind, std::size_t reason) {
+void set_reasons(Machine& machine, Kind kind, std::size_t reason) {
   for (const Id id : columns) machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
 }
 
@@ -33,15 +33,15 @@ TaskCounters TaskCounters::open(Machine& machine) {
   counters.counts_ = !machine.survey.core_pmus.empty() && machine.root == "/";
   if (!counters.counts_) {
     const std::size_t reason = why_no_core_counters(machine);
-    for (const Kind kind : {Kind::process, Kind::group}) tell(machine, kind, reason);
+    for (const Kind kind : {Kind::process, Kind::group}) set_reasons(machine, kind, reason);
     return counters;
   }
-  tell(machine, Kind::process, machine.not_yet);
-  tell(machine, Kind::group,
-       machine.groups.unified.empty()
-           ? machine.reasons.add("no-cgroup2",
-                                 "groups are counted in the unified hierarchy (cgroup v2), which is missing")
-           : machine.not_yet);
+  set_reasons(machine, Kind::process, machine.not_yet);
+  set_reasons(machine, Kind::group,
+              machine.groups.unified.empty()
+                  ? machine.reasons.add("no-cgroup2",
+                                        "groups are counted in the unified hierarchy (cgroup v2), which is missing")
+                  : machine.not_yet);
   return counters;
 }
 

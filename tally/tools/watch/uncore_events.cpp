@@ -122,7 +122,7 @@ std::vector<AroundEvent> around_events(const Machine& machine) {
 void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::optional<std::size_t> refused) {
   std::map<Counted, std::set<std::string>> names;
   for (const AroundEvent& event : around_events(machine)) names[event.counts].insert(event.name);
-  const auto tell = [&](Id id, Counted counts, std::size_t nothing) {
+  const auto set_source = [&](Id id, Counted counts, std::size_t nothing) {
     const auto& all = names[counts];
     if (opened.contains(counts)) {
       machine.column(id).source =
@@ -145,8 +145,8 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
                 "unknown-memory-controller",
                 fmt::format("the kernel has memory PMUs ({}), but none of their events is known to count bytes",
                             others));
-  tell(Id::read, Counted::read_bytes, no_controller);
-  tell(Id::write, Counted::written_bytes, no_controller);
+  set_source(Id::read, Counted::read_bytes, no_controller);
+  set_source(Id::write, Counted::written_bytes, no_controller);
 
   using Of = linux::EnergyCounter::Of;
   for (const auto& [id, counts, of] : {std::tuple{Id::processor_energy, Counted::processor_joules, Of::processor},
@@ -156,7 +156,7 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
         of == Of::processor ? "the kernel reports no processor energy: no power PMU, no intel-rapl in powercap"
                             : "the kernel reports no memory energy: no power/energy-ram, no dram zone",
         hint_of_virtual(machine, "energy counters"));
-    if (tell(id, counts, no_energy)) continue;
+    if (set_source(id, counts, no_energy)) continue;
     const auto zone = std::find_if(machine.energies.begin(), machine.energies.end(),
                                    [&, which = of](const linux::EnergyCounter& one) { return one.of == which; });
     if (zone == machine.energies.end()) continue;
@@ -175,7 +175,7 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
     machine.column(Id::uncore_frequency).source = "intel_uncore_frequency/…/current_freq_khz";
     missing(machine, Id::uncore_frequency, machine.gone);
   } else {
-    tell(Id::uncore_frequency, Counted::uncore_clocks, no_clock);
+    set_source(Id::uncore_frequency, Counted::uncore_clocks, no_clock);
   }
   missing(
       machine, Id::miss_latency,

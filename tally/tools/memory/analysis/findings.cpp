@@ -320,10 +320,10 @@ class LevelFinder {
     Reasons reasons = reasons_of(curve_, span, next, level, witnesses_.waited_share);
     const bool twice = capacity.scattered && is_same_size(capacity.of_curve_bytes, capacity.bytes);
     if (capacity.scattered) {
-      const std::string curve_says = capacity.of_curve_bytes == 0
+      const std::string curve_text = capacity.of_curve_bytes == 0
                                          ? "is contended there"
                                          : (twice ? "agrees: " : "shows ") + size_text(capacity.of_curve_bytes);
-      reasons.words.push_back("measured with scattered lines; the curve " + curve_says);
+      reasons.words.push_back("measured with scattered lines; the curve " + curve_text);
     } else if (capacity.shape == Shape::page_colours && witnesses_.translations.reach_bytes == 0) {
       reasons.words.emplace_back("ignores missed translations: no translation buffer was seen");
     }

@@ -246,7 +246,7 @@ Result<Checks> filter(const Scene& scene) {
 }
 
 Result<Checks> multiplexing(const Scene& scene) {
-  Check check = check_of("G19", "counters that take turns: estimates within 2 %", "");
+  Check check = check_of("G19", "multiplexed counters: estimates within 2 %", "");
   const event::Plan plan = scene.bench.backend().plan(scene.ledger.events, true);
   if (plan.passes.size() < 2) {
     return one(check, Verdict::inconclusive, "no multiplexing here: all events are counted at the same time");
@@ -309,7 +309,7 @@ Result<Checks> widths(const Scene& scene) {
 Result<Checks> intervals(const Scene& scene) {
   Check check = check_of("T3", "intervals add up to the whole", name_of(Id::instructions));
   check.tolerance = "±0";
-  check.reason = "each begins where the one before it ends";
+  check.reason = "each begins where the previous one ends";
   if (!is_counted(scene.bench, Id::instructions)) {
     return one(check, Verdict::inconclusive, "instructions are not counted here");
   }

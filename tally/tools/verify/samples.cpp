@@ -31,7 +31,7 @@ Check row_count(Check check, const Ran& ran, std::int64_t counted, bool is_exact
   check.expected = counted / static_cast<std::int64_t>(period);
   check.measured = rows + ran.lost_windows;
   check.tolerance = is_exact ? "±0" : "±1";
-  check.reason = is_exact ? "each row ends where it is full" : "starting and stopping adds some instructions";
+  check.reason = is_exact ? "each row ends when it is full" : "starting and stopping adds some instructions";
   const std::int64_t off = std::abs(*check.measured - *check.expected);
   if (off <= (is_exact ? 0 : 1)) {
     const bool adds_up = !is_exact || lengths == counted;

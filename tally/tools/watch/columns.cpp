@@ -43,7 +43,7 @@ constexpr std::array<Definition, column_count> all{{
     {Id::local, "LOCAL", "%", "share of the cores' memory traffic that stays in the socket", fixed, 0, "sy"},
     {Id::processor_energy, "CPU", "J", "energy of the processor, in the interval", fixed, 2, "sy"},
     {Id::memory_energy, "DIMM", "J", "energy of the memory, in the interval", fixed, 2, "sy"},
-    {Id::miss_latency, "LLCRDMISSLAT", "ns", "mean time that a read takes that missed the last level", fixed, 1, "sy"},
+    {Id::miss_latency, "LLCRDMISSLAT", "ns", "mean time of a read that missed the last level", fixed, 1, "sy"},
     {Id::uncore_frequency, "UncFREQ", "GHz", "frequency of the uncore", fixed, 2, "sy"},
 }};
 

@@ -26,7 +26,7 @@ constexpr Field control[] = {
     flag(23, "INV", "inverts the comparison with CNT_MASK"),
     bits(31, 24, "CNT_MASK", "counts cycles with at least this many events; 0 counts events").as(Show::number),
     bits(41, 40, "HOST_GUEST", "whose work is counted under SVM").named(guest_modes),
-    flag(43, "PREC_RET", "counts retired events precisely (PERF_CTL2 only; CPUID.80000021H:EAX says where)"),
+    flag(43, "PREC_RET", "counts retired events precisely (PERF_CTL2 only; CPUID.80000021H:EAX reports support)"),
 };
 
 constexpr Field counter[] = {bits(47, 0, "count", "events counted").as(Show::counter)};

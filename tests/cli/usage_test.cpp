@@ -82,7 +82,7 @@ TEST(Usage, mistakes_end_with_2_and_a_way_out) {
       {{"stat", "-e", "instrctions", "--", "true"}, "did you mean instructions, "},
       {{"stat", "-e", "loads,,stores", "true"}, "missing event name"},
       {{"stat", "-e", "loads:x", "true"}, "unknown suffix ':x'"},
-      {{"stat", "-e", "page-faults:k", "true"}, "takes no suffix"},
+      {{"stat", "-e", "page-faults:k", "true"}, "does not support a suffix"},
       {{"stat", "-e", "loads stores", "true"}, "an event name contains a space"},
       {{"stat", "-e"}, "missing value after --event"},
       {{"doctor", "here"}, "unexpected argument 'here'"},

@@ -48,7 +48,7 @@ Result<Check> judged_run(const Scene& scene, Check check, const Trial& trial, Id
   return found;
 }
 
-// Compares runs with n and 2n iterations: what starting and stopping adds is in both, and cancels out.
+// Compares runs with n and 2n iterations: both include what starting and stopping adds, and cancels out.
 Check slope_of_instructions(Check check, const Trial& once, const Trial& twice, const Ran& first, const Ran& second) {
   const Count& a = first.counts.front();
   const Count& b = second.counts.front();
@@ -63,7 +63,7 @@ Check slope_of_instructions(Check check, const Trial& once, const Trial& twice, 
   const std::int64_t allowed = b.trust == Trust::exact ? 0 : 2;
   const std::int64_t off = *check.measured - *check.expected;
   check.tolerance = fmt::format("±{}", allowed);
-  check.reason = "what starting and stopping adds is in both";
+  check.reason = "both include what starting and stopping adds";
   if (off >= -allowed - x.unknown_interrupts && off <= allowed + y.unknown_interrupts) {
     return concluded(check, Verdict::pass, "");
   }

@@ -42,7 +42,7 @@ Result<std::vector<Trial>> chosen(const Wanted& wanted) {
       return fail(Code::bad_usage, why, "`tally verify --list` lists the parameters of each");
     }
   }
-  if (trials.empty()) return fail(Code::bad_usage, "no program can be made with these parameters");
+  if (trials.empty()) return fail(Code::bad_usage, "no program supports these parameters");
   return trials;
 }
 

@@ -38,7 +38,7 @@ Result<RunFolder> RunFolder::enter(const std::string& path) {
     (void)chmod(path.c_str(), 0755);
     return RunFolder(path, std::move(lock));
   }
-  return fail(Code::cannot_measure, "the folder " + path + " is removed repeatedly");
+  return fail(Code::cannot_measure, "the directory " + path + " is removed repeatedly");
 }
 
 RunFolder::~RunFolder() {

@@ -1,4 +1,4 @@
-// `tally stat --asm`: counts of one copy of some code, and what instructions take.
+// `tally stat --asm`: counts of one copy of some code, and the cycles that its instructions take.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -19,7 +19,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 
 using nlohmann::json;
 
-// Of one copy, by the events' full names; chains by theirs.
+// Counts of one copy by the events' full names, and dependency chains by theirs.
 std::map<std::string, double> of_a_copy(const std::string& code, const Words& options) {
   const Finished finished =
       tally(with({"stat", "-q", "--model", "haswell", "--format", "json", "-o", "-", "--asm", code}, options));
@@ -36,21 +36,23 @@ std::map<std::string, double> of_a_copy(const std::string& code, const Words& op
   return values;
 }
 
-// Between its two reads: three that keep the first value, CPUID, the load of the index, and the second read.
+// Between the two reads: three instructions that keep the first value, CPUID, the load of the index, and the second
+// read.
 constexpr const char* article = "shl rdx, 32; or rax, rdx; mov r10, rax; cpuid; mov ecx, 0x40000000; rdpmc";
 
 TEST(Asm, counts_the_snippets_of_the_rdpmc_article) {
   const Words options{"--rdpmc", "-e", "instructions"};
   EXPECT_EQ(of_a_copy(article, options)["instructions:u"], 6);
   EXPECT_EQ(of_a_copy(std::string("nop; nop; ") + article, options)["instructions:u"], 8);
-  // The factorial of 20, without CPUID: 102, and the two that set it up, which the article has before its first read.
+  // The factorial of 20, without CPUID: 102 instructions, and the two that set it up, which the article executes before
+  // its first read.
   const char* factorial =
       "mov r11, 20; mov r12, 1; shl rdx, 32; or rax, rdx; mov r10, rax;"
       "1: cmp r11, 1; jle 2f; imul r12, r11; dec r11; jmp 1b; 2: mov ecx, 0x40000000; rdpmc";
   EXPECT_EQ(of_a_copy(factorial, options)["instructions:u"], 102 + 2);
 }
 
-TEST(Asm, has_the_cycles_of_the_articles_loop) {
+TEST(Asm, counts_the_cycles_of_the_articles_loop) {
   const auto round = of_a_copy("imul r12, r11; dec r11; jnz 1f; 1:", {"-e", "cycles,instructions,branches"});
   EXPECT_EQ(round.at("cycles:u"), 3.0);
   EXPECT_EQ(round.at("instructions:u"), 3);
@@ -86,7 +88,7 @@ TEST(Asm, counts_twenty_instructions_exactly) {
   for (const auto& one : cases) {
     const auto counts = of_a_copy(one.code, {"-e", "instructions,loads,stores,branches"});
     ASSERT_EQ(counts.size(), 4U) << one.code;
-    // As many as there are separators, but for labels: those end the text.
+    // As many instructions as there are separators, except for labels: those end the text.
     const std::string code = one.code;
     const auto statements = 1 + std::count(code.begin(), code.end(), ';') - (holds(code, "1:") ? 1 : 0);
     EXPECT_EQ(counts.at("instructions:u"), static_cast<double>(statements)) << code;
@@ -118,7 +120,7 @@ TEST(Asm, has_the_published_latencies_of_haswell) {
   }
 }
 
-TEST(Asm, tells_latency_from_throughput) {
+TEST(Asm, distinguishes_latency_from_throughput) {
   const auto multiply = of_a_copy("imul r12, r11", {"-e", "cycles"});
   EXPECT_EQ(multiply.at("latency"), 3);
   EXPECT_EQ(multiply.at("throughput"), 1);
@@ -127,13 +129,13 @@ TEST(Asm, tells_latency_from_throughput) {
   EXPECT_EQ(zero.at("throughput"), 0.25);
 }
 
-// What stays in the register is waited for: by a condition, or because a part of it is written.
+// A condition, or a write of a part of a register, has to wait for the register's old value.
 TEST(Asm, waits_for_what_an_instruction_may_keep) {
   for (const char* const code : {"cmovz rax, rcx", "mov al, bl", "mov ax, bx", "setz al", "sqrtss xmm0, xmm1",
                                  "cvtsi2sd xmm0, rax", "movlps xmm0, [r14]", "pinsrw xmm0, ecx, 1", "bsf rax, rbx"}) {
     EXPECT_GE(of_a_copy(code, {"-e", "cycles"})["cycles:u"], 1.0) << code;
   }
-  // DEC leaves the carry alone, which is apart from the other flags: nobody waits for the multiplication's.
+  // DEC keeps the carry, which is stored apart from the other flags: nothing waits for the flags of the multiplication.
   EXPECT_EQ(of_a_copy("imul r12, r11; dec r11", {"-e", "cycles"})["cycles:u"], 3.0);
 }
 
@@ -152,7 +154,7 @@ TEST(Asm, repeats_to_the_bit) {
   EXPECT_EQ(tally(words).out, tally(words).out);
 }
 
-TEST(Asm, that_crashes_or_ends_early_is_told) {
+TEST(Asm, that_crashes_or_ends_early_is_reported) {
   const Finished crashed = tally({"stat", "-q", "--asm", "mov rax, [rbx]", "-e", "instructions"});
   EXPECT_EQ(crashed.code(), 125);
   EXPECT_TRUE(holds(crashed.err, "the code was killed by SIGSEGV")) << crashed.err;
@@ -161,7 +163,7 @@ TEST(Asm, that_crashes_or_ends_early_is_told) {
   EXPECT_EQ(cured.code(), 0) << cured.err;
 }
 
-TEST(Asm, that_never_ends_is_ended_after_its_limit) {
+TEST(Asm, that_never_ends_is_stopped_at_its_limit) {
   for (const char* const backend : {"auto", "none"}) {
     const Finished endless =
         tally({"stat", "-q", "--backend", backend, "--timeout", "50", "-e", "task-clock", "--asm", "1: jmp 1b"});
@@ -171,10 +173,10 @@ TEST(Asm, that_never_ends_is_ended_after_its_limit) {
   }
 }
 
-TEST(Asm, that_never_ends_ends_with_ctrl_c) {
+TEST(Asm, that_never_ends_is_stopped_by_ctrl_c) {
   for (const bool terminal : {false, true}) {
     TemporaryFile started("started");
-    // Code that says when it runs: a file of this name.
+    // Code that creates a file of this name when it runs.
     const std::string init =
         "mov eax, 85; lea rdi, [rip + 9f]; mov esi, 0x180; syscall; jmp 8f; 9: .asciz \"" + started.path() + "\"; 8:";
     Running running(tally_words({"stat", "-q", "-e", "instructions", "--init", init, "--asm", "1: jmp 1b"}));
@@ -188,7 +190,7 @@ TEST(Asm, that_never_ends_ends_with_ctrl_c) {
   }
 }
 
-// The limit is kept by a timer, which the code does not find in its registers.
+// A timer enforces the limit, and the code must not find the timer in its registers.
 TEST(Asm, finds_zeroes_in_its_registers) {
   std::string init;
   for (const char* const name :
@@ -201,14 +203,14 @@ TEST(Asm, finds_zeroes_in_its_registers) {
 
 #endif
 
-TEST(Asm, mistakes_are_told_in_the_assemblers_words) {
+TEST(Asm, mistakes_are_reported_in_the_assemblers_words) {
   const Finished finished = tally({"stat", "-q", "--asm", "nop; frobnicate rax"});
   if (holds(finished.err, "install it")) GTEST_SKIP() << "as is not installed (package binutils)";
   EXPECT_EQ(finished.code(), 2);
   EXPECT_TRUE(holds(finished.err, "--asm cannot be assembled: no such instruction")) << finished.err;
 }
 
-TEST(Asm, stands_instead_of_a_command) {
+TEST(Asm, replaces_a_command) {
   EXPECT_EQ(tally({"stat", "--asm", "nop", "--", "true"}).code(), 2);
   EXPECT_EQ(tally({"stat", "--unroll", "3", "--", "true"}).code(), 2);
   EXPECT_EQ(tally({"stat", "--asm", "again: jmp again"}).code(), 2);

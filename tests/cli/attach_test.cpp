@@ -1,5 +1,5 @@
-// Counting what runs already, and at other times than from beginning to end: with the kernel's own events, which need
-// no PMU. tests/guest has the same with one.
+// Counting running processes, and counting with delays, intervals and time-outs: with the kernel's software events,
+// which need no PMU. tests/guest tests the same with a PMU.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -42,18 +42,18 @@ TEST(Attach, a_process_is_counted_until_its_end) {
   Running program({"/bin/sh", "-c", "read x <" + fifo.path() + "; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"});
   Running counting(tally_words({"stat", "-q", "--format", "csv", "-o", "-", "-e", "page-faults,task-clock,user_time",
                                 "-I", "20", "-p", std::to_string(program.pid())}));
-  // The first interval is over: the counters are open, and the program may go on.
+  // The first interval is over, so the counters are open and the program may continue.
   ASSERT_TRUE(counting.wait_for_output("\r\n1,"));
   std::ofstream(fifo.path()) << "go\n";
   const Finished finished = counting.finish();
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_TRUE(holds(finished.out, "\r\n1,,,,,,task-clock,")) << finished.out;
   EXPECT_FALSE(holds(finished.out, "\r\n1,,,,,,task-clock,0,")) << finished.out;
-  EXPECT_TRUE(holds(finished.out, "user_time,,absent")) << "wait4 tells of our own children only";
+  EXPECT_TRUE(holds(finished.out, "user_time,,absent")) << "wait4 reports our own children only";
   program.finish();
 }
 
-TEST(Attach, what_is_not_there_is_told) {
+TEST(Attach, what_does_not_exist_is_reported) {
   TALLY_NEEDS_COUNTERS();
   const Finished process = tally({"stat", "-e", "task-clock", "-p", "2147483647"});
   EXPECT_EQ(process.code(), 125);
@@ -66,7 +66,7 @@ TEST(Attach, what_is_not_there_is_told) {
   EXPECT_EQ(tally({"stat", "-e", "task-clock", "-a", "-p", "1"}).code(), 2);
 }
 
-TEST(Attach, what_has_ended_and_was_not_asked_for_is_called_a_zombie) {
+TEST(Attach, a_zombie_is_reported_as_one) {
   TALLY_NEEDS_COUNTERS();
   const pid_t child = fork();
   if (child == 0) _exit(0);
@@ -96,13 +96,13 @@ TEST(Attach, parts_of_processors_add_up) {
   EXPECT_EQ(tally({"stat", "--cgroup", "no/such/group", "-e", "cs", "--", "true"}).code(), 125);
 }
 
-TEST(Attach, the_engine_cannot) {
+TEST(Attach, the_engine_cannot_attach) {
   const Finished finished = tally({"stat", "--backend", "none", "-e", "page-faults", "-p", "1"});
   EXPECT_EQ(finished.code(), 125);
   EXPECT_TRUE(holds(finished.err, "cannot attach"));
 }
 
-TEST(Attach, an_interrupt_ends_it_with_everything_counted) {
+TEST(Attach, an_interrupt_ends_it_and_keeps_every_count) {
   TALLY_NEEDS_COUNTERS();
   Running target({"/bin/sleep", "1000"});
   Running counting(tally_words({"stat", "-q", "--format", "csv", "-o", "-", "-e", "task-clock", "-I", "20", "-p",
@@ -137,7 +137,7 @@ TEST(Timing, the_last_interval_ends_with_the_program) {
   EXPECT_EQ(result["intervals"][0]["events"][0]["value"], result["events"][0]["value"]);
 }
 
-TEST(Timing, intervals_are_told_while_they_go_on) {
+TEST(Timing, intervals_are_printed_while_the_program_runs) {
   TALLY_NEEDS_COUNTERS();
   Running counting(
       tally_words({"stat", "-q", "-x", ",", "-o", "-", "-e", "task-clock", "-I", "20", "--", "sleep", "1000"}));
@@ -175,11 +175,11 @@ std::vector<std::int64_t> of_event(const json& list, std::size_t row) {
   return values;
 }
 
-// Works for some tenths of a second under the engine, in processes of its own and in the shell itself.
+// Works for some tenths of a second under the engine, in child processes and in the shell itself.
 const Words working{"sh", "-c",
                     "for i in 1 2 3 4 5; do /bin/true; j=0; while [ $j -lt 3000 ]; do j=$((j+1)); done; done"};
 
-TEST(SimulatedTiming, intervals_are_exact_and_add_up) {
+TEST(EngineTiming, intervals_are_exact_and_add_up) {
   const json result =
       result_of(with({"--backend", "engine", "-e", "instructions,loads,page-faults", "-I", "5", "--"}, working));
   ASSERT_GE(result["intervals"].size(), 3u);
@@ -202,7 +202,7 @@ TEST(SimulatedTiming, intervals_are_exact_and_add_up) {
   EXPECT_NEAR(static_cast<double>(value(again, 0)), static_cast<double>(value(whole, 0)), 1000);
 }
 
-TEST(SimulatedTiming, intervals_of_several_runs_have_their_number) {
+TEST(EngineTiming, intervals_of_several_runs_have_their_number) {
   const Words stat{"stat", "-q", "--backend", "engine", "-e", "instructions", "-I", "5"};
   const std::string table = tally(with(with(stat, {"-r", "2", "--"}), working)).err;
   EXPECT_TRUE(holds(table, "  run     second                count  event")) << table;
@@ -210,7 +210,7 @@ TEST(SimulatedTiming, intervals_of_several_runs_have_their_number) {
   EXPECT_FALSE(holds(tally(with(with(stat, {"--"}), working)).err, "  run  ")) << "one run needs no number";
 }
 
-TEST(SimulatedTiming, the_time_of_an_interval_is_as_believable_as_the_whole) {
+TEST(EngineTiming, the_time_of_an_interval_has_the_trust_of_the_whole) {
   const json result =
       result_of(with({"--backend", "engine", "-e", "instructions,duration_time", "-I", "5", "--"}, working));
   EXPECT_EQ(result["events"][1]["trust"], "partial");
@@ -220,7 +220,7 @@ TEST(SimulatedTiming, the_time_of_an_interval_is_as_believable_as_the_whole) {
   }
 }
 
-TEST(SimulatedTiming, intervals_are_told_while_they_go_on) {
+TEST(EngineTiming, intervals_are_printed_while_the_program_runs) {
   Running counting(tally_words({"stat", "-q", "--backend", "engine", "-x", ",", "-o", "-", "-e", "instructions", "-I",
                                 "20", "--", "sh", "-c", "while :; do :; done"}));
   ASSERT_TRUE(counting.wait_for_output("instructions:u"));
@@ -228,25 +228,25 @@ TEST(SimulatedTiming, intervals_are_told_while_they_go_on) {
   EXPECT_TRUE(holds(counting.finish().out, "instructions:u"));
 }
 
-TEST(SimulatedTiming, a_delay_leaves_the_beginning_out) {
+TEST(EngineTiming, a_delay_leaves_the_beginning_out) {
   const Words command{"sh", "-c", "j=0; while [ $j -lt 20000 ]; do j=$((j+1)); done; sleep 0.5; :"};
   const json all = result_of(with({"--backend", "engine", "-e", "instructions", "--"}, command));
   const json later = result_of(with({"--backend", "engine", "-e", "instructions", "--delay", "60000", "--"}, {"true"}));
   EXPECT_EQ(later["events"][0]["trust"], "absent");
   const TemporaryFile mark("mark");
-  const json behind =
+  const json delayed =
       result_of(with({"--backend", "engine", "-e", "instructions,user_time", "--delay", "1000", "--per-process", "--"},
                      {"sh", "-c", "j=0; while [ $j -lt 20000 ]; do j=$((j+1)); done; sleep 3; :"}));
-  EXPECT_LT(value(behind, 0), value(all, 0) / 2);
-  EXPECT_GT(value(behind, 0), 0);
-  EXPECT_EQ(behind["events"][0]["trust"], "exact");
-  EXPECT_EQ(behind["events"][1]["trust"], "partial");
+  EXPECT_LT(value(delayed, 0), value(all, 0) / 2);
+  EXPECT_GT(value(delayed, 0), 0);
+  EXPECT_EQ(delayed["events"][0]["trust"], "exact");
+  EXPECT_EQ(delayed["events"][1]["trust"], "partial");
   std::int64_t sum = 0;
-  for (const std::int64_t one : of_event(behind["processes"], 0)) sum += one;
-  EXPECT_EQ(sum, value(behind, 0)) << "each process's own are of that time, too";
+  for (const std::int64_t one : of_event(delayed["processes"], 0)) sum += one;
+  EXPECT_EQ(sum, value(delayed, 0)) << "the counts of each process are also of that time";
 }
 
-TEST(SimulatedTiming, a_time_out_ends_the_program_and_the_counts) {
+TEST(EngineTiming, a_time_out_ends_the_program_and_the_counts) {
   const TemporaryFile fifo("fifo");
   ASSERT_EQ(mkfifo(fifo.path().c_str(), 0600), 0);
   const json result =
@@ -255,7 +255,7 @@ TEST(SimulatedTiming, a_time_out_ends_the_program_and_the_counts) {
                      "; read x <&3; read x <&3"});
   EXPECT_EQ(result["exit_code"], 7);
   EXPECT_EQ(result["events"][0]["trust"], "exact") << result["events"][0]["reason"];
-  EXPECT_LT(value(result, 0), 2000000) << "what it did behind the time-out is none of it";
+  EXPECT_LT(value(result, 0), 2000000) << "what it executed after the time-out is not counted";
 }
 
 #endif

@@ -9,7 +9,7 @@ namespace tally::test {
 namespace {
 
 #if TALLY_HAS_ENGINE
-TEST(BackendName, the_engine_is_called_so_by_either_name) {
+TEST(BackendName, either_name_selects_the_engine) {
   for (const char* name : {"engine", "sim"}) {
     const Finished finished =
         tally({"stat", "--backend", name, "-e", "instructions", "--format", "json", "-o", "-", "--", "true"});

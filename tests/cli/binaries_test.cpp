@@ -1,4 +1,4 @@
-// How the programs are linked, as checksec(1) looks at them, and the notices of what they are linked with.
+// How the programs are linked, as checksec(1) checks them, and the licence notices of the libraries in them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string readelf(const std::string& options, const std::string& file) {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Those that were built; some need libraries that may be missing.
+// The programs that were built; some need libraries that may be missing.
 std::vector<std::string> programs() {
   std::vector<std::string> found;
   for (const char* name : {"tally", "tally-lab", "tally-serve", "tally-stepper", "libtally.so"})
@@ -39,7 +39,7 @@ TEST_F(Binaries, are_hardened) {
   for (const std::string& file : programs()) {
     SCOPED_TRACE(file);
     const std::string head = readelf("-h", file), parts = readelf("-l", file), dynamic = readelf("-d", file);
-    EXPECT_TRUE(holds(head, "DYN (")) << "it lies at any address: " << head;
+    EXPECT_TRUE(holds(head, "DYN (")) << "its load address is not fixed: " << head;
     EXPECT_TRUE(holds(dynamic, "BIND_NOW") || holds(dynamic, "Flags: NOW")) << dynamic;
     EXPECT_TRUE(holds(parts, "GNU_RELRO"));
     std::istringstream lines(parts);
@@ -49,12 +49,12 @@ TEST_F(Binaries, are_hardened) {
     }
     const std::string symbols = readelf("-s", file);
     EXPECT_TRUE(holds(symbols, "__stack_chk_fail"));
-    // The library copies nothing of a size that is known only then.
+    // The library copies nothing whose size is known only at run time.
     if (!file.ends_with(".so")) EXPECT_TRUE(holds(symbols, "_chk@") || holds(symbols, "_chk\n"));
   }
 }
 
-// Of libraries by the beginnings of their names; those of the C library and the compiler have several.
+// Libraries by the beginnings of their names; the C library and the compiler have several.
 const std::map<std::string, std::string> notices = {{"libZydis", "zydis"},
                                                     {"libZycore", "zydis"},
                                                     {"libunicorn", "unicorn"},
@@ -89,7 +89,7 @@ TEST_F(Binaries, have_a_notice_for_each_library) {
   }
 }
 
-// The GPL 2 of the one and the GPL 3 of the other do not go together.
+// The GPL 2 of one library and the GPL 3 of the other are incompatible.
 TEST_F(Binaries, no_program_has_unicorn_and_readline) {
   for (const std::string& file : programs()) {
     const std::string dynamic = readelf("-d", file);

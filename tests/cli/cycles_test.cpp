@@ -1,4 +1,4 @@
-// Cycles of the core model: known answers of whole programs, and what is said where they are incomplete.
+// Cycles of the core model: known answers of whole programs, and what the output says if they are incomplete.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -47,7 +47,7 @@ std::ostream& operator<<(std::ostream& stream, const Loop& loop) { return stream
 
 class Loops : public testing::TestWithParam<Loop> {};
 
-// As the RDPMC article measured them on that processor. What begins and ends the program misses every cache: some
+// As the RDPMC article measured them on that processor. The start and the end of the program miss every cache: some
 // thousand cycles.
 TEST_P(Loops, take_as_long_as_was_measured) {
   const json result = run({"-e", "cycles,ref-cycles,instructions"}, {workload(GetParam().program)});
@@ -67,8 +67,8 @@ INSTANTIATE_TEST_SUITE_P(cli, Loops,
                                          Loop{"add_apart_1000000", 2}),
                          [](const auto& one) { return std::string(one.param.program); });
 
-// Two machines that differ in nothing but their core. A round's multiplication takes 3 cycles on one, 8 on the other.
-TEST(Cycles, are_those_of_the_core_that_the_machine_names) {
+// Two machines that differ only in their core. The multiplication of a round takes 3 cycles on one, 8 on the other.
+TEST(Cycles, are_those_of_the_machines_core) {
   for (const auto& [core, of_a_round] : {std::pair{"haswell", 3}, std::pair{"bonnell", 8}}) {
     const TemporaryFile model("mine.model",
                               std::string("model mine\nl1i size=32K ways=8\nl1d size=32K ways=8\ncore ") + core + "\n");
@@ -79,15 +79,16 @@ TEST(Cycles, are_those_of_the_core_that_the_machine_names) {
   }
 }
 
-// What cycles are made of does not depend on what else is simulated, only on the precision, and is said.
-TEST(Cycles, are_the_same_whatever_else_is_asked_for) {
+// The parts that cycles consist of depend on the precision only, not on what else is modelled, and the output names
+// them.
+TEST(Cycles, are_the_same_whatever_else_is_modelled) {
   // No level includes another: in `full` that would take long.
   const TemporaryFile small("small.model",
                             "model small\nl1d size=8K ways=2\ndtlb entries=4 ways=4\nstlb entries=16 ways=4\n"
                             "core haswell\nlatency memory=100 stlb=7 walk=30 mispredict=15\n");
-  const auto cycles = [&](const char* precision, const char* events, const char* said) {
+  const auto cycles = [&](const char* precision, const char* events, const char* notice) {
     const json result = run({"--repeatable", "--precision", precision, "-e", events}, {"/bin/ls", "/"}, small.path());
-    EXPECT_NE(notices_of(result).find(said), std::string::npos) << notices_of(result);
+    EXPECT_NE(notices_of(result).find(notice), std::string::npos) << notices_of(result);
     return event_of(result, "cycles:u")["value"];
   };
   const char* const others = "cycles,branch-misses,dTLB-load-misses";
@@ -97,8 +98,8 @@ TEST(Cycles, are_the_same_whatever_else_is_asked_for) {
   EXPECT_EQ(cycles("full", "cycles", with), cycles("full", others, with));
 }
 
-// Traces are made anew while a program runs, and begin elsewhere when it is run again: no cycle may depend on it.
-TEST(Cycles, are_the_same_however_its_code_was_cut) {
+// A running program's traces are re-created, and begin at other addresses in the next run: no cycle may depend on it.
+TEST(Cycles, are_the_same_however_code_was_cut) {
   std::string text;
   for (int i = 0; i < 4000; ++i) text += "line " + std::to_string(i * 7919 % 4001) + " of a text\n";
   const TemporaryFile input("text", text);
@@ -136,15 +137,15 @@ TEST(Cycles, of_a_program_that_was_killed_say_so) {
   EXPECT_TRUE(reason.starts_with("the core model saw 0 % of the instructions")) << reason;
 }
 
-// The thread that ends the process has those of all.
-TEST(Cycles, of_one_of_several_threads_are_not_told_as_its_own) {
+// The thread that ends the process has the cycles of all threads.
+TEST(Cycles, of_one_of_several_threads_are_not_reported_as_its_own) {
   const json result = run({"-e", "cycles,instructions", "--per-thread"}, {PROFILED, "threads"});
   EXPECT_EQ(event_of(result, "cycles:u")["trust"], "modelled");
   ASSERT_GT(result["threads"].size(), 1u);
   for (const json& thread : result["threads"]) EXPECT_EQ(event_of(thread, "cycles:u")["trust"], "partial") << thread;
 }
 
-TEST(Cycles, have_the_share_that_the_table_does_not_know) {
+TEST(Cycles, report_the_share_without_timing_data) {
   const json result = run({"-e", "cycles"}, {"/bin/true"});
   EXPECT_NE(notices_of(result).find(" of executed instructions have no timing data"), std::string::npos)
       << notices_of(result);

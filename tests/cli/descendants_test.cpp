@@ -1,4 +1,4 @@
-// Processes that a program leaves behind: named, or waited for with --wait-all.
+// Processes that a program leaves running: named in a notice, or waited for with --wait-all.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -13,13 +13,13 @@ namespace {
 
 using nlohmann::json;
 
-// A daemon, away from its parent and its session, that works on once the program ($$) is gone: for longer than the
-// tenth of a second that tally waits for everybody.
+// A daemon, outside its parent's process tree and session, that works after the program ($$) has ended: for longer than
+// the tenth of a second that tally waits for all processes.
 constexpr const char* leaves_a_daemon =
     "(setsid sh -c \"while kill -0 $$; do :; done; sleep 0.3; i=0; while [ \\$i -lt 3000 ]; do i=\\$((i+1)); done\" "
     ">/dev/null 2>&1 &); exit 4";
 
-// A daemon that ends when the file of this name is gone, or its process is killed.
+// A daemon that ends when the file of this name is removed, or when its process is killed.
 std::string leaves_an_endless_daemon(const std::string& file) {
   return "(setsid sh -c 'echo $$ >" + file + "; while [ -e " + file +
          " ]; do :; done' >/dev/null 2>&1 &); while ! [ -s " + file + " ]; do :; done; echo $$";
@@ -28,7 +28,7 @@ std::string leaves_an_endless_daemon(const std::string& file) {
 class Descendants : public testing::TestWithParam<const char*> {
  protected:
   Words words(Words more, const std::string& script) const {
-    // Without a PMU the kernel's own counters count in its stead.
+    // Without a PMU, use software events instead.
     const char* events = by_counters() ? "task-clock,minor-faults" : "instructions,minor-faults";
     Words all{"stat", "--backend", GetParam(), "-e", events, "--format", "json", "-o", file_.path()};
     all.insert(all.end(), more.begin(), more.end());
@@ -61,13 +61,13 @@ TEST_P(Descendants, are_waited_for_with_wait_all) {
   EXPECT_GT(all["events"][0]["value"], 500'000) << "3,000 rounds of the daemon's loop";
 }
 
-TEST_P(Descendants, have_a_part_in_what_was_used) {
+TEST_P(Descendants, add_to_the_resources_used) {
   const char* leaves_a_large_one = "(setsid dd if=/dev/zero of=/dev/null bs=64M count=1 >/dev/null 2>&1 &)";
   EXPECT_EQ(tally(words({"--wait-all", "-e", "peak-memory"}, leaves_a_large_one)).code(), 0);
   EXPECT_GE(result()["events"][2]["value"], 64 << 20);
 }
 
-TEST_P(Descendants, that_are_left_behind_are_named) {
+TEST_P(Descendants, that_are_left_running_are_named) {
   const TemporaryFile flag("lives", "");
   EXPECT_EQ(tally(words({}, leaves_an_endless_daemon(flag.path()))).code(), 0);
   const std::string daemon = flag.content().value_or("");
@@ -86,7 +86,7 @@ TEST_P(Descendants, live_on_when_ctrl_c_ends_the_wait) {
   const TemporaryFile flag("lives", "");
   Running running(tally_words(words({"--wait-all"}, leaves_an_endless_daemon(flag.path()) + "; exec >&-")));
   ASSERT_TRUE(running.wait_for_output("\n"));
-  // The wait for others begins when the program is reaped.
+  // The wait for other processes begins when the program is reaped.
   const pid_t program = std::stoi(running.output());
   while (kill(program, 0) == 0) {
   }
@@ -101,7 +101,7 @@ TEST_P(Descendants, live_on_when_ctrl_c_ends_the_wait) {
   EXPECT_EQ(result()["events"][1]["trust"], "partial");
 }
 
-TEST_P(Descendants, are_not_what_tally_was_started_with) {
+TEST_P(Descendants, do_not_include_what_tally_was_started_with) {
   std::string line = "sleep 1000 >/dev/null 2>&1 & echo $! >&2; exec";
   for (const std::string& word : tally_words(words({"--wait-all"}, "exit 3"))) line += " '" + word + "'";
   const Finished finished = Running({"/bin/sh", "-c", line}).finish();

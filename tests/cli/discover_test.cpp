@@ -1,4 +1,4 @@
-// `tally discover`: what a user sees of it.
+// `tally discover`, as a user sees it.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ using nlohmann::json;
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Forty events, and few payloads: it takes a second.
+// Forty events and few payloads: this takes a second.
 const Words few{"discover",  "--events", "0..0x27",   "--payload", "load-miss",
                 "--payload", "call",     "--payload", "divide"};
 
@@ -23,14 +23,15 @@ bool has_assembler() { return !holds(tally({"stat", "-q", "--asm", "nop"}).err, 
 
 #if TALLY_HAS_ENGINE
 
-// The whole library over the engine's counts: what is declared is what is counted, and the secret map is found.
-TEST(Discover, finds_a_secret_map_and_beats_the_document) {
+// The whole library of payloads against the engine's counts: tally finds the secret map, and each declared payload
+// count is the engine's.
+TEST(Discover, finds_a_secret_map_and_the_errors_of_the_document) {
   NEEDS_AN_ASSEMBLER();
   const Finished finished = tally({"discover", "--score", "--seed", "11"});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_FALSE(holds(finished.out, "is declared to have")) << finished.out;
-  const auto row = [&](const std::string& who) {
-    const std::size_t at = finished.out.find(" " + who + " ");
+  const auto row = [&](const std::string& payload_or_event) {
+    const std::size_t at = finished.out.find(" " + payload_or_event + " ");
     return at == std::string::npos ? "" : finished.out.substr(at, finished.out.find('\n', at) - at);
   };
   EXPECT_TRUE(holds(row("tally discover"), "100 %") || holds(row("tally discover"), "99.")) << finished.out;
@@ -52,7 +53,7 @@ TEST(Discover, repeats_to_the_bit) {
   EXPECT_EQ(result["events"].size(), 40U);
 }
 
-TEST(Discover, goes_on_and_looks_again_at_what_was_kept) {
+TEST(Discover, continues_and_checks_kept_results) {
   NEEDS_AN_ASSEMBLER();
   const TemporaryFile file("found.jsonl");
   const std::string whole = tally(with(few, {"--json", "-o", file.path()})).out;
@@ -61,15 +62,15 @@ TEST(Discover, goes_on_and_looks_again_at_what_was_kept) {
   const TemporaryFile part("part.jsonl", text.substr(0, text.size() / 2));
   const Finished resumed = tally({"discover", "--resume", part.path(), "--json"});
   EXPECT_EQ(resumed.out, whole) << resumed.err;
-  // Without counting: all but who counted is the same.
+  // Without counting: everything but the backend is the same.
   json first = json::parse(whole), again = json::parse(tally({"discover", "--analyse", part.path(), "--json"}).out);
   first.erase("notices");
   again.erase("notices");
   EXPECT_EQ(first, again);
 }
 
-// What it executes is in the record: nobody has to say it again.
-TEST(Discover, goes_on_with_ones_own_payload) {
+// The record holds the payload's code, so the user does not have to pass it again.
+TEST(Discover, continues_with_a_users_payload) {
   NEEDS_AN_ASSEMBLER();
   const TemporaryFile file("found.jsonl");
   const Words own = {"--payload", "nop; nop; nop", "--control", "nop; nop"};
@@ -90,8 +91,8 @@ TEST(Discover, takes_one_instruction_as_a_payload) {
   EXPECT_TRUE(holds(neither.err, "unknown payload 'multipli'")) << neither.err;
 }
 
-// Events on counters that are held by somebody else are not found there.
-TEST(Discover, uses_the_counters_that_it_may) {
+// Events on counters that another process holds are not found there.
+TEST(Discover, uses_the_counters_that_are_free) {
   NEEDS_AN_ASSEMBLER();
   for (const char* which : {"0-2,5", "0x27"}) {
     const json result = json::parse(tally(with(few, {"--json", "--counters", which})).out, nullptr, false);
@@ -115,24 +116,24 @@ TEST(Discover, is_drawn_as_a_map_of_events_and_payloads) {
   EXPECT_TRUE(holds(page.out, "<div id=\"event-r17\"><details><summary>r17: calls</summary>"));
 }
 
-TEST(Discover, says_which_payload_would_tell) {
+TEST(Discover, names_the_payload_that_would_decide) {
   NEEDS_AN_ASSEMBLER();
   const std::string text = tally({"discover", "--payload", "call"}).out;
   EXPECT_TRUE(holds(text, "calls, or returns; --payload ")) << text;
 }
 
-TEST(Discover, asks_about_ones_own_code) {
+TEST(Discover, accepts_the_users_code) {
   NEEDS_AN_ASSEMBLER();
   const Finished finished = tally(with(few, {"--payload", "nop; nop", "--control", "nop", "--all"}));
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_TRUE(holds(finished.out, "copies of the payload")) << finished.out;
 }
 
-TEST(Discover, mistakes_end_with_2_and_a_way_out) {
+TEST(Discover, mistakes_end_with_2_and_a_hint) {
   NEEDS_AN_ASSEMBLER();
   const struct {
     Words words;
-    const char* said;
+    const char* message;
   } cases[] = {{{"--payload", "load-mis"}, "did you mean load-miss"},
                {{"--events", "0x10-"}, "is not a valid event code"},
                {{"--payload", "frobnicate rax"}, "cannot be assembled"},
@@ -146,8 +147,8 @@ TEST(Discover, mistakes_end_with_2_and_a_way_out) {
                {{"--resume", "/dev/null"}, "the file is empty"}};
   for (const auto& one : cases) {
     const Finished finished = tally(with({"discover"}, one.words));
-    EXPECT_EQ(finished.code(), 2) << one.said;
-    EXPECT_TRUE(holds(finished.err, one.said)) << finished.err;
+    EXPECT_EQ(finished.code(), 2) << one.message;
+    EXPECT_TRUE(holds(finished.err, one.message)) << finished.err;
   }
 }
 

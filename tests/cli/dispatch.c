@@ -1,18 +1,18 @@
-// A small interpreter, for the test of profiles for compilers: instructions are functions by pointers, nearly all of
-// one kind; checks that hardly ever fail.
+// A small interpreter for the test of compiler profiles: it calls instructions through function pointers, nearly all of
+// one kind; its checks hardly ever fail.
 #include <stdio.h>
 #include <stdlib.h>
-typedef struct Machine Machine;
-typedef long (*Operation)(Machine*, long);
-struct Machine {
+typedef struct Interpreter Interpreter;
+typedef long (*Operation)(Interpreter*, long);
+struct Interpreter {
   long sum, errors;
   unsigned seed;
 };
-static long add(Machine* m, long x) { return m->sum += x; }
-static long mix(Machine* m, long x) { return m->sum ^= x * 31; }
-static long turn(Machine* m, long x) { return m->sum = (m->sum << 7) ^ ((unsigned long)m->sum >> 57) ^ x; }
+static long add(Interpreter* m, long x) { return m->sum += x; }
+static long mix(Interpreter* m, long x) { return m->sum ^= x * 31; }
+static long turn(Interpreter* m, long x) { return m->sum = (m->sum << 7) ^ ((unsigned long)m->sum >> 57) ^ x; }
 static Operation operations[4] = {add, add, mix, turn};
-static int check(Machine* m, long x) {
+static int check(Interpreter* m, long x) {
   if (x > 1000000) {
     m->errors++;
     for (int i = 0; i < 64; i++) m->sum += i * x;
@@ -25,7 +25,7 @@ static int check(Machine* m, long x) {
   }
   return 0;
 }
-static void step(Machine* m, const unsigned char* code, long n) {
+static void step(Interpreter* m, const unsigned char* code, long n) {
   for (long i = 0; i < n; i++) {
     if (check(m, code[i])) continue;
     operations[code[i] & 3](m, code[i]);
@@ -33,7 +33,7 @@ static void step(Machine* m, const unsigned char* code, long n) {
 }
 int main(void) {
   static unsigned char code[4096];
-  Machine m = {0, 0, 1};
+  Interpreter m = {0, 0, 1};
   for (int i = 0; i < 4096; i++) {
     m.seed = m.seed * 1103515245 + 12345;
     unsigned r = (m.seed >> 16) % 100;

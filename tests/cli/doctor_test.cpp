@@ -40,7 +40,7 @@ TEST(Doctor, takes_no_arguments) {
 }
 
 #if TALLY_HAS_ENGINE
-TEST(Doctor, says_that_the_engine_works_where_it_does) {
+TEST(Doctor, reports_whether_the_engine_works) {
   const auto object = nlohmann::json::parse(tally({"doctor", "--json"}).out);
   const Finished counted = tally({"stat", "-e", "instructions", "--backend", "engine", "--", "true"});
   EXPECT_EQ(object["engine"]["works"], counted.err.find("exact") != std::string::npos) << counted.err;
@@ -59,8 +59,8 @@ class DoctorOfTranslations : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  /// What the report says of them; empty where nothing.
-  std::string told(const std::string& folder) {
+  /// What the report says of stored translations; empty if it says nothing.
+  std::string store_report(const std::string& folder) {
     setenv("TALLY_CACHE_DIR", folder.c_str(), 1);
     const auto object = nlohmann::json::parse(tally({"doctor", "--json"}).out);
     const auto& facts = object["engine"];
@@ -70,25 +70,25 @@ class DoctorOfTranslations : public testing::Test {
   std::optional<std::string> before_;
 };
 
-TEST_F(DoctorOfTranslations, tells_once_that_a_file_was_damaged) {
+TEST_F(DoctorOfTranslations, reports_once_that_a_file_was_damaged) {
   const std::string cache = folder_ + "/cache";
-  EXPECT_EQ(told(cache), "");
-  EXPECT_EQ(told(cache), "");
+  EXPECT_EQ(store_report(cache), "");
+  EXPECT_EQ(store_report(cache), "");
   std::string name;
   for (const auto& entry : fs::directory_iterator(cache)) {
     if (entry.path().filename().string().starts_with("translations-")) name = entry.path();
   }
   ASSERT_NE(name, "");
   std::fstream(name, std::ios::in | std::ios::out | std::ios::binary) << "damaged";
-  EXPECT_NE(told(cache).find(" is damaged"), std::string::npos);
-  EXPECT_EQ(told(cache), "");
+  EXPECT_NE(store_report(cache).find(" is damaged"), std::string::npos);
+  EXPECT_EQ(store_report(cache), "");
 }
 
-TEST_F(DoctorOfTranslations, names_the_folder_that_others_may_write) {
+TEST_F(DoctorOfTranslations, names_the_folder_that_others_may_write_to) {
   const std::string above = folder_ + "/above";
   fs::create_directories(above + "/cache");
   fs::permissions(above, fs::perms::all);
-  EXPECT_EQ(told(above + "/cache"), "not used: others may write " + above + " (mode 0777)");
+  EXPECT_EQ(store_report(above + "/cache"), "not used: others may write " + above + " (mode 0777)");
 }
 #endif
 

@@ -11,7 +11,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 constexpr const char* table = R"([{"EventCode": "0xC4", "UMask": "0x00", "EventName": "MADE_UP.BRANCHES",
   "BriefDescription": "branches of a made-up core", "Counter": "0,1,2,3", "Errata": "MU7"}])";
 
-TEST(EventTable, names_are_known_to_events_event_and_stat) {
+TEST(EventTable, names_are_accepted_by_events_event_and_stat) {
   const TemporaryFile file("made-up.json", table);
   const Finished events = tally({"events", "--event-table", file.path(), "MADE_UP"});
   EXPECT_EQ(events.code(), 0) << events.err;
@@ -26,7 +26,7 @@ TEST(EventTable, names_are_known_to_events_event_and_stat) {
   EXPECT_EQ(tally({"event", "MADE_UP.BRANCHES"}).code(), 2);
   EXPECT_EQ(tally({"event", "--event-table", "/nonexistent", "MADE_UP.BRANCHES"}).code(), 2);
 #if TALLY_HAS_ENGINE
-  // The code is Intel's, of branches: the engine counts them, and says so.
+  // The code is Intel's code of branches: the engine counts them, and says so.
   const Finished stat =
       tally({"stat", "-q", "--event-table", file.path(), "-e", "MADE_UP.BRANCHES,branches", "--", "true"});
   EXPECT_EQ(stat.code(), 0) << stat.err;
@@ -34,7 +34,7 @@ TEST(EventTable, names_are_known_to_events_event_and_stat) {
 #endif
 }
 
-TEST(EventTable, of_a_discovery_is_one) {
+TEST(EventTable, can_come_from_discover) {
   const TemporaryFile file("found.json");
   const Finished found = tally({"discover", "--events", "0x00-0x1f", "--payload", "call", "--table", file.path()});
   if (holds(found.err, "install it")) GTEST_SKIP() << "as is not installed (package binutils)";

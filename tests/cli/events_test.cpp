@@ -1,4 +1,4 @@
-// `tally events`, `tally event`, and events by every kind of name.
+// `tally events`, `tally event`, and event names of every kind.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -29,7 +29,7 @@ TEST(Events, list_every_event_of_the_table_with_its_trust_here) {
   EXPECT_EQ(events["page-faults"]["trust"], "counted");
   EXPECT_EQ(events["page-faults"]["other_names"][0], "faults");
 #if TALLY_HAS_ENGINE
-  // Of this machine, where the kernel describes its caches: some hypervisors hide them.
+  // Cache sizes of this machine, if the kernel describes its caches: some hypervisors hide them.
   const bool described = std::filesystem::exists("/sys/devices/system/cpu/cpu0/cache/index0");
   EXPECT_EQ(events["cycles"]["trust"], described ? "modelled" : "absent");
   EXPECT_EQ(events["instructions"]["trust"], "exact");
@@ -37,8 +37,8 @@ TEST(Events, list_every_event_of_the_table_with_its_trust_here) {
 #endif
 }
 
-// What is offered can be asked for, and what comes of it is what was promised.
-TEST(Events, what_is_promised_is_what_stat_gives) {
+// Every event that is listed can be counted, with the trust that was promised.
+TEST(Events, stat_has_the_trust_that_was_promised) {
   const json all = json::parse(tally({"events", "--json"}).out);
   std::string list;
   std::vector<std::string> trusts;
@@ -56,7 +56,7 @@ TEST(Events, what_is_promised_is_what_stat_gives) {
   }
 }
 
-TEST(Events, patterns_choose) {
+TEST(Events, patterns_select) {
   const Finished part = tally({"events", "BRANCH"});
   EXPECT_TRUE(holds(part.out, " conditional-branches "));
   EXPECT_FALSE(holds(part.out, " loads "));
@@ -78,7 +78,7 @@ TEST(Events, those_of_other_processors_are_found_by_their_name) {
   EXPECT_TRUE(holds(tally({"events", "instruction_all"}).out, "apple_m1::INST_ALL"));
 }
 
-TEST(Event, a_wrong_label_of_a_tutorial_is_put_right) {
+TEST(Event, a_wrong_label_of_a_tutorial_is_corrected) {
   const Finished finished = tally({"event", "0x4101C2"});
   EXPECT_EQ(finished.code(), 0);
   for (const char* part : {"UOPS_RETIRED.ALL", "IA32_PERFEVTSELx = 0x4101C2", "config 0x1c2", "EN (bit 22)", "r01c2:u",
@@ -103,7 +103,7 @@ TEST(Event, the_register_is_shown_field_by_field) {
   EXPECT_EQ(all["events"][1]["counted_as"], "branches");
 }
 
-TEST(Event, apples_counters_have_their_provenance) {
+TEST(Event, apples_counters_name_their_source) {
   const Finished finished = tally({"event", "apple_m1::INST_INT_ST"});
   for (const char* part :
        {"PMC7 (Linux); PMC5, PMC6, PMC7 (others)", "instruction_int_store (M1 PMU framework)", "0x96"}) {
@@ -119,7 +119,7 @@ TEST(Event, mistakes_end_with_2) {
 }
 
 #if TALLY_HAS_ENGINE
-TEST(EventNames, of_every_kind_count_the_same) {
+TEST(EventNames, all_kinds_count_the_same) {
   const std::string list = "branches,branch-instructions:u,r00c4,0x4100C4,cpu/event=0xc4/,cpu/branch-instructions/u";
   const TemporaryFile file("result.json");
   ASSERT_EQ(tally({"stat", "--format", "json", "-o", file.path(), "-e", list, "--", "true"}).code(), 0);
@@ -136,7 +136,7 @@ TEST(EventNames, of_every_kind_count_the_same) {
   EXPECT_TRUE(holds(notices, "EN (bit 22) is ignored")) << notices;
 }
 
-TEST(EventNames, what_no_engine_counts_is_absent_and_never_0) {
+TEST(EventNames, what_no_backend_counts_is_absent_and_never_0) {
   const TemporaryFile file("result.json");
   ASSERT_EQ(
       tally({"stat", "--format", "json", "-o", file.path(), "-e", "{loads,r01c2},0x24100C4", "--", "true"}).code(), 0);
@@ -152,7 +152,7 @@ TEST(EventNames, what_no_engine_counts_is_absent_and_never_0) {
 }
 #endif
 
-// The second column of the guide's table. Placeholders in capitals are no commands.
+// The second column of the guide's table. Entries with placeholders in capitals are not commands.
 TEST(FromPerf, every_command_of_the_guide_is_understood) {
   std::ifstream guide(TALLY_FROM_PERF);
   std::size_t tried = 0;
@@ -164,7 +164,7 @@ TEST(FromPerf, every_command_of_the_guide_is_understood) {
     if (holds(command, "FILE") || holds(command, "NAME") || holds(command, "ID")) continue;
     const std::string script = "tally() { " TALLY_COMMAND " \"$@\"; }; " + command;
     const Finished finished = Running({"/bin/sh", "-c", script}).finish();
-    // 125 is an honest answer of a machine that cannot count it; 2 would be a command that does not exist.
+    // 125 is a valid answer of a machine that cannot count the event; 2 would mean that the command does not exist.
     EXPECT_TRUE(finished.code() == 0 || finished.code() == 125) << command << "\n" << finished.err;
     ++tried;
   }

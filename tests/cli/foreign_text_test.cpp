@@ -1,5 +1,5 @@
-// Text of the measured program in every form: whatever it is, the run is not lost, and nothing of it steers a terminal
-// or breaks a record.
+// Text of the measured program in every output form: whatever the text is, the run succeeds, and the text neither
+// controls a terminal nor breaks a record.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -22,7 +22,7 @@ const Words hostile_words{"\xff", "two\nlines", "\x1b[31mred", "cut \xe5\x90",
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// Whether a terminal would show it as it is, line by line.
+/// Whether a terminal would show it unchanged, line by line.
 bool is_printable(const std::string& text) { return ForeignText(text).in_lines() == text; }
 
 std::size_t lines_that_begin(const std::string& text, const std::string& with) {
@@ -86,7 +86,7 @@ TEST_F(ForeignTexts, arguments_are_escaped_in_every_form_of_counts) {
   }
 }
 
-/// The kernel cuts names of threads at 15 bytes, within a character if need be.
+/// The kernel cuts names of threads at 15 bytes, even within a character.
 TEST_F(ForeignTexts, names_of_threads_are_escaped) {
   const Words command{"/usr/bin/python3", "-c",
                       "import ctypes, threading\n"
@@ -103,7 +103,7 @@ TEST_F(ForeignTexts, names_of_threads_are_escaped) {
   }
 }
 
-/// A file whose name is nothing that a table is made for has its functions' names all the same.
+/// A file whose name is not a valid module name still gets the names of its functions.
 TEST_F(ForeignTexts, names_of_files_are_escaped_and_their_functions_are_found) {
   for (const char* const name : {"a\nb", "a\\b", "a\\012b", "a\x1b[31m\xff"}) {
     SCOPED_TRACE(ForeignText(name).in_line());
@@ -143,7 +143,7 @@ TEST_F(ForeignTexts, stored_profiles_are_escaped_when_they_are_read) {
   const TemporaryFile one("one.json"), other("other.json");
   for (const TemporaryFile* const file : {&one, &other}) {
     ASSERT_EQ(tally(profiled("json", file->path(), with({PROFILED}, hostile_words))).code(), 0);
-    // Anybody may have written it.
+    // Anybody may have written the file.
     std::string text = file->content().value_or("");
     for (std::size_t at = 0; (at = text.find("eleven", at)) != std::string::npos; at += 6)
       text.replace(at, 6, "\\u001b[31me");
@@ -157,7 +157,7 @@ TEST_F(ForeignTexts, stored_profiles_are_escaped_when_they_are_read) {
     }
 }
 
-/// What is not a version of a name is a name.
+/// What is not a symbol version is part of the name.
 TEST_F(ForeignTexts, no_symbol_is_without_a_name) {
   const TemporaryFile source("at.s",
                              ".text\n.globl main\nmain: call g\n xor %eax,%eax\n ret\n"
@@ -188,7 +188,7 @@ TEST_F(ForeignTexts, programs_are_escaped_in_every_form_of_windows) {
   }
 }
 
-/// A minified file of source has lines of megabytes.
+/// A minified source file has lines of megabytes.
 TEST_F(ForeignTexts, lines_of_source_are_cut) {
   const std::string long_line = "int main(void) { volatile int i = 0; for (; i < 9;) i++; /*" +
                                 std::string(1 << 20, 'x') + "\t\x1b[31m*/ return 0; }\r\n";

@@ -1,4 +1,4 @@
-// Results for other tools: what they read, and what happens where they cannot be written.
+// Results for other tools: what those tools read, and what happens if results cannot be written.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -39,7 +39,7 @@ Finished shell(const std::string& script, const Words& arguments = {}) {
 
 bool have(const std::string& program) { return shell("command -v " + program).code() == 0; }
 
-TEST(Formats, the_name_of_the_output_chooses_and_format_wins) {
+TEST(Formats, the_outputs_name_selects_the_format_and_format_overrides_it) {
   const TemporaryFile object("a.json"), lines_file("a.jsonl"), rows("a.csv"), table("b.json");
   ASSERT_EQ(stat({"-q", "-o", object.path()}).code(), 0);
   EXPECT_EQ(json::parse(*object.content())["schema"], "tally-stat/2");
@@ -56,7 +56,7 @@ TEST(Formats, the_name_of_the_output_chooses_and_format_wins) {
   EXPECT_FALSE(holds(*fields.content(), "run,interval_ns")) << "-x names a format, too";
 }
 
-TEST(Formats, the_name_of_the_output_chooses_in_other_commands) {
+TEST(Formats, the_outputs_name_selects_the_format_in_other_commands) {
   const TemporaryFile code("code.json"), watched("watched.csv"), list("list.csv");
   ASSERT_EQ(tally({"stat", "-q", "--model", "haswell", "--asm", "nop", "-o", code.path()}).code(), 0);
   EXPECT_EQ(json::parse(*code.content())["schema"], "tally-asm/2");
@@ -66,7 +66,7 @@ TEST(Formats, the_name_of_the_output_chooses_in_other_commands) {
   EXPECT_TRUE(holds(*list.content(), "=====  Processor information"));
 }
 
-TEST(Formats, an_ending_that_no_format_has_is_refused) {
+TEST(Formats, an_unknown_extension_is_refused) {
   const std::string stored = TALLY_GOLDEN "/processes.json", memory = TALLY_GOLDEN "/memory.json";
   const struct {
     Words words;
@@ -122,7 +122,7 @@ TEST(Formats, binary_formats_are_not_for_terminals) {
   EXPECT_TRUE(shell(tally + " profile -q -e cpu-clock --format pprof -- true").err.starts_with("\x1f\x8b"));
 }
 
-TEST(Formats, tables_fit_the_terminal_and_are_whole_elsewhere) {
+TEST(Formats, tables_fit_the_terminal_and_are_complete_elsewhere) {
   if (!have("script") || !have("stty")) GTEST_SKIP() << "script or stty is not installed";
   const std::string command = " export --format table --per-process " + std::string(TALLY_GOLDEN) + "/processes.json";
   const std::string long_name = "/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus";
@@ -184,7 +184,7 @@ TEST(Formats, threads_that_were_stored_without_their_processes_have_their_counts
   EXPECT_EQ(again["threads"][0]["tid"], 1004);
 }
 
-TEST(Formats, files_that_are_not_read_are_told_what_they_are) {
+TEST(Formats, unsupported_files_are_refused_with_their_kind) {
   const TemporaryFile trace("t.json"), profile("p.json");
   ASSERT_EQ(tally({"sample", "-q", "--every", "1", "--by", "page-faults", "-e", "page-faults", "-o", trace.path(), "--",
                    "true"})
@@ -206,7 +206,7 @@ TEST(Formats, files_that_are_not_read_are_told_what_they_are) {
       << refused.err;
 }
 
-TEST(Formats, a_profile_tells_its_backend_as_stat_does) {
+TEST(Formats, a_profile_reports_its_backend_as_stat_does) {
   const Finished counted = tally({"stat", "-e", "instructions", "--", "true"});
   const Finished profiled = tally({"profile", "-e", "instructions", "--", "true"});
   const std::string notice = counted.err.substr(0, counted.err.find('\n'));
@@ -218,19 +218,19 @@ TEST(Formats, a_profile_tells_its_backend_as_stat_does) {
                     "tally: no PMU of this machine can be sampled: cpu-clock"));
 }
 
-TEST(Formats, csv_is_the_file_and_json_lies_beside_it) {
+TEST(Formats, csv_is_the_file_and_json_is_next_to_it) {
   const TemporaryFile file("rows.csv");
   ASSERT_EQ(stat({"--format", "csv", "-r", "2", "-o", file.path()}).code(), 0);
   const std::string rows = *file.content();
   EXPECT_EQ(rows.find(header), 0u);
   EXPECT_EQ(lines(rows), 5u) << rows;
   EXPECT_TRUE(holds(rows, "\r\n2,,,,,,instructions:u,,absent,")) << rows;
-  const Finished beside = tally({"export", "--format", "table", file.path() + ".meta.json"});
-  EXPECT_EQ(beside.code(), 0) << beside.err;
-  EXPECT_TRUE(holds(beside.out, "major-faults"));
+  const Finished metadata = tally({"export", "--format", "table", file.path() + ".meta.json"});
+  EXPECT_EQ(metadata.code(), 0) << metadata.err;
+  EXPECT_TRUE(holds(metadata.out, "major-faults"));
 }
 
-TEST(Formats, the_json_beside_goes_where_it_is_told) {
+TEST(Formats, the_json_file_can_be_placed_elsewhere) {
   const TemporaryFile meta("meta.json");
   const Finished finished = stat({"--format", "csv", "-o", "-", "--meta", meta.path()});
   EXPECT_EQ(finished.out.find(header), 0u);
@@ -240,7 +240,7 @@ TEST(Formats, the_json_beside_goes_where_it_is_told) {
   EXPECT_FALSE(std::filesystem::exists(rows.path() + ".meta.json"));
 }
 
-TEST(Formats, append_goes_on_and_refuses_what_it_did_not_begin) {
+TEST(Formats, append_continues_and_refuses_other_files) {
   const TemporaryFile file("rows.csv");
   for (int i = 0; i < 2; ++i) ASSERT_EQ(stat({"--format", "csv", "--append", "-r", "2", "-o", file.path()}).code(), 0);
   const std::string rows = *file.content();
@@ -280,11 +280,11 @@ TEST(Formats, results_that_cannot_be_written_are_shown) {
     EXPECT_TRUE(holds(full.err, "No space left on device")) << full.err;
     EXPECT_TRUE(holds(full.err, " major-faults ")) << "the counts must not be lost: " << full.err;
   }
-  Surroundings gone;
-  gone.output_reader_gone = true;
+  Surroundings closed_pipe;
+  closed_pipe.output_reader_gone = true;
   Words words{"stat", "-x", ",", "-o", "-"};
   words.insert(words.end(), tail.begin(), tail.end());
-  const Finished broken = tally(words, gone);
+  const Finished broken = tally(words, closed_pipe);
   EXPECT_EQ(broken.code(), 125);
   EXPECT_TRUE(holds(broken.err, "Broken pipe") && holds(broken.err, " major-faults ")) << broken.err;
   Surroundings closed;
@@ -304,7 +304,7 @@ TEST(Formats, a_program_that_removes_the_folder_of_the_results_does_not_hide_the
   }
 }
 
-TEST(Formats, a_folder_that_nothing_can_be_written_to_is_told_before_the_program_runs) {
+TEST(Formats, an_unwritable_folder_is_reported_before_the_program_runs) {
   const TemporaryFile trace("trace");
   const Finished refused = stat({"-o", "/proc/self/x"});
   EXPECT_EQ(refused.code(), 125);
@@ -317,7 +317,7 @@ TEST(Formats, a_full_disk_leaves_the_rows_that_were_there) {
   const TemporaryFile file("rows.csv");
   stat({"--format", "csv", "--append", "-o", file.path()});
   const std::string before = *file.content();
-  // A limit on the size of files stands for the disk; SIGXFSZ is ignored, as many programs do.
+  // A limit on file sizes replaces the full disk; SIGXFSZ is ignored, as many programs do.
   const std::string script =
       "trap '' XFSZ; ulimit -f 1; exec \"$0\" stat -q --backend none -r 60 -e major-faults --format csv --append -o "
       "\"$1\" --meta /dev/null -- true";
@@ -343,9 +343,9 @@ TEST(Formats, stored_results_become_hpctools_file) {
   const TemporaryFile out("hpcoutput.csv");
   ASSERT_EQ(tally({"export", "--format", "hpctool", "-o", out.path(), stored.path()}).code(), 0);
   EXPECT_EQ(out.content(), "ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n7890,0,65550,1777,145,2302,1917\r\n");
-  const json beside = json::parse(*TemporaryFile::read(out.path() + ".meta.json"));
-  EXPECT_EQ(beside["columns"]["event1"], "branches:u");
-  EXPECT_EQ(beside["columns"]["ins"], "instructions:u");
+  const json metadata = json::parse(*TemporaryFile::read(out.path() + ".meta.json"));
+  EXPECT_EQ(metadata["columns"]["event1"], "branches:u");
+  EXPECT_EQ(metadata["columns"]["ins"], "instructions:u");
 }
 
 TEST(Formats, hpctools_files_are_read) {
@@ -360,8 +360,8 @@ TEST(Formats, hpctools_files_are_read) {
   EXPECT_EQ(tally({"export", stored.path()}).out, csv.out) << "stored and read again it is the same";
 }
 
-// Cycles without a PMU are a model's, and no form of a file makes more of them.
-TEST(Formats, hpctools_file_that_tally_wrote_is_believed_as_far_as_it_was_measured) {
+// Without a PMU, cycles come from a model, and no file format may raise their trust.
+TEST(Formats, hpctools_file_that_tally_wrote_keeps_its_trust) {
 #if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "there is no engine";
 #endif
@@ -395,7 +395,7 @@ TEST(Formats, hpctools_file_that_tally_wrote_is_believed_as_far_as_it_was_measur
   EXPECT_FALSE(holds(alone, "counted,")) << alone;
 }
 
-TEST(Formats, rows_alone_are_no_result_and_the_json_beside_them_is_named) {
+TEST(Formats, rows_alone_are_no_result_and_the_json_file_is_named) {
   const TemporaryFile rows("rows.csv");
   ASSERT_EQ(stat({"--format", "csv", "-o", rows.path()}).code(), 0);
   const Finished refused = tally({"export", rows.path()});
@@ -414,7 +414,7 @@ TEST(Formats, metrics_count_what_they_need) {
   EXPECT_TRUE(holds(list.out, "instructions / cycles")) << list.out;
 }
 
-TEST(Formats, quiet_means_no_word_about_who_counts) {
+TEST(Formats, quiet_hides_the_notice_about_the_backend) {
   EXPECT_EQ(tally({"stat", "-q", "-e", "loads,page-faults", "-o", "/dev/null", "--", "true"}).err, "");
   const auto with = [](const std::string& value) {
     return shell("TALLY_QUIET=" + value + " \"$0\" stat -e loads,page-faults -o /dev/null -- true").err;
@@ -424,7 +424,7 @@ TEST(Formats, quiet_means_no_word_about_who_counts) {
   EXPECT_NE(with(""), "");
 }
 
-TEST(Formats, runs_read_a_file_anew_and_a_pipe_only_once) {
+TEST(Formats, runs_read_a_file_again_and_a_pipe_only_once) {
   const std::string options = " stat -q --backend none -r 3 -e page-faults ";
   const TemporaryFile input("input", "one\ntwo\n");
   const Finished redirected =

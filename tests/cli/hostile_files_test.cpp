@@ -1,4 +1,4 @@
-// Programs that are made so that reading their names takes for ever, or all memory.
+// Programs whose debug information is built to make reading names take for ever, or all memory.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// A program with debug information of its own making: `entries` are those of its unit, in assembly.
+/// A program with handwritten debug information: `entries` are those of its unit, in assembly.
 std::string program_with(const std::string& entries) {
   return R"(.text
 .globl _start
@@ -93,7 +93,7 @@ class HostileFile : public testing::Test {
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }
-  /// What `tally profile --inlines` says of such a program; it must not be what ends it.
+  /// What `tally profile --inlines` reports for such a program; tally must not end with a signal.
   static Finished profiled(const std::string& entries) {
     const TemporaryFile source("program.s", program_with(entries));
     const std::string program = source.folder() + "/program";
@@ -110,7 +110,7 @@ class HostileFile : public testing::Test {
 #define TALLY_NEEDS_COMPILER(finished) \
   if ((finished).err == "no compiler") GTEST_SKIP() << "there is no compiler for x86-64"
 
-TEST_F(HostileFile, with_functions_nested_without_end_is_read_to_a_depth) {
+TEST_F(HostileFile, with_endlessly_nested_functions_is_read_to_a_limit) {
   const Finished finished = profiled(
       "sp: .uleb128 2\n .quad g\n .quad ge-g\n .long sp-cu\n"
       " .rept 200000\n .uleb128 3\n .long sp-cu\n .quad g\n .quad ge-g\n .endr\n .rept 200000\n .byte 0\n .endr\n"
@@ -120,7 +120,7 @@ TEST_F(HostileFile, with_functions_nested_without_end_is_read_to_a_depth) {
   EXPECT_TRUE(holds(finished.err, "nested more than 128 deep")) << finished.err;
 }
 
-TEST_F(HostileFile, with_more_inlined_functions_than_are_read_says_so) {
+TEST_F(HostileFile, with_too_many_inlined_functions_is_reported) {
   const Finished finished = profiled(
       "sp: .uleb128 2\n .quad g\n .quad ge-g\n .long sp-cu\n"
       " .rept 600000\n .uleb128 3\n .long sp-cu\n .quad g\n .quad ge-g\n .byte 0\n .endr\n .byte 0,0");
@@ -129,13 +129,13 @@ TEST_F(HostileFile, with_more_inlined_functions_than_are_read_says_so) {
   EXPECT_TRUE(holds(finished.err, "more than 500,000 inlined functions")) << finished.err;
 }
 
-TEST_F(HostileFile, whose_entries_are_in_a_circle_is_left) {
+TEST_F(HostileFile, whose_entries_form_a_cycle_is_skipped) {
   const Finished finished = profiled("sp: .uleb128 6\n .quad g\n .quad ge-g\n .long sp-cu\n .byte 0\n .byte 0");
   TALLY_NEEDS_COMPILER(finished);
   EXPECT_EQ(finished.code(), 0) << finished.err;
 }
 
-/// Each parameter is a pair of two of the one before: 40 of them would be a text of terabytes.
+/// Each parameter is a pair of two of the previous one: 40 of them would expand to terabytes of text.
 TEST_F(HostileFile, whose_names_refer_to_themselves_keeps_them_as_they_are) {
   std::string name = "_Z1fSt4pairIiiE";
   for (int i = 0; i < 40; ++i) {
@@ -158,10 +158,11 @@ TEST_F(HostileFile, whose_names_refer_to_themselves_keeps_them_as_they_are) {
   EXPECT_TRUE(holds(finished.out, name.substr(0, 60))) << finished.out.substr(0, 1000);
 }
 
-/// Debug files are looked for on this machine alone, whatever the environment says, but for those who ask.
+/// tally searches for debug files on this machine only, whatever the environment says, unless the user passes the
+/// option.
 class DebugServers : public HostileFile {
  protected:
-  /// A profile with a debuginfod-find that only writes down that it was asked, and for what.
+  /// A profile with a debuginfod-find that only records that it was called, and with what arguments.
   std::string asked(const Words& options) {
     const TemporaryFile tool("debuginfod-find", "#!/bin/sh\necho \"$@\" >>\"${0%/*}/asked\"\nexit 1\n", 0755);
     std::string command = "PATH=" + tool.folder() + ":$PATH DEBUGINFOD_URLS=http://127.0.0.1:9 exec \"$0\" \"$@\"";
@@ -184,7 +185,7 @@ TEST_F(DebugServers, are_not_asked) {
   EXPECT_EQ(finished_.code(), 0) << finished_.err;
 }
 
-TEST_F(DebugServers, are_asked_with_the_option_and_it_is_told) {
+TEST_F(DebugServers, are_asked_with_the_option_and_this_is_reported) {
   const std::string text = asked({"--debuginfod"});
   EXPECT_EQ(finished_.code(), 0) << finished_.err;
   if (text.empty()) GTEST_SKIP() << "all debug files are installed here";

@@ -1,7 +1,7 @@
-// What HPCTool gets wrong in its windows, and in the files that it writes: each defect is a test here, but for those
-// that are no windows'. Two polls only (1): Traps in tests/marks. Restoring counters for another process (5), as a
-// wrong backend: filter_is_broken in tools/verify/mutants_test. The masked interrupt (9): hpctool-masked of
-// tests/golden/lab. The wrong name of fixed counter 2 (11): HpcTool in hardware/pmu/values_test.
+// The defects of HPCTool in its windows and in the files that it writes: each has a test here, except for those that do
+// not concern windows. Two polls only (1): Traps in tests/marks. Restoring counters for another process (5), as a wrong
+// backend: filter_is_broken in tools/verify/mutants_test. The masked interrupt (9): hpctool-masked of tests/golden/lab.
+// The wrong name of fixed counter 2 (11): HpcTool in hardware/pmu/values_test.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,8 @@ std::vector<Window> windows_of(const Words& options, const Words& command) {
   return windows;
 }
 
-// `workers 1 N TURNS`: a child with N threads beside its own; each counts down, two instructions a turn, one a branch.
+// `workers 1 N TURNS`: a child with N threads in addition to its own; each counts down, with two instructions per turn,
+// one of them a branch.
 constexpr std::int64_t turns = 400'000, own_work = 20'000;
 
 using Sums = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;  // by process and thread
@@ -58,8 +59,8 @@ Sums sums_of(const std::vector<Window>& windows) {
 
 std::vector<std::int64_t> of_workers(const Sums& sums) {
   std::vector<std::int64_t> counts;
-  for (const auto& [who, sum] : sums)
-    if (who.first != who.second && sum > turns) counts.push_back(sum);
+  for (const auto& [ids, sum] : sums)
+    if (ids.first != ids.second && sum > turns) counts.push_back(sum);
   return counts;
 }
 
@@ -72,11 +73,11 @@ class HpctoolDefects : public testing::Test {
   }
 };
 
-// 2: its other six counters are read one behind the other while the code runs on.
+// 2: it reads its other six counters one after the other while the code continues to run.
 TEST_F(HpctoolDefects, d2_all_counts_of_a_window_are_of_the_same_instructions) {
   int inside = 0;
   for (const Window& one : windows_of({"--every", "10k"}, {WORKERS, "1", "1", std::to_string(turns)})) {
-    // Within the loop every second instruction is a branch; a window may begin and end with either.
+    // In the loop every second instruction is a branch; a window may begin and end with either.
     if (one.trigger == "end" || one.branches < 4990) continue;
     ++inside;
     EXPECT_EQ(one.branches, 5000);
@@ -84,7 +85,7 @@ TEST_F(HpctoolDefects, d2_all_counts_of_a_window_are_of_the_same_instructions) {
   EXPECT_GE(inside, 2 * turns / 10'000 - 2);
 }
 
-// 3: it filters by 16 bytes of the image's name.
+// 3: it filters by 16 bytes of the image name.
 TEST_F(HpctoolDefects, d3_processes_of_one_name_stay_apart) {
   const auto command = fmt::format("{0} 1 1 {1} & {0} 1 1 {1} & wait", WORKERS, turns);
   const auto counts = of_workers(sums_of(windows_of({"--every", "10k"}, {"/bin/sh", "-c", command})));
@@ -99,12 +100,12 @@ TEST_F(HpctoolDefects, d4_threads_at_once_do_not_disturb_each_other) {
   for (const std::int64_t count : counts) EXPECT_NEAR(count, 2 * turns, own_work);
 }
 
-// 5: an interrupt for another process sets its counters anew.
-TEST_F(HpctoolDefects, d5_what_runs_beside_the_program_is_in_no_window) {
-  Running beside({"/bin/sh", "-c", fmt::format("while :; do {} 1 1 100000; done", WORKERS)});
+// 5: an interrupt of another process reloads its counters.
+TEST_F(HpctoolDefects, d5_other_running_programs_are_in_no_window) {
+  Running other_program({"/bin/sh", "-c", fmt::format("while :; do {} 1 1 100000; done", WORKERS)});
   const auto windows = windows_of({"--every", "10k"}, {WORKERS, "1", "1", std::to_string(turns)});
-  beside.signal_group(SIGKILL);
-  beside.finish();
+  other_program.signal_group(SIGKILL);
+  other_program.finish();
   for (const Window& one : windows)
     if (one.trigger != "end") EXPECT_EQ(one.instructions, 10'000);
   const auto counts = of_workers(sums_of(windows));
@@ -112,7 +113,7 @@ TEST_F(HpctoolDefects, d5_what_runs_beside_the_program_is_in_no_window) {
   EXPECT_NEAR(counts[0], 2 * turns, own_work);
 }
 
-// 6 and 8: the high half of the last window's count is another register's, and lengths have 32 bits.
+// 6 and 8: the high half of the last window's count comes from another register, and lengths have 32 bits.
 TEST_F(HpctoolDefects, d6_d8_a_window_holds_more_than_32_bits) {
   constexpr std::int64_t many = 2'200'000'000;
   std::vector<Window> last;
@@ -126,7 +127,7 @@ TEST_F(HpctoolDefects, d6_d8_a_window_holds_more_than_32_bits) {
   EXPECT_NEAR(last[0].branches, many, own_work);
 }
 
-// 7: halves are joined as signed numbers, 2^32 too few; 10: a counter that is dead stands there as 0.
+// 7: it joins halves as signed numbers, 2^32 too few; 10: it writes 0 for a counter that does not count.
 TEST(HpctoolDefectsInFiles, d7_d10_what_no_counter_counts_is_absent) {
   std::string text = "ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n";
   for (int i = 0; i < 4; ++i) text += fmt::format("{},0,{},-2147483648,2,3,4\r\n", 50'005 + i, 150 * (i + 1));

@@ -1,4 +1,4 @@
-// Inlined functions whose counts are known, for the tests of `tally profile --inlines`.
+// Inlined functions with known counts, for the tests of `tally profile --inlines`.
 #define INLINED static inline __attribute__((always_inline)) void
 #define APART __attribute__((noinline)) void
 

@@ -1,4 +1,4 @@
-// The installed tree: another prefix, and moved.
+// The installed tree: with another prefix, and after it was moved.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ TEST(Install, works_from_another_prefix_and_when_it_was_moved) {
   fs::rename(place.path(), moved);
   const std::string link = place.folder() + "/link";
   fs::create_symlink(moved + "/bin/tally", link);
-  // From a folder where no engine lies, by its path and through a link.
+  // From a folder without an engine, by its path and through a link.
   for (const std::string& command : {moved + "/bin/tally", link}) {
     const Finished finished =
         Running({"/bin/sh", "-c", "cd / && exec \"$0\" stat -q -e instructions,page-faults -- true", command}).finish();

@@ -1,5 +1,5 @@
-// A program that is interrupted in the middle of straight code, for the tests of `tally profile`: each of the marked
-// lines stores once. Arguments: how.
+// A program that is interrupted in the middle of straight-line code, for the tests of `tally profile`: each of the
+// marked lines stores once. Arguments: how it is interrupted.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ NOINLINE static void branching(volatile int* p, long n) {
   d = 5;
 }
 
-// What it begins with is what faults.
+// Its first instruction faults.
 NOINLINE static void at_once(volatile int* p) {
   *p = 3;
   d = 5;

@@ -1,4 +1,4 @@
-// even() ends by jumping to odd(), and odd() by jumping to even(); each calls the other one, too.
+// even() ends by jumping to odd(), and odd() by jumping to even(); each also calls the other.
 volatile int s;
 __attribute__((noinline)) int odd(int n, int depth);
 __attribute__((noinline)) int leaf(int n) {

@@ -1,4 +1,4 @@
-// KCachegrind opens what `tally profile` writes: looked for on a display that nobody sees.
+// KCachegrind opens what `tally profile` writes; the test checks its window on an invisible display.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 namespace tally::test {
 namespace {
 
-/// Prints the names of the windows as soon as one has what it opened in its name, or after a minute.
-constexpr const char* open_and_look = R"(
+/// Prints the names of the windows as soon as one of them contains the name of the opened file, or after a minute.
+constexpr const char* open_and_list_windows = R"(
   export HOME=$1 XDG_RUNTIME_DIR=$1 QT_QPA_PLATFORM=xcb
   mkfifo $1/display
   Xvfb -displayfd 3 -screen 0 1280x800x24 -nolisten tcp 3>$1/display 2>/dev/null &
@@ -44,8 +44,8 @@ TEST(Kcachegrind, opens_a_profile) {
   std::filesystem::remove(folder.path());
   std::filesystem::create_directories(folder.path());
   ASSERT_EQ(tally({"profile", "-q", "--calls", "--format", "callgrind", "-o", file.path(), "--", PROFILED}).code(), 0);
-  // A file that it cannot read leaves the window without a command.
-  const Finished seen = run(open_and_look, {folder.path(), file.path(), PROFILED});
+  // KCachegrind shows no command in the window of a file that it cannot read.
+  const Finished seen = run(open_and_list_windows, {folder.path(), file.path(), PROFILED});
   std::filesystem::remove_all(folder.path());
   EXPECT_NE(seen.out.find(std::string("[") + PROFILED), std::string::npos) << seen.out << seen.err;
 }

@@ -47,7 +47,7 @@ std::string output_of(const Json& run) {
   return text;
 }
 
-/// What counters were read as, in their order.
+/// The values read from the counters, in order.
 std::vector<std::uint64_t> reads_of(const Json& run) {
   std::vector<std::uint64_t> all;
   for (const Json& entry : run["entries"]) {
@@ -76,7 +76,7 @@ TEST(LabArm, A1_A9_a_loop_of_n_rounds_is_two_and_2_n_instructions) {
   EXPECT_TRUE(holds(output_of(run), "counter 0 = 0x00000000000007D2"));
 }
 
-TEST(LabArm, A3_A7_an_overflow_is_handled_at_its_exact_place) {
+TEST(LabArm, A3_A7_an_overflow_is_handled_at_its_exact_instruction) {
   TALLY_NEEDS_ARM_ASSEMBLER();
   const Json run = example("pmuv3-overflow");
   EXPECT_EQ(output_of(run), "samples: 5\n");
@@ -84,13 +84,14 @@ TEST(LabArm, A3_A7_an_overflow_is_handled_at_its_exact_place) {
   const auto entered = all_of(run, "enter");
   ASSERT_EQ(overflows.size(), 5U);
   ASSERT_EQ(entered.size(), 5U);
-  // The ISB is the first that counts; two more in each round: number 1000 is a B.NE, and the loop's head comes next.
+  // The ISB is the first instruction that counts; each round adds two: number 1000 is a B.NE, and the loop head
+  // follows.
   EXPECT_EQ(overflows[0]["place"], "line 26");
   EXPECT_EQ(entered[0]["place"], "line 25");
   EXPECT_EQ(entered[0]["vector"], 1);
 }
 
-TEST(LabArm, A7_a_flag_that_is_left_interrupts_again_and_is_told) {
+TEST(LabArm, A7_a_flag_that_is_not_cleared_interrupts_again_and_is_reported) {
   TALLY_NEEDS_ARM_ASSEMBLER();
   const Json run = program(
       "  adr x0, handler\n  bl set_interrupt_handler\n  mov x20, #0\n  WRITE_REGISTER pmovsclr_el0, 0xffffffff\n"
@@ -130,7 +131,7 @@ TEST(LabArm, A11_levels_are_excluded_and_el0_reads_what_it_may) {
   EXPECT_TRUE(holds(refused.out, "MRS at EL0 that PMUSERENR_EL0 does not allow")) << refused.out;
 }
 
-TEST(LabArm, what_reset_leaves_unknown_is_told) {
+TEST(LabArm, what_reset_leaves_unknown_is_reported) {
   TALLY_NEEDS_ARM_ASSEMBLER();
   const Finished finished = tally({"lab", "-e", "msr pmcntenset_el0, 0x80000001; msr pmintenset_el1, 1"});
   EXPECT_EQ(finished.code(), 0) << finished.err;
@@ -139,10 +140,10 @@ TEST(LabArm, what_reset_leaves_unknown_is_told) {
   EXPECT_TRUE(holds(finished.out, "overflow flags are unknown after reset")) << finished.out;
 }
 
-TEST(LabArm, M_1_AP1_AP3_the_frameworks_set_up_counts_where_it_says) {
+TEST(LabArm, M_1_AP1_AP3_the_frameworks_setup_counts_at_the_levels_it_names) {
   TALLY_NEEDS_ARM_ASSEMBLER();
   const Json run = example("m1-setup");
-  // At EL1 PMC1 has ISB and two NOP, and PMC2 nothing; at EL0 PMC2 and PMC9 count; then PMC9 is off again.
+  // At EL1, PMC1 counts ISB and two NOP, and PMC2 nothing; at EL0, PMC2 and PMC9 count; then PMC9 is disabled again.
   const Counts reads = reads_of(run);
   ASSERT_EQ(reads.size(), 5U);
   EXPECT_EQ((Counts{reads[0], reads[1]}), (Counts{3, 0}));
@@ -164,7 +165,7 @@ TEST(LabArm, M_2_AP4_AP5_a_counter_loaded_below_2_to_47_samples) {
   const auto overflows = all_of(run, "overflow");
   ASSERT_EQ(overflows.size(), 5U);
   EXPECT_EQ(overflows[0]["counter"], "PMC1");
-  // From the write behind which it counts to the overflow: the period, to the instruction.
+  // From the write that enables it to the overflow: exactly the period in instructions.
   std::uint64_t enabled = 0;
   for (const Json& write : all_of(run, "write")) {
     if (write["register"] == "PMCR0_EL1" && enabled == 0) enabled = write["instruction"];
@@ -203,7 +204,7 @@ TEST(LabArm, AP7_a_write_waits_for_its_barrier_where_that_is_asked_for) {
   EXPECT_NE(reads_of(example("m1-barrier"))[0], 0U);
 }
 
-TEST(LabArm, AP8_pmc8_lies_behind_the_gap) {
+TEST(LabArm, AP8_pmc8_follows_the_gap) {
   TALLY_NEEDS_ARM_ASSEMBLER();
   const Json run = example("m1-encodings");
   EXPECT_EQ(reads_of(run), (Counts{8, 9}));
@@ -228,24 +229,24 @@ TEST(LabArm, registers_survive_an_interrupt_at_el0) {
   EXPECT_GT(all_of(run, "enter").size(), 10U);
 }
 
-TEST(LabArm, mistakes_are_told_with_what_was_meant) {
+TEST(LabArm, mistakes_are_reported_with_a_suggestion) {
   TALLY_NEEDS_ARM_ASSEMBLER();
-  const auto said = [](const std::string& text) {
+  const auto error_of = [](const std::string& text) {
     const TemporaryFile file("bad.s", ".arch armv8-a\n" + text);
     const Finished finished = tally({"lab", file.path()});
     EXPECT_NE(finished.code(), 0) << finished.out;
     return finished.err;
   };
-  EXPECT_TRUE(holds(said("  mvo x0, x1\n"), "did you mean mov?")) << said("  mvo x0, x1\n");
-  EXPECT_TRUE(holds(said("  msr pmcr_el9, x1\n"), "did you mean pmcr_el0?")) << said("  msr pmcr_el9, x1\n");
-  EXPECT_TRUE(holds(said("  wrmsr\n"), "this is an x86 instruction: use MSR and MRS"));
-  EXPECT_TRUE(holds(said("  b nowhere\n"), "there is no label")) << said("  b nowhere\n");
-  const std::string loop = said("1: b 1b\n");
+  EXPECT_TRUE(holds(error_of("  mvo x0, x1\n"), "did you mean mov?")) << error_of("  mvo x0, x1\n");
+  EXPECT_TRUE(holds(error_of("  msr pmcr_el9, x1\n"), "did you mean pmcr_el0?")) << error_of("  msr pmcr_el9, x1\n");
+  EXPECT_TRUE(holds(error_of("  wrmsr\n"), "this is an x86 instruction: use MSR and MRS"));
+  EXPECT_TRUE(holds(error_of("  b nowhere\n"), "there is no label")) << error_of("  b nowhere\n");
+  const std::string loop = error_of("1: b 1b\n");
   EXPECT_TRUE(holds(loop, "instructions; the last ones at line 2")) << loop;
-  EXPECT_TRUE(holds(said("  mov x0, #0x2000000\n  str x0, [x0]\n"), "line 3 writes to 2000000H, which is not mapped"));
-  EXPECT_TRUE(holds(said("  mov x0, #0x2000000\n  mov sp, x0\n  str x0, [sp]\n"), "the stack is outside of memory"));
-  EXPECT_TRUE(holds(said("  svc #3\n"), "VBAR_EL1 is 0: no handler")) << said("  svc #3\n");
-  EXPECT_TRUE(holds(said("  mrs x0, S3_1_C15_C0_0\n"), "the emulated core has no such register"));
+  EXPECT_TRUE(holds(error_of("  mov x0, #0x2000000\n  str x0, [x0]\n"), "line 3 writes to 2000000H, which is not mapped"));
+  EXPECT_TRUE(holds(error_of("  mov x0, #0x2000000\n  mov sp, x0\n  str x0, [sp]\n"), "the stack is outside of memory"));
+  EXPECT_TRUE(holds(error_of("  svc #3\n"), "VBAR_EL1 is 0: no handler")) << error_of("  svc #3\n");
+  EXPECT_TRUE(holds(error_of("  mrs x0, S3_1_C15_C0_0\n"), "the emulated core has no such register"));
 }
 
 TEST(LabArm, a_program_for_the_other_processor_is_refused) {

@@ -1,5 +1,5 @@
-// `tally lab` as a user types it. The programs in examples/lab are golden tests: what they print stands in
-// tests/golden/lab, and TALLY_REBASE=1 writes it anew.
+// `tally lab` as a user types it. The programs in examples/lab are golden tests: their output is in tests/golden/lab,
+// and TALLY_REBASE=1 rewrites it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ Finished lab_of(const std::string& program, Words options = {}) {
   return lab(options);
 }
 
-// The words behind "; tally lab" in the first line, and the file.
+// The words after "; tally lab" in the first line, and the file.
 Words command_of(const fs::path& file) {
   std::ifstream stream(file);
   std::string line;
@@ -71,7 +71,7 @@ std::vector<std::string> examples() {
 
 class LabExamples : public testing::TestWithParam<std::string> {};
 
-TEST_P(LabExamples, print_what_they_printed) {
+TEST_P(LabExamples, print_their_golden_output) {
   const fs::path file = fs::path(TALLY_LAB_EXAMPLES) / GetParam();
   if (file.extension() == ".s") {
     TALLY_NEEDS_ARM_ASSEMBLER();
@@ -127,9 +127,9 @@ TEST(LabNotes, e15_2a_c_the_function_is_counted_as_777_in_either_order) {
   EXPECT_TRUE(holds(output_of(json_of("15-2")), "IA32_PMC0 = 0000000000000000H"));
 }
 
-TEST(LabNotes, e15_2b_from_the_call_to_behind_the_return_are_773) {
+TEST(LabNotes, e15_2b_from_the_call_to_after_the_return_are_773) {
   TALLY_NEEDS_NASM();
-  // The call, and the instruction behind it.
+  // The call, and the instruction after it.
   const Json run = json_of("15-2", {"--break", "18", "--break", "20"});
   std::vector<int> at;
   for (const Json& entry : run["entries"]) {
@@ -215,7 +215,7 @@ TEST(LabNotes, e15_4_freezing_makes_both_reads_0) {
   EXPECT_TRUE(holds(streamlined, "IA32_PERF_GLOBAL_STATUS = 0800000000000000H"));
 }
 
-// Numbers of the outputs's lines, in order: "  instructions     102".
+// Numbers in the lines of the output, in order: " instructions 102".
 std::vector<std::uint64_t> numbers_of(const std::string& text) {
   std::vector<std::uint64_t> numbers;
   std::istringstream lines(text);
@@ -233,7 +233,7 @@ TEST(LabArticle, D1_D2_D3_between_two_reads_are_6_8_and_102) {
 
 TEST(LabArticle, D4_D5_the_loops_of_the_factorial) {
   TALLY_NEEDS_NASM();
-  // As many rounds as fit a test; the formulas are those of the article's billion.
+  // As many rounds as fit a test; the formulas are those for the article's billion rounds.
   for (const std::uint64_t n : {20, 1000000}) {
     const Json run = json_of("d4", {"-D", "N=" + std::to_string(n), "--max-instructions", "1000000000"});
     const std::vector<std::uint64_t> all = numbers_of(output_of(run));
@@ -252,7 +252,7 @@ TEST(LabArticle, D6_four_wide_the_chain_of_products_is_what_takes_the_time) {
   EXPECT_NEAR(static_cast<double>(all[13]) / n, 3.5, 0.005);
 }
 
-TEST(LabArticle, D7_reference_cycles_go_by_the_ratio_of_the_clocks) {
+TEST(LabArticle, D7_reference_cycles_follow_the_ratio_of_the_clocks) {
   TALLY_NEEDS_NASM();
   const Json run = json_of("d7", {"-D", "N=1000000", "--max-instructions", "1000000000"});
   const std::vector<std::uint64_t> all = numbers_of(output_of(run));
@@ -262,7 +262,7 @@ TEST(LabArticle, D7_reference_cycles_go_by_the_ratio_of_the_clocks) {
   }
 }
 
-TEST(LabArticle, D8_in_halt_only_time_stamps_go_on) {
+TEST(LabArticle, D8_in_halt_only_time_stamps_advance) {
   TALLY_NEEDS_NASM();
   const std::vector<std::uint64_t> all = numbers_of(output_of(json_of("d8")));
   ASSERT_EQ(all.size(), 4U);
@@ -287,7 +287,7 @@ TEST(LabArticle, D10_misses_of_a_walk_follow_the_formula) {
   }
 }
 
-TEST(LabHpctool, H3_a_row_is_what_lies_between_the_traps_and_two) {
+TEST(LabHpctool, H3_a_row_counts_the_code_between_the_traps_and_two) {
   TALLY_NEEDS_NASM();
   for (const int k : {1, 1000, 5000}) {
     EXPECT_EQ(output_of(json_of("hpctool-polling", {"-D", "K=" + std::to_string(k)}))
@@ -340,7 +340,7 @@ TEST(LabBlocks, all_examples_are_the_same_instruction_by_instruction) {
   }
 }
 
-TEST(LabStatements, each_is_told_with_what_it_counted) {
+TEST(LabStatements, each_is_reported_with_what_it_counted) {
   TALLY_NEEDS_NASM();
   const Finished finished = lab({"-e", "wrmsr 0x186 0x5300c0; wrmsr 0x38f 1; run 100 nop; rdpmc 0"});
   EXPECT_EQ(finished.code(), 0) << finished.err;
@@ -349,7 +349,7 @@ TEST(LabStatements, each_is_told_with_what_it_counted) {
   EXPECT_TRUE(holds(finished.out, "counts instructions retired, in user and kernel mode")) << finished.out;
 }
 
-TEST(LabStatements, a_prompt_tells_only_what_is_new_and_takes_faults_back) {
+TEST(LabStatements, a_prompt_prints_only_what_is_new_and_undoes_faults) {
   TALLY_NEEDS_NASM();
   Surroundings typed;
   typed.input = "wrmsr 0x186 0x4300c0\nrun 10\nwrmsr 0x38f 0x100\nfoo\nrdpmc 0\nquit\n";
@@ -359,8 +359,8 @@ TEST(LabStatements, a_prompt_tells_only_what_is_new_and_takes_faults_back) {
   EXPECT_TRUE(holds(finished.out, "bit 8 of IA32_PERF_GLOBAL_CTRL is reserved")) << finished.out;
   EXPECT_TRUE(holds(finished.out, "IA32_PMC0 is 11 (BH)")) << finished.out;
   EXPECT_TRUE(holds(finished.err, "label alone on a line")) << finished.err;
-  const std::size_t told = finished.out.find("IA32_PERFEVTSEL0 = ");
-  EXPECT_EQ(finished.out.find("IA32_PERFEVTSEL0 = ", told + 1), std::string::npos) << finished.out;
+  const std::size_t first_report = finished.out.find("IA32_PERFEVTSEL0 = ");
+  EXPECT_EQ(finished.out.find("IA32_PERFEVTSEL0 = ", first_report + 1), std::string::npos) << finished.out;
 }
 
 TEST(LabStatements, user_mode_may_not_read_counters_until_cr4_says_so) {
@@ -406,7 +406,7 @@ TEST(LabFiles, a_multiboot_program_goes_to_64_bits_and_to_its_own_verdict) {
   }
 }
 
-// An ELF file of 64 bits whose multiboot header has it started in 32, with the start of kvm-unit-tests.
+// A 64-bit ELF file whose multiboot header starts it in 32-bit mode, with the start code of kvm-unit-tests.
 TEST(LabFiles, a_multiboot_program_in_a_64_bit_file_comes_to_its_own_verdict_on_every_model) {
   TALLY_NEEDS_NASM();
   const TemporaryFile image("pmu.elf", "");
@@ -422,7 +422,7 @@ TEST(LabFiles, a_multiboot_program_in_a_64_bit_file_comes_to_its_own_verdict_on_
   }
 }
 
-// What a program prints is there at once, and a signal ends the run with what it printed until then.
+// What a program prints is shown at once, and a signal ends the run and keeps what it printed until then.
 TEST(LabFiles, output_comes_as_it_is_printed_and_survives_a_signal) {
   TALLY_NEEDS_NASM();
   const TemporaryFile program("program.asm",
@@ -440,7 +440,7 @@ TEST(LabFiles, output_comes_as_it_is_printed_and_survives_a_signal) {
   }
 }
 
-// New code is slow, the budget of a run of blocks is not; nor does tally wait for a file, or for the assembler.
+// New code is slow, but the budget of a run of blocks is not; tally waits neither for a file nor for the assembler.
 TEST(LabFiles, a_signal_ends_what_takes_long) {
   TALLY_NEEDS_NASM();
   const TemporaryFile zeros("zeros.bin", std::string(16, '\0')), loop("loop.asm", "  jmp $\n");
@@ -465,7 +465,7 @@ TEST(LabFiles, any_name_of_a_file_will_do) {
   }
 }
 
-TEST(LabFiles, what_the_program_is_called_steers_no_terminal) {
+TEST(LabFiles, the_programs_name_controls_no_terminal) {
   TALLY_NEEDS_NASM();
   const TemporaryFile program("a\x1b[31m.asm", "  mov eax, \x1b[31m\xff\n");
   const Finished finished = lab({program.path()});
@@ -482,7 +482,7 @@ TEST(LabFiles, a_label_in_other_case_is_named) {
   EXPECT_TRUE(holds(finished.err, "did you mean Foo?")) << finished.err;
 }
 
-// ldr w1, [x0]: a program for Arm that looks for what firmware leaves.
+// ldr w1, [x0]: a program for Arm that expects what firmware leaves.
 TEST(LabFiles, a_program_for_arm_that_looks_for_a_device_tree_is_refused) {
   const TemporaryFile image("pmu.flat", std::string("\x01\x00\x40\xB9", 4));
   const Finished finished = lab({"--model", "armv8-pmuv3", image.path()});
@@ -550,8 +550,8 @@ TEST(LabImages, what_cannot_be_loaded_is_refused) {
   EXPECT_EQ(lab({"/bin/true"}).code(), 2);
 }
 
-// The listing of the notes' section 7.5, as it is printed there.
-TEST(LabErrors, a_typing_error_is_told_with_its_line_and_what_was_meant) {
+// The listing of the notes' section 7.5, as printed there.
+TEST(LabErrors, a_typing_error_is_reported_with_its_line_and_a_suggestion) {
   TALLY_NEEDS_NASM();
   const Finished finished =
       lab_of("  mov ecx IA32_PERF_GLOBAL_CTRL\n  rmdmsr\n  bts eax, 0\n  Wrmsr\n  mov eax, IA32_PERFEVTSEL\n");
@@ -600,7 +600,7 @@ TEST(LabErrors, a_stack_in_the_hole_is_recognised) {
   EXPECT_TRUE(holds(finished.err, "set it to 80000H")) << finished.err;
 }
 
-TEST(LabErrors, an_interrupt_that_nobody_handles_or_takes_is_told) {
+TEST(LabErrors, an_interrupt_that_is_not_handled_or_taken_is_reported) {
   TALLY_NEEDS_NASM();
   const std::string program =
       "%include \"lab.inc\"\n  mov dword [APIC_BASE + LVT_PERFMON], 33h\n  WRITE_MSR IA32_PMC0, 0FFFFFFFFh\n"

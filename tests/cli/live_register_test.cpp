@@ -1,4 +1,4 @@
-// `tally register --cpu`: what a processor's register holds, from files that look like the kernel's driver.
+// `tally register --cpu`: the value of a processor's register, read from files that imitate the kernel's driver.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 namespace tally::test {
 namespace {
 
-// A file in which each register lies at its number.
+// A file that holds each register at the offset of its number.
 class Registers {
  public:
   void set(int processor, std::uint32_t number, std::uint64_t value) const {
@@ -30,7 +30,7 @@ class Registers {
   TemporaryFile place_{"machine"};
 };
 
-TEST(LiveRegister, holds_what_the_processor_says) {
+TEST(LiveRegister, shows_the_value_of_the_processor) {
   const Registers registers;
   registers.set(0, 0x38D, 0x22A);
   registers.set(3, 0x187, 0x4101C2);
@@ -41,7 +41,7 @@ TEST(LiveRegister, holds_what_the_processor_says) {
   EXPECT_NE(explained.out.find("counts UOPS_RETIRED.ALL, in user mode"), std::string::npos) << explained.out;
 }
 
-TEST(LiveRegister, says_why_there_is_none) {
+TEST(LiveRegister, says_why_it_cannot_read) {
   const Registers registers;
   const Finished driver = registers.show({"0x38D", "--cpu", "0"});
   EXPECT_EQ(driver.code(), 125);
@@ -55,7 +55,7 @@ TEST(LiveRegister, says_why_there_is_none) {
   EXPECT_NE(missing.err.find("no such register"), std::string::npos) << missing.err;
 }
 
-TEST(LiveRegister, refuses_what_is_no_such_question) {
+TEST(LiveRegister, refuses_combinations_without_meaning) {
   const Registers registers;
   registers.set(0, 0x38D, 0x22A);
   EXPECT_EQ(registers.show({"0x38D=1", "--cpu", "0"}).code(), 2);

@@ -1,4 +1,4 @@
-// The kernel takes counters away at the execve of a program that others may not look into: no count says otherwise.
+// The kernel closes counters at the execve of a program that the user may not read: no count may hide this.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-/// As a user without rights; what it executes may be executed by all, and read by its owner alone.
+/// As a user without privileges; everybody may execute the program that it runs, and only its owner may read it.
 class LostCounters : public testing::Test {
  protected:
   void SetUp() override {
@@ -40,7 +40,7 @@ class LostCounters : public testing::Test {
   TemporaryFile program_{"unreadable", ""};
 };
 
-TEST_F(LostCounters, are_partial_with_the_figures_of_wait4) {
+TEST_F(LostCounters, are_partial_with_the_values_of_wait4) {
   const Finished finished =
       as_nobody(tally_words({"stat", "-q", "--backend", "none", "-e", "task-clock,page-faults,user_time,system_time",
                              "--format", "json", "-o", "-", "--", program()}));
@@ -76,7 +76,7 @@ TEST_F(LostCounters, are_partial_in_intervals) {
   }
 }
 
-TEST_F(LostCounters, are_told_of_windows) {
+TEST_F(LostCounters, are_reported_with_windows) {
   const Words sample{"sample", "-q", "--by", "task-clock", "--every", "1ms", "--format", "csv", "-o", "-", "--"};
   const Finished finished = as_nobody(tally_words(with(sample, {program()})));
   if (finished.err.find("no windows") != std::string::npos || finished.out.empty()) GTEST_SKIP() << finished.err;
@@ -98,7 +98,7 @@ TEST_F(LostCounters, are_partial_in_a_profile) {
   EXPECT_GT(json["events"][0]["value"], 0);
 }
 
-/// Where nothing is taken away nothing is said.
+/// If no counter is closed, there is no notice.
 TEST_F(LostCounters, are_not_those_of_a_program_that_may_be_read) {
   fs::permissions(program(), fs::perms::others_read, fs::perm_options::add);
   const Finished finished = as_nobody(tally_words(

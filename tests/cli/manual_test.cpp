@@ -25,7 +25,7 @@ bool have(const std::string& program) {
   return Running({"/bin/sh", "-c", "command -v \"$0\" >/dev/null", program}).finish().code() == 0;
 }
 
-TEST(Manual, every_command_has_a_page_that_says_what_its_help_says) {
+TEST(Manual, every_command_has_a_page_with_the_text_of_its_help) {
   ASSERT_FALSE(commands().empty());
   for (const std::string& name : commands()) {
     const std::string page = tally({"--print-man", name}).out;
@@ -67,7 +67,7 @@ class Completion : public testing::Test {
     if (!have("bash")) GTEST_SKIP() << "bash is not installed";
   }
 
-  // What bash offers for the last of these words.
+  // The completions that bash offers for the last of these words.
   Words offers(const Words& words, const std::string& before = "") {
     Words shell{"/usr/bin/env", "bash", "-c",
                 before +
@@ -95,7 +95,7 @@ TEST_F(Completion, is_a_script_that_bash_takes) {
   EXPECT_EQ(checked.code(), 0) << checked.err;
 }
 
-TEST_F(Completion, knows_commands_options_and_values) {
+TEST_F(Completion, offers_commands_options_and_values) {
   EXPECT_EQ(offers({"tally", "st"}), Words{"stat"});
   EXPECT_TRUE(offered({"tally", "stat", "--per-"}, "--per-thread"));
   EXPECT_FALSE(offered({"tally", "stat", "--"}, "--block-size"));
@@ -130,14 +130,14 @@ TEST_F(Completion, offers_files_where_files_are_meant) {
   EXPECT_EQ(offers({"tally", "export", script_.folder() + "/ta"}), Words{script_.path()});
 }
 
-TEST_F(Completion, behind_the_program_everything_is_the_programs) {
+TEST_F(Completion, after_the_program_all_words_are_the_programs) {
   EXPECT_TRUE(offered({"tally", "stat", "-r", "3", "tru"}, "true"));
   EXPECT_TRUE(offered({"tally", "stat", "-r", "3", "--", "tru"}, "true"));
   EXPECT_EQ(offers({"tally", "stat", "-r", "3", "cat", script_.folder() + "/ta"}), Words{script_.path()});
   EXPECT_EQ(offers({"tally", "stat", "cat", "--format", "cs"}), Words{""}) << "these are not tally's options";
 }
 
-TEST_F(Completion, behind_the_program_its_own_completion_is_used) {
+TEST_F(Completion, after_the_program_its_own_completion_is_used) {
   const std::string library = "/usr/share/bash-completion/bash_completion";
   if (!TemporaryFile::read(library)) GTEST_SKIP() << "bash-completion is not installed";
   EXPECT_TRUE(

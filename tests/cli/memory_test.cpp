@@ -1,5 +1,5 @@
-// `tally memory` as a user starts it. What it measures depends on the machine; that it is whole and true to its words
-// does not.
+// `tally memory` as a user starts it. Its values depend on the machine; that the result is complete and says how it was
+// measured does not.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// The smallest run that is a curve.
+// The smallest run that still is a curve.
 const Words small_curve{"memory", "curve", "--from", "4K", "--to", "16K", "--mappings", "1", "--batches", "2"};
 
 #if defined(__x86_64__)
@@ -83,7 +83,7 @@ TEST(Memory, what_was_stored_is_written_again_in_every_form) {
   EXPECT_EQ(stored.content(), json);
 }
 
-TEST(Memory, a_map_has_the_mappings_that_it_says) {
+TEST(Memory, a_map_has_the_mappings_that_it_names) {
   const Words few{"memory", "lap", "--regions", "256", "--stride", "64", "--batches", "2", "--format", "json"};
   for (const auto& [asked, mappings] : {std::pair{Words{}, 2}, std::pair{Words{"--mappings", "3"}, 3}}) {
     const Json json = Json::parse(tally(with(few, asked)).out);
@@ -92,11 +92,11 @@ TEST(Memory, a_map_has_the_mappings_that_it_says) {
   }
 }
 
-TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
+TEST(Memory, what_cannot_be_done_is_refused_with_a_hint) {
   const struct {
     Words words;
     int code;
-    std::string said;
+    std::string message;
   } cases[] = {
       {{"memory", "curv"}, 2, "did you mean curve?"},
       {{"memory", "--pages", "8k"}, 2, "page sizes: 4k, thp, 2m, 1g"},
@@ -136,13 +136,13 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
   };
   for (const auto& one : cases) {
     const Finished finished = tally(one.words);
-    EXPECT_EQ(finished.code(), one.code) << one.said << "\n" << finished.err;
-    EXPECT_TRUE(holds(finished.err, one.said)) << one.said << "\n" << finished.err;
-    EXPECT_EQ(finished.out, "") << one.said;
+    EXPECT_EQ(finished.code(), one.code) << one.message << "\n" << finished.err;
+    EXPECT_TRUE(holds(finished.err, one.message)) << one.message << "\n" << finished.err;
+    EXPECT_EQ(finished.out, "") << one.message;
   }
 }
 
-// A task that is listed and never run, as in a tool before this one, would be a name only.
+// A task that is listed but never run, as in an earlier tool, would be a name only.
 TEST(B4, every_task_that_is_listed_gives_rows) {
   const std::string help = tally({"memory", "--help"}).out;
   const std::size_t start = help.find("The tasks:\n\n") + 12;
@@ -177,17 +177,17 @@ TEST(Memory, rows_name_their_order_and_their_node) {
   }
 }
 
-TEST(Memory, the_loop_beside_the_writes_is_told) {
+TEST(Memory, the_loop_around_the_writes_is_reported) {
   const Json json =
       Json::parse(tally({"memory", "chase-write", "--regions", "4K,1M", "--mappings", "1", "--format", "json"}).out);
   ASSERT_EQ(json["controls"].size(), 2u);
   EXPECT_EQ(json["controls"][1]["name"], "loop alone, 1.000 MiB in blocks of 64 B");
-  // A turn of a loop is a cycle at least, and no processor has twenty of them in a nanosecond.
+  // A turn of a loop takes at least a cycle, and no processor executes twenty in a nanosecond.
   EXPECT_GT(json["controls"][1]["value"].get<double>(), 0.05);
   EXPECT_LT(json["controls"][1]["value"].get<double>(), json["points"][1]["ns"].get<double>());
 }
 
-// One mapping says nothing twice.
+// With one mapping the table does not repeat itself.
 TEST(Memory, a_translation_buffer_alone_is_graded_as_in_the_report) {
   const Json json = Json::parse(tally({"memory", "tlb", "--mappings", "1", "--format", "json"}).out);
   EXPECT_FALSE(json["points"].empty());
@@ -213,7 +213,7 @@ TEST(B6, rows_name_the_flavours_that_were_asked_for) {
   }
 }
 
-// One that may run on this processor only, and never rests.
+// A process that may run on this processor only, and never sleeps.
 std::unique_ptr<Running> competitor(const std::string& processor) {
   auto other = std::make_unique<Running>(
       Words{"/bin/sh", "-c", "taskset -p -c " + processor + " $$; echo here; while :; do :; done"});
@@ -221,8 +221,8 @@ std::unique_ptr<Running> competitor(const std::string& processor) {
   return other;
 }
 
-// Tools before this one printed two to four times too much then, without a remark. What is walked whole between two
-// turns of the others may be told, with that remark.
+// Earlier tools then printed two to four times too much, without a remark. A walk that is complete between two time
+// slices of the others may be reported, with that remark.
 TEST(Memory, a_report_while_others_have_the_processor_says_so) {
   const std::string processor = std::to_string(sched_getcpu());
   std::vector<std::unique_ptr<Running>> others;
@@ -253,14 +253,14 @@ TEST(Memory, a_report_while_others_have_the_processor_says_so) {
   }
 }
 
-TEST(Memory, a_file_that_cannot_be_written_to_is_told) {
+TEST(Memory, a_file_that_cannot_be_written_to_is_reported) {
   const TemporaryFile read_only("memory", std::string(65536, 'x'), 0444);
   const Finished finished = tally({"memory", "curve", "--to", "8K", "--file", read_only.path()});
   if (finished.code() != 125) GTEST_SKIP() << "this user may write to every file";
   EXPECT_TRUE(holds(finished.err, "it must exist and be writable"));
 }
 
-TEST(Memory, a_file_can_be_the_memory_and_one_that_is_too_small_is_told) {
+TEST(Memory, a_file_can_be_the_memory_and_one_that_is_too_small_is_reported) {
   const TemporaryFile file("memory", std::string(65536, 'x'));
   const Finished finished = tally({"memory", "curve", "--to", "32K", "--mappings", "1", "--batches", "2", "--format",
                                    "json", "--file", file.path()});
@@ -283,12 +283,12 @@ TEST(Memory, a_file_that_is_too_small_for_the_controls_keeps_the_levels) {
 TEST(Memory, an_interrupt_keeps_what_was_measured) {
   Running running(
       tally_words({"memory", "curve", "--from", "4K", "--to", "64K", "--mappings", "1000", "--format", "json"}));
-  // Once it watches its own waiting in the run queue, signals reach it as messages.
+  // Once it watches its own waiting time in the run queue, it handles signals as messages.
   const auto has_begun = [&] {
-    std::error_code gone;
+    std::error_code error;
     for (const auto& entry :
-         std::filesystem::directory_iterator("/proc/" + std::to_string(running.pid()) + "/fd", gone)) {
-      if (holds(std::filesystem::read_symlink(entry, gone).string(), "schedstat")) return true;
+         std::filesystem::directory_iterator("/proc/" + std::to_string(running.pid()) + "/fd", error)) {
+      if (holds(std::filesystem::read_symlink(entry, error).string(), "schedstat")) return true;
     }
     return false;
   };

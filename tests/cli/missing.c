@@ -1,4 +1,4 @@
-// Functions of which it is known what they miss, for the tests of `tally profile` with a simulated machine.
+// Functions with known numbers of misses, for the tests of `tally profile` with a machine model.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +15,12 @@ __attribute__((noinline)) static void strides(void) {
   for (int i = 0; i < lines; i++) (void)block[i * line];
 }
 
-// The same by loads of eight bytes, four of each line and four of the next one.
+// The same with loads of eight bytes, four of each line and four of the next one.
 __attribute__((noinline)) static void across(void) {
   for (int i = 0; i + 1 < lines; i++) (void)*(volatile unsigned long*)(block + i * line + line - 4);
 }
 
-// A kilobyte, over and over.
+// A kilobyte, again and again.
 __attribute__((noinline)) static void stays(void) {
   for (int i = 0; i < 16 * lines; i++) (void)small[i % 16 * line];
 }
@@ -32,7 +32,7 @@ __attribute__((noinline)) static void copies(void) {
   __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 }
 
-// Whatever bit a sequence of numbers without a pattern has: a branch that nobody predicts.
+// A bit of a pseudo-random sequence: a branch that no predictor predicts.
 __attribute__((noinline)) static int guesses(void) {
   unsigned state = 1;
   volatile int odd = 0;

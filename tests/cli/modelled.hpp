@@ -1,4 +1,4 @@
-// `tally stat` with a machine simulated, and what it says of each event.
+// `tally stat` with a machine model, and its output for each event.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ struct Modelled {
 
 Modelled run_modelled(const Words& options, const Words& command, const std::string& input = {});
 
-/// Where the build has a program with a known answer.
+/// Whether the build contains a program with a known answer.
 std::string workload(const std::string& name);
 
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

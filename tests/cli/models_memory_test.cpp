@@ -1,4 +1,5 @@
-// A machine simulated where addresses are few: what finds no memory is said, and nothing else is different.
+// Machine models where the address space is limited: events whose model finds no memory are absent with a notice, and
+// nothing else changes.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -15,7 +16,7 @@ constexpr bool has_shadow = true;
 constexpr bool has_shadow = false;
 #endif
 
-/// While it lives what is started finds a limit on its address space.
+/// While an object lives, the processes that are started have a limit on their address space.
 class AddressSpace {
  public:
   explicit AddressSpace(rlim_t bytes) {
@@ -31,13 +32,13 @@ class AddressSpace {
   rlimit before_ = {};
 };
 
-// 64 GB in lines of 64 bytes take a table of 8 GiB.
-TEST(Models, a_last_level_without_memory_for_its_table_is_absent_and_nothing_else) {
+// 64 GB in lines of 64 bytes need a table of 8 GiB.
+TEST(Models, without_memory_for_its_table_only_a_last_level_is_absent) {
   if (has_shadow) GTEST_SKIP() << "the address sanitizer takes more addresses than the limit leaves";
   const TemporaryFile file("huge.model",
                            "model huge\nl1i size=32K ways=8 line=64\nl1d size=32K ways=8 line=64\n"
                            "l2 size=256K ways=8 line=64\nllc size=64G ways=16 line=64\ncore haswell\n");
-  // Of whoever carries it: the program's threads, or tally's own.
+  // Independent of which threads run the models: the program's or tally's own.
   for (const auto& [llc, threads] : {std::pair{"shared", "0"}, {"private", "0"}, {"shared", "2"}, {"private", "2"}}) {
     const Words options{"--model",
                         file.path(),
@@ -64,8 +65,8 @@ TEST(Models, a_last_level_without_memory_for_its_table_is_absent_and_nothing_els
   }
 }
 
-// The table of a second level of 64 GB. The threads' predictors, and what is exact, are not concerned.
-TEST(Models, what_threads_without_memory_for_their_models_did_is_said_to_be_missing) {
+// The table of a second level of 64 GB. The threads' predictors and the exact counts are not affected.
+TEST(Models, counts_of_threads_without_memory_for_their_models_are_partial) {
   if (has_shadow) GTEST_SKIP() << "the address sanitizer takes more addresses than the limit leaves";
   const TemporaryFile file("large.model",
                            "model large\nl1i size=32K ways=8 line=64\nl1d size=32K ways=8 line=64\n"

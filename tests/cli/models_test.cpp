@@ -1,4 +1,4 @@
-// A machine simulated: known answers, both ways of simulating compared on real programs, and what the output says.
+// Machine models: known answers, both ways to run the models compared on real programs, and the notices.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ constexpr const char* all_events =
     "L1-dcache-store-misses,L1-icache-load-misses,L2-references,L2-misses,cache-references,cache-misses,LLC-loads,"
     "LLC-load-misses,LLC-stores,LLC-store-misses,dTLB-load-misses,dTLB-store-misses,iTLB-load-misses";
 
-/// Nothing behind its first levels changes them, so generated code looks in `full` too; and nothing fits.
+/// Nothing after the first levels changes them, so generated code probes them in `full`, too; and nothing fits.
 constexpr const char* tight =
     "model tight\nl1i size=4K ways=2 line=64\nl1d size=2K ways=2 line=64\nl2 size=16K ways=4 line=64\n"
     "llc size=128K ways=8 line=64\nitlb entries=8 ways=2 page=4K\ndtlb entries=8 ways=2 page=4K\n"
@@ -32,7 +32,7 @@ struct Walk {
 
 class Walks : public testing::TestWithParam<Walk> {};
 
-// A walk over A bytes with stride s, s times: A·min(s, 64)/64 misses where A exceeds the cache.
+// A walk over A bytes with stride s, s times: A·min(s, 64)/64 misses if A exceeds the cache.
 TEST_P(Walks, miss_what_can_be_counted_by_hand) {
   const Modelled walk = run_modelled({"--model", "haswell", "-e", "L1-dcache-load-misses,L1-dcache-store-misses"},
                                      {workload(GetParam().program)});
@@ -45,9 +45,9 @@ INSTANTIATE_TEST_SUITE_P(cli, Walks,
                                          Walk{"rep_lodsw_1000000", 31250}, Walk{"rep_stosb_1000000", 0}),
                          [](const auto& walk) { return std::string(walk.param.program); });
 
-// One megabyte in steps of a kilobyte, 1,024 times: 1,024 lines over and over, which fall into 32 of L2's 512 sets and
+// One megabyte in steps of a kilobyte, 1,024 times: 1,024 lines again and again, which map to 32 of L2's 512 sets and
 // fit into the last level.
-TEST(Models, loads_are_told_apart_by_the_level_that_held_them) {
+TEST(Models, loads_are_distinguished_by_the_level_that_held_them) {
   const Modelled walk =
       run_modelled({"--model", "haswell", "-e",
                     "loads,L1-load-hits,L1-dcache-load-misses,L2-load-hits,L2-load-misses,LLC-load-hits,"
@@ -65,7 +65,7 @@ TEST(Models, loads_are_told_apart_by_the_level_that_held_them) {
   EXPECT_EQ(small.values.at("L1-load-hits:u"), 4096 - 64);
 }
 
-// The codes of the article and of HPCTool, on the article's processor.
+// The event codes of the article and of HPCTool, on the article's processor.
 TEST(Models, intels_codes_of_loads_and_requests_are_counted) {
   const Modelled walk =
       run_modelled({"--model", "haswell", "-e",
@@ -83,7 +83,7 @@ TEST(Models, intels_codes_of_loads_and_requests_are_counted) {
   EXPECT_TRUE(holds(walk.events.at("r40d1:u")["reason"], "no fill buffers"));
   EXPECT_EQ(walk.values.count("r01c2:u"), 0U);
   EXPECT_TRUE(holds(walk.notices, "it is not an L3 cache miss")) << walk.notices;
-  // What is said of many is said once, on every maker's processor.
+  // A notice that concerns many events is printed once, on the processors of every vendor.
   const Modelled registers =
       run_modelled({"--model", "haswell", "-e", "0x4181d0,0x4182d0,0x4101d1"}, {workload("stride_64_4096")});
   EXPECT_TRUE(holds(registers.notices, "0x4181d0, 0x4182d0, 0x4101d1: EN")) << registers.notices;
@@ -94,7 +94,7 @@ TEST(Models, a_loop_that_is_taken_a_million_times_is_learnt) {
       run_modelled({"--model", "haswell", "-e", "branch-misses,L1-icache-load-misses,conditional-branches"},
                    {workload("countdown_1000000")});
   EXPECT_EQ(loop.values.at("conditional-branches:u"), 1000000);
-  // Until the history is full of "taken" each branch finds another counter; the last one falls through.
+  // Until the history is full of "taken", each branch uses another counter; the last one falls through.
   EXPECT_EQ(loop.values.at("branch-misses:u"), 14 + 2 + 1);
   EXPECT_EQ(loop.values.at("L1-icache-load-misses:u"), 1);
 }
@@ -137,14 +137,14 @@ TEST_P(Comparison, finds_no_difference_whatever_the_size_of_blocks) {
   const Real& real = GetParam();
   if (access(real.command.front().c_str(), X_OK) != 0) GTEST_SKIP() << "no " << real.command.front();
   std::map<std::string, std::int64_t> first;
-  // The last one: everything that has run once is made anew.
+  // The last option re-translates everything that ran once.
   for (const Words& way : {Words{"--block-size", "0"}, Words{"--block-size", "1"}, Words{"--block-size", "100"},
                            Words{"--hot-from", "1"}}) {
     Words options{"--model", "haswell", "--models-by", "both", "-e", all_events};
     options.insert(options.end(), way.begin(), way.end());
     Modelled result = run_modelled(options, real.command, real.input);
-    // Just after a full second the vdso takes another path, and xz and gzip ask for the time. So the first values are
-    // those that two runs agree on.
+    // Just after a full second the vdso takes another path, and xz and gzip ask for the time. So the reference values
+    // are those that two runs agree on.
     for (int again = 0; again < 3 && first.empty(); ++again) {
       const Modelled other = run_modelled(options, real.command, real.input);
       if (other.values == result.values) break;
@@ -203,7 +203,7 @@ TEST(Models, a_forked_child_and_a_shell_are_simulated_too) {
   }
 }
 
-TEST(Models, each_part_alone_counts_what_it_counts_beside_the_others) {
+TEST(Models, each_part_alone_counts_the_same_as_with_the_others) {
   const TemporaryFile model("tight.model", tight);
   const Words command{workload("stride_1024_1048576")};
   const Words options{"--model", model.path(), "--precision", "full", "-e"};
@@ -249,7 +249,7 @@ TEST(Models, each_number_names_its_model_and_precision) {
   EXPECT_LT(full.values.at("branch-misses:u"), fast.values.at("branch-misses:u"));
 }
 
-TEST(Models, the_kernels_side_is_absent) {
+TEST(Models, the_kernels_counts_are_absent) {
   const Modelled result =
       run_modelled({"--model", "haswell", "-e", "cache-misses:k,cache-misses:uk,branch-misses"}, {"/bin/true"});
   EXPECT_EQ(result.events.at("cache-misses:k")["trust"], "absent");
@@ -257,7 +257,7 @@ TEST(Models, the_kernels_side_is_absent) {
   EXPECT_EQ(result.events.at("cache-misses:uk")["trust"], "partial");
 }
 
-TEST(Models, of_ones_own_come_from_a_file) {
+TEST(Models, of_the_user_are_read_from_a_file) {
   const TemporaryFile file("small.model", "model small\nl1d size=4K ways=2 line=64\n");
   const Modelled result =
       run_modelled({"--model", file.path(), "-e", "L1-dcache-load-misses,L1-icache-load-misses,cache-misses"},
@@ -267,7 +267,7 @@ TEST(Models, of_ones_own_come_from_a_file) {
   EXPECT_EQ(result.events.at("L1-icache-load-misses:u")["reason"], "the machine model small has no instruction cache");
 }
 
-TEST(Models, of_ones_own_without_a_core_have_no_cycles) {
+TEST(Models, of_the_user_without_a_core_have_no_cycles) {
   const TemporaryFile file("small.model", "model small\nl1d size=4K ways=2 line=64\n");
   const Words options{"--model", file.path(), "-e", "cycles,ref-cycles,L1-dcache-load-misses"};
   const Modelled result = run_modelled(options, {workload("stride_64_4096")});
@@ -285,7 +285,7 @@ TEST(Models, of_ones_own_without_a_core_have_no_cycles) {
   EXPECT_FALSE(holds(alone.notices, "model")) << alone.notices;
 }
 
-TEST(Models, whose_first_level_generated_code_cannot_look_into_are_asked_each_time) {
+TEST(Models, whose_first_level_generated_code_cannot_probe_are_called_each_time) {
   const TemporaryFile file("odd.model", "model odd\nl1d size=4800 ways=3 line=64\n");  // 25 sets
   const Modelled result =
       run_modelled({"--model", file.path(), "-e", "L1-dcache-load-misses"}, {workload("stride_64_4096")});
@@ -303,8 +303,8 @@ TEST(Models, of_one_level_with_twelve_ways_count_the_same) {
   EXPECT_GT(result.values.at("L1-icache-load-misses:u"), 10000);
 }
 
-TEST(Models, whose_second_level_of_tlbs_stands_alone_count_the_same) {
-  // Each access of a kind without a first level changes it.
+TEST(Models, with_only_a_second_level_of_tlbs_count_the_same) {
+  // Each access of a kind without a first level changes the second level.
   for (const char* first : {"itlb entries=8 ways=2 page=4K\n", "dtlb entries=8 ways=2 page=4K\n", ""}) {
     const TemporaryFile file(
         "half.model", std::string("model half\nl1i size=4K ways=2 line=64\nl1d size=4K ways=2 line=64\n") + first +
@@ -319,7 +319,7 @@ TEST(Models, whose_second_level_of_tlbs_stands_alone_count_the_same) {
 }
 
 TEST(Models, of_tables_with_one_way_count_string_instructions_the_same) {
-  // Where both ends of a move have the same place each element drives the other's line or page out.
+  // If both ends of a move map to the same set, each element evicts the other's line or page.
   for (const char* levels :
        {"l1d size=1K ways=1 line=64\n", "l1d size=4K ways=2 line=64\ndtlb entries=1 ways=1 page=4K\n",
         "l1d size=4K ways=2 line=64\ndtlb entries=2 ways=1 page=4K\n"}) {
@@ -332,7 +332,7 @@ TEST(Models, of_tables_with_one_way_count_string_instructions_the_same) {
   }
 }
 
-TEST(Models, without_anything_asked_a_few_of_its_events_are_shown) {
+TEST(Models, without_events_a_few_of_the_models_events_are_shown) {
   const Finished finished = tally({"stat", "-q", "--model", "haswell", "--", "true"});
   EXPECT_EQ(finished.code(), 0);
   for (const char* name : {"instructions:u", "branch-misses:u", "cache-misses:u", "duration_time"})
@@ -348,7 +348,7 @@ TEST(Models, threads_have_a_first_level_each) {
   EXPECT_FALSE(holds(result.notices, "share the last-level cache")) << result.notices;
 }
 
-TEST(Models, threads_of_tallys_own_count_what_the_programs_would) {
+TEST(Models, workers_count_the_same_as_the_programs_threads) {
   const TemporaryFile model("tight.model", tight);
   for (const std::string program : {"threads", "processes", "exec_thread", "clone3", "second_thread"}) {
     const Words command{std::string(TALLY_BUILD) + "/programs/" + program};
@@ -369,7 +369,7 @@ TEST(Models, threads_of_tallys_own_count_what_the_programs_would) {
   EXPECT_GT(own.values.at("L2-misses:u"), 1'000'000);
 }
 
-TEST(Models, a_program_goes_on_that_nobody_hands_its_predictor_back) {
+TEST(Models, a_program_continues_if_its_predictor_is_not_released) {
   TemporaryFile flag("waits", "");
   Running running({TALLY_COMMAND, "stat", "--backend", "engine", "--model", "haswell", "--model-threads", "1", "-e",
                    "branch-misses,L1-dcache-load-misses", "--", WORKERS, "later", flag.path()});
@@ -379,7 +379,7 @@ TEST(Models, a_program_goes_on_that_nobody_hands_its_predictor_back) {
   EXPECT_TRUE(running.wait_for_output("done"));
 }
 
-TEST(Models, what_a_killed_program_handed_on_is_counted) {
+TEST(Models, what_a_killed_program_offloaded_is_counted) {
   const Modelled killed =
       run_modelled({"--model", "haswell", "--model-threads", "2", "-e", "L1-dcache-load-misses"},
                    {"/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; kill -9 $$"});
@@ -387,7 +387,7 @@ TEST(Models, what_a_killed_program_handed_on_is_counted) {
   EXPECT_GT(killed.values.at("L1-dcache-load-misses:u"), 100);
 }
 
-/// A shell's work for which rings are too small.
+/// A shell's work, for which the ring buffers are too small.
 constexpr const char* work = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; ";
 
 bool is_made(const std::string& path) {
@@ -398,9 +398,10 @@ bool is_made(const std::string& path) {
   return false;
 }
 
-// Sites are steady, restless and steady again, with registers to spare for looks, and none for notes.
-TEST(Models, accesses_that_change_their_minds_count_the_same) {
-  // With TLBs there is more to note, and room for it is asked for more often.
+// The sites are steady, irregular and steady again, with registers to spare for cache probes, and none for access
+// records.
+TEST(Models, accesses_that_become_irregular_count_the_same) {
+  // With TLBs there are more access records, so that the code asks for room more often.
   const std::string with_tlbs = "L1-dcache-load-misses,L1-icache-load-misses,dTLB-load-misses";
   for (const std::string& events : {std::string("L1-dcache-load-misses"), with_tlbs}) {
     for (const char* threads : {"0", "2"}) {
@@ -413,7 +414,7 @@ TEST(Models, accesses_that_change_their_minds_count_the_same) {
   }
 }
 
-// While it has its flags set the models look lines up, and code is made anew.
+// The models probe tables and code is re-created while the program has these flags set.
 TEST(Models, a_program_may_have_the_direction_flag_and_the_alignment_check_set) {
   const TemporaryFile model("tight.model", tight);
   for (const char* precision : {"fast", "full"}) {
@@ -429,7 +430,7 @@ TEST(Models, a_program_may_have_the_direction_flag_and_the_alignment_check_set) 
   }
 }
 
-// Tables of zeros would say of the first line and page that they were accessed last.
+// Tables of zeros would claim that the first line and the first page were accessed last.
 TEST(Models, the_first_page_is_missed_when_it_is_accessed_first) {
   const TemporaryFile file("direct.model",
                            "model direct\nl1d size=16K ways=1 line=64\ndtlb entries=64 ways=1 page=4K\n");
@@ -441,7 +442,7 @@ TEST(Models, the_first_page_is_missed_when_it_is_accessed_first) {
       EXPECT_TRUE(holds(result.notices, "the plain models agree")) << event << result.notices;
       return result.values.at(std::string(event) + ":u");
     };
-    // Where the stack lies is chance, and sometimes in the way.
+    // The stack's address is random, and sometimes collides.
     const auto least = [&](const char* page) {
       auto found = misses(page);
       for (int i = 0; i < 9; ++i) found = std::min(found, misses(page));
@@ -451,7 +452,7 @@ TEST(Models, the_first_page_is_missed_when_it_is_accessed_first) {
   }
 }
 
-TEST(Models, a_program_goes_on_where_nobody_takes_its_notes_any_more) {
+TEST(Models, a_program_continues_if_no_worker_reads_its_access_records) {
   const TemporaryFile left_over("left_behind"), orphaned("orphaned");
   for (const TemporaryFile* file : {&left_over, &orphaned}) unlink(file->path().c_str());
   const Words options{"stat", "-q", "--model",      "haswell", "--model-threads",
@@ -466,7 +467,7 @@ TEST(Models, a_program_goes_on_where_nobody_takes_its_notes_any_more) {
   EXPECT_TRUE(is_made(orphaned.path()));
 }
 
-TEST(Models, a_last_level_that_threads_share_is_said_to_depend_on_chance) {
+TEST(Models, a_last_level_that_threads_share_is_reported_to_depend_on_chance) {
   const Words options{"--model", "haswell", "-e", "cache-misses"};
   EXPECT_TRUE(holds(run_modelled(options, {std::string(TALLY_BUILD) + "/programs/threads"}).notices,
                     "share the last-level cache"));
@@ -475,7 +476,7 @@ TEST(Models, a_last_level_that_threads_share_is_said_to_depend_on_chance) {
 
 #endif
 
-TEST(Models, what_does_not_exist_is_told) {
+TEST(Models, what_does_not_exist_is_reported) {
   const Finished unknown = tally({"stat", "--model", "pentium", "--", "true"});
   EXPECT_EQ(unknown.code(), 2);
   EXPECT_TRUE(holds(unknown.err, "there is no machine model 'pentium'")) << unknown.err;

@@ -1,4 +1,4 @@
-// `tally sample` by the kernel's own events, and what `tally export` makes of its binary file.
+// `tally sample` by software events, and what `tally export` converts its binary file to.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -63,7 +63,7 @@ TEST(NativeWindows, page_faults_end_them_without_a_pmu_and_the_program_runs_nati
   }
 }
 
-TEST(NativeWindows, what_a_pmu_would_count_is_absent_and_the_rest_is_there) {
+TEST(NativeWindows, what_a_pmu_would_count_is_absent_and_the_rest_is_counted) {
   const Finished finished = sample({"--every", "1ms", "-e", "page-faults,peak-memory", "--format", "jsonl", "-o", "-"});
   if (refused(finished)) GTEST_SKIP() << finished.err;
   const auto head = nlohmann::json::parse(split(finished.out, '\n').front(), nullptr, false);
@@ -73,7 +73,7 @@ TEST(NativeWindows, what_a_pmu_would_count_is_absent_and_the_rest_is_there) {
   EXPECT_FALSE(head["events"][1]["reason"].get<std::string>().empty());
 }
 
-TEST(NativeWindows, the_binary_file_gives_the_same_rows) {
+TEST(NativeWindows, the_binary_file_has_the_same_rows) {
   const TemporaryFile file("rows.bin"), csv("rows.csv");
   const Finished finished = sample({"--every", "7", "--by", "page-faults", "-e", "page-faults,context-switches",
                                     "--format", "binary", "-o", file.path()});
@@ -91,7 +91,7 @@ TEST(NativeWindows, the_binary_file_gives_the_same_rows) {
   EXPECT_GT(trace["traceEvents"].size(), 20u);
 }
 
-TEST(NativeWindows, a_file_that_was_cut_off_is_told_with_the_place) {
+TEST(NativeWindows, a_truncated_file_is_reported_with_the_offset) {
   const TemporaryFile file("rows.bin");
   const Finished finished = sample({"--every", "7", "--by", "page-faults", "--format", "binary", "-o", file.path()});
   if (refused(finished)) GTEST_SKIP() << finished.err;
@@ -104,7 +104,7 @@ TEST(NativeWindows, a_file_that_was_cut_off_is_told_with_the_place) {
   EXPECT_FALSE(rows_of(out.out).empty());
 }
 
-TEST(NativeWindows, a_process_that_runs_already_is_followed_until_it_ends) {
+TEST(NativeWindows, a_running_process_is_followed_until_it_ends) {
   int go[2];
   ASSERT_EQ(pipe(go), 0);
   const pid_t child = fork();
@@ -118,7 +118,7 @@ TEST(NativeWindows, a_process_that_runs_already_is_followed_until_it_ends) {
   const TemporaryFile file("rows.csv");
   Running running(tally_words(
       {"sample", "--every", "1", "--by", "page-faults", "--format", "csv", "-o", "-", "-p", std::to_string(child)}));
-  // Its head is written when the counters are there.
+  // The header is written when the counters are open.
   const bool begun = running.wait_for_output("series,number");
   (void)!write(go[1], "x\n", 2);
   close(go[1]);
@@ -147,7 +147,7 @@ TEST(NativeWindows, what_makes_no_sense_is_refused_with_a_reason) {
             std::string::npos);
 }
 
-TEST(NativeWindows, a_frequency_ends_them_so_often_a_second) {
+TEST(NativeWindows, a_frequency_ends_them_n_times_a_second) {
   const TemporaryFile file("rows.csv");
   const Finished finished = sample({"--frequency", "500", "-e", "task-clock", "-o", file.path()},
                                    {"/bin/sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"});
@@ -160,7 +160,7 @@ TEST(NativeWindows, a_frequency_ends_them_so_often_a_second) {
     if (row.at("trigger") == "task-clock") lengths.push_back(std::stol(row.at("task-clock")));
   ASSERT_FALSE(lengths.empty());
   std::sort(lengths.begin(), lengths.end());
-  // A record that came late leaves less for the next row.
+  // A record that came late leaves fewer counts for the next row.
   EXPECT_GT(lengths[lengths.size() / 2], 1'500'000) << "its period is two milliseconds";
   const auto head = nlohmann::json::parse(TemporaryFile::read(file.path() + ".meta.json").value_or(""), nullptr, false);
   EXPECT_EQ(head["every"][0]["frequency"], 500);
@@ -179,12 +179,12 @@ TEST(NativeWindows, a_frequency_is_refused_where_it_means_nothing) {
 #endif
 }
 
-// `tally sample` with all that it says on standard output.
-Words said(const Words& options) {
+// `tally sample` with options and all its notices on standard output.
+Words sample_words(const Words& options) {
   return with({"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"}, tally_words(with({"sample"}, options)));
 }
 
-// A copy of a program under a name that nothing else has.
+// A copy of a program under a unique name.
 class NamedProgram {
  public:
   explicit NamedProgram(const std::string& name) : path_(testing::TempDir() + name) {
@@ -199,13 +199,13 @@ class NamedProgram {
   std::string path_;
 };
 
-TEST(NativeWindows, a_program_that_does_not_run_yet_is_waited_for) {
+TEST(NativeWindows, a_program_that_is_not_running_yet_is_waited_for) {
   const std::string name = "tw" + std::to_string(getpid());
   const NamedProgram program(name);
   const TemporaryFile file("rows.csv");
-  // It waits for its input, so that it is there when counters are opened; others beside it make faults, too.
+  // It waits for its input, so that it exists when counters are opened; other running processes cause faults, too.
   Running running(
-      said({"-a", "--only", name, "--wait", "--every", "1", "--by", "page-faults", "--format", "csv", "-o", "-"}));
+      sample_words({"-a", "--only", name, "--wait", "--every", "1", "--by", "page-faults", "--format", "csv", "-o", "-"}));
   ASSERT_TRUE(running.wait_for_output("waiting for " + name)) << running.output();
   int go[2];
   ASSERT_EQ(pipe(go), 0);
@@ -241,17 +241,17 @@ TEST(NativeWindows, a_program_that_does_not_run_yet_is_waited_for) {
   EXPECT_GT(count, 3);
 }
 
-TEST(NativeWindows, waiting_takes_a_name_and_ends_with_ctrl_c) {
+TEST(NativeWindows, waiting_accepts_a_name_and_ends_with_ctrl_c) {
   EXPECT_EQ(tally({"sample", "-a", "--every", "1ms"}).code(), 2);
   EXPECT_EQ(tally({"sample", "--wait", "--every", "1ms"}).code(), 2);
   EXPECT_EQ(tally({"sample", "--wait", "--only", "x", "--every", "1ms", "--", "true"}).code(), 2);
-  Running running(said({"--only", "nobody-has-this", "--wait", "--every", "1ms", "-o", "/dev/null"}));
+  Running running(sample_words({"--only", "nobody-has-this", "--wait", "--every", "1ms", "-o", "/dev/null"}));
   ASSERT_TRUE(running.wait_for_output("waiting for nobody-has-this")) << running.output();
   running.signal(SIGINT);
   EXPECT_EQ(running.finish().code(), -SIGINT);
 }
 
-TEST(NativeWindows, threads_parts_are_joined_to_windows_of_their_process) {
+TEST(NativeWindows, windows_of_threads_are_merged_to_windows_of_their_process) {
   const TemporaryFile file("rows.csv");
   const Finished finished =
       sample({"--every", "80", "--by", "page-faults", "-e", "page-faults", "--merged", "-o", file.path()});

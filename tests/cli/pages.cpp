@@ -22,14 +22,14 @@ std::string browser() {
 
 std::string as_shown(const std::string& page, const std::string& probe, const Words& more) {
   const TemporaryFile file("page.html");
-  // A browser that shows nothing makes no frames, and what is done with the next one would never be.
+  // A headless browser makes no frames, so callbacks for the next frame would never run.
   const std::string head = "<script>window.requestAnimationFrame = (run) => setTimeout(run, 0);</script>";
   const std::size_t style = page.find("<style>");
   const std::size_t end = page.rfind("</body>");
   std::ofstream(file.path()) << page.substr(0, style) << head << page.substr(style, end - style)
                              << "<pre id=\"seen\"></pre><script>" << probe << "</script></body></html>\n";
   const std::string profile = std::filesystem::path(file.path()).parent_path() / "profile";
-  // A sandbox needs rights that a test in a container has not.
+  // A sandbox needs rights that a test in a container does not have.
   Words words{browser(),
               "--headless=new",
               "--no-sandbox",

@@ -13,16 +13,16 @@ inline bool holds(const std::string& text, const std::string& part) { return tex
 
 std::string content_of(const std::string& path);
 
-/// Where a browser is; empty where none is.
+/// The path of a browser; empty if there is none.
 std::string browser();
 
-/// The page after its program has run, as a browser holds it. `probe` runs in it last.
+/// The page after its script has run, as the browser's DOM. `probe` runs last in it.
 std::string as_shown(const std::string& page, const std::string& probe, const Words& more = {});
 
-/// What the probe left.
+/// The text that the probe left.
 std::string seen(const std::string& dom);
 
-/// What `tally report` makes of files.
+/// The page that `tally report` makes of files.
 std::string page_of(const Words& files);
 
 class Browser : public testing::Test {

@@ -1,4 +1,4 @@
-// The kernel's own events, beside `perf stat` where that is installed and allowed.
+// Software events compared with `perf stat`, if that is installed and permitted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace tally::test {
 namespace {
 
-// Touches 3,000 pages that nobody has touched, and works for some tens of milliseconds.
+// Touches 3,000 untouched pages, and works for some tens of milliseconds.
 const Words busy{"/bin/sh", "-c", "head -c 12288000 /dev/zero | tr '\\0' x | sort >/dev/null; :"};
 
-/// The figures of `-x ,` in the order of the events; perf writes a line for each.
+/// The values of `-x ,` in the order of the events; perf writes a line for each.
 std::vector<double> statistics(const std::string& text) {
   std::vector<double> all;
   for (const std::string& line : split(text, '\n')) {
@@ -23,7 +23,7 @@ std::vector<double> statistics(const std::string& text) {
   return all;
 }
 
-/// Least and greatest of an event over some runs.
+/// Minimum and maximum of an event over some runs.
 struct Range {
   double least = 1e300, greatest = 0;
   void add(double value) {
@@ -32,14 +32,14 @@ struct Range {
   }
 };
 
-// Two ranges of five runs; what is common to both must be there, or be nearer than either is wide.
+// Two ranges of five runs: they must overlap, or their distance must be smaller than either is wide.
 void expect_agree(const Range& a, const Range& b) {
   const double slack = std::max(a.greatest - a.least, b.greatest - b.least);
   EXPECT_LE(a.least, b.greatest + slack);
   EXPECT_LE(b.least, a.greatest + slack);
 }
 
-TEST(BesidePerf, page_faults_and_task_clock_agree) {
+TEST(ComparedWithPerf, page_faults_and_task_clock_agree) {
   const auto run = [](Words words) {
     words.insert(words.end(), busy.begin(), busy.end());
     return Running(words).finish();

@@ -1,5 +1,5 @@
-// Processes and threads of a program that runs natively, told apart by the kernel's own events. tests/guest has the
-// same with a PMU, tests/engine with the engine.
+// Counts per process and thread of a program that runs natively, by software events. tests/guest tests the same with a
+// PMU, tests/engine with the engine.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -37,7 +37,7 @@ std::int64_t sum(const json& rows, std::size_t event) {
   return all;
 }
 
-// "sh exec, ls exited 0": every row's command and end.
+// "sh exec, ls exited 0": the command and the end of every row.
 std::string ends(const json& processes) {
   std::string text;
   for (const json& row : processes) {
@@ -70,7 +70,7 @@ TEST(Processes, each_program_that_was_executed_is_a_row_and_they_add_up) {
   EXPECT_EQ(result["runs"][0]["processes"], 3);
 }
 
-// Of who is there when the delay ends, and of who begins later.
+// Counts of processes that exist when the delay ends, and of those that begin later.
 TEST(Processes, a_delay_leaves_the_beginning_of_each_out) {
   TALLY_NEEDS_COUNTERS();
   const char* work = "dd if=/dev/zero of=/dev/null bs=16M count=1 2>/dev/null";
@@ -93,7 +93,7 @@ TEST(Processes, threads_are_rows_of_their_own_where_they_are_asked_for) {
   EXPECT_EQ(sum(result["processes"], 0), result["events"][0]["value"]);
 }
 
-TEST(Processes, a_thread_may_execute_and_is_the_first_one_then) {
+TEST(Processes, a_thread_may_execute_and_then_is_the_first_thread) {
   TALLY_NEEDS_COUNTERS();
   const json result = result_of({"--per-process", "--per-thread", "--", WORKERS, "execute", "/bin/true"});
   EXPECT_EQ(ends(result["processes"]), "workers executed, true exited 0");
@@ -109,7 +109,7 @@ TEST(Processes, signals_and_stops_are_the_programs_own) {
       tally(options({"--per-process", "--", "/bin/sh", "-c",
                      "trap 'echo trapped' USR1; kill -USR1 $$; sh -c 'kill -STOP $$' & "
                      "while ! grep -qs '[Tt] (' /proc/$!/status; do :; done; "
-                     // It may be seen in a stop of the tracer's, before its own: then once is too early.
+                     // It may be seen in a stop of the tracer's before its own stop: then one signal comes too early.
                      "while kill -CONT $! 2>/dev/null; do sleep 0.01; done; wait $!; exit 4"}));
   EXPECT_EQ(trapped.code(), 4) << trapped.err;
   EXPECT_EQ(trapped.out.find("trapped"), 0u) << trapped.out;
@@ -126,7 +126,7 @@ TEST(Processes, what_is_left_running_is_partial) {
   EXPECT_EQ(result["events"][0]["trust"], "partial");
 }
 
-// Killed between its fork and what the kernel tells of it, a process leaves a child that nobody has announced.
+// If a process is killed between its fork and the kernel's report of it, it leaves a child that was not announced.
 TEST(Processes, none_is_lost_whose_parent_is_killed) {
   TALLY_NEEDS_COUNTERS();
   const TemporaryFile begun("begun");
@@ -147,7 +147,7 @@ TEST(Processes, the_rusage_of_a_child_is_taken_once) {
   EXPECT_LT(user, 1.5 * clock) << "user_time is within the time on processors";
 }
 
-TEST(Processes, attached_to_have_rows_too) {
+TEST(Processes, that_are_attached_to_have_rows_too) {
   TALLY_NEEDS_COUNTERS();
   Running one({"/bin/sleep", "1000"});
   Running other({"/bin/sleep", "1000"});

@@ -1,4 +1,4 @@
-// A profile for a compiler: written, read by clang, and what clang makes of it.
+// A profile for a compiler: tally writes it, clang reads it, and the code that clang generates with it is faster.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -30,14 +30,14 @@ TEST(ProfileAutofdo, makes_clang_compile_faster_code) {
   ASSERT_EQ(profiled.code(), 0) << profiled.err;
   const std::string text = profile.content().value_or("");
   if (text.find("main:") == std::string::npos) GTEST_SKIP() << "built without libdw";
-  // 200 rounds of 4,096 instructions, each once through the pointer; of each what is inlined stands in its place.
+  // 200 rounds of 4,096 instructions, each called once through the pointer; inlined functions are listed inside.
   EXPECT_NE(text.find(": step:4096000\n"), std::string::npos) << text.substr(0, 2000);
   EXPECT_NE(text.find(": 819200 add:805600 mix:6400 turn:7200\n"), std::string::npos) << text.substr(0, 2000);
   EXPECT_NE(text.find(": check:819200\n"), std::string::npos) << text.substr(0, 2000);
   EXPECT_NE(text.find("\nadd:805600:805600\n 0: 805600\n"), std::string::npos) << text.substr(0, 2000);
   const Finished compiled = compile(again.path(), "-fprofile-sample-use=" + profile.path());
   ASSERT_EQ(compiled.code(), 0) << compiled.err;
-  // The usual function is inlined behind a comparison: no call, no return.
+  // The usual target is inlined after a comparison: no call, no return.
   EXPECT_LT(taken_branches(again.path()), taken_branches(program.path()) * 7 / 10);
 }
 

@@ -29,7 +29,7 @@ class ProfileDifference : public testing::Test {
   TemporaryFile before{"before.json"}, after{"after.json"};
 };
 
-/// A program that was copied under another name, and given more to do.
+/// A program that was copied under another name, and does more work.
 TEST_F(ProfileDifference, says_what_changed) {
   const TemporaryFile copy("another");
   std::filesystem::copy_file(PROFILED, copy.path(), std::filesystem::copy_options::overwrite_existing);
@@ -55,8 +55,8 @@ TEST_F(ProfileDifference, says_what_changed) {
   EXPECT_GT(sum, 2200);
 }
 
-/// The page of a stored profile tells what the page of the profile does.
-TEST_F(ProfileDifference, has_the_table_of_one) {
+/// The page of a stored profile shows what the page of the profile shows.
+TEST_F(ProfileDifference, with_one_profile_has_its_table) {
   write_profile(before.path(), {PROFILED}, {"--calls"});
   const Finished stored = tally({"report", before.path()});
   const Finished direct = tally({"profile", "-q", "--repeatable", "--calls", "--", PROFILED});
@@ -67,13 +67,13 @@ TEST_F(ProfileDifference, has_the_table_of_one) {
   EXPECT_TRUE(holds(content_of(page.path()), "Profile of "));
 }
 
-TEST_F(ProfileDifference, refuses_what_is_no_difference) {
+TEST_F(ProfileDifference, refuses_what_cannot_be_compared) {
   write_profile(before.path(), {PROFILED});
   write_profile(after.path(), {PROFILED}, {"-e", "loads"});
   const TemporaryFile damaged("damaged.json", "{\"schema\": \"tally-profile/2\", \"command\": 7}");
   const struct {
     Words words;
-    std::string said;
+    std::string message;
   } cases[] = {
       {{before.path(), after.path()}, "no event in common"},
       {{before.path(), before.path(), before.path()}, "one profile to show, or two to compare"},
@@ -88,8 +88,8 @@ TEST_F(ProfileDifference, refuses_what_is_no_difference) {
     Words words{"report"};
     words.insert(words.end(), one.words.begin(), one.words.end());
     const Finished finished = tally(words);
-    EXPECT_EQ(finished.code(), 2) << one.said;
-    EXPECT_TRUE(holds(finished.err, one.said)) << finished.err;
+    EXPECT_EQ(finished.code(), 2) << one.message;
+    EXPECT_TRUE(holds(finished.err, one.message)) << finished.err;
   }
 }
 
@@ -108,7 +108,7 @@ TEST_F(DifferencePage, draws_what_changed) {
   write_profile(before.path(), {PROFILED}, {"--calls"});
   write_profile(after.path(), {PROFILED, "jump"}, {"--calls"});
   ASSERT_EQ(tally({"report", before.path(), after.path(), "-o", page.path()}).code(), 0);
-  const std::string told = seen(as_shown(content_of(page.path()), R"(
+  const std::string shown = seen(as_shown(content_of(page.path()), R"(
     const boxes = [...document.querySelectorAll(".box")];
     const box = (name) => boxes.findLast((box) => box.title.startsWith(name + ":"));
     box("times").click();
@@ -116,9 +116,9 @@ TEST_F(DifferencePage, draws_what_changed) {
       document.getElementById("chosen").textContent.includes("before, "),
       document.querySelector("#functions tbody tr").textContent].join("|");
   )"));
-  EXPECT_TRUE(holds(told, "called 1 times before, 2 after")) << told;
-  EXPECT_TRUE(holds(told, "deep: 0 before, ")) << told;
-  EXPECT_TRUE(holds(told, "|true|")) << told;
+  EXPECT_TRUE(holds(shown, "called 1 times before, 2 after")) << shown;
+  EXPECT_TRUE(holds(shown, "deep: 0 before, ")) << shown;
+  EXPECT_TRUE(holds(shown, "|true|")) << shown;
 }
 
 }  // namespace

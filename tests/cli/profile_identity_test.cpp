@@ -1,4 +1,4 @@
-// `tally profile`: names are those of the file that was mapped, whatever has its path or its addresses by then.
+// `tally profile`: names are those of the file that was mapped, whatever file has its path or its addresses later.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -56,7 +56,7 @@ class ProfileIdentity : public testing::Test {
     return Json::parse(in, nullptr, false);
   }
 
-  /// What the functions of this name counted of an event.
+  /// The counts of an event in the functions of this name.
   static std::int64_t of(const Json& profile, const std::string& name, std::size_t event = 0) {
     std::int64_t sum = 0;
     for (const Json& function : profile["functions"])
@@ -64,7 +64,7 @@ class ProfileIdentity : public testing::Test {
     return sum;
   }
 
-  /// Builds a program `dl` that loads two libraries in turn, which come to lie at the same addresses, and calls
+  /// Builds a program `dl` that loads two libraries in turn, which are mapped at the same addresses, and calls
   /// work(1000) or other(1000). `body`: of these functions, with `int n`.
   void build_libraries(const std::string& body, const std::string& handler = "") {
     for (const char* const name : {"work", "other"})
@@ -106,7 +106,7 @@ TEST_F(ProfileIdentity, of_a_program_that_was_built_again) {
     if (line.find("  alpha ") != std::string::npos || line.find("  gamma_ ") != std::string::npos)
       if (const std::size_t at = line.find(" p ["); at != std::string::npos) files.insert(line.substr(at, 13));
   EXPECT_EQ(files.size(), 2u) << table.err;
-  // The same number and size, and the same time of change, which can be set.
+  // The same inode number and size, and the same modification time, which a user can set.
   const Json same = profile("cp one p; cp -p p time; ./p; cat two >p; touch -r time p; ./p");
   EXPECT_GT(of(same, "alpha"), loop);
   EXPECT_EQ(of(same, "gamma_"), of(same, "alpha"));
@@ -118,7 +118,7 @@ TEST_F(ProfileIdentity, of_a_program_that_was_built_again) {
   EXPECT_EQ(of(forged, "gamma"), of(forged, "alpha"));
 }
 
-TEST_F(ProfileIdentity, of_a_program_that_is_gone) {
+TEST_F(ProfileIdentity, of_a_program_that_was_deleted) {
   build_program("one", "alpha");
   EXPECT_GT(of(profile("cp one p; ./p; rm p"), "alpha"), loop);
   EXPECT_GT(of(profile("cp one p; ./p; mv p q; touch q"), "alpha"), loop);
@@ -144,8 +144,8 @@ TEST_F(ProfileIdentity, keeps_no_file_system_busy) {
   EXPECT_GT(of(made, "alpha"), loop);
 }
 
-/// Libraries that come to lie at the same addresses in turn.
-TEST_F(ProfileIdentity, of_calls_into_what_was_mapped_then) {
+/// Libraries that are mapped at the same addresses in turn.
+TEST_F(ProfileIdentity, of_calls_into_what_was_mapped_at_the_time) {
   build_libraries("for (int i = 0; i < n; i++) s = i;");
   const Json made = profile("exec ./dl", {"--calls"});
   std::map<std::string, std::int64_t> inclusive;
@@ -157,8 +157,8 @@ TEST_F(ProfileIdentity, of_calls_into_what_was_mapped_then) {
   EXPECT_EQ(inclusive["other"], of(made, "other"));
 }
 
-/// The same of what the models count, whoever carries them.
-TEST_F(ProfileIdentity, of_misses_in_what_was_mapped_then) {
+/// The same for the counts of models, whichever threads run the models.
+TEST_F(ProfileIdentity, of_misses_in_what_was_mapped_at_the_time) {
   build_libraries("for (int i = 0; i < n; i++) s = data[i * 64];");
   for (const Words& options : {Words{}, Words{"--model-threads", "0"}, Words{"--precision", "full"}}) {
     Words words{"--model", "haswell", "-e", "L1-dcache-load-misses,dTLB-load-misses,branch-misses"};
@@ -172,8 +172,8 @@ TEST_F(ProfileIdentity, of_misses_in_what_was_mapped_then) {
   }
 }
 
-/// The same of corrections: a fault in the middle of a block, after which the rest of it is not executed.
-TEST_F(ProfileIdentity, of_faults_in_what_was_mapped_then) {
+/// The same for corrections: a fault in the middle of a block, after which the rest of it is not executed.
+TEST_F(ProfileIdentity, of_faults_in_what_was_mapped_at_the_time) {
   build_libraries("s = n; *nowhere = 1; s = 2; s = 3; s = 4; s = 5; s = 6;", "signal(SIGSEGV, leave);");
   const Json made = profile("exec ./dl");
   EXPECT_EQ(of(made, "work"), of(made, "other"));
@@ -211,7 +211,7 @@ int main(int count, char **arguments) {
   EXPECT_NE(changed.dump().find("replaced the code of"), std::string::npos);
 }
 
-/// Rows of tables of linked functions are by function.
+/// Rows of linkage table entries are by function.
 TEST_F(ProfileIdentity, of_entries_of_linked_functions) {
   build("linked",
         "#include <stdlib.h>\nint main(void) { int n = 0; for (int i = 0; i < 100; i++) n += abs(atoi(\"1\")) + "
@@ -260,32 +260,32 @@ TEST_F(ProfileIdentity, of_files_with_compressed_debug_information) {
       << table.err;
 }
 
-/// Two names that a linker gave one address are one function.
-TEST_F(ProfileIdentity, tells_names_of_one_function) {
+/// Two names at the same address, as a linker makes them, are one function.
+TEST_F(ProfileIdentity, reports_names_of_one_function) {
   build("alias",
         "volatile int s;\n__attribute__((noinline)) void first(void) { s = 1; }\nvoid second(void) "
         "__attribute__((alias(\"first\")));\nint main(void) { first(); second(); return 0; }\n");
-  const Finished told =
+  const Finished finished =
       tally({"stat", "--backend", "engine", "--function", "second", "--function", "first", "--", path("alias")});
-  EXPECT_NE(told.err.find("'second' and 'first' are names of one address"), std::string::npos) << told.err;
+  EXPECT_NE(finished.err.find("'second' and 'first' are names of one address"), std::string::npos) << finished.err;
 }
 
-/// Regions by function are found in the file that is mapped, too.
+/// Regions by function are also found in the file that is mapped.
 TEST_F(ProfileIdentity, of_regions_in_a_program_that_was_built_again) {
   build_program("one", "work");
   build("two",
         "volatile int s; __attribute__((noinline)) void before(void) { s = 1; s = 2; s = 3; s = 4; }\n"
         "__attribute__((noinline)) void work(void) { s = 1; }\n"
         "int main(void) { before(); for (int i = 0; i < 7; i++) work(); return 0; }\n");
-  const Finished told =
+  const Finished finished =
       tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--format", "json", "--function", "work", "--",
              "/bin/sh", "-c", "cd " + path("") + " && cp one p; ./p; rm p; cp two p; ./p"});
-  const Json json = Json::parse(told.err, nullptr, false);
-  ASSERT_TRUE(json.is_object()) << told.err;
+  const Json json = Json::parse(finished.err, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << finished.err;
   std::vector<std::int64_t> entries;
   for (const Json& process : json["regions"])
     for (const Json& region : process["regions"]) entries.push_back(region["entries"].get<std::int64_t>());
-  EXPECT_EQ(entries, (std::vector<std::int64_t>{1, 7})) << told.err;
+  EXPECT_EQ(entries, (std::vector<std::int64_t>{1, 7})) << finished.err;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::string profile_text(const Words& options, const std::string& program) {
   return file.content().value_or("");
 }
 
-/// Whether the command was built to read debug information.
+/// Whether the command was built with support for debug information.
 bool has_lines() { return profile_text({"--lines", "--top", "0"}, INLINED).find("inlined.c:") != std::string::npos; }
 
 class ProfileInlines : public testing::Test {
@@ -52,14 +52,14 @@ void expect_split(const std::string& program) {
   auto held = functions_of(program, false), apart = functions_of(program, true);
   EXPECT_EQ(held.count("three"), 0u);
   EXPECT_EQ(apart["three"], 110 * 6 + 3) << "in all places";
-  // clang aligns the loop by instructions of this line.
+  // clang's alignment of the loop has instructions of this line.
   EXPECT_NEAR(static_cast<double>(apart["seven"]), 110 * 4, 4);
   EXPECT_EQ(held["both"] + held["other"], apart["both"] + apart["other"] + apart["seven"] + apart["three"]);
 }
 
-TEST_F(ProfileInlines, have_what_they_count) { expect_split(INLINED); }
+TEST_F(ProfileInlines, have_counts_of_their_own) { expect_split(INLINED); }
 
-/// Compilers that write no table of addresses, and the forms that each writes.
+/// Compilers that write no address table, and the forms that each writes.
 TEST_F(ProfileInlines, of_every_compiler) {
   bool any = false;
   for (const std::string compiler : {"gcc -gdwarf-4", "gcc -O2 -gdwarf-5", "clang-16 -gdwarf-4", "clang-16 -O2"}) {
@@ -69,13 +69,13 @@ TEST_F(ProfileInlines, of_every_compiler) {
     SCOPED_TRACE(compiler);
     any = true;
     expect_split(program.path());
-    // Where the function stands, by the numbers of files that each form of debug information has.
+    // The source file of the function, by the file numbers that each form of debug information has.
     EXPECT_NE(profile_text({"--inlines", "--top", "0"}, program.path()).find("inlined.c:5\n"), std::string::npos);
   }
   if (!any) GTEST_SKIP() << "neither gcc nor clang-16 is there";
 }
 
-TEST_F(ProfileInlines, stand_in_stacks_below_what_holds_them) {
+TEST_F(ProfileInlines, are_in_stacks_below_the_function_that_holds_them) {
   const auto stacks = [](const Words& options) {
     std::map<std::string, std::int64_t> made;
     std::istringstream lines(profile_text(options, INLINED));
@@ -94,7 +94,7 @@ TEST_F(ProfileInlines, stand_in_stacks_below_what_holds_them) {
   for (const auto& [stack, count] : plain) before += count;
   for (const auto& [stack, count] : split) after += count;
   EXPECT_EQ(before, after);
-  // One stack alone has all of what `other` holds; those of `both` share, and add up in each stack and in all.
+  // One stack has all of what `other` holds; those of `both` share it, and add up in each stack and in total.
   EXPECT_EQ(split["main;other;three"], 3);
   EXPECT_EQ(split["main;both;seven"] + split["main;other;both;seven"], 440);
   EXPECT_EQ(split["main;both;seven;three"] + split["main;other;both;seven;three"] + split["main;both;three"] +

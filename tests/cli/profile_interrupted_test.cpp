@@ -1,4 +1,4 @@
-// What was interrupted in the middle of straight code is counted line by line, and by whom it was executed.
+// Code that was interrupted in the middle of a straight line is counted line by line, and by process.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The lines of a function in the source of the program, by their text.
+/// The lines of a function in the program's source, by their text.
 std::map<std::string, int> lines_of(const std::string& function) {
   std::map<std::string, int> lines;
   std::ifstream source(INTERRUPTED_SOURCE);

@@ -1,4 +1,4 @@
-// `tally profile` of what a simulated machine counts: misses, wrong predictions, cycles by place.
+// `tally profile` of modelled events: misses, wrong predictions, and cycles by address.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +16,7 @@ const char* const misses =
     "L1-dcache-load-misses,L1-dcache-store-misses,L1-icache-load-misses,L2-misses,LLC-load-misses,dTLB-load-misses";
 enum Column { loads, stores, fetches, second, last, pages };
 
-/// A row for each function, and that all of what is counted has its place.
+/// Each function has a row, and every counted event has a location.
 Rows profiled(const std::string& events, Words words) {
   const TemporaryFile file("profile.json");
   words.insert(words.begin(),
@@ -62,8 +62,8 @@ class ProfileOfModels : public testing::Test {
 
 TEST_F(ProfileOfModels, has_misses_where_they_are) {
   const Rows rows = profiled(misses, {"--repeatable", "--", MISSING});
-  // On that machine 512 lines lie in the first level and 4,096 in the second; the block has 8,192. A function that has
-  // read more than that returns by an address that lies in no level any more, in a page of its own.
+  // On that machine the first level holds 512 lines and the second 4,096; the block has 8,192. A function that has read
+  // more than that returns by an address that is in no level any more, in a page of its own.
   EXPECT_EQ(rows.at("strides")[loads], 8192 + 1);
   EXPECT_EQ(rows.at("strides")[second], 8192 + 1);
   EXPECT_EQ(rows.at("strides")[last], 8192);
@@ -77,8 +77,8 @@ TEST_F(ProfileOfModels, has_misses_where_they_are) {
   EXPECT_EQ(rows.at("guesses")[loads], 0);
 }
 
-/// Whoever carries the models: instruction by instruction the same, and together what `tally stat` counts.
-TEST_F(ProfileOfModels, are_the_same_by_notes_and_by_the_tape) {
+/// Whichever threads run the models: the same instruction by instruction, and in total what `tally stat` counts.
+TEST_F(ProfileOfModels, are_the_same_by_access_records_and_by_access_logs) {
   for (const Words& program : {Words{MISSING}, Words{MISSING, "fork"}, Words{"/bin/ls", "-l", "/usr/bin"}}) {
     SCOPED_TRACE(program.back());
     const Rows usual = profiled(misses, with({"--repeatable", "--"}, program));
@@ -102,7 +102,7 @@ TEST_F(ProfileOfModels, have_threads_and_children) {
   EXPECT_EQ(profiled(misses, {"--", MISSING, "threads"}).at("strides")[loads], 2 * 8193);
 }
 
-TEST_F(ProfileOfModels, place_predictions_and_cycles) {
+TEST_F(ProfileOfModels, locate_predictions_and_cycles) {
   const Rows rows = profiled("branch-misses,cycles,instructions", {"--repeatable", "--", MISSING});
   enum { wrong, cycles, instructions };
   EXPECT_GT(rows.at("guesses")[wrong], 5000);
@@ -115,7 +115,7 @@ TEST_F(ProfileOfModels, place_predictions_and_cycles) {
   EXPECT_GT(rows.at("stays")[cycles], rows.at("stays")[instructions] / 4);
 }
 
-TEST_F(ProfileOfModels, are_there_in_full_precision) {
+TEST_F(ProfileOfModels, are_counted_in_full_precision) {
   const Rows rows = profiled(misses, {"--precision", "full", "--prefetch", "off", "--", MISSING});
   EXPECT_EQ(rows.at("strides")[loads], 8192 + 1);
 }

@@ -23,8 +23,8 @@ class ProfilePage : public Browser {
   }
 };
 
-/// Stacks have their boxes, the table its functions; a click on a box tells of its function.
-TEST_F(ProfilePage, draws_stacks_and_tells_of_functions) {
+/// Stacks have their boxes, the table its functions; a click on a box shows its function.
+TEST_F(ProfilePage, draws_stacks_and_describes_functions) {
   const std::string dom = as_shown(page({"--calls", "--", PROFILED}), R"(
     const boxes = [...document.querySelectorAll(".box")];
     const times = boxes.find((box) => box.textContent.startsWith("times "));

@@ -1,4 +1,4 @@
-// pprof's form of a profile: decoded here, and by `go tool pprof` where it is installed.
+// The pprof form of a profile: decoded here, and by `go tool pprof` if it is installed.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -73,7 +73,7 @@ struct Pprof {
       for (const Message& line : place.messages(4))
         places[place.number(1)].emplace_back(functions.at(line.number(1)), line.number(2));
   }
-  /// Functions of a sample from the inside out.
+  /// Functions of a sample from the innermost outwards.
   std::vector<std::string> stack(const Message& sample) const {
     std::vector<std::string> names;
     for (const std::int64_t place : sample.packed(1))
@@ -116,7 +116,7 @@ TEST_F(ProfilePprof, adds_up_to_the_totals) {
       }
     }
     for (std::size_t e = 0; e < 3; ++e) EXPECT_EQ(sums[e], totals[e]["value"]) << e;
-    // The first type is what go build -pgo takes; the instructions are shown.
+    // The first type is what go build -pgo reads; instructions are shown by default.
     const auto& strings = read.profile.texts.at(6);
     const auto text = [&](std::int64_t i) { return strings.at(static_cast<std::size_t>(i)); };
     const std::vector<Message> types = read.profile.messages(1);

@@ -1,4 +1,4 @@
-// The programs that profiles are written for read what `tally profile` writes, and find the same in it.
+// The programs for which `tally profile` writes its forms read them, and show the same counts.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,13 +21,13 @@ class ProfileReaders : public testing::Test {
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }
-  /// `-o` chooses the form.
+  /// `-o` selects the form.
   static Finished write(const std::string& file, const Words& command, const Words& options = {"--calls"}) {
     return tally(with(with(with({"profile", "-q", "-e", "instructions"}, options), {"-o", file, "--"}), command));
   }
 };
 
-/// What speedscope's importer makes of a file: of each frame what it weighs itself and in all.
+/// What speedscope's importer reads from a file: the own and the total weight of each frame.
 struct Weighed {
   long own = 0, all = 0;
 };
@@ -92,7 +92,7 @@ TEST_F(ProfileReaders, pprof_of_go) {
     EXPECT_TRUE(has(cumulative, std::to_string(stacks.with_callees({name})) + " ")) << name << "\n" << cumulative;
 }
 
-/// What `go build -pgo` wants of a profile of a program in Go, and where it is new enough, itself.
+/// What `go build -pgo` expects in a profile of a Go program; and if go is new enough, `go build -pgo` itself.
 TEST_F(ProfileReaders, go_pgo) {
   if (shell("command -v go").code() != 0) GTEST_SKIP() << "go is not installed (package golang-go)";
   const TemporaryFile source("main.go", R"(package main
@@ -122,7 +122,7 @@ func main() {
   ASSERT_EQ(write(profile, {source.folder() + "/prog"}).code(), 0);
   const std::string raw = shell("go tool pprof -raw " + profile).out;
   EXPECT_TRUE(has(raw, "samples/count")) << raw.substr(0, 300);
-  // "  12: 0x48f4a0 M=1 main.work main.go:6:0 s=6": where a function begins.
+  // " 12: 0x48f4a0 M=1 main.work main.go:6:0 s=6": the line of a function's beginning.
   EXPECT_TRUE(has(raw, "main.work ")) << raw;
   const std::size_t work = raw.find("main.work ");
   EXPECT_TRUE(has(raw.substr(work, raw.find('\n', work) - work), " s=")) << raw.substr(work, 200);
@@ -136,7 +136,7 @@ func main() {
   if (!has_pgo) GTEST_SKIP() << "go build has no -pgo before 1.21";
 }
 
-/// By line as valgrind writes it; by instruction where that is asked for.
+/// By line as valgrind writes it; by instruction on request.
 TEST_F(ProfileReaders, callgrind_annotate) {
   if (shell("command -v callgrind_annotate").code() != 0)
     GTEST_SKIP() << "callgrind_annotate is not installed (package valgrind)";
@@ -153,7 +153,7 @@ TEST_F(ProfileReaders, callgrind_annotate) {
   }
 }
 
-/// With what they call, functions that jump to each other have no more than the program.
+/// With callees included, functions that jump to each other have no more than the program.
 TEST_F(ProfileReaders, callgrind_annotate_of_functions_that_jump_to_each_other) {
   if (shell("command -v callgrind_annotate").code() != 0)
     GTEST_SKIP() << "callgrind_annotate is not installed (package valgrind)";
@@ -161,7 +161,7 @@ TEST_F(ProfileReaders, callgrind_annotate_of_functions_that_jump_to_each_other) 
   ASSERT_EQ(write(file.path(), {JUMPING}).code(), 0);
   const Finished read = shell("callgrind_annotate --inclusive=yes --threshold=100 --show-percs=no " + file.path());
   EXPECT_EQ(read.code(), 0) << read.err;
-  std::map<std::string, long> counts;  // by what is behind the number
+  std::map<std::string, long> counts;  // by the text after the number
   std::istringstream lines(read.out);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);

@@ -1,5 +1,4 @@
-// `tally profile` natively, by samples of the kernel's own events: they are there on every machine that lets perf be
-// used.
+// `tally profile` natively, by samples of software events: they are available on every machine that permits perf.
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -21,7 +20,7 @@ struct Sampled {
   Json json;
 
   bool any() const { return json.is_object(); }
-  /// Of the functions of this name in files of that name.
+  /// Samples in the functions of this name in files of that name.
   std::int64_t of(const std::string& name, const char* what = "counts") const {
     std::int64_t sum = 0;
     for (const Json& function : json["functions"])
@@ -67,8 +66,8 @@ TEST_F(ProfileSamples, have_every_page_fault) {
   EXPECT_EQ(one.json["backend"], "perf");
 }
 
-/// Each has the share of the time that it is given, within what the samples say of themselves; the odds that one of the
-/// intervals misses are 1 in 20, so they are taken three times as wide.
+/// Each function has the share of the time that it is given, within the intervals that the samples state; the odds that
+/// one of the intervals misses are 1 in 20, so the test takes them three times as wide.
 TEST_F(ProfileSamples, have_shares_of_time_with_their_intervals) {
   for (const char* clock : {"cpu-clock", "task-clock"}) {
     const Sampled one = sampled({"-e", clock, "--user", "--", SAMPLED, "spin", "300"});
@@ -92,7 +91,7 @@ TEST_F(ProfileSamples, have_shares_of_time_with_their_intervals) {
   }
 }
 
-/// What `perf report` says of one function: its share of all samples, and how many it has.
+/// What `perf report` shows of one function: its share of all samples, and its number of samples.
 struct ByPerf {
   double share = 0;
   std::int64_t samples = 0;
@@ -117,7 +116,7 @@ ByPerf by_perf(const std::string& options, const std::string& command, const std
 }
 
 /// The same as `perf record` and `perf report`: every page fault, and shares of time within both intervals.
-TEST_F(ProfileSamples, are_those_of_perf) {
+TEST_F(ProfileSamples, agree_with_perf) {
   const std::string program = SAMPLED;
   const ByPerf faults = by_perf("-c 1 -e page-faults", program + " touch 2500", "touch");
   if (faults.samples == 0) GTEST_SKIP() << "perf is not installed, or may not be used";
@@ -149,7 +148,7 @@ TEST_F(ProfileSamples, have_calls_by_frame_pointers) {
     const auto name = [&](const char* end) { return one.json["functions"][call[end].get<std::size_t>()]["name"]; };
     if (name("caller") == "main" && name("callee") == "recurse") by_outer += call["inclusive"][0].get<std::int64_t>();
     EXPECT_TRUE(call["calls"].is_null());
-    EXPECT_FALSE(name("caller") == "recurse" && name("callee") == "recurse") << "what is within itself stands once";
+    EXPECT_FALSE(name("caller") == "recurse" && name("callee") == "recurse") << "a recursive function is shown once";
   }
   EXPECT_GE(by_outer, 200);
   EXPECT_LT(by_outer, 400);
@@ -162,7 +161,7 @@ TEST_F(ProfileSamples, have_calls_by_frame_pointers) {
       << stacks.content().value_or("");
 }
 
-TEST_F(ProfileSamples, say_that_they_are) {
+TEST_F(ProfileSamples, are_reported_as_samples) {
   const Finished clock = tally({"profile", "-q", "-e", "cpu-clock", "--every", "1ms", "--", SAMPLED, "spin", "30"});
   EXPECT_NE(clock.err.find("cpu-clock: sampled, every 1,000,000 ns"), std::string::npos) << clock.err;
   EXPECT_NE(clock.err.find("95 % interval"), std::string::npos) << clock.err;
@@ -181,17 +180,17 @@ TEST_F(ProfileSamples, say_that_they_are) {
             tenth.json["events"][0]["sampling"]["counted"].get<long>() / 10);
 }
 
-TEST_F(ProfileSamples, of_what_runs_already) {
+TEST_F(ProfileSamples, of_running_processes) {
   Running program({SAMPLED, "serve"});
   const Sampled one = sampled({"-e", "page-faults", "-p", std::to_string(program.pid())});
-  // The program touches as long as it lives, and ends by itself.
+  // The program touches pages as long as it lives, and ends by itself.
   EXPECT_EQ(program.finish().code(), 0);
   ASSERT_TRUE(one.any()) << one.finished.err;
   EXPECT_GT(one.of("touch"), 0) << one.json;
   EXPECT_EQ(one.finished.code(), 0) << one.finished.err;
 }
 
-TEST_F(ProfileSamples, of_everything_that_runs) {
+TEST_F(ProfileSamples, of_all_processes) {
   const Sampled one = sampled({"-a", "-e", "page-faults", "--", SAMPLED, "touch", "1500"});
   if (one.finished.code() == 125) GTEST_SKIP() << "processors may not be sampled here: " << one.finished.err;
   ASSERT_TRUE(one.any()) << one.finished.err;
@@ -218,7 +217,7 @@ TEST_F(ProfileSamples, are_compared_with_their_intervals) {
   EXPECT_NE(changed.out.find("the change may be noise"), std::string::npos) << changed.out;
 }
 
-/// Every form takes them.
+/// Every form accepts samples.
 TEST_F(ProfileSamples, are_written_in_every_form) {
   for (const char* form : {"callgrind", "cachegrind", "folded", "speedscope", "pprof", "html"}) {
     SCOPED_TRACE(form);
@@ -233,8 +232,8 @@ TEST_F(ProfileSamples, are_written_in_every_form) {
   EXPECT_NE(counts.code(), 0);
 }
 
-/// The source of a function with its samples, and its instructions from its beginning on.
-TEST_F(ProfileSamples, stand_beside_the_source) {
+/// The source of a function with its samples, and its instructions from its beginning.
+TEST_F(ProfileSamples, are_next_to_the_source) {
   const Words spin{"--", SAMPLED, "spin", "100"};
   const Words base{"profile", "-q", "-e", "cpu-clock", "--annotate", "two_thirds"};
   const Finished source = tally(with(base, spin));
@@ -247,7 +246,7 @@ TEST_F(ProfileSamples, stand_beside_the_source) {
   EXPECT_NE(instructions.err.find("imul"), std::string::npos) << instructions.err;
 }
 
-TEST_F(ProfileSamples, refuse_what_they_cannot_know) {
+TEST_F(ProfileSamples, refuse_what_they_cannot_measure) {
   const Finished switches = tally({"profile", "-e", "context-switches", "--", "true"});
   EXPECT_EQ(switches.code(), 125);
   EXPECT_NE(switches.err.find("it happens in the kernel"), std::string::npos) << switches.err;

@@ -17,15 +17,15 @@ class ProfileStacks : public testing::TestWithParam<const char*> {
   }
 };
 
-/// Instructions of times(n) with what it calls: the loop has few of its own.
+/// Inclusive instructions of times(n): its loop has few of its own.
 void expect_rounds(const FoldedStacks& stacks, const Words& below, std::int64_t calls) {
   Words names = below;
   names.emplace_back("eleven");
   EXPECT_EQ(stacks.with_callees(names), 11 * calls) << below.front();
 }
 
-/// Frames that a handler leaves by siglongjmp end there, wherever its stack is.
-TEST_P(ProfileStacks, of_a_handler_that_leaves_its_own) {
+/// Frames that a handler leaves by siglongjmp end there, whichever stack the handler runs on.
+TEST_P(ProfileStacks, of_a_handler_that_leaves_its_own_stack) {
   const FoldedStacks stacks({STACKED, "guard", GetParam()});
   ASSERT_EQ(stacks.finished.code(), 0) << stacks.finished.err;
   expect_rounds(stacks, {"main", "guarded", "recovered"}, 100 * 10);
@@ -37,7 +37,7 @@ TEST_P(ProfileStacks, of_a_handler_that_leaves_its_own) {
   EXPECT_EQ(stacks.with_callees({"faulty", "exit"}), 0);
 }
 
-/// What a coroutine calls is below its own body, not below the one that it was entered from.
+/// Callees of a coroutine are below its own body, not below the one that it was entered from.
 TEST_P(ProfileStacks, of_coroutines) {
   for (const char* const how : {"coroutines", "fibres"}) {
     const FoldedStacks stacks({STACKED, how, GetParam()});
@@ -63,7 +63,7 @@ TEST(ProfileStack, of_functions_that_call_each_other) {
 #endif
   const Words command{STACKED, "cycle"};
   const FoldedStacks stacks(command);
-  // Of even() 51 of 101 calls, of odd() 50; the outermost of even() alone is in no odd().
+  // 51 of 101 calls are in even(), 50 in odd(); the outermost call of even() is in no odd().
   const std::int64_t even = stacks.with_callees({"even"}), odd = stacks.with_callees({"odd"});
   EXPECT_EQ(stacks.own("even") + stacks.own("odd"), even);
   EXPECT_GT(odd * 100, even * 98);
@@ -80,7 +80,7 @@ TEST(ProfileStack, of_functions_that_call_each_other) {
   EXPECT_EQ(own["odd"] + below["odd"], odd);
   const Finished table = tally(with({"profile", "-q", "--calls", "-e", "instructions", "--"}, command));
   const double share = 100.0 * static_cast<double>(odd) / json["events"][0]["value"].get<double>();
-  // Another run: the dynamic linker may have executed a few instructions more or less.
+  // This is another run: the dynamic linker may have executed a few instructions more or less.
   bool is_shown = false;
   for (const double off : {-0.01, 0.0, 0.01}) {
     char text[32];
@@ -100,7 +100,7 @@ TEST(ProfileStack, of_functions_that_call_each_other) {
     EXPECT_NE(read.find(std::to_string(count) + "  "), std::string::npos) << name << "\n" << read;
 }
 
-/// Threads with one name are one in stacks.
+/// Threads of the same name are merged in stacks.
 TEST(ProfileStack, of_threads_with_one_name) {
 #if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "the engine is for x86-64";
@@ -111,7 +111,7 @@ TEST(ProfileStack, of_threads_with_one_name) {
   for (const FoldedStack& stack : stacks.all) EXPECT_EQ(++seen[stack.names], 1);
 }
 
-/// Frames for which there is no room are told as that, and what comes after them is right again.
+/// Frames without room are reported as such, and later frames are correct again.
 TEST(ProfileStack, of_too_many_calls_that_have_not_returned) {
 #if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "the engine is for x86-64";

@@ -18,7 +18,7 @@ struct Profiled {
   Finished finished;
   Json json;
 
-  /// What the functions of this name counted: instructions, loads, stores.
+  /// The counts of the functions of this name: instructions, loads, stores.
   Counts of(const std::string& name) const {
     Counts sum(json["events"].size());
     for (const Json& function : json["functions"]) {
@@ -44,7 +44,7 @@ Profiled profiled(Words words) {
   return made;
 }
 
-/// Every count is at its place, and together they are what was counted.
+/// Every count is in its function, and together they are the total.
 void expect_whole(const Profiled& one) {
   ASSERT_TRUE(one.json.is_object()) << one.finished.err;
   for (std::size_t i = 0; i < one.json["events"].size(); ++i) {
@@ -76,8 +76,8 @@ TEST_F(Profile, counts_each_function) {
   EXPECT_EQ(one.entered("main"), 1);
 }
 
-/// However the code is cut, and however often it is thrown away: the same, function by function.
-TEST_F(Profile, is_the_same_however_code_is_made) {
+/// However the code is cut into traces, and however often traces are discarded: the same, function by function.
+TEST_F(Profile, is_the_same_however_code_is_translated) {
   const Profiled usual = profiled({"--repeatable", "--", PROFILED});
   const Words ways[] = {{"--block-size", "1"},   {"--block-size", "64"}, {"--cache-limit", "1"},
                         {"--cache-limit", "20"}, {"--hot-from", "10"},   {"--cache-limit", "100", "--hot-from", "10"}};
@@ -92,7 +92,7 @@ TEST_F(Profile, is_the_same_however_code_is_made) {
   }
 }
 
-TEST_F(Profile, has_forked_children_and_threads) {
+TEST_F(Profile, includes_forked_children_and_threads) {
   const Profiled forked = profiled({"--", PROFILED, "fork"});
   expect_whole(forked);
   EXPECT_EQ(forked.of("eleven"), (Counts{13'200, 2'400, 2'400}));
@@ -120,7 +120,7 @@ TEST_F(Profile, of_a_killed_program_has_what_it_counted) {
   EXPECT_EQ(one.json["events"][0]["not_placed"], 0);
 }
 
-/// Stacks of functions, and what each counted itself.
+/// Stacks of functions, and the self count of each.
 std::map<std::string, std::int64_t> stacks(Words words) {
   const TemporaryFile file("stacks.txt");
   words.insert(words.begin(), {"profile", "-q", "-e", "instructions", "--format", "folded", "-o", file.path()});
@@ -129,7 +129,7 @@ std::map<std::string, std::int64_t> stacks(Words words) {
   std::istringstream lines(file.content().value_or(""));
   for (std::string line; std::getline(lines, line);) {
     const std::size_t space = line.rfind(' ');
-    // What calls main depends on the C library.
+    // The callers of main depend on the C library.
     std::string stack = line.substr(0, space);
     if (const std::size_t main = stack.find(";main"); main != std::string::npos) stack = stack.substr(main + 1);
     made[stack] += std::stoll(line.substr(space + 1));
@@ -153,15 +153,15 @@ TEST_F(Profile, has_stacks_that_add_up) {
     const Profiled whole = profiled(with({"--calls", "--repeatable", "--"}, command));
     expect_whole(whole);
     const std::int64_t total = whole.json["events"][0]["value"];
-    // Threads and processes that wait for others are not the same each time.
+    // Threads and processes that wait for others differ from run to run.
     EXPECT_NEAR(static_cast<double>(sum(stacks(with({"--repeatable", "--"}, command)))), static_cast<double>(total),
                 command.back() == "jump" || command.size() == 1 ? 0 : 2000);
   }
   EXPECT_EQ(stacks({"--", PROFILED, "fork"}).at("main;times;eleven"), 13'200);
 }
 
-/// By code that an earlier run kept they are those of code that was just made.
-TEST_F(Profile, has_the_same_stacks_by_kept_code) {
+/// Code that an earlier run stored has the same stacks as code that was just translated.
+TEST_F(Profile, has_the_same_stacks_with_stored_code) {
   const std::string folder = testing::TempDir() + "tally-kept-calls-" + std::to_string(getpid());
   std::filesystem::remove_all(folder);
   const TemporaryFile file("stacks.txt");
@@ -183,14 +183,14 @@ TEST_F(Profile, has_the_same_stacks_by_kept_code) {
   std::filesystem::remove_all(folder);
 }
 
-/// What longjmp left is no caller any more.
-TEST_F(Profile, sees_what_longjmp_left) {
+/// A frame that longjmp left is not a caller any more.
+TEST_F(Profile, follows_longjmp) {
   const auto jumped = stacks({"--", PROFILED, "jump"});
   EXPECT_EQ(jumped.at("main;times;eleven"), 11'550);
   EXPECT_EQ(jumped.at("main;deep;times;eleven"), 55 * 11);
 }
 
-/// Of the calls themselves: how many, and what they counted up to their return.
+/// The calls themselves: their number, and their inclusive counts.
 TEST_F(Profile, has_calls_in_callgrinds_form) {
   const TemporaryFile file("callgrind.out");
   ASSERT_EQ(tally({"profile", "-q", "--calls", "-e", "instructions", "--format", "callgrind", "-o", file.path(), "--",
@@ -204,13 +204,13 @@ TEST_F(Profile, has_calls_in_callgrinds_form) {
   EXPECT_EQ(counts.substr(0, counts.find('\n')).substr(counts.substr(0, counts.find('\n')).rfind(' ')), " 11000");
   const Finished table = tally({"profile", "-q", "--calls", "--", PROFILED});
   EXPECT_NE(table.err.find("with callees"), std::string::npos);
-  // What calls all else comes first.
+  // The outermost caller comes first.
   const Finished sorted = tally({"profile", "-q", "--calls", "--sort", "callees", "--", PROFILED});
   EXPECT_NE(sorted.err.find(" main "), std::string::npos) << sorted.err;
   EXPECT_LT(sorted.err.find(" main "), sorted.err.find(" eleven ")) << sorted.err;
 }
 
-/// A linked function is called by its name, not by that of the table that leads there.
+/// A linked function has its own name, not that of the linkage table entry.
 TEST_F(Profile, follows_calls_of_linked_functions) {
   const Profiled one = profiled({"--calls", "--", PROFILED, "fork"});
   ASSERT_TRUE(one.json.is_object()) << one.finished.err;
@@ -224,7 +224,7 @@ TEST_F(Profile, follows_calls_of_linked_functions) {
   EXPECT_GE(comparisons, 3) << "all but the first one, which the dynamic linker answers";
 }
 
-TEST_F(Profile, says_how_the_program_ended) {
+TEST_F(Profile, reports_how_the_program_ended) {
   const Finished table = tally({"profile", "-q", "--", PROFILED, "kill"});
   EXPECT_NE(table.err.find("was killed by signal 9"), std::string::npos) << table.err;
 }
@@ -239,8 +239,8 @@ TEST_F(Profile, takes_its_form_from_the_name_of_its_output) {
 
 TEST_F(Profile, keeps_the_exit_code) { EXPECT_EQ(profiled({"--", PROFILED, "fail"}).finished.code(), 3); }
 
-/// Code that the program made, by the map that compilers write for perf.
-TEST_F(Profile, names_code_that_was_made_meanwhile) {
+/// Code that the program generated, by the map file that compilers write for perf.
+TEST_F(Profile, names_generated_code) {
   const Profiled one = profiled({"--by", "process", "--", PROFILED, "make"});
   expect_whole(one);
   EXPECT_EQ(one.of("made here"), (Counts{220, 40, 40}));
@@ -250,7 +250,7 @@ TEST_F(Profile, names_code_that_was_made_meanwhile) {
   EXPECT_EQ(file.content().value_or("has no function names").find("has no function names"), std::string::npos);
 }
 
-TEST_F(Profile, names_a_file_that_is_gone) {
+TEST_F(Profile, names_a_file_that_was_deleted) {
   const TemporaryFile copy("gone");
   std::filesystem::copy_file(PROFILED, copy.path(), std::filesystem::copy_options::overwrite_existing);
   std::filesystem::permissions(copy.path(), std::filesystem::perms::owner_all);
@@ -260,7 +260,7 @@ TEST_F(Profile, names_a_file_that_is_gone) {
   EXPECT_EQ(table.err.find("has no function names"), std::string::npos) << table.err;
 }
 
-/// Without symbols functions are known by where they begin, if they can be unwound.
+/// Functions without symbols are identified by their start addresses, if they can be unwound.
 TEST_F(Profile, splits_code_without_symbols) {
   const TemporaryFile stripped("stripped");
   if (run("strip -s -o " + stripped.path() + " " INLINED).code() != 0) GTEST_SKIP() << "strip is not installed";
@@ -294,7 +294,7 @@ TEST_F(Profile, shows_lines_of_source) {
   EXPECT_NE(lines.err.find("profiled.c:"), std::string::npos) << lines.err;
 }
 
-/// clang writes no table of addresses of its units.
+/// clang writes no address table of its units.
 TEST_F(Profile, shows_lines_of_programs_of_clang) {
   const TemporaryFile program("compiled");
   if (run("clang-16 -O1 -g -o " + program.path() + " " INLINED_SOURCE).code() != 0)
@@ -322,7 +322,7 @@ TEST_F(Profile, shows_instructions) {
   EXPECT_EQ(returns, 1u) << finished.err;
 }
 
-/// Valgrind's own tools read the files, and find the same counts in them.
+/// Valgrind's own tools read the files, and show the same counts.
 TEST_F(Profile, is_read_by_the_tools_of_valgrind) {
   if (run("command -v callgrind_annotate && command -v cg_annotate && command -v cg_diff").code() != 0)
     GTEST_SKIP() << "valgrind is not installed";
@@ -338,7 +338,8 @@ TEST_F(Profile, is_read_by_the_tools_of_valgrind) {
   EXPECT_EQ(run("cg_diff " + cachegrind.path() + " " + cachegrind.path()).code(), 0);
 }
 
-/// Function by function, and line by line, what callgrind counts: of a program whose code does not go by the processor.
+/// Function by function and line by line the counts of callgrind, for a program whose code does not depend on the
+/// processor.
 TEST_F(Profile, counts_what_callgrind_counts) {
   const TemporaryFile theirs("callgrind.out");
   const Finished valgrind =
@@ -365,7 +366,7 @@ TEST_F(Profile, counts_what_callgrind_counts) {
   EXPECT_EQ(own_functions(ours.path()).size(), 3u);
 }
 
-/// Sources of Windows, and those that programs write: no carriage returns, and no line of megabytes.
+/// Sources from Windows, and generated ones: no carriage returns, and no line of megabytes.
 TEST_F(Profile, annotates_any_source) {
   const TemporaryFile source("any.c", "int main(void) {\r\n  volatile int s = 0; /* " + std::string(100'000, 'x') +
                                           " */\r\n  for (int i = 0; i < 10; i++) s += i;\r\n  return 0;\r\n}\r\n"),
@@ -379,7 +380,7 @@ TEST_F(Profile, annotates_any_source) {
   EXPECT_LT(annotated.err.size(), 10'000u);
 }
 
-/// The name of the output says which form it has; a picture is none.
+/// The name of the output selects its form; an image is not one.
 TEST_F(Profile, takes_the_form_from_the_name_of_the_output) {
   for (const auto& [name, begins] : {std::pair{"x.folded", "profiled "},
                                      {"x.speedscope.json", "{\"$schema\":\"https://www.speedscope.app"},
@@ -418,10 +419,10 @@ TEST_F(Profile, refuses_what_it_cannot_do) {
       {{"profile", "--format", "folded", "-e", "loads,stores", "--", "true"}, "can hold only one event"},
       {{"profile", "--annotate", "main", "--format", "json", "--", "true"}, "--annotate needs the table format"},
   };
-  for (const auto& [words, said] : wrong) {
+  for (const auto& [words, message] : wrong) {
     const Finished finished = tally(words);
-    EXPECT_EQ(finished.code(), 2) << said;
-    EXPECT_NE(finished.err.find(said), std::string::npos) << finished.err;
+    EXPECT_EQ(finished.code(), 2) << message;
+    EXPECT_NE(finished.err.find(message), std::string::npos) << finished.err;
   }
   const Finished unknown = tally({"profile", "-q", "--annotate", "no_such_function", "--", PROFILED});
   EXPECT_EQ(unknown.code(), 2);

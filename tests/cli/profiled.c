@@ -1,4 +1,4 @@
-// Functions whose counts are known, for the tests of `tally profile`. Arguments: what to do.
+// Functions with known counts, for the tests of `tally profile`. Arguments: what to do.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ static void* thread(void* n) {
   return NULL;
 }
 
-// Code that is made here, and named as just-in-time compilers name theirs.
+// Code that is generated here, and named as just-in-time compilers name theirs.
 static void make_and_call(void) {
   char* code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memcpy(code, (const void*)eleven, 64);

@@ -78,16 +78,16 @@ Running::Running(const Words& words, const Surroundings& surroundings) {
     if (surroundings.closed_output) close(1);
     if (surroundings.closed_error) close(2);
     if (surroundings.output_reader_gone) {
-      int gone[2];
-      if (pipe(gone) != 0) _exit(99);
-      dup2(gone[1], 1);
-      close(gone[0]);
-      close(gone[1]);
+      int unread_pipe[2];
+      if (pipe(unread_pipe) != 0) _exit(99);
+      dup2(unread_pipe[1], 1);
+      close(unread_pipe[0]);
+      close(unread_pipe[1]);
     }
     execv(arguments[0], arguments.data());
     _exit(99);
   }
-  // Both sides do it: neither knows which comes first. Who is to lead a session must not lead a group yet.
+  // Both processes do it, because neither knows which is first. A future session leader must not lead a group yet.
   if (!surroundings.has_terminal) setpgid(pid_, pid_);
   close(in);
   close(out.ends[1]);

@@ -1,4 +1,4 @@
-// Starts the built command as a user would, and catches what comes out of it.
+// Starts the built command as a user would, and captures its output.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@ namespace tally::test {
 
 using Words = std::vector<std::string>;
 
-/// The words, and more after them.
+/// The words, followed by more.
 inline Words with(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
@@ -23,11 +23,11 @@ struct Finished {
   std::string out;
   std::string err;
 
-  /// The exit code; −signal where a signal ended it.
+  /// The exit code; −signal if a signal ended it.
   int code() const;
 };
 
-/// What a command finds at its start.
+/// The environment of a command at its start.
 struct Surroundings {
   std::string input;                ///< its standard input
   bool closed_output = false;       ///< starts without standard output
@@ -47,16 +47,16 @@ class Running {
 
   pid_t pid() const { return pid_; }
 
-  /// What has come out of its standard output so far.
+  /// Its standard output so far.
   const std::string& output() const { return finished_.out; }
 
-  /// Blocks until its standard output holds `text`; false where it ended before.
+  /// Blocks until its standard output contains `text`; false if it ended before.
   bool wait_for_output(const std::string& text);
 
-  /// Ctrl-C at its terminal: the kernel tells everybody in the group, and that it was the terminal.
+  /// Ctrl-C at its terminal: the kernel signals the whole group, with the terminal as the sender.
   void press_ctrl_c() const;
 
-  /// Sends a signal to the command alone.
+  /// Sends a signal to the command only.
   void signal(int number) const;
   /// Sends a signal to the command and everything it started, as a terminal does.
   void signal_group(int number) const;
@@ -80,7 +80,7 @@ Finished tally(const Words& arguments, const Surroundings& surroundings = {});
 /// `tally` and arguments as one list, for Running.
 Words tally_words(const Words& arguments);
 
-/// A file in a new folder, removed with it at the end.
+/// A file in a new folder, which is removed with it at the end.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& name, const std::optional<std::string>& content = {}, int mode = 0644);
@@ -90,10 +90,10 @@ class TemporaryFile {
 
   const std::string& path() const { return path_; }
   const std::string& folder() const { return folder_; }
-  /// What any file holds; nothing where there is none.
+  /// The content of any file; nullopt if there is none.
   static std::optional<std::string> read(const std::string& path);
 
-  /// What it holds now; nothing where there is no such file.
+  /// Its current content; nullopt if there is no such file.
   std::optional<std::string> content() const;
 
  private:

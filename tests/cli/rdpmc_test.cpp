@@ -1,4 +1,4 @@
-// `tally rdpmc`, on machines made of files. What it does to a processor is tested in tests/guest, where there is one.
+// `tally rdpmc`, on machines made of files. tests/guest tests its effects on a processor with a PMU.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A desktop whose PMU is given the kernel's number for its own events: they open anywhere, and on no counter.
+// A desktop whose PMU has the kernel's number of software events: they open anywhere, and use no counter.
 class Desktop {
  public:
   explicit Desktop(const std::string& architecture = "x86_64") {
@@ -54,11 +54,11 @@ TEST(Rdpmc, status_answers_by_its_exit_code_too) {
   EXPECT_EQ(desktop.switch_now(), "1\n");
 }
 
-TEST(Rdpmc, what_a_killed_process_left_is_put_back) {
+TEST(Rdpmc, what_a_killed_process_left_is_restored) {
   for (const char* word : {"status", "off"}) {
     const Desktop desktop;
     desktop.write("sys/bus/event_source/devices/cpu/rdpmc", "2");
-    // The first process, begun at another time than any that lives now.
+    // A process ID of 1 whose start time differs from that of every process that lives now.
     desktop.write("run/tally-rdpmc/note",
                   "tally-rdpmc/1\nholder 1 1\nswitch cpu 1 2\ncounter 0 48 0 instructions:u\nend");
     const Finished finished = desktop.rdpmc({word});
@@ -69,8 +69,8 @@ TEST(Rdpmc, what_a_killed_process_left_is_put_back) {
   }
 }
 
-// Held by this process: to the command it is one that lives.
-TEST(Rdpmc, status_tells_which_ecx_reads_which_event) {
+// Held by this process: the command finds a process that lives.
+TEST(Rdpmc, status_shows_which_ecx_reads_which_event) {
   const Desktop desktop;
   desktop.write("sys/bus/event_source/devices/cpu/rdpmc", "2");
   const linux::ProcessMark own = linux::mark_of(getpid());

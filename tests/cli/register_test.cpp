@@ -38,7 +38,7 @@ TEST(Register, a_value_is_explained) {
   EXPECT_TRUE(holds(text, "source: Intel SDM")) << text;
 }
 
-TEST(Register, a_flag_that_is_0_is_told_as_what_1_would_do) {
+TEST(Register, a_flag_that_is_0_is_explained_by_what_1_would_do) {
   EXPECT_TRUE(holds(shown({"0x186=0x4101C2"}), " 17     OS         0  if 1: counts at CPL 0"))
       << shown({"0x186=0x4101C2"});
   EXPECT_TRUE(holds(shown({"0x186=0x4101C2"}), " 16     USR        1  counts at CPL 1 to 3"));
@@ -76,7 +76,7 @@ TEST(Register, ascii_is_plain) {
   EXPECT_FALSE(holds(text, "│"));
 }
 
-TEST(Register, the_value_alone) {
+TEST(Register, prints_the_value_alone) {
   EXPECT_EQ(shown({"--value", "IA32_PERFEVTSEL0:event=0xc4,usr,en"}), "0x4100c4\n");
   EXPECT_EQ(shown({"--value", "0x38D:USR0,PMI0,USR1,USR2", "PMCR0:EN1"}), "0x22a\n0x2\n");
 }
@@ -123,10 +123,10 @@ TEST(Register, a_list_of_all_and_of_some) {
   EXPECT_TRUE(holds(shown({"--list", "pmovs*"}), "PMOVSSET_EL0"));
 }
 
-TEST(Register, mistakes_end_with_2_and_a_way_out) {
+TEST(Register, mistakes_end_with_2_and_a_hint) {
   const struct {
     Words words;
-    std::string said;
+    std::string message;
   } cases[] = {
       {{}, "missing REQUEST"},
       {{"0x186=0x4100C4", "IA32_PERFEVTSLE0"}, "did you mean IA32_PERFEVTSEL0"},
@@ -145,9 +145,9 @@ TEST(Register, mistakes_end_with_2_and_a_way_out) {
     Words words{"register"};
     words.insert(words.end(), one.words.begin(), one.words.end());
     const Finished finished = tally(words);
-    EXPECT_EQ(finished.code(), 2) << one.said;
-    EXPECT_TRUE(holds(finished.err, one.said)) << one.said << "\n" << finished.err;
-    EXPECT_EQ(finished.out, "") << one.said;
+    EXPECT_EQ(finished.code(), 2) << one.message;
+    EXPECT_TRUE(holds(finished.err, one.message)) << one.message << "\n" << finished.err;
+    EXPECT_EQ(finished.out, "") << one.message;
   }
 }
 

@@ -1,4 +1,4 @@
-// `tally stat --repeatable`: equal work gives equal counts.
+// `tally stat --repeatable`: equal work has equal counts.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ std::string native_output(Words words) {
   return tally(words).out;
 }
 
-TEST(Repeatable, sets_what_it_says_and_leaves_the_rest) {
+TEST(Repeatable, sets_what_it_documents_and_leaves_the_rest) {
   const std::string environment = native_output({"/usr/bin/env", "-S", "sh -c env"});
   for (const char* setting : {"GLIBC_TUNABLES=glibc.pthread.rseq=0\n", "PYTHONHASHSEED=0\n", "PERL_HASH_SEED=0\n",
                               "PERL_PERTURB_KEYS=0\n", "PERL_RAND_SEED=0\n", "QT_HASH_SEED=0\n"}) {
@@ -27,7 +27,7 @@ TEST(Repeatable, sets_what_it_says_and_leaves_the_rest) {
   EXPECT_EQ(native_output({"/bin/cat", "/proc/self/personality"}), "00040000\n");
 }
 
-TEST(Repeatable, is_for_the_program_alone) {
+TEST(Repeatable, applies_to_the_program_only) {
   EXPECT_EQ(tally({"stat", "--backend", "none", "-o", "/dev/null", "--", "/bin/cat", "/proc/self/personality"}).out,
             "00000000\n");
 }
@@ -35,14 +35,14 @@ TEST(Repeatable, is_for_the_program_alone) {
 struct Case {
   const char* name;
   Words words;               ///< IN is the path of a text
-  bool reads_clock = false;  ///< just behind a full second the vdso takes some instructions more
+  bool reads_clock = false;  ///< just after a full second the vdso executes some instructions more
 };
 
 std::ostream& operator<<(std::ostream& stream, const Case& one) { return stream << one.name; }
 
 class Repeated : public testing::TestWithParam<Case> {};
 
-// Programs that use no time, randomness, process numbers or addresses.
+// Programs that use no time, randomness, process IDs or addresses.
 TEST_P(Repeated, counts_are_equal_in_every_run) {
 #if !TALLY_HAS_ENGINE
   GTEST_SKIP() << "this build has no engine";

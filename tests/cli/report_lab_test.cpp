@@ -23,7 +23,7 @@ std::string page_of_run(const std::string& example) {
 #define TALLY_NEEDS_PAGE(page) \
   if ((page).empty()) GTEST_SKIP() << "the assembler is not installed: there is no run"
 
-TEST(ReportLab, says_what_happened_beside_the_listing) {
+TEST(ReportLab, shows_what_happened_next_to_the_listing) {
   const std::string page = page_of_run("15-3.asm");
   TALLY_NEEDS_PAGE(page);
   EXPECT_TRUE(holds(page, "15-3.asm on haswell-v3"));
@@ -43,11 +43,12 @@ TEST(ReportLab, a_file_that_is_damaged_is_refused) {
 
 class ReportLabBrowser : public Browser {};
 
-/// Lanes for the counters that changed, with the overflow, the handler and the marks; bits under the pointer; the line.
-TEST_F(ReportLabBrowser, draws_the_time_line_and_the_bits_under_the_pointer) {
+/// Lanes for the counters that changed, with the overflow, the handler and the regions; bits and the line at the
+/// pointer.
+TEST_F(ReportLabBrowser, draws_the_time_line_and_the_bits_at_the_pointer) {
   const std::string page = page_of_run("15-3.asm");
   TALLY_NEEDS_PAGE(page);
-  const std::string told = seen(as_shown(page, R"(
+  const std::string shown = seen(as_shown(page, R"(
     const lab = document.querySelector(".lab");
     const all = (what) => lab.querySelectorAll(what).length;
     const row = [...lab.querySelectorAll("tr[data-kind=write]")].find((one) => one.dataset.name === "IA32_PERFEVTSEL0");
@@ -58,16 +59,16 @@ TEST_F(ReportLabBrowser, draws_the_time_line_and_the_bits_under_the_pointer) {
       all(".asked") > 0, all(".write-mark") > 3, bit.textContent, lab.querySelector(".field").textContent,
       lab.querySelector("li.here code").textContent, +lab.querySelector(".cursor").getAttribute("x1") > 0].join("|");
   )"));
-  EXPECT_TRUE(told.starts_with("true|1|true|true|true|1|INT (bit 20) = 1:")) << told;
-  EXPECT_TRUE(told.ends_with("|true")) << told;
-  EXPECT_TRUE(holds(told, "wrmsr") || holds(told, "WRITE_MSR") || holds(told, "WRMSR")) << told;
+  EXPECT_TRUE(shown.starts_with("true|1|true|true|true|1|INT (bit 20) = 1:")) << shown;
+  EXPECT_TRUE(shown.ends_with("|true")) << shown;
+  EXPECT_TRUE(holds(shown, "wrmsr") || holds(shown, "WRITE_MSR") || holds(shown, "WRMSR")) << shown;
 }
 
-/// A part that is dragged over is drawn alone; the button brings the whole run back.
-TEST_F(ReportLabBrowser, a_part_can_be_seen_larger) {
+/// A selected range is drawn alone; the button restores the whole run.
+TEST_F(ReportLabBrowser, a_range_can_be_enlarged) {
   const std::string page = page_of_run("m1-sampling.s");
   TALLY_NEEDS_PAGE(page);
-  const std::string told = seen(as_shown(page, R"(
+  const std::string shown = seen(as_shown(page, R"(
     const lab = document.querySelector(".lab");
     const ends = () => [...lab.querySelectorAll(".lanes text.tick")].map((one) => one.textContent);
     const before = ends(), box = lab.querySelector("svg").getBoundingClientRect();
@@ -79,8 +80,8 @@ TEST_F(ReportLabBrowser, a_part_can_be_seen_larger) {
     document.getElementById("seen").textContent = [before[0], before.at(-1) === ends().at(-1), part[0] !== before[0],
       part.at(-1) !== before.at(-1), marks, lab.querySelectorAll(".overflow-mark").length].join("|");
   )"));
-  EXPECT_TRUE(told.starts_with("0|true|true|true|")) << told;
-  EXPECT_TRUE(told.ends_with("|5")) << told;
+  EXPECT_TRUE(shown.starts_with("0|true|true|true|")) << shown;
+  EXPECT_TRUE(shown.ends_with("|5")) << shown;
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST(Report, usage) {
   const struct {
     Words words;
     int code;
-    std::string said;
+    std::string message;
   } cases[] = {
       {{"report"}, 2, "missing FILE"},
       {{"report", "/nowhere/at/all", "-o", "-"}, 2, "/nowhere/at/all"},
@@ -34,13 +34,13 @@ TEST(Report, usage) {
   };
   for (const auto& one : cases) {
     const Finished finished = tally(one.words);
-    EXPECT_EQ(finished.code(), one.code) << one.said << finished.err;
-    EXPECT_TRUE(holds(finished.err, one.said)) << finished.err;
+    EXPECT_EQ(finished.code(), one.code) << one.message << finished.err;
+    EXPECT_TRUE(holds(finished.err, one.message)) << finished.err;
     EXPECT_EQ(finished.out, "");
   }
 }
 
-TEST(Report, memory_writes_its_page_besides_and_by_the_name_of_its_output) {
+TEST(Report, memory_writes_its_page_additionally_and_by_the_name_of_its_output) {
   const TemporaryFile page("beside.html");
   const Words curve{"memory", "curve", "--from", "4K", "--to", "8K", "--mappings", "1", "--batches", "2"};
   Words words = curve;
@@ -57,7 +57,7 @@ TEST(Report, memory_writes_its_page_besides_and_by_the_name_of_its_output) {
   }
 }
 
-TEST(Report, draws_other_tools_beside_ours) {
+TEST(Report, draws_other_tools_with_ours) {
   std::string other = "\"stride=64\n";
   for (const char* row : {"0.00049 1.3", "0.00391 1.3", "0.03125 1.4", "0.06250 4.5", "0.50000 5.8"}) {
     other += std::string(row) + "\n";
@@ -67,7 +67,7 @@ TEST(Report, draws_other_tools_beside_ours) {
   EXPECT_TRUE(holds(page, "read from lmbench's lat_mem_rd")) << "its own part";
   EXPECT_TRUE(holds(page, "noise: unknown: no points were measured"));
   const std::size_t chart = page.find("Latency against size");
-  EXPECT_TRUE(holds(page.substr(chart, page.find("</figure>", chart) - chart), "lat.txt")) << "in one picture";
+  EXPECT_TRUE(holds(page.substr(chart, page.find("</figure>", chart) - chart), "lat.txt")) << "in one chart";
   const TemporaryFile broken("broken.txt", other + "0.7 fast\n");
   const Finished finished = tally({"report", broken.path(), "-o", "-"});
   EXPECT_EQ(finished.code(), 2);
@@ -83,7 +83,7 @@ TEST(Report, reads_the_rows_of_lens_that_memory_writes) {
   EXPECT_TRUE(holds(page_of({rows.path(), rows.path()}), "Cold reads against size"));
 }
 
-TEST_F(Browser, draws_every_point_and_says_its_value_under_the_pointer) {
+TEST_F(Browser, draws_every_point_and_shows_the_value_at_the_pointer) {
   const std::string dom = as_shown(page_of({golden_memory}), R"js(
     (async () => {
       const figure = document.querySelector("figure[data-chart]");
@@ -93,7 +93,7 @@ TEST_F(Browser, draws_every_point_and_says_its_value_under_the_pointer) {
       const lines = [figure.dataset.drawn, chart.scales.x.type, chart.scales.y.type];
       for (const point of chart.getDatasetMeta(0).data) {
         canvas.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: box.left + point.x, clientY: box.top + point.y }));
-        // Movements are taken with the next frame.
+        // Mouse movements are handled in the next frame.
         await new Promise((done) => setTimeout(done, 50));
         lines.push(chart.tooltip.title.join(), ...chart.tooltip.body.flatMap((part) => part.lines));
       }
@@ -124,7 +124,7 @@ TEST_F(Browser, shows_each_run_of_a_series_as_a_share_of_the_median) {
   EXPECT_EQ(seen(dom), wanted);
 }
 
-// Nothing is wider than the screen, in the light and in the dark.
+// Nothing is wider than the screen, in light and in dark mode.
 TEST_F(Browser, fits_a_phone_and_follows_the_colours_of_the_system) {
   const std::string probe = R"js(
     const style = getComputedStyle(document.body);
@@ -152,11 +152,11 @@ TEST_F(Browser, draws_how_the_entries_of_a_region_differ) {
     document.getElementById("seen").textContent = chart.data.datasets[0].label + " " +
       chart.data.datasets[0].data.map((point) => point.x + ":" + point.y).join(" ") + "; " + cells.join(" ");
   )js");
-  // Nothing is half an entry on a logarithmic axis.
+  // A logarithmic axis has no fractions of entries.
   EXPECT_EQ(seen(dom), "inner 103:3 104:0.5 203:1 204:0.5; instructions:u 512 128.00 103 203 exact");
 }
 
-TEST(Report, regions_that_are_none_are_told) {
+TEST(Report, what_is_no_region_is_reported) {
   const TemporaryFile broken("broken.json", "{\"schema\": \"tally-regions/1\", \"pid\": 1}");
   const Finished finished = tally({"report", broken.path(), "-o", "-"});
   EXPECT_EQ(finished.code(), 2);

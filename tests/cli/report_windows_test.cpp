@@ -17,7 +17,7 @@ std::string row(int series, int number, int loads, const char* trigger = "instru
                      6 + series, loads, trigger, 0x401000 + number);
 }
 
-// A page of so many windows of one thread.
+// A page of N windows of one thread.
 std::string page_of_windows(int count, const std::function<int(int)>& loads) {
   std::string text = columns;
   for (int number = 1; number <= count; ++number) text += row(1, number, loads(number));
@@ -37,7 +37,7 @@ class WindowsPage : public Browser {
   }
 };
 
-// What a probe may use: moves the pointer to a share of the width of a panel, and reads what is said.
+// Functions for probes: move the pointer to a share of the width of a panel, and read the label.
 const std::string tools = R"js(
   const section = document.querySelector("section[data-windows]");
   const say = (lines) => { document.getElementById("seen").textContent = lines.join("\n"); };
@@ -52,7 +52,7 @@ const std::string tools = R"js(
   };
 )js";
 
-TEST_F(WindowsPage, says_the_values_under_the_pointer) {
+TEST_F(WindowsPage, shows_the_values_at_the_pointer) {
   const std::string dom = as_shown(page_of_windows(41, two_phases),
                                    tools + "(async () => say([await point(0), await point(0.25), await point(1)]))();");
   EXPECT_EQ(seen(dom),
@@ -75,7 +75,7 @@ TEST_F(WindowsPage, zooms_by_its_buttons_and_by_a_phases_representative) {
             "2");
 }
 
-TEST_F(WindowsPage, many_windows_are_few_points_and_none_is_lost_among_them) {
+TEST_F(WindowsPage, many_windows_are_few_points_and_none_is_lost) {
   const auto one_far = [](int number) { return number == 150'001 ? 90'000 : two_phases(number); };
   const std::string dom = as_shown(page_of_windows(200'000, one_far), tools + R"js((async () => {
     const lines = [section.dataset.drawn, section.dataset.ranges < 1000, section.querySelector(".panel .value").textContent];
@@ -88,7 +88,7 @@ TEST_F(WindowsPage, many_windows_are_few_points_and_none_is_lost_among_them) {
   EXPECT_EQ(seen(dom), "200000\ntrue\nmaximum outside the axis: 90\ntrue\n0.1 to 90");
 }
 
-TEST_F(WindowsPage, least_most_and_mean_are_those_of_all_windows_of_a_piece) {
+TEST_F(WindowsPage, minimum_maximum_and_mean_are_of_all_windows_of_a_range) {
   const auto scattered = [](int number) { return static_cast<int>(number * 7919LL % 1009); };
   const std::string dom = as_shown(page_of_windows(1500, scattered), tools + R"js(
     const head = windowsData.read(section), thread = head.thread(0), quantity = head.quantities.find((one) => one.name === "loads:u");
@@ -101,7 +101,7 @@ TEST_F(WindowsPage, least_most_and_mean_are_those_of_all_windows_of_a_piece) {
     }
     say([thread.counts[1][0], wrong.length]);
   )js");
-  EXPECT_EQ(seen(dom), "856\n0") << "7919 modulo 1009, and no piece is wrong";
+  EXPECT_EQ(seen(dom), "856\n0") << "7919 modulo 1009, and no range is wrong";
 }
 
 TEST_F(WindowsPage, shows_each_thread_by_itself) {
@@ -183,7 +183,7 @@ TEST_F(WindowsPage, fits_a_phone_and_follows_the_colours_of_the_system) {
             "fits\nrgb(154, 165, 177)\n#6cacf5");
 }
 
-// A browser prints what dygraphs draws only from copies.
+// A browser prints what dygraphs draws only from copies of its canvases.
 TEST_F(WindowsPage, is_drawn_for_paper_and_then_for_the_screen_again) {
   const std::string dom = as_shown(page_of_windows(500, two_phases), tools + R"js((async () => {
     const inked = () => {

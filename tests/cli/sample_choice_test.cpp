@@ -33,7 +33,7 @@ class SampleChoice : public testing::Test {
     GTEST_SKIP() << "the engine is for x86-64";
 #endif
   }
-  // Of `sh -c 'ls / | wc -l'`, every 20,000 instructions, with more options.
+  // Windows of `sh -c 'ls / | wc -l'`, every 20,000 instructions, with more options.
   Finished sample(const Words& more, const std::string& output) {
     Words words{"sample", "--backend", "engine", "--every", "20k", "-o", output};
     words.insert(words.end(), more.begin(), more.end());
@@ -42,7 +42,7 @@ class SampleChoice : public testing::Test {
   }
 };
 
-TEST_F(SampleChoice, takes_programs_by_their_names) {
+TEST_F(SampleChoice, selects_programs_by_their_names) {
   const TemporaryFile file("w.csv");
   const Finished only = sample({"--only", "wc", "--only", "ls"}, file.path());
   std::set<std::string> programs;
@@ -69,7 +69,7 @@ TEST_F(SampleChoice, native_windows_are_chosen_alike) {
   for (const auto& row : rows) EXPECT_EQ(row.at(program), "ls");
 }
 
-TEST_F(SampleChoice, skips_windows_and_takes_so_many) {
+TEST_F(SampleChoice, skips_windows_and_limits_their_number) {
   const TemporaryFile file("w.csv");
   sample({"--only", "wc", "--skip", "1", "--windows", "2"}, file.path());
   const auto rows = rows_of(file.content().value_or(""));
@@ -78,7 +78,7 @@ TEST_F(SampleChoice, skips_windows_and_takes_so_many) {
   EXPECT_EQ(rows[1].at(number), "3");
 }
 
-TEST_F(SampleChoice, the_outputs_name_says_its_form) {
+TEST_F(SampleChoice, the_outputs_name_selects_its_form) {
   for (const auto& [name, begin] : {std::pair{"w.bin", "TALLYWIN"},
                                     {"w.jsonl", "{\"schema\""},
                                     {"w.csv", "series,"},
@@ -93,20 +93,20 @@ TEST_F(SampleChoice, the_outputs_name_says_its_form) {
   EXPECT_TRUE(other.content().value_or("").starts_with("series,"));
 }
 
-TEST_F(SampleChoice, what_rows_do_not_say_stands_beside_them) {
+TEST_F(SampleChoice, what_rows_lack_is_in_the_metadata_file) {
   const TemporaryFile file("w.csv");
   sample({}, file.path());
-  const auto beside = nlohmann::json::parse(TemporaryFile::read(file.path() + ".meta.json").value_or(""));
-  EXPECT_EQ(beside["schema"], "tally-windows/1");
-  EXPECT_EQ(beside["every"][0]["count"], 20'000);
-  EXPECT_EQ(beside["events"][0]["trust"], "exact");
+  const auto metadata = nlohmann::json::parse(TemporaryFile::read(file.path() + ".meta.json").value_or(""));
+  EXPECT_EQ(metadata["schema"], "tally-windows/1");
+  EXPECT_EQ(metadata["every"][0]["count"], 20'000);
+  EXPECT_EQ(metadata["events"][0]["trust"], "exact");
   const TemporaryFile binary("w.bin");
   sample({}, binary.path());
   EXPECT_FALSE(std::filesystem::exists(binary.path() + ".meta.json")) << "it says everything itself";
   EXPECT_EQ(tally({"sample", "--every", "1k", "-o", file.path(), "--meta", file.path(), "--", "true"}).code(), 2);
 }
 
-// The thread is one of a forked child, and ends before its rows are looked at.
+// The thread belongs to a forked child, and ends before its rows are read.
 TEST_F(SampleChoice, where_names_the_function_of_an_address) {
   const TemporaryFile file("w.csv"), lines("w.jsonl");
   const Finished finished = tally({"sample", "--backend", "engine", "-q", "--where", "-e", "instructions", "--every",
@@ -128,7 +128,7 @@ TEST_F(SampleChoice, where_names_the_function_of_an_address) {
   EXPECT_NE(tally({"export", lines.path()}).out.find("count_down"), std::string::npos);
 }
 
-TEST_F(SampleChoice, where_is_refused_where_nobody_knows) {
+TEST_F(SampleChoice, where_is_refused_without_the_engine) {
   const Finished native = tally({"sample", "--where", "--every", "1ms", "--", "true"});
   EXPECT_EQ(native.code(), 2);
   EXPECT_NE(native.err.find("--where needs the engine"), std::string::npos) << native.err;
@@ -196,7 +196,7 @@ TEST_F(SampleChoice, merged_rows_of_one_thread_are_the_threads) {
   EXPECT_EQ(tally({"sample", "--every", "1k", "--merged", "--bbv", "x.bb", "--", "true"}).code(), 2);
 }
 
-TEST(SampleChoiceUsage, code_that_is_empty_is_told) {
+TEST(SampleChoiceUsage, empty_code_is_refused) {
   const Finished finished = tally({"stat", "--asm", " "});
   EXPECT_EQ(finished.code(), 2);
   EXPECT_NE(finished.err.find("--asm: the code is empty"), std::string::npos) << finished.err;

@@ -1,4 +1,4 @@
-// Cycles of windows: what they executed, by the costs that the core model gives at the end, and their misses.
+// Cycles of windows: the instructions they executed, with the costs of the core model at the end, and their misses.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,7 +51,7 @@ class WindowCycles : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove(path_); }
 
-  /// Of a machine that is the same everywhere.
+  /// Cycles of a machine model that is the same on every host.
   Rows sample(const Words& more) const {
     const Finished finished = tally(with({"sample", "-q", "--repeatable", "--model", "haswell", "-o", path_}, more));
     EXPECT_EQ(finished.code(), 0) << finished.err;
@@ -73,7 +73,7 @@ TEST_F(WindowCycles, add_up_to_those_of_the_command) {
       SCOPED_TRACE(program.back() + " " + every);
       const Rows rows = sample(with({"-e", "cycles,instructions", "--every", every, "--"}, program));
       const long all = cycles_of(program);
-      // Threads move each other's lines, and where they end the last level is read in another order.
+      // Threads evict each other's lines, and the last level is accessed in another order near their windows' ends.
       if (program.back() == "threads")
         EXPECT_NEAR(static_cast<double>(sum(rows, "cycles:u")), static_cast<double>(all),
                     0.02 * static_cast<double>(all));
@@ -85,7 +85,7 @@ TEST_F(WindowCycles, add_up_to_those_of_the_command) {
   }
 }
 
-TEST_F(WindowCycles, are_the_same_however_code_was_made) {
+TEST_F(WindowCycles, are_the_same_however_code_was_translated) {
   const Words program{"-e", "cycles,instructions", "--every", "1000", "--", PROFILED};
   const Rows rows = sample(program);
   for (const Words& way : {Words{"--block-size", "1"}, Words{"--hot-from", "10"}}) {
@@ -98,8 +98,9 @@ TEST_F(WindowCycles, are_the_same_however_code_was_made) {
   }
 }
 
-// A loop of dependent multiplications takes three cycles a round, with five instructions a round 0.6 an instruction.
-TEST_F(WindowCycles, tell_a_slow_loop_from_a_fast_one) {
+// A loop of dependent multiplications takes three cycles per round; with five instructions per round, 0.6 per
+// instruction.
+TEST_F(WindowCycles, distinguish_a_slow_loop_from_a_fast_one) {
   const Rows rows = sample({"-e", "cycles,instructions", "--every", "1000", "--", TWO_LOOPS});
   std::map<long, int> seen;
   for (const auto& row : rows)
@@ -108,7 +109,7 @@ TEST_F(WindowCycles, tell_a_slow_loop_from_a_fast_one) {
   EXPECT_GE(seen[3], 90) << "three additions and a jump";
 }
 
-// Costs are those of the whole program, windows those of a part.
+// The costs are those of the whole program, the windows those of a part.
 TEST_F(WindowCycles, of_a_part_are_a_part) {
   const Rows all = sample({"-e", "cycles,instructions", "--every", "100", "--", PROFILED});
   const Rows part = sample({"-e", "cycles,instructions", "--every", "100", "--start-at", "main", "--", PROFILED});

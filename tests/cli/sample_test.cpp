@@ -61,7 +61,7 @@ class Sample : public testing::Test {
   }
 };
 
-TEST_F(Sample, has_full_windows_and_a_cut_one) {
+TEST_F(Sample, has_full_windows_and_a_shorter_last_one) {
   const Sampled one = sampled({"--every", "10k", "-e", "instructions,loads", "--", "true"});
   EXPECT_EQ(one.finished.code(), 0) << one.finished.err;
   ASSERT_GT(one.rows.size(), 2u);
@@ -80,14 +80,14 @@ TEST_F(Sample, has_full_windows_and_a_cut_one) {
   }
 }
 
-/// Of other events than instructions a window is as full, and several triggers take turns.
-TEST_F(Sample, ends_windows_by_what_is_full_first) {
+/// Windows by other events than instructions are also full, and several triggers alternate.
+TEST_F(Sample, ends_windows_by_the_trigger_that_is_first) {
   const Sampled one = sampled({"--every", "2000", "--by", "stores", "--every", "500", "--by", "calls", "-e",
                                "stores,calls,instructions", "--", "true"});
   ASSERT_GT(one.rows.size(), 3u) << one.finished.err;
   std::size_t by_stores = 0, by_calls = 0;
   for (const Row& row : one.rows) {
-    // A string instruction may overfill a window.
+    // A string instruction may count more than the window has left.
     if (row.at("trigger") == "stores:u") {
       by_stores++;
       EXPECT_GE(number(row, "stores:u"), 2000);
@@ -110,7 +110,7 @@ TEST_F(Sample, of_a_tree_has_every_program) {
   EXPECT_GT(programs["echo"], 0);
 }
 
-/// Nothing that was counted is lost: the last row says what came after the last full window.
+/// Every count is kept: the last row has what came after the last full window.
 TEST_F(Sample, of_a_killed_program_is_whole) {
   const Sampled one =
       sampled({"--every", "10k", "--", "sh", "-c", "i=0; while [ $i -lt 500 ]; do i=$((i+1)); done; kill -9 $$"});
@@ -118,7 +118,7 @@ TEST_F(Sample, of_a_killed_program_is_whole) {
   ASSERT_GT(one.rows.size(), 2u);
   EXPECT_EQ(one.rows.back().at("trigger"), "end");
   EXPECT_GT(number(one.rows.back(), "instructions:u"), 0);
-  // Nobody saw where between two counts it was.
+  // The location between two counts is unknown.
   EXPECT_EQ(one.rows.back().at("trust"), "partial");
   EXPECT_EQ(one.rows.front().at("trust"), "exact");
 }
@@ -139,10 +139,10 @@ TEST_F(Sample, refuses_what_it_cannot_do) {
       {{"sample", "--every", "5", "--only", "/bin/true", "--", "true"}, "without a path"},
       {{"sample", "--every", "5", "--start-at", "", "--", "true"}, "not a function or an address"},
   };
-  for (const auto& [words, said] : wrong) {
+  for (const auto& [words, message] : wrong) {
     const Finished finished = tally(words);
     EXPECT_EQ(finished.code(), 2) << finished.err;
-    EXPECT_NE(finished.err.find(said), std::string::npos) << finished.err;
+    EXPECT_NE(finished.err.find(message), std::string::npos) << finished.err;
   }
 }
 

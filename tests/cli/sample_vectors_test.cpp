@@ -1,4 +1,4 @@
-// `tally sample --bbv`: which blocks of code each window ran; and windows by code that was kept of an earlier run.
+// `tally sample --bbv`: the blocks of code that each window ran; and windows by code that an earlier run stored.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The vectors of a file: of each line its blocks with their instructions.
+/// The vectors of a file: for each line the blocks with their instructions.
 std::vector<std::map<long, long>> vectors_of(const std::string& path) {
   std::vector<std::map<long, long>> all;
   std::istringstream lines(read_file(path));
@@ -37,7 +37,7 @@ std::vector<std::map<long, long>> vectors_of(const std::string& path) {
   return all;
 }
 
-/// The column of a CSV file, without its head.
+/// The column of a CSV file, without its header.
 std::vector<std::string> column(const std::string& csv, const std::string& name) {
   std::vector<std::string> made;
   std::istringstream lines(csv);
@@ -97,8 +97,8 @@ TEST_F(Vectors, add_up_to_the_windows) {
   }
 }
 
-TEST_F(Vectors, tell_loops_apart) {
-  // A thousand times eleven() is one block, over and over.
+TEST_F(Vectors, distinguish_loops) {
+  // A thousand calls of eleven() are one block, again and again.
   ASSERT_EQ(sample({"--every", "1000", "--", PROFILED}).code(), 0);
   std::map<long, int> whole;  // blocks that most of a window was
   for (const auto& vector : vectors_of(path("w.bb")))
@@ -144,7 +144,7 @@ TEST_F(Vectors, make_the_phases_of_a_page) {
   EXPECT_NE(none.err.find("line 1"), std::string::npos) << none.err;
 }
 
-TEST_F(Vectors, are_refused_where_nobody_knows_them) {
+TEST_F(Vectors, are_refused_without_the_engine) {
   const Finished same = tally({"sample", "--every", "5", "-o", path("x"), "--bbv", path("x"), "--", "true"});
   EXPECT_EQ(same.code(), 2);
   EXPECT_NE(same.err.find("name the same file"), std::string::npos) << same.err;
@@ -153,8 +153,9 @@ TEST_F(Vectors, are_refused_where_nobody_knows_them) {
   EXPECT_NE(natively.code(), 0);
 }
 
-/// Rows are the same by code that was just made, and by what an earlier run kept of it, however long windows were then.
-TEST_F(Vectors, and_rows_are_the_same_by_kept_code) {
+/// Rows are the same with code that was just translated and with code that an earlier run stored, whatever length the
+/// windows had then.
+TEST_F(Vectors, and_rows_are_the_same_with_stored_code) {
   const auto run = [&](const std::string& every, const std::string& cache, const std::string& name) {
     const std::string command = "TALLY_CACHE_DIR=" + cache + " " + TALLY_COMMAND + " sample -q --every " + every +
                                 " -e instructions,branches,loads,stores -o " + path(name) + " --bbv " + path(name) +
@@ -165,8 +166,7 @@ TEST_F(Vectors, and_rows_are_the_same_by_kept_code) {
   ASSERT_EQ(run("5000", path("two"), "other"), 0);
   ASSERT_EQ(run("700", path("two"), "kept"), 0);
   ASSERT_EQ(run("700", path("two"), "again"), 0);
-  // What differs between two runs of one program, addresses above all, moves the beginning by some instructions at
-  // most.
+  // Differences between two runs of one program, above all addresses, move the beginning by some instructions at most.
   for (const char* name : {"kept", "again"})
     EXPECT_NEAR(static_cast<double>(column(read_file(path("new")), "loads:u").size()),
                 static_cast<double>(column(read_file(path(name)), "loads:u").size()), 2);
@@ -185,8 +185,8 @@ TEST_F(Vectors, and_rows_are_the_same_by_kept_code) {
   }
 }
 
-/// A window whose line SimPoint does not read is told, with --quiet, too.
-TEST_F(Vectors, says_which_window_is_too_long_for_simpoint) {
+/// A window whose line SimPoint cannot read is reported, even with --quiet.
+TEST_F(Vectors, reports_a_window_that_is_too_long_for_simpoint) {
   std::string text = ".globl _start\n_start:\n";
   for (int i = 0; i < 130'000; ++i) text += " test %eax,%eax\n jz 1f\n1:\n";
   text += " mov $60,%eax\n xor %edi,%edi\n syscall\n";

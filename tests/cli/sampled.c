@@ -13,12 +13,12 @@
 enum { page = 4096 };
 static volatile uint64_t sink;
 
-/// Touches pages that nobody has touched: so many faults.
+/// Touches N untouched pages: N faults.
 NOINLINE static void touch(volatile char* pages, long count) {
   for (long i = 0; i < count; ++i) pages[i * page] = 1;
 }
 
-// Pages of their own size each, which no fault maps together with others.
+// Pages of their own size each, so that no fault maps several at once.
 static char* fresh(long count) {
   char* const pages = mmap(NULL, (size_t)count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) exit(2);
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
     char* const pages = fresh(count);
     recurse(20, pages, count);
   }
-  // Some seconds, for whoever attaches.
+  // Runs for some seconds, for an attaching command.
   if (strcmp(what, "serve") == 0)
     for (int i = 0; i < 300; ++i) {
       touch_fresh(100);

@@ -1,5 +1,5 @@
-// Instructions whose accesses only their registers tell, with a machine simulated: misses that are reckoned by hand, by
-// looks in generated code, by the tape of the plain models, and by both at once.
+// Instructions whose accesses depend on several registers, with a machine model: the misses are computed by hand, and
+// counted by cache probes in generated code, by the access log of the plain models, and by both at once.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"xrstor", Needs::avx2, 1, 2, 0, 0, 2}, Case{"clzero", Needs::clzero, 1, 0, 1, 1, 1}),
     [](const auto& one) { return std::string(one.param.name); });
 
-TEST(Scattered, what_no_model_saw_is_said) {
+TEST(Scattered, accesses_that_no_model_saw_are_reported) {
   const auto notices = [](const std::string& program) {
     return tally({"stat", "--model", "haswell", "-e", "L1-dcache-load-misses", "--",
                   std::string(TALLY_BUILD) + "/workload/" + program})

@@ -25,7 +25,7 @@ Series series(Words words) {
   return series;
 }
 
-TEST(Repeat, gives_the_median_its_interval_and_the_extremes) {
+TEST(Repeat, prints_the_median_its_interval_and_the_extremes) {
   const json event = series({"-r", "6", "--", "true"}).result["events"][0];
   ASSERT_EQ(event["runs"].size(), 6u);
   std::vector<std::int64_t> values = event["runs"];
@@ -47,7 +47,7 @@ TEST(Repeat, has_no_interval_for_five_and_says_why) {
   EXPECT_TRUE(event["interval_reason"].is_string());
 }
 
-TEST(Repeat, absent_stays_absent_in_every_figure) {
+TEST(Repeat, absent_stays_absent_in_every_statistic) {
   const json event = series({"-r", "6", "--", "true"}).result["events"][1];
   for (const char* key : {"value", "median", "low", "high", "min", "max"}) EXPECT_TRUE(event[key].is_null()) << key;
   for (const json& value : event["runs"]) EXPECT_TRUE(value.is_null());
@@ -65,7 +65,7 @@ TEST(Repeat, the_first_failure_ends_the_series) {
   EXPECT_EQ(counter.content(), "x\nx\nx\n");
 }
 
-TEST(Repeat, keep_going_does_not_end_and_keeps_the_first_code) {
+TEST(Repeat, keep_going_continues_and_keeps_the_first_exit_code) {
   const TemporaryFile counter("runs", "");
   const std::string script =
       "echo x >> " + counter.path() + "; n=$(wc -l < " + counter.path() + "); [ $n -lt 2 ] || exit $n";

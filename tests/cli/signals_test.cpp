@@ -1,4 +1,4 @@
-// Signals: the program gets its own, tally writes what it has and dies of the same.
+// Signals: the program receives its own; tally writes the results that it has and dies of the same signal.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// A program that says when it is ready and then runs until a signal ends it.
+// A program that prints when it is ready and then runs until a signal ends it.
 constexpr const char* endless = "echo ready; while :; do :; done";
 
 class Interrupted {
@@ -65,7 +65,7 @@ TEST(Signals, a_program_that_survives_ctrl_c_ends_tally_with_its_exit_code) {
   }
 }
 
-TEST(Signals, ctrl_c_twice_is_still_the_programs_affair) {
+TEST(Signals, ctrl_c_twice_is_left_to_the_program) {
   Interrupted one("n=0; trap 'n=$((n+1)); echo got $n; [ $n -lt 2 ] || exit 0' INT; echo ready; while :; do :; done",
                   {.input = {}, .has_terminal = true});
   one->press_ctrl_c();
@@ -80,7 +80,7 @@ TEST(Signals, ctrl_c_again_and_again_leaves_a_program_that_does_not_end) {
   const pid_t group = one->pid();
   const pid_t sender = fork();
   if (sender == 0) {
-    // Signals of one kind that wait become one: it goes on until tally has had enough.
+    // Pending signals of one kind are merged: repeat until tally has received enough.
     while (kill(-group, SIGINT) == 0) usleep(1000);
     _exit(0);
   }
@@ -113,7 +113,7 @@ TEST(Signals, an_interrupt_ends_a_series) {
 }
 
 TEST(Signals, ignored_at_the_start_stay_ignored) {
-  // The program sends it to its whole group, tally included: no other moment is sure.
+  // The program sends it to its whole group, which includes tally: no other moment is certain.
   Surroundings hangup_ignored;
   hangup_ignored.ignored_hangup = true;
   Interrupted one("kill -HUP 0; echo ready; exit 6", hangup_ignored);

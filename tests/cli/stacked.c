@@ -21,7 +21,7 @@ __asm__(
     "        .size eleven, . - eleven\n");
 void eleven(void);
 
-// Keeps the registers that a function has to keep on this stack, and goes on where the other one was left.
+// Saves the callee-saved registers on this stack, and continues where the other stack was left.
 __asm__(
     "        .globl switch_to\n"
     "        .type switch_to, @function\n"
@@ -34,7 +34,7 @@ __asm__(
     "        .size switch_to, . - switch_to\n");
 void switch_to(void** left, void* entered);
 
-// Calls itself so often.
+// Calls itself N times.
 __asm__(
     "        .globl deep\n"
     "        .type deep, @function\n"
@@ -125,7 +125,7 @@ NOINLINE static void coroutines(char* stacks) {
   swapcontext(&of_main, &contexts[0]);
 }
 
-// The same by hand.
+// The same, written by hand.
 static void* fibres[3];
 static void first_fibre(void) {
   for (int i = 0; i < rounds; i++) {

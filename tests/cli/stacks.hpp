@@ -9,7 +9,7 @@
 
 namespace tally::test {
 
-/// Functions from the outermost on, the program's name first, and what was counted by the innermost.
+/// Functions from the outermost on, with the program's name first, and the count of the innermost.
 struct FoldedStack {
   std::vector<std::string> names;
   std::int64_t count = 0;
@@ -20,12 +20,12 @@ struct FoldedStacks {
   std::vector<FoldedStack> all;
   Finished finished;
 
-  /// Of the program with these arguments, by the engine.
+  /// Stacks of the program with these arguments, by the engine.
   explicit FoldedStacks(const Words& command);
   std::int64_t total() const;
-  /// Of the stacks that have the function; or all of these functions.
+  /// The sum of the stacks that contain the function; or all of these functions.
   std::int64_t with_callees(const Words& names) const;
-  /// Of the stacks that end in the function.
+  /// The sum of the stacks that end in the function.
   std::int64_t own(const std::string& name) const;
 };
 

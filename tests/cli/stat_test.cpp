@@ -1,4 +1,4 @@
-// `tally stat` on a program that runs once: what the program sees, and what is said about it.
+// `tally stat` on a program that runs once: what the program sees, and what the output says about it.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 Words native(const Words& words) { return with({"stat", "--backend", "none"}, words); }
 
-/// By the way of counting that the words begin with, and what they say after it.
+/// The backend's options, followed by these words.
 json result_by(const Words& words) {
   const TemporaryFile file("result.json");
   const Finished finished = tally(with({"stat", "-q", "--format", "json", "-o", file.path()}, words));
@@ -56,15 +56,15 @@ TEST(Stat, arguments_reach_the_program_letter_by_letter) {
   }
 }
 
-TEST(Stat, the_program_finds_no_descriptor_or_signal_of_tallys) {
+TEST(Stat, the_program_inherits_no_descriptor_or_signal_of_tallys) {
   Surroundings closed;
   closed.closed_output = true;
-  // Programs that look at themselves: a shell blocks signals while it starts others.
-  for (const Words& look : {Words{"/bin/ls", "/proc/self/fd"}, Words{"/bin/grep", "Sig[BIC]", "/proc/self/status"}}) {
+  // Programs that print their own state: a shell blocks signals while it starts others.
+  for (const Words& inspection : {Words{"/bin/ls", "/proc/self/fd"}, Words{"/bin/grep", "Sig[BIC]", "/proc/self/status"}}) {
     Words words{"-o", "/dev/null", "--"};
-    words.insert(words.end(), look.begin(), look.end());
-    EXPECT_EQ(tally(native(words)).out, Running(look).finish().out);
-    EXPECT_EQ(tally(native(words), closed).err, Running(look, closed).finish().err);
+    words.insert(words.end(), inspection.begin(), inspection.end());
+    EXPECT_EQ(tally(native(words)).out, Running(inspection).finish().out);
+    EXPECT_EQ(tally(native(words), closed).err, Running(inspection, closed).finish().err);
   }
 }
 
@@ -90,7 +90,7 @@ TEST(Stat, an_output_file_is_replaced_whole) {
   EXPECT_TRUE(json::accept(*file.content()));
 }
 
-TEST(Stat, only_software_events_run_natively_without_a_word) {
+TEST(Stat, only_software_events_run_natively_without_a_notice) {
   const TemporaryFile file("result.json");
   const Finished finished =
       tally({"stat", "-e", "page-faults,duration_time", "--format", "json", "-o", file.path(), "--", "true"});
@@ -100,11 +100,11 @@ TEST(Stat, only_software_events_run_natively_without_a_word) {
   EXPECT_TRUE(result["notices"].empty());
 }
 
-TEST(Stat, of_page_faults_under_the_engine_it_is_said_how_many_are_its_own) {
+TEST(Stat, page_faults_under_the_engine_report_how_many_are_its_own) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "the engine is for x86-64";
 #endif
-  // 2,000 pages of the program's; the engine has some hundreds of its own.
+  // 2,000 pages are the program's; the engine adds some hundreds of its own.
   const Words touches{"perl", "-e", "my $x = 'x' x 8_192_000; exit 0"};
   const json result = result_by(with({"--backend", "engine", "-e", "instructions,page-faults", "--"}, touches));
   const json& faults = result["events"][1];
@@ -128,7 +128,7 @@ TEST(Stat, automatic_choice_is_announced) {
   EXPECT_EQ(finished.err.find("tally: this "), 0u) << finished.err;
 }
 
-TEST(Stat, the_kernels_figures_are_counted_and_name_their_source) {
+TEST(Stat, the_kernels_values_are_counted_and_name_their_source) {
   const json result = result_of({"--", "true"});
   std::map<std::string, json> events;
   for (const json& event : result["events"]) events[event["name"]] = event;
@@ -147,7 +147,7 @@ TEST(Stat, the_kernels_figures_are_counted_and_name_their_source) {
   EXPECT_TRUE(events["instructions:u"]["reason"].is_string());
 }
 
-TEST(Stat, tells_on_which_processor_the_program_was_pinned) {
+TEST(Stat, shows_the_processor_that_the_program_was_pinned_to) {
   EXPECT_TRUE(result_of({"-e", "page-faults", "--", "true"})["processor"].is_null());
   const Finished pinned =
       tally({"stat", "-e", "page-faults", "--pin", "0", "--format", "json", "-o", "-", "--", "true"});
@@ -197,7 +197,7 @@ TEST(Stat, json_has_every_key_that_the_schema_requires) {
   }
 }
 
-TEST(Stat, processes_and_threads_are_there_where_asked) {
+TEST(Stat, processes_and_threads_are_reported_on_request) {
   const json plain = result_of({"--", "true"});
   EXPECT_FALSE(plain.contains("processes"));
   EXPECT_FALSE(plain.contains("threads"));
@@ -208,7 +208,7 @@ TEST(Stat, processes_and_threads_are_there_where_asked) {
 }
 
 TEST(Stat, the_tables_numbers_are_the_jsons) {
-  // One run cannot be written twice, so the numbers compared are those that do not change from run to run.
+  // One run cannot be written twice, so the test compares numbers that do not change from run to run.
   const Words tail{"-e", "major-faults,instructions", "--", "true"};
   const json result = result_of(tail);
   std::istringstream lines(tally(native(tail)).err);

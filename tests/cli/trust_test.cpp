@@ -1,4 +1,4 @@
-// Files that others may have put there, output that takes the place of earlier output, and small stacks.
+// Files that others may have created, output that replaces earlier output, and small stacks.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -19,7 +19,7 @@ Finished sh(const std::string& script) { return Running({"/bin/sh", "-c", script
 
 const std::string command = TALLY_COMMAND;
 
-TEST(Trust, a_pipe_in_the_folder_of_state_holds_nothing_up) {
+TEST(Trust, a_pipe_in_the_state_folder_does_not_block) {
   const TemporaryFile home("home");
   fs::create_directories(home.path() + "/.cache/tally");
   ASSERT_EQ(mkfifo((home.path() + "/.cache/tally/verify-none.json").c_str(), 0600), 0);
@@ -28,7 +28,7 @@ TEST(Trust, a_pipe_in_the_folder_of_state_holds_nothing_up) {
   EXPECT_EQ(finished.code(), 0) << finished.err;
 }
 
-TEST(Trust, nothing_is_kept_through_a_link) {
+TEST(Trust, nothing_is_stored_through_a_link) {
   const TemporaryFile victim("victim", "precious");
   fs::create_directories(victim.folder() + "/.cache/tally");
   for (const char* name : {"verify-engine.json", "verify-perf.json"})
@@ -73,7 +73,7 @@ TEST(Trust, a_second_sigterm_leaves_a_program_that_does_not_end) {
   ASSERT_TRUE(one.wait_for_output("ready\n"));
   one.signal(SIGTERM);
   ASSERT_TRUE(one.wait_for_output("got\n"));
-  usleep(300'000);  // what comes sooner is the same signal
+  usleep(300'000);  // sooner, both would be one signal
   one.signal(SIGTERM);
   while (!file.content()) usleep(10'000);
   one.signal_group(SIGKILL);

@@ -1,4 +1,4 @@
-// What tally answers to requests that it cannot or need not carry out.
+// tally's answers to requests that it cannot or need not carry out.
 #include <gtest/gtest.h>
 
 #include "tally/core/base/text.hpp"
@@ -45,10 +45,10 @@ TEST(Usage, help_is_in_columns_of_a_terminal) {
   }
 }
 
-TEST(Usage, mistakes_end_with_2_and_a_way_out) {
+TEST(Usage, mistakes_end_with_2_and_a_hint) {
   const struct {
     Words words;
-    std::string said;
+    std::string message;
   } cases[] = {
       {{}, "Usage: tally COMMAND"},
       {{"stta", "--", "ls"}, "did you mean `tally stat`"},
@@ -107,9 +107,9 @@ TEST(Usage, mistakes_end_with_2_and_a_way_out) {
   };
   for (const auto& one : cases) {
     const Finished finished = tally(one.words);
-    EXPECT_EQ(finished.code(), 2) << one.said;
-    EXPECT_TRUE(holds(finished.err, one.said)) << one.said << "\n" << finished.err;
-    EXPECT_EQ(finished.out, "") << one.said;
+    EXPECT_EQ(finished.code(), 2) << one.message;
+    EXPECT_TRUE(holds(finished.err, one.message)) << one.message << "\n" << finished.err;
+    EXPECT_EQ(finished.out, "") << one.message;
   }
 }
 
@@ -128,7 +128,7 @@ TEST(Usage, what_cannot_be_run_ends_as_in_a_shell) {
   EXPECT_TRUE(holds(tally({"stat", "--", "no-program-has-this-name"}).err, "'no-program-has-this-name'"));
 }
 
-TEST(Usage, events_that_need_a_pmu_are_known) {
+TEST(Usage, events_that_need_a_pmu_are_reported) {
   const Finished alone = tally({"stat", "-e", "r1234", "--", "true"});
   EXPECT_EQ(alone.code(), 125);
   EXPECT_TRUE(holds(alone.err, "cannot count r1234: needs a PMU")) << alone.err;
@@ -165,10 +165,10 @@ TEST(Usage, results_that_cannot_be_written_end_with_125) {
   EXPECT_EQ(nowhere.code(), 125);
   EXPECT_TRUE(holds(nowhere.err, "No such file or directory")) << nowhere.err;
 
-  Surroundings gone;
-  gone.output_reader_gone = true;
+  Surroundings closed_pipe;
+  closed_pipe.output_reader_gone = true;
   for (const char* format : {"table", "json"}) {
-    const Finished broken = tally(with({"stat", "--format", format, "-o", "-"}), gone);
+    const Finished broken = tally(with({"stat", "--format", format, "-o", "-"}), closed_pipe);
     EXPECT_EQ(broken.code(), 125);
     EXPECT_TRUE(holds(broken.err, "Broken pipe")) << broken.err;
   }
@@ -180,13 +180,13 @@ TEST(Usage, results_that_cannot_be_written_end_with_125) {
   EXPECT_EQ(tally(with({"stat"}), closed).code(), 125);
 }
 
-TEST(Usage, a_wrong_output_file_is_told_before_the_program_runs) {
+TEST(Usage, a_wrong_output_file_is_reported_before_the_program_runs) {
   const TemporaryFile trace("trace");
   EXPECT_EQ(tally({"stat", "-o", "/nowhere/file", "--", "touch", trace.path()}).code(), 125);
   EXPECT_FALSE(trace.content());
 }
 
-TEST(Usage, a_file_that_was_not_written_is_left_as_it_was) {
+TEST(Usage, a_file_that_was_not_written_is_unchanged) {
   const TemporaryFile fresh("result");
   EXPECT_EQ(tally({"stat", "-o", fresh.path(), "--", "/nowhere/program"}).code(), 127);
   EXPECT_FALSE(fresh.content());

@@ -1,5 +1,5 @@
-// `tally verify` as a user has it: programs that are listed and written, and the counters of the machine that the tests
-// run on.
+// `tally verify` as a user runs it: programs that are listed and written, and the counters of the machine that the
+// tests run on.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What tally keeps for itself lies there meanwhile.
+// The folder in which tally keeps its own files during the test.
 class OwnFolder {
  public:
   explicit OwnFolder(const std::string& folder) {
@@ -90,7 +90,7 @@ TEST(Verify, without_counters_the_kernels_count_of_page_faults_is_graded) {
   EXPECT_EQ(tally({"verify", "--quick", "--backend", "none", "-e", "instructions"}).code(), 125);
 }
 
-TEST(Verify, a_whole_result_is_kept) {
+TEST(Verify, a_complete_result_is_stored) {
   const TemporaryFile place("unused");
   const std::string kept = place.folder() + "/verify-none.json";
   const OwnFolder own(place.folder());
@@ -148,7 +148,7 @@ TEST(Verify, grades_the_events_that_are_named) {
   }
 }
 
-TEST(Verify, noise_is_named_repeats_and_is_corrected) {
+TEST(Verify, noise_is_listed_repeats_and_is_corrected) {
   const Words words{"-e", "instructions,conditional-branches", "--noise", "seed=5,irq=3"};
   Json first = quick(words);
   Json second = quick(words);
@@ -170,8 +170,8 @@ TEST(Verify, a_result_in_a_file_leaves_the_answer_on_the_terminal) {
   EXPECT_EQ(Json::parse(*file.content())["verdict"], "pass");
 }
 
-// As a machine's own verification would be found, had it a PMU that is wrong.
-TEST(Verify, a_kept_result_is_mentioned_by_stat_where_it_matters) {
+// Like a stored verification of the machine, if it had a PMU that counts wrong.
+TEST(Verify, a_stored_result_is_mentioned_by_stat_if_it_matters) {
   Json kept = quick({"-e", "instructions,loads"});
   kept["events"][0]["grade"] = "unusable";
   kept["events"][0]["why"] = "it is made up";
@@ -188,8 +188,8 @@ TEST(Verify, a_kept_result_is_mentioned_by_stat_where_it_matters) {
   EXPECT_EQ(elsewhere.err.find("unusable"), std::string::npos) << elsewhere.err;
 }
 
-// Versions that called the engine "sim" kept the result by that name.
-TEST(Verify, a_kept_result_of_an_earlier_version_is_used) {
+// Versions that called the engine "sim" stored the result under that name.
+TEST(Verify, a_stored_result_of_an_earlier_version_is_used) {
   Json kept = quick({"-e", "instructions"});
   kept["schema"] = "tally-verify/1";
   kept["backend"] = "sim";
@@ -201,7 +201,7 @@ TEST(Verify, a_kept_result_of_an_earlier_version_is_used) {
   EXPECT_NE(finished.err.find("found instructions:u unusable on this machine"), std::string::npos) << finished.err;
 }
 
-// Without a PMU the single-stepper takes its place.
+// Without a PMU the single-stepper replaces it.
 TEST(Verify, a_program_is_counted_in_two_ways) {
   const TemporaryFile place("unused");
   const std::string folder = place.folder() + "/programs";
@@ -217,7 +217,7 @@ TEST(Verify, a_program_is_counted_in_two_ways) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(Verify, a_long_program_is_not_stepped_through_unasked) {
+TEST(Verify, a_long_program_is_stepped_through_only_on_request) {
   if (Json::parse(tally({"doctor", "--json"}).out)["hardware"].get<bool>()) GTEST_SKIP() << "there is a PMU";
   const TemporaryFile place("unused");
   const std::string folder = place.folder() + "/programs";
@@ -228,7 +228,7 @@ TEST(Verify, a_long_program_is_not_stepped_through_unasked) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(Verify, a_place_that_cannot_be_written_is_known_before) {
+TEST(Verify, an_unwritable_output_is_reported_first) {
   const Finished refused = tally({"verify", "--backend", "engine", "-o", "/nonexistent/result"});
   EXPECT_EQ(refused.code(), 125);
   EXPECT_EQ(refused.out, "");
@@ -245,8 +245,8 @@ TEST(Verify, a_page_is_made_of_its_result) {
 #endif
 
 #if TALLY_HAS_ENGINE
-/// Noise is named, what it added can be taken off again, and the same seed gives the same.
-TEST(Noise, of_any_program_is_named_and_repeats) {
+/// The noise is listed, its counts can be subtracted, and the same seed adds the same noise.
+TEST(Noise, of_any_program_is_listed_and_repeats) {
   const Words words = {"stat",     "-q",  "--backend", "engine", "--repeatable", "-e", "instructions,loads",
                        "--format", "json"};
   const Words noisy = with(words, {"--noise", "seed=7,irq=20"});

@@ -1,4 +1,4 @@
-// `tally watch` on a terminal: tmux plays it, and tells what stands on it.
+// `tally watch` on a terminal: tmux emulates it, and prints its screen.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 std::string sh(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish().out; }
 
-// A terminal of so many columns and lines, in which a shell runs; it ends with this object.
+// A terminal with N columns and lines, in which a shell runs; it ends with this object.
 class Terminal {
  public:
   Terminal(int columns, int lines, const std::string& command, const std::string& environment = "")
@@ -31,8 +31,8 @@ class Terminal {
   void press(const std::string& keys) const { tmux("send-keys " + keys); }
   std::string text() const { return tmux("capture-pane -p"); }
 
-  // Looks again and again until the text stands there in two looks, for the first may fall into the middle of a
-  // painting; what stands there at last.
+  // Reads the screen until two readings contain the text, because the first may be in the middle of a redraw; returns
+  // the last screen.
   std::string wait_for(const std::string& what) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     for (bool seen = false;;) {
@@ -48,7 +48,7 @@ class Terminal {
   }
 
  private:
-  // Each has a server of its own: one that is told to end may still be there when the next begins.
+  // Each has a server of its own: one that was asked to end may still exist when the next begins.
   static inline int made = 0;
   std::string socket_;
 };
@@ -136,7 +136,7 @@ TEST_F(WatchScreen, stops_and_comes_back) {
   terminal.wait_for("prompt:");
 }
 
-TEST_F(WatchScreen, prints_where_a_terminal_cannot_place_its_cursor) {
+TEST_F(WatchScreen, prints_rows_if_the_terminal_cannot_move_its_cursor) {
   for (const char* kind : {"dumb", "no-such-terminal"}) {
     const Terminal terminal(100, 120, watch("-n 1"), std::string("TERM=") + kind);
     const std::string text = terminal.wait_for("ended with 0");
@@ -145,7 +145,7 @@ TEST_F(WatchScreen, prints_where_a_terminal_cannot_place_its_cursor) {
   }
 }
 
-TEST_F(WatchScreen, has_no_colours_where_they_are_declined) {
+TEST_F(WatchScreen, has_no_colours_if_they_are_disabled) {
   for (const auto& [environment, any] : {std::pair{"NO_COLOR=", true}, {"NO_COLOR=1", false}}) {
     const Terminal terminal(100, 24, watch(""), environment);
     terminal.wait_for(" SYS ");
@@ -160,7 +160,7 @@ TEST_F(WatchScreen, ends_with_its_command) {
   terminal.wait_for("ended with 5");
 }
 
-TEST(Watch, a_recording_that_is_none_is_refused) {
+TEST(Watch, an_invalid_recording_is_refused) {
   const TemporaryFile other("a.jsonl", "{\"schema\":\"tally-stat/2\"}\n");
   EXPECT_EQ(tally({"watch", "--replay", other.path()}).code(), 2);
   const TemporaryFile broken("b.jsonl", "not json\n{}\n");

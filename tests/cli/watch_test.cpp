@@ -48,7 +48,7 @@ TEST(Watch, each_cell_has_a_value_or_a_reason) {
   }
 }
 
-TEST(Watch, tells_reasons_of_the_columns_that_are_shown_and_that_no_row_fits) {
+TEST(Watch, reports_reasons_of_shown_columns_and_that_no_row_matches) {
   const Finished some =
       tally({"watch", "--batch", "-n", "1", "-I", "50", "--per", "process", "--columns", "UTIL,MEM", "--rows", "1"});
   EXPECT_EQ(some.out.find("L3MISS"), std::string::npos) << some.out;
@@ -82,7 +82,7 @@ TEST(Watch, an_interrupt_ends_it) {
   EXPECT_EQ(watch.finish().code(), -2);
 }
 
-TEST(Watch, what_is_not_understood_is_refused) {
+TEST(Watch, what_cannot_be_parsed_is_refused) {
   for (const Words& words : {Words{"--per", "cores"}, Words{"--sort", "BOGUS"}, Words{"-C", "x"}, Words{"-C", "99999"},
                              Words{"-n", "0"}, Words{"--formt", "csv"}, Words{"-I", "1"}}) {
     const Finished finished = tally(with({"watch", "--batch"}, words));

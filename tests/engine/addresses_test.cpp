@@ -1,4 +1,4 @@
-// Addresses are the program's: what it asks for it gets as without an engine, and goes on counting to the instruction.
+// Addresses belong to the program: it gets those that it asks for as without an engine, and its counts stay exact.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {

@@ -1,4 +1,5 @@
-// What a program used is kept as one piece. That it is what runs the next time shows where it is changed on the disk.
+// The traces that a program used are stored as one bundle. The test changes the bundle on the disk to show that the
+// next run executes it.
 #include "tally/engine/persist/bundle.hpp"
 
 #include <fcntl.h>
@@ -24,7 +25,7 @@ class BundleTest : public testing::Test {
     command_.environment.back() = "TALLY_CACHE_DIR=" + scratch_.file("cache");
   }
 
-  /// Calls f(bundle, its head) for all that are kept, of which it may change anything but its checksum.
+  /// Calls f(bundle, its head) for all that are stored, of which it may change anything but its checksum.
   int each_kept(const std::function<void(Bundle&, engine::persist::BundleHead&)>& f) {
     int n = 0;
     const KeptFile file = kept_file(scratch_.file("cache"));
@@ -45,7 +46,7 @@ class BundleTest : public testing::Test {
     return n;
   }
 
-  /// Each instruction that runs by it.
+  /// Changes each instruction of the program's code in the bundle.
   static void count_twice(engine::persist::BundleHead& head) {
     auto* const vectors = reinterpret_cast<channel::SegmentVector*>(
         reinterpret_cast<std::uint8_t*>(&head + 1) +
@@ -64,7 +65,7 @@ class BundleTest : public testing::Test {
   Command command_;
 };
 
-TEST_F(BundleTest, is_what_runs) {
+TEST_F(BundleTest, is_executed) {
   const Counted first = run_counted(command_);
   expect_right(first.counts);
   std::uint32_t traces = 0;
@@ -75,12 +76,12 @@ TEST_F(BundleTest, is_what_runs) {
             }),
             2);
   EXPECT_GT(traces, 300u);
-  // Nearly all of them ran.
+  // Nearly all of them were executed.
   const Counted twice = run_counted(command_);
   EXPECT_GT(twice.counts.instructions, first.counts.instructions * 19 / 10);
 }
 
-TEST_F(BundleTest, that_says_anything_is_not_used) {
+TEST_F(BundleTest, with_random_content_is_not_used) {
   const Counts expected = run_counted(command_).counts;
   constexpr std::size_t words = sizeof(engine::persist::BundleHead) / 4;
   for (std::size_t word = 0; word < words; ++word) {
@@ -99,7 +100,7 @@ TEST_F(BundleTest, that_says_anything_is_not_used) {
 TEST_F(BundleTest, of_other_code_is_not_used) {
   const Counts expected = run_counted(command_).counts;
   ASSERT_GE(each_kept([&](Bundle&, engine::persist::BundleHead& head) {
-              // The last byte of the code that it was made from; the arrays behind are a multiple of 8.
+              // The last byte of the code that the bundle was made from; the arrays after it are a multiple of 8.
               engine::persist::BundleParts parts{};
               const auto* at = reinterpret_cast<const std::uint8_t*>(&head + 1);
               std::uint8_t* originals = nullptr;
@@ -115,8 +116,8 @@ TEST_F(BundleTest, of_other_code_is_not_used) {
   expect_right(expected);
 }
 
-// A loop that is hot for the first time when the bundle was made already: that stays, and names what is better now.
-TEST_F(BundleTest, names_what_is_better) {
+// A loop that becomes hot only after the bundle was made: the bundle stays, and lists the better traces.
+TEST_F(BundleTest, lists_better_traces) {
   const auto loop = [](const char* n) {
     return std::vector<std::string>{"perl", "-e", std::string("for ($i = 0; $i < ") + n + "; $i++) {}"};
   };
@@ -143,7 +144,7 @@ TEST_F(BundleTest, names_what_is_better) {
   }
 }
 
-// What one process kept is there for the next one of the same run, and for those beside it: one bundle is kept of each.
+// What one process stored is available to the next process of the same run and to concurrent ones: each has one bundle.
 TEST_F(BundleTest, is_of_all_processes_of_a_run) {
   const auto bundles = [&] { return each_kept([](Bundle&, engine::persist::BundleHead&) {}); };
   command_.words = {"sh", "-c", "/bin/echo one >&2; /bin/echo one"};

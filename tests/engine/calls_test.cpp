@@ -29,7 +29,7 @@ const std::vector<Row>& rows() {
   return all;
 }
 
-/// Numbers that x86-64 gave to calls up to Linux 6.18: between the two ranges lie those of other architectures.
+/// System call numbers of x86-64 up to Linux 6.18: between the two ranges are those of other architectures.
 std::set<int> numbers_up_to_6_18() {
   std::set<int> all;
   for (int i = 0; i <= 336; ++i) all.insert(i);
@@ -41,15 +41,15 @@ TEST(SystemCalls, each_has_one_verdict_and_its_reason) {
   std::set<int> numbers;
   std::set<std::string> names;
   for (const Row& row : rows()) {
-    EXPECT_TRUE(numbers.insert(row.number).second) << row.number << " stands there twice";
-    EXPECT_TRUE(names.insert(row.name).second) << row.name << " stands there twice";
+    EXPECT_TRUE(numbers.insert(row.number).second) << row.number << " is listed twice";
+    EXPECT_TRUE(names.insert(row.name).second) << row.name << " is listed twice";
     EXPECT_FALSE(row.why.empty()) << row.name;
   }
   for (const int number : numbers_up_to_6_18()) EXPECT_TRUE(numbers.count(number)) << number << " has no verdict";
   EXPECT_EQ(numbers, numbers_up_to_6_18());
 }
 
-TEST(SystemCalls, are_called_what_the_kernel_calls_them) {
+TEST(SystemCalls, have_the_kernels_names) {
   std::ifstream header("/usr/include/x86_64-linux-gnu/asm/unistd_64.h");
   if (!header) GTEST_SKIP() << "no headers of the kernel (package linux-libc-dev)";
   std::map<int, std::string> names;
@@ -76,7 +76,7 @@ std::ostream& operator<<(std::ostream& stream, const Call& call) { return stream
 
 class CallTest : public testing::TestWithParam<Call> {};
 
-TEST_P(CallTest, goes_as_natively) {
+TEST_P(CallTest, works_as_natively) {
   Command command;
   command.words = {std::string(LIBC_PROGRAMS) + "/calls_dynamic", GetParam().name};
   command.options = {"--per-process"};

@@ -1,4 +1,4 @@
-// Code that changes, each way in which programs change it: libc/changes.cpp.
+// Code that changes, in each way that programs use: libc/changes.cpp.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -14,19 +14,19 @@ std::ostream& operator<<(std::ostream& stream, const Change& change) { return st
 
 class ChangeTest : public testing::TestWithParam<Change> {};
 
-/// In blocks of one instruction, and with a cache of a few blocks too.
-struct Way {
+/// In blocks of one instruction, and also with a cache of a few blocks.
+struct Limits {
   int block_size, cache_limit;
 };
-constexpr Way ways[] = {{0, 0}, {1, 0}, {0, 20}};
+constexpr Limits ways[] = {{0, 0}, {1, 0}, {0, 20}};
 
-/// Where the kernel may write at any time no page is protected, and code is compared when it is entered.
+/// If the kernel may write at any time, no page is protected, and code is compared at each entry.
 TEST_P(ChangeTest, is_seen_where_code_is_compared) {
   Command command;
   command.words = {std::string(LIBC_PROGRAMS) + "/changes_static", GetParam().name, "compared"};
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, 0) << native.err;
-  for (const Way& way : ways) {
+  for (const Limits& way : ways) {
     SCOPED_TRACE(testing::Message() << "block size " << way.block_size << ", cache limit " << way.cache_limit);
     const Counted counted = run_counted(command, way.block_size, way.cache_limit);
     expect_same(counted.outcome, native);
@@ -40,7 +40,7 @@ TEST_P(ChangeTest, is_seen) {
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, 0) << native.err;
   Counts first;
-  for (const Way& way : ways) {
+  for (const Limits& way : ways) {
     SCOPED_TRACE(testing::Message() << "block size " << way.block_size << ", cache limit " << way.cache_limit);
     const Counted counted = run_counted(command, way.block_size, way.cache_limit);
     expect_same(counted.outcome, native);
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Change{"back_and_forth"}, Change{"looked_ahead"}, Change{"next_instruction"},
                     Change{"threads_patch", true, false}, Change{"crossing", true, false}, Change{"on_the_stack"},
                     Change{"vfork_patches"}, Change{"fork_patches", true, false}, Change{"thrown_away"},
-                    Change{"gone", false}, Change{"pointers"}, Change{"pointers_half"}, Change{"pointers_shared"},
+                    Change{"removed", false}, Change{"pointers"}, Change{"pointers_half"}, Change{"pointers_shared"},
                     Change{"pointers_thrown_away"}, Change{"pointers_in_step", true, false}),
     [](const auto& one) { return std::string(one.param.name); });
 

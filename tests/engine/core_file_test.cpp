@@ -20,7 +20,7 @@ struct ThreadInCore : user_regs_struct {
   std::uint64_t xmm9;
 };
 
-/// The registers of each thread that a core file has.
+/// The registers of each thread in a core file.
 std::vector<ThreadInCore> threads_of(const std::string& core) {
   std::vector<ThreadInCore> threads;
   const std::string text = read_file(core);

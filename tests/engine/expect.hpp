@@ -5,10 +5,11 @@
 
 namespace tally::engine_test {
 
-/// Blocks of one instruction, of a few, of more than most programs have in a row; and such as are made of what ran.
+/// Blocks of one instruction, of a few, of more than most programs have in a row; and traces that are re-created along
+/// executed paths.
 inline constexpr int block_sizes[] = {1, 3, 64, made_again};
 
-/// Equal in everything the world sees of a run.
+/// Equal in everything that is visible of a run from outside.
 inline void expect_same(const Outcome& engine, const Outcome& native) {
   EXPECT_EQ(engine.code, native.code);
   EXPECT_EQ(engine.out, native.out);
@@ -22,8 +23,8 @@ inline void expect_counts(const Counts& engine, const Counts& expected) {
 
 inline void expect_exact(const Counted& counted) { EXPECT_TRUE(counted.exact) << counted.problem; }
 
-/// Ends with `code`, does what it does natively and counts what the stepper counts, in every block size. A program that
-/// is killed from outside says that it is not exact.
+/// Ends with `code`, behaves as natively and counts what the stepper counts, in every block size. The counts of a
+/// program that is killed from outside must not be exact.
 inline void expect_as_stepped(const Command& command, int code, bool exact) {
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, code) << native.err;

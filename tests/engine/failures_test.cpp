@@ -1,4 +1,4 @@
-// The engine's own failures: never taken for the program's, and told with a report and with what was counted.
+// The engine's own failures: never mistaken for the program's, and reported with the counts up to then.
 #include <filesystem>
 
 #include "tests/engine/expect.hpp"
@@ -43,11 +43,11 @@ INSTANTIATE_TEST_SUITE_P(engine, FailureTest,
                                          Case{"in_a_child", "0", "its registers", true}),
                          [](const auto& one) { return std::string(one.param.name); });
 
-/// More processes than there are records: the program goes on, and no count is lost.
+/// More processes than there are records: the program continues, and no count is lost.
 TEST(ProcessLimit, loses_no_count) {
   Command command;
   command.words = {std::string(LIBC_PROGRAMS) + "/fails_dynamic", "forks", "60"};
-  // The environment is as long: the dynamic linker walks through it.
+  // The environment always has the same length, because the dynamic linker walks through it.
   command.environment.push_back("TALLY_ENGINE_TEST=unlimited=8");
   const Counted all = run_counted(command);
   command.environment.back() = "TALLY_ENGINE_TEST=processes=8";

@@ -1,5 +1,5 @@
-// A cache of translated code that is full is thrown away while the program's threads run: nothing of it shows, and not
-// one instruction is counted twice or lost. With caches of a few traces that happens thousands of times.
+// A full code cache is discarded while the program's threads run: the program does not notice, and no instruction is
+// counted twice or lost. With caches of a few traces that happens thousands of times.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Program{"hello_dynamic", {libc("hello_dynamic"), "you"}}),
     name_of);
 
-/// Several threads take turns as they will: what the world sees is the same.
+/// Several threads alternate in any order: the visible results are the same.
 class ThreadedFlushTest : public testing::TestWithParam<Program> {};
 
 TEST_P(ThreadedFlushTest, behaves_as_natively) {

@@ -1,4 +1,4 @@
-// Instructions that compilers do not write: see libc/forms.cpp.
+// Instructions that compilers do not generate: see libc/forms.cpp.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {

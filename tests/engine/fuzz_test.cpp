@@ -1,5 +1,5 @@
-// Random code, the same from the same seed: what it leaves in registers, flags, vectors and memory natively and under
-// the engine, and what a short piece of it counts.
+// Random code, the same from the same seed: its effects on registers, flags, vectors and memory natively and under the
+// engine, and the counts of a short run.
 #include <fmt/format.h>
 
 #include "tests/engine/expect.hpp"
@@ -16,7 +16,7 @@ Command fuzz(int first, int count, int length) {
 
 class FuzzTest : public testing::TestWithParam<int> {};
 
-TEST_P(FuzzTest, leaves_what_it_leaves_natively) {
+TEST_P(FuzzTest, has_the_same_effects_as_natively) {
   const Command command = fuzz(GetParam(), 25, 400);
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, 0) << native.err;

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Bytes = std::vector<char>;
 
-/// All that a file of translations has; what follows are zeros.
+/// The content of a file of translations; the rest are zeros.
 Bytes content_of(const std::string& path) {
   channel::StoreHeader header{};
   std::ifstream stream(path, std::ios::binary);
@@ -29,7 +29,7 @@ Bytes content_of(const std::string& path) {
   return all;
 }
 
-/// A new file with this content, its pages of zeros left out.
+/// Creates a file with this content, without its pages of zeros.
 void write_sparse(const std::string& path, const Bytes& content, std::uint64_t bytes) {
   fs::remove(path);
   const int fd = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
@@ -51,7 +51,7 @@ class Damage {
     }
   }
 
-  /// Writes a damaged file there; returns what was done to it.
+  /// Writes a damaged file there; returns a description of the damage.
   std::string write(const std::string& path) {
     Bytes made = right_;
     std::uint64_t bytes = channel::store_bytes;
@@ -111,7 +111,7 @@ class Damage {
         return "a record at another's place";
       }
       default: {
-        // What another program kept, under the names of this one's.
+        // Translations of another program, under this program's names.
         std::copy_n(&other_[log], std::min(other_.size(), made.size()) - log, &made[log]);
         return "another file's records";
       }
@@ -133,7 +133,7 @@ void damage_kept_translations(int rounds, unsigned seed) {
     made.environment.back() = "TALLY_CACHE_DIR=" + folder;
     return made;
   };
-  // Of one length: the stack begins at the same place.
+  // Names of equal length: the stack begins at the same address.
   const std::string none = scratch.write("none", "no folder"), some = scratch.file("some"),
                     else_ = scratch.file("more");
   const Command command = command_with(some, "/bin/echo");

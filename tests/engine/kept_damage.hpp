@@ -2,8 +2,8 @@
 
 namespace tally::engine_test {
 
-/// Damages a file of translations at random, again and again: a program that is run with it counts and prints what it
-/// does without one.
+/// Damages a file of translations at random, again and again: a program that is run with it counts and prints the same
+/// as without one.
 void damage_kept_translations(int rounds, unsigned seed);
 
 }  // namespace tally::engine_test

@@ -1,4 +1,4 @@
-// What is kept on the disk is executed only if it is as it was written.
+// Stored translations are executed only if they are unchanged.
 #include "tests/engine/kept_damage.hpp"
 
 #include <gtest/gtest.h>

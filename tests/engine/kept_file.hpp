@@ -5,13 +5,13 @@
 
 namespace tally::engine_test {
 
-/// The file of translations in a cache folder, and what its records are sealed with.
+/// The file of translations in a cache folder, and the key that its records are sealed with.
 struct KeptFile {
   std::string path;
   channel::RecordKey key;
 };
 
-/// Fails the test where there is none.
+/// Fails the test if there is none.
 KeptFile kept_file(const std::string& folder);
 
 }  // namespace tally::engine_test

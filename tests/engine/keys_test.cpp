@@ -45,7 +45,7 @@ TEST(ExecuteOnly, code_of_a_program_is_translated) {
 
 class KeysEverywhere : public testing::TestWithParam<const char*> {};
 
-TEST_P(KeysEverywhere, are_asked_for_and_fault_as_natively_also_where_there_are_none) {
+TEST_P(KeysEverywhere, are_requested_and_fault_as_natively_even_if_unsupported) {
   const Command command = keys(GetParam());
   const Outcome native = run_native(command);
   EXPECT_EQ(native.out, "1\n");
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(engine, KeysCounted,
 
 class KeysNative : public KeysTest {};
 
-TEST_P(KeysNative, goes_on_natively_by_name) {
+TEST_P(KeysNative, continues_natively_by_name) {
   const Command command = keys(GetParam());
   const Outcome native = run_native(command);
   // The kernel cannot read all of a frame that denies it key 0.

@@ -1,4 +1,5 @@
-// Memory with code that the kernel writes into (libc/kernel_writes.cpp), and whose mapping changes (libc/mappings.cpp).
+// Memory with code that the kernel writes into (libc/kernel_writes.cpp), and memory whose mapping changes
+// (libc/mappings.cpp).
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -40,8 +41,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"mappings", "guarded"}, Case{"mappings", "emptied"}, Case{"mappings", "emptied_elsewhere"},
                     Case{"mappings", "not_in_child"}, Case{"mappings", "attached_over", false},
                     Case{"mappings", "both_writable"}, Case{"mappings", "many_mappings"}, Case{"mappings", "denied"},
-                    Case{"mappings", "beside"}, Case{"mappings", "refused", false}, Case{"mappings", "absent_writable"},
-                    Case{"mappings", "absent_constant"}, Case{"mappings", "never_there"}),
+                    Case{"mappings", "data_next_to_code"}, Case{"mappings", "refused", false},
+                    Case{"mappings", "absent_writable"}, Case{"mappings", "absent_constant"},
+                    Case{"mappings", "never_there"}),
     [](const auto& one) { return std::string(one.param.program) + "_" + one.param.name; });
 
 }  // namespace

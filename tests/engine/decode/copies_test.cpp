@@ -1,5 +1,5 @@
-// No instruction with a relative operand is copied unchanged: every encoding that Zydis knows with an operand counted
-// from RIP, and every relative branch, is translated, and the translation is read back.
+// No instruction with a relative operand is copied unchanged: every encoding that Zydis decodes with an operand
+// relative to RIP, and every relative branch, is translated, and the translation is decoded again.
 #include <Zydis/Zydis.h>
 #include <gtest/gtest.h>
 #include <sys/auxv.h>
@@ -18,7 +18,7 @@
 
 namespace tally::engine {
 
-// What copying needs of the rest of the engine: nothing is instrumented, probed or kept.
+// The parts of the engine that copying needs: nothing is instrumented, probed or stored.
 bool fsgsbase_allowed = (getauxval(AT_HWCAP2) & 2) != 0;
 const channel::Settings& settings() {
   static const channel::Settings none{};
@@ -113,7 +113,7 @@ class Copies : public EngineThreadTest {
     if (++failures_[r.head.mnemonic] == 1) ADD_FAILURE() << text;
   }
 
-  /// What was emitted, one instruction after the other. Empty where it is no code.
+  /// The emitted instructions in order. Empty if they cannot be decoded.
   std::vector<Read> emitted(u64 from, u64 to) const {
     std::vector<Read> all;
     while (from < to) {
@@ -125,7 +125,7 @@ class Copies : public EngineThreadTest {
     return all;
   }
 
-  /// Every address that this emitted instruction counts from RIP is `expected`, or one of generated code's own.
+  /// Every RIP-relative address of this emitted instruction is `expected`, or an address in generated code.
   static bool leads_only_to(const Read& r, u64 expected, u64 from, u64 to) {
     for (u32 i = 0; i < r.head.operand_count; ++i) {
       const ZydisDecodedOperand& o = r.operand[i];
@@ -137,7 +137,8 @@ class Copies : public EngineThreadTest {
     return true;
   }
 
-  /// The copy of an instruction has its operands; in place of RIP an address, a register that holds it, or RIP again.
+  /// The copy of an instruction has the same operands; instead of RIP an address, a register that holds it, or RIP
+  /// again.
   bool is_copy(const Read& original, const Read& copy, u64 expected, const std::map<int, u64>& constants) const {
     if (copy.head.mnemonic != original.head.mnemonic || copy.head.operand_count != original.head.operand_count ||
         copy.head.operand_width != original.head.operand_width)
@@ -166,7 +167,7 @@ class Copies : public EngineThreadTest {
     return true;
   }
 
-  /// Translates the one instruction as the engine does, at `at`. Returns where the code ends; 0: it is not copied.
+  /// Translates one instruction at `at` as the engine does. Returns the end of the code; 0 if it is not copied.
   u64 translate(const Instruction& in, u64 at) {
     Arena arena;
     Trace trace{};
@@ -227,7 +228,7 @@ class Copies : public EngineThreadTest {
     check_copy(bytes, original, code, expected);
   }
 
-  /// What `mov reg, constant` leaves in the whole register.
+  /// The value that `mov reg, constant` leaves in the whole register.
   static u64 value_of(const Read& r) {
     const u64 value = r.operand[1].imm.value.u;
     return r.head.operand_width == 64 ? value : static_cast<u32>(value);
@@ -268,7 +269,7 @@ class Copies : public EngineThreadTest {
     fail(bytes, original, "its target is read elsewhere");
   }
 
-  /// OPCODE, a ModRM byte that counts from RIP, and what follows.
+  /// OPCODE, a RIP-relative ModRM byte, and the bytes that follow.
   void check_opcodes(std::vector<u8> prefix, const std::vector<u8>& registers) {
     for (int opcode = 0; opcode < 256; ++opcode)
       for (const u8 reg : registers) {
@@ -281,7 +282,7 @@ class Copies : public EngineThreadTest {
         const u32 displacement = 0x4000 + static_cast<u32>(random_() & 0xffff);
         std::memcpy(p, &displacement, 4);
         check(bytes);
-        // The same without a ModRM byte: what follows is a relative address, and any of them will do.
+        // The same without a ModRM byte: the following bytes are a relative address, which may have any value.
         bytes[prefix.size() + 1] = static_cast<u8>(random_());
         check(bytes);
         bytes[prefix.size() + 1] = 0xf8;  // xbegin, by C7
@@ -299,7 +300,7 @@ class Copies : public EngineThreadTest {
 
 const std::vector<u8> all_registers = {0, 1, 2, 3, 4, 5, 6, 7};
 
-TEST_F(Copies, of_legacy_encodings_lead_where_the_original_leads) {
+TEST_F(Copies, of_legacy_encodings_reach_the_same_target) {
   const std::vector<std::vector<u8>> prefixes = {{},     {0x66}, {0xf2}, {0xf3},       {0x67},       {0x66, 0x67},
                                                  {0x2e}, {0x64}, {0x65}, {0x66, 0xf2}, {0x66, 0xf3}, {0xf0}};
   const std::vector<std::vector<u8>> maps = {{}, {0x0f}, {0x0f, 0x38}, {0x0f, 0x3a}};
@@ -314,7 +315,7 @@ TEST_F(Copies, of_legacy_encodings_lead_where_the_original_leads) {
   EXPECT_GT(relative_, 100000u);
 }
 
-TEST_F(Copies, of_vex_and_xop_encodings_lead_where_the_original_leads) {
+TEST_F(Copies, of_vex_and_xop_encodings_reach_the_same_target) {
   for (int low = 0; low < 256; ++low) {
     if ((low >> 3 & 15) != 15 && (low >> 3 & 15) != 5) continue;  // the second source: none, or one
     check_opcodes({0xc5, static_cast<u8>(low)}, all_registers);
@@ -328,7 +329,7 @@ TEST_F(Copies, of_vex_and_xop_encodings_lead_where_the_original_leads) {
   EXPECT_GT(relative_, 50000u);
 }
 
-TEST_F(Copies, of_evex_encodings_lead_where_the_original_leads) {
+TEST_F(Copies, of_evex_encodings_reach_the_same_target) {
   for (const int map : {1, 2, 3, 5, 6})
     for (const int extension : {0xf0, 0x90, 0x80, 0x00})
       for (int low = 0; low < 8; ++low)
@@ -341,7 +342,7 @@ TEST_F(Copies, of_evex_encodings_lead_where_the_original_leads) {
 }
 
 // 3DNow! has its opcode at the end.
-TEST_F(Copies, of_suffixed_encodings_lead_where_the_original_leads) {
+TEST_F(Copies, of_suffixed_encodings_reach_the_same_target) {
   for (int opcode = 0; opcode < 256; ++opcode) {
     u8 bytes[32] = {0x0f, 0x0f, 0x0d, 0x00, 0x50, 0x00, 0x00, static_cast<u8>(opcode)};
     check(bytes);

@@ -1,5 +1,5 @@
-// What the core model takes for dependencies, against what Zydis says of each operand: every opcode that the maps have,
-// with prefixes, VEX and EVEX.
+// The dependencies of the core model, compared with the operands that Zydis reports: every opcode of the maps, with
+// prefixes, VEX and EVEX.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using Registers = std::set<int>;
 
-// The model's number of a register: its own copy of the rule.
+// The model's number of a register: the test's own copy of the rule.
 int number_of(ZydisRegister r) {
   const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
   const int id = ZydisRegisterGetId(whole);
@@ -55,7 +55,7 @@ class CoreCode : public EngineThreadTest {
     return all;
   }
 
-  /// Whether these bytes are an instruction that the model has something of.
+  /// Whether these bytes are an instruction for which the model has data.
   bool compare(const u8* bytes) {
     Instruction in{};
     if (!decode_any(0x1000, bytes, 15, in)) return false;
@@ -161,7 +161,7 @@ TEST_F(CoreCode, depends_on_all_that_is_read_or_may_be_kept) {
 }
 
 TEST_F(CoreCode, shifts_by_a_register_may_keep_the_flags) {
-  // shl eax, cl; rol eax, cl; shld eax, ecx, cl; shl eax, 32, which is none
+  // shl eax, cl; rol eax, cl; shld eax, ecx, cl; shl eax, 32, which shifts by 0
   for (const char* const text : {"\xd3\xe0", "\xd3\xc0", "\x0f\xa5\xc8", "\xc1\xe0\x20"}) {
     const Registers needed = sources(code(text));
     EXPECT_TRUE(needed.contains(models::carry_register)) << text;

@@ -1,4 +1,4 @@
-// The engine's two decoders say the same: every opcode and ModRM byte, with the prefixes that compilers write.
+// The engine's two decoders agree: every opcode and ModRM byte, with the prefixes that compilers write.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -33,7 +33,7 @@ std::string hex(const u8* bytes) {
 
 class Decoders : public EngineThreadTest {
  protected:
-  /// Where the tables know the bytes, Zydis says the same of them. Returns whether they do.
+  /// If the tables decode the bytes, Zydis decodes them in the same way. Returns whether they do.
   bool compare(const u8* bytes) {
     Instruction fast{};
     Instruction full{};
@@ -75,7 +75,7 @@ class Decoders : public EngineThreadTest {
     return true;
   }
 
-  /// Where the tables know the operands, Zydis says the same of them.
+  /// If the tables decode the operands, Zydis decodes them in the same way.
   template <class Check>
   void compare_facts(const Instruction& in, const Check& check) {
     ModelFacts fast;
@@ -149,8 +149,8 @@ TEST_F(Decoders, agree_on_random_bytes) {
   }
 }
 
-// What a hypervisor or the kernel executes, or nobody: it may leave the flags alone, and a handler sees those before
-// it.
+// Instructions that a hypervisor or the kernel executes, or nobody: they may leave the flags unchanged, and a handler
+// sees the flags from before.
 TEST_F(Decoders, keep_the_flags_of_what_others_execute) {
   const std::string codes[] = {
       "\x0f\x01\xc1",     // vmcall
@@ -172,8 +172,8 @@ TEST_F(Decoders, keep_the_flags_of_what_others_execute) {
   }
 }
 
-// Prefixes without end are no instruction: what is behind the bytes is not looked at.
-TEST_F(Decoders, look_at_no_more_than_there_is) {
+// Endless prefixes are not an instruction: the decoder does not read past the end of the bytes.
+TEST_F(Decoders, read_no_more_than_there_is) {
   constexpr size_t page = 4096;
   u8* const at = static_cast<u8*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(at, MAP_FAILED);

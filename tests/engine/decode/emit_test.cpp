@@ -1,4 +1,4 @@
-// The forms that generated code is written in, each with every register that it takes: Zydis reads what was meant.
+// The forms of generated code, each with every register that it accepts: Zydis decodes the intended instruction.
 #include <Zydis/Zydis.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using translate::Emitter;
 
-constexpr u64 address = 0x10000000;  // where the code is said to stand
+constexpr u64 address = 0x10000000;  // the address that the code is decoded at
 
 constexpr const char* wide[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                 "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
@@ -28,7 +28,7 @@ std::string hex(u64 value) {
 }
 std::string at(const std::string& inside) { return "[" + inside + "]"; }
 
-/// What was written, one instruction behind the other.
+/// The instructions that were written, in order.
 template <class Write>
 std::string read(Write&& write) {
   u8 code[64] = {};
@@ -105,7 +105,7 @@ TEST(Emitter, computes) {
   }
 }
 
-TEST(Emitter, leads_to_memory) {
+TEST(Emitter, addresses_memory) {
   for (u8 base = 0; base < 16; ++base) {
     const std::string b = wide[base];
     for (u8 r = 0; r < 16; ++r) {
@@ -134,7 +134,7 @@ TEST(Emitter, leads_to_memory) {
   }
 }
 
-TEST(Emitter, leads_to_tables_of_the_thread) {
+TEST(Emitter, addresses_tables_of_the_thread) {
   for (u8 r = 0; r < 16; ++r) {
     const std::string reg = wide[r];
     EXPECT_READ("mov " + reg + ", gs:[0x12345]", table_access(e, 0x8b, r, no_register, 0, 0x12345));
@@ -149,7 +149,7 @@ TEST(Emitter, leads_to_tables_of_the_thread) {
   }
 }
 
-TEST(Emitter, fills_and_jumps) {
+TEST(Emitter, pads_and_jumps) {
   for (u32 n = 1; n < 30; ++n) {
     const std::string text = read([&](Emitter& e) { e.nops(n); });
     EXPECT_EQ(text.find('?'), std::string::npos) << text;

@@ -1,5 +1,5 @@
-// The engine and the single-stepper, which share no line, take every encoding for the same kind of instruction: so
-// their counts do not depend on what the processor of a test happens to execute.
+// The engine and the single-stepper, which share no line of code, classify every encoding alike: so their counts do not
+// depend on which instructions the processor of a test executes.
 #include <gtest/gtest.h>
 #include <sys/auxv.h>
 
@@ -20,7 +20,7 @@ bool fsgsbase_allowed = (getauxval(AT_HWCAP2) & 2) != 0;
 namespace translate {
 namespace {
 
-/// What one execution counts, with a branch taken.
+/// The counts of one execution, with a branch taken.
 struct Counted {
   int branches[8] = {};  // by Flow, but `next`
   int loads = 0, stores = 0;
@@ -63,7 +63,7 @@ class Kinds : public EngineThreadTest {
     EngineThreadTest::SetUp();
     ZydisDecoderInit(&zydis_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   }
-  /// No program retires one, or none of a processor that is made today.
+  /// No program retires one, or no current processor does.
   bool never_retires(const u8* bytes) const {
     ZydisDecodedInstruction raw;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&zydis_, nullptr, bytes, 15, &raw))) return true;
@@ -75,7 +75,7 @@ class Kinds : public EngineThreadTest {
   void compare(const u8* bytes) {
     Instruction in{};
     if (never_retires(bytes) || !decode_any(0x1000, bytes, 15, in)) return;
-    // What is executed at its own address is counted as it turns out.
+    // An instruction that is executed at its own address is counted by its effect.
     if (in.kind == Kind::step || in.kind == Kind::leave || in.gather || in.dynamic != 0) return;
     ++compared_;
     const Counted engine = counted_by(in), stepper = counted_by(stepper::decode(std::span(bytes, in.length)));
@@ -95,7 +95,7 @@ class Kinds : public EngineThreadTest {
                   << testing::PrintToString(stepper.branches);
   }
 
-  /// OPCODE and every kind of ModRM byte.
+  /// OPCODE with every kind of ModRM byte.
   void compare_opcodes(const std::vector<u8>& prefix) {
     for (int opcode = 0; opcode < 256; ++opcode)
       for (int modrm = 0; modrm < 256; modrm += modrm < 0xc0 ? 5 : 1) {

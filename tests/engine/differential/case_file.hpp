@@ -2,12 +2,12 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The file that hands random code from the fuzzer to the program that runs it; and what that program writes.
+/// The file that passes random code from the fuzzer to the program that runs it, and that program's output.
 namespace tally::differential {
 
 inline constexpr uint64_t page_bytes = 4096;
 
-/// Offsets from Header::data_base. The code's memory operands stay in here; the guards cannot be accessed.
+/// Offsets from Header::data_base. The code's memory operands stay in this range; the guards cannot be accessed.
 enum Layout : uint64_t {
   stack_at = 0,
   stack_bytes = 0x2000,
@@ -22,7 +22,7 @@ enum Layout : uint64_t {
   sandbox_bytes = 0x8000,
 };
 
-/// What random memory and vectors are taken from.
+/// The source of random memory and vectors.
 inline constexpr uint64_t pool_bytes = 0x10000;
 
 /// The FS base while the code runs: a prefix moves an operand by this much.
@@ -58,12 +58,12 @@ struct Fault {
 };
 inline constexpr uint64_t fault_limit = 16;
 
-/// What one tick of the timer adds to the counts: `incq ticks; ret`, and `mov; syscall` to return by.
+/// The instructions that one tick of the timer adds to the counts: `incq ticks; ret`, and `mov; syscall` to return by.
 struct Tick {
   static constexpr uint64_t instructions = 4, loads = 2, stores = 1, returns = 1, far = 1;
 };
 
-/// What a sequence left; the memory from stack_at to guard_at and then that from data_at follows in the output.
+/// The state after a sequence; the memory from stack_at to guard_at and then that from data_at follow in the output.
 struct Result {
   uint64_t registers[16];
   uint64_t flags;

@@ -10,8 +10,8 @@
 namespace tally::differential {
 namespace {
 
-/// Extensions that programs can use, and the kernel's names of them (arch/x86/include/asm/cpufeatures.h). It hides what
-/// it has not enabled.
+/// Extensions that programs can use, with the kernel's names (arch/x86/include/asm/cpufeatures.h). The kernel hides
+/// those that it has not enabled.
 struct Extension {
   const char* name;
   const char* flag;

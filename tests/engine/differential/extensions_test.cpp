@@ -23,7 +23,7 @@ TEST(Extensions, are_those_that_the_processor_lacks) {
   EXPECT_FALSE(lacks("AMX-TILE"));
 }
 
-TEST(Extensions, are_told_of_this_processor) { EXPECT_NE(untested_here().find("not "), std::string::npos); }
+TEST(Extensions, are_reported_for_this_processor) { EXPECT_NE(untested_here().find("not "), std::string::npos); }
 
 }  // namespace
 }  // namespace tally::differential

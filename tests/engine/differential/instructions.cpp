@@ -21,7 +21,7 @@ const ZydisDecoder& decoder() {
 
 // --- bytes ----------------------------------------------------------------------------------------------------------
 
-/// A ModRM byte and what belongs to it, with the bits that extend its registers.
+/// A ModRM byte and the bytes that belong to it, with the bits that extend its registers.
 struct Operand {
   std::vector<uint8_t> bytes;
   bool base_high = false, index_high = false;
@@ -88,7 +88,7 @@ void legacy_prefixes(Random& random, std::vector<uint8_t>& bytes) {
   if (random.percent(5)) bytes.push_back(0xf0);
   if (random.percent(6)) bytes.push_back(0x67);
   if (random.percent(6)) bytes.push_back(random.one_of<uint8_t>({0x2e, 0x36, 0x3e, 0x26, 0x64, 0x64, 0x64}));
-  if (random.percent(2) && !bytes.empty()) bytes.push_back(bytes.front());  // once more
+  if (random.percent(2) && !bytes.empty()) bytes.push_back(bytes.front());  // twice
   for (size_t i = bytes.size(); i > 1; --i) std::swap(bytes[i - 1], bytes[random.below(static_cast<uint32_t>(i))]);
 }
 
@@ -115,7 +115,7 @@ void vex(Random& random, std::vector<uint8_t>& bytes, const Operand& operand) {
     bytes.push_back(0xc5);
     bytes.push_back(static_cast<uint8_t>(low | random.below(2) << 7));
   } else {
-    bytes.push_back(random.percent(3) ? 0x8f : 0xc4);  // XOP once in a while
+    bytes.push_back(random.percent(3) ? 0x8f : 0xc4);  // sometimes XOP
     const uint32_t map = bytes.back() == 0x8f ? 8 + random.below(3) : 1 + random.below(3);
     bytes.push_back(
         static_cast<uint8_t>(random.below(2) << 7 | !operand.index_high << 6 | !operand.base_high << 5 | map));
@@ -140,9 +140,9 @@ void evex(Random& random, std::vector<uint8_t>& bytes, const Operand& operand) {
   bytes.push_back(random.byte());
 }
 
-// --- what is taken --------------------------------------------------------------------------------------------------
+// --- selection ------------------------------------------------------------------------------------------------------
 
-/// Differs from run to run, or is the engine's known difference, or would leave the sandbox.
+/// Differs from run to run, or is a known difference of the engine, or would leave the sandbox.
 bool unwanted(const ZydisDecodedInstruction& in) {
   switch (in.mnemonic) {
     case ZYDIS_MNEMONIC_RDTSC:
@@ -151,7 +151,7 @@ bool unwanted(const ZydisDecodedInstruction& in) {
     case ZYDIS_MNEMONIC_RDPRU:
     case ZYDIS_MNEMONIC_RDRAND:
     case ZYDIS_MNEMONIC_RDSEED:
-    case ZYDIS_MNEMONIC_XGETBV:  // may tell which state is in use
+    case ZYDIS_MNEMONIC_XGETBV:  // may show which state is in use
     case ZYDIS_MNEMONIC_CPUID:   // likewise, and the processor that it runs on
     case ZYDIS_MNEMONIC_XSAVE:
     case ZYDIS_MNEMONIC_XSAVE64:
@@ -167,7 +167,7 @@ bool unwanted(const ZydisDecodedInstruction& in) {
     case ZYDIS_MNEMONIC_FNSAVE:
     case ZYDIS_MNEMONIC_RDFSBASE:
     case ZYDIS_MNEMONIC_WRFSBASE:
-    case ZYDIS_MNEMONIC_RDGSBASE:  // the program goes on natively
+    case ZYDIS_MNEMONIC_RDGSBASE:  // the program continues natively
     case ZYDIS_MNEMONIC_WRGSBASE:
     case ZYDIS_MNEMONIC_SWAPGS:
     case ZYDIS_MNEMONIC_LFS:
@@ -209,7 +209,7 @@ bool unwanted(const ZydisDecodedInstruction& in) {
   }
 }
 
-/// What hardly any processor has would be one illegal instruction after the other.
+/// A sequence of extensions that hardly any processor has would be only illegal instructions.
 bool rare(const ZydisDecodedInstruction& in) {
   static const std::string_view sets[] = {
       "AMX",     "AVX512ER", "AVX512PF", "AVX512_4", "AVX512_FP16", "AVX512_VP2", "FMA4",     "XOP",
@@ -230,14 +230,14 @@ bool privileged(const ZydisDecodedInstruction& in) {
          in.mnemonic == ZYDIS_MNEMONIC_UD1 || in.mnemonic == ZYDIS_MNEMONIC_UD2;
 }
 
-/// Only there the engine promises the flags of a fault.
+/// The engine promises the flags of a fault only for these.
 bool shows_flags(const ZydisDecodedInstruction& in) {
   return in.meta.category == ZYDIS_CATEGORY_INTERRUPT || in.mnemonic == ZYDIS_MNEMONIC_UD2 ||
          in.mnemonic == ZYDIS_MNEMONIC_UD1 || in.mnemonic == ZYDIS_MNEMONIC_UD0 || in.mnemonic == ZYDIS_MNEMONIC_HLT;
 }
 
-/// Some virtual machines report a debugger's step over int1 as if it had not been executed; where the kernel emulates
-/// an instruction, one step takes the next one along.
+/// Some virtual machines report a debugger's step over int1 as if int1 had not been executed; if the kernel emulates an
+/// instruction, one step includes the next instruction.
 bool confuses_steppers(const ZydisDecodedInstruction& in) {
   switch (in.mnemonic) {
     case ZYDIS_MNEMONIC_INT1:
@@ -283,7 +283,7 @@ bool harmless(const ZydisDecodedInstruction& in, const ZydisDecodedOperand* op, 
   if (in.mnemonic == ZYDIS_MNEMONIC_CLZERO && rules.fixed.data != rax) return false;
   if (is_bit_string(in, op) && general(op[1].reg.value) != rules.fixed.index) return false;
   for (unsigned i = 0; i < in.operand_count; ++i) {
-    // Zen 4 converts an RSP that does not know of the pushes just before (vcvtsi2sd with rounding control).
+    // Zen 4 converts an old RSP, without the pushes just before (vcvtsi2sd with rounding control).
     if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && op[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
         general(op[i].reg.value) == rsp)
       return false;
@@ -303,7 +303,7 @@ bool harmless(const ZydisDecodedInstruction& in, const ZydisDecodedOperand* op, 
   return true;
 }
 
-/// vmovdqu of indices to the vector that a gather indexes with.
+/// vmovdqu of indices to the vector that a gather uses as its index.
 Item load_indices(Random& random, const Rules& rules, int vector, bool quad) {
   Item item;
   const auto low = static_cast<uint8_t>((vector & 8 ? 0 : 0x80) | 0x60);
@@ -320,8 +320,8 @@ Item load_indices(Random& random, const Rules& rules, int vector, bool quad) {
   return item;
 }
 
-/// Sets bits that extend base and index in what stands beside RIP, where they mean nothing. Which ones follows from the
-/// instruction: what a seed stands for otherwise stays as it is.
+/// Sets the bits that extend base and index of an operand relative to RIP, where they mean nothing. The instruction
+/// determines which bits, so that the code of a seed does not change otherwise.
 void add_meaningless_bits(Item& item, const ZydisDecodedInstruction& in) {
   uint64_t seed = item.target;
   for (const uint8_t byte : item.bytes) seed = seed * 31 + byte;
@@ -362,7 +362,7 @@ std::optional<std::vector<Item>> attempt(Random& random, const Rules& rules) {
           ZydisDecoderDecodeFull(&decoder(), item.bytes.data(), std::min<size_t>(item.bytes.size(), 15), &in, op)))
     return {};
   if (unwanted(in) || (rare(in) && !random.percent(2)) || (privileged(in) && !random.percent(6))) return {};
-  // A ModRM byte elsewhere than it was meant to be: prefixes that are not what they seem.
+  // The ModRM byte is in another position than intended: prefixes that are not what they seem.
   if ((in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && in.raw.modrm.mod != 3 && in.raw.modrm.offset != opcode_end) return {};
   if (!(in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && in.raw.disp.size != 0) {  // an absolute address
     const uint64_t address = data_address(random, rules.place);

@@ -35,7 +35,7 @@ struct Options {
   int sequences = 60;
   int rounds = 2;
   int encodings = 0, slowest = 0;  ///< how many times; 0: not asked
-  std::string keep;                ///< where the smallest case file goes, for a look at it alone
+  std::string keep;                ///< where the smallest case file goes, to examine it alone
 };
 
 constexpr size_t record_bytes = sizeof(Result) + stack_bytes + data_bytes;
@@ -67,7 +67,7 @@ std::optional<Result> result_at(const std::string& out, size_t record) {
   return result;
 }
 
-/// The last word of the runner's output, taken from there.
+/// The last word of the runner's output, which is removed from it.
 uint64_t take_ticks(std::string& out) {
   uint64_t ticks = 0;
   if (out.size() % record_bytes != sizeof ticks) return 0;
@@ -86,7 +86,7 @@ void clear_known(std::string& out) {
   }
 }
 
-/// Whether a branch led to what is no address: natively that branch faults, under the engine its target
+/// Whether a branch led to a non-canonical address: natively that branch faults, under the engine its target
 /// (docs/design/engine.md, known differences).
 bool went_astray(const std::string& engine, size_t record) {
   const auto result = result_at(engine, record);
@@ -96,7 +96,7 @@ bool went_astray(const std::string& engine, size_t record) {
                      [&](const Fault& fault) { return !is_address(fault.ip); });
 }
 
-/// What one sequence left, in words: the first thing that differs.
+/// The first difference of one sequence's results, in words.
 std::string first_difference(const std::string& native, const std::string& engine, size_t record) {
   const auto a = result_at(native, record), b = result_at(engine, record);
   if (!a || !b) return fmt::format("the output ends: {} and {} bytes", native.size(), engine.size());
@@ -134,7 +134,7 @@ std::string first_difference(const std::string& native, const std::string& engin
   return text;
 }
 
-/// How the runs of one file went.
+/// The results of the runs of one file.
 struct Comparison {
   bool same = true;
   std::optional<size_t> record;  ///< that differs first
@@ -175,7 +175,7 @@ Comparison compare_state(const std::vector<Sequence>& sequences, const Manner& h
   return result;
 }
 
-/// With a timer and without: it makes no difference to the code, and to the counts that of its ticks.
+/// With a timer and without: the code's results must be equal, and the counts differ by those of its ticks.
 Comparison compare_interrupted(const std::vector<Sequence>& sequences, int block_size, uint64_t& all_ticks) {
   Manner how{.times = 50};
   const Counted quiet = engine_test::run_counted(Case(sequences, how).command(), block_size);
@@ -216,7 +216,7 @@ Comparison compare_counts(const std::vector<Sequence>& sequences, int rounds, in
 
 using Differs = std::function<Comparison(const std::vector<Sequence>&)>;
 
-/// Compares without the sequences that differ as docs/design/engine.md says; `sequences` is what is left.
+/// Compares without the sequences that differ as docs/design/engine.md says; `sequences` are those that remain.
 Comparison without_known(std::vector<Sequence>& sequences, const Differs& compare) {
   Comparison found = compare(sequences);
   while (found.known && sequences.size() > 1) {
@@ -226,7 +226,7 @@ Comparison without_known(std::vector<Sequence>& sequences, const Differs& compar
   return found;
 }
 
-/// Takes away whatever the difference does not need.
+/// Removes everything that the difference does not need.
 Sequence minimised(Sequence sequence, const Differs& compare) {
   int groups = 0;
   for (const Item& item : sequence.items) groups = std::max(groups, item.group + 1);
@@ -274,20 +274,20 @@ bool steppable(const Sequence& sequence) {
   return std::all_of(sequence.items.begin(), sequence.items.end(), [](const Item& item) { return item.steppable; });
 }
 
-/// What is done with a file depends on its first seed alone, so that this seed repeats it.
-struct Way {
+/// The parameters of a file depend on its first seed only, so that this seed repeats it.
+struct RunSettings {
   int block_size;
   bool stepped;      ///< counted by the stepper, too: a quarter of the files, in both places
   bool interrupted;  ///< and with a timer: an eighth, which takes as long as all others
 };
 
-Way way_of(uint64_t seed, uint64_t sequences) {
+RunSettings way_of(uint64_t seed, uint64_t sequences) {
   static const int sizes[] = {0, 1, 3, engine_test::made_again, 64};
   const uint64_t file = seed / (2 * sequences) * 2 + seed % 2;
   return {sizes[file % 5], file % 8 == 1 || file % 8 == 6, file % 16 == 3 || file % 16 == 4};
 }
 
-/// Some instructions tell on which processor they run.
+/// Some instructions show on which processor they run.
 void stay_on_this_processor() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -295,12 +295,12 @@ void stay_on_this_processor() {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-/// What has been compared.
+/// The numbers of what was compared.
 struct Sum {
   uint64_t files = 0, instructions = 0, stepped = 0, ticks = 0;
 };
 
-/// The file that begins with `options.seed`: an exit code where something differs.
+/// Tests the file that begins with `options.seed`: an exit code if something differs.
 std::optional<int> examine(std::vector<Sequence> sequences, const Options& options, Sum& sum) {
   const auto [size, is_stepped, is_interrupted] = way_of(options.seed, sequences.size());
   const auto by_state = [&, size = size](const auto& s) { return compare_state(s, {.rounds = options.rounds}, size); };
@@ -321,8 +321,8 @@ std::optional<int> examine(std::vector<Sequence> sequences, const Options& optio
   return {};
 }
 
-/// Sequences that have every encoding which sequences have, as far as a long look at them shows. Like their seeds all
-/// are even or odd: their place is one.
+/// Sequences that together have every encoding, as far as a long search shows. All have even or all have odd seeds: so
+/// they have one load address.
 std::vector<Sequence> all_encodings(uint64_t seed, int length) {
   constexpr int patience = 300;
   std::vector<Sequence> sequences;
@@ -338,8 +338,8 @@ std::vector<Sequence> all_encodings(uint64_t seed, int length) {
   return sequences;
 }
 
-/// In files as small as those of random code: a larger one gives stray jumps more code to land in, and what they do
-/// there need not be the same (docs/design/engine.md, known differences).
+/// In files as small as those of random code: a larger one gives stray jumps more code to hit, and the effects there
+/// need not be the same (docs/design/engine.md, known differences).
 int run_encodings(const Options& options) {
   const Manner how{.times = options.encodings};
   const auto by_state = [&how](const auto& s) { return compare_state(s, how, 0); };
@@ -359,14 +359,14 @@ int run_encodings(const Options& options) {
   return 0;
 }
 
-/// Time is not for a test: this is to look at. Faults cost their signals, natively as well.
+/// No test asserts times: this is for a person to read. Faults cost their signals, natively as well.
 int show_slowest(const Options& options) {
-  struct Piece {
+  struct Timing {
     double us;
     const Sequence* sequence;
     uint64_t faults;
   };
-  std::vector<Piece> pieces;
+  std::vector<Timing> timings;
   const std::vector<Sequence> sequences = all_encodings(options.seed, options.length);
   for (const Sequence& sequence : sequences) {
     double seconds[2] = {};
@@ -380,12 +380,12 @@ int show_slowest(const Options& options) {
       if (const auto result = result_at(counted.outcome.out, 0)) faults = result->faults;
     }
     const auto more = static_cast<double>(instructions[1] - instructions[0]);
-    pieces.push_back({1e6 * (seconds[1] - seconds[0]) / more, &sequence, faults});
+    timings.push_back({1e6 * (seconds[1] - seconds[0]) / more, &sequence, faults});
   }
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.us > b.us; });
-  for (size_t i = 0; i < std::min<size_t>(pieces.size(), 5); ++i) {
-    fmt::print("{:.3f} us an instruction, {} faults:\n{}", pieces[i].us, pieces[i].faults,
-               listing(*pieces[i].sequence, 0));
+  std::sort(timings.begin(), timings.end(), [](const Timing& a, const Timing& b) { return a.us > b.us; });
+  for (size_t i = 0; i < std::min<size_t>(timings.size(), 5); ++i) {
+    fmt::print("{:.3f} us an instruction, {} faults:\n{}", timings[i].us, timings[i].faults,
+               listing(*timings[i].sequence, 0));
   }
   return 0;
 }
@@ -399,7 +399,7 @@ int run(Options options) {
   const auto count = static_cast<uint64_t>(options.sequences);
   Sum sum;
   for (; sum.files == 0 || std::chrono::steady_clock::now() < end; ++sum.files) {
-    // The parity of the seed decides about the place, which is the file's.
+    // The parity of the seed determines the load address, which is the file's.
     std::vector<Sequence> sequences;
     for (uint64_t i = 0; i < count; ++i) sequences.push_back(make_sequence(options.seed + 2 * i, options.length));
     if (const auto code = examine(std::move(sequences), options, sum)) return *code;

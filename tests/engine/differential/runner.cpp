@@ -110,7 +110,7 @@ code_left:
         popq %rbp
         popq %rbx
         ret
-# With the restorer: of what case_file.hpp says.
+# With the restorer that case_file.hpp describes.
         .globl on_tick
 on_tick:
         incq ticks
@@ -119,7 +119,8 @@ on_tick:
 
 namespace {
 
-/// Records the fault and goes on behind the instruction. The flags that its skipped end would have set are anybody's.
+/// Records the fault and continues after the instruction. The flags that its skipped end would have set are
+/// unspecified.
 void on_fault(int signal, bare::Info* info, ucontext_t* context) {
   using bare::reg;
   auto ip = static_cast<uint64_t>(reg(context, REG_RIP));
@@ -128,8 +129,8 @@ void on_fault(int signal, bare::Info* info, ucontext_t* context) {
   const uint64_t offset = ip - now.code;
   const bool inside = offset < now.code_bytes;
   const uint8_t length = inside ? reinterpret_cast<const uint8_t*>(now.lengths)[offset] : uint8_t{0};
-  const bool behind = trap == 1 || trap == 3;  // int3 and icebp have been executed
-  if (!behind && !(length & flags_exact)) flags &= ~arithmetic_flags;
+  const bool executed = trap == 1 || trap == 3;  // int3 and icebp
+  if (!executed && !(length & flags_exact)) flags &= ~arithmetic_flags;
   if (result.faults < fault_limit) {
     static const int order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                   REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
@@ -144,10 +145,10 @@ void on_fault(int signal, bare::Info* info, ucontext_t* context) {
     for (int i = 0; i < 16; ++i) fault.registers[i] = static_cast<uint64_t>(reg(context, order[i]));
   }
   ++result.faults;
-  if (!inside || (!behind && length == 0) || result.faults > 4 * fault_limit) {
+  if (!inside || (!executed && length == 0) || result.faults > 4 * fault_limit) {
     result.lost = 1;
     ip = reinterpret_cast<uint64_t>(code_left);
-  } else if (!behind) {
+  } else if (!executed) {
     ip += length & 15u;
   }
   reg(context, REG_RIP) = static_cast<greg_t>(ip);
@@ -202,7 +203,7 @@ void handle_faults() {
   for (const int signal : signals) bare::handle(signal, on_fault, bare::sa_onstack);
 }
 
-/// The x87 registers and the vectors have random contents, their control registers what the descriptor says.
+/// The x87 registers and the vectors have random contents, their control registers the values of the descriptor.
 void make_state(int fd, const Header& header) {
   read(fd, vectors_in, sizeof vectors_in, header.pool_at + now.vectors);
   read(fd, x87_in, sizeof x87_in, header.pool_at + now.vectors + sizeof vectors_in);
@@ -222,7 +223,7 @@ void handle_ticks() {
   bare::check(bare::call(__NR_rt_sigaction, bare::sig_alrm, bare::address(&action), 0, 8) == 0);
 }
 
-/// Once: however long a tick takes, the code goes on.
+/// One-shot: however long a tick takes, the code continues.
 void tick_in(long microseconds) {
   const long timer[] = {0, 0, 0, microseconds};
   bare::check(bare::call(__NR_setitimer, 0, bare::address(timer), 0) == 0);

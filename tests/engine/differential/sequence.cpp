@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t slot_bytes = (2 * code_pages) * page_bytes;  // code, and the lengths of its instructions
 
-/// The addresses of all items, and of what is behind the last.
+/// The addresses of all items, and the address after the last.
 std::vector<uint64_t> lay_out(const Sequence& sequence, uint64_t code) {
   std::vector<uint64_t> at;
   uint64_t address = code + sequence.start;
@@ -42,7 +42,7 @@ void put(std::string& file, uint64_t at, const void* from, size_t bytes) {
   std::memcpy(&file[at], from, bytes);
 }
 
-/// Random bytes, small numbers and floating-point numbers of all kinds, as they come.
+/// Random bytes, small numbers and floating-point numbers of all kinds, mixed.
 std::string pool() {
   Random random(0x706f6f6c);
   std::string result;
@@ -63,7 +63,7 @@ std::string pool() {
   return result;
 }
 
-/// Indices for gathers: dwords, then qwords; then the same with one that leads astray.
+/// Indices for gathers: dwords, then qwords; then the same with one that is out of range.
 std::string constants() {
   Random random(0x696e646578);
   std::string page(page_bytes, '\0');

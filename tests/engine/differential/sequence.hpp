@@ -10,7 +10,7 @@ namespace tally::differential {
 
 constexpr int rax = 0, rcx = 1, rdx = 2, rbx = 3, rsp = 4, rbp = 5, rsi = 6, rdi = 7;
 
-/// Where everything lies. In the high place a 32-bit address means nothing.
+/// The addresses of code and data. In the high layout a 32-bit address means nothing.
 struct Place {
   uint64_t code = 0, data = 0;
   bool low() const { return code >> 32 == 0; }
@@ -18,7 +18,7 @@ struct Place {
 inline constexpr Place low_place = {0x20000000, 0x30000000};
 inline constexpr Place high_place = {0x555510000000, 0x555520000000};
 
-/// Registers whose values the code never changes, so that its memory operands stay where they should.
+/// Registers whose values the code never changes, so that its memory operands stay in range.
 struct Fixed {
   int data = 0, edge = 0;  ///< into the middle of the data, close to its end
   int index = 0;           ///< a small number
@@ -27,7 +27,7 @@ struct Fixed {
   bool has(int reg) const { return reg == rsp || reg == data || reg == edge || reg == index || reg == bad; }
 };
 
-/// One instruction, with what depends on where it will lie.
+/// One instruction, with the parts that depend on its address.
 struct Item {
   std::vector<uint8_t> bytes;
   int group = 0;           ///< items of one group make sense together only
@@ -40,7 +40,7 @@ struct Item {
   bool removed = false;
 };
 
-/// A random piece of code and the state it begins with.
+/// Random code and its initial state.
 struct Sequence {
   uint64_t seed = 0;
   Place place;
@@ -53,13 +53,13 @@ struct Sequence {
 /// Depends on the seed and the length only.
 Sequence make_sequence(uint64_t seed, int length);
 
-/// The file that the runner reads. All sequences have the same place.
+/// The file that the runner reads. All sequences have the same load address.
 std::string case_file(const std::vector<Sequence>& sequences);
 
 /// Pages of code that a sequence may have.
 inline constexpr uint64_t code_pages = 3;
 
-/// Its instructions with the addresses that they have when it is the `index`-th of a file.
+/// Its instructions with the addresses that they have as the `index`-th sequence of a file.
 std::string listing(const Sequence& sequence, size_t index);
 
 }  // namespace tally::differential

@@ -1,5 +1,5 @@
 // Random code with a shape: branches of every kind, loops, calls, strings, the stack, the flags. It always ends: jumps
-// lead forward, but for loops that count in memory of their own.
+// lead forward, except for loops that count in memory of their own.
 #include <cstring>
 
 #include "tests/engine/differential/instructions.hpp"
@@ -80,7 +80,7 @@ class Maker {
     item.target = target;
   }
   int here() const { return static_cast<int>(made_.items.size()); }
-  /// A branch whose displacement ends it; its label is set later. Returns its index.
+  /// A branch that ends with its displacement; its label is set later. Returns its index.
   int branch(std::vector<uint8_t> opcode, int bytes) {
     const int at = static_cast<int>(opcode.size());
     opcode.resize(opcode.size() + static_cast<size_t>(bytes));
@@ -91,7 +91,7 @@ class Maker {
   }
   void lead(int item, int label) { made_.items[static_cast<size_t>(item)].label = label; }
 
-  /// Runs `make` for what stands or falls together.
+  /// Runs `make` for items that are only removed together.
   template <typename Make>
   void together(Make make) {
     const int before = group_;
@@ -113,7 +113,7 @@ class Maker {
     bytes.push_back(static_cast<uint8_t>(opcode | (reg & 7)));
     return bytes;
   }
-  /// OP reg, [rip + …] or its like, 64 bits wide.
+  /// OP reg, [rip + …] or similar, 64 bits wide.
   Item& access(uint8_t opcode, int reg, uint64_t target) {
     Item& item = add(
         {static_cast<uint8_t>(0x48 | (reg >> 3) << 2), opcode, static_cast<uint8_t>((reg & 7) << 3 | 5), 0, 0, 0, 0});
@@ -208,7 +208,7 @@ class Maker {
     lead(jumps, here());
   }
 
-  /// The address of a label to a register.
+  /// Loads the address of a label into a register.
   int address_of_label(int reg) {
     Item& item = access(0x8d, reg, 0);
     (void)item;
@@ -230,7 +230,7 @@ class Maker {
         add(with_register(0x50, reg));
         add({0xc3});
         break;
-      case 3:  // jmp [rsp], which is left behind
+      case 3:  // jmp [rsp], which stays on the stack
         add(with_register(0x50, reg));
         add({0xff, 0x24, 0x24});
         break;
@@ -260,7 +260,7 @@ class Maker {
     return bytes;
   }
 
-  /// A call of a function that lies behind a jump over it; nothing in it moves the stack.
+  /// A call of a function that is placed after a jump over it; nothing in it moves the stack.
   void call(int inside) {
     group_ = ++groups_;
     const int group = group_;
@@ -347,7 +347,7 @@ class Maker {
     if (kind < 966) {  // the flags to a register
       add({0x9c});
       add(with_register(0x58, free_register()));
-    } else if (kind < 972) {  // flags from a constant; the direction is put back
+    } else if (kind < 972) {  // flags from a constant; the direction is restored
       const uint32_t flags = (random_.byte() & 0xd5u) | (random_.percent(50) ? 0x800u : 0) |
                              (random_.percent(30) ? 0x400u : 0) | (random_.percent(20) ? 0x200000u : 0);
       std::vector<uint8_t> push = {0x68};
@@ -388,7 +388,7 @@ class Maker {
       const int begins = branch({0xc7, 0xf8}, 4);
       lead(begins, here());
     } else if (kind < 996) {
-      relative(add({0xd9, 0x35, 0, 0, 0, 0}), 2, address(private_at) + 0xe00);  // fnstenv, seen by nobody
+      relative(add({0xd9, 0x35, 0, 0, 0, 0}), 2, address(private_at) + 0xe00);  // fnstenv, whose result is not read
       add({0x9b});
     } else {
       save_x87();

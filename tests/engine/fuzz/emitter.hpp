@@ -25,7 +25,7 @@ constexpr int rsp = 4;
 constexpr int rbp = 5;  ///< points into the data and is never written
 constexpr uint32_t data_bytes = 4096;
 
-/// Writes instructions of 64-bit code. Operands are chosen by the caller; nothing here is random.
+/// Writes instructions of 64-bit code. The caller chooses the operands; nothing here is random.
 class Emitter {
  public:
   explicit Emitter(uint8_t* at) : at_(at) {}
@@ -61,7 +61,7 @@ class Emitter {
     byte(size == 1 ? opcode & ~1 : opcode);
     data(reg, displacement);
   }
-  /// The same behind 0f.
+  /// The same with the prefix 0f.
   void two_0f(int size, int opcode, int reg, int rm) {
     prefixes(size, reg, rm);
     byte(0x0f);
@@ -87,14 +87,14 @@ class Emitter {
     prefixes(4, 0, reg);
     byte(0x58 | (reg & 7));
   }
-  /// lea displacement(rip) to `reg`, its target given later to patch().
+  /// lea displacement(rip) to `reg`; patch() sets its target later.
   uint8_t* address_of_label(int reg) {
     prefixes(8, reg, 0);
     byte(0x8d);
     byte((reg & 7) << 3 | 5);
     return hole();
   }
-  /// A branch with a 32-bit displacement, its target given later.
+  /// A branch with a 32-bit displacement, whose target is set later.
   uint8_t* branch(int opcode) {
     if (opcode > 0xff) byte(opcode >> 8);
     byte(opcode);

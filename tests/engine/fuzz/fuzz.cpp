@@ -1,5 +1,5 @@
-// fuzz FIRST COUNT LENGTH: for COUNT seeds from FIRST on, makes a function of LENGTH random instructions, runs it and
-// prints what it left in every register, in the flags, in the vectors and in memory.
+// fuzz FIRST COUNT LENGTH: for COUNT seeds from FIRST on, generates a function of LENGTH random instructions, runs it
+// and prints the registers, the flags, the vectors and memory after it.
 #include "tests/engine/fuzz/generator.hpp"
 
 namespace {
@@ -13,7 +13,7 @@ struct State {
 
 asm(R"(
         .globl enter_code
-# enter_code(state): loads everything from it, calls the code, stores everything back.
+# enter_code(state): loads all registers from it, calls the code, stores all registers back.
 enter_code:
         pushq %rbx
         pushq %rbp

@@ -71,7 +71,7 @@ class Generator {
         emit_.two(bytes == 1 ? 4 : bytes, 0x83, static_cast<int>(random_.below(8)), b);
         emit_.byte(static_cast<int>(random_.below(256)));
         break;
-      case 7:  // mov both ways
+      case 7:  // mov in both directions
         emit_.memory(bytes, random_.one_in(2) ? 0x89 : 0x8b, a, place());
         break;
       case 8:  // inc dec not neg
@@ -166,7 +166,7 @@ class Generator {
     emit_.push(a);
     plain();
     if (random_.one_in(3)) {
-      // The flags, less those that are undefined somewhere.
+      // The flags, without those that are undefined after some instruction.
       emit_.byte(0x9c);
       emit_.pop(a);
       emit_.two(4, 0x81, 4, a);
@@ -188,7 +188,7 @@ class Generator {
       uint8_t* hole = emit_.short_branch(0xe0 | static_cast<int>(random_.below(4)));
       plain();
       Emitter::patch_short(hole, emit_.here());
-    } else if (kind < 92) {  // call of a function that lies in the way
+    } else if (kind < 92) {  // call of a function that is placed inline
       uint8_t* call = emit_.branch(0xe8);
       sequence(inside / 2);
       uint8_t* over = emit_.branch(0xe9);

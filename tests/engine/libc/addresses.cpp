@@ -1,5 +1,5 @@
-// A program that is linked to a fixed address wants addresses for itself: what it gets is what it gets without an
-// engine, whose translated code lies in the same 2 GB. The argument says how it asks; all that it is told is printed.
+// A program that is linked to a fixed address requests addresses: it gets the same ones as without an engine, whose
+// code cache is in the same 2 GB. The argument selects the way to ask; all answers are printed.
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ constexpr int anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 char* address(uint64_t at) { return reinterpret_cast<char*>(at); }
 
-/// Enough calls and branches that some of it is translated anew wherever it is called.
+/// Enough calls and branches that some of it is re-translated at each address.
 int work(int n) { return n < 2 ? n : work(n - 1) + work(n - 2); }
 
 void say(const char* what, const void* result) {
@@ -125,24 +125,24 @@ int attached() {
   return 0;
 }
 
-/// 2.5 GB and back: past everything that lies low. It begins anywhere, so that only differences are shown.
+/// 2.5 GB and back: past everything at low addresses. The start is random, so that only differences are printed.
 int broken() {
   static char buffer[4096];
-  setvbuf(stdout, buffer, _IOFBF, sizeof buffer);  // not behind the break
+  setvbuf(stdout, buffer, _IOFBF, sizeof buffer);  // not after the break
   char* const begin = static_cast<char*>(sbrk(0));
   long moved = 0;
   for (int i = 0; i < 40; ++i)
     if (sbrk(64 * mb) != reinterpret_cast<void*>(-1)) moved += 64;
   printf("moved %ld MB, work %d\n", moved, work(15));
   if (moved > 0) begin[moved * static_cast<long>(mb) - 1] = 1;
-  // The kernel answers with the break as it is where it does not move it.
+  // The kernel answers with the current break if it does not move it.
   printf("all of memory: %d\n", syscall(SYS_brk, -1L) == syscall(SYS_brk, 0L));
   if (brk(begin) != 0) return 1;
   printf("back %d, work %d\n", sbrk(0) == begin, work(15));
   return 0;
 }
 
-/// Nothing of the program's is there: natively that is done, protecting it is refused.
+/// Nothing of the program is mapped there: natively the call succeeds, and protecting it is refused.
 int nothing_there() {
   printf("unmapped %d\n", munmap(address(low), most));
   printf("work %d\n", work(15));
@@ -178,26 +178,26 @@ int among_threads() {
   return broken();
 }
 
-struct Way {
+struct Case {
   const char* name;
   int (*run)();
 };
-constexpr Way ways[] = {{"fixed", fixed},
-                        {"all_fixed", all_fixed},
-                        {"not_replacing", not_replacing},
-                        {"hinted", hinted},
-                        {"of_32_bits", of_32_bits},
-                        {"moved", moved},
-                        {"grown", grown},
-                        {"attached", attached},
-                        {"broken", broken},
-                        {"nothing_there", nothing_there},
-                        {"among_threads", among_threads}};
+constexpr Case ways[] = {{"fixed", fixed},
+                         {"all_fixed", all_fixed},
+                         {"not_replacing", not_replacing},
+                         {"hinted", hinted},
+                         {"of_32_bits", of_32_bits},
+                         {"moved", moved},
+                         {"grown", grown},
+                         {"attached", attached},
+                         {"broken", broken},
+                         {"nothing_there", nothing_there},
+                         {"among_threads", among_threads}};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const Way& way : ways)
+  for (const Case& way : ways)
     if (argc > 1 && strcmp(argv[1], way.name) == 0) return way.run();
   return 2;
 }

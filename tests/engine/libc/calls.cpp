@@ -1,5 +1,5 @@
-// System calls that take control of the program's calls, or might: each case says what the kernel answered. The first
-// argument is the case; exit code 0 where it went as it does natively.
+// System calls that take control of the program's calls, or might: each case prints the kernel's answer. The first
+// argument is the case; exit code 0 if it worked as natively.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -46,13 +46,13 @@ sock_fprog program_of(sock_filter* code, unsigned n) {
   return program;
 }
 
-/// getppid fails with EPERM; the rest is let through.
+/// getppid fails with EPERM; all other calls are allowed.
 sock_filter no_parent[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
 
-/// What qemu, systemd and libseccomp ask at every start: nothing is confined by it.
+/// The queries of qemu, systemd and libseccomp at every start: they confine nothing.
 int seccomp_probes() {
   unsigned action = SECCOMP_RET_ALLOW, unknown = 0x12340000;
   seccomp_notif_sizes sizes{};
@@ -71,7 +71,7 @@ int seccomp_probes() {
   return 0;
 }
 
-/// Filters that the kernel refuses when it has read them.
+/// Filters that the kernel reads and refuses.
 int refused_filters() {
   sock_filter endless[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0)};
   sock_filter odd[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 3), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
@@ -114,7 +114,7 @@ int strict() {
   return static_cast<int>(syscall(SYS_exit, 0));
 }
 
-// Calls from outside of this section are the handler's. What lies in it goes to the kernel.
+// Calls from outside this section go to the handler, calls from inside it to the kernel.
 asm(R"(
 .pushsection .let_through, "ax"
 let_through_begin:
@@ -126,7 +126,7 @@ through:
 return_from_handler:
   mov $15, %eax
   syscall
-  ud2  # the kernel looks at the address behind the call
+  ud2  # the kernel checks the address after the call
 let_through_end:
 .popsection
 )");
@@ -145,7 +145,7 @@ int set_dispatch(unsigned long mode, const char* begin, size_t bytes, volatile c
   return prctl(set_syscall_dispatch, mode, begin, bytes, selector);
 }
 
-/// What Wine does, so that system calls of Windows are its own.
+/// As Wine does to implement system calls of Windows.
 int dispatches() {
   struct {
     void (*handler)(int, siginfo_t*, void*);
@@ -167,7 +167,7 @@ int dispatches() {
 }
 
 int refused_dispatch() {
-  blocks = 1;  // a child that only tries must not be caught by it
+  blocks = 1;  // a child that only tries must not be intercepted
   say("switched off", set_dispatch(0, nullptr, 0, nullptr));
   say("off with a range", set_dispatch(0, let_through_begin, 16, nullptr));
   say("a range of no bytes", set_dispatch(1, let_through_begin, 0, &blocks));
@@ -178,7 +178,7 @@ int refused_dispatch() {
   return 0;
 }
 
-/// The kernel does not look at the upper half of the number.
+/// The kernel ignores the upper half of the number.
 int numbers() {
   for (const long number : {470L, 1000L, -1L, 0x7fffffffL, 387L, 174L, 0x40000000L + SYS_getpid})
     say("unknown", syscall(number, 0, 0, 0));
@@ -213,7 +213,7 @@ int returns_42(int protection) {
   return reinterpret_cast<int (*)()>(at)();
 }
 
-/// What can be read may be executed, and then not any more.
+/// Readable memory becomes executable, and then not executable again.
 int reading_executes() {
   const int before = personality(0xffffffff);
   personality(static_cast<unsigned long>(before) | READ_IMPLIES_EXEC);
@@ -232,7 +232,7 @@ int reading_executes() {
   return 0;
 }
 
-/// /proc/self/mem under another name: it writes where nobody else may.
+/// /proc/self/mem under another name: it writes even to protected memory.
 int memory_by_directory() {
   auto* at = static_cast<unsigned char*>(mmap(nullptr, 4096, everything, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   memcpy(at, "\xb8\x00\0\0\0\xc3", 6);
@@ -247,7 +247,7 @@ int memory_by_directory() {
   return 0;
 }
 
-/// Code of a file that is emptied by opening it: SIGBUS, no more code.
+/// Code of a file that is truncated by opening it: SIGBUS, and no more code.
 int emptied_file() {
   char name[] = "/tmp/tally-calls-XXXXXX";
   const int file = mkstemp(name);

@@ -1,5 +1,5 @@
-// Code that changes under a program's feet, each in one of the ways that programs use. The argument says which; exit
-// code 0 means that every function returned what was written last.
+// Code that changes while a program runs, each in one of the ways that programs use. The argument selects it; exit code
+// 0 means that every function returned the value that was written last.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -46,9 +46,9 @@ int memory_file(size_t bytes) {
   return file;
 }
 
-/// A file with a name that nobody else has.
+/// A file with a unique name.
 int named_file(size_t bytes, bool keep_name) {
-  // Not by mkstemp: that asks for another random number now and then.
+  // Not by mkstemp: that sometimes asks for another random number.
   char name[] = "/tmp/tally-changes-0000000000";
   unsigned pid = static_cast<unsigned>(getpid());
   for (char* digit = name + sizeof name - 2; *digit == '0'; --digit, pid /= 10)
@@ -85,7 +85,7 @@ int dual_memory_file() {
 }
 
 int dual_late() {
-  // The address to write by comes, and becomes writable, after the code has run; and it goes and comes again.
+  // The writable alias is mapped, and made writable, after the code has run; and it is unmapped and mapped again.
   const int file = memory_file(2 * page);
   Byte* executable = map(page, run, MAP_SHARED, file, page);
   if (pwrite(file, Code(5).bytes, 6, page) != 6) return 3;
@@ -121,7 +121,7 @@ int dual_unlinked_file() {
   return write_and_run(writable, map(page, run, MAP_SHARED, file), 1000);
 }
 
-/// A private mapping shows what is written to the file as long as its pages were not written themselves.
+/// A private mapping shows what is written to the file until its own pages are written.
 int dual_private() {
   const int file = memory_file(page);
   Byte* writable = map(page, both, MAP_SHARED, file);
@@ -159,7 +159,7 @@ int dual_read() {
   return 0;
 }
 
-/// A file that everybody can open: what others write there is not seen, and the result says so.
+/// A file that everybody can open: the engine does not see what others write there, and the result says so.
 int dual_named_file() {
   const int file = named_file(page, true);
   Byte* writable = map(page, both, MAP_SHARED, file);
@@ -171,7 +171,7 @@ int dual_named_file() {
   return failed;
 }
 
-/// pwrite and its kin into the file that is mapped.
+/// pwrite and similar calls on the mapped file.
 int written_file() {
   const int file = memory_file(page);
   const Byte* shared = map(page, run, MAP_SHARED, file);
@@ -197,7 +197,7 @@ int written_file() {
   return 0;
 }
 
-/// Cut off and grown again: zeros, then new code; and copied in by the kernel from another file.
+/// Truncated and extended again: zeros, then new code; and copied in by the kernel from another file.
 int truncated_file() {
   const int file = memory_file(page);
   const int source = memory_file(page);
@@ -212,7 +212,7 @@ int truncated_file() {
   return 0;
 }
 
-/// /proc/self/mem writes where nobody may.
+/// /proc/self/mem writes even to protected memory.
 int written_memory() {
   const int memory = open("/proc/self/mem", O_RDWR);
   if (memory < 0) return 1;
@@ -261,11 +261,11 @@ int back_and_forth() {
   return 0;
 }
 
-/// What was looked at ahead of a jump, to see whether flags are needed there, changes too.
+/// Code that the engine read after a jump, to find out whether the flags are needed there, changes too.
 int looked_ahead() {
   Byte* from = map(page, both);
   Byte* to = map(page, both);
-  const Byte head[] = {0x39, 0xff, 0x75, 0x00, 0xe9};  // cmp %edi, %edi; jne behind it; jmp to
+  const Byte head[] = {0x39, 0xff, 0x75, 0x00, 0xe9};  // cmp %edi, %edi; jne to its end; jmp to
   memcpy(from, head, sizeof head);
   const int distance = static_cast<int>(to - (from + sizeof head + 4));
   memcpy(from + sizeof head, &distance, 4);
@@ -286,7 +286,7 @@ int looked_ahead() {
   return 0;
 }
 
-/// The next instruction is written by the one before it, on the page itself and through another address.
+/// An instruction writes the next instruction, on its own page and through another address.
 int next_instruction() {
   const Byte text[] = {0x40, 0x88, 0x3e,               // mov %dil, (%rsi)
                        0xb8, 0,    0,    0, 0, 0xc3};  // mov $0, %eax; ret
@@ -303,7 +303,7 @@ int next_instruction() {
   return 0;
 }
 
-/// Several threads, each with functions of its own on pages of its own and on one that they share, patched and freed.
+/// Several threads, each with functions on pages of its own and on a shared one, patched and freed.
 Byte* shared_page;
 void* patch_and_free(void* argument) {
   const int own = static_cast<int>(reinterpret_cast<long>(argument));
@@ -338,7 +338,7 @@ Byte* crossed;
 volatile int written, seen;
 void* run_crossed(void*) {
   for (int i = 1; i <= 1000; ++i) {
-    // Waits until `written` is i, serialises, runs what was written: all in one straight piece.
+    // Waits until `written` is i, serialises, runs what was written: all in straight-line code.
     int value = 0;
     unsigned a = 0, b = 0, c = 0, d = 0;
     while (written != i) sched_yield();
@@ -367,7 +367,7 @@ int crossing() {
   return failed == nullptr ? 0 : 1;
 }
 
-/// The stack runs.
+/// Code on the stack is executed.
 int on_the_stack() {
   Byte room[2 * page];
   Byte* at = room + page - reinterpret_cast<unsigned long>(room) % page;
@@ -379,7 +379,7 @@ int on_the_stack() {
   return 0;
 }
 
-/// A vfork child patches what its parent runs: the memory is one.
+/// A vfork child patches what its parent runs: they share the memory.
 int vfork_patches() {
   Byte* at = map(page, all);
   for (int i = 0; i < 100; ++i) {
@@ -421,7 +421,7 @@ int fork_patches() {
   return 0;
 }
 
-/// Memory that is thrown away and used again.
+/// Memory that is discarded and used again.
 int thrown_away() {
   Byte* at = map(page, all);
   for (int i = 0; i < 100; ++i) {
@@ -441,8 +441,8 @@ void skip(int, siginfo_t*, void* context) {
   registers[REG_RSP] += 8;
 }
 
-/// Code that is gone faults at its address: unmapped, detached, no longer executable, thrown away.
-int gone() {
+/// Removed code faults at its address: unmapped, detached, no longer executable, discarded.
+int removed() {
   struct sigaction action {};
   action.sa_sigaction = skip;
   action.sa_flags = SA_SIGINFO;
@@ -471,8 +471,8 @@ int gone() {
   return 0;
 }
 
-/// Functions and what leads to them by a pointer: a page of code, one between, two with pointers (in either of them, or
-/// across both), one that is always written.
+/// Functions, and jumps to them through a pointer: a page of code, one between, two with pointers (in either of them,
+/// or across both), one that is always written.
 struct Pointers {
   Byte* code = map(5 * page, all);
   int place;
@@ -531,7 +531,7 @@ void write_memory(const Pointers& p, int value) {
   if (pwrite(file, &to, 8, reinterpret_cast<off_t>(p.slot())) != 8) exit(93);
 }
 
-/// Jumps and calls by pointers in memory that is only read, as those between libraries, and is changed now and then.
+/// Jumps and calls through pointers in read-only memory, as those between libraries, that sometimes changes.
 int pointers() {
   void (*const ways[])(const Pointers&, int) = {unprotect, map_again, unmap, move_there, throw_away, write_memory};
   for (int place = 0; place < 3; ++place) {
@@ -548,7 +548,7 @@ int pointers() {
   return 0;
 }
 
-/// Of a pointer across two pages only the half in the second one changes.
+/// Only the half of a pointer that is on the second page changes.
 int pointers_half() {
   const Pointers p(1);
   p.write_code();
@@ -564,7 +564,7 @@ int pointers_half() {
   return p.lead_to(3) ? 0 : 3;
 }
 
-/// The same bytes may be written at another address.
+/// The same bytes may be written through another address.
 int pointers_shared() {
   const int file = memory_file(page);
   Byte* write = map(page, both, MAP_SHARED, file);
@@ -580,7 +580,7 @@ int pointers_shared() {
   return 0;
 }
 
-/// Where what was written goes, the file shows through.
+/// The file shows through where written pages were discarded.
 int pointers_thrown_away() {
   const int file = memory_file(page);
   const Pointers p(2);
@@ -599,8 +599,8 @@ int pointers_thrown_away() {
   return 0;
 }
 
-/// A thread sees in one straight piece that a pointer was changed, and jumps by it. On one processor: it is stopped in
-/// the middle of that piece for as long as the other one changes the pointer.
+/// A thread sees in straight-line code that a pointer was changed, and jumps through it. On one processor: the kernel
+/// stops it in the middle of that code while the other thread changes the pointer.
 Pointers* followed;
 void* follow_pointer(void*) {
   long wrong = 0;
@@ -628,7 +628,7 @@ int pointers_in_step() {
   mprotect(p.pages(), 2 * page, PROT_READ);
   pthread_create(&thread, nullptr, follow_pointer, nullptr);
   for (int i = 1; i <= 15; ++i) {
-    for (int k = 0; k < 10; ++k) sched_yield();  // the other one waits in the piece
+    for (int k = 0; k < 10; ++k) sched_yield();  // the other one waits in the code
     mprotect(p.pages(), 2 * page, both);
     p.set(1 + i % 2);
     mprotect(p.pages(), 2 * page, PROT_READ);
@@ -668,7 +668,7 @@ const Case cases[] = {{"over_and_over", over_and_over},
                       {"vfork_patches", vfork_patches},
                       {"fork_patches", fork_patches},
                       {"thrown_away", thrown_away},
-                      {"gone", gone},
+                      {"removed", removed},
                       {"pointers", pointers},
                       {"pointers_half", pointers_half},
                       {"pointers_shared", pointers_shared},
@@ -678,7 +678,7 @@ const Case cases[] = {{"over_and_over", over_and_over},
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Asynchronous input writes whenever it wants to.
+  // Asynchronous input writes at any time.
   unsigned long context = 0;
   if (argc > 2 && strcmp(argv[2], "compared") == 0) syscall(SYS_io_setup, 1, &context);
   for (const Case& one : cases) {

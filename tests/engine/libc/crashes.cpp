@@ -1,5 +1,5 @@
-// A process that dies while one thread runs, and one waits in a system call: what its core file is to show it prints.
-// With the argument "thread" it is not the first thread that dies.
+// A process that dies while one thread runs, and one waits in a system call: it prints what its core file must show.
+// With the argument "thread" another thread than the first dies.
 #include <pthread.h>
 #include <sched.h>
 

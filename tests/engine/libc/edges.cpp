@@ -1,5 +1,5 @@
-// Where an engine and a program get in each other's way, each once seen to go wrong. The argument says which; exit code
-// 0 means that everything was as it is natively.
+// Conflicts between an engine and a program, each of which once failed. The argument selects one; exit code 0 means
+// that everything was as natively.
 #include <asm/prctl.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@ namespace {
 volatile sig_atomic_t handled;
 void count(int) { handled = handled + 1; }
 
-/// A signal that a child gets before it has run an instruction of its own.
+/// A signal that a child receives before it has run an instruction of its own.
 int killed_at_birth() {
   for (int i = 0; i < 50; ++i) {
     const pid_t child = fork();
@@ -39,7 +39,7 @@ int killed_at_birth() {
   return 0;
 }
 
-/// A handler's return and a change of the mask, while the next signal is on its way.
+/// A handler's return and a change of the mask, while the next signal arrives.
 int masks() {
   signal(SIGUSR1, count);
   const pid_t parent = getpid();
@@ -99,7 +99,8 @@ void* work_as_worker(void* argument) {
   return work_later(argument);
 }
 
-/// An execve that fails while another thread waits in the kernel; its work comes afterwards, and counts.
+/// An execve that fails while another thread waits in the kernel; that thread works afterwards, and its work is
+/// counted.
 int failed_exec() {
   if (pipe(waited) != 0) return 1;
   pthread_t thread;
@@ -113,7 +114,7 @@ int failed_exec() {
   return failed == nullptr ? 0 : 3;
 }
 
-/// The GS base taken by one of several threads.
+/// One of several threads changes its GS base.
 int gs_base() {
   static long cell[2] = {11, 22};
   pthread_t thread;
@@ -138,7 +139,7 @@ int moved_code() {
   return reinterpret_cast<int (*)()>(at)() == 2 ? 0 : 2;
 }
 
-void look_behind(int, siginfo_t*, void* context) {
+void check_breakpoint(int, siginfo_t*, void* context) {
   const auto* rip =
       reinterpret_cast<const unsigned char*>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
   handled = handled + (rip[-1] == 0xcc ? 1 : 1000);
@@ -147,7 +148,7 @@ void look_behind(int, siginfo_t*, void* context) {
 /// Breakpoints at every distance from the ends of cache lines.
 int breakpoints() {
   struct sigaction action {};
-  action.sa_sigaction = look_behind;
+  action.sa_sigaction = check_breakpoint;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGTRAP, &action, nullptr);
   asm volatile(
@@ -169,8 +170,8 @@ int read_code() {
   return 0;
 }
 
-/// Whether each entry of a directory of descriptors can be used, and each that can be used is an entry; read in pieces
-/// so small that one call gives one or two.
+/// Whether each entry of a directory of descriptors can be used, and each usable one is an entry; read in blocks so
+/// small that one call returns one or two.
 bool lists_what_is_open(const char* path, long call, size_t name_at) {
   const int directory = open(path, O_RDONLY | O_DIRECTORY);
   int listed = 0;
@@ -213,13 +214,13 @@ int writable_translations() {
   return found;
 }
 
-/// Who gives up rights, in each of these ways, has nothing left by which it could write what more trusted programs
-/// execute. What it executes then has neither.
+/// A program that gives up rights, in each of these ways, keeps no means to write what more trusted programs execute.
+/// The programs that it executes have none, either.
 int trusted_less() {
   int (*const ways[])() = {[] { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }, [] { return setuid(65534); },
                            [] { return setgid(65534); }, [] { return chroot("/"); }};
   for (const auto way : ways) {
-    if (way != ways[0] && geteuid() != 0) continue;  // the others are root's
+    if (way != ways[0] && geteuid() != 0) continue;  // the others need root
     const pid_t child = fork();
     if (child == 0) {
       if (way() != 0) _exit(2);
@@ -259,8 +260,8 @@ int trusted_less_later() {
   return 0;
 }
 
-/// Descriptors that are the program's own, beyond the limit that it began with, after it gave up rights.
-int descriptors_behind() {
+/// The program's own descriptors above its initial limit, after it gave up rights.
+int descriptors_above_limit() {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max < 4000 ? limit.rlim_max : 4000;
@@ -281,7 +282,7 @@ int confined() {
   return 2;
 }
 
-/// A pointer into a mapping whose file is gone: EFAULT from a system call, SIGBUS elsewhere.
+/// A pointer into a mapping whose file was truncated: EFAULT from a system call, SIGBUS elsewhere.
 int truncated() {
   const int file = memfd_create("file", 0);
   if (ftruncate(file, 4096) != 0) return 1;
@@ -312,7 +313,7 @@ void* spin_with_register(void*) {
   return nullptr;
 }
 
-/// Looks at the registers of a thread that shares this memory; 0 when they are its own.
+/// Reads the registers of a thread that shares this memory; 0 if they are its own.
 int read_watched_machine(pid_t tid, const Stack& stack, bool spins) {
   int status = 0;
   user_regs_struct r{};
@@ -324,7 +325,7 @@ int read_watched_machine(pid_t tid, const Stack& stack, bool spins) {
   return ptrace(PTRACE_DETACH, tid, nullptr, nullptr) == 0 ? 0 : 6;
 }
 
-int look_at_parent(void* parent) {
+int inspect_parent(void* parent) {
   for (int i = 0; i < 50; ++i) {
     const int found = read_watched_machine(*static_cast<pid_t*>(parent), of_main, false);
     if (found != 0) return found;
@@ -333,7 +334,7 @@ int look_at_parent(void* parent) {
   return 0;
 }
 
-/// A child that shares the memory looks at the threads of its parent, as leak checkers do.
+/// A child that shares the memory inspects the threads of its parent, as leak checkers do.
 int traces_own_threads() {
   char here = 0;
   of_main = around(here);
@@ -344,7 +345,7 @@ int traces_own_threads() {
   static char stack[65536];
   pid_t self = getpid();
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-  const pid_t child = clone(look_at_parent, stack + sizeof stack, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, &self);
+  const pid_t child = clone(inspect_parent, stack + sizeof stack, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, &self);
   int status = 0;
   waitpid(child, &status, 0);
   released = true;
@@ -352,7 +353,7 @@ int traces_own_threads() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }
 
-/// Who asks to be traced is seen as it is: here where it jumps to a page without code.
+/// A program that asks to be traced is seen in its own state: here where it jumps to a page without code.
 int asks_to_be_traced() {
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const pid_t child = fork();
@@ -381,7 +382,7 @@ long resident_kilobytes() {
 }
 
 /// Calls in a ring of functions whose addresses are alike in their low 16 bits, and the same system call again and
-/// again: neither takes more memory the longer it lasts.
+/// again: neither uses more memory the longer it runs.
 int stays_small() {
   constexpr int functions = 14;
   constexpr long apart = 65536, allowed_kilobytes = 8000;
@@ -400,7 +401,7 @@ int stays_small() {
   return resident_kilobytes() - before < allowed_kilobytes ? 0 : 3;
 }
 
-/// All address space that there may be is taken; then very much code runs for the first time.
+/// All possible address space is used up; then very much code runs for the first time.
 int without_space() {
   constexpr int functions = 6000;
   constexpr long apart = 4096;
@@ -446,7 +447,7 @@ int forks_while_asking() {
   return wrong;
 }
 
-/// All of the program's memory is locked, and with it what an engine keeps there.
+/// All of the program's memory is locked, including the engine's memory in the process.
 int locked() {
   mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);  // where there is a limit it may fail
   int n = 0;
@@ -468,7 +469,7 @@ void* map_and_unmap(void* mine) {
   return nullptr;
 }
 
-/// Runs in the memory of those that it stops.
+/// Runs in the memory of the threads that it stops.
 int stop_and_map(void*) {
   for (int round = 0; round < 100; ++round) {
     for (const int thread : mapping_threads) {
@@ -482,7 +483,7 @@ int stop_and_map(void*) {
   _exit(0);
 }
 
-/// Threads are stopped in the middle of changing what is mapped; then who stopped them maps something itself.
+/// Threads are stopped in the middle of changing mappings; then the process that stopped them maps something itself.
 int stops_mapping_threads() {
   pthread_t threads[3];
   for (int i = 0; i < 3; ++i) {
@@ -517,7 +518,7 @@ int main(int argc, char** argv) {
                      {"confined", confined},
                      {"trusted_less", trusted_less},
                      {"trusted_less_later", trusted_less_later},
-                     {"descriptors_behind", descriptors_behind},
+                     {"descriptors_above_limit", descriptors_above_limit},
                      {"truncated", truncated},
                      {"read_code", read_code},
                      {"stays_small", stays_small},

@@ -1,5 +1,5 @@
-// Instructions that compilers do not write, in a page of their own: what each leaves, or what the handler of its fault
-// is shown. Standard output is to be the same natively and under the engine, on every processor.
+// Instructions that compilers do not generate, in a page of their own: the effects of each, or what the handler of its
+// fault is shown. Standard output must be the same natively and under the engine, on every processor.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -73,8 +73,8 @@ constexpr Form forms[] = {
     {"a nested task's flag over an instruction that faults", "9c 810c2400400000 9d 39c0 8b0425f0ffffff"},
 };
 
-// Calls of the hypervisor, after ZF and after CF. That of the other maker's processors is left out: some hypervisors
-// write its right form over it, if they can.
+// Calls of the hypervisor, after ZF and after CF. The call of the other vendor's processors is left out: some
+// hypervisors overwrite it with the right form, if they can.
 constexpr Form intel_forms[] = {{"vmcall after ZF", "39c0 0f01c1"}, {"vmcall after CF", "83f801 f9 0f01c1"}};
 constexpr Form amd_forms[] = {{"vmmcall after ZF", "39c0 0f01d9"}, {"vmmcall after CF", "83f801 f9 0f01d9"}};
 

@@ -1,4 +1,4 @@
-// Handles a SIGSEGV on a page of its own and goes on; exits with 3.
+// Handles a SIGSEGV on a page of its own and continues; exits with 3.
 #include <sys/mman.h>
 #include <unistd.h>
 

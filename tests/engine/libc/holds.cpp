@@ -1,5 +1,5 @@
 // Whether this process has a 64-bit word in its memory, before and after it becomes another user. The argument is the
-// word, each bit turned around: so it is nowhere but where somebody else put it.
+// word with each bit inverted: so only another party can have put the word there.
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// The kernel writes into a page from which code was run, by each of the system calls that do so. Many of them take what
-// they give: it is there once. The argument says which; exit code 0 means that everything was got, and that the code
-// beside it still runs.
+// The kernel writes into a page from which code was run, by each of the system calls that do so. Many of them consume
+// what they return: it is available once. The argument selects the call; exit code 0 means that everything was
+// received, and that the code next to it still runs.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -41,7 +41,7 @@ namespace {
 using Byte = unsigned char;
 constexpr size_t page = 4096;
 
-/// A page with code at its start, which has run just now, and room behind it.
+/// A page with code at its start, which has just been executed, and room after it.
 struct Page {
   Byte* code;
 
@@ -53,7 +53,7 @@ struct Page {
     memcpy(code, text, sizeof text);
   }
   bool runs() const { return reinterpret_cast<int (*)()>(code)() == 42; }
-  /// Zeros behind the code, which runs then.
+  /// Clears the bytes after the code, and then executes it.
   template <class T>
   T* room(size_t at = 2048) const {
     memset(code + at, 0, page - at < 1024 ? page - at : 1024);
@@ -156,7 +156,7 @@ int receives() {
   return 0;
 }
 
-/// A descriptor comes beside the message.
+/// A descriptor is received with the message.
 int receives_descriptor() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 1;
@@ -229,7 +229,7 @@ int asks() {
   if (!q.runs() || select(ends[0] + 1, set, nullptr, nullptr, nullptr) != 1 || !FD_ISSET(ends[0], set)) return 3;
   const Page r;
   const int group = epoll_create1(0);
-  epoll_event interest = {EPOLLIN | EPOLLET, {.u64 = 77}};  // told once
+  epoll_event interest = {EPOLLIN | EPOLLET, {.u64 = 77}};  // reported once
   epoll_ctl(group, EPOLL_CTL_ADD, ends[0], &interest);
   auto* event = r.room<epoll_event>();
   if (epoll_wait(group, event, 1, 0) != 1 || event->data.u64 != 77) return 4;
@@ -257,7 +257,7 @@ int asks() {
   return 0;
 }
 
-/// What a timer had left is told once.
+/// The remaining time of a timer is reported once.
 int timers() {
   const Page p;
   const itimerval set = {{0, 0}, {1000, 0}}, none{};
@@ -290,7 +290,7 @@ int queues() {
   return 0;
 }
 
-/// From one's own memory and back.
+/// From the own memory and back.
 int copies() {
   const Page p;
   char words[] = "words";
@@ -304,7 +304,7 @@ int copies() {
   return process_vm_writev(getpid(), &here, 1, &there, 1, 0) != 6 || strcmp(at, "words") != 0;
 }
 
-/// The call had begun when the code was run for the first time.
+/// The call had begun when the code ran for the first time.
 const Page* shared;
 int shared_end;
 pid_t reader;
@@ -313,7 +313,7 @@ void* read_into_page(void*) {
   return reinterpret_cast<void*>(read(shared_end, shared->code + 2048, 5));
 }
 
-/// Whether the thread sleeps: the field behind its name says so.
+/// Whether the thread sleeps: the field after its name says so.
 bool sleeps(pid_t tid) {
   char path[64], text[512] = {};
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
@@ -343,7 +343,7 @@ int waits_meanwhile() {
   return 0;
 }
 
-/// Threads whose stacks, and the words that the kernel clears at their ends, lie in pages with code.
+/// Threads whose stacks, and the words that the kernel clears when they end, are in pages with code.
 void* run_on_stack(void* stack) {
   return reinterpret_cast<void*>(static_cast<long>(reinterpret_cast<int (*)()>(stack)()));
 }
@@ -353,7 +353,7 @@ int ends() {
     auto* stack = static_cast<Byte*>(
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     const Page p;
-    // All of the highest page but what the thread needs of it holds code.
+    // All of the highest page except what the thread needs of it holds code.
     Byte* code = stack + bytes - page;
     memcpy(code, p.code, 6);
     pthread_attr_t attributes;
@@ -369,16 +369,16 @@ int ends() {
   return 0;
 }
 
-/// A mutex whose owner ended is handed on by the kernel.
+/// The kernel passes on a mutex whose owner ended.
 pthread_mutex_t* robust;
-const Page* beside;
+const Page* shared_page;
 void* lock_and_end(void*) {
   pthread_mutex_lock(robust);
-  return reinterpret_cast<void*>(static_cast<long>(beside->runs()));
+  return reinterpret_cast<void*>(static_cast<long>(shared_page->runs()));
 }
 int ends_with_mutex() {
   const Page p;
-  beside = &p;
+  shared_page = &p;
   robust = p.room<pthread_mutex_t>();
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
@@ -399,7 +399,7 @@ int starts() {
   return *tid != child || !p.runs();
 }
 
-/// Asynchronous input, with one's own hands.
+/// Asynchronous input, without a library.
 int asynchronous() {
   const int file = memfd_create("words", 0);
   if (write(file, "some text", 9) != 9) return 1;
@@ -464,7 +464,7 @@ struct Ring {
   }
 };
 
-/// Data beside code, and the code itself, come by a ring.
+/// Data next to code, and the code itself, are received by a ring.
 int ring() {
   Ring ring;
   const Page p;

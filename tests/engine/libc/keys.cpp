@@ -1,4 +1,4 @@
-// Memory protection keys (pkeys(7)), used as natively is allowed: the argument says how.
+// Memory protection keys (pkeys(7)), used as is allowed natively: the argument selects the case.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -56,7 +56,7 @@ int change_often() {
   return *at;
 }
 
-/// Where the register is in an area of XSAVE; 0 without it.
+/// The offset of the register in an area of XSAVE; 0 without it.
 unsigned place_of_register() {
   unsigned a = 13, b = 0, c = 9, d = 0;
   asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
@@ -80,7 +80,7 @@ void restore(const Area& area, std::uint64_t components) {
                : "memory");
 }
 
-/// Restores the register from memory, with all that the processor has and alone, and leaves it as it is.
+/// Restores the register from memory, with all other state and alone, and leaves it unchanged.
 int restore_often() {
   static Area all, one;
   asm volatile("xsave %0" : "=m"(all) : "a"(-1), "d"(-1) : "memory");
@@ -140,7 +140,7 @@ void deny_in_frame(int, siginfo_t*, void* context) {
   std::memcpy(state + place_of_register(), &denied, sizeof denied);
 }
 
-/// One system call, and without memory of key 0 from there on.
+/// One system call, and no memory of key 0 from then on.
 int without_key_0_after(long number, long first, long second) {
   const std::uint32_t open = read_keys();
   std::uint64_t sum = 0;
@@ -233,7 +233,7 @@ int without_key_0(std::uint32_t denied) {
   return static_cast<int>(sum);
 }
 
-/// Asks for a key, as programs do to find out whether there are any; key 0 stays allocated.
+/// Asks for a key, as programs do to find out whether keys are supported; key 0 stays allocated.
 int ask() {
   const int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
   return key != 0 ? 1 : 0;
@@ -246,7 +246,7 @@ void skip(int, siginfo_t*, void* context) {
   c->uc_mcontext.gregs[REG_RIP] += 3;
 }
 
-/// Where there are no keys; and with an operand that it must not have.
+/// Without keys; and with an operand that it must not have.
 int fault() {
   struct sigaction action {};
   action.sa_sigaction = skip;

@@ -1,5 +1,5 @@
-// What code is changes with what is mapped there, or it lies where nobody may protect it. The argument says how; exit
-// code 0 means that everything ran that was there, 77 that this kernel cannot do it.
+// Code changes when mappings change, or it is in memory that nobody may protect. The argument selects the case; exit
+// code 0 means that the current code was executed everywhere, 77 that this kernel does not support it.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -50,7 +50,7 @@ int call(const void* at) {
 sigjmp_buf out;
 void faulted(int) { siglongjmp(out, 1); }
 
-/// What the code returns; -1 where it faults.
+/// The return value of the code; -1 if it faults.
 int try_call(const void* at) {
   signal(SIGSEGV, faulted);
   signal(SIGBUS, faulted);
@@ -69,11 +69,11 @@ int memory_file(size_t bytes) {
   return file;
 }
 
-/// A sealed page may be written as before, but not protected.
+/// A sealed page may still be written, but not protected.
 int sealed() {
   Byte* at = map(16 * page, all);
   put(at + page, 7);
-  if (call(at + page) != 7) return 1;  // it is protected by now, as far as an engine is concerned
+  if (call(at + page) != 7) return 1;  // an engine has protected it by now
   if (syscall(462 /* mseal */, at, 16 * page, 0) != 0) return errno == ENOSYS ? missing : 2;
   for (int i = 0; i < 1000; ++i) {
     put(at, i);
@@ -83,7 +83,7 @@ int sealed() {
   return mprotect(at, page, PROT_READ) == 0 || call(at) != 999 ? 4 : 0;
 }
 
-/// The pages of shared code change places.
+/// The pages of shared code are exchanged.
 int other_pages() {
   const int file = memory_file(2 * page);
   Byte* writable = map(2 * page, both, MAP_SHARED, file);
@@ -94,7 +94,7 @@ int other_pages() {
   for (size_t i = 0; i < 20; ++i) {
     if (syscall(SYS_remap_file_pages, at, page, 0, (i + 1) % 2, 0) != 0) return errno == ENOSYS ? missing : 2;
     if (call(at) != (i % 2 == 0 ? 2 : 1) || call(at + page) != 2) return 3;
-    // What is written is seen at the new place.
+    // Writes are visible at the new address.
     put(writable + page, 2);
     put(writable, 1);
     if (call(at) != (i % 2 == 0 ? 2 : 1)) return 4;
@@ -118,7 +118,7 @@ int guarded() {
   return 0;
 }
 
-/// Code that was thrown away reads as zeros.
+/// Discarded code reads as zeros.
 int emptied() {
   for (int how = 0; how < 3; ++how) {
     Byte* at = map(page, both);
@@ -126,12 +126,12 @@ int emptied() {
     mprotect(at, page, run);
     if (call(at) != 7) return 1;
     long done = 0;
-    iovec piece = {at, page};
+    iovec discarded = {at, page};
     if (how == 0) done = madvise(at, page, MADV_DONTNEED);
     if (how == 1) done = madvise(at, page, dontneed_locked);
     if (how == 2) {
       const int self = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
-      done = syscall(440 /* process_madvise */, self, &piece, 1, MADV_DONTNEED, 0);
+      done = syscall(440 /* process_madvise */, self, &discarded, 1, MADV_DONTNEED, 0);
     }
     if (done < 0) continue;  // an older kernel
     if (at[0] != 0 || try_call(at) != -1) return 2 + how;
@@ -139,7 +139,7 @@ int emptied() {
   return 0;
 }
 
-/// By another address of the same bytes.
+/// Through another address of the same bytes.
 int emptied_elsewhere() {
   const int file = memory_file(page);
   Byte* writable = map(page, both, MAP_SHARED, file);
@@ -152,7 +152,7 @@ int emptied_elsewhere() {
   return 0;
 }
 
-/// In the child of a fork the code is gone, or empty.
+/// In a fork's child the code is unmapped, or empty.
 int not_in_child() {
   for (const int advice : {MADV_WIPEONFORK, MADV_DONTFORK}) {
     for (const int protection : {run, all}) {
@@ -199,7 +199,7 @@ int both_writable() {
   return 0;
 }
 
-/// A process has only so many mappings, and a protected page in the middle of one makes three of it.
+/// A process has a limited number of mappings, and a protected page in the middle of one makes three of it.
 int many_mappings() {
   Byte* at = map(3 * page, all);
   put(at, 1);
@@ -218,7 +218,7 @@ int many_mappings() {
   return wrong != 0;
 }
 
-/// Once memory may not become executable any more, protections cannot be taken back.
+/// When memory may not become executable any more, protections cannot be removed.
 int denied() {
   Byte* at = map(page, all);
   put(at, 1);
@@ -231,8 +231,8 @@ int denied() {
   return 0;
 }
 
-/// Data beside code, and in between the code itself: often, seldom, and often again.
-int beside() {
+/// Writes to data next to code, and sometimes to the code itself: often, seldom, and often again.
+int data_next_to_code() {
   Byte* at = map(page, all);
   put(at, 0);
   long sum = 0;
@@ -249,7 +249,7 @@ int beside() {
   return sum != expected;
 }
 
-/// A call whose effects nobody can tell from its arguments fails, while there is code that an engine may protect.
+/// A call whose effects do not follow from its arguments fails while there is code that an engine may protect.
 int refused() {
   Byte* at = map(page, all);
   put(at, 1);
@@ -298,7 +298,7 @@ bool register_area(int protection) {
   return ioctl(faults, UFFDIO_REGISTER, &wanted) == 0;
 }
 
-/// Code that another thread brings when it is first executed, again and again.
+/// Code that another thread supplies when it is first executed, again and again.
 int absent(int protection) {
   if (!register_area(protection)) return missing;
   pthread_t thread;
@@ -317,7 +317,7 @@ int absent(int protection) {
 int absent_writable() { return absent(all); }
 int absent_constant() { return absent(run); }
 
-/// Nobody brings it: a signal's handler runs all the same, and one without a handler ends the process.
+/// Nobody supplies it: a signal's handler runs all the same, and one without a handler ends the process.
 volatile sig_atomic_t alarms;
 void alarmed(int) {
   alarms = alarms + 1;
@@ -352,7 +352,7 @@ const Case cases[] = {{"sealed", sealed},
                       {"both_writable", both_writable},
                       {"many_mappings", many_mappings},
                       {"denied", denied},
-                      {"beside", beside},
+                      {"data_next_to_code", data_next_to_code},
                       {"refused", refused},
                       {"absent_writable", absent_writable},
                       {"absent_constant", absent_constant},

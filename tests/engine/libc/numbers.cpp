@@ -1,6 +1,5 @@
-// Every number below the limit is the program's, for a descriptor of its own, whatever it does with the limit. The
-// argument says how it comes to them; what it is told is printed. Afterwards a thread, a child and another program
-// begin as always.
+// Every number below the limit is available to the program's descriptors, whatever it does with the limit. The argument
+// selects how it gets them; it prints the answers. Afterwards a thread, a child and another program start as always.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,7 +30,7 @@ void all_by_dup2() {
   printf("refused %d: %s\n", n, strerror(errno));
 }
 
-/// As they come, until there are no more.
+/// Opens descriptors until there are no more.
 void all_by_opening() {
   int last = 2, gaps = 0;
   while (true) {
@@ -43,7 +42,7 @@ void all_by_opening() {
   printf("last %d, %d gaps: %s\n", last, gaps, strerror(errno));
 }
 
-/// All are there: none is closed by somebody else.
+/// All are open: nobody else closed one.
 void count(int end) {
   int n = 0;
   for (int i = 0; i < end; ++i) n += fcntl(i, F_GETFD) >= 0;
@@ -80,7 +79,7 @@ int others() {
   for (int i = 0; i < 2500; ++i) {
     int two[2] = {-1, -1};
     if ((i % 2 == 0 ? pipe(two) : socketpair(AF_UNIX, SOCK_STREAM, 0, two)) != 0) break;
-    if (two[0] != last + 1 || two[1] != last + 2) printf("%d %d behind %d\n", two[0], two[1], last);
+    if (two[0] != last + 1 || two[1] != last + 2) printf("%d %d after %d\n", two[0], two[1], last);
     last = two[1];
   }
   printf("last %d\n", last);
@@ -140,7 +139,7 @@ int by_messages() {
   return 0;
 }
 
-/// Few, and no way to have more.
+/// A low limit that cannot be raised.
 int few() {
   limit_to(64, 64);
   for (const int n : {63, 62, 61, 60, 59, 58, 20, 40}) printf("%d ", dup2(2, n));
@@ -150,7 +149,7 @@ int few() {
   return 0;
 }
 
-/// The child of a vfork has a table of its own, the memory it has not.
+/// The child of a vfork has its own descriptor table, but shares the memory.
 int in_a_child() {
   limit_to(5000);
   for (int i = 0; i < 3; ++i) {
@@ -186,17 +185,17 @@ int afterwards() {
   return 1;
 }
 
-struct Way {
+struct Case {
   const char* name;
   int (*run)();
 };
-constexpr Way ways[] = {{"named", named}, {"opened", opened},        {"others", others}, {"by_messages", by_messages},
-                        {"few", few},     {"in_a_child", in_a_child}};
+constexpr Case ways[] = {{"named", named}, {"opened", opened},        {"others", others}, {"by_messages", by_messages},
+                         {"few", few},     {"in_a_child", in_a_child}};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const Way& way : ways) {
+  for (const Case& way : ways) {
     if (argc < 2 || strcmp(argv[1], way.name) != 0) continue;
     if (way.run() != 0) return 1;
     close_all(10000);

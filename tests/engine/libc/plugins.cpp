@@ -1,5 +1,5 @@
 // Libraries that are loaded, called and unloaded in turns, mostly at one address. The arguments: the folder of the
-// libraries, how often.
+// libraries, the number of turns.
 #include <dlfcn.h>
 #include <stdlib.h>
 

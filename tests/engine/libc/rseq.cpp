@@ -1,4 +1,4 @@
-// Restartable sequences, as the C library uses them ("libc") and as an allocator does that brings its own ("own").
+// Restartable sequences, as the C library uses them ("libc") and as an allocator with an area of its own does ("own").
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Moves to the last processor that this thread may use; its number.
+/// Moves to the last processor that this thread may use; returns its number.
 int pin() {
   cpu_set_t allowed;
   sched_getaffinity(0, sizeof allowed, &allowed);
@@ -30,7 +30,7 @@ int by_libc() {
   return sched_getcpu() == processor ? 0 : 1;
 }
 
-/// What struct rseq was when it came; the kernel takes this length for ever.
+/// The first version of struct rseq; the kernel accepts this length for ever.
 struct alignas(32) Area {
   unsigned cpu_id_start, cpu_id;
   unsigned long sequence;
@@ -44,7 +44,7 @@ thread_local Area area;
 long slots[CPU_SETSIZE];
 bool registered;
 
-/// The slot of the processor where there is one to ask for cheaply, else one that all threads share.
+/// The slot of the processor if its number is cheap to get, else one that all threads share.
 void* add(void*) {
   const bool mine = syscall(SYS_rseq, &area, sizeof area, 0, signature) == 0;
   if (mine != registered) return slots;

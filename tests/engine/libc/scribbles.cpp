@@ -1,5 +1,5 @@
 // Writes over the memory that the engine shares with the command, as a stray pointer may. Natively there is none. The
-// argument says what is written: over counters, over the records of processes and threads, or zeroes over these.
+// argument selects what is written: over counters, over the records of processes and threads, or zeroes over these.
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ void write_over(char* at, uint64_t bytes, const char* how) {
   }
 }
 
-/// Where the records of threads begin, and those of processes.
+/// The offsets of the records of threads and of processes.
 constexpr uint64_t header_bytes = 64 << 10, processes_bytes = 256 << 20;
 
 }  // namespace

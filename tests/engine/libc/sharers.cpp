@@ -28,12 +28,12 @@ using namespace tally::channel;
 constexpr long last_held = held_limit - 1;
 
 struct Shared {
-  volatile int victim;  // who is to be killed
+  volatile int victim;  // the process to kill
   volatile int orphan, done;
 };
 Shared* shared;
 
-/// New code at a new address; what it returns.
+/// New code at a new address; returns its result.
 int make_code(int value) {
   auto* const code = static_cast<unsigned char*>(
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -51,7 +51,7 @@ int make_code(int value) {
   return sum;
 }
 
-/// What natively always works.
+/// Work that always succeeds natively.
 void work(int rounds) {
   for (int i = 0; i < rounds; i++)
     if (make_code(1000 + i) != 3) _exit(91);
@@ -62,7 +62,7 @@ void work(int rounds) {
 }
 void* churn_in_thread(void*) { churn(); }
 
-/// Is killed while it holds that. Natively nobody answers.
+/// Is killed while it holds that lock. Natively nobody answers.
 [[noreturn]] void be_killed(long held) {
   prctl(static_cast<int>(ask_option), ask_killed, held, 0, 0);
   kill(getpid(), SIGKILL);
@@ -109,7 +109,7 @@ void* killed_in_thread(void*) {
   be_killed(held_by_child);
 }
 
-/// A process with threads is killed while its vfork child has not executed its program yet: that goes on. `begins`: in
+/// A process with threads is killed before its vfork child has executed its program: the child continues. `begins`: in
 /// a pid namespace of its own.
 void kill_parent(long held, unsigned pause_us, bool begins) {
   shared->orphan = 0;
@@ -126,7 +126,7 @@ void kill_parent(long held, unsigned pause_us, bool begins) {
     }
     if (vfork() == 0) {
       shared->orphan = getpid();
-      while (shared->done == 0) usleep(100);  // until the parent is gone
+      while (shared->done == 0) usleep(100);  // until the parent has ended
       work(10);
       shared->done = 2;
       _exit(0);
@@ -148,7 +148,7 @@ void kill_parent(long held, unsigned pause_us, bool begins) {
   if (waitpid(begins ? -1 : shared->orphan, &status, 0) < 0 || status != 0 || shared->done != 2) _exit(93);
 }
 
-/// Kills whoever stands there, a random while after it came.
+/// Kills the process in this slot, a random time after it started.
 pid_t start_killer() {
   const pid_t killer = fork();
   if (killer != 0) return killer;

@@ -18,7 +18,7 @@ class ChangeTest : public testing::TestWithParam<Change> {};
 struct Limits {
   int block_size, cache_limit;
 };
-constexpr Limits ways[] = {{0, 0}, {1, 0}, {0, 20}};
+constexpr Limits limits[] = {{0, 0}, {1, 0}, {0, 20}};
 
 /// If the kernel may write at any time, no page is protected, and code is compared at each entry.
 TEST_P(ChangeTest, is_seen_where_code_is_compared) {
@@ -26,9 +26,9 @@ TEST_P(ChangeTest, is_seen_where_code_is_compared) {
   command.words = {std::string(LIBC_PROGRAMS) + "/changes_static", GetParam().name, "compared"};
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, 0) << native.err;
-  for (const Limits& way : ways) {
-    SCOPED_TRACE(testing::Message() << "block size " << way.block_size << ", cache limit " << way.cache_limit);
-    const Counted counted = run_counted(command, way.block_size, way.cache_limit);
+  for (const Limits& limit : limits) {
+    SCOPED_TRACE(testing::Message() << "block size " << limit.block_size << ", cache limit " << limit.cache_limit);
+    const Counted counted = run_counted(command, limit.block_size, limit.cache_limit);
     expect_same(counted.outcome, native);
     EXPECT_EQ(counted.exact, GetParam().exact) << counted.problem;
   }
@@ -40,12 +40,12 @@ TEST_P(ChangeTest, is_seen) {
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, 0) << native.err;
   Counts first;
-  for (const Limits& way : ways) {
-    SCOPED_TRACE(testing::Message() << "block size " << way.block_size << ", cache limit " << way.cache_limit);
-    const Counted counted = run_counted(command, way.block_size, way.cache_limit);
+  for (const Limits& limit : limits) {
+    SCOPED_TRACE(testing::Message() << "block size " << limit.block_size << ", cache limit " << limit.cache_limit);
+    const Counted counted = run_counted(command, limit.block_size, limit.cache_limit);
     expect_same(counted.outcome, native);
     EXPECT_EQ(counted.exact, GetParam().exact) << counted.problem;
-    if (&way == &ways[0]) first = counted.counts;
+    if (&limit == &limits[0]) first = counted.counts;
     if (GetParam().repeats) expect_counts(counted.counts, first);
   }
 }

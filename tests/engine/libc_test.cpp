@@ -1,4 +1,4 @@
-// Programs with a C library, under equal conditions: no ASLR, no rseq, one environment, the same words.
+// Programs with a C library, under equal conditions: no ASLR, no rseq, one environment, the same arguments.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(engine, SteppedLibcTest,
                                          Case{"streams_static", {built("streams_static")}, 5, "some\ninput\n"}),
                          name_of);
 
-/// Too long for that: one total for all block sizes and for two runs.
+/// Too long for that: the same total for all block sizes and for two runs.
 class LibcTest : public testing::TestWithParam<Case> {};
 
 TEST_P(LibcTest, counts_one_total) {
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(engine, LibcTest,
                                          Case{"streams_dynamic", {built("streams_dynamic")}, 5, "a\nb\n"}),
                          name_of);
 
-/// Several threads take turns as they will: only what the world sees is the same.
+/// Several threads alternate in any order: only the visible results are the same.
 class ThreadedLibcTest : public testing::TestWithParam<Case> {};
 
 TEST_P(ThreadedLibcTest, behaves_as_natively) {

@@ -1,4 +1,4 @@
-// Libraries that come and go: see libc/plugins.cpp.
+// Libraries that are loaded and unloaded: see libc/plugins.cpp.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {

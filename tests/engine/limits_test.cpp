@@ -1,4 +1,4 @@
-// Where the engine's own needs meet the program's: descriptors, memory, room for translated code.
+// Conflicts between the engine's resources and the program's: descriptors, memory, room for translated code.
 #include <unistd.h>
 
 #include "tests/engine/expect.hpp"
@@ -22,13 +22,13 @@ TEST(Descriptors, may_be_few) { expect_as_natively(shell("ulimit -n 4; /bin/echo
 
 TEST(Descriptors, may_all_be_closed) { expect_as_natively(shell("exec <&- >&- 2>&-; exec /bin/true")); }
 
-// By the program itself, by a child about its parent, and under the other names of the same.
+// Listed by the program itself, by a child about its parent, and under the other names of the same directory.
 TEST(Descriptors, of_the_engine_are_not_listed) {
   expect_as_natively(shell("ls /proc/self/fd /proc/self/fdinfo"));
   expect_as_natively(shell("for d in fd fdinfo task/$$/fd task/$$/fdinfo; do cd /proc/$$/$d; ls; done"));
 }
 
-// The engine's lie above the limit, where the program may have none.
+// The engine's descriptors are above the limit, where the program may have none.
 TEST(Descriptors, of_every_number_are_free) {
   Command command;
   command.words = {"/usr/bin/perl", "-e",
@@ -47,13 +47,13 @@ TEST(Descriptors, let_tally_run_under_tally) {
 
 TEST(Memory, may_have_any_layout) { expect_as_natively(shell("ulimit -s unlimited; /bin/echo hi")); }
 
-// With too little address space for the engine a program runs natively.
+// With too little address space for the engine, a program runs natively.
 TEST(Memory, may_be_too_little_for_the_engine) {
   expect_as_natively(shell("ulimit -v 60000; /bin/echo hi"));
   expect_as_natively(shell("ulimit -d 20000; /bin/echo hi"));
 }
 
-TEST(Memory, that_is_too_little_is_called_by_the_limit_that_it_has) {
+TEST(Memory, that_is_too_little_is_reported_with_its_limit) {
   for (const std::string limit : {"-v 900000", "-d 300000"}) {
     Command command = shell("ulimit " + limit + "; exec \"$0\" stat -e instructions -- /bin/echo hi");
     command.words.emplace_back(TALLY);
@@ -66,7 +66,7 @@ TEST(Memory, that_is_too_little_is_called_by_the_limit_that_it_has) {
   }
 }
 
-// A limit that a program sets for itself is its own: the engine's needs do not count.
+// A limit that a program sets for itself applies to the program only: the engine's memory does not count.
 TEST(Memory, may_be_limited_by_the_program) {
   for (const char* limit : {"-v 300000", "-d 100000", "-v 1400000"}) {
     const std::string script =
@@ -80,7 +80,7 @@ TEST(Memory, may_be_limited_by_the_program) {
   }
 }
 
-// Enough for the engine, and not for its caches: no way into the engine and out of it without end.
+// Enough for the engine, but not for its caches: the program must not enter and leave the engine for ever.
 TEST(Memory, may_end_at_any_limit) {
   // python3 has a fixed address, and its libraries are far from it: two caches.
   const char* program =
@@ -93,7 +93,7 @@ TEST(Memory, may_end_at_any_limit) {
   }
 }
 
-// The engine's tables cannot grow any more: what it has is used again, or the program goes on natively.
+// The engine's tables cannot grow any more: it reuses them, or the program continues natively.
 TEST(Memory, may_be_used_up_by_the_program) {
   for (const char* kind : {"dynamic", "static"}) {
     Command command;
@@ -102,8 +102,8 @@ TEST(Memory, may_be_used_up_by_the_program) {
   }
 }
 
-// Code that is written over again and again: 3,000 functions at one place, a block for each instruction. Translations
-// of code that is gone take room; where it runs out all are thrown away.
+// Code that is overwritten again and again: 3,000 functions at one address, a block for each instruction. Translations
+// of overwritten code use room; when it is used up, all are discarded.
 TEST(Code, may_be_replaced_without_end) {
   Command command;
   command.words = {std::string(PROGRAMS) + "/fuzz", "1000", "3000", "400"};

@@ -8,7 +8,7 @@
 
 namespace tally::engine_test {
 
-/// A program that is running, its output readable while it runs; in a process group of its own, as a shell's job.
+/// A running program whose output is readable while it runs; in a process group of its own, as a shell's job.
 class Live {
  public:
   Live(const std::vector<std::string>& words, const Command& command);
@@ -16,13 +16,13 @@ class Live {
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
-  /// Reads until the program has written `text`; false when it ends before.
+  /// Reads until the program has written `text`; false if it ends before.
   bool wait_for(const std::string& text);
 
-  /// The pid that was started: of tally, where tally counts.
+  /// The pid of the started process: of tally if tally counts.
   pid_t pid() const { return pid_; }
 
-  /// Sends a signal to all of the group, as Ctrl-C does.
+  /// Sends a signal to the whole group, as Ctrl-C does.
   void signal_group(int signal) const;
 
   /// Waits for the end; exit code or 128 + signal.

@@ -1,4 +1,4 @@
-// Numbers of descriptors are the program's, up to its limit and whatever it does with that.
+// The numbers of descriptors are the program's, up to its limit and whatever it does with the limit.
 #include <sys/resource.h>
 
 #include "tests/engine/expect.hpp"
@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(engine, NumberTest,
                          testing::Values("named", "opened", "others", "by_messages", "few", "in_a_child"),
                          [](const auto& one) { return std::string(one.param); });
 
-// The limit that the program came with, and a number just below it, as a shell's redirections name it.
+// The program's initial limit, and a number just below it, as shell redirections use.
 TEST(Numbers, are_free_where_the_limit_is_low_from_the_start) {
   Command command;
   command.words = {

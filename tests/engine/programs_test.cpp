@@ -47,8 +47,8 @@ INSTANTIATE_TEST_SUITE_P(ends, ProgramTest,
                                          Program{"ends", {"t"}, 143}, Program{"ends", {"a"}, 134}),
                          [](const auto& one) { return "by_" + one.param.arguments[0]; });
 
-/// Not under the stepper, to which the threads' ends at an execve are news that come too late. Every program image runs
-/// the same instructions, 6,000 of them in the loops of three threads.
+/// Not under the stepper, which learns too late that threads end at an execve. Every program image runs the same
+/// instructions, 6,000 of them in the loops of three threads.
 TEST(ExecOfAThread, keeps_the_counts_of_all_threads) {
   for (const int size : block_sizes) {
     uint64_t before = 0;
@@ -69,7 +69,7 @@ TEST(ExecOfAThread, keeps_the_counts_of_all_threads) {
   }
 }
 
-/// One thread that goes round and round executes as much as it likes.
+/// The number of instructions of a thread in an endless loop is not fixed.
 TEST(ExecOfAThread, loses_nothing_whether_it_fails_or_not) {
   for (const char* mode : {"s", "f"}) {
     for (int i = 0; i < 20; ++i) {
@@ -80,7 +80,7 @@ TEST(ExecOfAThread, loses_nothing_whether_it_fails_or_not) {
   }
 }
 
-/// Not under the stepper, whose popf does not know the ID flag.
+/// Not under the stepper, whose popf does not support the ID flag.
 TEST(OddForms, do_what_they_do_natively) {
   const Command command = command_of({"odd_forms"});
   const Outcome native = run_native(command);
@@ -122,14 +122,14 @@ TEST_P(TimerTest, counts_a_fixed_part_and_the_handler_runs) {
     SCOPED_TRACE(testing::Message() << "block size " << size);
     const Counted counted = run_counted(busy, size);
     ASSERT_EQ(counted.outcome.code, 0) << counted.outcome.err;
-    const auto said = numbers(counted.outcome.out);
-    ASSERT_GE(said.size(), timed.per_round != 0 ? 2u : 1u);
-    const uint64_t rounds = timed.per_round != 0 ? said[1] - quiet_rounds : 0;
-    EXPECT_GE(said[0], timed.least_ticks);
+    const auto printed = numbers(counted.outcome.out);
+    ASSERT_GE(printed.size(), timed.per_round != 0 ? 2u : 1u);
+    const uint64_t rounds = timed.per_round != 0 ? printed[1] - quiet_rounds : 0;
+    EXPECT_GE(printed[0], timed.least_ticks);
     EXPECT_EQ(counted.counts.instructions,
-              stepped.counts.instructions + said[0] * timed.handler + rounds * timed.per_round);
-    EXPECT_EQ(counted.counts.returns, stepped.counts.returns + said[0]);
-    EXPECT_EQ(counted.counts.far, stepped.counts.far + said[0]);
+              stepped.counts.instructions + printed[0] * timed.handler + rounds * timed.per_round);
+    EXPECT_EQ(counted.counts.returns, stepped.counts.returns + printed[0]);
+    EXPECT_EQ(counted.counts.far, stepped.counts.far + printed[0]);
     expect_exact(counted);
   }
 }

@@ -1,5 +1,5 @@
-// Programs that nobody wrote for tally: what they do is what they do natively, and one-threaded ones repeat their
-// counts to the instruction.
+// Programs that were not written for tally: they behave as natively, and single-threaded ones repeat their counts
+// exactly.
 #include <unistd.h>
 
 #include <filesystem>
@@ -9,8 +9,7 @@
 namespace tally::engine_test {
 namespace {
 
-/// IN is replaced by the path of a file of text, DIR by a directory of
-/// the test's own, which is emptied before each run.
+/// IN is replaced by the path of a text file, DIR by a directory of the test's own, which is emptied before each run.
 struct Case {
   const char* name;
   std::vector<std::string> words;
@@ -20,7 +19,7 @@ struct Case {
   std::string produces = {};            ///< a file in DIR that has to be the same as natively
   std::vector<std::string> needs = {};  ///< programs that a script starts
   bool reads_maps = false;              ///< /proc/self/maps shows the engine, which differs with what was kept
-  bool reads_clock = false;             ///< just behind a full second the vdso takes five instructions more
+  bool reads_clock = false;             ///< just after a full second the vdso executes five instructions more
   bool reads_memory = false;            ///< where three quarters of the memory are free it takes another way
   bool killed = false;                  ///< SIGKILL leaves no moment to finish a count
 };
@@ -90,7 +89,7 @@ class RealTest : public testing::TestWithParam<Case> {
   Command command_;
 };
 
-TEST_P(RealTest, does_what_it_does_natively) {
+TEST_P(RealTest, behaves_as_natively) {
   prepare();
   const Outcome native = run_native(command_);
   const std::string made = produced();

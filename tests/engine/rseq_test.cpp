@@ -1,5 +1,5 @@
-// Restartable sequences are refused under the engine (docs/design/engine.md says why): programs do without, rightly,
-// and natively without them the counts are equal.
+// Restartable sequences are refused under the engine (docs/design/engine.md says why): programs work without them, and
+// their counts are those of a native run without them.
 #include <algorithm>
 
 #include "tests/engine/expect.hpp"
@@ -19,7 +19,7 @@ TEST_P(RseqTest, the_c_library_does_without_and_counts_what_the_stepper_counts) 
   expect_as_stepped(program(GetParam(), "libc"), 0, true);
 }
 
-TEST_P(RseqTest, the_c_library_is_told_that_there_are_none) {
+TEST_P(RseqTest, the_c_library_is_refused_them) {
   Command command = program(GetParam(), "libc");
   std::erase_if(command.environment, [](const std::string& one) { return one.starts_with("GLIBC_TUNABLES="); });
   const Counted counted = run_counted(command);
@@ -29,7 +29,7 @@ TEST_P(RseqTest, the_c_library_is_told_that_there_are_none) {
   if (run_native(command).out != "registered\n") GTEST_SKIP() << "they are not offered natively either";
 }
 
-TEST_P(RseqTest, who_brings_an_area_of_its_own_falls_back) {
+TEST_P(RseqTest, an_allocator_with_an_area_of_its_own_falls_back) {
   const Command command = program(GetParam(), "own");
   for (const int size : {0, 1}) {
     const Counted counted = run_counted(command, size);

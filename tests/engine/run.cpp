@@ -34,8 +34,8 @@ void redirect(const std::string& path, int flags, int to) {
   if (fd < 0 || dup2(fd, to) < 0) _exit(124);
 }
 
-/// Waits for the end. A program that hangs is killed with all that it started, so that the suite goes on: the limit is
-/// a hundred times what any of them takes, and no assertion is about time.
+/// Waits for the end. A program that hangs is killed with everything that it started, so that the suite continues: the
+/// limit is a hundred times what any of them takes, and no assertion is about time.
 int wait_for(pid_t child) {
   constexpr int limit_ms = 100000;
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
@@ -47,7 +47,7 @@ int wait_for(pid_t child) {
   return status;
 }
 
-/// Files instead of pipes: nothing can fill up, and every way of running sees the same kind of output.
+/// Files instead of pipes: nothing can fill up, and every way of running has the same kind of output.
 Outcome run(const std::vector<std::string>& words, const Command& command, const Scratch& scratch) {
   const std::string in = scratch.write("in", command.input);
   const std::string out = scratch.write("out", "");
@@ -91,7 +91,7 @@ constexpr Name names[] = {
     {"prefetches:u", "prefetches", &Counts::prefetches},
 };
 
-/// Events that are sums of the others; they have to agree with them.
+/// Events that are sums of other events; they must agree with them.
 struct Sum {
   const char* event;
   uint64_t (*of)(const Counts&);
@@ -110,9 +110,9 @@ constexpr Sum sums[] = {
     {"calls:u", [](const Counts& c) { return c.direct_calls + c.indirect_calls; }},
 };
 
-// TALLY_TEST_MODEL=haswell in the environment: everything is run with that machine simulated, and each number of
-// generated code compared with the plain models'; TALLY_TEST_PRECISION as --precision. A last level that threads share
-// would see them in another order. With TALLY_TEST_KEPT nothing is compared: that code is not kept from run to run.
+// TALLY_TEST_MODEL=haswell in the environment: every run uses that machine model, and each number of generated code is
+// compared with the plain models'; TALLY_TEST_PRECISION is the --precision. Threads that share a last level would
+// access it in another order. With TALLY_TEST_KEPT nothing is compared: that code is not stored from run to run.
 constexpr const char* modelled =
     "branch-misses,L1-dcache-load-misses,L1-icache-load-misses,cache-misses,dTLB-load-misses,iTLB-load-misses";
 

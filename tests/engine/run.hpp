@@ -6,12 +6,12 @@
 
 #include "tally/engine/stepper/counts.hpp"
 
-/// Running one program three ways under equal conditions: natively, through the stepper, through tally's engine.
+/// Runs one program three ways under equal conditions: natively, through the stepper, through tally's engine.
 namespace tally::engine_test {
 
 using stepper::Counts;
 
-/// A program to run. Addresses are not randomised, the environment is `environment` and nothing else.
+/// A program to run. Addresses are not randomised; the environment is `environment` and nothing else.
 struct Command {
   std::vector<std::string> words;  ///< words[0] is a path
   std::string input;               ///< what standard input holds
@@ -22,7 +22,7 @@ struct Command {
   std::vector<std::string> options;  ///< of tally
 };
 
-/// What the world sees of a run.
+/// The visible results of a run.
 struct Outcome {
   int code = 0;  ///< exit code, or 128 + the signal that ended it, as a shell says it
   std::string out;
@@ -48,15 +48,15 @@ Outcome run_native(const Command& command);
 /// Runs it under the stepper.
 Counted run_stepped(const Command& command);
 
-/// As a block size: the engine makes everything anew that has run once, while it runs and for the next time, and the
-/// program runs for the third time.
+/// As a block size: the engine re-creates all code that ran once, while it runs and for the next run, and the program
+/// runs for the third time.
 inline constexpr int made_again = -1;
 
-/// Runs it under `tally stat --backend engine`; block_size 0 leaves the engine's own, cache_limit 0 all the room there
-/// is.
+/// Runs it under `tally stat --backend engine`; block_size 0 keeps the engine's own, cache_limit 0 does not limit the
+/// cache.
 Counted run_counted(const Command& command, int block_size = 0, int cache_limit = 0);
 
-/// What one thread had counted in each window of so many of its instructions.
+/// The counts of one thread in each window of N of its instructions.
 struct WindowRow {
   std::uint64_t address = 0;  ///< of the last instruction; 0: the end of the thread cut it
   Counts counts;
@@ -64,14 +64,14 @@ struct WindowRow {
 };
 using WindowRows = std::vector<WindowRow>;
 
-/// By what they hold, since nobody knows which thread is which.
+/// Sorted by their contents, because threads cannot be identified.
 std::vector<WindowRows> sorted(std::vector<WindowRows> threads);
-/// Of every thread, sorted(); full windows only where `cut` is false.
+/// Of every thread, sorted(); full windows only if `cut` is false.
 std::vector<WindowRows> windows_stepped(const Command& command, std::uint64_t every);
 std::vector<WindowRows> windows_counted(const Command& command, std::uint64_t every, int block_size, bool cut,
                                         Outcome& outcome);
 
-/// The words of the tally command that counts `command` into the file `json`.
+/// The arguments of the tally command that counts `command` into the file `json`.
 std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size,
                                      int cache_limit = 0);
 

@@ -1,4 +1,4 @@
-// What a program that writes over the engine's memory counts is not told as if it were right.
+// The counts of a program that writes over the engine's memory are not reported as exact.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -13,7 +13,7 @@ TEST_P(ScribblesTest, no_count_is_exact) {
     const Outcome native = run_native(command);
     ASSERT_EQ(native.code, 3) << native.err;
     const Counted counted = run_counted(command);
-    // Records that are all ones lead the engine astray: then it says so, and the program ends.
+    // Records of all ones make the engine fail: it reports it, and the program ends.
     if (std::string(GetParam()) != "records") expect_same(counted.outcome, native);
     EXPECT_FALSE(counted.exact) << counted.counts.instructions;
     EXPECT_NE(counted.problem.find("written over"), std::string::npos) << counted.problem;

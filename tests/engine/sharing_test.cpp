@@ -1,5 +1,5 @@
 // A process that shares its memory with others is killed, at a random moment and while it holds each of the engine's
-// locks: the others go on as they do natively.
+// locks: the others continue as natively.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -20,7 +20,7 @@ class SharingTest : public testing::TestWithParam<const char*> {
   static bool is_refused(const Outcome& native) { return native.code == 94 && GetParam() == std::string("namespace"); }
 };
 
-TEST_P(SharingTest, go_on_whatever_the_killed_one_held) {
+TEST_P(SharingTest, continue_whatever_the_killed_one_held) {
   const Command command = sharers({"held", GetParam()});
   const Outcome native = run_native(command);
   if (is_refused(native)) GTEST_SKIP() << "this system allows no pid namespace";
@@ -31,7 +31,7 @@ TEST_P(SharingTest, go_on_whatever_the_killed_one_held) {
   EXPECT_NE(counted.problem.find("it was killed"), std::string::npos) << counted.problem;
 }
 
-TEST_P(SharingTest, go_on_when_one_is_killed_at_a_random_moment) {
+TEST_P(SharingTest, continue_when_one_is_killed_at_a_random_moment) {
   const Command command = sharers({"random", GetParam(), std::to_string(SHARING_ROUNDS)});
   const Outcome native = run_native(command);
   if (is_refused(native)) GTEST_SKIP() << "this system allows no pid namespace";

@@ -46,7 +46,8 @@ INSTANTIATE_TEST_SUITE_P(engine, SignalTest,
                                          "pending", "inherited", "jobs"),
                          [](const auto& one) { return std::string(one.param); });
 
-/// Rules of signal(7), sigaction(2), sigaltstack(2), sigsuspend(2): see signals/rules.cpp. A native run is the measure.
+/// Rules of signal(7), sigaction(2), sigaltstack(2), sigsuspend(2): see signals/rules.cpp. A native run is the
+/// reference.
 class SignalRule : public testing::TestWithParam<const char*> {};
 
 void expect_as_natively(const std::string& program, const char* rule) {
@@ -78,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(engine, SignalRule,
                                          "process_signal_is_read_elsewhere"),
                          [](const auto& one) { return std::string(one.param); });
 
-/// Pending signals follow what sent them: see signals/sources.cpp.
+/// Pending signals follow their senders: see signals/sources.cpp.
 class SignalSource : public testing::TestWithParam<const char*> {};
 
 TEST_P(SignalSource, keeps_its_signal_as_natively) { expect_as_natively("signal_sources", GetParam()); }
@@ -98,8 +99,8 @@ INSTANTIATE_TEST_SUITE_P(engine, SignalArguments,
                                          "temporary_masks", "looking_like_faults", "raised_again"),
                          [](const auto& one) { return std::string(one.param); });
 
-/// What the kernel checks when a handler returns: see signals/frames.cpp. A native run is the measure. What the engine
-/// cannot run goes on natively, and the result says so.
+/// What the kernel checks when a handler returns: see signals/frames.cpp. A native run is the reference. What the
+/// engine cannot run continues natively, and the result says so.
 struct FrameRule {
   const char* name;
   bool exact = true;

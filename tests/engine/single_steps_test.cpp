@@ -1,5 +1,5 @@
-// Instructions that cannot be copied as they are are written anew: what is executed one at a time costs a hundred times
-// what a system call does. The JSON counts it.
+// Instructions that cannot be copied unchanged are rewritten: executing one at a time costs a hundred times as much as
+// a system call. The JSON reports their number.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -12,7 +12,7 @@ Command program(const char* name, std::vector<std::string> arguments = {}) {
   return command;
 }
 
-TEST(SingleSteps, are_none_for_bits_that_mean_nothing_and_far_returns) {
+TEST(SingleSteps, are_none_for_meaningless_bits_and_far_returns) {
   const Command command = program("meaningless_bits");
   expect_as_stepped(command, 0, true);
   for (const int size : block_sizes) EXPECT_EQ(run_counted(command, size).single_stepped, 0u) << size;
@@ -38,7 +38,7 @@ TEST(SingleSteps, count_branches_as_without) {
   expect_as_stepped(program("stepped_branches"), 0, true);
 }
 
-// A compiler asks for it to see whether it may use the register.
+// A compiler reads it to find out whether it may use the register.
 TEST(GsBase, may_be_read) {
   const Command command = program("reads_gs_base");
   expect_as_stepped(command, 0, true);

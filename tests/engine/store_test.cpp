@@ -1,4 +1,4 @@
-// Finished translations that are used again: the counts are the same, whoever made them.
+// Stored translations that are used again: the counts are the same, whichever process made them.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ class AgainTest : public testing::TestWithParam<const char*> {
     made.environment.back() = "TALLY_CACHE_DIR=" + folder;
     return made;
   }
-  /// Bytes of the disk that the folder's files take.
+  /// Bytes of the disk that the folder's files use.
   static std::uintmax_t kept(const std::string& folder) {
     std::uintmax_t blocks = 0;
     for (const auto& entry : fs::directory_iterator(folder)) {
@@ -40,7 +40,7 @@ class AgainTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(AgainTest, counts_the_same) {
-  // The same length: the stack begins at the same place.
+  // The same length: the stack begins at the same address.
   const std::string none = scratch_.write("none", "no folder"), some = scratch_.file("some");
   const Counted fresh = run_counted(command(none));
   const Counted first = run_counted(command(some));
@@ -56,7 +56,7 @@ TEST_P(AgainTest, counts_the_same) {
   EXPECT_LT(kept(some) - after_first, 1u << 20);
 }
 
-// Not `grep`: it reads /proc/self/maps, which has a line more when there is a file of translations.
+// Not `grep`: it reads /proc/self/maps, which has one more line if there is a file of translations.
 INSTANTIATE_TEST_SUITE_P(engine, AgainTest,
                          testing::Values("echo one", "for i in 1 2 3 4; do /bin/echo $i; done",
                                          "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd"),
@@ -64,8 +64,8 @@ INSTANTIATE_TEST_SUITE_P(engine, AgainTest,
 
 class AgainModelledTest : public AgainTest {
  protected:
-  /// Again where process numbers got another number of digits meanwhile, which shells count by: on a busy machine they
-  /// may while these runs last.
+  /// Runs again if the number of digits of process IDs changed meanwhile, which changes a shell's counts: on a busy
+  /// machine this may happen during these runs.
   static void run_comparably(const std::function<void()>& runs) {
     for (int tries = 0; tries < 3; ++tries) {
       const std::size_t before = test::digits_of_process_numbers();
@@ -74,7 +74,7 @@ class AgainModelledTest : public AgainTest {
     }
   }
   static std::vector<std::string> options(const char* precision) {
-    // What a child of vfork shares with its parent it would see in another order.
+    // A vfork child would access the levels that it shares with its parent in another order.
     return {"--model",
             "haswell",
             "--precision",
@@ -87,8 +87,9 @@ class AgainModelledTest : public AgainTest {
   }
 };
 
-// Code that a machine is woven into is kept too: what it says is what the plain models say of every access and branch.
-TEST_P(AgainModelledTest, says_the_same_of_the_machine) {
+// Code that is instrumented for a machine model is stored, too: its counts are those of the plain models for every
+// access and branch.
+TEST_P(AgainModelledTest, has_the_same_modelled_counts) {
   const std::string none = scratch_.write("none", "no folder"), some = scratch_.file("some");
   for (const char* precision : {"fast", "full"}) {
     SCOPED_TRACE(precision);
@@ -100,7 +101,7 @@ TEST_P(AgainModelledTest, says_the_same_of_the_machine) {
     run_comparably([&] {
       expected = run_counted(plain);
       runs.clear();
-      // The last time with code that was made anew.
+      // The last time with code that was re-created.
       for (const int size : {0, 0, made_again}) runs.push_back(run_counted(kept, size));
     });
     ASSERT_EQ(expected.modelled.size(), 11U);
@@ -122,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(engine, AgainModelledTest,
 
 TEST(Again, is_right_whatever_happened_to_the_file) { damage_kept_translations(50, 1); }
 
-// The key of the records is the user's: a program that becomes another user does not have it.
+// The key of the records belongs to the user: a program that becomes another user does not have it.
 TEST(Again, keeps_its_key_from_other_users) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const Scratch scratch;
@@ -137,7 +138,7 @@ TEST(Again, keeps_its_key_from_other_users) {
   EXPECT_EQ(run_counted(command).outcome.out, "some 0\n");
 }
 
-// What a program needed last time is a guess: another program may have its name now.
+// The needs of a program's last run are a guess: another program may have its name now.
 TEST(Again, is_right_for_another_program_of_that_name) {
   const Scratch scratch;
   Command command;
@@ -158,7 +159,7 @@ TEST(Again, is_right_for_another_program_of_that_name) {
   }
 }
 
-// Each is right whoever was there before.
+// Each is right, whichever program was at the address before.
 TEST(Again, is_right_at_another_address) {
   const Scratch scratch;
   Command command;
@@ -175,7 +176,7 @@ TEST(Again, is_right_at_another_address) {
   }
 }
 
-// There are the numbers of its lines, of its branches and of what is counted for them others.
+// There, its lines, its branches and the counters for them have other numbers.
 TEST(Again, models_are_right_at_another_address) {
   const Scratch scratch;
   Command plain;

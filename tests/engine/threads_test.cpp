@@ -1,4 +1,4 @@
-// Threads in numbers: nothing is lost when their blocks, counters and records are used again.
+// Many threads: nothing is lost when their blocks, counters and records are used again.
 #include <fmt/format.h>
 
 #include <map>
@@ -27,7 +27,7 @@ TEST(Threads, fifty_thousand_count_what_a_few_count) {
   EXPECT_EQ(all.stores, none.stores + 250 * (one.stores - none.stores));
 }
 
-/// A thread of programs/threads.cpp goes round a loop of seven instructions, with four before it and four behind.
+/// A thread of programs/threads.cpp runs a loop of seven instructions, with four before it and four after it.
 TEST(Threads, have_counts_of_their_own_to_the_instruction) {
   const Scratch scratch;
   Command command;

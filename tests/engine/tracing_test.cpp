@@ -1,4 +1,4 @@
-// Programs that trace others of their tree: they see what they see natively, and no count of who is traced is exact.
+// Programs that trace others of their tree: they see the same as natively, and no count of a traced program is exact.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {

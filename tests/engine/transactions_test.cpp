@@ -1,4 +1,4 @@
-// Transactions on a processor that knows xbegin and aborts each (RTM_ALWAYS_ABORT): a tracer does what it would do.
+// Transactions on a processor that supports xbegin and aborts each (RTM_ALWAYS_ABORT): a tracer emulates it.
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ bool is_xbegin(pid_t program, uint64_t ip, int32_t& displacement, uint64_t& leng
   return true;
 }
 
-/// The abort of a transaction that has just begun, in place of the fault. False where it was something else.
+/// Emulates the abort of a transaction that has just begun instead of the fault. False if it was another fault.
 bool abort_transaction(pid_t program) {
   user_regs_struct registers{};
   int32_t displacement = 0;
@@ -41,8 +41,8 @@ bool abort_transaction(pid_t program) {
   return ptrace(PTRACE_SETREGS, program, nullptr, &registers) == 0;
 }
 
-/// Runs a stopped program to its end on such a processor. Returns how many transactions were aborted by the tracer: 0
-/// where the processor is one.
+/// Runs a stopped program to its end on such a processor. Returns how many transactions the tracer aborted: 0 if the
+/// processor aborts them itself.
 uint64_t run_aborting(pid_t program) {
   if (ptrace(PTRACE_SEIZE, program, nullptr, PTRACE_O_EXITKILL) != 0) return 0;
   kill(program, SIGCONT);

@@ -1,4 +1,4 @@
-// Windows under the engine: each holds exactly so many instructions, ends at the one where the stepper is then, and has
+// Windows under the engine: each holds exactly N instructions, ends at the same instruction as in the stepper, and has
 // the stepper's counts.
 #include <fmt/format.h>
 
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(engine, WindowsTest,
                                          "rewrite", "threads"),
                          [](const auto& one) { return std::string(one.param); });
 
-/// All windows together, cut ones too.
+/// All windows together, including shorter ones.
 Counts sum_of(const std::vector<WindowRows>& threads) {
   Counts sum;
   for (const WindowRows& rows : threads)
@@ -89,7 +89,7 @@ void expect_full(const std::vector<WindowRows>& threads, std::uint64_t every) {
     }
 }
 
-/// What forks and executes: a program that is executed begins its windows again, so they are not the stepper's.
+/// A program that forks and executes: an executed program begins its windows again, so they are not the stepper's.
 TEST(Windows, of_many_processes_are_full_and_sum_up) {
   for (const char* name : {"processes", "clone3"}) {
     const Command command = command_of(name);
@@ -104,9 +104,8 @@ TEST(Windows, of_many_processes_are_full_and_sum_up) {
   }
 }
 
-/// Signals at any moment, all code thrown away again and again: what is done differs from run to run, the windows are
-/// full all the same.
-TEST(Windows, are_full_whatever_comes) {
+/// Signals at any moment, all code discarded again and again: the work differs from run to run, but windows are full.
+TEST(Windows, are_full_whatever_happens) {
   for (const char* name : {"rep_timer", "block_timer", "exits_timer", "thread_signals", "restarts", "fault_skip"})
     for (const std::uint64_t every : {1, 97, 10'000}) {
       SCOPED_TRACE(testing::Message() << name << ", every " << every);
@@ -121,13 +120,13 @@ TEST(Windows, are_full_whatever_comes) {
 
 // --- from one address to another ------------------------------------------------------------------------------------
 
-/// Where a thread first comes to an address, from an instruction on; its end where it does not.
+/// The first row at which a thread reaches an address, from a row on; the end of the thread if it does not.
 std::size_t first_at(const WindowRows& thread, std::uint64_t address, std::size_t from = 0) {
   while (from < thread.size() && thread[from].address != address) ++from;
   return from;
 }
 
-/// Windows of a part of a thread, of rows of one instruction each; what is left at its end is the last one.
+/// Windows of a part of a thread, from rows of one instruction each; the rest at its end is the last window.
 WindowRows between(const WindowRows& thread, std::size_t from, std::size_t to, std::uint64_t every) {
   const WindowRows part(thread.begin() + static_cast<std::ptrdiff_t>(from),
                         thread.begin() + static_cast<std::ptrdiff_t>(to));
@@ -167,7 +166,7 @@ TEST_P(BoundedWindowsTest, start_and_stop_where_the_stepper_is) {
   const auto stepped = windows_stepped(command, 1);
   ASSERT_EQ(stepped.size(), 1u);
   const WindowRows& thread = stepped.front();
-  // Places in the run, and how they are looked for: any instruction may be one.
+  // Locations in the run, and the way to find them: any instruction may be one.
   const std::size_t n = thread.size();
   for (const auto& [a, b] : {std::pair{n / 3, n / 2}, {n / 7, n * 6 / 7}, {std::size_t{0}, n / 5}, {n / 2, n / 2}}) {
     const std::uint64_t start = thread[a].address, stop = thread[b].address;
@@ -184,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(engine, BoundedWindowsTest,
                                          "nested", "alternate_stack", "leave_handler", "rewrite"),
                          [](const auto& one) { return std::string(one.param); });
 
-/// The thread that alone comes to where the program begins.
+/// The only thread that reaches the program's entry point.
 std::size_t main_of(const std::vector<WindowRows>& threads) {
   const auto is_alone = [&](const WindowRows& thread) {
     return std::none_of(threads.begin(), threads.end(), [&](const WindowRows& other) {
@@ -210,7 +209,7 @@ TEST(BoundedWindows, begin_and_end_at_each_threads_own_arrival) {
   const auto stepped = windows_stepped(command, 1);
   const std::size_t main = main_of(stepped);
   ASSERT_LT(main, stepped.size());
-  // In the loop of the others.
+  // In the loop of the other threads.
   const WindowRows& other = stepped[main == 0 ? 1 : 0];
   const std::uint64_t start = other[20].address, stop = other[other.size() - 2].address;
   ASSERT_EQ(first_at(stepped[main], start), stepped[main].size());

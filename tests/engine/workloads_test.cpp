@@ -1,4 +1,4 @@
-// Programs with known answers: the formulas against the stepper where N is small, and against the engine everywhere.
+// Programs with known answers: the formulas against the stepper if N is small, and against the engine everywhere.
 #include <string_view>
 
 #include "tally/hardware/workload/image.hpp"
@@ -32,7 +32,7 @@ Counts by_formula(const Case& one) {
           .stores = known.stores};
 }
 
-/// All cases, or those of at most so many steps: a REP takes one for each access.
+/// All cases, or those of at most N steps: a REP takes one for each access.
 std::vector<Case> cases(uint64_t most) {
   std::vector<Case> list;
   for (const workload::Workload& one : workload::all()) {
@@ -73,7 +73,7 @@ TEST_P(WorkloadTest, engine_counts_the_formula) {
   }
 }
 
-/// The same where a single-stepper can follow.
+/// The same for cases that a single-stepper can follow.
 class SmallWorkloadTest : public testing::TestWithParam<Case> {};
 
 TEST_P(SmallWorkloadTest, stepper_counts_the_formula) {

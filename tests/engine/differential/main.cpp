@@ -1,9 +1,9 @@
 // differential [--seed N] [--seconds S] [--length N] [--sequences N] [--keep FILE]: random code natively and under the
 // engine, until the time is up. Exit code 1 and the smallest code that differs, with its seed, on the first difference.
-// differential --encodings TIMES [--seed N]: code with every encoding that random code has, so many times.
-// differential --slowest TIMES [--seed N]: of that code, the pieces that take longest under the engine.
-// differential --extensions: the instruction sets that this processor lacks. What random code has of them is not tested
-// here; the others begin with the same line.
+// differential --encodings TIMES [--seed N]: code with every encoding that random code has, executed TIMES times.
+// differential --slowest TIMES [--seed N]: the sequences of that code that take longest under the engine.
+// differential --extensions: the instruction sets that this processor lacks. Random code with their instructions is not
+// tested here; the other modes print the same line first.
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -277,11 +277,11 @@ bool steppable(const Sequence& sequence) {
 /// The parameters of a file depend on its first seed only, so that this seed repeats it.
 struct RunSettings {
   int block_size;
-  bool stepped;      ///< counted by the stepper, too: a quarter of the files, in both places
+  bool stepped;      ///< counted by the stepper, too: a quarter of the files, at both load addresses
   bool interrupted;  ///< and with a timer: an eighth, which takes as long as all others
 };
 
-RunSettings way_of(uint64_t seed, uint64_t sequences) {
+RunSettings run_settings(uint64_t seed, uint64_t sequences) {
   static const int sizes[] = {0, 1, 3, engine_test::made_again, 64};
   const uint64_t file = seed / (2 * sequences) * 2 + seed % 2;
   return {sizes[file % 5], file % 8 == 1 || file % 8 == 6, file % 16 == 3 || file % 16 == 4};
@@ -302,7 +302,7 @@ struct Sum {
 
 /// Tests the file that begins with `options.seed`: an exit code if something differs.
 std::optional<int> examine(std::vector<Sequence> sequences, const Options& options, Sum& sum) {
-  const auto [size, is_stepped, is_interrupted] = way_of(options.seed, sequences.size());
+  const auto [size, is_stepped, is_interrupted] = run_settings(options.seed, sequences.size());
   const auto by_state = [&, size = size](const auto& s) { return compare_state(s, {.rounds = options.rounds}, size); };
   const auto by_counts = [size = size](const auto& s) { return compare_counts(s, 1, size); };
   const auto with_timer = [&sum, size = size](const auto& s) { return compare_interrupted(s, size, sum.ticks); };

@@ -1,8 +1,8 @@
-// runner FILE ROUNDS TIMES MICROSECONDS: runs every sequence of a case file, from a state that the file gives, so many
-// times one after the other, and writes what each left. A timer interrupts each up to so many microseconds (0: none)
-// after it was begun; how often it did stands at the end.
+// runner FILE ROUNDS TIMES MICROSECONDS: runs every sequence of a case file TIMES times, from a state that the file
+// gives, and writes the state after each. A timer interrupts each run up to MICROSECONDS (0: none) after its start; the
+// last word of the output is the number of interrupts.
 //
-// It does little else, so that a single-stepper gets through it: memory comes and goes by system calls.
+// It does little else, so that a single-stepper can run it: memory is mapped and unmapped by system calls.
 #include "tests/engine/differential/case_file.hpp"
 #include "tests/engine/programs/bare.hpp"
 

@@ -1,7 +1,7 @@
-// Asks the engine to fail, which only one that tests start does: natively 3.
+// Asks the engine to fail, which it does only in tests: natively the exit code is 3.
 //
 //     fails FAILURE [child]   here, or in a forked child
-//     fails forks N           no failure: N children, one after the other, every second one executes a program
+//     fails forks N           no failure: N children, one after the other; every second one executes a program
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
-// Processes that share memory, one of which is killed: the others go on as if nothing of it had ever been there.
+// Processes that share memory, one of which is killed: the others continue as if it had never existed.
 //
-//     sharers held KIND       one after the other, each while it holds something of the engine's (0 natively)
-//     sharers random KIND N   N of them, at random moments while they make code, mappings and threads of control
+//     sharers held KIND       one after the other, each while it holds one of the engine's locks (0 natively)
+//     sharers random KIND N   N of them, at random moments while they create code, mappings and threads of control
 //
-// KIND: `vfork` a vfork child is killed; `clone` a process with CLONE_VM is; `parent` a process with threads is, whose
-// vfork child goes on; `namespace`: the same, and that child begins a pid namespace.
+// KIND: `vfork` kills a vfork child; `clone` a process with CLONE_VM; `parent` a process with threads, whose vfork
+// child continues; `namespace`: the same, and that child begins a pid namespace.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
-// Signals in every way that programs use them. The argument says which; exit code 0 means that everything was as it is
-// natively, any other is the line that found it otherwise (modulo 256, the line itself on standard error).
+// Signals in every way that programs use them. The argument selects the case; exit code 0 means that everything was as
+// natively, any other is the line that failed (modulo 256, the line itself on standard error).
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -57,7 +57,7 @@ bool blocked(int signal) {
   return sigismember(&now, signal) == 1;
 }
 
-/// A store where nothing is.
+/// A store to an unmapped address.
 void fault() { asm volatile("movl $0, 8" ::: "memory"); }
 
 volatile sig_atomic_t counted;
@@ -105,7 +105,7 @@ alignas(64) char stack_memory[65536];
 volatile bool on_it, was_disarmed;
 sigjmp_buf back;
 
-void look_at_stack(int, siginfo_t*, void*) {
+void check_stack(int, siginfo_t*, void*) {
   char here;
   on_it = &here >= stack_memory && &here < stack_memory + sizeof stack_memory;
   stack_t now{};
@@ -132,7 +132,7 @@ void stacks() {
   check(sigaltstack(&stack, nullptr) == -1 && errno == EINVAL);
   stack.ss_flags = static_cast<int>(autodisarm);
   check(sigaltstack(&stack, nullptr) == 0);
-  handle(SIGUSR1, look_at_stack, SA_ONSTACK);
+  handle(SIGUSR1, check_stack, SA_ONSTACK);
   raise(SIGUSR1);
   check(on_it && was_disarmed);
   stack_t now{};
@@ -141,7 +141,7 @@ void stacks() {
   check(sigaltstack(&stack, nullptr) == 0);
   raise(SIGUSR1);
   check(on_it && !was_disarmed);
-  // The stack runs over onto the other one, more than once.
+  // The stack overflows onto the other one, more than once.
   handle(SIGSEGV, leave_by_jump, SA_ONSTACK);
   static int i;
   for (i = 0; i < 3; ++i)
@@ -189,28 +189,28 @@ void contexts() {
   check(r12 == 0x1234 && (flags & 0x41) == 0x41 && xmm == 0xabcd && blocked(SIGUSR2));
 }
 
-struct Seen {
+struct Trap {
   int signal, code;
   uint64_t address, rip;
 };
 volatile int seen_count;
-Seen seen[64];
+Trap seen[64];
 int skip;
 extern "C" char at_divide[], at_ud2[], at_int3[], at_int_3[], at_icebp[], at_sse[];
 
-void look(int signal, siginfo_t* info, void* context) {
+void record_trap(int signal, siginfo_t* info, void* context) {
   if (seen_count < 64)
     seen[seen_count] = {signal, info->si_code, reinterpret_cast<uint64_t>(info->si_addr),
                         static_cast<uint64_t>(reg(context, REG_RIP))};
   seen_count = seen_count + 1;
   reg(context, REG_RIP) += skip;
-  // Some virtual machines report icebp without having gone past it.
+  // Some virtual machines report icebp with its own address, not the next one.
   if (seen_count == 5 && reg(context, REG_RIP) == reinterpret_cast<greg_t>(at_icebp)) reg(context, REG_RIP) += 1;
 }
 
-/// si_code, address and where it goes on, of everything that an instruction raises by itself.
+/// si_code, address and the address to continue at, for every fault or trap that an instruction raises.
 void faults() {
-  for (const int signal : {SIGFPE, SIGILL, SIGTRAP, SIGSEGV}) handle(signal, look);
+  for (const int signal : {SIGFPE, SIGILL, SIGTRAP, SIGSEGV}) handle(signal, record_trap);
   skip = 2;
   asm volatile("xorl %%edx, %%edx; xorl %%ecx, %%ecx; at_divide: divl %%ecx" ::: "eax", "ecx", "edx", "cc");
   asm volatile("at_ud2: ud2");
@@ -220,7 +220,7 @@ void faults() {
   asm volatile("at_icebp: .byte 0xf1");
   check(seen_count == 5);
   const auto is = [](int i, int signal, int code, char* address, char* rip) {
-    const Seen& s = seen[i];
+    const Trap& s = seen[i];
     check(s.signal == signal && s.code == code && s.address == reinterpret_cast<uint64_t>(address) &&
               s.rip == reinterpret_cast<uint64_t>(rip),
           1000 + i);
@@ -230,7 +230,7 @@ void faults() {
   is(2, SIGTRAP, SI_KERNEL, nullptr, at_int3 + 1);
   check(seen[4].signal == SIGTRAP && seen[4].address == seen[4].rip &&
         seen[4].rip - reinterpret_cast<uint64_t>(at_icebp) <= 1);
-  // int 3 of two bytes is no breakpoint of the kernel's: it is what int3 is, or a fault.
+  // int 3 of two bytes is not a breakpoint for the kernel: it is like int3, or a fault.
   dprintf(1, "%d %d %d\n", seen[3].signal, seen[3].code,
           static_cast<int>(seen[3].rip - reinterpret_cast<uint64_t>(at_int_3)));
   // Floating point, each with its unmasked exception.
@@ -254,9 +254,9 @@ void raises_trap_flag(bool on) {
 
 extern "C" char step_from[], step_to[];
 
-/// A program that steps itself: a trap behind each instruction.
+/// A program that steps itself: a trap after each instruction.
 void steps() {
-  handle(SIGTRAP, look);
+  handle(SIGTRAP, record_trap);
   skip = 0;
   asm volatile(
       "pushfq; orl $0x100, (%%rsp); popfq\n"
@@ -436,7 +436,7 @@ void* storming(void* which) {
     while (pthread_sigqueue(storm[(self + 1 + i) % storm_threads], SIGRTMIN, value) == EAGAIN) sched_yield();
   }
   pthread_barrier_wait(&all_there);
-  // What was sent to a thread is there by its next system call at the latest.
+  // A signal that was sent to a thread arrives by its next system call at the latest.
   usleep(0);
   return reinterpret_cast<void*>(static_cast<intptr_t>(mine));
 }
@@ -461,11 +461,11 @@ void million() {
   check(counted == 1000000);
 }
 
-// --- what the engine needs itself ---
+// --- signals that the engine needs itself ---
 
 constexpr int of_faults[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV};
 
-/// Sent while they are blocked, they wait where everybody can see them.
+/// Sent while they are blocked, they are pending, as everybody can see.
 void pending() {
   const sigset_t set = set_of({SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV});
   sigprocmask(SIG_BLOCK, &set, nullptr);
@@ -507,7 +507,7 @@ void pending() {
   check(counted == 0);
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
   check(counted == 1);
-  // Blocked, a fault of one's own kills.
+  // A blocked fault of the process itself kills it.
   const pid_t victim = fork();
   if (victim == 0) {
     sigprocmask(SIG_BLOCK, &set, nullptr);
@@ -519,7 +519,7 @@ void pending() {
   check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
-/// argv[2] "again": what the program image before has left.
+/// argv[2] "again": checks the state that the previous program image has left.
 void inherited(bool again, char* path) {
   const sigset_t set = set_of({SIGTRAP, SIGSEGV, SIGUSR1});
   if (again) {
@@ -540,7 +540,7 @@ void inherited(bool again, char* path) {
   check(false);
 }
 
-/// A shell and its job on a terminal: background reads stop it, the shell brings it to the front and goes on.
+/// A shell and its job on a terminal: background reads stop it, the shell brings it to the foreground and it continues.
 void jobs() {
   const int master = posix_openpt(O_RDWR | O_NOCTTY);
   check(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);

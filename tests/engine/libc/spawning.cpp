@@ -1,5 +1,5 @@
-// Processes in every way that programs begin them. The argument says which; exit code 0 means that everything was as it
-// is natively, any other that it was not (the line on standard error).
+// Processes in every way that programs start them. The argument selects the case; exit code 0 means that everything was
+// as natively, any other that it was not (the line on standard error).
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ char echo[] = "/bin/true";
 char* arguments[] = {echo, nullptr};
 char* none[] = {nullptr};
 
-/// posix_spawn tells its caller why it failed: the child says so through shared memory.
+/// posix_spawn reports to its caller why it failed: the child writes it to shared memory.
 void spawn_errors() {
   pid_t child = 0;
   for (int i = 0; i < 20; ++i) {
@@ -54,7 +54,7 @@ void spawn_errors() {
     check(posix_spawn(&child, echo, nullptr, nullptr, arguments, none) == 0 && code_of(child) == 0);
     check(posix_spawnp(&child, "true", nullptr, nullptr, arguments, none) == 0 && code_of(child) == 0);
   }
-  // A file that is no program.
+  // A file that is not a program.
   char path[] = "/tmp/tally-spawning-XXXXXX";
   const int file = mkstemp(path);
   check(file >= 0 && write(file, "\177ELFnot", 7) == 7 && fchmod(file, 0700) == 0 && close(file) == 0);
@@ -74,7 +74,7 @@ void* busy(void* which) {
   return nullptr;
 }
 
-/// Forks while others run, and hold locks of the C library at times.
+/// Forks while others run, and sometimes hold locks of the C library.
 void forks() {
   pthread_t threads[3];
   for (intptr_t i = 0; i < 3; ++i) check(pthread_create(&threads[i], nullptr, busy, reinterpret_cast<void*>(i)) == 0);
@@ -93,7 +93,7 @@ void forks() {
 
 void* nothing(void*) { return reinterpret_cast<void*>(7); }
 
-/// Everything that a program can close is closed; what comes then is counted all the same.
+/// Everything that a program can close is closed; what runs then is still counted.
 void closed() {
   for (int round = 0; round < 3; ++round) {
     const pid_t child = fork();
@@ -138,7 +138,7 @@ void limits() {
   check(code_of(child) == 5);
 }
 
-/// A namespace of process numbers, where it is allowed.
+/// A pid namespace, if it is permitted.
 void numbers() {
   const pid_t child = fork();
   if (child == 0) {
@@ -182,7 +182,7 @@ void* ends_all(void*) {
   return nullptr;
 }
 
-/// The process ends by a thread that is not the leader, which waits for another one.
+/// A thread that is not the leader ends the process; the leader waits for another thread.
 void ended() {
   pthread_t thread;
   check(pthread_create(&thread, nullptr, ends_all, nullptr) == 0);

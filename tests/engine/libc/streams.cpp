@@ -1,4 +1,4 @@
-// Reads standard input to its end, says how much that was, and closes standard output and error behind it.
+// Reads standard input to its end, prints its length, and closes standard output and error afterwards.
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,7 +10,7 @@ int main() {
   std::printf("%zu %u\n", bytes, sum);
   std::fprintf(stderr, "closing\n");
   if (std::fclose(stdout) != 0 || std::fclose(stderr) != 0) return 1;
-  // The numbers are free again, and stay the program's to use.
+  // The numbers are free again, and stay available to the program.
   int ends[2];
   if (pipe(ends) != 0) return 2;
   return ends[0] == 1 && ends[1] == 2 ? 5 : 6;

@@ -1,4 +1,4 @@
-// Exceptions: the unwinder reads return addresses off the stack and jumps into the middle of functions.
+// Exceptions: the unwinder reads return addresses from the stack and jumps into the middle of functions.
 #include <cstdio>
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-// A program that attaches to a child of its own, which has begun long before, and prints what it sees of it.
+// A program that attaches to a child of its own, which has run for long, and prints what it sees of it.
 //
 //     tracers calls|fault|registers|threads|seize|executes|writes|memory
 #include <fcntl.h>
@@ -106,7 +106,7 @@ int wait_for(pid_t child) {
   return waitpid(child, &status, __WALL) == child ? status : -1;
 }
 
-void look_at_registers(pid_t child) {
+void print_registers(pid_t child) {
   user_regs_struct r{};
   ptrace(PTRACE_GETREGS, child, nullptr, &r);
   errno = 0;
@@ -175,7 +175,7 @@ int main(int argc, char** argv) {
   if (seizes) ptrace(PTRACE_INTERRUPT, child, nullptr, nullptr);
   printf("stop %x\n", static_cast<unsigned>(wait_for(child)));
   if (strcmp(what, "registers") == 0) {
-    // It may have been on its way to its loop.
+    // It may not have reached its loop yet.
     ptrace(PTRACE_CONT, child, nullptr, nullptr);
     while (shared->handled == 0) usleep(100);
     usleep(1000);
@@ -184,11 +184,11 @@ int main(int argc, char** argv) {
   }
   shared->go = 1;
   if (seizes || strcmp(what, "registers") == 0) {
-    look_at_registers(child);
+    print_registers(child);
     kill(child, SIGKILL);
     wait_for(child);
   } else if (threads) {
-    // What slept in a system call sleeps in it still, and gets what it waits for.
+    // A thread that slept in a system call still sleeps in it, and receives what it waits for.
     user_regs_struct r{};
     ptrace(PTRACE_GETREGS, child, nullptr, &r);
     printf("gs %llx\n", r.gs_base);

@@ -1,12 +1,12 @@
-// Begins transactions and falls back each time, as a lock that is elided does. Stops itself first, so that whoever
-// wants to look at it can. transactions TIMES
+// Begins transactions and falls back each time, as lock elision does. Stops itself first, so that a debugger can
+// attach. transactions TIMES
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 namespace {
 
-/// xbegin to what follows it, as compilers write it.
+/// xbegin to the following instruction, as compilers write it.
 unsigned begin() {
   unsigned status = 0xffffffff;
   asm volatile(".byte 0xc7, 0xf8, 0, 0, 0, 0" : "+a"(status)::"memory");

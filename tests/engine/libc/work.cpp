@@ -1,4 +1,4 @@
-// Memory, strings and sorting, where the C library has its vector code.
+// Memory, strings and sorting: the functions for which the C library has vector code.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Threads that share a mutex and a condition, each with storage of its own.
+// Threads that share a mutex and a condition variable, each with storage of its own.
 #include <pthread.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Accesses relative to rip in every width, with and without an immediate behind the displacement, and the longest
-// addressing forms. A copy of the code elsewhere must still reach the same data.
+// Accesses relative to rip in every width, with and without an immediate after the displacement, and the longest
+// addressing forms. A copy of the code at another address must still access the same data.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {

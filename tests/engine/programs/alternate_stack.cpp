@@ -1,4 +1,4 @@
-// A stack that overflows: the handler runs on the alternate stack and leaves for good, 50 times.
+// A stack that overflows: the handler runs on the alternate stack and never returns to it, 50 times.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -25,7 +25,7 @@ void overflowed(int, bare::Info* info, ucontext_t* context) {
   AlternateStack now{};
   check(call(__NR_sigaltstack, 0, address(&now)) == 0 && now.flags == 1);
   overflows = overflows + 1;
-  // Back to where the recursion began, by the frame itself: its r15 and r14 are what begin() keeps there.
+  // Back to where the recursion began, by the frame itself: begin() keeps its stack pointer and address in r15 and r14.
   reg(context, REG_RSP) = reg(context, REG_R15);
   reg(context, REG_RIP) = reg(context, REG_R14);
 }

@@ -1,18 +1,18 @@
-// Faults that are not in an instruction's data: jumps, calls and returns to where no code is, instructions that run off
-// their page, a stack pointer that points nowhere, alignment. The handler sees what it sees natively, and leaves.
+// Faults that are not in an instruction's data: jumps, calls and returns to addresses without code, instructions that
+// cross the end of their page, an invalid stack pointer, alignment. The handler sees the same as natively, and leaves.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
 
-struct Seen {
+struct Fault {
   int signal, code;
   uint64_t address, rip, rsp, trap, error;
 };
 
-Seen seen;
+Fault seen;
 volatile int faults = 0;
 
-/// Back to attempt()'s caller: it keeps the stack pointer in r15 and the place in r14.
+/// Back to attempt()'s caller: it keeps the stack pointer in r15 and the address in r14.
 void leave_attempt(int signal, bare::Info* info, ucontext_t* context) {
   using namespace bare;
   seen = {signal,
@@ -78,7 +78,7 @@ constexpr int maperr = 1;
 constexpr int accerr = 2;
 constexpr int kernel = 0x80;
 
-/// The fault of an instruction fetch: rip and the address are the place itself.
+/// The fault of an instruction fetch: rip and the address are the target itself.
 void expect_fetch(const void* place, int code, int line = __builtin_LINE()) {
   const auto at = reinterpret_cast<uint64_t>(place);
   bare::check(seen.signal == bare::sig_segv && seen.code == code, line);
@@ -106,7 +106,7 @@ extern "C" int program(int, char**, char**) {
   uint8_t* pages = map(3 * page, prot_read | prot_write);
   check(call(__NR_munmap, address(pages + 2 * page), page) == 0);
   const auto nowhere = reinterpret_cast<const void*>(8);
-  // Readable, writable, not executable; and an instruction whose end is not there.
+  // Readable, writable, not executable; and an instruction whose end is not mapped.
   const uint8_t* no_code = pages;
   uint8_t* cut = pages + 2 * page - 2;
   cut[0] = 0x48;

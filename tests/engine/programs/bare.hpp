@@ -1,11 +1,11 @@
-// What a program without a C library needs: an entry, system calls, signals and a check that says its line.
+// For programs without a C library: an entry point, system calls, signals and a check that reports its line.
 #pragma once
 #include <asm/unistd.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ucontext.h>
 
-/// The program: 0 is success.
+/// The program: returns 0 for success.
 extern "C" int program(int argc, char** argv, char** envp);
 
 asm(R"(
@@ -146,7 +146,7 @@ inline void raise(int signal) { check(call(__NR_tgkill, call(__NR_getpid), call(
 
 inline greg_t& reg(ucontext_t* context, int index) { return context->uc_mcontext.gregs[index]; }
 
-/// Bits of CPUID leaf 7, EBX, where the system keeps the vector state that they need: 5 is AVX2, 16 AVX-512F.
+/// Bits of CPUID leaf 7, EBX, if the system saves the vector state that they need: 5 is AVX2, 16 AVX-512F.
 inline bool has(int feature) {
   uint32_t a = 1, b = 0, c = 0, d = 0;
   asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));

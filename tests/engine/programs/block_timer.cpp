@@ -1,4 +1,4 @@
-// A timer of 1 ms over blocks that keep their state in flags, in the red zone and in vectors. As in rep_timer, the
+// A timer of 1 ms during blocks that keep their state in flags, in the red zone and in vectors. As in rep_timer, the
 // instructions are a fixed number plus the handler's for each run. Argument: any, to turn the timer on.
 #include "tests/engine/programs/bare.hpp"
 
@@ -6,7 +6,7 @@ namespace {
 
 asm(R"(
         .globl tick
-# The interrupted place has to be the program's own: rip at 168 of the context, flags at 176.
+# The interrupted address must be the program's own: rip at 168 of the context, flags at 176.
 tick:   movq 168(%rdx), %rax
         leaq work(%rip), %rcx
         leaq work_end(%rip), %r8
@@ -35,7 +35,7 @@ work:   movq $0x1111, -8(%rsp)
         movq %r8, %xmm0
         leaq 3f(%rip), %r9
         movq %rdi, %rcx
-# The carry made by bt crosses a conditional branch, an indirect jump and a jump before adc takes it.
+# The carry that bt sets must survive a conditional branch, an indirect jump and a jump until adc uses it.
 1:      btq $0, %rcx
         jo 4f
         jmpq *%r9
@@ -78,7 +78,7 @@ struct Timer {
 
 extern "C" int program(int argc, char**, char**) {
   using namespace bare;
-  // The calls around the loop are not its code: a tick there would be a stray.
+  // The calls around the loop are not in its address range: a tick there would be counted as a stray.
   static const Timer timers[] = {{0, 0, 0, 0}, {0, 1000, 0, 20000}};
   static const Timer off{0, 0, 0, 0};
   const int on = argc > 1;

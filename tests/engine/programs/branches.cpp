@@ -1,5 +1,5 @@
-// Every kind of branch, each way, with the results of all of them summed into one value; and branches to what follows
-// them anyway, which are taken or not all the same.
+// Every kind of branch, taken and not, with the results of all of them summed into one value; and branches whose target
+// is the next instruction, which are also taken or not.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -19,7 +19,7 @@ asm(R"(
         .endm
 
         .globl conditions
-# jcc of all sixteen conditions, short and near: a pair adds 2 + 32 where its condition holds, else 1 + 16.
+# jcc of all sixteen conditions, short and near: a pair adds 2 + 32 if its condition holds, else 1 + 16.
 conditions:
         xorl %eax, %eax
         movb $127, %cl
@@ -126,7 +126,7 @@ two:    addl $2, %eax
         .endm
 
         .globl to_next
-# Each of them with flags of three kinds, and where RCX comes to zero, is zero, and has a low half of zero.
+# Each of them with three combinations of flags, and with RCX that becomes zero, is zero, and has a low half of zero.
 to_next:
         xorl %eax, %eax
         cmpl $1, %eax

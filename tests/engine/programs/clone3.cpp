@@ -1,5 +1,5 @@
-// clone3 and what only it can say: cleared signal handlers, a descriptor for the child beside its number, a number that
-// the caller chose; and what the kernel refuses.
+// clone3 and what only it supports: cleared signal handlers, a pidfd for the child, a process ID that the caller chose;
+// and what the kernel refuses.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -38,8 +38,8 @@ int wait_for(long pid) {
   return status;
 }
 
-/// What the child sees of the parent's actions: 1 a handler is left, 2 what was ignored is not any more.
-void tell_actions() {
+/// The parent's actions as the child sees them: adds 1 if a handler is set, 2 if a signal is no longer ignored.
+void report_actions() {
   using namespace bare;
   const bool left = action(sig_usr1).handler != nullptr || action(sig_segv).handler != nullptr;
   const bool lost = reinterpret_cast<long>(action(sig_usr2).handler) != 1;
@@ -67,10 +67,10 @@ void clears_handlers() {
     a.exit_signal = sigchld;
     a.stack = reinterpret_cast<uint64_t>(stack);
     a.stack_size = 65536;
-    check(wait_for(clone3_and(&a, sizeof a, tell_actions)) == 40 << 8);
+    check(wait_for(clone3_and(&a, sizeof a, report_actions)) == 40 << 8);
     check(wait_for(clone3_and(&a, sizeof a, die_by_default)) == sig_usr1);
   }
-  // The parent's are as they were.
+  // The parent's actions are unchanged.
   raise(sig_usr1);
   check(handled == 1);
 }
@@ -89,7 +89,7 @@ void gives_descriptor_and_number() {
   check(call(__NR_close, descriptor) == 0);
 }
 
-/// Without the right to it the kernel refuses; a number that is taken, too.
+/// Without the privilege the kernel refuses a process ID; one that is in use, too.
 void takes_a_chosen_number() {
   using namespace bare;
   int wanted = 0;

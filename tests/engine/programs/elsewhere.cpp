@@ -1,5 +1,5 @@
-// The same code at several addresses, where addresses have a short form and where they have not: what is kept of one
-// program must be right in another one. Exit code 0: both ways to ask for an address say the same.
+// The same code at several addresses, some with a short encoding and some without: what is stored for one program must
+// be right in another. Exit code 0: both ways to ask for an address agree.
 asm(R"(
 .globl _start
 .text

@@ -1,5 +1,5 @@
-// Ways to end. Argument: 3 exits so; e exits by `exit`, not `exit_group`; s faults; k, t, a send themselves SIGKILL,
-// SIGTERM, SIGABRT; w says "ready" and waits for a signal from outside; b says it and counts without end.
+// Ways to end. Argument: 3 exits with 3; e exits by `exit`, not `exit_group`; s faults; k, t, a send themselves
+// SIGKILL, SIGTERM, SIGABRT; w prints "ready" and waits for a signal from outside; b prints it and counts without end.
 #include "tests/engine/programs/bare.hpp"
 
 extern "C" int program(int argc, char** argv, char**) {

@@ -1,6 +1,6 @@
-// Threads that have done known work when one that is not the leader executes the program again, the others being in the
-// kernel. First argument: how many times. Second: "s" one more goes round and round; "f" the execve fails, and all go
-// on.
+// Threads do known work; then one that is not the leader executes the program again, while the others are in the
+// kernel. First argument: how many times. Second: "s" one more thread runs in a loop; "f" the execve fails, and all
+// continue.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -46,7 +46,7 @@ void start(void (*function)()) {
 
 void work(int rounds) { asm volatile("1: decl %0; jnz 1b" : "+r"(rounds)); }
 
-/// More than the pipe holds: who reads of it knows that this thread is in the kernel and stays there.
+/// More than the pipe holds: a reader of it knows that this thread is in the kernel and stays there.
 void block(int which) {
   static uint8_t bytes[1 << 18];
   bare::call(__NR_write, shared.pipes[which][1], bare::address(bytes), sizeof bytes);
@@ -70,7 +70,7 @@ void spins() {
   __atomic_fetch_add(const_cast<int*>(&shared.ready), 1, __ATOMIC_SEQ_CST);
 }
 
-/// A directory may not be executed, and that is found out late; the file is no program at all.
+/// A directory may not be executed, which the kernel finds late; the file is not a program at all.
 void fails(const char* const* arguments, const char* const* environment) {
   using namespace bare;
   check(call(__NR_execve, address("/"), address(arguments), address(environment)) == -13);

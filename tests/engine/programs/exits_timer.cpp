@@ -1,5 +1,5 @@
-// A timer of 1 ms over a loop with branches that are taken in one of four and in one of two rounds: whatever way the
-// engine takes to be the usual one, it is left again and again. As in rep_timer, the instructions are a fixed number
+// A timer of 1 ms during a loop with branches that are taken in one of four and in one of two rounds: whichever path
+// the engine optimizes, the program leaves it again and again. As in rep_timer, the instructions are a fixed number
 // plus the handler's four for each run. Argument: any, to turn the timer on.
 #include "tests/engine/programs/bare.hpp"
 

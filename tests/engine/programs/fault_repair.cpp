@@ -1,4 +1,4 @@
-// A thousand faults in the middle of a block, each repaired: the page is opened, or the register is put right.
+// A thousand faults in the middle of a block, each repaired: the page is made accessible, or the register is corrected.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -14,7 +14,7 @@ void repair(int signal, bare::Info* info, ucontext_t* context) {
   check(signal == sig_segv && info->fault == closed);
   const auto rip = reinterpret_cast<const char*>(reg(context, REG_RIP));
   check(rip == load_at || rip == store_at || rip == modify_at || rip == vector_at || rip == last_at);
-  // What came before the fault has happened, what comes behind it has not.
+  // The instructions before the fault have been executed, those after it have not.
   check(reg(context, REG_R12) == (rip == load_at     ? 1
                                   : rip == store_at  ? 2
                                   : rip == modify_at ? 3
@@ -32,7 +32,7 @@ void repair(int signal, bare::Info* info, ucontext_t* context) {
 
 [[gnu::noipa]] uint64_t round(uint8_t* target, uint8_t* scratch, int which) {
   uint64_t sum = 5;
-  // One straight piece of code; `which` chooses the pointer that is bad. The carry is set all the way.
+  // Straight-line code; `which` selects the bad pointer. The carry is set from start to end.
   uint8_t* pointers[5];
   for (int i = 0; i < 5; ++i) pointers[i] = i == which ? target : scratch;
   asm volatile(R"(

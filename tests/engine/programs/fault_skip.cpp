@@ -1,5 +1,5 @@
-// Faults that are skipped: the handler moves rip behind the instruction. SIGSEGV, SIGFPE, SIGILL, and int3, which is
-// no fault: its handler finds rip behind it already, as that of the overflow trap does.
+// Faults that are skipped: the handler moves rip after the instruction. SIGSEGV, SIGFPE, SIGILL, and int3, which is not
+// a fault: its handler, like that of the overflow trap, finds rip already after it.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -9,7 +9,7 @@ uint64_t seen[32];
 extern "C" const char segv_at[], segv_end[], div_at[], div_end[], ud_at[], ud_end[], trap_at[], trap_end[], rep_at[],
     rep_end[], call_at[], call_end[], priv_at[], priv_end[], over_end[];
 
-struct Place {
+struct Instruction {
   int signal;
   const char* at;
   const char* end;
@@ -17,12 +17,13 @@ struct Place {
 
 void skip(int signal, bare::Info* info, ucontext_t* context) {
   using namespace bare;
-  const Place places[] = {{sig_segv, segv_at, segv_end}, {sig_fpe, div_at, div_end},    {sig_ill, ud_at, ud_end},
-                          {sig_trap, trap_at, trap_end}, {sig_segv, rep_at, rep_end},   {sig_segv, call_at, call_end},
-                          {sig_segv, priv_at, priv_end}, {sig_segv, over_end, over_end}};
+  const Instruction places[] = {{sig_segv, segv_at, segv_end}, {sig_fpe, div_at, div_end},
+                                {sig_ill, ud_at, ud_end},      {sig_trap, trap_at, trap_end},
+                                {sig_segv, rep_at, rep_end},   {sig_segv, call_at, call_end},
+                                {sig_segv, priv_at, priv_end}, {sig_segv, over_end, over_end}};
   const auto rip = reinterpret_cast<const char*>(reg(context, REG_RIP));
   bool found = false;
-  for (const Place& place : places) {
+  for (const Instruction& place : places) {
     if (place.signal != signal) continue;
     if (rip != (signal == sig_trap ? place.end : place.at)) continue;
     found = true;

@@ -5,7 +5,7 @@ namespace {
 
 asm(R"(
         .globl add_long
-# A 512-bit sum whose carry lives from one round of the loop to the next (lea and jrcxz keep it).
+# A 512-bit sum whose carry survives from one round of the loop to the next (lea and jrcxz keep it).
 add_long:
         movl $8, %ecx
         clc
@@ -59,7 +59,7 @@ kept_by_inc:
         ret
 
         .globl by_syscall
-# A system call keeps the flags, puts them into r11 and the next address into rcx.
+# A system call keeps the flags, and writes them to r11 and the next address to rcx.
 by_syscall:
         movl $39, %eax
         xorl %r8d, %r8d
@@ -112,7 +112,7 @@ direction:
         ret
 
         .globl partial
-# Flags written one by one: rotate leaves most, bt leaves most, shifts by zero leave all.
+# Flags written one by one: rotate and bt keep most, shifts by zero keep all.
 partial:
         movl $0x80000001, %eax
         xorl %ecx, %ecx
@@ -158,7 +158,7 @@ extern "C" int program(int, char**, char**) {
     }
     for (uint64_t set = 0; set < 256; set += 17) check(with_lahf(set) == ((set & 0xd5) | 2));
     check(kept_by_inc() == 1);
-    // Carry, interrupt flag and the bit that is always one; no trap flag; rcx is the address behind the call.
+    // Carry, interrupt flag and the bit that is always one; no trap flag; rcx is the address after the call.
     check((by_syscall() & ~0x44ull) == ((1ull << 40) | 0x201));
     check(push_forms() == ((0x297ull << 32) | 0x297));
     check(with_segment(0x203) == 1 && with_segment(0x202) == 0);

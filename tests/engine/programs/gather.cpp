@@ -1,5 +1,5 @@
-// Gathers and scatters with full, partial and empty masks, where the processor has them; and some that fault in the
-// middle, when the elements before that are done.
+// Gathers and scatters with full, partial and empty masks, if the processor supports them; and some that fault in the
+// middle, when the elements before are complete.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -73,7 +73,7 @@ void open_page(int, bare::Info* info, ucontext_t*) {
   faults = faults + 1;
 }
 
-/// The elements in the lanes below `first` are on the open page, those from there on are not.
+/// The elements in the lanes below `first` are on the accessible page, the others are not.
 void set_indices(int* indices, int count, int first) {
   for (int i = 0; i < count; ++i) indices[i] = static_cast<int>(i < first ? i : bare::page / 4);
 }

@@ -1,13 +1,13 @@
-// Parents that go on, and make much code, before their child has run: all share one processor. A parent that ends first
-// leaves what is its own to others.
+// Parents that continue, and create much code, before their child has run: all share one processor. A parent that ends
+// first leaves its resources to others.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
 
-// Sixty pieces of code that count differently: what the child has of its own differs from what is made after it.
+// Sixty functions with different counts: the code that the child inherits differs from the code that is created later.
 asm(R"(
-        .globl many_pieces
-many_pieces:
+        .globl many_functions
+many_functions:
         .set i, 0
         .rept 60
         testl %edi, %edi
@@ -24,9 +24,9 @@ many_pieces:
 stored: .long 0
         .text
 )");
-extern "C" void many_pieces(int stores);
+extern "C" void many_functions(int stores);
 
-/// What parent and child run: the child has the code from its parent.
+/// Code that parent and child run: the child inherits it from its parent.
 [[gnu::noinline]] uint32_t work(uint32_t n) {
   uint32_t odd = 0;
   asm volatile("" : "+r"(n));  // not known, so not done once for all
@@ -57,7 +57,7 @@ void stay_on_one_processor() {
 extern "C" int program(int, char**, char**) {
   using namespace bare;
   stay_on_one_processor();
-  // Where it may: a child has not run at all before its parent waits. (SCHED_FIFO | SCHED_RESET_ON_FORK)
+  // If permitted: a child has not run at all before its parent waits. (SCHED_FIFO | SCHED_RESET_ON_FORK)
   const int priority = 1;
   call(__NR_sched_setscheduler, 0, 1 | 0x40000000, address(&priority));
   for (int i = 0; i < 20; ++i) {
@@ -65,16 +65,16 @@ extern "C" int program(int, char**, char**) {
     const long pid = call(__NR_fork);
     if (pid == 0) {
       check(work(100) == odd);
-      // Its own child is an orphan before it has run, and its area somebody else's.
+      // Its own child is an orphan before it has run, and its area is used by another process.
       if (call(__NR_fork) == 0) {
         check(work(100) == odd);
-        many_pieces(1);
+        many_functions(1);
         leave(1);
       }
       leave(0);
     }
-    many_pieces(i & 1);
-    many_pieces(~i & 1);
+    many_functions(i & 1);
+    many_functions(~i & 1);
     check(wait_for(pid) == 0);
   }
   return 0;

@@ -1,4 +1,4 @@
-// Handlers that never return: the stack and the place of an earlier moment are put back, as siglongjmp does.
+// Handlers that never return: they restore the stack and the address of an earlier moment, as siglongjmp does.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {

@@ -32,7 +32,7 @@ loop_not_equal:
         ret
 
         .globl loop_narrow
-# With the address-size prefix only ECX counts, and the upper half goes.
+# With the address-size prefix only ECX counts, and the upper half is cleared.
 loop_narrow:
         movq $0x500000003, %rcx
         xorl %eax, %eax
@@ -61,7 +61,7 @@ zero:   xorl %eax, %eax
         ret
 
         .globl loop_flags
-# loop and jrcxz leave the flags alone.
+# loop and jrcxz do not change the flags.
 loop_flags:
         movl $5, %ecx
         xorl %eax, %eax

@@ -1,5 +1,5 @@
-// Threads that come and go: as many times as the argument says, 200 at once, each with a stack of its own size, and a
-// join that always takes the same instructions.
+// Short threads: as many as the argument says, 200 at once, each with a stack of its own size, and a join that always
+// executes the same instructions.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {

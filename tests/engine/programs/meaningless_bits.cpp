@@ -1,6 +1,6 @@
-// Bits of a prefix that extend base and index of an operand, where the operand is counted from RIP and has neither; as
-// mono's compiler writes them. The data lie where a copy of the code does not reach them, so that they are addressed by
-// a register. Far returns to the same code segment. `far`: jumps that are executed one at a time.
+// Prefix bits that extend base and index of an operand, with an operand relative to RIP, which has neither; as mono's
+// compiler writes them. The data are out of reach of a copy of the code, so that a copy addresses them by a register.
+// Far returns to the same code segment. `far`: jumps that are executed one at a time.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -25,7 +25,7 @@ struct Code {
   void add(const uint8_t (&from)[n]) {
     bytes(from, n);
   }
-  /// The displacement that leads to the data, at an instruction's end.
+  /// The displacement of the data, at an instruction's end.
   void displacement() {
     const auto distance = static_cast<uint32_t>(data_at - (code_at + size + 4));
     for (unsigned i = 0; i < 4; ++i) at[size++] = static_cast<uint8_t>(distance >> 8 * i);
@@ -45,7 +45,7 @@ void legacy() {
   for (int i = 0; i < 1000; ++i) bare::check(code.run(1000) == 1000 + 4 * 7);
 }
 
-/// vmovd xmm0, [rip + …] by the prefix in `prefix`, whose bits of base and index are inverted.
+/// vmovd xmm0, [rip + …] with the prefix in `prefix`, whose bits of base and index are inverted.
 template <size_t n>
 void vector(const uint8_t (&prefix)[n], size_t bits_at) {
   for (uint8_t bits = 0; bits < 4; ++bits) {
@@ -59,7 +59,7 @@ void vector(const uint8_t (&prefix)[n], size_t bits_at) {
   }
 }
 
-/// iretq and both far returns of 64 bits, each to what follows it.
+/// iretq and both 64-bit far returns, each to the next instruction.
 uint64_t far_returns(uint64_t value) {
   asm volatile(R"(
         mov     %%rsp, %%rcx
@@ -105,10 +105,10 @@ uint64_t far_returns(uint64_t value) {
 
 /// A stack that cannot be read: the fault is the return's own.
 volatile uint64_t fault_at;
-extern "C" const char bad_return[], behind_bad_return[];
+extern "C" const char bad_return[], after_bad_return[];
 void skip(int, bare::Info* info, ucontext_t* context) {
   fault_at = static_cast<uint64_t>(bare::reg(context, REG_RIP)) + (info->code > 0 ? 0 : 1);
-  bare::reg(context, REG_RIP) = bare::address(behind_bad_return);
+  bare::reg(context, REG_RIP) = bare::address(after_bad_return);
   bare::reg(context, REG_RSP) = bare::reg(context, REG_RCX);
 }
 
@@ -121,10 +121,10 @@ void failing_return() {
   asm volatile(R"(
         mov     %%rsp, %%rcx
         mov     $16, %%esp
-        .globl  bad_return, behind_bad_return
+        .globl  bad_return, after_bad_return
 bad_return:
         iretq
-behind_bad_return:
+after_bad_return:
 )" ::
                    : "rcx", "memory");
   bare::check(fault_at == static_cast<uint64_t>(bare::address(bad_return)));

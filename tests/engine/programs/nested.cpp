@@ -1,4 +1,4 @@
-// Signals within handlers: masks, SA_NODEFER, SA_RESETHAND, ignored ones, and the mask that a handler leaves behind.
+// Signals within handlers: masks, SA_NODEFER, SA_RESETHAND, ignored signals, and the mask that a handler leaves.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {

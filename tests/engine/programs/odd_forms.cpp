@@ -1,6 +1,6 @@
-// Forms that compilers do not write: a debug register with an odd ModRM byte, an address of 32 bits counted from EIP,
-// xbegin, with transactions and without, the ID flag over signals, an alignment check on while the engine steps over
-// an instruction.
+// Forms that compilers do not generate: a debug register with an odd ModRM byte, a 32-bit address relative to EIP,
+// xbegin, with transactions and without, the ID flag across signals, an alignment check that is set while the engine
+// steps over an instruction.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -16,7 +16,7 @@ void skip_xbegin(int, bare::Info* info, ucontext_t* context) {
 
 void nothing(int, bare::Info*, ucontext_t*) {}
 
-/// Illegal, or aborted, or begun: what it is depends on the processor.
+/// Illegal, or aborted, or begun: this depends on the processor.
 void xbegin() {
   using namespace bare;
   handle(sig_ill, skip_xbegin);
@@ -31,7 +31,7 @@ void skip_three(int, bare::Info*, ucontext_t* context) {
   bare::reg(context, REG_RIP) += 3;
 }
 
-/// Its ModRM byte looks like an operand counted from RIP, and is none.
+/// Its ModRM byte looks like an operand relative to RIP, but is a register.
 void debug_register() {
   bare::handle(bare::sig_segv, skip_three);
   illegal = 0;
@@ -39,7 +39,7 @@ void debug_register() {
   bare::check(illegal == 1);
 }
 
-/// The target lies below 4 GB, the code does not.
+/// The target is below 4 GB, the code is not.
 void narrow_address() {
   using namespace bare;
   uint8_t* code = map(page, prot_read | prot_write | prot_exec);
@@ -58,7 +58,7 @@ uint64_t flags() {
 
 void set_flags(uint64_t value) { asm volatile("pushq %0; popfq" ::"r"(value) : "cc", "memory"); }
 
-/// No signal frame brings the flag back: it has to be there all the time.
+/// No signal frame restores the flag: it must be set all the time.
 void id_flag() {
   using namespace bare;
   constexpr uint64_t id = 0x200000;
@@ -73,7 +73,7 @@ void id_flag() {
   set_flags(before);
 }
 
-/// cmp with a REX.X that means nothing, which the engine does not copy.
+/// cmp with a meaningless REX.X, which the engine does not copy.
 void alignment_check() {
   constexpr uint64_t alignment = 0x40000;
   const uint64_t before = flags();

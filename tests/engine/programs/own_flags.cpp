@@ -1,5 +1,5 @@
-// Reads lines with the direction flag and the alignment check set, longer than anything behind a simulated machine's
-// looks can wait; both are set at the end, and the sum is right.
+// Reads lines with the direction flag and the alignment check set, for longer than the buffers after the cache probes
+// of a machine model can hold; both are set at the end, and the sum is right.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
-// Software prefetches: every form, more of them in a row than a signed byte holds, of good addresses and bad ones; and
-// the forms of the same opcodes that are none.
+// Software prefetches: every form, more of them in a row than a signed byte holds, of valid and invalid addresses; and
+// the forms of the same opcodes that are not prefetches.
 #include "tests/engine/programs/bare.hpp"
 
 extern "C" int program(int, char**, char**) {
@@ -9,7 +9,7 @@ extern "C" int program(int, char**, char**) {
         "prefetcht0 (%0)\n prefetcht1 64(%0)\n prefetcht2 (%0, %1)\n prefetchnta 128(%0)\n prefetchw (%0)\n"
         "test $1, %1\n jz 1f\n prefetcht0 (%0)\n 1:\n"
         ".byte 0x0f, 0x18, 0xc0\n"  // a NOP: with a register instead of memory
-        "prefetcht0 (%2)"           // of an address where nothing is: no fault
+        "prefetcht0 (%2)"           // of an unmapped address: no fault
         ::"r"(bytes),
         "r"(i), "r"(uint64_t{0x123456789000})
         : "cc");

@@ -57,7 +57,7 @@ extern "C" int program(int argc, char** argv, char**) {
     }
     check(wait_for(pid) == 0 && cell == 2 + i);
   }
-  // A failed exec comes back with the kernel's answer.
+  // A failed exec returns the kernel's error.
   const long pid = vfork_and();
   if (pid == 0) {
     execute("/nonexistent/program", '0');

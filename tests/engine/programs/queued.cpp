@@ -54,7 +54,7 @@ extern "C" int program(int, char**, char**) {
   const uint64_t none = 0;
   check(call(__NR_rt_sigsuspend, address(&none), 8) == -4);
   check(handled == 1);
-  // Taken without a handler at all.
+  // Taken without a handler.
   queue(sig_rt, 77);
   char room[128];
   const uint64_t set = bit(sig_rt);

@@ -1,4 +1,4 @@
-// Reads the GS base, which is 0, by the instruction where the system has it and by the system call.
+// Reads the GS base, which is 0, by the instruction if the system permits it and by the system call.
 #include <asm/prctl.h>
 
 #include "tests/engine/programs/bare.hpp"

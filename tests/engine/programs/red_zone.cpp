@@ -1,4 +1,5 @@
-// A leaf that lives below rsp: 128 bytes there survive branches of every kind, system calls, signals and faults.
+// A leaf function that uses the bytes below rsp: 128 bytes there survive branches of every kind, system calls, signals
+// and faults.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {

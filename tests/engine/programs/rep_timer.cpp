@@ -1,6 +1,6 @@
-// A timer of 5 ms over gigabytes of `rep movsb` and `rep stosb`. The instructions are a fixed number plus the handler's
-// four (two here, two of the restorer) for each run, and the runs are printed. Argument: 1 moves 2 x 4 GiB with the
-// timer on; without it a few bytes are moved and the timer stays off, along the same instructions.
+// A timer of 5 ms during gigabytes of `rep movsb` and `rep stosb`. The instructions are a fixed number plus the
+// handler's four (two here, two of the restorer) for each run, and the number of runs is printed. Argument: 1 moves 2 x
+// 4 GiB with the timer on; without it a few bytes are moved and the timer stays off, with the same instructions.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {

@@ -1,5 +1,6 @@
-// System calls that a signal interrupts while they wait: restarted with SA_RESTART, EINTR without it, a sleep that says
-// how much was left. The timer fires long after the call has begun to wait; what the call does then is the kernel's.
+// System calls that a signal interrupts while they wait: restarted with SA_RESTART, EINTR without it, a sleep that
+// returns the remaining time. The timer fires long after the call has begun to wait; what happens to the call then is
+// up to the kernel.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -45,7 +46,7 @@ extern "C" int program(int, char**, char**) {
   check(call(__NR_read, ends[0], address(&byte), 1) == eintr);
   check(handled == 2);
 
-  // poll and sigsuspend never restart, whatever the handler says.
+  // poll and sigsuspend never restart, whatever the handler's flags are.
   handle(sig_alrm, note, sa_restart);
   struct {
     int fd;
@@ -65,7 +66,7 @@ extern "C" int program(int, char**, char**) {
   check(call(__NR_pause) == eintr);
   check(handled == 5);
 
-  // A futex wait restarts by itself where the handler lets it, and is ended by the wake of the handler's own.
+  // A futex wait restarts by itself if the handler's flags allow it, and the handler's own wake ends it.
   int word = 0;
   handle(sig_alrm, note);
   arm();

@@ -1,5 +1,5 @@
-// Loads that find the line they found before for a while, then another one each time, then the first one again, all in
-// one loop with a load at a fixed address that lies across two lines, and few registers to spare.
+// Loads that find the previous line for a while, then another one each time, then the first one again, all in one loop
+// with a load at a fixed address that crosses two lines, and few registers to spare.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -10,7 +10,7 @@ asm(R"(
 across_lines: .skip 128
         .text
         .globl walk_about
-# walk_about(memory, steps, stride, mask): what was loaded last.
+# walk_about(memory, steps, stride, mask): returns the last value that was loaded.
 walk_about:
         pushq %rbx
         pushq %rbp
@@ -56,9 +56,9 @@ extern "C" uint64_t walk_about(const void* memory, uint64_t steps, uint64_t stri
 
 extern "C" int program(int, char**, char**) {
   constexpr uint64_t bytes = 1 << 21;
-  // Behind the sets of what lies across two lines: nothing else is noted there.
+  // After the sets of the access that crosses two lines: nothing else is recorded there.
   const uint8_t* const memory = bare::map(2 * bytes, bare::prot_read | bare::prot_write) + 1024;
-  // A system call between walks: code is made anew there.
+  // A system call between walks: code is re-created there.
   for (int i = 0; i < 60; ++i) {
     const bool restless = i % 12 < 8;
     bare::check(walk_about(memory, 100'000, restless ? 4096 : 8, restless ? bytes - 1 : 63) == 0);

@@ -1,5 +1,5 @@
-// Calls and returns that are no pairs: deep recursion, ret that pops arguments, push and ret as a jump, a return
-// address read, moved, dropped or changed.
+// Calls and returns that are not paired: deep recursion, ret that pops arguments, push and ret as a jump, a return
+// address that is read, moved, dropped or changed.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -43,7 +43,7 @@ push_ret:
         ret
 
         .globl own_address
-# The return address is the program's, not the translator's: call of the next instruction, popped and compared.
+# The return address must be the program's, not the translator's: a call of the next instruction, popped and compared.
 own_address:
         call 1f
 1:      popq %rax
@@ -61,7 +61,7 @@ dropped:
         ret
 
         .globl changed
-# The callee returns behind the ud2 that follows the call.
+# The callee returns to after the ud2 that follows the call.
 changed:
         call 1f
         ud2

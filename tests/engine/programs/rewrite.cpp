@@ -1,5 +1,5 @@
-// Code that is written, run, patched and run again: on a page that is writable and executable, on one that is one or
-// the other, in the block that is running, and a mapping that is replaced.
+// Code that is written, run, patched and run again: on a page that is writable and executable, on one that alternates,
+// in the block that is running, and a mapping that is replaced.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -15,7 +15,7 @@ void write_return(uint8_t* at, int value) {
 
 int run(const uint8_t* at) { return reinterpret_cast<Function*>(reinterpret_cast<uint64_t>(at))(); }
 
-/// A loop that calls the page and patches the very call's target each time.
+/// A loop that calls the page and patches the target of that very call each time.
 void always_writable() {
   using namespace bare;
   uint8_t* code = map(page, prot_read | prot_write | prot_exec);
@@ -28,7 +28,7 @@ void always_writable() {
     code[1] = static_cast<uint8_t>(i);
     check((run(code) & 255) == i);
   }
-  // At many places on one page, some not rewritten between two runs.
+  // At many addresses on one page, some not rewritten between two runs.
   for (int round = 0; round < 4; ++round) {
     for (int i = round; i < 32; i += round + 1) write_return(code + 64 * i, 1000 * round + i);
     for (int i = 0; i < 32; ++i) {
@@ -44,7 +44,7 @@ void always_writable() {
 void one_or_the_other() {
   using namespace bare;
   uint8_t* code = map(2 * page, prot_read | prot_write);
-  uint8_t* at = code + page - 3;  // the instruction lies on both pages
+  uint8_t* at = code + page - 3;  // the instruction is on both pages
   for (int i = 0; i < 200; ++i) {
     protect(code, 2 * page, prot_read | prot_write);
     write_return(at, i * 7);
@@ -56,7 +56,7 @@ void one_or_the_other() {
 void own_block() {
   using namespace bare;
   uint8_t* code = map(page, prot_read | prot_write | prot_exec);
-  // movb %dil, 7+1(%rip's target): the immediate of the mov behind it; jmp +0; mov $0, %eax; ret
+  // movb %dil, 7+1(%rip's target): the immediate of the following mov; jmp +0; mov $0, %eax; ret
   const uint8_t text[] = {0x40, 0x88, 0x3d, 0x03, 0, 0, 0, 0xeb, 0x00, 0xb8, 0, 0, 0, 0, 0xc3};
   __builtin_memcpy(code, text, sizeof text);
   const auto function = reinterpret_cast<int (*)(int)>(reinterpret_cast<uint64_t>(code));

@@ -1,5 +1,5 @@
-// Branches that nobody foretells, more than wait anywhere at a time: alone, in a child that executes this again, in one
-// that begins a thread, in one that begins a thread while its parent waits for it, beside a thread, behind it.
+// Unpredictable branches, more than any buffer holds at a time: alone, in a child that executes this again, in one that
+// begins a thread, in one that begins a thread while its parent waits for it, next to a thread, after one.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -64,7 +64,7 @@ void begin_thread() {
   bare::check(start(stack + stack_bytes, flags, &tid) > 0);
 }
 
-/// As many branches whether or not it has ended already.
+/// The same number of branches whether or not it has ended already.
 void join() {
   const long result = bare::call(__NR_futex, bare::address(&tid), 0, 1, 0);
   bare::check(result * (result + 11) == 0);

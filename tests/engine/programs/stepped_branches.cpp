@@ -1,5 +1,5 @@
-// Conditional branches to what follows them, taken and not. With an argument the program steps itself over them by the
-// trap flag, which adds no conditional branch.
+// Conditional branches to the next instruction, taken and not. With an argument the program steps itself over them by
+// the trap flag, which adds no conditional branch.
 #include "tests/engine/programs/bare.hpp"
 
 extern "C" void on_step();

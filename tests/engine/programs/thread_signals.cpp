@@ -54,7 +54,7 @@ extern "C" int program(int, char**, char**) {
   using namespace bare;
   check(call(__NR_pipe2, address(ends), 0) == 0);
   handle(sig_usr1, answer);
-  // Blocked in both threads; the second opens it only while it waits.
+  // Blocked in both threads; the second unblocks it only while it waits.
   mask(0, bit(sig_usr1));
   stack = map(stack_bytes, prot_read | prot_write);
   local[0] = 0x1234;

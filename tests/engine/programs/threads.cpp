@@ -1,5 +1,5 @@
-// Four threads by clone, each with a loop of its own length and its own FS base, and a join that always takes the same
-// instructions: one futex wait, whether or not the thread has ended already.
+// Four threads by clone, each with a loop of its own length and its own FS base, and a join that always executes the
+// same instructions: one futex wait, whether or not the thread has ended already.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// System calls about signals with every mixture of right and wrong arguments: what each returns, and what it writes.
+// System calls about signals with every combination of valid and invalid arguments: what each returns and writes.
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -19,7 +19,7 @@ uintptr_t good() {
   memset(area, 0, sizeof area);
   return reinterpret_cast<uintptr_t>(area);
 }
-/// The last bytes that there are: a larger object does not fit.
+/// The last bytes of mapped memory: a larger object does not fit.
 uintptr_t last_bytes(size_t n) {
   static auto* const at =
       static_cast<uint8_t*>(mmap(nullptr, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -79,7 +79,7 @@ void waiting() {
       for (const size_t size : {size_t{4}, size_t{8}})
         show("rt_sigtimedwait", SYS_rt_sigtimedwait, &set, 0, time, size);
   show("rt_sigtimedwait", SYS_rt_sigtimedwait, bad, 0, &none, 8);
-  // It is taken before its siginfo turns out to have no place.
+  // The signal is taken before the write of its siginfo fails.
   change_mask(SIG_BLOCK, set_of({SIGTRAP, SIGUSR1}));
   for (const int signal : {SIGTRAP, SIGUSR1}) {
     const uint64_t set = bit(signal);
@@ -96,7 +96,7 @@ void sending() {
     for (const int code : {-1, -2, -6, 0, 1, 0x80, -60}) {
       siginfo_t info{};
       info.si_code = code;
-      info.si_signo = 3;  // not what is sent
+      info.si_signo = 3;  // not the signal that is sent
       say("%ld %d: ", signal, code);
       show("rt_sigqueueinfo", SYS_rt_sigqueueinfo, getpid(), signal, &info);
       show("rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, &info);
@@ -153,7 +153,7 @@ void temporary_masks() {
   show("ppoll", SYS_ppoll, nullptr, 0, bad, &set, 8);
 }
 
-/// What a thread sends itself may look like a fault.
+/// A signal that a thread sends itself may look like a fault.
 void looking_like_faults() {
   const auto take = [](int signal, const char* how) {
     const uint64_t set = bit(signal);
@@ -190,7 +190,7 @@ void looking_like_faults() {
     }
 }
 
-/// As crash reporters do it: the fault is sent again, by default.
+/// As crash reporters do it: the fault is sent again, with the default action.
 void raised_again() {
   for (const int signal : {SIGSEGV, SIGTRAP, SIGFPE, SIGBUS, SIGILL}) {
     const pid_t child = fork();

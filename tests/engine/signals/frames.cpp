@@ -1,5 +1,5 @@
-// What the kernel checks when a handler returns (rt_sigreturn), field by field: a handler changes the frame, and what
-// the program is afterwards is printed, or what the handler of the fault is shown. The argument names the rule.
+// What the kernel checks when a handler returns (rt_sigreturn), field by field: a handler changes the frame; the
+// program prints its state afterwards, or what the handler of the fault is shown. The argument names the rule.
 #include <setjmp.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -76,7 +76,7 @@ struct State {
   uint16_t control, ss;
 };
 
-/// A signal while xmm0, MXCSR and the x87 control word hold something; and what they hold afterwards.
+/// A signal while xmm0, MXCSR and the x87 control word hold known values; and their values afterwards.
 __attribute__((noinline)) void signalled(uint64_t flags_before, State& after) {
   static uint32_t pattern[4] = {0x11223344, 0x55667788, 1, 2}, mxcsr = other_mxcsr, usual = usual_mxcsr;
   static uint16_t control = 0x27f, usual_control = 0x37f;
@@ -133,7 +133,7 @@ void with(const char* name, void (*change)(ucontext_t*), uint64_t flags_before =
   change_mask(SIG_SETMASK, 0);
 }
 
-/// The same in a child, which it may end, or which goes on without the engine.
+/// The same in a child, which may be killed by it, or which continues without the engine.
 void apart(const char* name, void (*change)(ucontext_t*)) {
   const pid_t child = fork();
   if (child == 0) {
@@ -198,7 +198,7 @@ void other_segments() {
   apart("a stack segment of nothing, strictly", [](ucontext_t* c) { stack_segment(c) = 0x7f; });
 }
 
-/// mov eax, 1 and a system call of 32 bits would be exit(2): ud2 says that it came there.
+/// mov eax, 1 and a 32-bit system call would be exit(2): ud2 shows that it was reached.
 void narrow_code() {
   apart("code of 32 bits", [](ucontext_t* c) {
     static auto* const code =
@@ -211,9 +211,9 @@ void narrow_code() {
   });
 }
 
-// --- what the kernel remembers ---
+// --- state that the kernel keeps ---
 
-/// Until the next one every frame shows the last trap of the thread.
+/// Until the next trap every frame shows the last trap of the thread.
 void last_trap() {
   const auto show = [](ucontext_t* c) {
     const auto& reg = c->uc_mcontext.gregs;
@@ -236,7 +236,7 @@ void last_trap() {
   with("after a breakpoint", show);
 }
 
-// --- where it goes on ---
+// --- the address to continue at ---
 
 void addresses() {
   with("to address 0", [](ucontext_t* c) { c->uc_mcontext.gregs[REG_RIP] = 0; });
@@ -310,7 +310,7 @@ void forced() {
   });
 }
 
-/// Others are delivered after it, and on top of it.
+/// Other signals are delivered after it, and on top of it.
 void forced_among_others() {
   handle(SIGUSR2, on_mark, SA_ONSTACK);
   handle(SIGFPE, on_mark, SA_ONSTACK);
@@ -393,7 +393,7 @@ void alternate_stacks() {
   handle(SIGUSR1, on_user);
 }
 
-/// MINSIGSTKSZ is the least, and where larger frames are allowed or asked for, what AT_MINSIGSTKSZ says.
+/// MINSIGSTKSZ is the minimum, and where larger frames are allowed or requested, the value of AT_MINSIGSTKSZ.
 void stack_sizes() {
   static uint8_t other[1 << 17];
   const size_t least = getauxval(AT_MINSIGSTKSZ);

@@ -1,6 +1,6 @@
 // Random sequences of what programs do with signals: actions, masks, sending in every way, faults, waiting in every
-// way, alternate stacks, timers, a second thread; and the same from within handlers. `signal_fuzz SEED COUNT` runs
-// COUNT of them, each in a process of its own, and prints what each sees; the same from the same seed.
+// way, alternate stacks, timers, a second thread; and the same in handlers. `signal_fuzz SEED COUNT` runs COUNT of
+// them, each in a process of its own, and prints what each sees; the same seed runs the same sequences.
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -48,9 +48,9 @@ void act();
 
 void handler(int signal, siginfo_t* info, void* context) {
   depth = depth + 1;
-  char who[32];
-  snprintf(who, sizeof who, "%*shandles", depth, "");
-  say_signal(who, signal, info, context);
+  char event[32];
+  snprintf(event, sizeof event, "%*shandles", depth, "");
+  say_signal(event, signal, info, context);
   ucontext_t& c = *static_cast<ucontext_t*>(context);
   if (after_fault != nullptr && info->si_code > 0 && (of_processor & bit(signal)) && signal != SIGTRAP &&
       info->si_code != SI_KERNEL) {
@@ -134,7 +134,7 @@ void fault() {
   after_fault = nullptr;
 }
 
-/// Whether a signal that is pending would end a wait under this mask, whatever becomes of it.
+/// Whether a pending signal would end a wait under this mask, whatever its action is.
 bool ends_wait(uint64_t mask) {
   uint64_t set = pending_now() & ~mask;
   for (const int signal : kinds) {

@@ -1,5 +1,5 @@
 /// What a program sees of its signals, written line by line so that a native run and one under the engine can be
-/// compared: no addresses, no process numbers, no times.
+/// compared: no addresses, no process IDs, no times.
 #pragma once
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 namespace signals {
 
-/// Written at once: who dies of a signal has said what came before.
+/// Written at once: a process that dies of a signal has already written the events before.
 __attribute__((format(printf, 1, 2))) inline void say(const char* format, ...) {
   char line[512];
   va_list list;
@@ -32,7 +32,7 @@ inline uint64_t set_of(std::initializer_list<int> signals) {
   return set;
 }
 
-/// struct sigaction as the kernel has it: the C library's leaves flags out and keeps two signals for itself.
+/// struct sigaction in the kernel's layout: the C library's leaves flags out and keeps two signals for itself.
 struct Action {
   void (*handler)(int, siginfo_t*, void*);
   unsigned long flags;
@@ -96,11 +96,11 @@ inline void queue_to_thread(int signal, int value) {
   syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, &info);
 }
 
-/// What every handler says first.
-inline void say_signal(const char* who, int signal, const siginfo_t* info, void* context) {
+/// The first line of every handler.
+inline void say_signal(const char* event, int signal, const siginfo_t* info, void* context) {
   const bool has_value = info->si_code == SI_QUEUE || info->si_code == SI_TIMER;
   const bool has_sender = info->si_code == SI_QUEUE || info->si_code == SI_USER || info->si_code == SI_TKILL;
-  say("%s %d code %d value %d sender %d mask %llx returns to %llx\n", who, signal, info->si_code,
+  say("%s %d code %d value %d sender %d mask %llx returns to %llx\n", event, signal, info->si_code,
       has_value ? info->si_value.sival_int : 0, has_sender ? info->si_pid == getpid() : -1,
       static_cast<unsigned long long>(mask_now()), static_cast<unsigned long long>(mask_of(context)));
 }

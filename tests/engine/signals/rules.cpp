@@ -1,5 +1,5 @@
-// The rules of signal(7), sigaction(2), sigaltstack(2), sigsuspend(2) and what belongs to them, one by one. The
-// argument names the rule; what is printed is what the program sees, natively or under the engine.
+// The rules of signal(7), sigaction(2), sigaltstack(2), sigsuspend(2) and related calls, one by one. The argument names
+// the rule; the output is what the program sees, natively or under the engine.
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ void handle_all(std::initializer_list<int> signals, unsigned long flags = 0, uin
   for (const int signal : signals) handle(signal, note, flags, mask);
 }
 
-/// How a forked child ends that does this.
+/// How a forked child that does this ends.
 template <class F>
 void in_child(const char* what, F&& f) {
   const pid_t child = fork();
@@ -189,7 +189,7 @@ void reset_hand() {
     Action action;
     raw_action(signal, nullptr, &action);
     say("%d: %d flags %lx\n", signal, action.handler == nullptr, action.flags);
-    in_child("once more", [&] { send_to_thread(signal); });
+    in_child("again", [&] { send_to_thread(signal); });
   }
 }
 
@@ -341,7 +341,7 @@ void interrupts_system_calls() {
 // --- the alternate stack ---
 
 alignas(4096) char memory[1 << 18];
-constexpr size_t below = 1 << 16;                        // what must not change lies below the stack
+constexpr size_t below = 1 << 16;                        // the bytes below the stack must not change
 constexpr int auto_disarm = static_cast<int>(1u << 31);  // SS_AUTODISARM
 
 void use_stack(size_t bytes, int flags = 0) {
@@ -462,7 +462,7 @@ void stack_overflow() {
 }
 
 void frame_without_room() {
-  // The stack pointer is where nothing is: the signal's frame cannot be written, and the kernel's SIGSEGV follows.
+  // The stack pointer is invalid: the signal's frame cannot be written, and the kernel's SIGSEGV follows.
   in_child("on the alternate stack", [] {
     use_stack(131072);
     handle(SIGUSR1, note);
@@ -491,7 +491,7 @@ void frame_without_room() {
   });
 }
 
-// --- masks for the time of a call ---
+// --- masks for the duration of a call ---
 
 template <class F>
 void under_mask(const char* name, uint64_t mask, F&& call) {
@@ -538,7 +538,7 @@ void temporary_masks() {
   say(" %d\n", errno);
 }
 
-/// A signal that is ignored ends no wait: the kernel begins the call anew. Those of epoll(7) it ends all the same.
+/// An ignored signal ends no wait: the kernel restarts the call. It ends those of epoll(7) all the same.
 void ignored_does_not_end_a_wait() {
   const timespec none{};
   const int epoll = epoll_create1(0);
@@ -577,7 +577,7 @@ void ignored_does_not_end_a_wait() {
 volatile int ticks;
 void counts_ticks(int, siginfo_t*, void*) { ticks = ticks + 1; }
 
-/// A signal comes at any moment of a system call, while others that are blocked are pending.
+/// A signal arrives at any moment of a system call, while other blocked signals are pending.
 void comes_while_others_are_pending() {
   handle_all({SIGILL, SIGBUS});
   handle(SIGALRM, counts_ticks);

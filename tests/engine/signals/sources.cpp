@@ -1,5 +1,5 @@
-// Pending signals and what sent them: a timer that is deleted or set again takes its signal back, how often it ran out
-// meanwhile is told, and what cannot be queued is refused or loses what is known of it. The argument names the rule.
+// Pending signals and their senders: a timer that is deleted or set again withdraws its signal, its overrun count is
+// reported, and a signal that cannot be queued is refused or loses its siginfo. The argument names the rule.
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -50,7 +50,7 @@ void wait_for_pending(int signal) {
 
 void say_pending(int signal) { say("  pending: %d\n", (pending_now() & bit(signal)) != 0); }
 
-/// With the signal blocked and pending, by a timer that has run out once.
+/// With the signal blocked and pending, by a timer that has expired once.
 template <class F>
 void with_pending(const char* name, F change, bool for_thread = false) {
   for (const int signal : kinds) {
@@ -98,7 +98,7 @@ void deleted_and_asked_for() {
     say("  reads: %zd\n", n < 0 ? -errno : n);
     close(fd);
   });
-  with_pending("sent once more after it was deleted", [](int signal, Timer timer) {
+  with_pending("sent again after it was deleted", [](int signal, Timer timer) {
     delete_timer(timer);
     send_to_process(signal);
   });
@@ -111,9 +111,9 @@ void pass_in_user_code(long ns) {
   while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < ns);
 }
 
-/// A timer runs out again and again while its signal is blocked, in a system call or outside; then the signal is taken.
-/// The engine hands what it holds to the kernel for the time of that call, and where the timer runs out in that moment
-/// the kernel keeps the later signal alone: then once more.
+/// A timer expires again and again while its signal is blocked, in a system call or outside; then the signal is taken.
+/// During that call the engine passes the signals that it holds to the kernel, and if the timer expires at that moment,
+/// the kernel keeps only the later signal: then the test tries again.
 void take_after_long(int signal, bool in_call) {
   const timespec none{};
   const uint64_t set = bit(signal);
@@ -189,7 +189,7 @@ void forked() {
   });
 }
 
-/// Where nothing more can be queued a signal below the real-time ones comes without its siginfo.
+/// If nothing more can be queued, a standard signal arrives without its siginfo.
 void at_the_limit() {
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_SIGPENDING, &none);

@@ -36,7 +36,7 @@ class Ended:
 
 
 def adopt_orphans():
-    """Daemons that a case leaves behind become children of this process, so that it can end them."""
+    """Makes daemons that a case leaves running children of this process, so that it can end them."""
     PR_SET_CHILD_SUBREAPER = 36
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -58,7 +58,7 @@ def descendants():
 
 
 def end_descendants():
-    """Kills whatever a case left behind."""
+    """Kills every process that a case left running."""
     while pids := descendants():
         for pid in pids:
             try:

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstring>
 
-/// Small random functions as machine code, and what they return.
+/// Small random functions as machine code, and their results.
 namespace torture {
 
 /// xorshift64*: every thread has one of its own.
@@ -34,7 +34,7 @@ class Function {
     return made;
   }
 
-  /// Writes it to `at`; returns how many bytes that were.
+  /// Writes it to `at`; returns its size in bytes.
   int write(unsigned char* at) const {
     unsigned char text[room];
     unsigned char* p = text;

@@ -51,7 +51,7 @@ unsigned char* map(size_t bytes, int protection, int flags = MAP_PRIVATE | MAP_A
 
 // --- signals --------------------------------------------------------------------------------------------------------
 
-/// What a thread's handler runs: code of its own, patched by itself every now and then.
+/// A thread's handler runs this: code of its own, which it patches itself every now and then.
 struct InHandler {
   unsigned char* code;
   Function function;
@@ -76,7 +76,7 @@ void on_timer(int, siginfo_t*, void*) {
 
 constexpr uint64_t poison = 0x071000000000;  // an address that is never mapped
 
-/// A load that faults is given its value here.
+/// A load that faults receives its value here.
 void on_fault(int, siginfo_t* info, void* context) {
   auto* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   check(reinterpret_cast<uint64_t>(info->si_addr) == poison && registers[REG_RBX] == static_cast<long>(poison));
@@ -128,10 +128,10 @@ class Handling {
 
 // --- code -----------------------------------------------------------------------------------------------------------
 
-/// A page of functions, kept in one of the ways in which programs keep code.
+/// A page of functions, stored in one of the ways that programs use for code.
 class Page {
  public:
-  explicit Page(Random& random) : way_(static_cast<Way>(random.below(dual ? ways : mapped_twice))) {
+  explicit Page(Random& random) : way_(static_cast<Mapping>(random.below(dual ? ways : mapped_twice))) {
     if (way_ == mapped_twice) {
       const int file = memfd_create("torture", MFD_CLOEXEC);
       check(file >= 0 && ftruncate(file, page) == 0);
@@ -171,10 +171,10 @@ class Page {
   }
 
  private:
-  enum Way : uint32_t { always_writable, one_or_the_other, mapped_twice, ways };
+  enum Mapping : uint32_t { always_writable, one_or_the_other, mapped_twice, ways };
   static constexpr uint32_t place = 256, count = page / place;
   static_assert(Function::room <= place);
-  Way way_;
+  Mapping way_;
   unsigned char* writable_;
   unsigned char* executable_;
   Function functions_[count];
@@ -240,7 +240,7 @@ void* make_processes(void*) {
       snprintf(number, sizeof number, "%d", code);
       char name[] = "torture", exit_now[] = "exit";
       char* const words[] = {name, exit_now, number, nullptr};
-      const pid_t child = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): what is to be tried
+      const pid_t child = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): the call under test
       if (child == 0) {
         execv("/proc/self/exe", words);
         _exit(127);
@@ -314,7 +314,7 @@ int main(int argc, char** argv) {
   shared_page = map(page, both | PROT_EXEC);
   handle(SIGRTMIN, on_timer, SA_RESTART);
   handle(SIGSEGV, on_fault, SA_NODEFER);
-  // To whichever thread the kernel chooses, over its own timer's handler too.
+  // To whichever thread the kernel chooses, and on top of its own timer's handler.
   const itimerval often = {{0, 700}, {0, 700}};
   handle(
       SIGALRM, [](int, siginfo_t*, void*) {}, SA_RESTART);

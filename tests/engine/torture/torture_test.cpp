@@ -1,5 +1,5 @@
-// The torture program natively and under the engine, with room for all translated code and with little, and with a
-// machine simulated, where each number is also the plain models': see torture.cpp.
+// The torture program natively and under the engine, with much room for translated code and with little, and with a
+// machine model, where each number is also the plain models': see torture.cpp.
 #include <cstdlib>
 
 #include "tests/engine/expect.hpp"
@@ -20,7 +20,7 @@ std::ostream& operator<<(std::ostream& stream, const Ordeal& one) { return strea
 
 constexpr int ordeals = 6;
 
-/// While it lives what is run under the engine is simulated: see run.cpp.
+/// While it lives, runs under the engine use a machine model: see run.cpp.
 class Simulated {
  public:
   explicit Simulated(bool wanted) : wanted_(wanted && std::getenv(name) == nullptr) {
@@ -37,7 +37,7 @@ class Simulated {
   bool wanted_;
 };
 
-/// Of all of them together.
+/// The sum of all of them.
 int seconds() {
   const char* wanted = std::getenv("TALLY_TORTURE_SECONDS");
   const int given = wanted == nullptr ? 0 : std::atoi(wanted);

@@ -1,4 +1,4 @@
-// Tests that compare the counts of several processes begin while process numbers keep their width for a while.
+// Tests that compare the counts of several processes wait until process IDs keep their number of digits for a while.
 #include "tests/process_numbers.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace tally::test {
 namespace {
 
-/// More than any one test starts. What runs beside it may start more: long tests compare the digits themselves.
+/// More than any one test starts. Concurrent programs may start more: long tests compare the digits themselves.
 constexpr pid_t room = 2000;
 
 pid_t next() {
@@ -24,9 +24,9 @@ pid_t next() {
 class ProcessNumbers : public testing::Environment {
  public:
   void SetUp() override {
-    pid_t limit = 1 << 22;  // proc(5): the most there is
+    pid_t limit = 1 << 22;  // proc(5): the maximum
     std::ifstream("/proc/sys/kernel/pid_max") >> limit;
-    // Behind the limit come 300 and more.
+    // After the limit the numbers start again at 300 or more.
     for (pid_t at = next(), tried = 0; tried < 4 * room && is_near_a_change(at, limit); ++tried) at = next();
   }
 

@@ -50,7 +50,7 @@ def line_pattern(line, marks):
         pieces = [None if piece == given else piece for piece in pieces]
     exactly = marks.get("numbers") == "exactly"
     pattern = "".join(r"[^\n]*" if piece is None else words_pattern(piece, exactly) for piece in pieces)
-    # Where nothing is left of a line but the spaces around what was left out, these may be missing too.
+    # If only spaces around an omission are left of a line, these may be missing too.
     return re.sub(r"(\\ )?\[\^\\n\]\*(\\ )?", lambda m: r"[^\n]*", pattern)
 
 
@@ -97,7 +97,7 @@ def difference(shown, printed, marks):
     if match:
         pairs = [(line, (found or "").strip()) for (_, line), found in zip(parts, match.groups())]
         return "\n".join(said(*pair) for pair in pairs if far_apart(*pair))
-    # The line that goes wrong: the first that no longer fits behind all those before it.
+    # The line that differs: the first that no longer fits after all those before it.
     good, end = 0, 0
     for count in range(len(parts) + 1):
         match = re.match("".join(pattern for pattern, _ in parts[:count]), text)

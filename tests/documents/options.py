@@ -104,7 +104,7 @@ def refused(command, words, tally, place):
     """What is wrong with a command that can be run."""
     a_program = ["--", "true"] if words[1] == "stat" else []
     code, said = run([tally, *words[1:], *a_program], place)
-    # 125 is an honest answer of a machine that cannot count it.
+    # 125 is a valid answer of a machine that cannot count it.
     return f"{command}: ended with {code}:\n{said}" if code not in (0, 125) else None
 
 

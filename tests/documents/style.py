@@ -39,7 +39,7 @@ def main():
         with open(os.path.join(root, name), encoding="utf-8") as file:
             text = file.read()
         for number, line in prose(text):
-            # What cannot be broken is left: a link, or code between backticks.
+            # Text that cannot be broken is left alone: a link, or code between backticks.
             words = re.sub(r"`[^`]*`", "", line).strip(" -")
             if len(line) > COLUMNS and not line.lstrip().startswith("|") and " " in words:
                 wrong.append(f"{name}:{number}: {len(line)} columns, and {COLUMNS} at most are wanted")

@@ -1,4 +1,4 @@
-// Processes, threads and processors that run already, and the times at which is counted, with a PMU.
+// Attaching to running processes, threads and processors, and counting at times of the run, with a PMU.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -34,7 +34,7 @@ void count_down(std::int64_t turns) {
 #endif
 }
 
-// A byte that somebody waits for.
+// A byte that another process waits for.
 class Signal {
  public:
   Signal() { EXPECT_EQ(pipe(ends_), 0); }
@@ -54,7 +54,7 @@ class Signal {
   int ends_[2] = {-1, -1};
 };
 
-// A child that says when it is ready, does something when it is told, and ends.
+// A child that prints when it is ready, works when it is asked to, and ends.
 class Child {
  public:
   template <class Body>
@@ -81,12 +81,12 @@ class Child {
   pid_t pid_ = -1;
 };
 
-// Attaches by these options, and lets the children work once the counters are open; to their end.
+// Attaches by these options, and lets the children work once the counters are open; until their end.
 test::Finished attach(const Words& options, const std::vector<const Child*>& children) {
   Words words{"stat", "-q", "--format", "csv", "-o", "-", "-e", "instructions", "-I", "50"};
   words.insert(words.end(), options.begin(), options.end());
   test::Running counting(test::tally_words(words));
-  // The first interval is over: the counters are open.
+  // The first interval is over, so the counters are open.
   EXPECT_TRUE(counting.wait_for_output("\r\n1,"));
   for (const Child* child : children) child->go();
   test::Finished finished = counting.finish();
@@ -94,7 +94,7 @@ test::Finished attach(const Words& options, const std::vector<const Child*>& chi
   return finished;
 }
 
-// What a row of that CSV counted: of the whole, or of what these columns name ("PID,TID").
+// The counts of a row of that CSV: of the total, or of what these columns name ("PID,TID").
 std::int64_t value_of(const test::Finished& finished, const std::string& whose = ",") {
   const std::string row = "\r\n1,," + whose + ",,,instructions:u,";
   const std::size_t at = finished.out.find(row);
@@ -106,7 +106,7 @@ std::int64_t value_of(const test::Finished& finished, const std::string& whose =
   return std::stoll(finished.out.substr(at + row.size()));
 }
 
-// Counts instructions of a child's work by attaching to it: from before it is told to work to its end.
+// Counts the instructions of a child's work by attaching to it: from before the request to work to its end.
 template <class Body>
 std::int64_t attached(Body body, const char* option = "-p") {
   const Child child(body);
@@ -120,7 +120,8 @@ bool ends(pid_t thread) {
   return text.find(") Z ") != std::string::npos;
 }
 
-// Emulated, one thread's difference is exact. Threads that meet do a little more or less, as it happens.
+// On an emulated processor one thread's difference is exact. Threads that synchronise execute a few more or fewer, by
+// chance.
 void expect_near(std::int64_t value, std::int64_t known, std::int64_t tolerance) {
   EXPECT_NEAR(static_cast<double>(value), static_cast<double>(known),
               static_cast<double>(tolerance + (is_guest() ? 0 : 2000)));
@@ -141,7 +142,7 @@ TEST(Attach, a_process_to_the_instruction) {
   expect_near(other - one, difference, 0);
 }
 
-TEST(Attach, what_it_starts_from_then_on) {
+TEST(Attach, processes_that_it_starts_later) {
   TALLY_NEEDS_PMU();
   const auto body = [](std::int64_t turns) {
     return [turns](const Signal& ready, const Signal& go) {
@@ -244,7 +245,7 @@ TEST(Attach, each_thread_in_its_own_row) {
   EXPECT_EQ(value_of(finished), sum);
 }
 
-// Of a process whose first thread has ended the others go on.
+// The other threads of a process continue after its first thread has ended.
 TEST(Attach, a_process_without_its_first_thread) {
   TALLY_NEEDS_PMU();
   const auto body = [](std::int64_t turns) {
@@ -258,7 +259,7 @@ TEST(Attach, a_process_without_its_first_thread) {
         count_down(turns);
         _exit(0);
       }).detach();
-      syscall(SYS_exit, 0);  // of this thread alone, and nothing is unwound
+      syscall(SYS_exit, 0);  // ends this thread only, without unwinding
     };
   };
   expect_near(attached(body(many)) - attached(body(few)), difference, 2000);
@@ -267,12 +268,12 @@ TEST(Attach, a_process_without_its_first_thread) {
 TEST(Attach, of_the_kernels_own_threads_there_is_no_user_mode) {
   TALLY_NEEDS_PMU();
   if (geteuid() != 0) GTEST_SKIP() << "the kernel's threads are counted by root";
-  const auto said = [](const char* event) {
+  const auto error_for = [](const char* event) {
     return test::tally({"stat", "-e", event, "-p", "2", "--timeout", "10"}).err;
   };
-  EXPECT_NE(said("instructions").find("2 (kthreadd) is a kernel thread: it never runs in user mode"),
+  EXPECT_NE(error_for("instructions").find("2 (kthreadd) is a kernel thread: it never runs in user mode"),
             std::string::npos);
-  EXPECT_EQ(said("instructions:k").find("kernel thread"), std::string::npos);
+  EXPECT_EQ(error_for("instructions:k").find("kernel thread"), std::string::npos);
 }
 
 bool has_counters(pid_t process) {
@@ -336,8 +337,8 @@ TEST(Attach, parts_of_processors_add_up) {
   }
 }
 
-// A control group of its own, below the hierarchy that the guest has mounted. The kernel counts in a group only once a
-// controller, whichever, is handed down to it.
+// A control group of its own, below the hierarchy that the guest has mounted. The kernel counts in a group only if any
+// controller is enabled for it.
 class Group {
  public:
   Group() {
@@ -367,7 +368,7 @@ TEST(Attach, a_control_group_and_nothing_else) {
   const Counted inside =
       counted(events, {"sh", "-c", loop + "; echo $$ >" + group.path() + "/cgroup.procs; exec " + loop});
   EXPECT_GE(inside.value("instructions:u"), 2 * many);
-  EXPECT_LT(inside.value("instructions:u"), 3 * many) << "what it did before it joined is none of it";
+  EXPECT_LT(inside.value("instructions:u"), 3 * many) << "what it executed before it joined is not counted";
   EXPECT_EQ(test::tally({"stat", "--cgroup", "no-such", "-e", "instructions", "--", "true"}).code(), 125);
 }
 
@@ -397,7 +398,7 @@ TEST(Timing, counting_begins_after_the_delay) {
   EXPECT_LT(later.value("instructions:u"), 2 * many);
 }
 
-TEST(Modes, kernel_and_user_together_where_they_are_asked_for) {
+TEST(Modes, kernel_and_user_together_on_request) {
   TALLY_NEEDS_PMU();
   const Counted both = counted({"--kernel", "-e", "instructions,cycles:u"}, {known("system_calls", 1000).path});
   EXPECT_GT(both.value("instructions:uk"), 50000);

@@ -1,4 +1,4 @@
-// What page faults add to counts of a PMU, and that it is taken off.
+// Counts that page faults add to those of a PMU, and their subtraction.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -22,16 +22,16 @@ TEST(Corrections, page_faults_are_made_and_counted) {
   EXPECT_GT(cost->warm, 3 * pages) << "a store, an addition and a branch for each page";
   const auto each = added_by_each(cost->cold, cost->warm, cost->faults);
   if (!is_guest()) GTEST_SKIP() << "what a fault adds differs between processors";
-  // What lies between two readings is not quite the same code.
+  // The code between two readings is not always the same.
   EXPECT_NEAR(static_cast<double>(cost->cold), static_cast<double>(cost->warm), 8);
   EXPECT_EQ(each, 0);
 }
 
-TEST(Corrections, of_an_event_that_cannot_be_counted_there_is_none) {
+TEST(Corrections, do_not_exist_for_an_event_that_cannot_be_counted) {
   EXPECT_FALSE(linux::count_page_faults({linux::perf_type_hardware, 0xFFFF, true}));
 }
 
-// Where a fault adds nothing the correction changes nothing: whatever a real processor adds must be gone.
+// If a fault adds nothing, the correction changes nothing: whatever a real processor adds must be subtracted.
 TEST(Corrections, a_program_that_faults_is_corrected_to_its_own_instructions) {
   TALLY_NEEDS_PMU();
   const Known touch = known("touch", 1000);
@@ -47,10 +47,10 @@ TEST(Corrections, a_program_that_faults_is_corrected_to_its_own_instructions) {
   EXPECT_FALSE(result.rows.at("cycles:u").corrected);
   if (!is_guest()) return;
   EXPECT_EQ(row.corrected, row.value);
-  EXPECT_EQ(result.rows.size(), 2U) << "what is counted beside is not shown";
+  EXPECT_EQ(result.rows.size(), 2U) << "page faults counted for the correction are not shown";
 }
 
-TEST(Corrections, who_asks_is_told_what_was_found) {
+TEST(Corrections, are_reported_on_request) {
   TALLY_NEEDS_PMU();
   if (!is_guest()) GTEST_SKIP() << "what a fault adds differs between processors";
   const test::Finished finished =

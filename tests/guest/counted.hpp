@@ -1,4 +1,4 @@
-// What `tally stat` counted, out of its JSON.
+// The counts of `tally stat`, from its JSON.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,14 @@ struct Counted {
   std::vector<std::map<std::string, Row>> processes;        ///< the same of each, with --per-process
   std::vector<std::map<std::string, Row>> threads;          ///< and with --per-thread
 
-  /// A count that must be there; −1, and a failed test, where it is not.
+  /// A count that must exist; −1, and a failed test, if it does not.
   std::int64_t value(const std::string& name) const;
 };
 
-/// Runs `tally stat` with these options, behind them `--` and the command. Fails the test where it gives no JSON.
+/// Runs `tally stat` with these options, then `--` and the command. Fails the test if it writes no JSON.
 Counted counted(const test::Words& options, const test::Words& command);
 
-/// What Debian's `perf stat` counts, by the events' names; empty where there is no perf.
+/// The counts of Debian's `perf stat`, by the events' names; empty if there is no perf.
 std::map<std::string, std::int64_t> counted_by_perf(const std::string& events, const test::Words& options,
                                                     const test::Words& command);
 

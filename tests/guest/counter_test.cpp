@@ -35,7 +35,7 @@ TEST(Counter, a_known_loop_is_counted_to_the_instruction) {
   EXPECT_LE(value, loop.counts.instructions + (is_guest() ? 0 : 2000));
 }
 
-// As if this processor's PMU were those of two kinds of cores: the kernel groups no events of two.
+// As if this processor's PMU were two PMUs of two kinds of cores: the kernel groups no events of two PMUs.
 TEST(Counter, a_group_of_two_pmus_has_a_leader_on_each) {
   TALLY_NEEDS_PMU();
   std::vector<linux::PmuDevice> cores;

@@ -17,7 +17,7 @@ std::int64_t instructions_of(int processes, int threads, std::int64_t turns) {
       .value("instructions:u");
 }
 
-// Of every worker the same two instructions for each turn more. Threads that wait for each other differ by some
+// The same two instructions for each additional turn of every worker. Threads that wait for each other differ by some
 // hundred.
 void expect_all(int processes, int threads) {
   const std::int64_t workers = std::int64_t{processes} * threads;
@@ -41,7 +41,7 @@ TEST(Descendants, forks_and_their_threads_are_counted_with_their_program) {
   expect_all(3, 2);
 }
 
-// Each worker is the same one, whoever waits for whom.
+// All workers do the same work, whichever waits for which.
 TEST(Descendants, each_thread_by_itself_to_the_instruction) {
   TALLY_NEEDS_PMU();
   if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
@@ -66,8 +66,8 @@ TEST(Descendants, each_thread_by_itself_to_the_instruction) {
   EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(together.value("instructions:u")), 10000);
 }
 
-// A process that goes on when the program is gone: 420 ms of the guest's time.
-TEST(Descendants, that_are_left_behind_are_counted_where_they_are_waited_for) {
+// A process that continues after the program has ended: 420 ms of the guest's time.
+TEST(Descendants, that_outlive_the_program_are_counted_with_wait_all) {
   TALLY_NEEDS_PMU();
   if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
   constexpr std::int64_t turns = 210000000;
@@ -89,7 +89,8 @@ TEST(Descendants, that_are_left_behind_are_counted_where_they_are_waited_for) {
   }
 }
 
-// An emulated processor's count has the other's, too: nothing may be missing, and no worker twice on each.
+// An emulated processor's count includes the other's: no instruction may be missing, and no worker counted twice on
+// each.
 TEST(Descendants, threads_on_two_processors_are_counted_on_both) {
   TALLY_NEEDS_PMU();
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "there is one processor";

@@ -1,4 +1,4 @@
-// `tally discover` over a PMU that has two events, of which each counts instructions: that of the guest.
+// `tally discover` on a PMU with two events, both of which count instructions: the guest's.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -44,7 +44,7 @@ TEST(Discovered, instructions_and_cycles_are_found_as_aliases_and_nothing_else_i
     EXPECT_EQ(event["class"], "counts") << event;
     EXPECT_EQ(names_of(event), (std::vector<std::string>{"instructions", "cycles"})) << event;
     EXPECT_EQ(event["same_as"], Json::array({code == inst_retired ? cpu_cycles : inst_retired})) << event;
-    // A cycle is an instruction in every payload: none is named that would tell.
+    // In every payload a cycle is an instruction, so the output names no payload that would distinguish them.
     EXPECT_TRUE(event["or"][0]["splits"].is_null()) << event;
     EXPECT_NEAR(event["counts"][0]["each"].get<double>(), 1, 0.001) << event;
   }

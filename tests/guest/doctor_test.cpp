@@ -1,4 +1,4 @@
-// `tally doctor`, where its answers can be provoked. Those that cannot are in tests/machines.
+// `tally doctor`, for the answers that a test can cause. The others are in tests/machines.
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
@@ -19,7 +19,7 @@ namespace {
 using Words = test::Words;
 using Json = nlohmann::json;
 
-// What the doctor said, run behind these words.
+// The output of the doctor, run after these words.
 class Answer {
  public:
   explicit Answer(Words words = {}) {
@@ -31,7 +31,7 @@ class Answer {
   bool counts() const { return code_ == 0 && json["hardware"] == true; }
   std::string cause() const { return json.value("cause", "none"); }
 
-  // Whether it stands anywhere: verdict, evidence, what to do, facts.
+  // Whether it is anywhere in the answer: verdict, evidence, what to do, facts.
   bool says(const std::string& text) const { return json.dump().find(text) != std::string::npos; }
 
   Json json;
@@ -64,7 +64,7 @@ TEST(Doctor, root_counts_at_every_level) {
   }
 }
 
-TEST(Doctor, an_ordinary_user_hears_which_level_forbids_what) {
+TEST(Doctor, an_ordinary_user_sees_which_level_forbids_what) {
   TALLY_NEEDS_GUEST();
   {
     const Setting level = paranoid(3);
@@ -94,7 +94,7 @@ TEST(Doctor, an_ordinary_user_hears_which_level_forbids_what) {
   EXPECT_FALSE(answer.says("Not allowed to you")) << text_of(answer);
 }
 
-// Here and everywhere: the filter is one's own.
+// Here and everywhere: the process sets the filter itself.
 TEST(Doctor, a_filter_of_system_calls_is_recognised_by_its_answer) {
   for (const auto& [number, name] : {std::pair{EPERM, "EPERM"}, std::pair{ENOSYS, "ENOSYS"}}) {
     const Answer answer({FILTERED, std::to_string(number)});
@@ -138,7 +138,7 @@ TEST(Doctor, too_many_files_are_named_where_counting_stops_at_them) {
   EXPECT_NE(finished.err.find("more than 10 open files"), std::string::npos) << finished.err;
 }
 
-// Counters of a processor that are pinned to it: nobody else gets them.
+// Counters that are pinned to a processor: no other process can use them.
 class Pinned {
  public:
   Pinned() {
@@ -161,7 +161,7 @@ class Pinned {
   std::vector<linux::PerfCounter> held_;
 };
 
-TEST(Doctor, pinned_counters_of_others_leave_none) {
+TEST(Doctor, pinned_counters_of_others_leave_no_counter) {
   TALLY_NEEDS_GUEST();
   if (sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "other processors have counters of their own";
   {
@@ -176,7 +176,7 @@ TEST(Doctor, pinned_counters_of_others_leave_none) {
         << forced.err;
     const test::Finished by_itself = test::tally({"stat", "-e", "instructions,page-faults", "--", "true"});
     EXPECT_NE(by_itself.err.find("this machine's PMU is not used: armv8_pmuv3"), std::string::npos) << by_itself.err;
-    // One that did not get a place is in error: it reads as the end of a file, and is no 0.
+    // An event that got no counter is in error: its read returns end of file, and no 0.
     ASSERT_TRUE(others.all().back());
     EXPECT_FALSE(others.all().back().read());
     EXPECT_TRUE(others.all().front().read());
@@ -206,8 +206,8 @@ TEST(Doctor, a_limit_on_locked_memory_is_named) {
   EXPECT_NE(finished.out.find("sysctl kernel.perf_event_mlock_kb=516"), std::string::npos) << finished.out;
 }
 
-// ./dev guest --no-pmu, and every other machine without one.
-TEST(Doctor, without_a_pmu_it_says_so_and_what_is_left) {
+// ./dev guest --no-pmu, and every other machine without a PMU.
+TEST(Doctor, without_a_pmu_it_says_so_and_lists_what_still_works) {
   if (why_no_pmu().empty()) GTEST_SKIP() << "there is a PMU; ./dev guest --no-pmu has none";
   const Answer answer;
   EXPECT_FALSE(answer.counts());

@@ -1,5 +1,5 @@
-// filtered ERRNO PROGRAM [arguments]: runs the program with a filter of system calls (seccomp), as container runtimes
-// set one up, which answers perf_event_open with that error.
+// filtered ERRNO PROGRAM [arguments]: runs the program with a system call filter (seccomp), as container runtimes
+// install it, which answers perf_event_open with that error.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -13,7 +13,7 @@
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const auto answer = static_cast<__u32>(std::atoi(argv[1]));
-  // The machine's architecture is not looked at: nothing here calls by another one's numbers.
+  // The filter does not check the architecture: nothing here calls by another one's numbers.
   sock_filter code[] = {
       {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
       {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_perf_event_open},

@@ -1,4 +1,4 @@
-// `tally memory` with a PMU: counts beside the timings.
+// `tally memory` with a PMU: counts in addition to the timings.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ nlohmann::json measured(const test::Words& options) {
   return json;
 }
 
-// A turn of the chase is a load, and two instructions that count and go back; the readings add some to a batch.
+// A turn of the chase is a load, and two instructions for the loop; the readings add some to a batch.
 TEST(Memory, a_curves_points_have_their_instructions_for_each_load) {
   TALLY_NEEDS_PMU();
   const auto json = measured({"curve", "--from", "4K", "--to", "16K"});
@@ -37,7 +37,7 @@ TEST(Memory, a_curves_points_have_their_instructions_for_each_load) {
   }
 }
 
-// The report has no columns of points: its levels have them.
+// The report has no columns for points: its levels have them.
 TEST(Memory, a_reports_levels_have_their_instructions_for_each_load) {
   TALLY_NEEDS_GUEST();
   const auto json = measured({"--from", "4K", "--to", "32K"});
@@ -52,7 +52,7 @@ TEST(Memory, a_reports_levels_have_their_instructions_for_each_load) {
   EXPECT_NE(table.out.find("  3.00"), std::string::npos) << table.out;
 }
 
-// An emulated processor has no translation buffer that costs time.
+// An emulated processor has no TLB that costs time.
 TEST(Memory, a_translation_buffer_that_does_not_show_is_not_seen) {
   TALLY_NEEDS_GUEST();
   const auto json = measured({"tlb"});
@@ -74,7 +74,7 @@ TEST(Memory, what_a_pmu_does_not_count_is_absent_with_the_reason) {
   }
 }
 
-// What the loop between the stamps plants is not a load's.
+// The instructions of the loop that writes between the time stamps do not belong to loads.
 TEST(Memory, laps_that_are_planted_in_between_have_no_counts) {
   TALLY_NEEDS_PMU();
   const auto json = measured({"curve", "--order", "fresh-per-lap", "--from", "4K", "--to", "8K"});
@@ -84,7 +84,7 @@ TEST(Memory, laps_that_are_planted_in_between_have_no_counts) {
   EXPECT_TRUE(json["counters"]["reason"].is_string());
 }
 
-TEST(Memory, who_may_not_count_is_told_why_and_has_timings) {
+TEST(Memory, without_permission_there_are_reasons_and_timings) {
   TALLY_NEEDS_GUEST();
   const Setting strict = paranoid(3);
   const test::TemporaryFile file("memory.json");

@@ -37,7 +37,7 @@ TEST(Passes, more_events_than_counters_are_refused_with_what_fits_together) {
       << refused.err;
   EXPECT_TRUE(holds(refused.err, "pass 2: r11:u, r08:k, r11:k\n")) << refused.err;
   EXPECT_TRUE(holds(refused.err, "`--passes` runs the program 2 times"));
-  // The seven that fit, and what needs no counter.
+  // The seven that fit, and an event that needs no counter.
   EXPECT_EQ(
       counted({"-e", "instructions,cycles,instructions:k,cycles:k,instructions:uk,cycles:uk,r08,page-faults"}, {"true"})
           .code,
@@ -58,7 +58,7 @@ TEST(Passes, a_group_is_never_split) {
   EXPECT_TRUE(holds(two.err, "pass 2: instructions:u, instructions:k, instructions:uk\n")) << two.err;
 }
 
-TEST(Passes, everything_is_counted_to_the_instruction) {
+TEST(Passes, all_events_are_counted_exactly) {
   TALLY_NEEDS_SEVEN_COUNTERS();
   const Counted result = counted({"--passes", "-e", eleven}, {known("countdown", 1000000).path});
   EXPECT_EQ(result.code, 0);
@@ -70,7 +70,7 @@ TEST(Passes, everything_is_counted_to_the_instruction) {
   EXPECT_GT(result.value("r08:k"), 0);
 }
 
-TEST(Passes, a_series_takes_them_unasked) {
+TEST(Passes, a_series_uses_them_automatically) {
   TALLY_NEEDS_SEVEN_COUNTERS();
   const Counted result = counted({"-r", "2", "-e", eleven}, {known("countdown", 1000).path});
   EXPECT_TRUE(holds(result.said, "running the program 4 times: 2 passes in each of 2 runs")) << result.said;
@@ -100,7 +100,7 @@ TEST(Passes, a_program_that_fails_ends_them) {
   EXPECT_EQ(result.rows.at("r11:u").reason, "its pass was not executed");
 }
 
-// The turns of all PMUs in milliseconds, as long as it lives.
+// Sets the multiplexing interval of all PMUs in milliseconds, for its lifetime.
 class Rotation {
  public:
   explicit Rotation(int milliseconds) {
@@ -124,7 +124,7 @@ class Rotation {
 TEST(Multiplexing, estimates_are_inside_their_bound) {
   TALLY_NEEDS_SEVEN_COUNTERS();
   const Rotation rotation(1);
-  constexpr std::uint64_t turns = 210000000;  // 420 ms of the guest's time: so many slices
+  constexpr std::uint64_t turns = 210000000;  // 420 ms of the guest's time: enough slices
   constexpr int runs = 20;
   int inside = 0;
   for (int run = 0; run < runs; ++run) {

@@ -20,7 +20,7 @@ test::Finished stat_as_user(const Words& arguments) {
   return test::Running(as_user(words)).finish();
 }
 
-// A known program where everybody may run it: the repository may lie in somebody's own folder.
+// A known program in a folder where everybody may run it: the repository may be in a private folder.
 class Shared {
  public:
   Shared(const std::string& name, std::uint64_t n) {

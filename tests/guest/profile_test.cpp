@@ -1,4 +1,4 @@
-// Profiles by a PMU's samples.
+// Profiles by samples of a PMU.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ Sampled sampled(const Words& options, const Words& command) {
   return made;
 }
 
-/// Three quarters and one, as near as so many samples can tell: three times the half of the 95 % interval.
+/// Three quarters and one, as precisely as N samples can show: three times the half of the 95 % interval.
 void expect_shares(const Sampled& one, std::size_t event = 0) {
   ASSERT_TRUE(one.json.is_object()) << one.finished.err;
   const double heavy = one.of("heavy", "counts", event), light = one.of("light", "counts", event);
@@ -56,7 +56,7 @@ TEST(Profile, by_cycles_has_the_shares_of_functions) {
   EXPECT_TRUE(event["sampling"]["by_hardware"]);
   EXPECT_TRUE(event["sampling"]["user_only"]);
   EXPECT_EQ(event["sampling"]["lost"], 0);
-  // 160 million instructions, each of them a cycle there, and what the loader executes.
+  // 160 million instructions, each of them a cycle there, and the instructions of the loader.
   if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) == 1) {
     EXPECT_GE(event["sampling"]["counted"], 160'000'000);
     EXPECT_LE(event["sampling"]["counted"], 162'000'000);
@@ -74,7 +74,7 @@ TEST(Profile, by_frequency_and_of_several_events) {
   EXPECT_EQ(one.json["events"][0]["sampling"]["frequency"], 3989);
 }
 
-TEST(Profile, takes_cycles_where_there_is_a_pmu) {
+TEST(Profile, uses_cycles_if_there_is_a_pmu) {
   TALLY_NEEDS_PMU();
   const Sampled one = sampled({}, {SHARES, turns});
   ASSERT_TRUE(one.json.is_object()) << one.finished.err;

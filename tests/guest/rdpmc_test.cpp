@@ -1,4 +1,4 @@
-// `tally rdpmc` on a processor that counts.
+// `tally rdpmc` on a processor with a PMU.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ TEST(Rdpmc, is_refused_on_arm64) {
 }
 
 #if defined(__x86_64__)
-// The selector in the first column of the table's row for an event; nothing where it is on no counter.
+// The selector in the first column of the table's row for an event; nullopt if it is on no counter.
 std::optional<std::uint32_t> selector_of(const std::string& table, const std::string& event) {
   const std::size_t at = table.find("  " + event);
   if (at == std::string::npos) return std::nullopt;

@@ -1,4 +1,4 @@
-// Regions counted by a PMU, read in user mode: known work, to the instruction.
+// Regions counted by a PMU, read in user mode: known work, exact to the instruction.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -47,8 +47,8 @@ class CountedRegions : public testing::Test {
     return {};
   }
 
-  // Every entry of every thread was this many instructions. A read that the kernel's tick falls into is made again,
-  // and what that executes is in the entry: one at most is so.
+  // Every entry of every thread counted this many instructions. A read that the kernel's timer tick interrupts is
+  // repeated, and the repetition is counted in the entry: at most one entry has it.
   void expect(const std::string& name, std::uint64_t entries, std::int64_t each) {
     const RegionResult counted = result(name);
     const RegionEvent& instructions = counted.all.events.at(0);
@@ -68,7 +68,7 @@ class CountedRegions : public testing::Test {
   std::optional<Setting> allowed_ = is_guest() ? std::optional<Setting>(std::in_place, user_access, 1) : std::nullopt;
 };
 
-// The instruction that loads n is one of the region's, too.
+// The instruction that loads n is also in the region.
 constexpr std::int64_t with_its_constant(std::int64_t n) { return work_instructions(n) + 1; }
 
 [[gnu::noinline]] void factorial(Counters& counters) {
@@ -94,14 +94,14 @@ TEST_F(CountedRegions, the_factorial_of_20_is_102_instructions) {
 }
 
 TEST_F(CountedRegions, what_a_region_within_costs_is_not_the_outer_ones) {
-  nested(*counters);  // makes the records
+  nested(*counters);  // creates the records
   const std::int64_t first = *result("outer").all.events.at(0).total.value;
   for (int i = 0; i < repetitions; ++i) nested(*counters);
   expect("inner", repetitions + 1, with_its_constant(30));
   const std::int64_t each = with_its_constant(10) + with_its_constant(30) + with_its_constant(5);
   const std::int64_t others = *result("outer").all.events.at(0).total.value - first;
-  // How the caller passes the inner region's arguments is its compiler's: some instructions, the same each time. A
-  // switch of threads adds some to one.
+  // The compiler decides how the caller passes the inner region's arguments: some instructions, the same each time. A
+  // thread switch adds some to one entry.
   EXPECT_GE(others, (each - 6) * repetitions);
   EXPECT_LE(others, (each + 6) * repetitions);
 }
@@ -119,7 +119,7 @@ TEST_F(CountedRegions, threads_count_their_own) {
   EXPECT_EQ(all.all.entries, 4u * repetitions);
   EXPECT_EQ(all.all.dropped, 0u);
   EXPECT_EQ(instructions.least, with_its_constant(20));
-  // A switch of threads that hits the reading itself leaves some of that in the entry.
+  // A thread switch during the reading itself leaves some of its instructions in the entry.
   EXPECT_GE(instructions.total.value, std::int64_t{4} * repetitions * with_its_constant(20));
   if (sysconf(_SC_NPROCESSORS_ONLN) == 1 || !is_guest()) {
     EXPECT_LE(instructions.total.value, std::int64_t{4} * repetitions * with_its_constant(20) + 1000);
@@ -127,7 +127,7 @@ TEST_F(CountedRegions, threads_count_their_own) {
   EXPECT_EQ(result("factorial").threads.size(), 4u);
 }
 
-// The thread leaves the processor inside of both, and with two processors it goes on at the other one.
+// The thread is descheduled within both regions, and with two processors it continues on the other one.
 [[gnu::noinline]] void away(Counters& counters, const cpu_set_t& to) {
   const Region outer{counters, "away around"};
   const Region inner{counters, "away"};
@@ -145,7 +145,7 @@ TEST_F(CountedRegions, a_thread_between_processors_takes_its_counts_along) {
     CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) > 1 ? i : 0, &processors[i]);
   }
   away(*counters, processors[0]);
-  open();  // what a first time does is not of interest
+  open();  // the first call allocates; it is not measured
   for (int i = 0; i < repetitions; ++i) away(*counters, processors[i % 2]);
   const RegionResult counted = result("away");
   const RegionEvent& instructions = counted.all.events.at(0);
@@ -153,7 +153,7 @@ TEST_F(CountedRegions, a_thread_between_processors_takes_its_counts_along) {
   EXPECT_EQ(counted.all.entries, 1000u);
   EXPECT_GT(instructions.least, 2 * with_its_constant(20));
   EXPECT_LT(instructions.least, 2 * with_its_constant(20) + 50) << "two system calls and no more";
-  // QEMU's counters count what its other processors execute as well.
+  // QEMU's counters also count what its other processors execute.
   if (sysconf(_SC_NPROCESSORS_ONLN) == 1) {
     EXPECT_EQ(instructions.most, instructions.least);
   }
@@ -168,7 +168,7 @@ TEST_F(CountedRegions, readings_are_differences) {
   EXPECT_GE(lowest, work_instructions(1000));
 }
 
-// What begin and end cost with four events, in the loop that enters.
+// The cost of begin and end with four events, in the loop that enters the region.
 [[gnu::noinline]] void enter(Counters& counters, int times) {
   for (int i = 0; i < times; ++i) const Region region{counters, "cost"};
 }
@@ -194,7 +194,7 @@ TEST_F(CountedRegions, four_counters_at_both_ends_are_220_instructions_and_none_
 
 TEST_F(CountedRegions, waiting_for_instructions_costs_what_it_executes_and_none_of_the_kernels) {
   if (!is_guest()) GTEST_SKIP() << "the engine needs none of it";
-  // An isb before and behind each end; with a dsb before it.
+  // An isb before and after each end; with a dsb before it.
   std::int64_t read = 0;
   for (const auto& [how, more] : {std::pair{Serialize::none, 0}, {Serialize::fence, 2}, {Serialize::cpuid, 4}}) {
     counters.reset();
@@ -207,7 +207,7 @@ TEST_F(CountedRegions, waiting_for_instructions_costs_what_it_executes_and_none_
   }
 }
 
-TEST_F(CountedRegions, instructions_for_each_cycle_stand_with_each_region) {
+TEST_F(CountedRegions, each_region_has_instructions_per_cycle) {
   if (!is_guest()) GTEST_SKIP() << "the engine counts no cycles without a model";
   counters.reset();
   open({"instructions", "cycles"});
@@ -220,7 +220,7 @@ TEST_F(CountedRegions, instructions_for_each_cycle_stand_with_each_region) {
   EXPECT_GT(metrics[0].ratio.value, 0.0);
 }
 
-TEST_F(CountedRegions, without_leave_of_the_kernel_it_is_asked) {
+TEST_F(CountedRegions, without_user_mode_reads_a_system_call_is_used) {
   if (!is_guest()) GTEST_SKIP() << "the engine needs no leave";
   const Setting refused(user_access, 0);
   open();

@@ -1,4 +1,4 @@
-// A program with a region of known work, entered a thousand times; its argument says what is counted.
+// A program with a region of known work, entered a thousand times; its argument selects the events.
 #include <cstdio>
 
 #include "tally/library/tally.hpp"
@@ -6,7 +6,7 @@
 
 namespace {
 
-// By itself: of a region in a loop compilers do a part before the loop.
+// In a function of its own: compilers move a part of a region in a loop before the loop.
 [[gnu::noinline]] void enter(tally::Counters& counters) {
   const tally::Region region{counters, "work"};
   tally::hardware_test::work(20);

@@ -71,7 +71,7 @@ TEST(Sample, windows_by_cycles_are_exactly_the_period_and_their_sums_exact) {
   EXPECT_LE(sum, expected(loop) + (is_guest() ? 0 : 2000));
 }
 
-// The kernel hands the counters of one to nobody else, nor to what runs beside them.
+// The kernel does not count other processes with the counters of one, nor processes that run at the same time.
 TEST(Sample, processes_that_alternate_on_one_processor_are_kept_apart) {
   TALLY_NEEDS_PMU();
   if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
@@ -84,7 +84,7 @@ TEST(Sample, processes_that_alternate_on_one_processor_are_kept_apart) {
   for (const auto& [thread, sum] : by_thread(rows)) {
     EXPECT_NE(thread, stranger.pid());
     EXPECT_NE(thread, 0);
-    // A shell became each of them by its execve: some 100,000 instructions of its own, at most.
+    // Each was a shell before its execve: some 100,000 instructions of its own, at most.
     if (sum >= expected(one) && sum < expected(one) + 200000) ++long_ones;
     if (sum >= expected(other) && sum < expected(other) + 200000) ++short_ones;
   }

@@ -14,7 +14,7 @@ __attribute__((always_inline)) inline void count_down(long turns) {
 
 }  // namespace
 
-// gcc for x86-64 gives no frame to what calls nothing and needs no stack.
+// gcc for x86-64 makes no frame for functions that call nothing and need no stack.
 extern "C" __attribute__((noinline)) void heavy(long turns) {
   volatile long kept = 3 * turns;
   count_down(kept);
@@ -28,7 +28,7 @@ extern "C" __attribute__((noinline)) void both(long turns) {
     heavy(turns);
     light(turns);
   }
-  asm volatile("");  // no jump to the last of them
+  asm volatile("");  // prevents a tail call of the last one
 }
 
 int main(int argc, char** argv) {

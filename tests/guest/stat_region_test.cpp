@@ -1,4 +1,4 @@
-// Regions of a program under `tally stat` with a PMU: both want its counters.
+// Regions of a program under `tally stat` with a PMU: both need its counters.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -29,14 +29,14 @@ void expect_work(const json& result) {
   EXPECT_EQ(region.at("events").at(0).at("trust"), "counted");
 }
 
-TEST(StatRegions, and_totals_are_counted_where_there_is_room_for_both) {
+TEST(StatRegions, and_totals_are_counted_if_there_is_room_for_both) {
   TALLY_NEEDS_GUEST();
   const json result = stat("instructions,cycles", "instructions,cycles");
   expect_work(result);
   for (const json& event : result.at("events")) EXPECT_EQ(event.at("trust"), "counted") << event;
 }
 
-TEST(StatRegions, come_before_totals_which_are_absent_then) {
+TEST(StatRegions, are_counted_first_and_totals_are_absent_then) {
   TALLY_NEEDS_GUEST();
   const json result = stat("instructions,cycles,instructions:k,cycles:k,instructions:uk,cycles:uk",
                            "instructions,cycles,instructions:k,cycles:k");

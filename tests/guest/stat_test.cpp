@@ -17,7 +17,7 @@ using Words = test::Words;
 
 constexpr std::int64_t many_calls = 1000;
 
-// Emulated, a count is the known one. Real processors add one for a page fault and an interrupt, as a rule.
+// On an emulated processor a count is the known one. Real processors usually add one for a page fault and an interrupt.
 void expect_instructions(const Counted& result, const std::string& name, std::uint64_t n, const char* event) {
   const auto known_count = static_cast<std::int64_t>(known(name, n).counts.instructions);
   const std::int64_t value = result.value(event);
@@ -40,7 +40,7 @@ TEST(Stat, known_programs_are_counted_to_the_instruction) {
   }
 }
 
-// The kernel's own events lead a group as well as those of the PMU do, which takes the leader to its own then.
+// A software event can lead a group as well as a PMU's event; the kernel then moves the leader to the PMU.
 TEST(Stat, a_group_is_counted_together) {
   TALLY_NEEDS_PMU();
   for (const char* group :
@@ -63,7 +63,7 @@ TEST(Stat, cycles_are_exact_where_the_machine_is_emulated) {
   EXPECT_EQ(result.value("cycles:u"), result.value("instructions:u"));
 }
 
-TEST(Stat, user_mode_and_kernel_are_told_apart) {
+TEST(Stat, user_mode_and_kernel_are_distinguished) {
   TALLY_NEEDS_PMU();
   const Words events{"-e", "instructions,instructions:k,instructions:uk"};
   const Counted one = counted(events, {known("system_calls", 1).path});
@@ -74,7 +74,7 @@ TEST(Stat, user_mode_and_kernel_are_told_apart) {
   EXPECT_GE(many.value("instructions:uk"), many.value("instructions:u") + 50 * many_calls);
 }
 
-TEST(Stat, a_tree_of_processes_is_counted_whole) {
+TEST(Stat, a_tree_of_processes_is_counted_completely) {
   TALLY_NEEDS_PMU();
   const auto of = [](const std::string& script) {
     return counted({"-e", "instructions"}, {"sh", "-c", script}).value("instructions:u");
@@ -82,12 +82,12 @@ TEST(Stat, a_tree_of_processes_is_counted_whole) {
   const std::string loop = known("countdown", 1000000).path;
   const std::int64_t one = of(loop + "; :");
   const std::int64_t two = of(loop + "; " + loop + "; :");
-  // A fork and a wait of the shell besides.
+  // In addition a fork and a wait of the shell.
   EXPECT_GE(two - one, instructions_of("countdown", 1000000));
   EXPECT_LT(two - one, instructions_of("countdown", 1000000) + 100000);
 }
 
-TEST(Stat, as_many_as_perf_counts) {
+TEST(Stat, the_same_as_perf_counts) {
   TALLY_NEEDS_PMU();
   for (const Words& command : {Words{known("touch", 1000).path}, Words{known("system_calls", 1000).path}}) {
     const auto theirs = counted_by_perf("instructions:u,cycles:u,page-faults", {}, command);
@@ -98,12 +98,12 @@ TEST(Stat, as_many_as_perf_counts) {
     if (is_guest()) {
       EXPECT_EQ(ours.value("cycles:u"), theirs.at("cycles:u"));
     }
-    // Where the stack lies decides whether the kernel touches one more page of it.
+    // The stack's address decides whether the kernel touches one more page of it.
     EXPECT_NEAR(static_cast<double>(ours.value("page-faults")), static_cast<double>(theirs.at("page-faults")), 3);
   }
 }
 
-// This process's environment, for as long as it lives.
+// Sets this process's environment, for its lifetime.
 class Surrounding {
  public:
   explicit Surrounding(const std::vector<std::string>& variables) {
@@ -125,9 +125,9 @@ class Surrounding {
   std::vector<std::string> before_;
 };
 
-// perf gives its program more variables, and a longer PATH, than it has itself, and the program reads them all. Where
-// its stack begins is drawn by lot, and how it is aligned decides about four instructions more. Without both the counts
-// are the same.
+// perf passes its program more variables and a longer PATH than it has itself, and the program reads them all. The
+// stack's start is random, and its alignment decides about four instructions more. Without both the counts are the
+// same.
 TEST(Stat, an_everyday_program_counts_as_with_perf) {
   TALLY_NEEDS_GUEST();
   const Setting addresses("/proc/sys/kernel/randomize_va_space", 0);
@@ -150,7 +150,7 @@ TEST(Stat, an_everyday_program_counts_as_with_perf) {
   EXPECT_EQ(ours, theirs.at("instructions:u"));
 }
 
-TEST(Stat, an_event_that_the_pmu_has_not_got_is_absent) {
+TEST(Stat, an_event_that_the_pmu_lacks_is_absent) {
   TALLY_NEEDS_PMU();
   if (!is_guest()) GTEST_SKIP() << "real processors have it";
   const Counted result = counted({"-e", "instructions,branches,r08,r21"}, {known("countdown", 1000).path});
@@ -161,7 +161,7 @@ TEST(Stat, an_event_that_the_pmu_has_not_got_is_absent) {
   EXPECT_EQ(result.rows.at("r21:u").trust, "partial") << "it opens, and holds a false 0";
 }
 
-TEST(Stat, what_the_pmu_counts_at_once_is_counted_where_nothing_is_asked_for) {
+TEST(Stat, without_events_what_the_pmu_counts_at_once_is_counted) {
   TALLY_NEEDS_PMU();
   const Counted result = counted({}, {known("countdown", 1000).path});
   EXPECT_EQ(result.code, 0) << result.said;
@@ -172,8 +172,8 @@ TEST(Stat, what_the_pmu_counts_at_once_is_counted_where_nothing_is_asked_for) {
   for (const auto& [name, row] : result.rows) EXPECT_NE(row.trust, "absent") << name;
 }
 
-// libpfm4 has a table of few processors; the guest's usual one is in none.
-TEST(Stat, names_by_the_processors_maker) {
+// libpfm4 has tables for few processors; the guest's usual one is in none.
+TEST(Stat, names_by_the_processors_vendor) {
   TALLY_NEEDS_PMU();
   if (!event::own_pmu({})) GTEST_SKIP() << "libpfm4 does not know this processor";
   if (!is_guest()) GTEST_SKIP() << "every maker has other names";

@@ -1,4 +1,4 @@
-// `tally verify` over a PMU: that of the guest is exact.
+// `tally verify` on a PMU: the guest's is exact.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// `tally watch` beside `perf stat -a`, which is told when its interval begins and ends.
+// `tally watch` next to `perf stat -a`, whose interval the test begins and ends.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -40,10 +40,10 @@ class PerfOfAll {
     close(answers_);
   }
 
-  void start() { tell("enable\n"); }
-  void stop() { tell("disable\n"); }
+  void start() { send("enable\n"); }
+  void stop() { send("disable\n"); }
 
-  // What it counted.
+  // Its counts.
   std::map<std::string, double> finish() {
     running_->signal_group(SIGINT);
     const test::Finished finished = running_->finish();
@@ -60,7 +60,7 @@ class PerfOfAll {
  private:
   std::string path(const std::string& name) const { return folder_.folder() + "/" + name; }
 
-  void tell(const std::string& word) const {
+  void send(const std::string& word) const {
     char answer[16];
     EXPECT_EQ(write(control_, word.data(), word.size()), static_cast<ssize_t>(word.size()));
     EXPECT_GT(read(answers_, answer, sizeof answer), 0) << word;
@@ -81,7 +81,7 @@ TEST(Watched, instructions_cycles_and_their_ratio_are_those_of_perf_stat) {
       {"/bin/sh", "-c", "while :; do " + known("countdown", 1000000).path + "; sleep 0.005; done"});
   PerfOfAll theirs(*perf);
   test::Running watch(test::tally_words({"watch", "--batch", "--format", "json", "-n", "1", "-I", "1000"}));
-  // Its header follows its first reading at once, and the table the second one.
+  // Its header follows its first reading at once, and the table the second reading.
   ASSERT_TRUE(watch.wait_for_output("\"header\""));
   theirs.start();
   ASSERT_TRUE(watch.wait_for_output("\"reading\""));
@@ -113,11 +113,11 @@ TEST(Watched, instructions_cycles_and_their_ratio_are_those_of_perf_stat) {
   EXPECT_LT(ipc, 0.95) << "some of the time it is idle";
 }
 
-// A cycle is an instruction here, and the group holds the process alone.
+// A cycle is an instruction here, and the group holds only the process.
 TEST(Watched, processes_and_groups_have_their_own_instructions) {
   TALLY_NEEDS_GUEST();
   const std::string group = "/sys/fs/cgroup/countdown";
-  std::ofstream("/sys/fs/cgroup/cgroup.subtree_control") << "+pids" << std::flush;  // else perf knows no groups
+  std::ofstream("/sys/fs/cgroup/cgroup.subtree_control") << "+pids" << std::flush;  // else perf finds no groups
   if (mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) GTEST_SKIP() << "no group can be made in /sys/fs/cgroup";
   const test::Running load(
       {"/bin/sh", "-c",
@@ -138,7 +138,7 @@ TEST(Watched, processes_and_groups_have_their_own_instructions) {
     EXPECT_GT(values["INST"].get<double>(), 100e6) << "of 200 ms most";
     EXPECT_LT(values["INST"].get<double>(), rows["core"]["values"]["INST"].get<double>()) << rows["core"];
   }
-  // They are not read at one moment: what tally itself executes lies between.
+  // They are not read at the same moment: the instructions of tally itself are between.
   const double of_process = rows["process"]["values"]["INST"].get<double>();
   EXPECT_NEAR(rows["group"]["values"]["INST"].get<double>(), of_process, 0.1 * of_process);
 }

@@ -1,9 +1,9 @@
-// workers PROCESSES THREADS TURNS: so many child processes, each with so many threads besides its own, and each of
-// these counts down from TURNS, two instructions a turn.
+// workers PROCESSES THREADS TURNS: PROCESSES child processes, each with THREADS threads in addition to its first; each
+// thread counts down from TURNS, two instructions a turn.
 // workers execute PROGRAM: a second thread executes the program.
-// workers killed TIMES FILE: so many times a process that forks without end, and is killed meanwhile. Each process
+// workers killed TIMES FILE: TIMES times a process that forks without end, and is killed meanwhile. Each process
 // appends a byte to the file when it begins.
-// workers later FILE: says "ready", and when the file is gone has a second thread, and says "done".
+// workers later FILE: prints "ready", starts a second thread when the file is removed, and prints "done".
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -24,28 +24,28 @@ void count_down(long turns) {
 #endif
 }
 
-void tell(const char* file) {
+void append_byte(const char* file) {
   const int fd = open(file, O_WRONLY | O_APPEND | O_CREAT, 0600);
   if (fd < 0 || write(fd, "x", 1) != 1) _exit(2);
   close(fd);
 }
 
 int kill_those_that_fork(int times, const char* file) {
-  tell(file);
+  append_byte(file);
   for (int i = 0; i < times; ++i) {
     int ready[2];
     if (pipe(ready) != 0) return 2;
     const pid_t child = fork();
     if (child == 0) {
-      tell(file);
+      append_byte(file);
       for (;;) {
         if (fork() == 0) {
-          tell(file);
+          append_byte(file);
           _exit(write(ready[1], "x", 1) == 1 ? 0 : 2);
         }
       }
     }
-    // The next one may be at any point then, each time at another.
+    // The next process may be anywhere then, each time elsewhere.
     char begun = 0;
     if (read(ready[0], &begun, 1) != 1) return 2;
     count_down(1000 + (i * 7919L) % 100000);

@@ -83,7 +83,7 @@ def main():
         code, said = run(compiler, words.build)
         if code != 0:
             fail(f"{words.name} does not compile:\n{said}")
-        # First on the line, so that the library's own object of this name is not taken.
+        # First on the line, so that the library's own object of this name is not used.
         linker = shlex.split(linking[0].split("&&")[1])
         at = linker.index("-o")
         linker[at + 1] = os.path.join(folder, "test")

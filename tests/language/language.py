@@ -37,7 +37,7 @@ def read_rules():
     return rules
 
 
-# A comment, a string or a character of C, C++ and JavaScript; what is left between them is code.
+# A comment, a string or a character of C, C++ and JavaScript; the rest is code.
 TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)
       | (?P<raw>R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)")

@@ -76,7 +76,7 @@ string(REPLACE ";" "|" called "${calls}")
 
 # ---- questions about a path or a header ------------------------------------------------------------------------
 
-# The directory of a path below tally/: the longest PATH of the table that is the file, its folder, or its beginning.
+# The directory of a path below tally/: the longest PATH of the table that is the file, its folder, or a prefix of it.
 function(directory_of path out)
   set(best "")
   set(best_length 0)
@@ -94,7 +94,7 @@ function(directory_of path out)
   set(${out} "${best}" PARENT_SCOPE)
 endfunction()
 
-# Does the header begin with one of the names? `linux/` stands for all below it, `poll.h` for itself.
+# Does the header begin with one of the names? `linux/` means everything below it, `poll.h` the file.
 function(is_among header names out)
   set(${out} FALSE PARENT_SCOPE)
   foreach(name IN LISTS ${names})
@@ -106,7 +106,7 @@ function(is_among header names out)
   endforeach()
 endfunction()
 
-# "" where directory may include target, else the reason against it.
+# "" if directory may include target, else the reason against it.
 function(reason_against directory target test out)
   set(reason "")
   set(own "${layer_of_${directory}}")
@@ -180,7 +180,7 @@ function(is_opener path out)
   endforeach()
 endfunction()
 
-# What opens a file, or trusts the environment of whoever started a setuid program.
+# Functions that open a file, or trust the environment of whoever started a setuid program.
 set(opening_words "(^|[^A-Za-z0-9_])(O_RDONLY|O_WRONLY|O_RDWR|O_CREAT|O_TMPFILE|O_PATH|fstream|ifstream|ofstream|fopen|freopen|mkstemp|mkostemp|tmpfile)([^A-Za-z0-9_]|$)")
 set(trusting_words "(^|[^A-Za-z0-9_])getenv[ \t]*[(]")
 
@@ -195,7 +195,7 @@ macro(check_include file line directory test text)
   if("${text}" MATCHES "^[ \t]*#[ \t]*include[ \t]*[<\"]tally/([^>\"]+)[>\"]")
     set(ours "${CMAKE_MATCH_1}")
   elseif("${text}" MATCHES "^[ \t]*#[ \t]*include[ \t]*\"([^\"]+)\"")
-    # beside the including file
+    # next to the including file
     cmake_path(GET file PARENT_PATH folder)
     cmake_path(SET ours NORMALIZE "${folder}/${CMAKE_MATCH_1}")
     string(REGEX REPLACE "^tally/" "" ours "${ours}")
@@ -246,7 +246,7 @@ function(check_file file)
 
   is_opener("${path}" opens)
   file(READ "${ROOT}/${file}" text)
-  # Characters that a CMake list would swallow or join lines at.
+  # Characters that a CMake list would drop or join lines at.
   string(REGEX REPLACE "[][;\\]" "~" text "${text}")
   string(REPLACE "\n" ";" lines "${text}")
   set(number 0)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# format.sh ROOT: every tracked C and C++ file is as clang-format-16 has it (`./dev lint --fix` mends it). The headers of
-# tally/hardware/workload are assembly, whose macros it would break.
+# format.sh ROOT: checks that every tracked C and C++ file is formatted by clang-format-16 (`./dev lint --fix` formats
+# them). The headers of tally/hardware/workload are assembly, whose macros it would break.
 cd "$1" || exit 1
 command -v clang-format-16 >/dev/null || { echo "there is no clang-format-16 here"; exit 77; }
 git rev-parse --git-dir >/dev/null 2>&1 || { echo "not a checkout: there is no list of the files"; exit 77; }

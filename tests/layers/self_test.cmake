@@ -1,11 +1,11 @@
-# The layer check is itself checked: trees with one known offence each must fail at the right file and line, and a tree
-# without one must pass. cmake -DWORK=FOLDER -P tests/layers/self_test.cmake
+# Tests the layer check: trees with one known offence each must fail at the right file and line, and a tree without one
+# must pass. cmake -DWORK=FOLDER -P tests/layers/self_test.cmake
 cmake_minimum_required(VERSION 3.25)
 if(NOT WORK)
   message(FATAL_ERROR "-DWORK=FOLDER is missing: a folder that may be emptied")
 endif()
 
-# A tree of one offending file (and a harmless one), and what the check must say about it ("" means: it passes).
+# A tree of one offending file (and a harmless one), and the message that the check must print ("" means: it passes).
 function(expect name file text said)
   set(root "${WORK}/${name}")
   file(REMOVE_RECURSE "${root}")

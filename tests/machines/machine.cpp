@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Sections = std::map<std::string, std::string>;
 
-// "-- name --" begins a section; what stands before the first is a comment.
+// "-- name --" begins a section; the text before the first is a comment.
 Sections sections_of(const std::string& path) {
   std::ifstream file(path);
   Sections sections;
@@ -47,7 +47,7 @@ linux::Survey read_watched_machine(const Sections& sections) {
   return survey;
 }
 
-// As `cpuid -1 -r` prints it.
+// In the format of `cpuid -1 -r`.
 std::optional<pmu::Processor> processor_of(const Sections& sections) {
   if (!sections.contains("cpuid")) return std::nullopt;
   std::map<std::pair<std::uint32_t, std::uint32_t>, pmu::CpuidLeaf> leaves;
@@ -86,7 +86,7 @@ linux::Attempt attempt_of(std::istringstream& words) {
   return attempt;
 }
 
-// "branches 500 550 VALUE": what was counted, between what it had to be.
+// "branches 500 550 VALUE": the count, after its permitted minimum and maximum.
 linux::KnownWork known_work_of(const std::string& event, std::istringstream& words) {
   linux::KnownWork work;
   work.event = event == "branches" ? "branches" : "instructions";

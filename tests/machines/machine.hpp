@@ -1,5 +1,5 @@
-// Machines that we do not have, each one file: the files below / that matter, what CPUID says, what was answered when
-// one tried to count.
+// Machines that we do not have, each one file: the files below / that matter, the CPUID leaves, and the results of
+// attempts to count.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tally::test {
 /// The names of all machines in this folder, sorted.
 std::vector<std::string> all_machines();
 
-/// What would be known on that machine. Its files are laid out in a temporary folder, and looked at there.
+/// The facts that tally would find on that machine. Its files are written to a temporary folder, and read there.
 doctor::Facts facts_of(const std::string& machine);
 
 /// The path of a file of this folder.

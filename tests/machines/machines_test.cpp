@@ -1,5 +1,5 @@
-// `tally doctor` on machines that we do not have. NAME.txt is what it says on NAME.machine; TALLY_REBASE=1 in the
-// environment writes them anew, to be read before they are committed.
+// `tally doctor` on machines that we do not have. NAME.txt is its output on NAME.machine; TALLY_REBASE=1 in the
+// environment rewrites them, to be read before they are committed.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -18,7 +18,7 @@ namespace {
 
 class Machines : public testing::TestWithParam<std::string> {};
 
-TEST_P(Machines, the_report_is_the_one_that_was_read_and_agreed_to) {
+TEST_P(Machines, the_report_is_the_reviewed_one) {
   const std::string path = machine_file(GetParam() + ".txt");
   const std::string text = report::doctor_text(doctor::diagnose(facts_of(GetParam())));
   if (std::getenv("TALLY_REBASE") != nullptr) std::ofstream(path) << text;
@@ -63,7 +63,7 @@ struct Answer {
   const char* says;  // somewhere in the verdict, the evidence or the steps
 };
 
-// What matters of each answer, whatever its other words.
+// The important part of each answer, whatever its other words.
 constexpr Answer answers[] = {
     {"bare-intel", true, "counts", "perf_event_paranoid is 2"},
     {"bare-amd", true, "counts", "There is a PMU (cpu)"},
@@ -103,11 +103,11 @@ TEST(Answers, name_the_cause_and_the_next_step_of_every_machine) {
   std::vector<std::string> judged;
   for (const Answer& answer : answers) {
     const result::Diagnosis diagnosis = doctor::diagnose(facts_of(answer.machine));
-    std::string said = diagnosis.verdict + "\n" + join(diagnosis.evidence, "\n");
-    for (const result::Step& step : diagnosis.next) said += "\n" + step.text + "\n" + join(step.commands, "\n");
+    std::string text = diagnosis.verdict + "\n" + join(diagnosis.evidence, "\n");
+    for (const result::Step& step : diagnosis.next) text += "\n" + step.text + "\n" + join(step.commands, "\n");
     EXPECT_EQ(diagnosis.hardware, answer.hardware) << answer.machine;
     EXPECT_EQ(diagnosis.cause, answer.cause) << answer.machine;
-    EXPECT_NE(said.find(answer.says), std::string::npos) << answer.machine << "\n" << said;
+    EXPECT_NE(text.find(answer.says), std::string::npos) << answer.machine << "\n" << text;
     judged.emplace_back(answer.machine);
   }
   std::sort(judged.begin(), judged.end());
@@ -115,9 +115,9 @@ TEST(Answers, name_the_cause_and_the_next_step_of_every_machine) {
 }
 
 std::string all_of(const result::Diagnosis& diagnosis) {
-  std::string said = diagnosis.verdict + "\n" + join(diagnosis.evidence, "\n");
-  for (const result::Step& step : diagnosis.next) said += "\n" + step.text + "\n" + join(step.commands, "\n");
-  return said;
+  std::string text = diagnosis.verdict + "\n" + join(diagnosis.evidence, "\n");
+  for (const result::Step& step : diagnosis.next) text += "\n" + step.text + "\n" + join(step.commands, "\n");
+  return text;
 }
 
 void expect_message(const result::Diagnosis& diagnosis, const std::string& cause, const std::string& text) {
@@ -131,7 +131,7 @@ struct Refusal {
   const char* says;
 };
 
-// What perf_event_open(2) may answer where there is a PMU and everything seems to be allowed.
+// The errors of perf_event_open(2) if there is a PMU and everything seems to be permitted.
 constexpr Refusal refusals[] = {
     {ENOENT, "refused", "the PMU that is there does not know this event"},
     {EBUSY, "held", "somebody else uses the PMU alone"},
@@ -157,7 +157,7 @@ TEST(Answers, every_refusal_of_the_kernel_is_named_and_explained) {
   }
 }
 
-TEST(Answers, a_pmu_that_cannot_leave_the_kernel_out_is_found_by_counting_both) {
+TEST(Answers, a_pmu_that_cannot_exclude_the_kernel_is_found_by_counting_both) {
   doctor::Facts facts = facts_of("bare-intel");
   facts.probes.cores = {{EPERM, std::nullopt}};
   facts.probes.with_kernel = {0, std::nullopt};
@@ -165,8 +165,8 @@ TEST(Answers, a_pmu_that_cannot_leave_the_kernel_out_is_found_by_counting_both) 
   expect_message(doctor::diagnose(facts), "refused", "tally stat --kernel");
 }
 
-// It counts a long loop as it should, and branches not at all: `auto` refuses it by the same words.
-TEST(Answers, a_pmu_that_lies_about_known_work_is_not_believed) {
+// It counts a long loop as it should, and branches not at all: `auto` refuses it with the same words.
+TEST(Answers, a_pmu_that_miscounts_known_work_is_refused) {
   doctor::Facts facts = facts_of("bare-intel");
   linux::KnownWork work{"branches", 0, linux::PerfValue{12, Nanoseconds(1000), Nanoseconds(1000)}, 500, 550};
   facts.probes.known_work = {work};
@@ -187,15 +187,15 @@ TEST(Answers, what_keeps_programs_from_reading_counters_is_named_with_its_switch
   expect_message(doctor::diagnose(facts), "counts", "sysctl kernel.perf_event_mlock_kb=516");
 }
 
-// What a program as an ordinary user could map on a machine with two processors: 258 pages without locked memory of its
-// own, 274 with 64 KiB, 2,306 with 8 MiB.
+// The pages that a program of an ordinary user can map on a machine with two processors: 258 without locked memory of
+// its own, 274 with 64 KiB, 2,306 with 8 MiB.
 TEST(Answers, the_counters_whose_pages_may_be_locked_are_counted) {
   doctor::Facts facts = facts_of("bare-intel");
   facts.survey.online = "0-1";
   facts.survey.mlock_kb = 516;
   facts.survey.capabilities = 0;
   facts.survey.machine.perf_event_paranoid = 2;
-  const auto told = [&]() -> std::string {
+  const auto user_mode_counters = [&]() -> std::string {
     for (const auto& group : doctor::describe(facts)) {
       for (const auto& fact : group.facts) {
         if (fact.name == "user_mode_counters") return fact.text;
@@ -205,25 +205,25 @@ TEST(Answers, the_counters_whose_pages_may_be_locked_are_counted) {
   };
   for (const auto& [bytes, counters] : {std::pair{0, "258: 64 threads"}, {65536, "274: 68 threads"}}) {
     facts.survey.locked_bytes = bytes;
-    EXPECT_EQ(told(), std::string(counters) + " with 4 events each");
+    EXPECT_EQ(user_mode_counters(), std::string(counters) + " with 4 events each");
   }
   facts.survey.locked_bytes = 8 << 20;
-  EXPECT_EQ(told(), "2,306: 576 threads with 4 events each");
+  EXPECT_EQ(user_mode_counters(), "2,306: 576 threads with 4 events each");
   facts.survey.page_bytes = 65536;
-  EXPECT_EQ(told(), "144: 36 threads with 4 events each");
+  EXPECT_EQ(user_mode_counters(), "144: 36 threads with 4 events each");
   facts.survey.machine.perf_event_paranoid = -1;
-  EXPECT_EQ(told(), "no limit: perf_event_paranoid");
+  EXPECT_EQ(user_mode_counters(), "no limit: perf_event_paranoid");
   facts.survey.capabilities = 1u << linux::cap_ipc_lock;
-  EXPECT_EQ(told(), "no limit: CAP_IPC_LOCK");
+  EXPECT_EQ(user_mode_counters(), "no limit: CAP_IPC_LOCK");
   facts.survey.capabilities = 0;
   facts.survey.machine.perf_event_paranoid = 2;
   facts.survey.locked_bytes = -1;
-  EXPECT_EQ(told(), "no limit: ulimit -l");
+  EXPECT_EQ(user_mode_counters(), "no limit: ulimit -l");
   facts.survey.mlock_kb.reset();
-  EXPECT_EQ(told(), "");
+  EXPECT_EQ(user_mode_counters(), "");
 }
 
-TEST(Answers, three_hundred_processors_want_more_files_than_the_usual_limit) {
+TEST(Answers, three_hundred_processors_need_more_files_than_the_usual_limit) {
   doctor::Facts facts = facts_of("bare-intel");
   facts.survey.online = "0-299";
   facts.survey.open_files = 1024;
@@ -234,7 +234,7 @@ TEST(Answers, three_hundred_processors_want_more_files_than_the_usual_limit) {
   EXPECT_EQ(all_of(doctor::diagnose(facts)).find("room for"), std::string::npos);
 }
 
-TEST(Answers, the_board_of_a_device_tree_tells_a_virtual_machine) {
+TEST(Answers, the_board_of_a_device_tree_identifies_a_virtual_machine) {
   doctor::Facts facts = facts_of("arm64-no-pmu");
   facts.survey.firmware = {};
   EXPECT_EQ(doctor::diagnose(facts).cause, "no-pmu");

@@ -1,5 +1,5 @@
-/* Reads counters by the instruction rdpmc, and marks code with traps. The first argument says what. The snippets with
- * rdpmc are those of A. Dmitriev's article, in another assembler's words. */
+/* Reads counters by the instruction rdpmc, and marks code with traps. The first argument selects the case. The snippets
+ * with rdpmc are those of A. Dmitriev's article, in another assembler's syntax. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ __asm__(
     "  whole_counter\n"
     "  sub %r10, %rax\n"
     "  ret\n"
-    /* Sets what rdpmc must set whole; the carry is to stay. */
+    /* Sets the registers that rdpmc must overwrite completely; the carry must stay. */
     "begin reads\n"
     "  mov %rdi, %rcx\n"
     "  mov $-1, %rax\n"
@@ -91,7 +91,7 @@ __asm__(
     "  or %rdx, %rax\n"
     "  ret\n"
     "3: ud2\n"
-    /* Twice; once 4 instructions lie between, once known(3) and those that call it. */
+    /* Twice: first 4 instructions are between the traps, then known(3) and the call of it. */
     ".macro twice trap:vararg\n"
     "  \\trap\n"
     "  nop\n"
@@ -130,7 +130,7 @@ int main(int count, char** words) {
   } else if (strcmp(what, "int2e") == 0) {
     traps_int2e();
   } else if (strcmp(what, "often") == 0) {
-    /* System calls are where the engine makes better code of what ran often. */
+    /* At system calls the engine reoptimizes code that ran often. */
     for (int i = 0; i < 10000; i++) {
       traps_int2e();
       if (reads_six() != 6) return 1;

@@ -1,4 +1,4 @@
-// `tally stat --rdpmc` and `--trap`: programs that read counters themselves, and that have HPCTool's markers in them.
+// `tally stat --rdpmc` and `--trap`: programs that read counters themselves, and programs with HPCTool's markers.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -19,7 +19,7 @@ Finished run(const Words& options, const Words& arguments) {
   return tally(words);
 }
 
-TEST(Rdpmc, TheArticlesSnippetsReadWhatTheyReadThere) {
+TEST(Rdpmc, TheArticlesSnippetsReadTheArticlesValues) {
   const Finished finished = run({"--rdpmc", "-e", "branches"}, {"article"});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_EQ(finished.out, "6 8 102\n");
@@ -27,8 +27,8 @@ TEST(Rdpmc, TheArticlesSnippetsReadWhatTheyReadThere) {
     EXPECT_EQ(run({"--rdpmc", "-e", "branches", way, "1"}, {"article"}).out, "6 8 102\n") << way;
 }
 
-// Between the reads of known(10): 10 taken branches and one that is not, a call and two returns, and the look whether
-// the carry is as it was.
+// Between the reads of known(10): 10 taken branches and one that is not, a call and two returns, and the check that the
+// carry is unchanged.
 TEST(Rdpmc, SelectorsAreTheEventsInTheirOrder) {
   const Words options{"--rdpmc", "-e", "calls,instructions,returns,page-faults,conditional-branches,loads,stores"};
   EXPECT_EQ(run(options, {"selector", "0"}).out, "2\n");
@@ -39,24 +39,24 @@ TEST(Rdpmc, SelectorsAreTheEventsInTheirOrder) {
   EXPECT_LT(std::atoi(instructions.c_str()), 21 + 25);
 }
 
-TEST(Rdpmc, WhatIsNotThereFailsAsItDoesNatively) {
+TEST(Rdpmc, MissingCountersFailAsNatively) {
   const Words options{"--rdpmc", "-e", "calls,loads"};
   for (const char* absent : {"0x2", "0x3", "0x4", "0x40000001", "0x40000002", "0x40000003", "0x80000000"}) {
     const Finished finished = run(options, {"selector", absent});
     EXPECT_EQ(finished.code(), 128 + SIGSEGV) << absent;
-    const std::string said = std::string(") read counter ") + absent + " with rdpmc: it does not exist";
-    EXPECT_NE(finished.err.find(said), std::string::npos) << finished.err;
+    const std::string messages = std::string(") read counter ") + absent + " with rdpmc: it does not exist";
+    EXPECT_NE(finished.err.find(messages), std::string::npos) << finished.err;
   }
   EXPECT_EQ(run({"-e", "calls"}, {"selector", "0"}).code(), 128 + SIGSEGV);
 }
 
-TEST(Rdpmc, WhatIsThereAndWhatIsNotIsSaidBeforehand) {
-  const auto said = [](const char* events) {
+TEST(Rdpmc, AvailableAndMissingCountersAreReportedBeforehand) {
+  const auto messages = [](const char* events) {
     return tally({"stat", "--backend", "engine", "--model", "haswell", "--rdpmc", "-e", events, "--", COUNTERS,
                   "article"})
         .err;
   };
-  const std::string plain = said("calls,instructions,loads");
+  const std::string plain = messages("calls,instructions,loads");
   EXPECT_NE(plain.find("rdpmc reads counter 0 for calls:u, 1 for loads:u, 0x40000000 for instructions:u; any other "
                        "ends the program by SIGSEGV: there is no 0x40000001 or 0x40000002 (cycles, ref-cycles: not "
                        "among the events that -e names)"),
@@ -64,7 +64,7 @@ TEST(Rdpmc, WhatIsThereAndWhatIsNotIsSaidBeforehand) {
       << plain;
   EXPECT_EQ(plain.find("with rdpmc: it does not exist"), std::string::npos) << plain;
   EXPECT_NE(
-      said("cycles").find("0x40000001 for cycles:u; any other ends the program by SIGSEGV: there is no 0x40000002"),
+      messages("cycles").find("0x40000001 for cycles:u; any other ends the program by SIGSEGV: there is no 0x40000002"),
       std::string::npos);
   const std::string help = tally({"stat", "--help"}).out;
   EXPECT_NE(help.find("any other"), std::string::npos);
@@ -75,10 +75,11 @@ TEST(Rdpmc, ReadsModelsToo) {
       run({"--rdpmc", "--model", "haswell", "-e", "branch-misses,L1-dcache-load-misses"}, {"selector", "0"});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_GE(std::atoi(finished.out.c_str()), 1) << finished.out;   // at least the loop's end
-  EXPECT_LE(std::atoi(finished.out.c_str()), 14) << finished.out;  // all branches of the stretch
+  EXPECT_LE(std::atoi(finished.out.c_str()), 14) << finished.out;  // all branches between the reads
 }
 
-// Three cycles a round, by what was executed so far, however code was made; misses and what leads there are beside it.
+// Three cycles a round, from the instructions executed so far, however code was translated; misses and the code around
+// it add to them.
 TEST(Rdpmc, ReadsCyclesOfTheCoreModel) {
   for (const Words& more :
        {Words{}, Words{"--block-size", "1"}, Words{"--hot-from", "1"}, Words{"--cache-limit", "9"}}) {
@@ -90,8 +91,8 @@ TEST(Rdpmc, ReadsCyclesOfTheCoreModel) {
   }
 }
 
-// What a short piece costs is not what a long one of the same code does: its rounds overlap with what is around.
-TEST(Rdpmc, ReadsCyclesOfALongPieceAfterAShortOne) {
+// A short part of the code costs another number of cycles than a long one: its rounds overlap with the code around it.
+TEST(Rdpmc, ReadsCyclesOfALongLoopAfterAShortOne) {
   const Finished finished =
       run({"--rdpmc", "--model", "haswell", "-e", "instructions,cycles"}, {"cycles", "2", "100000", "3", "1000000"});
   EXPECT_EQ(finished.code(), 0) << finished.err;
@@ -101,7 +102,7 @@ TEST(Rdpmc, ReadsCyclesOfALongPieceAfterAShortOne) {
   EXPECT_NEAR(static_cast<double>(cycles[3]), 3'000'000, 30'000);
 }
 
-// A function's cycles, and its misses with them: of many entries with much between them, most are not asked for.
+// Cycles and misses of a function: of many entries with much between them, most are not read.
 TEST(Marks, FunctionsHaveCycles) {
   const TemporaryFile file("result.json");
   const Finished finished = tally({"stat", "-q", "--model", "haswell", "-e", "instructions,cycles", "--function",
@@ -114,7 +115,8 @@ TEST(Marks, FunctionsHaveCycles) {
   EXPECT_LE(cycles["value"], result["events"][1]["value"]);
 }
 
-// The way in which regions read a PMU, with the processor's instruction: pages of nobody's, counters of the engine's.
+// The way that regions read a PMU, with the processor's instruction: on pages of the program, with counters of the
+// engine.
 TEST(UserReads, AreExactOfAnyWidth) {
   const Finished finished = tally(
       {"stat", "-q", "--backend", "engine", "--rdpmc", "-e", "far-branches", "-o", "/dev/null", "--", USER_READS});
@@ -130,7 +132,7 @@ TEST(UserReads, AreExactOfAnyWidth) {
 
 class Traps : public testing::TestWithParam<const char*> {};
 
-TEST_P(Traps, CountWhatLiesBetweenTwoOfThem) {
+TEST_P(Traps, CountTheCodeBetweenTwoOfThem) {
   for (const Words& more : {Words{}, Words{"--block-size", "1"}, Words{"--hot-from", "1"}}) {
     const TemporaryFile file("result.json");
     Words options{"--trap", GetParam(), "-e", "instructions,calls,far-branches", "--format", "json", "-o", file.path()};
@@ -145,18 +147,18 @@ TEST_P(Traps, CountWhatLiesBetweenTwoOfThem) {
     EXPECT_EQ(region["events"][0]["least"], 4);
     EXPECT_EQ(region["events"][0]["most"], 9);  // mov, call, and known(3): 7
     EXPECT_EQ(region["events"][1]["value"], 1);
-    EXPECT_EQ(region["events"][2]["value"], 0);  // the traps themselves are not in it
+    EXPECT_EQ(region["events"][2]["value"], 0);  // the traps themselves are not counted
   }
 }
 
-TEST_P(Traps, DoWhatTheyDoNativelyWhenNobodyAsked) {
+TEST_P(Traps, BehaveAsNativelyWithoutTheOption) {
   const bool is_int3 = GetParam() == std::string("int3");
   EXPECT_EQ(run({"-e", "instructions"}, {GetParam()}).code(), 128 + (is_int3 ? SIGTRAP : SIGSEGV));
   EXPECT_EQ(run({"-e", "instructions", "--trap", is_int3 ? "int2e" : "int3"}, {GetParam()}).code(),
             128 + (is_int3 ? SIGTRAP : SIGSEGV));
 }
 
-TEST(Marks, AreSeenInCodeThatIsMadeAnew) {
+TEST(Marks, AreSeenInCodeThatIsTranslatedAgain) {
   const Finished finished =
       run({"--trap", "int2e", "--rdpmc", "-e", "instructions", "--hot-from", "1", "--format", "csv"}, {"often"});
   EXPECT_EQ(finished.code(), 0) << finished.err;
@@ -167,8 +169,8 @@ TEST(Marks, AreSeenInCodeThatIsMadeAnew) {
 INSTANTIATE_TEST_SUITE_P(Each, Traps, testing::Values("int2e", "int3"),
                          [](const auto& one) { return std::string(one.param); });
 
-TEST(Refused, WhereNoEngineRuns) {
-  const auto said = [](const Words& options) {
+TEST(Refused, WithoutTheEngine) {
+  const auto messages = [](const Words& options) {
     Words words{"stat", "--backend", "none"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", "true"});
@@ -176,8 +178,8 @@ TEST(Refused, WhereNoEngineRuns) {
     EXPECT_EQ(finished.code(), 125);
     return finished.err;
   };
-  EXPECT_NE(said({"--rdpmc"}).find("`rdpmc` reads what tally counts under the engine only"), std::string::npos);
-  EXPECT_NE(said({"--trap", "int2e"}).find("is a marker under the engine only"), std::string::npos);
+  EXPECT_NE(messages({"--rdpmc"}).find("`rdpmc` reads what tally counts under the engine only"), std::string::npos);
+  EXPECT_NE(messages({"--trap", "int2e"}).find("is a marker under the engine only"), std::string::npos);
   EXPECT_EQ(tally({"stat", "--trap", "int80", "--", "true"}).code(), 2);
 }
 

@@ -1,4 +1,4 @@
-// `tally stat --function`, `--from` and `--to`: programs that nobody changes, under the engine.
+// `tally stat --function`, `--from` and `--to`: programs without tally's calls, under the engine.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ std::ostream& operator<<(std::ostream& stream, const Numbers& n) {
   return stream << n.entries << " entries, " << n.total << ", " << n.least << " to " << n.most;
 }
 
-// What `program` counts with these options, as the JSON has it.
+// The counts of `program` with these options, from the JSON.
 class Counted {
  public:
   Counted(const Words& options, const Words& program) {
@@ -59,7 +59,7 @@ class Counted {
   json result_;
 };
 
-// However the engine cuts code into pieces, throws them away or makes them anew.
+// However the engine cuts code into traces, discards them or re-creates them.
 class Functions : public testing::TestWithParam<Words> {
  protected:
   Counted counted(Words options, const Words& program, const char* events = "instructions,branches") const {
@@ -84,13 +84,13 @@ TEST_P(Functions, AreCountedOftenAndManyAtATime) {
   EXPECT_GT(result.of("main").total, 1'000'000);
 }
 
-TEST_P(Functions, EndWithWhatTheyCallLast) {
+TEST_P(Functions, EndAfterTheirTailCalls) {
   const Counted result = counted({"--function", "jumped_to", "--function", "known"}, {PARTS, "tail"});
   EXPECT_EQ(result.of("jumped_to"), (Numbers{4, 28, 4, 10}));
   EXPECT_EQ(result.of("known"), (Numbers{4, 24, 3, 9}));
 }
 
-TEST_P(Functions, AreEnteredOnceHoweverOftenTheyCallThemselves) {
+TEST_P(Functions, AreEnteredOnceHoweverDeepTheyRecurse) {
   const Counted result = counted({"--function", "down"}, {PARTS, "down"});
   EXPECT_EQ(result.of("down"), (Numbers{2, 54, 21, 33}));
   EXPECT_EQ(result.region("down")["recursive"], 8);
@@ -112,7 +112,7 @@ TEST_P(Functions, EndWhereAnExceptionLands) {
   EXPECT_EQ(function.entries, 20);
   EXPECT_EQ(result.region("parts::throws")["recursive"], 60);
   EXPECT_EQ(result.region("parts::throws")["dropped"], 0);
-  // It begins anew in each call within itself, and ends some instructions behind the landing.
+  // It begins again in each recursive call, and ends some instructions after the landing.
   EXPECT_EQ(poll.entries, 20);
   EXPECT_GT(function.least, poll.least);
   EXPECT_LT(function.least, poll.least + 60);
@@ -157,7 +157,7 @@ TEST_P(Functions, HaveTheirCountsByProcess) {
   EXPECT_TRUE(result.region("main", 1).is_null());
 }
 
-TEST_P(Functions, ThatAThreadEndsInAreCountedUpToThere) {
+TEST_P(Functions, ThatAThreadEndsInAreCountedUntilThen) {
   const Counted result = counted({"--function", "parts::ends"}, {PARTS, "exit"});
   EXPECT_EQ(result.of("parts::ends").entries, 1);
   EXPECT_GT(result.of("parts::ends").total, 100);  // exit(3) has work to do
@@ -175,7 +175,7 @@ TEST_P(Functions, AreCountedByModelsToo) {
   const Counted result = counted({"--model", "haswell", "--function", "touches"}, {PARTS, "touch"},
                                  "L1-dcache-load-misses,loads,cycles,L1-load-hits,r81d0");
   EXPECT_EQ(result.of("touches"), (Numbers{1, 128, 128, 128}));
-  EXPECT_EQ(result.of("touches", 1), (Numbers{1, 129, 129, 129}));  // and the return address
+  EXPECT_EQ(result.of("touches", 1), (Numbers{1, 129, 129, 129}));  // and the load of the return address
   const json& region = result.region("touches");
   EXPECT_EQ(region["events"][0]["trust"], "modelled");
   EXPECT_EQ(region["events"][2]["trust"], "modelled");
@@ -184,12 +184,12 @@ TEST_P(Functions, AreCountedByModelsToo) {
   EXPECT_EQ(result.of("touches", 4), (Numbers{1, 129, 129, 129}));
 }
 
-TEST_P(Functions, PointsAreAnyInstructions) {
-  // Behind `dec %rdi`, and at the return: what lies between is one jump less than known(n) has.
+TEST_P(Functions, AddressesMayBeOfAnyInstruction) {
+  // After `dec %rdi`, and at the return: the code between has one jump less than known(n).
   const Counted result = counted({"--from", "known+3", "--to", "known+5"}, {PARTS, "known"});
   EXPECT_EQ(result.of("known+3 .. known+5").entries, 7);
   const Counted turns = counted({"--from", "known", "--to", "known"}, {PARTS, "known"}, "instructions");
-  // 28 times it was passed, and the end of the program ends what the last one began.
+  // It was passed 28 times, and the end of the program ends the last region.
   EXPECT_EQ(turns.of("known .. known").entries, 28);
   EXPECT_EQ(turns.region("known .. known")["open"], 1);
   EXPECT_EQ(turns.of("known .. known").least, 2);
@@ -201,11 +201,11 @@ INSTANTIATE_TEST_SUITE_P(Each, Functions,
                          [](const auto& one) {
                            return one.param.empty()                ? std::string("as_it_is")
                                   : one.param[0] == "--block-size" ? "single"
-                                  : one.param[0] == "--hot-from"   ? "anew"
+                                  : one.param[0] == "--hot-from"   ? "reoptimized"
                                                                    : "thrown_away";
                          });
 
-TEST(Marks, TheTableAndRowsTellEntries) {
+TEST(Marks, TheTableAndRowsShowEntries) {
   const Finished table = tally(stat_words({"-e", "instructions", "--function", "down"}, {PARTS, "down"}));
   EXPECT_NE(table.err.find("down: 2 entries, plus 8 recursive"), std::string::npos) << table.err;
   const Finished rows =
@@ -214,24 +214,24 @@ TEST(Marks, TheTableAndRowsTellEntries) {
   EXPECT_NE(rows.err.find(",down,instructions:u,54,exact"), std::string::npos) << rows.err;
 }
 
-TEST(Marks, WhatNobodyHasIsSaidWithWhatWasLookedAt) {
+TEST(Marks, MissingFunctionsAreReportedWithTheFilesThatWereSearched) {
   const Finished finished = tally(stat_words({"-e", "instructions", "--function", "knwon"}, {PARTS, "known"}));
   EXPECT_EQ(finished.code(), 125);
   EXPECT_NE(finished.err.find("no function 'knwon' in the code that was mapped: "), std::string::npos) << finished.err;
   EXPECT_NE(finished.err.find("did you mean known"), std::string::npos) << finished.err;
   EXPECT_NE(finished.err.find("instructions:u"), std::string::npos) << finished.err;  // the rest was counted
-  // A name without its scope leads to the one with it.
+  // A name without its scope is found with its scope.
   const Finished scoped = tally(stat_words({"-e", "instructions", "--function", "thrwos"}, {PARTS, "known"}));
   EXPECT_NE(scoped.err.find("did you mean parts::throws"), std::string::npos) << scoped.err;
   const Finished stripped = tally(stat_words({"-e", "instructions", "--function", "known"}, {STRIPPED, "known"}));
   EXPECT_EQ(stripped.code(), 125);
   EXPECT_NE(stripped.err.find("parts_stripped (stripped: "), std::string::npos) << stripped.err;
-  // An address needs no name. The program's own exit code goes before tally's.
+  // An address needs no name. The program's own exit code has priority over tally's.
   EXPECT_EQ(tally(stat_words({"--function", "knwon"}, {PARTS, "nothing"})).code(), 1);
 }
 
-// glibc's memcpy is chosen when the library starts, and beside it stands an older version that is one function.
-TEST(Marks, WhatIsChosenLateIsNoFunction) {
+// glibc's memcpy is chosen when the library is loaded; next to it is an older version that is one function.
+TEST(Marks, FunctionsChosenAtLoadTimeAreRefused) {
   const Finished finished = tally(stat_words({"-e", "instructions", "--function", "memcpy"}, {"ls", "/"}));
   EXPECT_EQ(finished.code(), 125);
   EXPECT_NE(finished.err.find("is not one function"), std::string::npos) << finished.err;
@@ -244,7 +244,7 @@ TEST(Marks, AmbiguousNamesAreRefusedBeforeTheProgramRuns) {
   EXPECT_NE(finished.err.find("parts::over(double)"), std::string::npos) << finished.err;
 }
 
-TEST(Marks, WhoCannotCountThemSaysSo) {
+TEST(Marks, OtherBackendsRefuseThem) {
   const Finished none = tally({"stat", "--backend", "none", "--function", "main", "--", "true"});
   EXPECT_EQ(none.code(), 125);
   EXPECT_NE(none.err.find("under the engine only"), std::string::npos) << none.err;
@@ -254,8 +254,8 @@ TEST(Marks, WhoCannotCountThemSaysSo) {
   EXPECT_EQ(tally({"stat", "--function", ":f", "--", "true"}).code(), 2);
 }
 
-// The tutorials' ratios of HPCTool, of a marked piece.
-TEST(Metrics, AreThoseOfEachPart) {
+// The tutorials' ratios of HPCTool, for a marked region.
+TEST(Metrics, AreThoseOfEachRegion) {
   for (const Words& part : {Words{"--function", "known"}, Words{"--from", "known", "--to", "known"}}) {
     const TemporaryFile file("result.json");
     Words words{"--format",
@@ -284,7 +284,7 @@ TEST(Metrics, AreThoseOfEachPart) {
   }
 }
 
-TEST(Events, ThatOnlyAWholeCommandHasAreAbsentInItsPartsWithTheReason) {
+TEST(Events, ThatOnlyAWholeCommandHasAreAbsentInRegionsWithTheReason) {
   const Words csv{"--format", "csv", "-o", "-", "--function", "known"};
   Words asked = csv;
   asked.insert(asked.end(), {"-e", "page-faults,instructions"});
@@ -296,8 +296,8 @@ TEST(Events, ThatOnlyAWholeCommandHasAreAbsentInItsPartsWithTheReason) {
   EXPECT_EQ(usual.find(",known,page-faults"), std::string::npos) << "nobody asked: " << usual;
 }
 
-// A row of HPCTool's or fields of perf's are of a whole program: nobody is to take them for the part's.
-TEST(FormatsWithoutAPlaceForParts, AreRefusedBeforeTheProgramRuns) {
+// A row of HPCTool's or fields of perf's are for a whole program: nobody must mistake them for the region's.
+TEST(FormatsWithoutRegions, AreRefusedBeforeTheProgramRuns) {
   const TemporaryFile trace("trace");
   for (const Words& part :
        {Words{"--trap", "int2e"}, Words{"--function", "main"}, Words{"--from", "main", "--to", "exit"}}) {
@@ -313,7 +313,7 @@ TEST(FormatsWithoutAPlaceForParts, AreRefusedBeforeTheProgramRuns) {
   }
 }
 
-TEST(FormatsWithoutAPlaceForParts, AreRefusedForStoredResultsToo) {
+TEST(FormatsWithoutRegions, AreRefusedForStoredResultsToo) {
   const TemporaryFile stored("result.json");
   const Words words{
       "--model", "haswell", "--function",  "known", "--format",

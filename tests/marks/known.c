@@ -1,10 +1,9 @@
-// Functions whose instructions can be counted by reading them, and what calls them so that it can be told where they
-// end.
+// Functions whose instructions can be counted by reading them, and their callers, in positions that show where a
+// function ends.
 //
-// known(n): 2 n + 1 instructions, n + 1 branches.     jumped_to(n): a tail call of known, 2 n + 2 instructions.
-// down(n), n > 0: 6 n + 3 instructions; it calls itself n times.
-// touches(p): 513 instructions; loads from 128 lines.
-// leaps(): leaves catches() by longjmp, behind known(5).
+//     known(n): 2 n + 1 instructions, n + 1 branches.     jumped_to(n): a tail call of known, 2 n + 2 instructions.
+//     down(n), n > 0: 6 n + 3 instructions; it calls itself n times.
+//     touches(p): 513 instructions; loads from 128 lines. leaps(): leaves catches() by longjmp, after known(5).
 __asm__(
     ".text\n"
     ".macro begin name\n"

@@ -1,2 +1,2 @@
-/* A library that is loaded when it is needed. 4 instructions with its return, if the compiler does nothing else. */
+/* A library that is loaded on demand. 4 instructions with its return, if the compiler adds nothing. */
 __attribute__((visibility("default"), noinline, naked)) void late(void) { __asm__("nop\n nop\n nop\n ret"); }

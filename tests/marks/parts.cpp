@@ -1,4 +1,4 @@
-// Does one thing, a few times: the first argument says what.
+// Does one thing, a few times: the first argument selects it.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ int main(int count, char** words) {
   if (what == "known") {
     for (long n = 1; n <= 7; ++n) known(n);
   } else if (what == "often") {
-    // System calls are where the engine makes better code of what ran often.
+    // At system calls the engine reoptimizes code that ran often.
     for (int i = 0; i < 100'000; ++i) {
       known(3);
       if (i % 100 == 0) (void)getppid();

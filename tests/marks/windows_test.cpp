@@ -1,4 +1,4 @@
-// `tally sample --start-at` and `--stop-at`: windows of a part of programs that nobody changes.
+// `tally sample --start-at` and `--stop-at`: windows of a part of programs without tally's calls.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -42,7 +42,7 @@ Sampled sample(const Words& options, const Words& program) {
   return made;
 }
 
-TEST(WindowsOfAPart, begin_with_the_first_instruction_and_end_before_the_last_place) {
+TEST(WindowsOfAPart, begin_with_the_first_instruction_and_end_before_the_stop_address) {
   const Sampled tail = sample({"--every", "1", "--start-at", "jumped_to", "--stop-at", "known"}, {PARTS, "tail"});
   EXPECT_EQ(tail.finished.code(), 0) << tail.finished.err;
   ASSERT_EQ(tail.rows.size(), 1u) << "its jump; what comes later is not the first arrival";
@@ -70,7 +70,7 @@ TEST(WindowsOfAPart, count_what_regions_count) {
   EXPECT_NEAR(static_cast<double>(first), static_cast<double>(region), 100) << "addresses and the stack differ";
 }
 
-TEST(WindowsOfAPart, go_on_in_children_and_begin_in_threads_that_come_there) {
+TEST(WindowsOfAPart, continue_in_children_and_begin_in_threads_that_get_there) {
   const Sampled forked = sample({"--every", "100", "--start-at", "known"}, {PARTS, "fork"});
   EXPECT_EQ(forked.finished.code(), 0) << forked.finished.err;
   EXPECT_EQ(forked.all("process").size(), 2u);
@@ -78,7 +78,7 @@ TEST(WindowsOfAPart, go_on_in_children_and_begin_in_threads_that_come_there) {
   EXPECT_EQ(threads.all("thread").size(), 3u) << "the first thread never comes there";
 }
 
-TEST(WindowsOfAPart, are_of_whoever_executes_the_program_and_of_its_libraries) {
+TEST(WindowsOfAPart, are_of_every_process_of_the_program_and_of_its_libraries) {
   const std::string program = PARTS;
   const Sampled shell = sample({"--every", "1", "--start-at", "jumped_to", "--stop-at", "known"},
                                {"/bin/sh", "-c", program + " tail; true"});
@@ -106,7 +106,7 @@ TEST(WindowsOfAPart, have_vectors_of_the_part_alone) {
   EXPECT_GE(sum, 513);
 }
 
-TEST(WindowsOfAPart, say_what_was_not_reached) {
+TEST(WindowsOfAPart, report_what_was_not_reached) {
   const Sampled never = sample({"-q", "--every", "100", "--start-at", "touches"}, {PARTS, "tail"});
   EXPECT_EQ(never.finished.code(), 125);
   EXPECT_TRUE(never.rows.empty());

@@ -14,7 +14,7 @@ import sys
 source, work = sys.argv[1:] if len(sys.argv) == 3 else ("", "")
 tree, build = os.path.join(work, "tree"), os.path.join(work, "build")
 
-# Of each kind: file, the line that it goes after (empty: a new file), and the lines.
+# For each kind: file, the line after which it is inserted (empty: a new file), and the lines.
 added = {
     "event": [
         ("tally/hardware/event/table.hpp", "  far_branches,", "  transfers,"),
@@ -229,7 +229,7 @@ def add(texts):
         at = text.find(behind)
         if at < 0:
             sys.exit(f"{name} has no '{behind}' any more: one_more.py and CONTRIBUTING.md have to follow")
-        # What ends with a bracket or a word goes on in its line; else the next line is the new one.
+        # If an item ends with a bracket or a word, the next item continues its line; else it is a new line.
         end = at + len(behind)
         if lines.startswith("&") or lines.startswith(" ") and not lines.startswith("  "):
             text = text[:end] + lines + text[end:]

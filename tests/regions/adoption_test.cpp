@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 const std::string adoption = std::string(EXAMPLES) + "/adoption";
 
-// Every patch that lies there, by the name of its program.
+// Every patch in that folder, by the name of its program.
 std::set<std::string> names() {
   std::set<std::string> all;
   for (const auto& entry : fs::directory_iterator(adoption)) {
@@ -24,7 +24,7 @@ std::set<std::string> names() {
   return all;
 }
 
-// The lines that the patch adds or takes away.
+// The lines that the patch adds or removes.
 std::vector<std::string> changed(const std::string& name) {
   std::vector<std::string> lines;
   std::istringstream text(TemporaryFile::read(adoption + "/" + name + ".patch").value());
@@ -43,7 +43,7 @@ TEST(Adoption, needs_fewer_than_ten_changed_lines) {
   }
 }
 
-TEST(Adoption, is_refused_in_clear_words) {
+TEST(Adoption, is_refused_with_a_clear_message) {
   if (Running({"/bin/sh", "-c", "command -v apt-get dpkg-source"}).finish().code() != 0) {
     GTEST_SKIP() << "no apt-get, or no dpkg-source";
   }

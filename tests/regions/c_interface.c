@@ -1,4 +1,4 @@
-/* What tally.h promises, in a program of C. The first argument says which part. */
+/* What tally.h promises, in a C program. The first argument selects the case. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void recurse(int depth) {
   TALLY_END("recursive");
 }
 
-/* The same place holds one name after the other. */
+/* The same buffer holds one name after the other. */
 static void made_names(void) {
   char name[] = "made 0";
   for (int i = 0; i < 6; ++i) {

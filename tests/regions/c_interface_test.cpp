@@ -1,4 +1,4 @@
-// tally.h in a program of C, and what the shared library shows.
+// tally.h in a C program, and the symbols that the shared library exports.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ class CInterface : public testing::Test {
     json all = json::parse(file.content().value_or(""));
     for (json& region : all.at("regions")) {
       const std::string name = region.at("region");
-      EXPECT_TRUE(regions.try_emplace(name, std::move(region)).second) << name << " stands there twice";
+      EXPECT_TRUE(regions.try_emplace(name, std::move(region)).second) << name << " is listed twice";
     }
   }
 
@@ -35,7 +35,7 @@ class CInterface : public testing::Test {
   std::map<std::string, json> regions;
 };
 
-TEST_F(CInterface, regions_lie_within_each_other_and_themselves) {
+TEST_F(CInterface, regions_nest_within_each_other_and_themselves) {
   EXPECT_EQ(numbers("first"), json({1, 0, 0, 0}));
   EXPECT_EQ(numbers("recursive"), json({1, 3, 0, 0}));
   for (int i = 0; i < 200; ++i) {
@@ -45,12 +45,12 @@ TEST_F(CInterface, regions_lie_within_each_other_and_themselves) {
   }
 }
 
-TEST_F(CInterface, names_are_told_by_their_letters) {
+TEST_F(CInterface, names_are_compared_by_their_text) {
   EXPECT_EQ(numbers("made 0"), json({3, 0, 0, 0}));
   EXPECT_EQ(numbers("made 1"), json({3, 0, 0, 0}));
 }
 
-TEST_F(CInterface, a_begin_without_an_end_is_told) {
+TEST_F(CInterface, a_begin_without_an_end_is_reported) {
   EXPECT_EQ(numbers("never ended"), json({0, 0, 0, 1}));
   EXPECT_EQ(numbers("around"), json({1, 0, 0, 0}));
   EXPECT_EQ(numbers("dropped"), json({1, 0, 1, 0}));
@@ -62,7 +62,7 @@ TEST(CInterfaceWithoutCounters, says_why) {
   EXPECT_NE(finished.out.find("unknown event 'nothing-like-it'"), std::string::npos) << finished.out;
 }
 
-TEST(SharedLibrary, shows_its_own_names_and_no_others) {
+TEST(SharedLibrary, exports_its_own_names_only) {
   const Finished finished = Running({"/usr/bin/env", "nm", "-D", "-C", "--defined-only", LIBRARY}).finish();
   ASSERT_EQ(finished.code(), 0) << finished.err;
   std::istringstream lines(finished.out);

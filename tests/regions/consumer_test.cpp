@@ -1,4 +1,4 @@
-// Projects of others, built with what is installed: by CMake's find_package, by pkg-config, in C++ and in C.
+// Projects of others, built against the installed tree: by CMake's find_package, by pkg-config, in C++ and in C.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,7 +27,7 @@ class Consumer : public testing::Test {
 
   static std::string shell(const std::string& script) { return must({"/bin/sh", "-ec", script}); }
 
-  // What the program says, started as its user does; where the library lies is known to CMake's programs.
+  // The program's output, started as its user does; CMake's programs contain the path of the library.
   static void expect_regions(const std::string& command, const std::string& region) {
     const Finished finished = Running({"/bin/sh", "-c", "TALLY_EVENTS=page-faults " + command}).finish();
     if (finished.code() == 77) GTEST_SKIP() << finished.out;
@@ -48,7 +48,7 @@ TEST_F(Consumer, finds_the_package) {
   expect_regions(build + "/c", "within");
 }
 
-TEST_F(Consumer, asks_pkg_config) {
+TEST_F(Consumer, uses_pkg_config) {
   const std::string configured = "PKG_CONFIG_PATH=$(dirname $(find " + place->path() + " -name tally.pc)) pkg-config ";
   const std::string flags = "$(" + configured + "--cflags --libs tally)";
   const std::string library = shell(configured + "--variable=libdir tally");
@@ -61,7 +61,7 @@ TEST_F(Consumer, asks_pkg_config) {
   expect_regions(there + program, "by C");
 }
 
-TEST_F(Consumer, is_told_that_an_older_standard_will_not_do) {
+TEST_F(Consumer, gets_an_error_with_an_older_standard) {
   const Finished finished = Running({"/usr/bin/env", "g++", "-std=c++17", "-fsyntax-only",
                                      "-I" + place->path() + "/include", std::string(CONSUMER) + "/consumer.cpp"})
                                 .finish();

@@ -1,4 +1,4 @@
-/* Regions of C whose counts are known: nothing; five instructions; three loads and two stores. */
+/* C regions with known counts: nothing; five instructions; three loads and two stores. */
 #include <tally/tally.h>
 
 static long place;

@@ -1,4 +1,4 @@
-// The examples, as their first lines say that they are run. Under the engine: it counts everywhere.
+// The examples, run as their first lines say. Under the engine, because it counts everywhere.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -51,7 +51,7 @@ TEST(Examples, regions_in_c) {
   auto regions = regions_of({std::string(BUILT) + "/regions_c"});
   ASSERT_EQ(regions.size(), 2u);
   for (const char* name : {"one by one", "by halves"}) EXPECT_EQ(regions[name].at("entries"), 1000);
-  // 1,000 numbers at 499.5 places, and some nine looks for each of them.
+  // 1,000 numbers after 499.5 comparisons, and some nine probes for each of them.
   EXPECT_GE(value(regions["one by one"], 1), 499'500);
   EXPECT_LE(value(regions["one by one"], 1), 503'000) << "what the marks cost is taken off";
   EXPECT_GE(value(regions["by halves"], 1), 8'000);
@@ -90,38 +90,38 @@ std::string reported_by(const Words& program) {
   return finished.out;
 }
 
-TEST(Examples, factorial_is_as_its_formula_says) {
-  const std::string said = reported_by({std::string(BUILT) + "/factorial"});
+TEST(Examples, factorial_follows_its_formula) {
+  const std::string output = reported_by({std::string(BUILT) + "/factorial"});
   for (const int n : {1, 2, 20, 1000}) {
     const int least = 5 * n - 2;
     bool any = false;
     for (int more = 0; more <= 2; ++more) {
       const std::string each = std::to_string(least + more);
-      any = any || said.find("counted " + std::string(each.size() < 4 ? 4 - each.size() : 0, ' ') + each + " to " +
-                             each + " (exact)\n") != std::string::npos;
+      any = any || output.find("counted " + std::string(each.size() < 4 ? 4 - each.size() : 0, ' ') + each + " to " +
+                               each + " (exact)\n") != std::string::npos;
     }
-    EXPECT_TRUE(any) << n << "\n" << said;
+    EXPECT_TRUE(any) << n << "\n" << output;
   }
 }
 
 TEST(Examples, strides_read_every_number) {
-  const std::string said = reported_by({std::string(BUILT) + "/strides"});
+  const std::string output = reported_by({std::string(BUILT) + "/strides"});
   for (const char* stride : {"stride 1 ", "stride 16 ", "stride 4096 "}) {
-    EXPECT_NE(said.find(stride), std::string::npos) << said;
+    EXPECT_NE(output.find(stride), std::string::npos) << output;
   }
-  EXPECT_NE(said.find(" GB/s   instructions:u "), std::string::npos) << said;
-  EXPECT_EQ(said.find("absent"), std::string::npos) << said;
+  EXPECT_NE(output.find(" GB/s   instructions:u "), std::string::npos) << output;
+  EXPECT_EQ(output.find("absent"), std::string::npos) << output;
 }
 
 TEST(Examples, clocks_go_on_while_a_program_sleeps) {
-  const std::string said = reported_by({std::string(BUILT) + "/clocks"});
+  const std::string output = reported_by({std::string(BUILT) + "/clocks"});
   const auto instructions = [&](const std::string& name) {
-    const std::size_t line = said.find(name);
+    const std::size_t line = output.find(name);
     const std::string event = "instructions:u ";
-    return std::stoll(said.substr(said.find(event, line) + event.size()));
+    return std::stoll(output.substr(output.find(event, line) + event.size()));
   };
-  EXPECT_LT(10 * instructions("sleep "), instructions("spin ")) << said;
-  EXPECT_LT(instructions("sleep "), 100) << "the call, and nothing that reading takes: " << said;
+  EXPECT_LT(10 * instructions("sleep "), instructions("spin ")) << output;
+  EXPECT_LT(instructions("sleep "), 100) << "the call, without the cost of reading: " << output;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A program with regions: a page is touched for each of its arguments' units.
+// A program with regions: it touches a page for each unit of its argument.
 //
 //     marked [bad] [fork] [idle] [other] [thread] [PAGES…]
 #include <sys/mman.h>

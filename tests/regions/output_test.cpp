@@ -1,4 +1,4 @@
-// What a program with regions writes by itself when it ends.
+// The output of a program with regions when it ends.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ Finished marked(const std::string& output, const Words& arguments) {
 #define TALLY_MARKED(finished, output, ...)                                           \
   const Finished finished = marked(output, __VA_ARGS__);                              \
   if (finished.code() == cannot_count)                                                \
-    GTEST_SKIP() << finished.out; /* no PMU asked: only where perf_event is barred */ \
+    GTEST_SKIP() << finished.out; /* needs no PMU: only if perf_event is forbidden */ \
   ASSERT_EQ(finished.code(), 0) << finished.err
 
 json parsed(const std::string& path) {
@@ -51,7 +51,7 @@ TEST(RegionOutput, a_table_is_printed_at_the_end) {
   EXPECT_NE(finished.err.find("page-faults"), std::string::npos) << finished.err;
 }
 
-TEST(RegionOutput, under_tally_stat_the_table_stands_there_once) {
+TEST(RegionOutput, under_tally_stat_the_table_is_printed_once) {
   TALLY_MARKED(native, "table", {"3"});
   const Finished finished =
       Running({"/usr/bin/env", "TALLY_OUTPUT=table", TALLY_COMMAND, "stat", "-e", "page-faults", "--", MARKED, "3"})
@@ -88,7 +88,7 @@ TEST(RegionOutput, json_holds_regions_and_threads) {
   EXPECT_EQ(event.at("too_small"), false);
 }
 
-TEST(RegionOutput, histograms_and_metrics_come_where_the_environment_asks_for_them) {
+TEST(RegionOutput, the_environment_enables_histograms_and_metrics) {
   const TemporaryFile folder("histograms");
   const std::string name = folder.folder() + "/";
   for (const std::string place : {"table", "regions.json", "regions.csv"}) {
@@ -146,9 +146,9 @@ TEST(RegionOutput, every_process_has_a_file_of_its_own) {
   for (const std::string& name : names) {
     const json all = parsed(any.folder() + "/" + name);
     EXPECT_EQ(name, std::to_string(all.at("pid").get<int>()) + ".json");
-    // Those of counters that have ended come first.
+    // Regions of counters that have ended come first.
     const bool is_child = all.at("regions").size() == 1 && all.at("regions").at(0).at("region") == "child";
-    EXPECT_TRUE(is_child || all.at("regions").size() == 2) << "a child begins anew: " << all;
+    EXPECT_TRUE(is_child || all.at("regions").size() == 2) << "a child starts without regions: " << all;
     if (!is_child) {
       EXPECT_EQ(all.at("regions").at(0).at("events").at(0).at("event"), "minor-faults");
     }
@@ -182,15 +182,15 @@ TEST(RegionOutput, what_cannot_be_written_is_printed_with_the_reason) {
   }
 }
 
-TEST(RegionOutput, counters_that_do_not_open_are_told) {
+TEST(RegionOutput, counters_that_do_not_open_are_reported) {
   const TemporaryFile file("regions.json");
   const Finished finished = marked(file.path(), {"bad"});
   EXPECT_NE(finished.err.find("tally: no regions: unknown event 'nothing-like-it'"), std::string::npos) << finished.err;
   EXPECT_FALSE(file.content());
 }
 
-// Who starts a program with root's rights chooses its environment, and not what it writes as root.
-TEST(RegionOutput, a_setuid_program_writes_nothing_where_its_user_wants) {
+// Whoever starts a setuid program chooses its environment, which must not choose the files that it writes as root.
+TEST(RegionOutput, a_setuid_program_ignores_its_users_paths) {
   if (geteuid() != 0) GTEST_SKIP() << "root makes programs setuid";
   const TemporaryFile copy("setuid");
   fs::copy_file(MARKED, copy.path());

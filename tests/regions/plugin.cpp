@@ -1,4 +1,4 @@
-// Code that is loaded and unloaded: built twice, alike but for the region's name.
+// Code that is loaded and unloaded: built twice, with only the region's name different.
 #include "tally/tally.hpp"
 
 extern "C" {

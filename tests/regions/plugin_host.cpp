@@ -1,5 +1,5 @@
 // Enters regions of code that is unloaded before the results are written: once of the first plugin, twice of the
-// second. Prints where the names of both stood.
+// second. Prints the addresses of both names.
 //
 //     plugin_host FIRST SECOND
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// Regions of code that is gone when they are written.
+// Regions of code that is unloaded before they are written.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-TEST(Plugins, keep_their_names_when_they_are_unloaded_and_others_lie_in_their_place) {
+TEST(Plugins, keep_their_names_when_others_are_loaded_at_their_address) {
   const TemporaryFile file("regions.json");
   const Finished finished =
       Running({"/usr/bin/env", "TALLY_OUTPUT=" + file.path(), PLUGINS, FIRST_PLUGIN, SECOND_PLUGIN}).finish();

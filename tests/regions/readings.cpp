@@ -1,6 +1,6 @@
-// What a program reads of its own counters, beside work whose instructions, loads and stores are known to the last one.
+// A program that reads its own counters, around work with a known number of instructions, loads and stores.
 //
-// usage: readings CASE         each prints a line for each event: its name, and what was counted
+// usage: readings CASE each case prints a line for each event: its name, and its count
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
@@ -61,7 +61,7 @@ tally::Values within_a_region(tally::Counters& counters) {
   return counters.read() - before;
 }
 
-// What is read is kept: to free it is the program's own.
+// The readings are kept: the program has to free them.
 void regions_around_readings(tally::Counters& counters) {
   static tally::Values kept[10];
   for (tally::Values& values : kept) {

@@ -1,4 +1,4 @@
-// Counters::read() and measure() under the engine, which counts to the instruction: what reading takes is not in them.
+// Counters::read() and measure() under the engine, which counts exactly: their results do not include the reads.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t work = 3001, loads_of_work = 1000;
 
-// An instruction or two around a call are the caller's own, as its compiler makes it.
+// An instruction or two around a call are the caller's own, depending on its compiler.
 constexpr std::int64_t leeway = 4;
 
 class Readings : public testing::Test {
@@ -48,20 +48,20 @@ TEST_F(Readings, are_the_same_one_after_the_other) {
   for (const auto& [event, value] : counted("twice")) EXPECT_NEAR(value, 0, leeway) << event;
 }
 
-TEST_F(Readings, begin_at_nothing) {
-  // Names that the program calls first between the two are resolved then: some thousand instructions of its own.
+TEST_F(Readings, begin_at_zero) {
+  // Symbols that the program calls first between the two are resolved then: some thousand instructions of its own.
   for (const auto& [event, value] : counted("first")) EXPECT_LT(value, 10'000) << event;
 }
 
-TEST_F(Readings, of_a_function_are_what_the_function_did) { expect_works("measure", 1); }
+TEST_F(Readings, of_a_function_are_its_counts) { expect_works("measure", 1); }
 
-TEST_F(Readings, are_without_what_regions_in_between_cost) {
+TEST_F(Readings, exclude_the_cost_of_regions_in_between) {
   expect_works("around", 10);
   expect_works("within", 1);
 }
 
 TEST_F(Readings, cost_the_regions_around_them_nothing) {
-  // Of which a move of what was read into its place is.
+  // One of them is a move of the readings to their destination.
   auto values = counted("regions");
   EXPECT_NEAR(values["instructions"], 10 * work, 10 * 60);
   EXPECT_NEAR(values["loads"], 10 * loads_of_work, 10 * 20);

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Native: the regions count the kernel's own events.
+// Native: the regions count software events.
 Words stat_of(const Words& options, const Words& program) {
   Words words{"stat", "--backend", "none", "-e", "page-faults"};
   words.insert(words.end(), options.begin(), options.end());
@@ -35,12 +35,12 @@ std::size_t times(const std::string& text, const std::string& part) {
 }
 
 #if TALLY_HAS_ENGINE
-/// What each entry counts of the region: instructions, loads, stores.
+/// The counts of each entry of the region: instructions, loads, stores.
 using PerEntry = std::map<std::string, std::vector<std::int64_t>>;
 
 class RegionsOfC : public testing::TestWithParam<const char*> {};
 
-// The first entry as well: the dynamic linker has no part in any.
+// The first entry as well: none includes the dynamic linker.
 TEST_P(RegionsOfC, count_to_the_instruction) {
   const std::string compiler = GetParam();
   if (Running({"/bin/sh", "-c", "command -v " + compiler}).finish().code() != 0)
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(compilers, RegionsOfC, testing::Values("gcc", "clang"),
                          [](const auto& one) { return std::string(one.param); });
 #endif
 
-TEST(StatRegions, stand_under_the_totals) {
+TEST(StatRegions, are_listed_after_the_totals) {
   TALLY_RUN(finished, {}, {MARKED, "3", "1"});
   const std::size_t totals = finished.err.find(" the program and its descendants · run natively\n");
   const std::size_t regions = finished.err.find("\nregions of process ");
@@ -116,20 +116,20 @@ TEST(StatRegions, are_read_back) {
   EXPECT_EQ(json::parse(exported.out).at("regions"), json::parse(*file.content()).at("regions"));
 }
 
-TEST(StatRegions, that_could_not_be_counted_are_told) {
+TEST(StatRegions, that_could_not_be_counted_are_reported) {
   TALLY_RUN(finished, {}, {"/bin/sh", "-c", "\"$0\" bad; true", MARKED});
   EXPECT_NE(finished.err.find(" bad)\nunknown event 'nothing-like-it'; `tally events` lists"), std::string::npos)
       << finished.err;
 }
 
-TEST(StatRegions, leave_nothing_behind) {
+TEST(StatRegions, leave_no_files) {
   TALLY_RUN(finished, {}, {"/bin/sh", "-c", "\"$0\" 1; ls -d /dev/shm/tally-regions-*-$PPID-*", MARKED});
   const std::string folder = finished.out.substr(0, finished.out.find('\n'));
   EXPECT_TRUE(folder.starts_with("/dev/shm/tally-regions-")) << finished.out;
   EXPECT_FALSE(fs::exists(folder));
 }
 
-TEST(StatRegions, go_to_the_nearest_tally_alone) {
+TEST(StatRegions, are_sent_to_the_nearest_tally_only) {
   Words inner = tally_words(stat_of({"-o", "/dev/null"}, {MARKED, "1"}));
   TALLY_RUN(finished, {}, inner);
   EXPECT_EQ(finished.err.find("regions of process"), std::string::npos) << finished.err;
@@ -151,7 +151,7 @@ TEST(StatRegions, are_exact_under_the_engine) {
   EXPECT_EQ(events[2].at("trust"), "absent") << "the others are counted all the same";
 }
 
-// A search through what all processors have would be 300 million instructions in the program that is counted.
+// A search through the events of all processors would be 300 million instructions in the measured program.
 TEST(StatRegions, of_an_unknown_event_cost_little_and_say_where_it_was_named) {
   const Finished finished = Running({"/usr/bin/env", "TALLY_EVENTS=instrucions", TALLY_COMMAND, "stat", "-q", "-e",
                                      "instructions", "--format", "json", "-o", "-", "--", WALKS})
@@ -163,7 +163,7 @@ TEST(StatRegions, of_an_unknown_event_cost_little_and_say_where_it_was_named) {
   EXPECT_NE(finished.err.find("TALLY_EVENTS: unknown event 'instrucions'\n"), std::string::npos) << finished.err;
 }
 
-/// The regions of `walks`, which two threads go through, by name and then by event; and all that was written.
+/// The regions of `walks`, which two threads enter, by name and then by event; and the whole output.
 struct Walked {
   std::map<std::string, std::map<std::string, json>> events;
   std::map<std::string, json> regions;
@@ -192,8 +192,8 @@ Walked walked(const Words& options) {
   return result;
 }
 
-// Each entry of `first` walks over 256 lines that nobody has touched, `again` over the same, and `both` is around them.
-TEST(StatRegions, hold_what_is_simulated) {
+// Each entry of `first` walks over 256 untouched lines, `again` over the same, and `both` is around them.
+TEST(StatRegions, have_modelled_counts) {
   Walked one = walked({"--model", "haswell", "--models-by", "both", "-e", "L1-dcache-load-misses,branch-misses"});
   const json& first = one.events["first"]["L1-dcache-load-misses:u"];
   EXPECT_EQ(first.at("value"), 2 * 4 * 256);
@@ -207,19 +207,19 @@ TEST(StatRegions, hold_what_is_simulated) {
   for (const json& thread : one.regions["first"].at("threads"))
     EXPECT_EQ(thread.at("events").at(1).at("value"), 4 * 256) << "each has a first level of its own";
   EXPECT_EQ(one.events["again"]["L1-dcache-load-misses:u"].at("least"), 0);
-  // What the library keeps for a name is made at its first entry, and takes some lines.
+  // The library's data for a name is created at its first entry, and uses some lines.
   const json& both = one.events["both"]["L1-dcache-load-misses:u"];
   EXPECT_GE(both.at("least"), 256);
   EXPECT_LE(both.at("least"), 256 + 8);
   EXPECT_NE(one.all.at("notices").dump().find("the plain models agree"), std::string::npos) << one.all.at("notices");
 }
 
-TEST(StatRegions, hold_cycles_of_the_core_model) {
+TEST(StatRegions, have_cycles_of_the_core_model) {
   Walked some = walked({"--model", "haswell", "-e", "cycles"});
   const json& first = some.events["first"]["cycles:u"];
   const json& both = some.events["both"]["cycles:u"];
   EXPECT_EQ(first.at("trust"), "modelled");
-  // Eight entries of 256 loads, which are all missed.
+  // Eight entries of 256 loads, all of which miss.
   EXPECT_GE(first.at("value"), 8 * 256);
   EXPECT_GE(both.at("value"), first.at("value"));
   EXPECT_LT(some.events["again"]["cycles:u"].at("value"), first.at("value"));
@@ -234,8 +234,8 @@ TEST(StatRegions, say_why_a_model_counts_nothing_in_them) {
   EXPECT_NE(reason(none.events["first"]["L1-dcache-load-misses:u"]).find("tally stat --model NAME"), std::string::npos);
 }
 
-// A program that leaves open what it counts: its regions have what `tally stat` asks for.
-TEST(StatRegions, count_what_the_command_asks_for) {
+// A program that does not choose its events: its regions have those of `tally stat`.
+TEST(StatRegions, count_the_events_of_the_command) {
   const auto regions = [](const Words& options, const std::string& environment = "TALLY_EVENTS=") {
     Words words{"/usr/bin/env", environment, TALLY_COMMAND, "stat", "-q", "--backend",
                 "engine",       "--format",  "json",        "-o",   "-"};

@@ -1,6 +1,6 @@
-// Walks of lines in regions of its own: how many of them a first level misses can be counted by hand.
+// Walks over lines in regions of its own: the misses of a first level can be computed by hand.
 //
-// usage: walks [thread]      thread: another one walks, too
+// usage: walks [thread] thread: a second thread walks, too
 #include <cstdio>
 #include <thread>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t line = 64, lines = 256, entries = 4;
 
-// Four lines for each set of a first level of 32 KB in eight ways: what the library needs stays beside them.
+// Four lines for each set of a first level of 32 KB in eight ways: the library's lines still fit.
 struct Area {
   alignas(4096) unsigned char bytes[entries][lines * line];
 };

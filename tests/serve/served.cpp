@@ -37,8 +37,8 @@ Served::Served(const std::string& root, int port) {
   running_ = std::make_unique<Running>(
       tally_words({"serve", "--listen", "127.0.0.1:" + std::to_string(port), "--interval", "100", "--root", root}));
   EXPECT_TRUE(running_->wait_for_output("/metrics\n"));
-  const std::string& said = running_->output();
-  port_ = std::atoi(said.c_str() + said.find("127.0.0.1:") + 10);
+  const std::string& output = running_->output();
+  port_ = std::atoi(output.c_str() + output.find("127.0.0.1:") + 10);
 }
 
 std::optional<std::string> Served::scrape() const {

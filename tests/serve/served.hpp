@@ -1,4 +1,4 @@
-// A `tally serve` that runs, and clients of it.
+// A running `tally serve`, and clients of it.
 #pragma once
 
 #include <filesystem>
@@ -22,14 +22,14 @@ class Machine {
   TemporaryFile place_{"machine"};
 };
 
-/// It listens until this object goes.
+/// It listens until this object is destroyed.
 class Served {
  public:
   explicit Served(const std::string& root, int port = 0);
   int port() const { return port_; }
   Running& running() { return *running_; }
 
-  /// One scrape: the body of an answer with status 200; nothing where there is none.
+  /// One scrape: the body of an answer with status 200; nullopt if there is none.
   std::optional<std::string> scrape() const;
 
  private:
@@ -37,16 +37,16 @@ class Served {
   int port_ = 0;
 };
 
-/// A connection to a port of this machine, −1 where there is none.
+/// A connection to a port of this machine, −1 if there is none.
 int connect_to(int port);
 
-/// All that comes until the other side ends it.
+/// Everything received until the other side closes the connection.
 std::string read_all(int socket);
 
-/// A GET by hand; the whole answer.
+/// A handwritten GET; the whole answer.
 std::string get(int port, const std::string& path);
 
-/// The value of a series, as its line begins; nothing where there is none.
+/// The value of a series, by the beginning of its line; nullopt if there is none.
 std::optional<double> value_of(const std::string& text, const std::string& series);
 
 /// Bytes that a process has in memory.

@@ -1,4 +1,4 @@
-// What takes long: many scrapes of a machine with many control groups.
+// Slow tests: many scrapes of a machine with many control groups.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ std::size_t open_files(pid_t process) {
   return count;
 }
 
-// Beside good scrapes there are clients that go away, and groups that come and go.
+// In addition to good scrapes there are clients that disconnect, and groups that are created and removed.
 TEST(ServeSoak, memory_and_files_stay_bounded_over_an_hour) {
   const char* wanted = std::getenv("TALLY_SOAK_MINUTES");
   if (!wanted) GTEST_SKIP() << "it takes an hour: TALLY_SOAK_MINUTES=60 runs it";
@@ -67,7 +67,7 @@ TEST(ServeSoak, memory_and_files_stay_bounded_over_an_hour) {
       first = resident_bytes(server);
       files = open_files(server);
     }
-    // Ten scrapes a second, which is more than fleets have; all the time would be another test.
+    // Ten scrapes a second, more than fleets have; without pauses it would be another test.
     std::this_thread::sleep_until(begin + scrapes * std::chrono::milliseconds(100));
   }
   ASSERT_GT(first, 0) << "it takes longer than that";

@@ -17,7 +17,7 @@ namespace {
 
 std::string sh(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish().out; }
 
-// Until it is so; false where it is not within half a minute.
+// Waits until the condition is true; false if it is not within half a minute.
 template <class Condition>
 bool comes_true(Condition condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -28,7 +28,7 @@ bool comes_true(Condition condition) {
   return true;
 }
 
-TEST(Serve, tells_what_the_files_say) {
+TEST(Serve, exports_the_values_of_the_files) {
   const Machine machine(3);
   const Served served(machine.root());
   const std::string text = served.scrape().value_or("");
@@ -57,7 +57,7 @@ TEST(Serve, promtool_finds_nothing_wrong) {
   }
 }
 
-TEST(Serve, listens_on_the_loopback_alone_and_on_what_it_is_told) {
+TEST(Serve, listens_on_the_loopback_only_or_on_the_given_address) {
   for (const char* wrong : {"", "x", "1.2.3.4", "127.0.0.1:99999", "127.0.0.1:80,81", "127.0.0.1:80s", "host:9797"}) {
     EXPECT_EQ(tally({"serve", "--listen", wrong}).code(), 2) << wrong;
   }
@@ -79,16 +79,16 @@ TEST(Serve, ends_as_a_service_does) {
   EXPECT_EQ(served.running().finish().code(), 0);
 }
 
-TEST(Serve, answers_while_others_are_slow_many_huge_or_make_no_sense) {
+TEST(Serve, answers_while_other_clients_are_slow_many_huge_or_invalid) {
   const Machine machine(10);
   Served served(machine.root());
   std::vector<int> open;
-  for (int i = 0; i < 20; ++i) {  // ask for a part, and wait
+  for (int i = 0; i < 20; ++i) {  // send a part of a request, and wait
     open.push_back(connect_to(served.port()));
     ASSERT_GE(send(open.back(), "GET /met", 8, MSG_NOSIGNAL), 0);
   }
   EXPECT_TRUE(served.scrape()) << "slow clients hold nobody up";
-  for (int i = 0; i < 10; ++i) {  // ask, and take nothing
+  for (int i = 0; i < 10; ++i) {  // send a request, and read no answer
     open.push_back(connect_to(served.port()));
     const std::string asked = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
     ASSERT_GE(send(open.back(), asked.data(), asked.size(), MSG_NOSIGNAL), 0);
@@ -105,7 +105,7 @@ TEST(Serve, answers_while_others_are_slow_many_huge_or_make_no_sense) {
     const std::string answer = read_all(one);
     EXPECT_EQ(answer.find("root:"), std::string::npos);
   }
-  for (int i = 0; i < 500; ++i) {  // come and go
+  for (int i = 0; i < 500; ++i) {  // connect and disconnect
     if (const int one = connect_to(served.port()); one >= 0) close(one);
   }
   EXPECT_TRUE(comes_true([&] { return served.scrape().has_value(); }));
@@ -115,7 +115,7 @@ TEST(Serve, answers_while_others_are_slow_many_huge_or_make_no_sense) {
   EXPECT_EQ(served.running().finish().code(), 0);
 }
 
-TEST(Serve, answers_beside_many_idle_connections) {
+TEST(Serve, answers_despite_many_idle_connections) {
   const Machine machine(1);
   const Served served(machine.root());
   std::vector<int> idle;
@@ -126,7 +126,7 @@ TEST(Serve, answers_beside_many_idle_connections) {
   for (const int one : idle) close(one);
 }
 
-TEST(Serve, says_that_it_is_well_and_what_it_has) {
+TEST(Serve, reports_its_health_and_its_series) {
   const Machine machine(0);
   const Served served(machine.root());
   EXPECT_TRUE(get(served.port(), "/health").ends_with("\r\n\r\nok\n"));
@@ -134,7 +134,7 @@ TEST(Serve, says_that_it_is_well_and_what_it_has) {
   EXPECT_TRUE(get(served.port(), "/nothing").starts_with("HTTP/1.1 404"));
 }
 
-TEST(Serve, has_no_rights_of_root_that_it_does_not_need) {
+TEST(Serve, drops_the_rights_of_root_that_it_does_not_need) {
   const Machine machine(0);
   Served served(machine.root());
   const std::string status =
@@ -148,17 +148,17 @@ TEST(Serve, has_no_rights_of_root_that_it_does_not_need) {
   EXPECT_NE(status.find("NoNewPrivs:\t1"), std::string::npos);
 }
 
-// The first value that a Prometheus server has for a query; nothing where it has none.
+// The first value that a Prometheus server has for a query; nullopt if it has none.
 std::optional<std::string> asked(int prometheus, const std::string& query) {
   const std::string answer = get(prometheus, "/api/v1/query?query=" + query);
   const std::size_t body = answer.find("\r\n\r\n");
-  if (body == std::string::npos) return std::nullopt;  // it is not there yet
+  if (body == std::string::npos) return std::nullopt;  // it is not ready yet
   const auto json = nlohmann::json::parse(answer.substr(body + 4), nullptr, false);
   if (!json.is_object() || !json.contains("data") || json["data"]["result"].empty()) return std::nullopt;
   return json["data"]["result"][0]["value"][1].get<std::string>();
 }
 
-// One that the kernel has just given out, and that nobody has now.
+// A port that the kernel has just assigned, and that nobody uses now.
 int free_port() {
   const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -202,7 +202,7 @@ TEST(Serve, a_prometheus_server_has_the_values_and_sees_a_restart) {
   prometheus.finish();
 }
 
-TEST(Serve, its_unit_and_its_dashboard_are_whole) {
+TEST(Serve, its_unit_and_its_dashboard_are_valid) {
   const auto dashboard = nlohmann::json::parse(TemporaryFile::read(TALLY_DASHBOARD).value_or(""), nullptr, false);
   ASSERT_TRUE(dashboard.is_object());
   const Machine machine(1);

@@ -149,7 +149,7 @@ def execute(words, directory):
         return status, *texts
 
 
-# Process numbers, addresses and times differ from run to run.
+# Process IDs, addresses and times differ from run to run.
 VARYING = re.compile(rb"0x[0-9a-fA-F]+|\b\d{3,}\b|\b\d+\.\d+\b")
 
 

@@ -207,7 +207,7 @@ TEST(EngineTiming, intervals_of_several_runs_have_their_number) {
   const std::string table = tally(with(with(stat, {"-r", "2", "--"}), working)).err;
   EXPECT_TRUE(holds(table, "  run     second                count  event")) << table;
   for (const char* const row : {"\n    1 ", "\n    2 "}) EXPECT_TRUE(holds(table, row)) << table;
-  EXPECT_FALSE(holds(tally(with(with(stat, {"--"}), working)).err, "  run  ")) << "one run needs no number";
+  EXPECT_FALSE(holds(tally(with(with(stat, {"--"}), working)).err, "  run  ")) << "a single run is not numbered";
 }
 
 TEST(EngineTiming, the_time_of_an_interval_has_the_trust_of_the_whole) {

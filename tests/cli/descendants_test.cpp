@@ -93,7 +93,7 @@ TEST_P(Descendants, live_on_when_ctrl_c_ends_the_wait) {
   running.signal_group(SIGINT);
   EXPECT_EQ(running.finish().code(), -SIGINT);
   const pid_t daemon = std::stoi(flag.content().value_or("-1"));
-  EXPECT_EQ(kill(daemon, 0), 0) << "it should live on";
+  EXPECT_EQ(kill(daemon, 0), 0) << "it should continue to run";
   kill(daemon, SIGKILL);
   EXPECT_EQ(result()["exit_code"], 0);
   EXPECT_EQ(result()["incomplete"], true);

@@ -27,7 +27,7 @@ TEST(Doctor, the_exit_code_is_the_answer_in_both_forms) {
 }
 
 TEST(Doctor, an_answer_that_cannot_be_written_is_an_error) {
-  Surroundings closed;
+  Environment closed;
   closed.closed_output = true;
   const Finished finished = tally({"doctor"}, closed);
   EXPECT_EQ(finished.code(), 125);

@@ -124,7 +124,7 @@ TEST(EventNames, all_kinds_count_the_same) {
   const TemporaryFile file("result.json");
   ASSERT_EQ(tally({"stat", "--format", "json", "-o", file.path(), "-e", list, "--", "true"}).code(), 0);
   const json result = json::parse(*file.content());
-  ASSERT_EQ(result["events"].size(), 5u) << "a synonym is the same event";
+  ASSERT_EQ(result["events"].size(), 5u) << "a synonym is counted as the same event";
   for (const json& event : result["events"]) {
     EXPECT_EQ(event["trust"], "exact") << event;
     EXPECT_EQ(event["value"], result["events"][0]["value"]) << event;

@@ -210,7 +210,7 @@ TEST(Formats, a_profile_reports_its_backend_as_stat_does) {
   const Finished counted = tally({"stat", "-e", "instructions", "--", "true"});
   const Finished profiled = tally({"profile", "-e", "instructions", "--", "true"});
   const std::string notice = counted.err.substr(0, counted.err.find('\n'));
-  if (!notice.starts_with("tally: ")) GTEST_SKIP() << "a PMU counts here";
+  if (!notice.starts_with("tally: ")) GTEST_SKIP() << "a PMU is available here";
   EXPECT_TRUE(profiled.err.starts_with(notice + "\n")) << profiled.err;
   EXPECT_FALSE(holds(tally({"profile", "-q", "-e", "instructions", "--", "true"}).err, notice));
   EXPECT_TRUE(tally({"profile", "-e", "instructions", "--format", "json", "--", "true"}).err.starts_with("{"));
@@ -256,7 +256,7 @@ TEST(Formats, append_continues_and_refuses_other_files) {
                                   "page-faults", "--", "touch", trace.path()});
   EXPECT_EQ(refused.code(), 2);
   EXPECT_TRUE(holds(refused.err, "different header, 'run,value'")) << refused.err;
-  EXPECT_FALSE(trace.content()) << "it must be told before the program runs";
+  EXPECT_FALSE(trace.content()) << "it must be reported before the program runs";
   EXPECT_EQ(other.content(), "run,value\r\n1,2\r\n");
 }
 
@@ -280,14 +280,14 @@ TEST(Formats, results_that_cannot_be_written_are_shown) {
     EXPECT_TRUE(holds(full.err, "No space left on device")) << full.err;
     EXPECT_TRUE(holds(full.err, " major-faults ")) << "the counts must not be lost: " << full.err;
   }
-  Surroundings closed_pipe;
-  closed_pipe.output_reader_gone = true;
+  Environment closed_pipe;
+  closed_pipe.output_reader_closed = true;
   Words words{"stat", "-x", ",", "-o", "-"};
   words.insert(words.end(), tail.begin(), tail.end());
   const Finished broken = tally(words, closed_pipe);
   EXPECT_EQ(broken.code(), 125);
   EXPECT_TRUE(holds(broken.err, "Broken pipe") && holds(broken.err, " major-faults ")) << broken.err;
-  Surroundings closed;
+  Environment closed;
   closed.closed_output = true;
   const Finished nothing = tally(words, closed);
   EXPECT_EQ(nothing.code(), 125);
@@ -310,7 +310,7 @@ TEST(Formats, an_unwritable_folder_is_reported_before_the_program_runs) {
   EXPECT_EQ(refused.code(), 125);
   EXPECT_TRUE(holds(refused.err, "cannot write the results to '/proc/self/x': ")) << refused.err;
   tally({"stat", "--backend", "none", "-e", "page-faults", "-o", "/proc/self/x", "--", "touch", trace.path()});
-  EXPECT_FALSE(trace.content()) << "no hour of counting for nothing";
+  EXPECT_FALSE(trace.content()) << "the program must not run for an hour first";
 }
 
 TEST(Formats, a_full_disk_leaves_the_rows_that_were_there) {
@@ -335,7 +335,7 @@ TEST(Formats, hpctool_is_refused_where_cycles_are_absent) {
                                    "--", "touch", trace.path()});
   EXPECT_EQ(finished.code(), 2);
   EXPECT_TRUE(holds(finished.err, "instructions:u is absent")) << finished.err;
-  EXPECT_FALSE(trace.content()) << "it must be told before the program runs";
+  EXPECT_FALSE(trace.content()) << "it must be reported before the program runs";
 }
 
 TEST(Formats, stored_results_become_hpctools_file) {
@@ -430,7 +430,8 @@ TEST(Formats, runs_read_a_file_again_and_a_pipe_only_once) {
   const Finished redirected =
       Running({"/bin/sh", "-c", "{ read first; \"$0\"" + options + "cat; cat; } <\"$1\"", TALLY_COMMAND, input.path()})
           .finish();
-  EXPECT_EQ(redirected.out, "two\ntwo\ntwo\n") << "from where the first run began, and not again behind the last";
+  EXPECT_EQ(redirected.out, "two\ntwo\ntwo\n")
+      << "each run reads from where the first began, not from the end of the last";
   EXPECT_FALSE(holds(redirected.err, "standard input is")) << redirected.err;
   const Finished piped = shell("echo one | \"$0\"" + options + "cat");
   EXPECT_EQ(piped.out, "one\n");

@@ -351,7 +351,7 @@ TEST(LabStatements, each_is_reported_with_what_it_counted) {
 
 TEST(LabStatements, a_prompt_prints_only_what_is_new_and_undoes_faults) {
   TALLY_NEEDS_NASM();
-  Surroundings typed;
+  Environment typed;
   typed.input = "wrmsr 0x186 0x4300c0\nrun 10\nwrmsr 0x38f 0x100\nfoo\nrdpmc 0\nquit\n";
   const Finished finished = tally({"lab", "-i"}, typed);
   EXPECT_EQ(finished.code(), 0) << finished.err;

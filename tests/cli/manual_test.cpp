@@ -109,7 +109,7 @@ TEST_F(Completion, offers_commands_options_and_values) {
   EXPECT_EQ(offers({"tally", "event", "loads,sto"}), Words{"loads,stores"});
   EXPECT_EQ(offers({"tally", "help", "st"}), Words{"stat"});
   EXPECT_EQ(offers({"tally", "profile", "--sort", "c"}), Words{"callees"}) << "alternatives are offered, not executed";
-  EXPECT_EQ(offers({"tally", "stat", "-r", ""}), Words{""}) << "a number is not guessed";
+  EXPECT_EQ(offers({"tally", "stat", "-r", ""}), Words{""}) << "a number has no suggestion";
 }
 
 TEST_F(Completion, executes_nothing_to_find_the_kind_of_a_value) {
@@ -142,7 +142,7 @@ TEST_F(Completion, after_the_program_its_own_completion_is_used) {
   if (!TemporaryFile::read(library)) GTEST_SKIP() << "bash-completion is not installed";
   EXPECT_TRUE(
       offered({"tally", "stat", "-e", "loads", "--", "tru"}, "true", "source " + library + "; compopt() { :; }"))
-      << "compopt works within a completion only, which this is not";
+      << "compopt works only within a completion";
 }
 
 }  // namespace

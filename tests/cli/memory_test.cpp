@@ -40,7 +40,7 @@ TEST(Memory, a_curve_as_json_has_every_point_and_the_verdict_is_the_exit_code) {
     EXPECT_TRUE(point["ns"].is_null() || point["ns"].get<double>() > 0);
   }
   EXPECT_FALSE(json["counters"]["reason"].is_null());
-  EXPECT_EQ(finished.err, "") << "no progress where nobody looks";
+  EXPECT_EQ(finished.err, "") << "no progress display without a terminal";
 }
 
 TEST(Memory, rows_are_one_fixed_header_and_one_line_for_each_point) {

@@ -34,7 +34,7 @@ class AddressSpace {
 
 // 64 GB in lines of 64 bytes need a table of 8 GiB.
 TEST(Models, without_memory_for_its_table_only_a_last_level_is_absent) {
-  if (has_shadow) GTEST_SKIP() << "the address sanitizer takes more addresses than the limit leaves";
+  if (has_shadow) GTEST_SKIP() << "the address sanitizer needs more address space than the limit allows";
   const TemporaryFile file("huge.model",
                            "model huge\nl1i size=32K ways=8 line=64\nl1d size=32K ways=8 line=64\n"
                            "l2 size=256K ways=8 line=64\nllc size=64G ways=16 line=64\ncore haswell\n");
@@ -67,7 +67,7 @@ TEST(Models, without_memory_for_its_table_only_a_last_level_is_absent) {
 
 // The table of a second level of 64 GB. The threads' predictors and the exact counts are not affected.
 TEST(Models, counts_of_threads_without_memory_for_their_models_are_partial) {
-  if (has_shadow) GTEST_SKIP() << "the address sanitizer takes more addresses than the limit leaves";
+  if (has_shadow) GTEST_SKIP() << "the address sanitizer needs more address space than the limit allows";
   const TemporaryFile file("large.model",
                            "model large\nl1i size=32K ways=8 line=64\nl1d size=32K ways=8 line=64\n"
                            "l2 size=64G ways=16 line=64\n");
@@ -87,7 +87,7 @@ TEST(Models, counts_of_threads_without_memory_for_their_models_are_partial) {
 }
 
 TEST(Models, where_the_engine_found_no_memory_modelled_events_are_absent_too) {
-  if (has_shadow) GTEST_SKIP() << "the address sanitizer takes more addresses than the limit leaves";
+  if (has_shadow) GTEST_SKIP() << "the address sanitizer needs more address space than the limit allows";
   const AddressSpace limited(rlim_t{1} << 30);
   const Modelled native =
       run_modelled({"--model", "haswell", "-e", "cache-misses,branch-misses"}, {workload("stride_64_4096")});

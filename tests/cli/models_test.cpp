@@ -217,7 +217,7 @@ TEST(Models, each_part_alone_counts_the_same_as_with_the_others) {
                              "L1-dcache-load-misses,L1-dcache-store-misses", "L1-icache-load-misses"}) {
     for (const auto& [name, value] : asked(events).values) EXPECT_EQ(value, all.values.at(name)) << name;
   }
-  EXPECT_EQ(all.values.at("dTLB-load-misses:u") / 1000, 262) << "a page each four loads of 1,048,576";
+  EXPECT_EQ(all.values.at("dTLB-load-misses:u") / 1000, 262) << "1,048,576 loads, a page for every four";
 }
 
 // --- what is simulated, and what is said of it

@@ -204,8 +204,8 @@ TEST(NativeWindows, a_program_that_is_not_running_yet_is_waited_for) {
   const NamedProgram program(name);
   const TemporaryFile file("rows.csv");
   // It waits for its input, so that it exists when counters are opened; other running processes cause faults, too.
-  Running running(
-      sample_words({"-a", "--only", name, "--wait", "--every", "1", "--by", "page-faults", "--format", "csv", "-o", "-"}));
+  Running running(sample_words(
+      {"-a", "--only", name, "--wait", "--every", "1", "--by", "page-faults", "--format", "csv", "-o", "-"}));
   ASSERT_TRUE(running.wait_for_output("waiting for " + name)) << running.output();
   int go[2];
   ASSERT_EQ(pipe(go), 0);
@@ -236,7 +236,7 @@ TEST(NativeWindows, a_program_that_is_not_running_yet_is_waited_for) {
   int count = 0;
   for (const auto& row : rows_of(rows)) {
     ++count;
-    EXPECT_EQ(row.at("program"), name) << "what it starts has other names";
+    EXPECT_EQ(row.at("program"), name) << "its children have other names";
   }
   EXPECT_GT(count, 3);
 }

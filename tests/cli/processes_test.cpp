@@ -78,7 +78,7 @@ TEST(Processes, a_delay_leaves_the_beginning_of_each_out) {
   const json result = result_of({"--per-process", "--delay", "200", "--", "/bin/sh", "-c", script});
   const json& rows = result["processes"];
   constexpr std::int64_t pages = 16 * 1024 / 4;
-  EXPECT_GE(sum(rows, 0), 2 * pages) << "of the one that began later and the one that was the shell";
+  EXPECT_GE(sum(rows, 0), 2 * pages) << "of the process that began later and the one that was the shell";
   EXPECT_LT(sum(rows, 0), 3 * pages);
   EXPECT_EQ(sum(rows, 0), result["events"][0]["value"]);
 }

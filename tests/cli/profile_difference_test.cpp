@@ -51,7 +51,7 @@ TEST_F(ProfileDifference, says_what_changed) {
     if (function["name"] == "eleven") EXPECT_EQ(function["entered"], (Json{1000, 1200}));
   }
   EXPECT_EQ(sum, json["events"][0]["difference"]);
-  EXPECT_EQ(of_lines, sum) << "what is of no line has a row of its own";
+  EXPECT_EQ(of_lines, sum) << "code without a line has a row of its own";
   EXPECT_GT(sum, 2200);
 }
 

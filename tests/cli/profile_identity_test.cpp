@@ -252,7 +252,7 @@ TEST_F(ProfileIdentity, of_files_with_compressed_debug_information) {
   ASSERT_EQ(shell("cd " + path("") + " && objcopy --compress-debug-sections=zlib plain zlib").code(), 0);
   EXPECT_EQ(of(profile("exec ./zlib", {"--inlines"}), "mix"), mix);
   if (shell("cd " + path("") + " && objcopy --compress-debug-sections=zstd plain zstd").code() != 0)
-    GTEST_SKIP() << "objcopy does not know zstd";
+    GTEST_SKIP() << "objcopy does not support zstd";
   const Finished table =
       tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "--inlines", "--", path("zstd")});
   EXPECT_TRUE(table.err.find("mix") != std::string::npos ||

@@ -72,7 +72,7 @@ TEST_F(ProfileInlines, of_every_compiler) {
     // The source file of the function, by the file numbers that each form of debug information has.
     EXPECT_NE(profile_text({"--inlines", "--top", "0"}, program.path()).find("inlined.c:5\n"), std::string::npos);
   }
-  if (!any) GTEST_SKIP() << "neither gcc nor clang-16 is there";
+  if (!any) GTEST_SKIP() << "neither gcc nor clang-16 is installed";
 }
 
 TEST_F(ProfileInlines, are_in_stacks_below_the_function_that_holds_them) {

@@ -68,9 +68,9 @@ TEST_F(ProfileOfModels, has_misses_where_they_are) {
   EXPECT_EQ(rows.at("strides")[second], 8192 + 1);
   EXPECT_EQ(rows.at("strides")[last], 8192);
   EXPECT_EQ(rows.at("strides")[pages], 128 + 1);
-  EXPECT_EQ(rows.at("across")[loads], 8191 + 1) << "accesses, of which each misses";
+  EXPECT_EQ(rows.at("across")[loads], 8191 + 1) << "accesses, all of which miss";
   EXPECT_EQ(rows.at("across")[second], 8192 + 2) << "lines, one of them code";
-  EXPECT_EQ(rows.at("across")[last], 0) << "the last level has it all";
+  EXPECT_EQ(rows.at("across")[last], 0) << "all of it fits into the last level";
   EXPECT_EQ(rows.at("stays")[loads], 16);
   EXPECT_EQ(rows.at("copies")[loads], 1024 + 1);
   EXPECT_EQ(rows.at("copies")[stores], 1024);

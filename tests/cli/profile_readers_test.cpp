@@ -50,7 +50,7 @@ TEST_F(ProfileReaders, speedscope) {
   const std::string folder = package.folder();
   if (shell("cd " + folder + " && timeout 60 npm pack speedscope@1.25.0 >/dev/null 2>&1 && tar xzf speedscope-*.tgz")
           .code() != 0)
-    GTEST_SKIP() << "npm reaches no registry that has speedscope";
+    GTEST_SKIP() << "npm cannot install speedscope";
   const FoldedStacks stacks({OVERLOADED});
   for (const char* const name : {"callgrind.out.1", "prog.speedscope.json", "prog.folded", "prog.pb.gz"}) {
     const TemporaryFile file(name);

@@ -59,7 +59,7 @@ TEST_F(ProfileSamples, have_every_page_fault) {
   ASSERT_TRUE(one.any()) << one.finished.err;
   const Json& event = one.json["events"][0];
   EXPECT_EQ(event["trust"], "counted") << event["reason"];
-  EXPECT_EQ(event["value"], event["sampling"]["counted"]) << "what the counter itself holds";
+  EXPECT_EQ(event["value"], event["sampling"]["counted"]) << "the raw value of the counter";
   EXPECT_EQ(event["sampling"]["every"], 1);
   EXPECT_EQ(one.sum("counts"), event["value"]);
   EXPECT_EQ(one.of("touch"), 3000);

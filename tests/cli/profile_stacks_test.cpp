@@ -76,7 +76,7 @@ TEST(ProfileStack, of_functions_that_call_each_other) {
   for (const auto& function : json["functions"]) own[function["name"]] += function["counts"][0].get<std::int64_t>();
   for (const auto& call : json["calls"])
     below[json["functions"][call["caller"].get<std::size_t>()]["name"]] += call["inclusive"][0].get<std::int64_t>();
-  EXPECT_EQ(own["even"] + below["even"], even) << "own counts and those of calls are what is counted with callees";
+  EXPECT_EQ(own["even"] + below["even"], even) << "self counts and those of calls add up to the inclusive count";
   EXPECT_EQ(own["odd"] + below["odd"], odd);
   const Finished table = tally(with({"profile", "-q", "--calls", "-e", "instructions", "--"}, command));
   const double share = 100.0 * static_cast<double>(odd) / json["events"][0]["value"].get<double>();

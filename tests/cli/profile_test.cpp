@@ -179,7 +179,7 @@ TEST_F(Profile, has_the_same_stacks_with_stored_code) {
   EXPECT_GT(runs[0].size(), 3u);
   EXPECT_EQ(runs[0], runs[1]);
   EXPECT_EQ(runs[0], runs[2]);
-  EXPECT_FALSE(std::filesystem::is_empty(folder)) << "nothing was kept";
+  EXPECT_FALSE(std::filesystem::is_empty(folder)) << "nothing was stored";
   std::filesystem::remove_all(folder);
 }
 
@@ -221,7 +221,7 @@ TEST_F(Profile, follows_calls_of_linked_functions) {
     const std::string callee = one.json["functions"][call["callee"].get<std::size_t>()]["name"];
     if (callee.find("strcmp") != std::string::npos) comparisons += call["calls"].get<std::int64_t>();
   }
-  EXPECT_GE(comparisons, 3) << "all but the first one, which the dynamic linker answers";
+  EXPECT_GE(comparisons, 3) << "all but the first one, which goes through the dynamic linker";
 }
 
 TEST_F(Profile, reports_how_the_program_ended) {

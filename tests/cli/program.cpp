@@ -24,9 +24,9 @@ struct Pipe {
   }
 };
 
-void dispose(const Surroundings& surroundings) {
+void set_up_signals(const Environment& environment) {
   for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD}) ::signal(number, SIG_DFL);
-  ::signal(SIGHUP, surroundings.ignored_hangup ? SIG_IGN : SIG_DFL);
+  ::signal(SIGHUP, environment.ignored_hangup ? SIG_IGN : SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -51,33 +51,33 @@ void take_terminal(int terminal) {
 
 int Finished::code() const { return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status); }
 
-Running::Running(const Words& words, const Surroundings& surroundings) {
+Running::Running(const Words& words, const Environment& environment) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const TemporaryFile input("input", surroundings.input);
+  const TemporaryFile input("input", environment.input);
   const int in = open(input.path().c_str(), O_RDONLY | O_CLOEXEC);
   const Pipe out;
   const Pipe err;
-  if (surroundings.has_terminal) terminal_ = open_terminal();
+  if (environment.has_terminal) terminal_ = open_terminal();
   pid_ = fork();
   if (pid_ == 0) {
-    if (surroundings.has_terminal) {
+    if (environment.has_terminal) {
       setsid();
     } else {
       setpgid(0, 0);
     }
-    dispose(surroundings);
-    if (surroundings.has_terminal) {
+    set_up_signals(environment);
+    if (environment.has_terminal) {
       take_terminal(terminal_);
     } else {
       dup2(in, 0);
     }
     dup2(out.ends[1], 1);
     dup2(err.ends[1], 2);
-    if (surroundings.closed_output) close(1);
-    if (surroundings.closed_error) close(2);
-    if (surroundings.output_reader_gone) {
+    if (environment.closed_output) close(1);
+    if (environment.closed_error) close(2);
+    if (environment.output_reader_closed) {
       int unread_pipe[2];
       if (pipe(unread_pipe) != 0) _exit(99);
       dup2(unread_pipe[1], 1);
@@ -88,7 +88,7 @@ Running::Running(const Words& words, const Surroundings& surroundings) {
     _exit(99);
   }
   // Both processes do it, because neither knows which is first. A future session leader must not lead a group yet.
-  if (!surroundings.has_terminal) setpgid(pid_, pid_);
+  if (!environment.has_terminal) setpgid(pid_, pid_);
   close(in);
   close(out.ends[1]);
   close(err.ends[1]);
@@ -156,8 +156,8 @@ Words tally_words(const Words& arguments) {
   return words;
 }
 
-Finished tally(const Words& arguments, const Surroundings& surroundings) {
-  return Running(tally_words(arguments), surroundings).finish();
+Finished tally(const Words& arguments, const Environment& environment) {
+  return Running(tally_words(arguments), environment).finish();
 }
 
 TemporaryFile::TemporaryFile(const std::string& name, const std::optional<std::string>& content, int mode) {

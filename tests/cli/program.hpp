@@ -28,19 +28,19 @@ struct Finished {
 };
 
 /// The environment of a command at its start.
-struct Surroundings {
-  std::string input;                ///< its standard input
-  bool closed_output = false;       ///< starts without standard output
-  bool closed_error = false;        ///< starts without standard error
-  bool ignored_hangup = false;      ///< SIGHUP ignored, as under nohup
-  bool has_terminal = false;        ///< its standard input is a terminal, the command's session's own
-  bool output_reader_gone = false;  ///< standard output is a pipe that nobody reads
+struct Environment {
+  std::string input;                  ///< its standard input
+  bool closed_output = false;         ///< starts without standard output
+  bool closed_error = false;          ///< starts without standard error
+  bool ignored_hangup = false;        ///< SIGHUP ignored, as under nohup
+  bool has_terminal = false;          ///< its standard input is a terminal, the command's session's own
+  bool output_reader_closed = false;  ///< standard output is a pipe that nobody reads
 };
 
 /// A command that runs in a process group of its own.
 class Running {
  public:
-  explicit Running(const Words& words, const Surroundings& surroundings = {});
+  explicit Running(const Words& words, const Environment& environment = {});
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
   ~Running();
@@ -75,7 +75,7 @@ class Running {
 };
 
 /// `tally` with these arguments, from its start to its end.
-Finished tally(const Words& arguments, const Surroundings& surroundings = {});
+Finished tally(const Words& arguments, const Environment& environment = {});
 
 /// `tally` and arguments as one list, for Running.
 Words tally_words(const Words& arguments);

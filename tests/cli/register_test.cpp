@@ -152,7 +152,7 @@ TEST(Register, mistakes_end_with_2_and_a_hint) {
 }
 
 TEST(Register, output_that_cannot_be_written_is_an_error) {
-  Surroundings closed;
+  Environment closed;
   closed.closed_output = true;
   EXPECT_EQ(tally({"register", "0x38D=1"}, closed).code(), 125);
 }

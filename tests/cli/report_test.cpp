@@ -46,7 +46,7 @@ TEST(Report, memory_writes_its_page_additionally_and_by_the_name_of_its_output) 
   Words words = curve;
   words.insert(words.end(), {"--html", page.path(), "--format", "json"});
   const Finished finished = tally(words);
-  EXPECT_EQ(Json::parse(finished.out)["points"].size(), 9u) << "what it would write anyway";
+  EXPECT_EQ(Json::parse(finished.out)["points"].size(), 9u) << "the same as its usual output";
   EXPECT_TRUE(content_of(page.path()).starts_with("<!doctype html>"));
   for (const auto& [name, start] : {std::pair{"by.html", "<!doctype html>"}, {"by.csv", "task,"}, {"by.json", "{"}}) {
     const TemporaryFile by_name(name);

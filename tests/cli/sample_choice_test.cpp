@@ -102,7 +102,7 @@ TEST_F(SampleChoice, what_rows_lack_is_in_the_metadata_file) {
   EXPECT_EQ(metadata["events"][0]["trust"], "exact");
   const TemporaryFile binary("w.bin");
   sample({}, binary.path());
-  EXPECT_FALSE(std::filesystem::exists(binary.path() + ".meta.json")) << "it says everything itself";
+  EXPECT_FALSE(std::filesystem::exists(binary.path() + ".meta.json")) << "the program prints everything itself";
   EXPECT_EQ(tally({"sample", "--every", "1k", "-o", file.path(), "--meta", file.path(), "--", "true"}).code(), 2);
 }
 

@@ -115,7 +115,7 @@ TEST_F(WindowCycles, of_a_part_are_a_part) {
   const Rows part = sample({"-e", "cycles,instructions", "--every", "100", "--start-at", "main", "--", PROFILED});
   ASSERT_FALSE(part.empty());
   EXPECT_LT(sum(part, "cycles:u"), sum(all, "cycles:u"));
-  EXPECT_GT(sum(part, "cycles:u"), sum(part, "instructions:u") / 4) << "a Haswell ends four instructions a cycle";
+  EXPECT_GT(sum(part, "cycles:u"), sum(part, "instructions:u") / 4) << "a Haswell retires four instructions per cycle";
 }
 
 TEST_F(WindowCycles, of_a_killed_program_are_partial) {

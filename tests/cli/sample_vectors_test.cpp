@@ -126,7 +126,7 @@ TEST_F(Vectors, of_a_killed_program_are_there) {
           .code(),
       128 + 9);
   const auto rows = column(read_file(path("w.csv")), "instructions:u");
-  EXPECT_GE(vectors_of(path("w.bb")).size() + 1, rows.size()) << "all but what the kill cut";
+  EXPECT_GE(vectors_of(path("w.bb")).size() + 1, rows.size()) << "everything until the kill";
 }
 
 TEST_F(Vectors, make_the_phases_of_a_page) {

@@ -18,8 +18,8 @@ constexpr const char* endless = "echo ready; while :; do :; done";
 
 class Interrupted {
  public:
-  explicit Interrupted(const std::string& script, const Surroundings& surroundings = {}, const Words& more = {})
-      : running_(words(script, more), surroundings) {
+  explicit Interrupted(const std::string& script, const Environment& environment = {}, const Words& more = {})
+      : running_(words(script, more), environment) {
     EXPECT_TRUE(running_.wait_for_output("ready\n"));
   }
 
@@ -87,7 +87,7 @@ TEST(Signals, ctrl_c_again_and_again_leaves_a_program_that_does_not_end) {
   EXPECT_EQ(one->finish().code(), -SIGINT);
   kill(sender, SIGKILL);
   waitpid(sender, nullptr, 0);
-  EXPECT_EQ(kill(-group, SIGKILL), 0) << "the program should still be there";
+  EXPECT_EQ(kill(-group, SIGKILL), 0) << "the program should still run";
   const json result = one.result();
   EXPECT_TRUE(result["exit_code"].is_null());
   EXPECT_EQ(result["incomplete"], true);
@@ -114,7 +114,7 @@ TEST(Signals, an_interrupt_ends_a_series) {
 
 TEST(Signals, ignored_at_the_start_stay_ignored) {
   // The program sends it to its whole group, which includes tally: no other moment is certain.
-  Surroundings hangup_ignored;
+  Environment hangup_ignored;
   hangup_ignored.ignored_hangup = true;
   Interrupted one("kill -HUP 0; echo ready; exit 6", hangup_ignored);
   EXPECT_EQ(one->finish().code(), 6);

@@ -28,7 +28,7 @@ json result_by(const Words& words) {
 json result_of(const Words& words) { return result_by(with({"--backend", "none"}, words)); }
 
 TEST(Stat, streams_and_exit_code_are_the_programs_own) {
-  Surroundings input;
+  Environment input;
   input.input = "from standard input";
   const Finished finished = tally(native({"-o", "/dev/null", "--", "sh", "-c", "cat; echo oops >&2; exit 3"}), input);
   EXPECT_EQ(finished.code(), 3);
@@ -57,10 +57,11 @@ TEST(Stat, arguments_reach_the_program_letter_by_letter) {
 }
 
 TEST(Stat, the_program_inherits_no_descriptor_or_signal_of_tallys) {
-  Surroundings closed;
+  Environment closed;
   closed.closed_output = true;
   // Programs that print their own state: a shell blocks signals while it starts others.
-  for (const Words& inspection : {Words{"/bin/ls", "/proc/self/fd"}, Words{"/bin/grep", "Sig[BIC]", "/proc/self/status"}}) {
+  for (const Words& inspection :
+       {Words{"/bin/ls", "/proc/self/fd"}, Words{"/bin/grep", "Sig[BIC]", "/proc/self/status"}}) {
     Words words{"-o", "/dev/null", "--"};
     words.insert(words.end(), inspection.begin(), inspection.end());
     EXPECT_EQ(tally(native(words)).out, Running(inspection).finish().out);
@@ -81,7 +82,7 @@ TEST(Stat, without_o_results_go_to_standard_error) {
   EXPECT_EQ(object.out, "");
   EXPECT_EQ(json::parse(object.err)["exit_code"], 0);
   const Finished automatic = tally({"stat", "--format", "json", "-e", "loads", "--", "true"});
-  EXPECT_FALSE(json::parse(automatic.err)["notices"].empty()) << "what tally has to say must not break the object";
+  EXPECT_FALSE(json::parse(automatic.err)["notices"].empty()) << "tally's own messages must not break the object";
 }
 
 TEST(Stat, an_output_file_is_replaced_whole) {

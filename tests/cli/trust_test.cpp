@@ -87,7 +87,7 @@ TEST(Trust, works_with_a_stack_of_64_kilobytes) {
   EXPECT_EQ(sh(small + command + " stat -q --backend none -e minor-faults -- true").code(), 0);
   EXPECT_EQ(sh(small + command + " report " TALLY_GOLDEN "/one-run.json -o " + page.path()).code(), 0);
   const Finished inherited = sh(small + command + " stat -q --backend none -e minor-faults -- sh -c 'ulimit -s'");
-  EXPECT_EQ(inherited.out, "64\n") << "the program has the limit that was set";
+  EXPECT_EQ(inherited.out, "64\n") << "the program keeps the limit that it set";
 }
 
 }  // namespace

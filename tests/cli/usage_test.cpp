@@ -40,7 +40,7 @@ TEST(Usage, help_is_in_columns_of_a_terminal) {
     for (const std::string& one : split(help, '\n')) {
       EXPECT_LE(display_width(one), 80) << name << ": " << one;
     }
-    EXPECT_EQ(help.find(" TEXT"), std::string::npos) << name << ": CLI11's word for a value";
+    EXPECT_EQ(help.find(" TEXT"), std::string::npos) << name << ": CLI11's type name of a value";
     EXPECT_EQ(help.find("\n\n\n"), std::string::npos) << name;
   }
 }
@@ -165,15 +165,15 @@ TEST(Usage, results_that_cannot_be_written_end_with_125) {
   EXPECT_EQ(nowhere.code(), 125);
   EXPECT_TRUE(holds(nowhere.err, "No such file or directory")) << nowhere.err;
 
-  Surroundings closed_pipe;
-  closed_pipe.output_reader_gone = true;
+  Environment closed_pipe;
+  closed_pipe.output_reader_closed = true;
   for (const char* format : {"table", "json"}) {
     const Finished broken = tally(with({"stat", "--format", format, "-o", "-"}), closed_pipe);
     EXPECT_EQ(broken.code(), 125);
     EXPECT_TRUE(holds(broken.err, "Broken pipe")) << broken.err;
   }
 
-  Surroundings closed;
+  Environment closed;
   closed.closed_output = true;
   EXPECT_EQ(tally(with({"stat", "-o", "-"}), closed).code(), 125);
   closed.closed_error = true;

@@ -95,7 +95,7 @@ TEST(Verify, a_complete_result_is_stored) {
   const std::string kept = place.folder() + "/verify-none.json";
   const OwnFolder own(place.folder());
   const int quick = tally({"verify", "--quick", "--backend", "none"}).code();
-  EXPECT_FALSE(std::filesystem::exists(kept)) << "a quick one is not";
+  EXPECT_FALSE(std::filesystem::exists(kept)) << "a quick result is not stored";
   const int whole = tally({"verify", "--backend", "none"}).code();
   if (quick == 125) GTEST_SKIP() << "page faults may not be counted here";
   EXPECT_EQ(whole, quick);

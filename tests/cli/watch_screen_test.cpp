@@ -114,7 +114,7 @@ TEST_F(WatchScreen, records_what_it_shows_and_replays_it) {
   }
   const Finished printed = tally({"watch", "--batch", "--replay", record.path(), "--format", "json"});
   ASSERT_EQ(printed.code(), 0) << printed.err;
-  EXPECT_EQ(printed.out, record.content()) << "what is read back is written the same";
+  EXPECT_EQ(printed.out, record.content()) << "a result that was read is written unchanged";
   const Terminal terminal(160, 24, watch("--replay " + record.path()));
   terminal.wait_for("3/3");
   terminal.press("b");
@@ -169,7 +169,7 @@ TEST(Watch, an_invalid_recording_is_refused) {
   EXPECT_NE(finished.err.find("line 1"), std::string::npos) << finished.err;
   const Finished whole = tally({"watch", "--batch", "-n", "2", "-I", "20", "--format", "json"});
   const TemporaryFile cut("c.jsonl", whole.out.substr(0, whole.out.size() - 100));
-  EXPECT_EQ(tally({"watch", "--batch", "--replay", cut.path()}).code(), 0) << "what was written is kept";
+  EXPECT_EQ(tally({"watch", "--batch", "--replay", cut.path()}).code(), 0) << "what was written must be kept";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST_P(AddressTest, are_those_of_a_native_run) {
     const Outcome native = run_native(command);
     ASSERT_EQ(native.code, 0) << native.out << native.err;
     Counts first;
-    for (const int size : {0, 1, made_again}) {
+    for (const int size : {0, 1, reoptimized}) {
       SCOPED_TRACE(testing::Message() << "block size " << size);
       const Counted counted = run_counted(command, size);
       expect_same(counted.outcome, native);

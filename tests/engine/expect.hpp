@@ -7,7 +7,7 @@ namespace tally::engine_test {
 
 /// Blocks of one instruction, of a few, of more than most programs have in a row; and traces that are re-created along
 /// executed paths.
-inline constexpr int block_sizes[] = {1, 3, 64, made_again};
+inline constexpr int block_sizes[] = {1, 3, 64, reoptimized};
 
 /// Equal in everything that is visible of a run from outside.
 inline void expect_same(const Outcome& engine, const Outcome& native) {

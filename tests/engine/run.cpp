@@ -195,7 +195,7 @@ std::vector<WindowRows> windows_counted(const Command& command, std::uint64_t ev
   std::vector<std::string> words = {
       TALLY,  "sample",  "--backend",          "engine", "-q", "--format", "jsonl", "-o", scratch.file("rows"), "-e",
       events, "--every", std::to_string(every)};
-  if (block_size == made_again) words.insert(words.end(), {"--hot-from", "1"});
+  if (block_size == reoptimized) words.insert(words.end(), {"--hot-from", "1"});
   if (block_size > 0) words.insert(words.end(), {"--block-size", std::to_string(block_size)});
   words.insert(words.end(), command.options.begin(), command.options.end());
   words.emplace_back("--");
@@ -221,7 +221,7 @@ std::vector<WindowRows> windows_counted(const Command& command, std::uint64_t ev
 std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size, int cache_limit) {
   std::vector<std::string> words = {TALLY,  "stat", "--backend", "engine", "--format",
                                     "json", "-o",   json,        "-e",     event_list()};
-  if (block_size == made_again) {
+  if (block_size == reoptimized) {
     words.emplace_back("--hot-from");
     words.emplace_back("1");
   }
@@ -287,7 +287,7 @@ Counted run_counted(const Command& command, int block_size, int cache_limit) {
   const Scratch scratch;
   const std::string json = scratch.file("counts");
   const auto words = tally_words(command, json, block_size, cache_limit);
-  for (int before = 0; before < 2 && block_size == made_again; ++before) run(words, command, scratch);
+  for (int before = 0; before < 2 && block_size == reoptimized; ++before) run(words, command, scratch);
   const Outcome outcome = run(words, command, scratch);
   Counted result = read_counts(json);
   result.outcome = outcome;

@@ -50,7 +50,7 @@ Counted run_stepped(const Command& command);
 
 /// As a block size: the engine re-creates all code that ran once, while it runs and for the next run, and the program
 /// runs for the third time.
-inline constexpr int made_again = -1;
+inline constexpr int reoptimized = -1;
 
 /// Runs it under `tally stat --backend engine`; block_size 0 keeps the engine's own, cache_limit 0 does not limit the
 /// cache.

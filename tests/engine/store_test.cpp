@@ -102,7 +102,7 @@ TEST_P(AgainModelledTest, has_the_same_modelled_counts) {
       expected = run_counted(plain);
       runs.clear();
       // The last time with code that was re-created.
-      for (const int size : {0, 0, made_again}) runs.push_back(run_counted(kept, size));
+      for (const int size : {0, 0, reoptimized}) runs.push_back(run_counted(kept, size));
     });
     ASSERT_EQ(expected.modelled.size(), 11U);
     for (const Counted& counted : runs) {
@@ -195,7 +195,7 @@ TEST(Again, models_are_right_at_another_address) {
       fs::copy_file(std::string(PROGRAMS) + "/elsewhere_" + base, scratch.file("program"),
                     fs::copy_options::overwrite_existing);
       const Counted expected = run_counted(plain);
-      for (const int size : {0, made_again}) EXPECT_EQ(run_counted(kept, size).modelled, expected.modelled);
+      for (const int size : {0, reoptimized}) EXPECT_EQ(run_counted(kept, size).modelled, expected.modelled);
     }
   }
 }

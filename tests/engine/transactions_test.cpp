@@ -80,7 +80,7 @@ void run_transactions(const std::string& times, int block_size, Aborting& result
 }
 
 TEST(Transactions, fall_back_where_the_processor_aborts_them) {
-  for (const int size : {0, 1, 3, made_again}) {
+  for (const int size : {0, 1, 3, reoptimized}) {
     SCOPED_TRACE(testing::Message() << "block size " << size);
     Aborting few, many;
     run_transactions("1000", size, few);

@@ -59,7 +59,7 @@ TEST_P(WindowsTest, are_the_steppers) {
   const Command command = command_of(GetParam());
   const auto stepped = windows_stepped(command, 1);
   ASSERT_FALSE(stepped.empty());
-  for (const int size : {0, 1, 64, made_again}) expect_windows(command, stepped, 97, size);
+  for (const int size : {0, 1, 64, reoptimized}) expect_windows(command, stepped, 97, size);
   for (const std::uint64_t every : {1, 2, 511, 10'000}) expect_windows(command, stepped, every, 0);
 }
 
@@ -172,7 +172,7 @@ TEST_P(BoundedWindowsTest, start_and_stop_where_the_stepper_is) {
     const std::uint64_t start = thread[a].address, stop = thread[b].address;
     const std::size_t from = first_at(thread, start), to = first_at(thread, stop, from + 1);
     expect_bounded(command, start, stop, {between(thread, from, to, 1)}, 1, 0);
-    for (const int size : {0, 1, made_again})
+    for (const int size : {0, 1, reoptimized})
       expect_bounded(command, start, stop, {between(thread, from, to, 97)}, 97, size);
     expect_bounded(command, start, 0, {between(thread, from, n, 511)}, 511, 0);
   }

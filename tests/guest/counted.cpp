@@ -17,7 +17,7 @@ void append(test::Words& words, const test::Words& more) { words.insert(words.en
 std::int64_t Counted::value(const std::string& name) const {
   const auto row = rows.find(name);
   if (row == rows.end() || !row->second.value) {
-    ADD_FAILURE() << "no count of " << name << (row == rows.end() ? "" : ": " + row->second.reason) << "\n" << said;
+    ADD_FAILURE() << "no count of " << name << (row == rows.end() ? "" : ": " + row->second.reason) << "\n" << messages;
     return -1;
   }
   return *row->second.value;
@@ -32,7 +32,7 @@ Counted counted(const test::Words& options, const test::Words& command) {
   const test::Finished finished = test::tally(words);
   Counted result;
   result.code = finished.code();
-  result.said = finished.err;
+  result.messages = finished.err;
   const auto json = nlohmann::json::parse(file.content().value_or(""), nullptr, false);
   if (json.is_discarded()) {
     ADD_FAILURE() << "no JSON; " << finished.err;

@@ -25,7 +25,7 @@ struct Row {
 /// A finished `tally stat`.
 struct Counted {
   int code = 0;
-  std::string said;  ///< standard error
+  std::string messages;  ///< standard error
   std::string backend;
   std::map<std::string, Row> rows;                          ///< by their full names: "instructions:u"
   std::map<std::string, std::map<std::string, Row>> parts;  ///< the same of each core or socket, where asked for

@@ -29,7 +29,7 @@ std::uint64_t counted(const std::string& program) {
 
 TEST(Counter, a_known_loop_is_counted_to_the_instruction) {
   TALLY_NEEDS_PMU();
-  const Known loop = known("countdown", 1000000);
+  const KnownProgram loop = known("countdown", 1000000);
   const std::uint64_t value = counted(loop.path);
   EXPECT_GE(value, loop.counts.instructions);
   EXPECT_LE(value, loop.counts.instructions + (is_guest() ? 0 : 2000));
@@ -43,7 +43,7 @@ TEST(Counter, a_group_of_two_pmus_has_a_leader_on_each) {
     const auto device = linux::pmu_device("/", name);
     if (device && device->is_core) cores.assign(2, *device);
   }
-  if (cores.empty() || !cores.front().type) GTEST_SKIP() << "the kernel gives this machine's PMU no number";
+  if (cores.empty() || !cores.front().type) GTEST_SKIP() << "the kernel has no type number for this machine's PMU";
   cores[0].name = "cpu_atom";
   cores[1].name = "cpu_core";
   const char* group = is_guest() ? "{page-faults,r08,r11}" : "{page-faults,instructions,cycles}";

@@ -29,14 +29,14 @@ void expect_all(int processes, int threads) {
 
 TEST(Descendants, threads_are_counted_with_their_program) {
   TALLY_NEEDS_PMU();
-  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
+  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts include those of the other processors";
   expect_all(1, 1);
   expect_all(1, 4);
 }
 
 TEST(Descendants, forks_and_their_threads_are_counted_with_their_program) {
   TALLY_NEEDS_PMU();
-  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
+  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts include those of the other processors";
   expect_all(3, 1);
   expect_all(3, 2);
 }
@@ -44,7 +44,7 @@ TEST(Descendants, forks_and_their_threads_are_counted_with_their_program) {
 // All workers do the same work, whichever waits for which.
 TEST(Descendants, each_thread_by_itself_to_the_instruction) {
   TALLY_NEEDS_PMU();
-  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
+  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts include those of the other processors";
   const test::Words workers{WORKERS, "2", "3", std::to_string(many)};
   const Counted apart = counted({"-e", "{instructions,cycles}", "--per-thread", "--per-process"}, workers);
   ASSERT_EQ(apart.processes.size(), 3u);
@@ -69,7 +69,7 @@ TEST(Descendants, each_thread_by_itself_to_the_instruction) {
 // A process that continues after the program has ended: 420 ms of the guest's time.
 TEST(Descendants, that_outlive_the_program_are_counted_with_wait_all) {
   TALLY_NEEDS_PMU();
-  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
+  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts include those of the other processors";
   constexpr std::int64_t turns = 210000000;
   const std::string leaves_one = "( (while kill -0 $$ 2>/dev/null; do :; done; exec " + known("countdown", turns).path +
                                  ") >/dev/null 2>&1 & ); exit 4";

@@ -25,7 +25,7 @@ std::vector<std::string> names_of(const Json& event) {
 
 TEST(Discovered, instructions_and_cycles_are_found_as_aliases_and_nothing_else_is_claimed) {
   TALLY_NEEDS_PMU();
-  if (!is_guest()) GTEST_SKIP() << "real processors count more, and tell cycles from instructions";
+  if (!is_guest()) GTEST_SKIP() << "real processors count more, and distinguish cycles from instructions";
   if (!linux::find_program("as", linux::search_path())) GTEST_SKIP() << "as is not installed (package binutils)";
   const test::Finished finished =
       test::tally({"discover", "--backend", "perf", "--events", "0x00-0x1f", "--payload", "two-loads", "--payload",

@@ -201,7 +201,7 @@ TEST(Doctor, a_limit_on_locked_memory_is_named) {
   const Setting room("/proc/sys/kernel/perf_event_mlock_kb", 0);
   const test::Finished finished =
       test::Running(as_user({"/bin/sh", "-c", "ulimit -l 0; exec \"$@\"", "sh", TALLY_COMMAND, "doctor"})).finish();
-  EXPECT_EQ(finished.code(), 0) << "it counts all the same";
+  EXPECT_EQ(finished.code(), 0) << "it still counts";
   EXPECT_NE(finished.out.find("EPERM"), std::string::npos) << finished.out;
   EXPECT_NE(finished.out.find("sysctl kernel.perf_event_mlock_kb=516"), std::string::npos) << finished.out;
 }

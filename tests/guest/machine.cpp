@@ -15,7 +15,7 @@ std::string why_no_pmu() {
   return "no instructions are counted here (perf_event_open: " + linux::errno_text(counter.os_errno) + ")";
 }
 
-Known known(const std::string& name, std::uint64_t n) {
+KnownProgram known(const std::string& name, std::uint64_t n) {
   const workload::Workload* program = workload::find(name);
   return {std::string(WORKLOADS) + "/" + name + "_" + std::to_string(n), program->expected({.n = n})};
 }

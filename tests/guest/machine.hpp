@@ -14,13 +14,13 @@ namespace tally::hardware_test {
 std::string why_no_pmu();
 
 /// A program with a known answer.
-struct Known {
+struct KnownProgram {
   std::string path;
   workload::Counts counts;
 };
 
 /// The program NAME_N of the build tree, "countdown" of 1000. On x86-64, too, where others replace it.
-Known known(const std::string& name, std::uint64_t n);
+KnownProgram known(const std::string& name, std::uint64_t n);
 
 /// Some programs of the build tree, with their N.
 std::vector<std::pair<std::string, std::uint64_t>> known_programs();

@@ -24,7 +24,7 @@ std::int64_t instructions_of(std::uint64_t n) {
 
 #define TALLY_NEEDS_SEVEN_COUNTERS() \
   TALLY_NEEDS_PMU();                 \
-  if (!is_guest()) GTEST_SKIP() << "how many counters there are is known of the guest: seven"
+  if (!is_guest()) GTEST_SKIP() << "only the guest's number of counters is known: seven"
 
 TEST(Passes, more_events_than_counters_are_refused_with_what_fits_together) {
   TALLY_NEEDS_SEVEN_COUNTERS();
@@ -62,7 +62,7 @@ TEST(Passes, all_events_are_counted_exactly) {
   TALLY_NEEDS_SEVEN_COUNTERS();
   const Counted result = counted({"--passes", "-e", eleven}, {known("countdown", 1000000).path});
   EXPECT_EQ(result.code, 0);
-  EXPECT_TRUE(holds(result.said, "running the program 2 times: 2 passes")) << result.said;
+  EXPECT_TRUE(holds(result.messages, "running the program 2 times: 2 passes")) << result.messages;
   for (const char* event : {"instructions:u", "cycles:u", "r08:u", "r11:u"}) {
     EXPECT_EQ(result.value(event), instructions_of(1000000)) << event;
     EXPECT_EQ(result.rows.at(event).trust, "counted") << event;
@@ -73,7 +73,7 @@ TEST(Passes, all_events_are_counted_exactly) {
 TEST(Passes, a_series_uses_them_automatically) {
   TALLY_NEEDS_SEVEN_COUNTERS();
   const Counted result = counted({"-r", "2", "-e", eleven}, {known("countdown", 1000).path});
-  EXPECT_TRUE(holds(result.said, "running the program 4 times: 2 passes in each of 2 runs")) << result.said;
+  EXPECT_TRUE(holds(result.messages, "running the program 4 times: 2 passes in each of 2 runs")) << result.messages;
   EXPECT_EQ(result.value("r11:u"), instructions_of(1000));
 }
 

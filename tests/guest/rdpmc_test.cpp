@@ -50,10 +50,9 @@ void count_down(std::uint64_t n) { asm volatile("1: dec %0; jnz 1b" : "+r"(n)::"
 TEST(Rdpmc, lets_this_program_read_what_it_never_opened) {
 #if defined(__x86_64__)
   TALLY_NEEDS_PMU();
-  if (geteuid() != 0) GTEST_SKIP() << "the switch is root's";
+  if (geteuid() != 0) GTEST_SKIP() << "only root can change the switch";
   if (!getenv("TALLY_MAY_SWITCH_RDPMC")) {
-    GTEST_SKIP()
-        << "it switches rdpmc on for every program of this machine, for a moment: set TALLY_MAY_SWITCH_RDPMC=1";
+    GTEST_SKIP() << "it enables rdpmc for every program of this machine, for a moment: set TALLY_MAY_SWITCH_RDPMC=1";
   }
   const auto before = test::TemporaryFile::read("/sys/bus/event_source/devices/cpu/rdpmc");
   const auto begun = rdpmc({"on", "-e", "instructions"});
@@ -72,7 +71,7 @@ TEST(Rdpmc, lets_this_program_read_what_it_never_opened) {
     count_down(n);
     const std::uint64_t counted = static_cast<std::uint64_t>(read(*selector) - from) & ((std::uint64_t{1} << 48) - 1);
     EXPECT_GE(counted, 2 * n);
-    EXPECT_LT(counted, 3 * n) << "others of this processor may be among it";
+    EXPECT_LT(counted, 3 * n) << "other processes of this processor may be included";
   }
   EXPECT_EQ(rdpmc({"off"}).code(), 0);
   EXPECT_EQ(rdpmc({"status"}).code(), 1);

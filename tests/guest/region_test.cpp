@@ -193,7 +193,7 @@ TEST_F(CountedRegions, four_counters_at_both_ends_are_220_instructions_and_none_
 }
 
 TEST_F(CountedRegions, waiting_for_instructions_costs_what_it_executes_and_none_of_the_kernels) {
-  if (!is_guest()) GTEST_SKIP() << "the engine needs none of it";
+  if (!is_guest()) GTEST_SKIP() << "the engine needs no permission";
   // An isb before and after each end; with a dsb before it.
   std::int64_t read = 0;
   for (const auto& [how, more] : {std::pair{Serialize::none, 0}, {Serialize::fence, 2}, {Serialize::cpuid, 4}}) {
@@ -221,7 +221,7 @@ TEST_F(CountedRegions, each_region_has_instructions_per_cycle) {
 }
 
 TEST_F(CountedRegions, without_user_mode_reads_a_system_call_is_used) {
-  if (!is_guest()) GTEST_SKIP() << "the engine needs no leave";
+  if (!is_guest()) GTEST_SKIP() << "the engine needs no permission";
   const Setting refused(user_access, 0);
   open();
   EXPECT_EQ(counters->path(), "system call");

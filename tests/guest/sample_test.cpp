@@ -50,12 +50,12 @@ std::map<std::int64_t, std::int64_t> by_thread(const std::vector<Row>& rows) {
   return sums;
 }
 
-std::int64_t expected(const Known& program) { return static_cast<std::int64_t>(program.counts.instructions); }
+std::int64_t expected(const KnownProgram& program) { return static_cast<std::int64_t>(program.counts.instructions); }
 
 TEST(Sample, windows_by_cycles_are_exactly_the_period_and_their_sums_exact) {
   TALLY_NEEDS_PMU();
-  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
-  const Known loop = known("countdown", 1000000);
+  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts include those of the other processors";
+  const KnownProgram loop = known("countdown", 1000000);
   constexpr std::int64_t period = 50000;
   const std::vector<Row> rows = sampled({"--every", std::to_string(period), "--by", "cycles"}, {loop.path});
   std::int64_t total = 0, sum = 0;
@@ -74,8 +74,8 @@ TEST(Sample, windows_by_cycles_are_exactly_the_period_and_their_sums_exact) {
 // The kernel does not count other processes with the counters of one, nor processes that run at the same time.
 TEST(Sample, processes_that_alternate_on_one_processor_are_kept_apart) {
   TALLY_NEEDS_PMU();
-  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
-  const Known one = known("countdown", 210000000), other = known("countdown", 1000000);
+  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts include those of the other processors";
+  const KnownProgram one = known("countdown", 210000000), other = known("countdown", 1000000);
   const test::Running stranger({one.path});
   const std::vector<Row> rows =
       sampled({"--every", "1M", "--by", "instructions"},
@@ -94,7 +94,7 @@ TEST(Sample, processes_that_alternate_on_one_processor_are_kept_apart) {
 
 TEST(Sample, each_thread_has_windows_of_its_own) {
   TALLY_NEEDS_PMU();
-  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
+  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts include those of the other processors";
   constexpr std::int64_t turns = 1000000;
   const std::vector<Row> rows = sampled({"--every", "100000"}, {WORKERS, "1", "8", std::to_string(turns)});
   int busy = 0;
@@ -110,8 +110,8 @@ TEST(Sample, each_thread_has_windows_of_its_own) {
 
 TEST(Sample, a_child_that_executes_goes_on_and_a_short_thread_has_its_row) {
   TALLY_NEEDS_PMU();
-  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
-  const Known loop = known("countdown", 1000000);
+  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts include those of the other processors";
+  const KnownProgram loop = known("countdown", 1000000);
   const std::vector<Row> rows =
       sampled({"--every", "100000"}, {"/bin/sh", "-c", "(exec " + loop.path + "); " + WORKERS + " 1 2 5; true"});
   std::set<std::int64_t> processes;

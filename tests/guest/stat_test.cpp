@@ -36,7 +36,7 @@ TEST(Stat, known_programs_are_counted_to_the_instruction) {
     expect_instructions(result, name, n, "instructions:u");
     EXPECT_EQ(result.rows.at("instructions:u").trust, "counted");
     EXPECT_EQ(result.backend, "perf");
-    EXPECT_EQ(result.said, "") << "there is nothing to explain";
+    EXPECT_EQ(result.messages, "") << "there must be no message";
   }
 }
 
@@ -58,7 +58,7 @@ TEST(Stat, a_group_is_counted_together) {
 
 TEST(Stat, cycles_are_exact_where_the_machine_is_emulated) {
   TALLY_NEEDS_PMU();
-  if (!is_guest()) GTEST_SKIP() << "real processors take as many cycles as they like";
+  if (!is_guest()) GTEST_SKIP() << "on real processors the number of cycles varies";
   const Counted result = counted({"-e", "instructions,cycles"}, {known("countdown", 1000000).path});
   EXPECT_EQ(result.value("cycles:u"), result.value("instructions:u"));
 }
@@ -152,19 +152,19 @@ TEST(Stat, an_everyday_program_counts_as_with_perf) {
 
 TEST(Stat, an_event_that_the_pmu_lacks_is_absent) {
   TALLY_NEEDS_PMU();
-  if (!is_guest()) GTEST_SKIP() << "real processors have it";
+  if (!is_guest()) GTEST_SKIP() << "real processors count it";
   const Counted result = counted({"-e", "instructions,branches,r08,r21"}, {known("countdown", 1000).path});
   EXPECT_FALSE(result.rows.at("branches:u").value);
   EXPECT_NE(result.rows.at("branches:u").reason.find("no such event"), std::string::npos);
   EXPECT_EQ(result.value("r08:u"), instructions_of("countdown", 1000));
   EXPECT_EQ(result.rows.at("r08:u").trust, "counted");
-  EXPECT_EQ(result.rows.at("r21:u").trust, "partial") << "it opens, and holds a false 0";
+  EXPECT_EQ(result.rows.at("r21:u").trust, "partial") << "it opens, and reads a false 0";
 }
 
 TEST(Stat, without_events_what_the_pmu_counts_at_once_is_counted) {
   TALLY_NEEDS_PMU();
   const Counted result = counted({}, {known("countdown", 1000).path});
-  EXPECT_EQ(result.code, 0) << result.said;
+  EXPECT_EQ(result.code, 0) << result.messages;
   EXPECT_EQ(result.backend, "perf");
   expect_instructions(result, "countdown", 1000, "instructions:u");
   EXPECT_EQ(result.rows.at("cycles:u").trust, "counted");
@@ -176,7 +176,7 @@ TEST(Stat, without_events_what_the_pmu_counts_at_once_is_counted) {
 TEST(Stat, names_by_the_processors_vendor) {
   TALLY_NEEDS_PMU();
   if (!event::own_pmu({})) GTEST_SKIP() << "libpfm4 does not know this processor";
-  if (!is_guest()) GTEST_SKIP() << "every maker has other names";
+  if (!is_guest()) GTEST_SKIP() << "every vendor has other names";
   const Counted result =
       counted({"-e", "INST_RETIRED,CPU_CYCLES:k,CPU_CYCLES:uk,CPU_CYCLES:u"}, {known("countdown", 1000000).path});
   EXPECT_GE(result.value("INST_RETIRED:u"), instructions_of("countdown", 1000000));

@@ -73,7 +73,7 @@ class PerfOfAll {
 
 TEST(Watched, instructions_cycles_and_their_ratio_are_those_of_perf_stat) {
   TALLY_NEEDS_GUEST();
-  if (std::thread::hardware_concurrency() != 1) GTEST_SKIP() << "a count is the processor's own where there is one";
+  if (std::thread::hardware_concurrency() != 1) GTEST_SKIP() << "on one processor a count is that processor's own";
   const auto perf = linux::find_program("perf", linux::search_path());
   if (!perf) GTEST_SKIP() << "there is no perf to compare with";
   // Busy for a part of the time.
@@ -110,7 +110,7 @@ TEST(Watched, instructions_cycles_and_their_ratio_are_those_of_perf_stat) {
   const double ipc = ours["instructions"] / ours["cycles"];
   EXPECT_NEAR(ipc, counts.at("instructions") / counts.at("cycles"), 0.01 * ipc);
   EXPECT_GT(ipc, 0.1);
-  EXPECT_LT(ipc, 0.95) << "some of the time it is idle";
+  EXPECT_LT(ipc, 0.95) << "it is idle for some of the time";
 }
 
 // A cycle is an instruction here, and the group holds only the process.

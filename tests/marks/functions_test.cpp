@@ -280,7 +280,8 @@ TEST(Metrics, AreThoseOfEachRegion) {
     if (part[0] != "--function") continue;
     EXPECT_DOUBLE_EQ(metrics.at("branch-rate").at("value").get<double>(), 35.0 / 63.0);
     const Finished table = tally(stat_words({"--metrics", "branch-rate", "--function", "known"}, {PARTS, "known"}));
-    EXPECT_NE(table.err.rfind(" branch-rate "), table.err.find(" branch-rate ")) << "of the whole, and of the part";
+    EXPECT_NE(table.err.rfind(" branch-rate "), table.err.find(" branch-rate "))
+        << "of the whole program, and of the part";
   }
 }
 
@@ -293,7 +294,7 @@ TEST(Events, ThatOnlyAWholeCommandHasAreAbsentInRegionsWithTheReason) {
   EXPECT_NE(rows.find("the kernel reports it only for the whole command"), std::string::npos) << rows;
   EXPECT_NE(rows.find(",known,instructions:u,63,exact"), std::string::npos) << rows;
   const std::string usual = tally(stat_words(csv, {PARTS, "known"})).out;
-  EXPECT_EQ(usual.find(",known,page-faults"), std::string::npos) << "nobody asked: " << usual;
+  EXPECT_EQ(usual.find(",known,page-faults"), std::string::npos) << "not requested: " << usual;
 }
 
 // A row of HPCTool's or fields of perf's are for a whole program: nobody must mistake them for the region's.

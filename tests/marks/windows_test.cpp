@@ -45,7 +45,7 @@ Sampled sample(const Words& options, const Words& program) {
 TEST(WindowsOfAPart, begin_with_the_first_instruction_and_end_before_the_stop_address) {
   const Sampled tail = sample({"--every", "1", "--start-at", "jumped_to", "--stop-at", "known"}, {PARTS, "tail"});
   EXPECT_EQ(tail.finished.code(), 0) << tail.finished.err;
-  ASSERT_EQ(tail.rows.size(), 1u) << "its jump; what comes later is not the first arrival";
+  ASSERT_EQ(tail.rows.size(), 1u) << "its jump; later arrivals are not the first";
   EXPECT_EQ(tail.rows[0]["trigger"], "instructions:u");
   EXPECT_EQ(tail.head["start_at"], "jumped_to");
   EXPECT_EQ(tail.head["stop_at"], "known");
@@ -75,7 +75,7 @@ TEST(WindowsOfAPart, continue_in_children_and_begin_in_threads_that_get_there) {
   EXPECT_EQ(forked.finished.code(), 0) << forked.finished.err;
   EXPECT_EQ(forked.all("process").size(), 2u);
   const Sampled threads = sample({"--every", "10", "--start-at", "known"}, {PARTS, "threads"});
-  EXPECT_EQ(threads.all("thread").size(), 3u) << "the first thread never comes there";
+  EXPECT_EQ(threads.all("thread").size(), 3u) << "the first thread never gets there";
 }
 
 TEST(WindowsOfAPart, are_of_every_process_of_the_program_and_of_its_libraries) {

@@ -53,7 +53,7 @@ TEST(Examples, regions_in_c) {
   for (const char* name : {"one by one", "by halves"}) EXPECT_EQ(regions[name].at("entries"), 1000);
   // 1,000 numbers after 499.5 comparisons, and some nine probes for each of them.
   EXPECT_GE(value(regions["one by one"], 1), 499'500);
-  EXPECT_LE(value(regions["one by one"], 1), 503'000) << "what the marks cost is taken off";
+  EXPECT_LE(value(regions["one by one"], 1), 503'000) << "the cost of the region calls is subtracted";
   EXPECT_GE(value(regions["by halves"], 1), 8'000);
   EXPECT_LE(value(regions["by halves"], 1), 20'000);
 }

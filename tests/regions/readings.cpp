@@ -1,6 +1,6 @@
 // A program that reads its own counters, around work with a known number of instructions, loads and stores.
 //
-// usage: readings CASE each case prints a line for each event: its name, and its count
+// usage: readings CASE      each case prints a line for each event: its name, and its count
 #include <algorithm>
 #include <cstdio>
 #include <string_view>

@@ -23,9 +23,9 @@ Words stat_of(const Words& options, const Words& program) {
   return words;
 }
 
-#define TALLY_RUN(finished, options, ...)                                              \
-  if (Running({MARKED}).finish().code() == 77) GTEST_SKIP() << "perf_event is barred"; \
-  const Finished finished = tally(stat_of(options, __VA_ARGS__));                      \
+#define TALLY_RUN(finished, options, ...)                                                 \
+  if (Running({MARKED}).finish().code() == 77) GTEST_SKIP() << "perf_event is forbidden"; \
+  const Finished finished = tally(stat_of(options, __VA_ARGS__));                         \
   ASSERT_EQ(finished.code(), 0) << finished.err
 
 std::size_t times(const std::string& text, const std::string& part) {
@@ -259,8 +259,9 @@ TEST(StatRegions, count_the_events_of_the_command) {
   EXPECT_TRUE(metrics.at("L1D-miss-rate").at("asked").get<bool>());
   EXPECT_EQ(metrics.at("mine").at("trust"), "exact");
   EXPECT_EQ(names(regions({"-e", "loads"}, "TALLY_EVENTS=stores,calls")), "stores:u calls:u ") << "its own choice";
-  EXPECT_EQ(names(regions({})), "instructions:u cycles:u ") << "nobody asked";
-  EXPECT_EQ(names(regions({"-e", "page-faults"})), "instructions:u cycles:u ") << "nothing that regions count there";
+  EXPECT_EQ(names(regions({})), "instructions:u cycles:u ") << "not requested";
+  EXPECT_EQ(names(regions({"-e", "page-faults"})), "instructions:u cycles:u ")
+      << "nothing that regions count is counted there";
   EXPECT_EQ(names(regions({"-e", "r00c4,0x4101C5"})).substr(0, 6), "r00c4:");
 }
 

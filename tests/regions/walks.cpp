@@ -1,6 +1,6 @@
 // Walks over lines in regions of its own: the misses of a first level can be computed by hand.
 //
-// usage: walks [thread] thread: a second thread walks, too
+// usage: walks [thread]      thread: a second thread walks, too
 #include <cstdio>
 #include <thread>
 

@@ -14,7 +14,7 @@
 
 namespace tally::test {
 
-Machine::Machine(int groups) {
+FakeMachine::FakeMachine(int groups) {
   write("sys/devices/system/cpu/online", "0");
   write("proc/stat", "cpu 100 0 50 1000 0 0 0 30 0 0\ncpu0 100 0 50 1000 0 0 0 30 0 0\nctxt 4711\nprocs_running 2");
   write("proc/vmstat", "pgfault 12345\npgmajfault 6");
@@ -27,7 +27,7 @@ Machine::Machine(int groups) {
   }
 }
 
-void Machine::write(const std::string& path, const std::string& text) const {
+void FakeMachine::write(const std::string& path, const std::string& text) const {
   const auto file = std::filesystem::path(root()) / path;
   std::filesystem::create_directories(file.parent_path());
   std::ofstream(file) << text << '\n';

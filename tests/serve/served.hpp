@@ -12,14 +12,14 @@
 namespace tally::test {
 
 /// A machine of files with one processor and control groups of cgroup v2.
-class Machine {
+class FakeMachine {
  public:
-  explicit Machine(int groups);
-  const std::string& root() const { return place_.folder(); }
+  explicit FakeMachine(int groups);
+  const std::string& root() const { return folder_.folder(); }
   void write(const std::string& path, const std::string& text) const;
 
  private:
-  TemporaryFile place_{"machine"};
+  TemporaryFile folder_{"machine"};
 };
 
 /// It listens until this object is destroyed.

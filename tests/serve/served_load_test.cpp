@@ -14,7 +14,7 @@ namespace tally::test {
 namespace {
 
 TEST(ServeLoad, six_hundred_scrapes_of_a_thousand_groups_take_no_more_memory_in_the_end) {
-  const Machine machine(1000);
+  const FakeMachine machine(1000);
   Served served(machine.root());
   const auto scrape = [&](int times) {
     for (int i = 0; i < times; ++i) {
@@ -46,7 +46,7 @@ TEST(ServeSoak, memory_and_files_stay_bounded_over_an_hour) {
   const char* wanted = std::getenv("TALLY_SOAK_MINUTES");
   if (!wanted) GTEST_SKIP() << "it takes an hour: TALLY_SOAK_MINUTES=60 runs it";
   const auto minutes = std::chrono::minutes(std::atoi(wanted));
-  const Machine machine(200);
+  const FakeMachine machine(200);
   Served served(machine.root());
   const pid_t server = served.running().pid();
   const auto begin = std::chrono::steady_clock::now();

@@ -29,7 +29,7 @@ bool comes_true(Condition condition) {
 }
 
 TEST(Serve, exports_the_values_of_the_files) {
-  const Machine machine(3);
+  const FakeMachine machine(3);
   const Served served(machine.root());
   const std::string text = served.scrape().value_or("");
   EXPECT_EQ(value_of(text, R"(tally_cpu_seconds_total{cpu="0",socket="0",mode="busy"})"), 1.5) << text;
@@ -49,7 +49,7 @@ TEST(Serve, exports_the_values_of_the_files) {
 
 TEST(Serve, promtool_finds_nothing_wrong) {
   if (sh("command -v promtool").empty()) GTEST_SKIP() << "promtool is not installed (package prometheus)";
-  const Machine machine(3);
+  const FakeMachine machine(3);
   for (const std::string& root : {machine.root(), std::string("/")}) {
     const Served served(root);
     const TemporaryFile text("metrics", served.scrape().value_or(""));
@@ -61,7 +61,7 @@ TEST(Serve, listens_on_the_loopback_only_or_on_the_given_address) {
   for (const char* wrong : {"", "x", "1.2.3.4", "127.0.0.1:99999", "127.0.0.1:80,81", "127.0.0.1:80s", "host:9797"}) {
     EXPECT_EQ(tally({"serve", "--listen", wrong}).code(), 2) << wrong;
   }
-  const Machine machine(0);
+  const FakeMachine machine(0);
   const Served served(machine.root());
   char port[8];
   snprintf(port, sizeof port, "%04X", static_cast<unsigned>(served.port()));
@@ -73,21 +73,21 @@ TEST(Serve, listens_on_the_loopback_only_or_on_the_given_address) {
 }
 
 TEST(Serve, ends_as_a_service_does) {
-  const Machine machine(0);
+  const FakeMachine machine(0);
   Served served(machine.root());
   served.running().signal(15);
   EXPECT_EQ(served.running().finish().code(), 0);
 }
 
 TEST(Serve, answers_while_other_clients_are_slow_many_huge_or_invalid) {
-  const Machine machine(10);
+  const FakeMachine machine(10);
   Served served(machine.root());
   std::vector<int> open;
   for (int i = 0; i < 20; ++i) {  // send a part of a request, and wait
     open.push_back(connect_to(served.port()));
     ASSERT_GE(send(open.back(), "GET /met", 8, MSG_NOSIGNAL), 0);
   }
-  EXPECT_TRUE(served.scrape()) << "slow clients hold nobody up";
+  EXPECT_TRUE(served.scrape()) << "slow clients block nobody";
   for (int i = 0; i < 10; ++i) {  // send a request, and read no answer
     open.push_back(connect_to(served.port()));
     const std::string asked = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -116,7 +116,7 @@ TEST(Serve, answers_while_other_clients_are_slow_many_huge_or_invalid) {
 }
 
 TEST(Serve, answers_despite_many_idle_connections) {
-  const Machine machine(1);
+  const FakeMachine machine(1);
   const Served served(machine.root());
   std::vector<int> idle;
   for (int i = 0; i < 800; ++i) idle.push_back(connect_to(served.port()));
@@ -127,7 +127,7 @@ TEST(Serve, answers_despite_many_idle_connections) {
 }
 
 TEST(Serve, reports_its_health_and_its_series) {
-  const Machine machine(0);
+  const FakeMachine machine(0);
   const Served served(machine.root());
   EXPECT_TRUE(get(served.port(), "/health").ends_with("\r\n\r\nok\n"));
   EXPECT_NE(get(served.port(), "/").find("/metrics"), std::string::npos);
@@ -135,7 +135,7 @@ TEST(Serve, reports_its_health_and_its_series) {
 }
 
 TEST(Serve, drops_the_rights_of_root_that_it_does_not_need) {
-  const Machine machine(0);
+  const FakeMachine machine(0);
   Served served(machine.root());
   const std::string status =
       TemporaryFile::read("/proc/" + std::to_string(served.running().pid()) + "/status").value_or("");
@@ -172,7 +172,7 @@ int free_port() {
 
 TEST(Serve, a_prometheus_server_has_the_values_and_sees_a_restart) {
   if (sh("command -v prometheus").empty()) GTEST_SKIP() << "prometheus is not installed";
-  const Machine machine(2);
+  const FakeMachine machine(2);
   auto served = std::make_unique<Served>(machine.root());
   const int port = served->port();
   const TemporaryFile config("prometheus.yml",
@@ -197,7 +197,7 @@ TEST(Serve, a_prometheus_server_has_the_values_and_sees_a_restart) {
   EXPECT_TRUE(comes_true([&] { return asked(own, "up") == "0"; }));
   served = std::make_unique<Served>(machine.root(), port);
   EXPECT_TRUE(comes_true([&] { return asked(own, "resets(tally_readings_total%5B1m%5D)") == "1"; }));
-  EXPECT_EQ(asked(own, "resets(tally_context_switches_total%5B1m%5D)"), "0") << "what the kernel counts goes on";
+  EXPECT_EQ(asked(own, "resets(tally_context_switches_total%5B1m%5D)"), "0") << "the kernel continues to count";
   prometheus.signal(15);
   prometheus.finish();
 }
@@ -205,7 +205,7 @@ TEST(Serve, a_prometheus_server_has_the_values_and_sees_a_restart) {
 TEST(Serve, its_unit_and_its_dashboard_are_valid) {
   const auto dashboard = nlohmann::json::parse(TemporaryFile::read(TALLY_DASHBOARD).value_or(""), nullptr, false);
   ASSERT_TRUE(dashboard.is_object());
-  const Machine machine(1);
+  const FakeMachine machine(1);
   const Served served(machine.root());
   EXPECT_GE(dashboard.at("panels").size(), 6u);
   EXPECT_NE(TemporaryFile::read(TALLY_SERVE_UNIT).value_or("").find("AmbientCapabilities=CAP_PERFMON\n"),

@@ -173,7 +173,8 @@ TEST_F(CoreCode, shifts_by_a_register_may_keep_the_flags) {
 TEST_F(CoreCode, nothing_else_is_waited_for) {
   EXPECT_EQ(sources(code("\x89\xc8")), Registers{models::first_general + 1}) << "mov eax, ecx";
   EXPECT_EQ(sources(code("\x31\xc0")), Registers{}) << "xor eax, eax";
-  EXPECT_EQ(sources(code("\xff\xc8")), Registers{models::first_general}) << "dec eax keeps the carry, which is apart";
+  EXPECT_EQ(sources(code("\xff\xc8")), Registers{models::first_general})
+      << "dec eax keeps the carry, which is stored apart";
   EXPECT_EQ(sources(code("\x0f\x28\xc1")), Registers{models::first_vector + 1}) << "movaps xmm0, xmm1";
   EXPECT_EQ(sources(code("\xc5\xf8\x28\xc1")), Registers{models::first_vector + 1}) << "vmovaps xmm0, xmm1";
   EXPECT_EQ(sources(code("\x30\xc0")), Registers{models::first_general}) << "xor al, al keeps the rest";

@@ -39,7 +39,7 @@ class Decoders : public EngineThreadTest {
     Instruction full{};
     if (!decode_common(0x1000, bytes, fast)) return false;
     if (!decode_any(0x1000, bytes, 15, full)) {
-      ADD_FAILURE() << hex(bytes) << "is no instruction";
+      ADD_FAILURE() << hex(bytes) << "is not an instruction";
       return true;
     }
     std::string wrong;

@@ -32,8 +32,8 @@ void add_word(std::vector<uint8_t>& bytes, uint32_t value) {
   for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<uint8_t>(value >> 8 * i));
 }
 
-uint64_t data_address(Random& random, const Place& place) {
-  return place.data + data_at + 0x400 + random.below(0x1000);
+uint64_t data_address(Random& random, const AddressLayout& layout) {
+  return layout.data + data_at + 0x400 + random.below(0x1000);
 }
 
 Operand memory_operand(Random& random, const Rules& rules) {
@@ -46,13 +46,13 @@ Operand memory_operand(Random& random, const Rules& rules) {
     result.relative = true;
     return result;
   }
-  if (form < 18 && rules.place.low()) {
+  if (form < 18 && rules.layout.low()) {
     result.bytes.push_back(reg | 4);
     result.bytes.push_back(0x25);
-    add_word(result.bytes, static_cast<uint32_t>(data_address(random, rules.place)));
+    add_word(result.bytes, static_cast<uint32_t>(data_address(random, rules.layout)));
     return result;
   }
-  const Fixed& fixed = rules.fixed;
+  const FixedRegisters& fixed = rules.fixed;
   const int base = form < 68 ? fixed.data : form < 82 ? fixed.edge : form < 95 && rules.uses_stack ? rsp : fixed.bad;
   const bool indexed = random.percent(35) && fixed.index != rsp;
   const uint32_t size = random.below(3);  // of the displacement: none, a byte, four
@@ -265,11 +265,11 @@ bool confined(const ZydisDecodedOperand& op, const Rules& rules, bool stack_oper
   const auto& mem = op.mem;
   if (mem.type == ZYDIS_MEMOP_TYPE_AGEN) return true;
   if (mem.segment == ZYDIS_REGISTER_GS) return false;
-  if (mem.base == ZYDIS_REGISTER_EIP && !rules.place.low()) return false;
+  if (mem.base == ZYDIS_REGISTER_EIP && !rules.layout.low()) return false;
   const bool relative = mem.base == ZYDIS_REGISTER_RIP || mem.base == ZYDIS_REGISTER_EIP;
   const int base = general(mem.base);
   if (mem.base == ZYDIS_REGISTER_NONE) {
-    if (!rules.place.low() || mem.type == ZYDIS_MEMOP_TYPE_VSIB) return false;
+    if (!rules.layout.low() || mem.type == ZYDIS_MEMOP_TYPE_VSIB) return false;
   } else if (!relative && !stack_operand && (base < 0 || !rules.fixed.has(base) || base == rules.fixed.index)) {
     return false;
   }
@@ -315,7 +315,7 @@ Item load_indices(Random& random, const Rules& rules, int vector, bool quad) {
   item.bytes.push_back(static_cast<uint8_t>((vector & 7) << 3 | 5));
   item.relative_at = static_cast<int>(item.bytes.size());
   add_word(item.bytes, 0);
-  item.target = rules.place.data + constants_at + (random.percent(25) ? 2048u : 0u) + (quad ? 1024u : 0u) +
+  item.target = rules.layout.data + constants_at + (random.percent(25) ? 2048u : 0u) + (quad ? 1024u : 0u) +
                 uint64_t{random.below(14)} * 64;
   return item;
 }
@@ -365,8 +365,8 @@ std::optional<std::vector<Item>> attempt(Random& random, const Rules& rules) {
   // The ModRM byte is in another position than intended: prefixes that are not what they seem.
   if ((in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && in.raw.modrm.mod != 3 && in.raw.modrm.offset != opcode_end) return {};
   if (!(in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && in.raw.disp.size != 0) {  // an absolute address
-    const uint64_t address = data_address(random, rules.place);
-    if ((in.raw.disp.size < 64 && !rules.place.low()) || rules.fixed.has(rax)) return {};
+    const uint64_t address = data_address(random, rules.layout);
+    if ((in.raw.disp.size < 64 && !rules.layout.low()) || rules.fixed.has(rax)) return {};
     std::memcpy(&item.bytes[in.raw.disp.offset], &address, in.raw.disp.size / 8u);
     if (in.attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS) return {};
   } else if (!harmless(in, op, rules)) {
@@ -379,7 +379,7 @@ std::optional<std::vector<Item>> attempt(Random& random, const Rules& rules) {
                         in.raw.disp.size != 0;
   if (relative) {
     item.relative_at = in.raw.disp.offset;
-    item.target = data_address(random, rules.place);
+    item.target = data_address(random, rules.layout);
     add_meaningless_bits(item, in);
   }
   std::vector<Item> items;

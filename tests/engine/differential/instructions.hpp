@@ -5,8 +5,8 @@ namespace tally::differential {
 
 /// What a random instruction may do at its position.
 struct Rules {
-  Place place;
-  Fixed fixed;
+  AddressLayout layout;
+  FixedRegisters fixed;
   bool uses_stack = true;  ///< push, pop and operands there
 };
 

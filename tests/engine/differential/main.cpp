@@ -282,7 +282,7 @@ struct RunSettings {
 };
 
 RunSettings run_settings(uint64_t seed, uint64_t sequences) {
-  static const int sizes[] = {0, 1, 3, engine_test::made_again, 64};
+  static const int sizes[] = {0, 1, 3, engine_test::reoptimized, 64};
   const uint64_t file = seed / (2 * sequences) * 2 + seed % 2;
   return {sizes[file % 5], file % 8 == 1 || file % 8 == 6, file % 16 == 3 || file % 16 == 4};
 }
@@ -343,8 +343,8 @@ std::vector<Sequence> all_encodings(uint64_t seed, int length) {
 int run_encodings(const Options& options) {
   const Manner how{.times = options.encodings};
   const auto by_state = [&how](const auto& s) { return compare_state(s, how, 0); };
-  for (const uint64_t place : {0u, 1u}) {
-    const std::vector<Sequence> all = all_encodings(options.seed + place, options.length);
+  for (const uint64_t layout : {0u, 1u}) {
+    const std::vector<Sequence> all = all_encodings(options.seed + layout, options.length);
     uint64_t instructions = 0;
     for (auto first = all.begin(); first != all.end();) {
       const auto end = first + std::min<std::ptrdiff_t>(options.sequences, all.end() - first);

@@ -24,7 +24,7 @@ std::vector<uint64_t> lay_out(const Sequence& sequence, uint64_t code) {
 }
 
 uint64_t code_of(const Sequence& sequence, size_t index) {
-  return sequence.place.code + page_bytes * 64 + index * slot_bytes;
+  return sequence.layout.code + page_bytes * 64 + index * slot_bytes;
 }
 
 std::vector<uint8_t> assembled(const Item& item, uint64_t address, const std::vector<uint64_t>& at) {
@@ -87,8 +87,8 @@ std::string constants() {
 std::string case_file(const std::vector<Sequence>& sequences) {
   std::string file;
   Header header{};
-  header.base = sequences.front().place.code;
-  header.data_base = sequences.front().place.data;
+  header.base = sequences.front().layout.code;
+  header.data_base = sequences.front().layout.data;
   header.pool_at = page_bytes;
   header.constants_at = header.pool_at + pool_bytes;
   header.descriptors_at = header.constants_at + page_bytes;

@@ -11,15 +11,15 @@ namespace tally::differential {
 constexpr int rax = 0, rcx = 1, rdx = 2, rbx = 3, rsp = 4, rbp = 5, rsi = 6, rdi = 7;
 
 /// The addresses of code and data. In the high layout a 32-bit address means nothing.
-struct Place {
+struct AddressLayout {
   uint64_t code = 0, data = 0;
   bool low() const { return code >> 32 == 0; }
 };
-inline constexpr Place low_place = {0x20000000, 0x30000000};
-inline constexpr Place high_place = {0x555510000000, 0x555520000000};
+inline constexpr AddressLayout low_layout = {0x20000000, 0x30000000};
+inline constexpr AddressLayout high_layout = {0x555510000000, 0x555520000000};
 
 /// Registers whose values the code never changes, so that its memory operands stay in range.
-struct Fixed {
+struct FixedRegisters {
   int data = 0, edge = 0;  ///< into the middle of the data, close to its end
   int index = 0;           ///< a small number
   int bad = 0;             ///< an address where accesses fail
@@ -43,8 +43,8 @@ struct Item {
 /// Random code and its initial state.
 struct Sequence {
   uint64_t seed = 0;
-  Place place;
-  Fixed fixed;
+  AddressLayout layout;
+  FixedRegisters fixed;
   std::vector<Item> items;
   uint32_t start = 0;  ///< offset in the first page
   Descriptor state{};

@@ -11,7 +11,7 @@ class Maker {
  public:
   Maker(uint64_t seed, int length) : random_(seed) {
     made_.seed = seed;
-    made_.place = seed & 1 ? low_place : high_place;
+    made_.layout = seed & 1 ? low_layout : high_layout;
     choose_registers();
     sequence(length);
     group_ = 0;
@@ -24,7 +24,7 @@ class Maker {
   Sequence take() { return std::move(made_); }
 
  private:
-  uint64_t address(uint64_t offset) const { return made_.place.data + offset; }
+  uint64_t address(uint64_t offset) const { return made_.layout.data + offset; }
   bool is_fixed(int reg) const { return made_.fixed.has(reg); }
 
   void choose_registers() {
@@ -47,14 +47,14 @@ class Maker {
       reg = random_.next();
       if (random_.percent(30)) reg >>= random_.below(64);
     }
-    const Fixed& fixed = made_.fixed;
+    const FixedRegisters& fixed = made_.fixed;
     state.registers[rsp] = address(stack_pointer_at);
     state.registers[fixed.data] =
         address(data_at + 0x1000) + uint64_t{random_.below(256)} * (random_.percent(50) ? 8 : 1);
     state.registers[fixed.edge] = address(second_guard_at) - random_.below(600) / (random_.percent(50) ? 1 : 8);
     state.registers[fixed.index] = static_cast<uint64_t>(random_.below(32)) - 16;
     state.registers[fixed.bad] = random_.one_of<uint64_t>({0, (0x8000 | random_.next()) << 48, address(guard_at) + 64,
-                                                           address(constants_at) + 512, made_.place.code,
+                                                           address(constants_at) + 512, made_.layout.code,
                                                            0x0000900000000000, address(second_guard_at) - 1});
     state.flags = 0x202 | (random_.next() & arithmetic_flags);
     state.memory = random_.below(0x8000) & ~7u;
@@ -157,7 +157,7 @@ class Maker {
     for (int i = 0; i < count; ++i) {
       const int before = group_;
       group_ = ++groups_;
-      Rules rules{made_.place, made_.fixed, in_call_ == 0};
+      Rules rules{made_.layout, made_.fixed, in_call_ == 0};
       for (Item& item : random_instruction(random_, rules)) add(item.bytes) = with_group(item);
       group_ = before;
     }
@@ -235,7 +235,7 @@ class Maker {
         add({0xff, 0x24, 0x24});
         break;
       default:
-        if (made_.place.low()) {
+        if (made_.layout.low()) {
           access(0x89, reg, slot);
           Item& item = add({0xff, 0x24, 0x25, 0, 0, 0, 0});
           const auto low = static_cast<uint32_t>(slot);
@@ -329,7 +329,7 @@ class Maker {
     if (down) add({0xfd});
     std::vector<uint8_t> bytes;
     const uint32_t form = random_.below(4);
-    if (random_.percent(15) && made_.place.low()) bytes.push_back(0x67);
+    if (random_.percent(15) && made_.layout.low()) bytes.push_back(0x67);
     if (random_.percent(10)) bytes.push_back(random_.one_of<uint8_t>({0x64, 0x2e}));
     if (form != 0) bytes.push_back(form == 1 ? 0xf2 : 0xf3);
     if (random_.percent(25)) bytes.push_back(0x66);

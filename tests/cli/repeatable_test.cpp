@@ -34,7 +34,7 @@ TEST(Repeatable, applies_to_the_program_only) {
 
 struct Case {
   const char* name;
-  Words words;               ///< IN is the path of a text
+  Words words;               ///< IN is the path of a text file
   bool reads_clock = false;  ///< just after a full second the vdso executes some instructions more
 };
 

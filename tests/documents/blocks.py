@@ -1,25 +1,25 @@
 """Reads the examples out of the documents: the fenced blocks in which a line begins with `$ `.
 
-A line `$ COMMAND` is what one types (it goes on behind a `\\` at its end), the lines below it are what is printed, both
-streams together. `…` stands for anything: in a line for a part of it, alone in a line for any number of lines.
+A line `$ COMMAND` is the command (a `\\` at its end continues it on the next line), the lines below it are its output, both
+streams together. `…` matches anything: in a line a part of it, alone in a line any number of lines.
 
-An HTML comment directly above a block says what the block cannot say by itself, a `key: value` a line:
+An HTML comment directly above a block has more about it, one `key: value` per line:
 
     <!-- example
     uses: input.tar
     exit: 125
     -->
 
-    not run: REASON          it takes what no test has; it is skipped with this reason
-    needs: REASON: COMMAND   skipped with this reason where the shell's COMMAND fails
-    uses: NAME …             makes files that the block takes as given: inputs/NAME, a shell text, is run first
-    before: COMMAND          is run first, in the same shell, and prints nothing that counts
-    exit: N                  with what the last command ends that is no `echo`; 0 without this
+    not run: REASON          needs something that no test has; skipped with this reason
+    needs: REASON: COMMAND   skipped with this reason if the shell's COMMAND fails
+    uses: NAME …             files that the block needs: inputs/NAME, a shell script, is run first and makes them
+    before: COMMAND          is run first, in the same shell; its output is not compared
+    exit: N                  the exit code of the last command that is not `echo`; 0 without this
     numbers: exactly         every number is as shown; without this it may have any value (compare.py)
-    may differ: TEXT         in place of TEXT there may be anything
+    may differ: TEXT         TEXT may be anything
     may lack: TEXT           a line with TEXT in it may be missing
-    from: TEXT               what comes before the first line with TEXT is not compared
-    file: NAME               of a block without `$`: its text is a file of this name, for all examples of the document
+    from: TEXT               the output before the first line with TEXT is not compared
+    file: NAME               for a block without `$`: its text is a file of this name, for all examples of the document
 
 needs, before, may differ and may lack may be repeated.
 """
@@ -33,7 +33,7 @@ LISTS = ("needs", "before", "may differ", "may lack")
 
 
 class Block:
-    """A fenced block, with what the comment above it says."""
+    """A fenced block, with the keys of the comment above it."""
 
     def __init__(self, document, line, lines, marks):
         self.document, self.line, self.lines, self.marks = document, line, lines, marks
@@ -46,7 +46,7 @@ class Block:
         return any(line.startswith("$ ") for line in self.lines)
 
     def steps(self):
-        """[command, lines that it prints] in their order."""
+        """[command, lines that it prints] in order."""
         steps, going_on = [], False
         for line in self.lines:
             if going_on:

@@ -1,9 +1,9 @@
-"""Whether what was printed is what the document shows.
+"""Compares what was printed with what the document shows.
 
 Columns of spaces and empty lines do not count. A number of its own (no part of a name, and not hexadecimal) matches any
-number, and the unit behind it any unit of its kind, unless the block says `numbers: exactly`. A count in a line that
-ends with `exact` is one that anybody gets whose programs are like those of the document: it is between half and twice
-what is shown.
+number, and the unit after it any unit of its kind, unless the block says `numbers: exactly`. A count in a line that
+ends with `exact` is similar for everybody whose programs are like those of the document: it must be between half and
+twice the shown one.
 """
 
 import re
@@ -18,7 +18,7 @@ def plain(line):
 
 
 def unit_pattern(text):
-    """The pattern for a unit that `text` begins with, and its length; nothing where there is none."""
+    """The pattern for the unit at the beginning of `text`, and its length; nothing if there is none."""
     for units in UNITS:
         for unit in units:
             if re.match(re.escape(unit) + r"(?!\w)", text):
@@ -27,7 +27,7 @@ def unit_pattern(text):
 
 
 def words_pattern(text, exactly):
-    """The pattern of a piece of a line in which nothing is left out."""
+    """The pattern of a part of a line without an omission."""
     if exactly:
         return re.escape(text)
     pattern, at = "", 0
@@ -72,7 +72,7 @@ def first_number(line):
 
 
 def far_apart(shown, printed):
-    """Whether a count that is called exact is not of the size that is shown."""
+    """Whether a count that is marked exact differs in size from the shown one."""
     if not shown.endswith(" exact"):
         return False
     a, b = first_number(shown), first_number(printed or shown)
@@ -88,7 +88,7 @@ def from_the_line(text, lines):
 
 
 def difference(shown, printed, marks):
-    """What is wrong with what was printed; nothing where it is as shown."""
+    """What differs in the output; nothing if it is as shown."""
     if "from" in marks:
         shown, printed = from_the_line(marks["from"], shown), from_the_line(marks["from"], printed)
     text = "".join(plain(line) + "\n" for line in printed if line.strip())

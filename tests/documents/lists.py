@@ -1,4 +1,4 @@
-"""Lists that stand both in the code and in a document: the document's must be whole.
+"""Lists that are both in the code and in a document: the document's must be complete.
 
 usage: lists.py ROOT TALLY
 """
@@ -19,7 +19,7 @@ def read(root, name):
 
 
 def formats(tally, *words):
-    """The formats of a command, as it lists them when it is asked for one that does not exist."""
+    """The formats of a command, from its message about one that does not exist."""
     said = subprocess.run([tally, *words], capture_output=True, text=True, check=False).stderr
     found = re.search(r"the formats are: (.*)", said)
     if not found:
@@ -60,7 +60,7 @@ def main():
     need("docs/guides/memory.md", formats(tally, "memory", "--format", "none"))
     need("docs/guides/costs-and-limits.md", formats(tally, "stat", "--format", "none", *program))
 
-    print("\n".join(missing) if missing else "every list is whole")
+    print("\n".join(missing) if missing else "every list is complete")
     return 1 if missing else 0
 
 

@@ -1,8 +1,8 @@
-"""The commands that a document names without showing what they print: whether they and their options exist.
+"""Checks that the commands which a document names without their output, and their options, exist.
 
-They are looked for in `code` within the text and in the lines of blocks. What follows `--`, or the end of the command, is
-the measured program's, and words in capitals stand for something. What is quick and changes nothing is run as well:
-`tally event`, `events` and `register` as they stand, and `tally stat` with `true` for a program.
+It searches `code` in the text and the lines of blocks. Words after `--`, or after the end of the command, are the
+measured program's; words in capitals are placeholders. Commands that are quick and change nothing are also run:
+`tally event`, `events` and `register` unchanged, and `tally stat` with `true` as the program.
 """
 
 import os
@@ -22,7 +22,7 @@ OF_OTHERS = {"--asm", "-p", "-t", "-a", "-C", "--cgroup", "--function", "--from"
 
 
 def texts(root, document):
-    """(text, pattern of what begins a command in it): the pieces of a document in which commands may stand."""
+    """(text, pattern of a command's beginning in it): the parts of a document that may contain commands."""
     in_blocks = set()
     for block in documents.read(root, document):
         in_blocks.update(range(block.line - 1, block.line + len(block.lines) + 1))
@@ -37,7 +37,7 @@ def texts(root, document):
 
 
 def commands(root, document):
-    """Every command with its arguments, up to what is not its own any more."""
+    """Every command with its own arguments."""
     found = []
     for text, pattern in texts(root, document):
         for start in pattern.finditer(text):
@@ -56,7 +56,7 @@ def words_of(command):
 
 
 class Helps:
-    """What --help of each command names."""
+    """The options that --help of each command lists."""
 
     def __init__(self, root, tally):
         self.programs = {"tally": tally, "dev": os.path.join(root, "dev")}
@@ -76,7 +76,7 @@ def run(words, place=None):
 
 
 def misnamed(command, words, helps):
-    """What does not exist of a command."""
+    """The words of a command that do not exist."""
     program, name = words[0], words[1]
     if name not in re.findall(r"^  (\w+) ", helps.of(program), re.MULTILINE):
         return f"{command}: there is no command {name!r}"
@@ -91,7 +91,7 @@ def misnamed(command, words, helps):
 
 
 def can_be_run(command, words, helps):
-    """Whether a command takes no time, changes nothing and is whole."""
+    """Whether a command is quick, changes nothing and is complete."""
     if words[0] != "tally" or len(words) < 3 or "--help" in words or STANDS_FOR_SOMETHING.search(command):
         return False
     wants_more = rf"^ *(-\w, )?{re.escape(words[-1])}(, --[\w-]+)? [A-Z]"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The examples of the documents, executed: whether what they print is what stands there (blocks.py, compare.py).
+"""Executes the examples of the documents and compares their output with the document (blocks.py, compare.py).
 
 usage: run.py --tally PATH --root DIR [--show] NAME …
        run.py --names --root DIR
 
-NAME is DOCUMENT:LINE, the place of a block, or DOCUMENT: whether the commands and options that its words and blocks name
-exist. Exit code: 0 as shown, 1 not, 77 skipped. --show prints what the commands printed.
+NAME is DOCUMENT:LINE, the position of a block, or DOCUMENT: checks that the commands and options that its words and
+blocks name exist. Exit code: 0 as shown, 1 not, 77 skipped. --show prints what the commands printed.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def shell(text, place, variables, limit=LIMIT):
 
 
 def machine_fits(block, place, variables):
-    """Skips what is shown of another kind of machine."""
+    """Skips output that is shown for another kind of machine."""
     if "not run" in block.marks:
         raise Skip(block.marks["not run"])
     text = "\n".join(block.lines)
@@ -96,7 +96,7 @@ def prepare(block, all_blocks, place, variables):
 
 
 def script(block):
-    """The commands as one shell does them, each with its exit code and a mark behind what it prints."""
+    """The commands as one shell script; each prints its exit code and a mark after its output."""
     lines = [f"{command} >before.log 2>&1 || {{ cat before.log; exit 99; }}" for command in block.marks["before"]]
     status = "end_of_step"
     lines += ["exec 2>&1", f"{status}=0"]

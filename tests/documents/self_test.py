@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""That the comparison sees what it is there for, and does not see what differs between any two machines."""
+"""Tests that the comparison finds real differences, and ignores those between any two machines."""
 
 import os
 import sys

@@ -47,7 +47,7 @@ def main():
             words = sum(len(re.sub(r"\]\([^)]*\)", "]", line).split()) for _, line in prose(text))
             if words > README_WORDS:
                 wrong.append(f"README.md: {words} words, and {README_WORDS} at most are wanted")
-    print("\n".join(wrong) if wrong else f"{len(names)} documents are in form")
+    print("\n".join(wrong) if wrong else f"{len(names)} documents have the right form")
     return 1 if wrong else 0
 
 

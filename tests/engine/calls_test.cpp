@@ -68,7 +68,7 @@ TEST(SystemCalls, have_the_kernels_names) {
 
 struct Call {
   const char* name;
-  const char* partial = "";  ///< words of the reason; exact where there are none
+  const char* partial = "";  ///< words of the reason; empty if the counts are exact
   int code = 0;
 };
 

@@ -9,7 +9,7 @@ struct Program {
   const char* name;
   std::vector<std::string> arguments = {};
   int code = 0;
-  bool killed = false;  ///< SIGKILL leaves no moment to finish a count
+  bool killed = false;  ///< SIGKILL leaves no time to finish a count
 };
 
 std::ostream& operator<<(std::ostream& stream, const Program& program) { return stream << program.name; }
@@ -104,8 +104,8 @@ std::vector<uint64_t> numbers(const std::string& text) {
 struct Timed {
   const char* name;
   uint64_t handler;      ///< instructions of one handler run, the restorer's two included
-  uint64_t per_round;    ///< instructions of one round of the loop, where the number of rounds differs
-  uint64_t least_ticks;  ///< below it the timer did not run, and the test showed nothing
+  uint64_t per_round;    ///< instructions of one round of the loop, if the number of rounds differs
+  uint64_t least_ticks;  ///< with fewer the timer did not run, and the test proves nothing
 };
 
 class TimerTest : public testing::TestWithParam<Timed> {};

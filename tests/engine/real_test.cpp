@@ -16,12 +16,12 @@ struct Case {
   std::string input = {};
   int code = 0;
   bool repeats = true;                  ///< one thread, and nothing of it depends on a pid
-  std::string produces = {};            ///< a file in DIR that has to be the same as natively
+  std::string produces = {};            ///< a file in DIR that must be the same as natively
   std::vector<std::string> needs = {};  ///< programs that a script starts
   bool reads_maps = false;              ///< /proc/self/maps shows the engine, which differs with what was kept
   bool reads_clock = false;             ///< just after a full second the vdso executes five instructions more
-  bool reads_memory = false;            ///< where three quarters of the memory are free it takes another way
-  bool killed = false;                  ///< SIGKILL leaves no moment to finish a count
+  bool reads_memory = false;            ///< it takes another path if three quarters of the memory are free
+  bool killed = false;                  ///< SIGKILL leaves no time to finish a count
 };
 
 std::ostream& operator<<(std::ostream& stream, const Case& one) { return stream << one.name; }

@@ -14,17 +14,17 @@ using stepper::Counts;
 /// A program to run. Addresses are not randomised; the environment is `environment` and nothing else.
 struct Command {
   std::vector<std::string> words;  ///< words[0] is a path
-  std::string input;               ///< what standard input holds
+  std::string input;               ///< content of standard input
   std::vector<std::string> environment = {
       "PATH=/usr/bin:/bin", "LC_ALL=C",          "GLIBC_TUNABLES=glibc.pthread.rseq=0",
       "PERL_HASH_SEED=0",   "HOME=/nonexistent", std::string("TALLY_CACHE_DIR=") + TALLY_TEST_CACHE};
   std::string directory = "/";
-  std::vector<std::string> options;  ///< of tally
+  std::vector<std::string> options;  ///< options of tally
 };
 
 /// The visible results of a run.
 struct Outcome {
-  int code = 0;  ///< exit code, or 128 + the signal that ended it, as a shell says it
+  int code = 0;  ///< exit code, or 128 + the signal that ended it, as in a shell
   std::string out;
   std::string err;
 
@@ -37,8 +37,8 @@ struct Counted {
   Counts counts;
   std::map<std::string, std::uint64_t> modelled;  ///< by event
   std::uint64_t single_stepped = 0;               ///< instructions that the engine executed one at a time
-  std::uint64_t native_from_ns = 0;               ///< processor time of the first that went on natively; 0: none did
-  bool exact = false;                             ///< every count carries the trust "exact"
+  std::uint64_t native_from_ns = 0;               ///< processor time when the first continued natively; 0: none did
+  bool exact = false;                             ///< every count has the trust "exact"
   std::string problem;                            ///< why there are no counts, or what is not exact
 };
 

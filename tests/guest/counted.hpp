@@ -17,7 +17,7 @@ struct Row {
   std::string trust;
   std::optional<double> error_percent = {};
   std::string reason;
-  std::string repeats;                    ///< its class
+  std::string repeats;                    ///< the repeatability class
   std::optional<std::int64_t> corrected;  ///< without what page faults and interrupts added
   std::int64_t page_faults = 0;
 };
@@ -28,9 +28,9 @@ struct Counted {
   std::string messages;  ///< standard error
   std::string backend;
   std::map<std::string, Row> rows;                          ///< by their full names: "instructions:u"
-  std::map<std::string, std::map<std::string, Row>> parts;  ///< the same of each core or socket, where asked for
+  std::map<std::string, std::map<std::string, Row>> parts;  ///< the same of each core or socket, on request
   std::vector<std::map<std::string, Row>> processes;        ///< the same of each, with --per-process
-  std::vector<std::map<std::string, Row>> threads;          ///< and with --per-thread
+  std::vector<std::map<std::string, Row>> threads;          ///< the same of each thread, with --per-thread
 
   /// A count that must exist; −1, and a failed test, if it does not.
   std::int64_t value(const std::string& name) const;

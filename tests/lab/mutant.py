@@ -3,7 +3,7 @@
 
 usage: mutant.py --names                      lists them
        mutant.py --root R --build B NAME      exit code 0: the test failed, as it must
-The compiler's and the linker's command are those of the build, which ninja tells."""
+The compiler's and the linker's command are those of the build, as ninja prints them."""
 import argparse
 import os
 import re
@@ -44,7 +44,7 @@ def changed(text, one, name):
     old = "\n".join(one["old"]) + "\n"
     new = "\n".join(one["new"]) + "\n" if one["new"] else ""
     if text.count(old) != 1:
-        fail(f"{name} does not apply to {one['file']}: its lines stand there {text.count(old)} times")
+        fail(f"{name} does not apply to {one['file']}: it contains these lines {text.count(old)} times")
     return text.replace(old, new)
 
 

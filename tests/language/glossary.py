@@ -21,7 +21,7 @@ def rows(text):
 
 
 def required(root):
-    """The words that a reader meets in every result: the grades of trust and the backends."""
+    """The words that are in every result: the grades of trust and the backends."""
     with open(os.path.join(root, "tally/core/count/trust.hpp"), encoding="utf-8") as file:
         grades = re.findall(r"^  (\w+),\s+///<", file.read(), re.MULTILINE)
     return grades + ["backend", "event", "count", "trust", "region", "window", "profile", "engine"]

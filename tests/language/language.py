@@ -1,9 +1,9 @@
-"""The words that tally is written in: finds words and names that words.txt lists, and compares how many there are with
-uses.txt. A directory or document may have at most as many as are recorded there, and what is not recorded may have none.
+"""Finds the avoided words and names that words.txt lists, and compares their number with uses.txt. A directory or
+document may have at most as many as are recorded there, and none if it is not recorded.
 
 usage: language.py ROOT             check; exit code 1 with every use of a directory that has too many
        language.py ROOT --list PATH print the uses in a file or directory, one line each
-       language.py ROOT --record    lower the numbers of uses.txt to what there is now (it never raises one)
+       language.py ROOT --record    lower the numbers of uses.txt to the current ones (it never raises one)
 """
 
 import collections
@@ -97,14 +97,14 @@ def uses_in(path, text, rules):
 
 
 def area_of(use):
-    """What uses are counted by: the document, or the kind and the directory below tally/ or tests/."""
+    """The key by which uses are counted: the document, or the kind and the directory below tally/ or tests/."""
     if use.kind == "documents":
         return f"documents {use.path}"
     return f"{use.kind} {'/'.join(os.path.dirname(use.path).split('/')[:3])}"
 
 
 def files(root):
-    """The names of the files that are looked through; none outside of a checkout."""
+    """The names of the files that are searched; none outside of a checkout."""
     listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
     for name in listed.stdout.splitlines():
         is_source = name.startswith(("tally/", "tests/", "bench/", "examples/")) and name.endswith(SOURCES)

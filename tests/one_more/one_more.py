@@ -188,7 +188,7 @@ def everything():
 
 
 def table():
-    """Of each kind: its new files, and the lines in others."""
+    """For each kind: its new files, and the lines in others."""
     rows = ["| one more | new files | lines elsewhere |", "|---|---|---|"]
     for kind, of_kind in added.items():
         files = ", ".join(f"`{name}`" for name, behind, _ in of_kind if not behind)
@@ -207,7 +207,7 @@ def check(path):
 
 
 def copy():
-    """The files that git knows, each only where it differs: the rest need not be compiled again."""
+    """Copies the files that git lists, each only if it differs: the rest need not be compiled again."""
     names = subprocess.check_output(["git", "-C", source, "ls-files", "-z"], text=True).split("\0")
     texts = {}
     for name in names:

@@ -4,8 +4,8 @@ usage: suite.py SUITE SOURCE BUILD TALLY [PROGRAM …]
 
 SUITE is a name of `suites` below, SOURCE its unpacked source package, BUILD a directory for what is compiled. Prints a
 line for each program: same, partial (the engine's reason), differs, or left out with the reason. Programs that differ
-must be in SUITE.expected, each with its reason; any other is a failure. Exit code: 0, 1 where one is new, 77 where the
-suite cannot run here.
+must be in SUITE.expected, each with its reason; any other is a failure. Exit code: 0, 1 if one is new, 77 if the suite
+cannot run here.
 """
 
 import glob
@@ -34,7 +34,7 @@ class Program:
 
 
 def compiled(source, build, flags, compiler="gcc"):
-    """The program that `source` makes; None where it does not compile."""
+    """The program that `source` compiles to; None if it does not compile."""
     target = os.path.join(build, os.path.splitext(os.path.basename(source))[0])
     if os.path.exists(target) and os.path.getmtime(target) >= os.path.getmtime(source):
         return target
@@ -129,7 +129,7 @@ suites = {"rr": rr, "valgrind": valgrind, "stress-ng": stress_ng, "perf": perf}
 
 
 def execute(words, directory):
-    """(exit status, standard output, standard error); the status is "time out" where it took too long."""
+    """(exit status, standard output, standard error); the status is "time out" if it took too long."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         running = subprocess.Popen(words, cwd=directory, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
         try:
@@ -158,7 +158,7 @@ def plain(result):
 
 
 def under_engine(tally, program):
-    """What it did under the engine, and the reason why its counts are partial, if they are."""
+    """Its results under the engine, and the reason why its counts are partial, if they are."""
     with tempfile.TemporaryDirectory() as place:
         report = os.path.join(place, "report.json")
         words = [tally, "stat", "-q", "--format", "json", "-o", report, "-e", "instructions", "--", "/bin/sh", "-c", "exec " + program.command]

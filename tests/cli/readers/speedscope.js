@@ -11,12 +11,12 @@ let code = fs.readFileSync(path.join(release, script), 'utf8');
 const exported = /([\w$]+)=\{\};[\w$]+\(\1,\{[^}]*importProfilesFromArrayBuffer:/.exec(code);
 const load = exported && new RegExp(`\\.then\\(\\(\\)=>\\(([\\w$]+)\\(\\),${exported[1].replace(/\$/g, '\\$')}\\)\\)`).exec(code);
 if (!load) {
-  console.error('this version of speedscope keeps its importer elsewhere');
+  console.error('the importer was not found in this version of speedscope');
   process.exit(77);
 }
 code = code.replace('(()=>{', `(()=>{globalThis.importer=()=>(${load[1]}(),${exported[1]});`);
 
-// What it looks for of a browser when it is loaded; it has nothing to draw on, and fails there.
+// The browser objects that it reads when it is loaded; there is nothing to draw on, so it fails there.
 const nothing = new Proxy(function () {}, {
   get: (_, name) => (name === Symbol.toPrimitive ? () => '' : nothing),
   apply: () => nothing,

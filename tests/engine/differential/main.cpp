@@ -34,7 +34,7 @@ struct Options {
   int length = 40;
   int sequences = 60;
   int rounds = 2;
-  int encodings = 0, slowest = 0;  ///< how many times; 0: not asked
+  int encodings = 0, slowest = 0;  ///< how many times; 0: not requested
   std::string keep;                ///< where the smallest case file goes, to examine it alone
 };
 

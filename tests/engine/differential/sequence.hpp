@@ -30,11 +30,11 @@ struct FixedRegisters {
 /// One instruction, with the parts that depend on its address.
 struct Item {
   std::vector<uint8_t> bytes;
-  int group = 0;           ///< items of one group make sense together only
+  int group = 0;           ///< items of one group are only removed together
   int relative_at = -1;    ///< offset of a displacement counted from the instruction's end
   int relative_bytes = 4;  ///< 1 or 4
-  uint64_t target = 0;     ///< an address, where there is no label
-  int label = -1;          ///< the item to which it leads
+  uint64_t target = 0;     ///< an address, if there is no label
+  int label = -1;          ///< the item that it leads to
   bool exact_flags = false;
   bool steppable = true;
   bool removed = false;

@@ -4,19 +4,19 @@
     package: perl                   Debian packages, whose versions the page shows
     needs: perl                     programs or files without which it is skipped
 
-    === sort: sorts words           name, and what is done
-    short:                          in the short list too; cases without this are in the long one only
+    === sort: sorts words           name, and description
+    short:                          in the short list, too; cases without this are in the long one only
     --- prepare                     shell text that runs natively before each run (optional)
     --- run                         shell text that runs natively, and under tally
 
-More keys: `code: N` the native exit code (0); `says: REGEX` what the native run must print, so that a case is seen to do
-what it is there for; `trust: exact` (the default), `trust: any`, or words of the reason for which it is partial;
+More keys: `code: N` the native exit code (0); `says: REGEX` what the native run must print, which shows that the
+case did its work; `trust: exact` (the default), `trust: any`, or words of the reason for which it is partial;
 `compare: out err` (the default) streams that are the same; `keep: REGEX` only these lines are compared; `sorted:` in
-any order; `each: WORDS` (may be repeated): a case for each word, which stands for $each in it; `brief:` a list in the page
+any order; `each: WORDS` (may be repeated): a case for each word, which replaces $each in it; `brief:` a list in the page
 instead of a table; `replace: REGEX => TEXT` (may be repeated) what differs from run to run; `times: N` runs under tally;
 `limit: N` seconds natively (60; ten times that under tally); `root:` needs root.
 
-The shell text runs by `sh -eu` in an empty directory; $CACHE is a directory that stays. Exit code 77 says that the
+The shell text runs by `sh -eu` in an empty directory; $CACHE is a directory that is kept. Exit code 77 means that the
 case cannot be run here; the last line of standard error says why.
 """
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Everyday programs under the engine: each case natively and under `tally stat`, and whether the two are the same.
+"""Runs everyday programs natively and under the engine (`tally stat`), and compares the two runs of each case.
 
 usage: run.py --tally PATH [--results DIR] [--list short|all] [--cases DIR] [NAME …]
        run.py --names [--list short|long|all]
 
-A case is written down in cases/GROUP.cases (cases.py says how). Exit code: 0 all as natively, 1 not, 77 all skipped.
+The cases are in cases/GROUP.cases (for the format see cases.py). Exit code: 0 all as natively, 1 not, 77 all skipped.
 With --results, one JSON file for each case; page.py writes them into docs/guides/costs-and-limits.md.
 """
 
@@ -29,7 +29,7 @@ SEARCH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Ended:
-    """What the world sees of a run, and what it cost."""
+    """The visible results of a run, and its cost."""
 
     def __init__(self, code, out, err, wall, cpu):
         self.code, self.out, self.err, self.wall, self.cpu = code, out, err, wall, cpu
@@ -115,7 +115,7 @@ def cache():
 
 
 def empty(place):
-    """The directory in which both runs take place, one after the other, under the same name."""
+    """The directory of both runs, one after the other, under the same name."""
     for name in ("work", "home"):
         path = os.path.join(place, name)
         shutil.rmtree(path, ignore_errors=True)
@@ -139,7 +139,7 @@ def prepare(case, place):
 
 
 def seen(case, text):
-    """A text as it is compared: only lines that the case wants, what differs between any two runs replaced."""
+    """The text that is compared: only the lines that the case selects, without what differs between any two runs."""
     if case.keep:
         wanted = re.compile(case.keep)
         text = "".join(line for line in text.splitlines(True) if wanted.search(line))
@@ -241,7 +241,7 @@ def judge(case, tally):
 
 
 def missing(case):
-    """Why the case cannot be run here, or nothing."""
+    """Why the case cannot be run here; nothing if it can."""
     for program in case.needs:
         if shutil.which(program, path=SEARCH) is None and not os.path.exists(program):
             return f"{program} is not installed"

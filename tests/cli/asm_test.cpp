@@ -20,7 +20,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 using nlohmann::json;
 
 // Counts of one copy by the events' full names, and dependency chains by theirs.
-std::map<std::string, double> of_a_copy(const std::string& code, const Words& options) {
+std::map<std::string, double> counts_of_copy(const std::string& code, const Words& options) {
   const Finished finished =
       tally(with({"stat", "-q", "--model", "haswell", "--format", "json", "-o", "-", "--asm", code}, options));
   EXPECT_EQ(finished.code(), 0) << finished.err;
@@ -42,18 +42,18 @@ constexpr const char* article = "shl rdx, 32; or rax, rdx; mov r10, rax; cpuid; 
 
 TEST(Asm, counts_the_snippets_of_the_rdpmc_article) {
   const Words options{"--rdpmc", "-e", "instructions"};
-  EXPECT_EQ(of_a_copy(article, options)["instructions:u"], 6);
-  EXPECT_EQ(of_a_copy(std::string("nop; nop; ") + article, options)["instructions:u"], 8);
+  EXPECT_EQ(counts_of_copy(article, options)["instructions:u"], 6);
+  EXPECT_EQ(counts_of_copy(std::string("nop; nop; ") + article, options)["instructions:u"], 8);
   // The factorial of 20, without CPUID: 102 instructions, and the two that set it up, which the article executes before
   // its first read.
   const char* factorial =
       "mov r11, 20; mov r12, 1; shl rdx, 32; or rax, rdx; mov r10, rax;"
       "1: cmp r11, 1; jle 2f; imul r12, r11; dec r11; jmp 1b; 2: mov ecx, 0x40000000; rdpmc";
-  EXPECT_EQ(of_a_copy(factorial, options)["instructions:u"], 102 + 2);
+  EXPECT_EQ(counts_of_copy(factorial, options)["instructions:u"], 102 + 2);
 }
 
 TEST(Asm, counts_the_cycles_of_the_articles_loop) {
-  const auto round = of_a_copy("imul r12, r11; dec r11; jnz 1f; 1:", {"-e", "cycles,instructions,branches"});
+  const auto round = counts_of_copy("imul r12, r11; dec r11; jnz 1f; 1:", {"-e", "cycles,instructions,branches"});
   EXPECT_EQ(round.at("cycles:u"), 3.0);
   EXPECT_EQ(round.at("instructions:u"), 3);
   EXPECT_EQ(round.at("branches:u"), 1);
@@ -86,7 +86,7 @@ TEST(Asm, counts_twenty_instructions_exactly) {
                {"lfence", 0, 0, 0},
                {"cpuid", 0, 0, 0}};
   for (const auto& one : cases) {
-    const auto counts = of_a_copy(one.code, {"-e", "instructions,loads,stores,branches"});
+    const auto counts = counts_of_copy(one.code, {"-e", "instructions,loads,stores,branches"});
     ASSERT_EQ(counts.size(), 4U) << one.code;
     // As many instructions as there are separators, except for labels: those end the text.
     const std::string code = one.code;
@@ -116,15 +116,15 @@ TEST(Asm, has_the_published_latencies_of_haswell) {
                {"bsf rax, rbx", 3},
                {"paddd xmm0, xmm1", 1}};
   for (const auto& one : cases) {
-    EXPECT_EQ(of_a_copy(one.code, {"-e", "cycles"})["latency"], one.latency) << one.code;
+    EXPECT_EQ(counts_of_copy(one.code, {"-e", "cycles"})["latency"], one.latency) << one.code;
   }
 }
 
 TEST(Asm, distinguishes_latency_from_throughput) {
-  const auto multiply = of_a_copy("imul r12, r11", {"-e", "cycles"});
+  const auto multiply = counts_of_copy("imul r12, r11", {"-e", "cycles"});
   EXPECT_EQ(multiply.at("latency"), 3);
   EXPECT_EQ(multiply.at("throughput"), 1);
-  const auto zero = of_a_copy("xor eax, eax", {"-e", "cycles"});
+  const auto zero = counts_of_copy("xor eax, eax", {"-e", "cycles"});
   EXPECT_FALSE(zero.contains("latency"));
   EXPECT_EQ(zero.at("throughput"), 0.25);
 }
@@ -133,15 +133,15 @@ TEST(Asm, distinguishes_latency_from_throughput) {
 TEST(Asm, waits_for_what_an_instruction_may_keep) {
   for (const char* const code : {"cmovz rax, rcx", "mov al, bl", "mov ax, bx", "setz al", "sqrtss xmm0, xmm1",
                                  "cvtsi2sd xmm0, rax", "movlps xmm0, [r14]", "pinsrw xmm0, ecx, 1", "bsf rax, rbx"}) {
-    EXPECT_GE(of_a_copy(code, {"-e", "cycles"})["cycles:u"], 1.0) << code;
+    EXPECT_GE(counts_of_copy(code, {"-e", "cycles"})["cycles:u"], 1.0) << code;
   }
   // DEC keeps the carry, which is stored apart from the other flags: nothing waits for the flags of the multiplication.
-  EXPECT_EQ(of_a_copy("imul r12, r11; dec r11", {"-e", "cycles"})["cycles:u"], 3.0);
+  EXPECT_EQ(counts_of_copy("imul r12, r11; dec r11", {"-e", "cycles"})["cycles:u"], 3.0);
 }
 
 TEST(Asm, has_no_cycles_where_an_instruction_has_no_timing) {
   for (const char* const code : {"cpuid", "pause", "vpgatherdd ymm0, [r14 + ymm14 * 1], ymm1", "add rax, rbx; pause"}) {
-    const auto values = of_a_copy(code, {"-e", "cycles,instructions"});
+    const auto values = counts_of_copy(code, {"-e", "cycles,instructions"});
     EXPECT_FALSE(values.contains("cycles:u") || values.contains("latency") || values.contains("throughput")) << code;
     EXPECT_TRUE(values.contains("instructions:u")) << code;
   }

@@ -163,7 +163,7 @@ TEST_F(HostileFile, whose_names_refer_to_themselves_keeps_them_as_they_are) {
 class DebugServers : public HostileFile {
  protected:
   /// A profile with a debuginfod-find that only records that it was called, and with what arguments.
-  std::string asked(const Words& options) {
+  std::string debuginfod_calls(const Words& options) {
     const TemporaryFile tool("debuginfod-find", "#!/bin/sh\necho \"$@\" >>\"${0%/*}/asked\"\nexit 1\n", 0755);
     std::string command = "PATH=" + tool.folder() + ":$PATH DEBUGINFOD_URLS=http://127.0.0.1:9 exec \"$0\" \"$@\"";
     Words words{"/bin/sh", "-c", command};
@@ -181,12 +181,12 @@ class DebugServers : public HostileFile {
 };
 
 TEST_F(DebugServers, are_not_asked) {
-  EXPECT_EQ(asked({}), "");
+  EXPECT_EQ(debuginfod_calls({}), "");
   EXPECT_EQ(finished_.code(), 0) << finished_.err;
 }
 
 TEST_F(DebugServers, are_asked_with_the_option_and_this_is_reported) {
-  const std::string text = asked({"--debuginfod"});
+  const std::string text = debuginfod_calls({"--debuginfod"});
   EXPECT_EQ(finished_.code(), 0) << finished_.err;
   if (text.empty()) GTEST_SKIP() << "all debug files are installed here";
   EXPECT_TRUE(text.starts_with("debuginfo ")) << text;

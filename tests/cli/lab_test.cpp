@@ -451,7 +451,7 @@ TEST(LabFiles, a_signal_ends_what_takes_long) {
   const std::string endless = "1000000000000000";
   for (const std::string& file : {zeros.path(), loop.path(), pipe.path(), reader.path()}) {
     Running running(tally_words({"lab", "--quiet", "--max-instructions", endless, file}));
-    usleep(300'000);  // wherever it is by then
+    usleep(300'000);  // wherever the run is then
     running.signal(SIGTERM);
     EXPECT_EQ(running.finish().code(), -SIGTERM) << file;
   }

@@ -68,7 +68,7 @@ class Completion : public testing::Test {
   }
 
   // The completions that bash offers for the last of these words.
-  Words offers(const Words& words, const std::string& before = "") {
+  Words completions(const Words& words, const std::string& before = "") {
     Words shell{"/usr/bin/env", "bash", "-c",
                 before +
                     "\nsource \"$0\"; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_LINE=\"$*\"; "
@@ -82,8 +82,8 @@ class Completion : public testing::Test {
     return list;
   }
 
-  bool offered(const Words& words, const std::string& word, const std::string& before = "") {
-    const Words list = offers(words, before);
+  bool is_offered(const Words& words, const std::string& word, const std::string& before = "") {
+    const Words list = completions(words, before);
     return std::find(list.begin(), list.end(), word) != list.end();
   }
 
@@ -96,20 +96,21 @@ TEST_F(Completion, is_a_script_that_bash_takes) {
 }
 
 TEST_F(Completion, offers_commands_options_and_values) {
-  EXPECT_EQ(offers({"tally", "st"}), Words{"stat"});
-  EXPECT_TRUE(offered({"tally", "stat", "--per-"}, "--per-thread"));
-  EXPECT_FALSE(offered({"tally", "stat", "--"}, "--block-size"));
-  EXPECT_EQ(offers({"tally", "stat", "--format", "c"}), Words{"csv"});
-  EXPECT_EQ(offers({"tally", "stat", "--format", "=", "c"}), Words{"csv"});
-  EXPECT_EQ(offers({"tally", "stat", "--backend", "no"}), Words{"none"});
-  EXPECT_EQ(offers({"tally", "stat", "-e", "instructions,sto"}), Words{"instructions,stores"});
-  EXPECT_EQ(offers({"tally", "stat", "-M", "IPC,loads-per-s"}), Words{"IPC,loads-per-store"});
-  EXPECT_EQ(offers({"tally", "export", "--format", "h"}), Words{"hpctool"});
-  EXPECT_EQ(offers({"tally", "event", "sto"}), Words{"stores"});
-  EXPECT_EQ(offers({"tally", "event", "loads,sto"}), Words{"loads,stores"});
-  EXPECT_EQ(offers({"tally", "help", "st"}), Words{"stat"});
-  EXPECT_EQ(offers({"tally", "profile", "--sort", "c"}), Words{"callees"}) << "alternatives are offered, not executed";
-  EXPECT_EQ(offers({"tally", "stat", "-r", ""}), Words{""}) << "a number has no suggestion";
+  EXPECT_EQ(completions({"tally", "st"}), Words{"stat"});
+  EXPECT_TRUE(is_offered({"tally", "stat", "--per-"}, "--per-thread"));
+  EXPECT_FALSE(is_offered({"tally", "stat", "--"}, "--block-size"));
+  EXPECT_EQ(completions({"tally", "stat", "--format", "c"}), Words{"csv"});
+  EXPECT_EQ(completions({"tally", "stat", "--format", "=", "c"}), Words{"csv"});
+  EXPECT_EQ(completions({"tally", "stat", "--backend", "no"}), Words{"none"});
+  EXPECT_EQ(completions({"tally", "stat", "-e", "instructions,sto"}), Words{"instructions,stores"});
+  EXPECT_EQ(completions({"tally", "stat", "-M", "IPC,loads-per-s"}), Words{"IPC,loads-per-store"});
+  EXPECT_EQ(completions({"tally", "export", "--format", "h"}), Words{"hpctool"});
+  EXPECT_EQ(completions({"tally", "event", "sto"}), Words{"stores"});
+  EXPECT_EQ(completions({"tally", "event", "loads,sto"}), Words{"loads,stores"});
+  EXPECT_EQ(completions({"tally", "help", "st"}), Words{"stat"});
+  EXPECT_EQ(completions({"tally", "profile", "--sort", "c"}), Words{"callees"})
+      << "alternatives are offered, not executed";
+  EXPECT_EQ(completions({"tally", "stat", "-r", ""}), Words{""}) << "a number has no suggestion";
 }
 
 TEST_F(Completion, executes_nothing_to_find_the_kind_of_a_value) {
@@ -126,22 +127,22 @@ TEST_F(Completion, executes_nothing_to_find_the_kind_of_a_value) {
 }
 
 TEST_F(Completion, offers_files_where_files_are_meant) {
-  EXPECT_EQ(offers({"tally", "stat", "-o", script_.folder() + "/ta"}), Words{script_.path()});
-  EXPECT_EQ(offers({"tally", "export", script_.folder() + "/ta"}), Words{script_.path()});
+  EXPECT_EQ(completions({"tally", "stat", "-o", script_.folder() + "/ta"}), Words{script_.path()});
+  EXPECT_EQ(completions({"tally", "export", script_.folder() + "/ta"}), Words{script_.path()});
 }
 
 TEST_F(Completion, after_the_program_all_words_are_the_programs) {
-  EXPECT_TRUE(offered({"tally", "stat", "-r", "3", "tru"}, "true"));
-  EXPECT_TRUE(offered({"tally", "stat", "-r", "3", "--", "tru"}, "true"));
-  EXPECT_EQ(offers({"tally", "stat", "-r", "3", "cat", script_.folder() + "/ta"}), Words{script_.path()});
-  EXPECT_EQ(offers({"tally", "stat", "cat", "--format", "cs"}), Words{""}) << "these are not tally's options";
+  EXPECT_TRUE(is_offered({"tally", "stat", "-r", "3", "tru"}, "true"));
+  EXPECT_TRUE(is_offered({"tally", "stat", "-r", "3", "--", "tru"}, "true"));
+  EXPECT_EQ(completions({"tally", "stat", "-r", "3", "cat", script_.folder() + "/ta"}), Words{script_.path()});
+  EXPECT_EQ(completions({"tally", "stat", "cat", "--format", "cs"}), Words{""}) << "these are not tally's options";
 }
 
 TEST_F(Completion, after_the_program_its_own_completion_is_used) {
   const std::string library = "/usr/share/bash-completion/bash_completion";
   if (!TemporaryFile::read(library)) GTEST_SKIP() << "bash-completion is not installed";
   EXPECT_TRUE(
-      offered({"tally", "stat", "-e", "loads", "--", "tru"}, "true", "source " + library + "; compopt() { :; }"))
+      is_offered({"tally", "stat", "-e", "loads", "--", "tru"}, "true", "source " + library + "; compopt() { :; }"))
       << "compopt works only within a completion";
 }
 

@@ -155,7 +155,7 @@ TEST(B4, every_task_that_is_listed_gives_rows) {
       finished = tally(with(small, {"--from", "4K", "--to", "8K"}));
     if (holds(finished.err, "cannot be used with --from")) finished = tally(small);
     if (holds(finished.err, "cannot be used with --mappings")) finished = tally({"memory", task, "--format", "json"});
-    if (holds(finished.err, "may run on only one")) continue;  // two processors are what it is about
+    if (holds(finished.err, "may run on only one")) continue;  // it needs two processors
     ASSERT_NE(finished.out, "") << task << finished.err;
     const Json json = Json::parse(finished.out);
     EXPECT_EQ(json["task"], task);

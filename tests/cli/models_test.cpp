@@ -22,8 +22,7 @@ constexpr const char* tight =
     "llc size=128K ways=8 line=64\nitlb entries=8 ways=2 page=4K\ndtlb entries=8 ways=2 page=4K\n"
     "stlb entries=32 ways=4 page=4K\n";
 
-// --- known answers
-// ----------------------------------------------------------------------------------------------------
+// --- known answers ---------------------------------------------------------------------------------------------------
 
 struct Walk {
   const char* program;
@@ -108,10 +107,9 @@ TEST(Models, a_prefetcher_works_when_it_is_asked_for) {
   EXPECT_TRUE(holds(with.notices, "with its prefetchers")) << with.notices;
 }
 
-// --- generated code and the plain models
-// ------------------------------------------------------------------------------
+// --- generated code and the plain models -----------------------------------------------------------------------------
 
-struct Real {
+struct RealProgram {
   const char* name;
   Words command;
   std::string input = {};
@@ -131,10 +129,10 @@ std::string text() {
   return made;
 }
 
-class Comparison : public testing::TestWithParam<Real> {};
+class Comparison : public testing::TestWithParam<RealProgram> {};
 
 TEST_P(Comparison, finds_no_difference_whatever_the_size_of_blocks) {
-  const Real& real = GetParam();
+  const RealProgram& real = GetParam();
   if (access(real.command.front().c_str(), X_OK) != 0) GTEST_SKIP() << "no " << real.command.front();
   std::map<std::string, std::int64_t> first;
   // The last option re-translates everything that ran once.
@@ -162,7 +160,7 @@ TEST_P(Comparison, finds_no_difference_whatever_the_size_of_blocks) {
 }
 
 TEST_P(Comparison, finds_no_difference_in_full) {
-  const Real& real = GetParam();
+  const RealProgram& real = GetParam();
   if (access(real.command.front().c_str(), X_OK) != 0) GTEST_SKIP() << "no " << real.command.front();
   const TemporaryFile model("tight.model", tight);
   for (const Words& way : {Words{"--hot-from", "1", "--model-threads", "0"}, Words{"--block-size", "3"}}) {
@@ -176,14 +174,14 @@ TEST_P(Comparison, finds_no_difference_in_full) {
     EXPECT_EQ(result.events.at("branch-misses:u")["model"], "TAGE, full");
   }
 }
-INSTANTIATE_TEST_SUITE_P(cli, Comparison,
-                         testing::Values(Real{"bzip2", {"/usr/bin/bzip2", "-c"}, text()},
-                                         Real{"xz", {"/usr/bin/xz", "-T1", "-0", "-c"}, text()},
-                                         Real{"gzip", {"/usr/bin/gzip", "-c"}, text()},
-                                         Real{"sqlite3", {"/usr/bin/sqlite3", ":memory:"}, rows()},
-                                         Real{"perl",
-                                              {"/usr/bin/perl", "-e", "print join ',', map { $_ ** 2 } 1..300"}}),
-                         [](const auto& real) { return std::string(real.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    cli, Comparison,
+    testing::Values(RealProgram{"bzip2", {"/usr/bin/bzip2", "-c"}, text()},
+                    RealProgram{"xz", {"/usr/bin/xz", "-T1", "-0", "-c"}, text()},
+                    RealProgram{"gzip", {"/usr/bin/gzip", "-c"}, text()},
+                    RealProgram{"sqlite3", {"/usr/bin/sqlite3", ":memory:"}, rows()},
+                    RealProgram{"perl", {"/usr/bin/perl", "-e", "print join ',', map { $_ ** 2 } 1..300"}}),
+    [](const auto& real) { return std::string(real.param.name); });
 
 TEST(Models, the_plain_models_alone_count_the_same) {
   const Words command{"/bin/ls", "/"};
@@ -220,8 +218,7 @@ TEST(Models, each_part_alone_counts_the_same_as_with_the_others) {
   EXPECT_EQ(all.values.at("dTLB-load-misses:u") / 1000, 262) << "1,048,576 loads, a page for every four";
 }
 
-// --- what is simulated, and what is said of it
-// ------------------------------------------------------------------------
+// --- modelled events and their notices -------------------------------------------------------------------------------
 
 TEST(Models, exact_counts_are_the_same_with_and_without) {
   const Words command{"/bin/ls", "/"};
@@ -390,7 +387,7 @@ TEST(Models, what_a_killed_program_offloaded_is_counted) {
 /// A shell's work, for which the ring buffers are too small.
 constexpr const char* work = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; ";
 
-bool is_made(const std::string& path) {
+bool appears(const std::string& path) {
   for (int i = 0; i < 3000; ++i) {
     if (access(path.c_str(), F_OK) == 0) return true;
     usleep(10'000);
@@ -462,9 +459,9 @@ TEST(Models, a_program_continues_if_no_worker_reads_its_access_records) {
                 {"-c", "(trap '' HUP; sleep 1; " + std::string(work) + ": > " + left_over.path() + ") &"});
   kills.insert(kills.end(), {"-c", "kill -9 $PPID; " + std::string(work) + ": > " + orphaned.path()});
   EXPECT_EQ(tally(leaves).code(), 0);
-  EXPECT_TRUE(is_made(left_over.path()));
+  EXPECT_TRUE(appears(left_over.path()));
   (void)tally(kills);
-  EXPECT_TRUE(is_made(orphaned.path()));
+  EXPECT_TRUE(appears(orphaned.path()));
 }
 
 TEST(Models, a_last_level_that_threads_share_is_reported_to_depend_on_chance) {

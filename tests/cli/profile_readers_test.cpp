@@ -28,16 +28,17 @@ class ProfileReaders : public testing::Test {
 };
 
 /// What speedscope's importer reads from a file: the own and the total weight of each frame.
-struct Weighed {
+struct FrameWeight {
   long own = 0, all = 0;
 };
-std::map<std::string, Weighed> read_by_speedscope(const std::string& package, const std::string& file, Finished& how) {
+std::map<std::string, FrameWeight> read_by_speedscope(const std::string& package, const std::string& file,
+                                                      Finished& how) {
   how = Running({"/bin/sh", "-c", std::string("node " SPEEDSCOPE_READER " ") + package + " " + file}).finish();
-  std::map<std::string, Weighed> frames;
+  std::map<std::string, FrameWeight> frames;
   std::istringstream lines(how.out);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
-    Weighed one;
+    FrameWeight one;
     std::string name;
     if (words >> one.own >> one.all && std::getline(words >> std::ws, name)) frames[name] = one;
   }
@@ -56,7 +57,7 @@ TEST_F(ProfileReaders, speedscope) {
     const TemporaryFile file(name);
     ASSERT_EQ(write(file.path(), {OVERLOADED}).code(), 0) << name;
     Finished how;
-    const std::map<std::string, Weighed> frames = read_by_speedscope(folder + "/package", file.path(), how);
+    const std::map<std::string, FrameWeight> frames = read_by_speedscope(folder + "/package", file.path(), how);
     if (how.code() == 77) GTEST_SKIP() << how.err;
     ASSERT_EQ(how.code(), 0) << name << how.err;
     ASSERT_TRUE(frames.count("main")) << name << "\n" << how.out;

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 using Counts = std::vector<std::int64_t>;
 
-struct Profiled {
+struct ProfileRun {
   Finished finished;
   Json json;
 
@@ -35,17 +35,17 @@ struct Profiled {
   }
 };
 
-Profiled profiled(Words words) {
+ProfileRun profiled(Words words) {
   const TemporaryFile file("profile.json");
   words.insert(words.begin(), {"profile", "-q", "--backend", "engine", "--format", "json", "-o", file.path()});
-  Profiled made;
+  ProfileRun made;
   made.finished = tally(words);
   made.json = Json::parse(file.content().value_or(""), nullptr, false);
   return made;
 }
 
 /// Every count is in its function, and together they are the total.
-void expect_whole(const Profiled& one) {
+void expect_complete(const ProfileRun& one) {
   ASSERT_TRUE(one.json.is_object()) << one.finished.err;
   for (std::size_t i = 0; i < one.json["events"].size(); ++i) {
     const Json& event = one.json["events"][i];
@@ -69,8 +69,8 @@ class Profile : public testing::Test {
 };
 
 TEST_F(Profile, counts_each_function) {
-  const Profiled one = profiled({"--", PROFILED});
-  expect_whole(one);
+  const ProfileRun one = profiled({"--", PROFILED});
+  expect_complete(one);
   EXPECT_EQ(one.of("eleven"), (Counts{11'000, 2'000, 2'000}));  // a return reads, too
   EXPECT_EQ(one.entered("eleven"), 1000);
   EXPECT_EQ(one.entered("main"), 1);
@@ -78,13 +78,13 @@ TEST_F(Profile, counts_each_function) {
 
 /// However the code is cut into traces, and however often traces are discarded: the same, function by function.
 TEST_F(Profile, is_the_same_however_code_is_translated) {
-  const Profiled usual = profiled({"--repeatable", "--", PROFILED});
+  const ProfileRun usual = profiled({"--repeatable", "--", PROFILED});
   const Words ways[] = {{"--block-size", "1"},   {"--block-size", "64"}, {"--cache-limit", "1"},
                         {"--cache-limit", "20"}, {"--hot-from", "10"},   {"--cache-limit", "100", "--hot-from", "10"}};
   for (const Words& way : ways) {
     SCOPED_TRACE(way[0] + " " + way[1]);
-    const Profiled other = profiled(with(way, {"--repeatable", "--", PROFILED}));
-    expect_whole(other);
+    const ProfileRun other = profiled(with(way, {"--repeatable", "--", PROFILED}));
+    expect_complete(other);
     for (const Json& function : usual.json["functions"]) {
       const std::string name = function["name"];
       EXPECT_EQ(other.of(name), usual.of(name)) << name;
@@ -93,11 +93,11 @@ TEST_F(Profile, is_the_same_however_code_is_translated) {
 }
 
 TEST_F(Profile, includes_forked_children_and_threads) {
-  const Profiled forked = profiled({"--", PROFILED, "fork"});
-  expect_whole(forked);
+  const ProfileRun forked = profiled({"--", PROFILED, "fork"});
+  expect_complete(forked);
   EXPECT_EQ(forked.of("eleven"), (Counts{13'200, 2'400, 2'400}));
-  const Profiled threads = profiled({"--", PROFILED, "threads"});
-  expect_whole(threads);
+  const ProfileRun threads = profiled({"--", PROFILED, "threads"});
+  expect_complete(threads);
   EXPECT_EQ(threads.of("eleven"), (Counts{11'374, 2'068, 2'068}));
   const Finished table = tally({"profile", "-q", "-e", "stores", "--by", "thread", "--", PROFILED, "threads"});
   std::size_t rows = 0;
@@ -108,12 +108,13 @@ TEST_F(Profile, includes_forked_children_and_threads) {
 }
 
 TEST_F(Profile, of_a_tree_is_whole) {
-  expect_whole(profiled({"--", "sh", "-c", "for i in 1 2 3; do (/bin/echo $i & /bin/true; wait) | cat; done; wait"}));
-  expect_whole(profiled({"--cache-limit", "50", "--", "sh", "-c", "for i in 1 2; do /bin/echo $i | cat; done"}));
+  expect_complete(
+      profiled({"--", "sh", "-c", "for i in 1 2 3; do (/bin/echo $i & /bin/true; wait) | cat; done; wait"}));
+  expect_complete(profiled({"--cache-limit", "50", "--", "sh", "-c", "for i in 1 2; do /bin/echo $i | cat; done"}));
 }
 
 TEST_F(Profile, of_a_killed_program_has_what_it_counted) {
-  const Profiled one = profiled({"--", PROFILED, "kill"});
+  const ProfileRun one = profiled({"--", PROFILED, "kill"});
   EXPECT_EQ(one.finished.code(), 137);
   EXPECT_EQ(one.of("eleven"), (Counts{11'000, 2'000, 2'000}));
   EXPECT_EQ(one.json["events"][0]["trust"], "partial");
@@ -150,8 +151,8 @@ TEST_F(Profile, has_stacks_that_add_up) {
        {Words{PROFILED}, Words{PROFILED, "fork"}, Words{PROFILED, "threads"}, Words{PROFILED, "jump"},
         Words{"sh", "-c", "for i in 1 2; do (/bin/echo $i & /bin/true; wait) | cat; done; wait"}}) {
     SCOPED_TRACE(command.back());
-    const Profiled whole = profiled(with({"--calls", "--repeatable", "--"}, command));
-    expect_whole(whole);
+    const ProfileRun whole = profiled(with({"--calls", "--repeatable", "--"}, command));
+    expect_complete(whole);
     const std::int64_t total = whole.json["events"][0]["value"];
     // Threads and processes that wait for others differ from run to run.
     EXPECT_NEAR(static_cast<double>(sum(stacks(with({"--repeatable", "--"}, command)))), static_cast<double>(total),
@@ -212,7 +213,7 @@ TEST_F(Profile, has_calls_in_callgrinds_form) {
 
 /// A linked function has its own name, not that of the linkage table entry.
 TEST_F(Profile, follows_calls_of_linked_functions) {
-  const Profiled one = profiled({"--calls", "--", PROFILED, "fork"});
+  const ProfileRun one = profiled({"--calls", "--", PROFILED, "fork"});
   ASSERT_TRUE(one.json.is_object()) << one.finished.err;
   std::int64_t comparisons = 0;
   for (const Json& call : one.json["calls"]) {
@@ -241,8 +242,8 @@ TEST_F(Profile, keeps_the_exit_code) { EXPECT_EQ(profiled({"--", PROFILED, "fail
 
 /// Code that the program generated, by the map file that compilers write for perf.
 TEST_F(Profile, names_generated_code) {
-  const Profiled one = profiled({"--by", "process", "--", PROFILED, "make"});
-  expect_whole(one);
+  const ProfileRun one = profiled({"--by", "process", "--", PROFILED, "make"});
+  expect_complete(one);
   EXPECT_EQ(one.of("made here"), (Counts{220, 40, 40}));
   std::filesystem::remove("/tmp/perf-" + one.json["threads"][0]["pid"].dump() + ".map");
   const TemporaryFile file("table");
@@ -264,8 +265,8 @@ TEST_F(Profile, names_a_file_that_was_deleted) {
 TEST_F(Profile, splits_code_without_symbols) {
   const TemporaryFile stripped("stripped");
   if (run("strip -s -o " + stripped.path() + " " INLINED).code() != 0) GTEST_SKIP() << "strip is not installed";
-  const Profiled whole = profiled({"--", INLINED}), bare = profiled({"--", stripped.path()});
-  expect_whole(bare);
+  const ProfileRun whole = profiled({"--", INLINED}), bare = profiled({"--", stripped.path()});
+  expect_complete(bare);
   const std::string file = stripped.path().substr(stripped.path().rfind('/') + 1);
   for (const Json& function : whole.json["functions"]) {
     const std::string name = function["name"];
@@ -280,8 +281,8 @@ TEST_F(Profile, splits_code_without_symbols) {
 
 /// The kernel's code in the process.
 TEST_F(Profile, names_functions_of_the_vdso) {
-  const Profiled one = profiled({"--", PROFILED, "time"});
-  expect_whole(one);
+  const ProfileRun one = profiled({"--", PROFILED, "time"});
+  expect_complete(one);
   EXPECT_EQ(one.entered("__vdso_clock_gettime"), 100);
 }
 

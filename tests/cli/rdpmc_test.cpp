@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 class Desktop {
  public:
   explicit Desktop(const std::string& architecture = "x86_64") {
-    fs::create_directories(place_.folder() + "/run");
+    fs::create_directories(folder_.folder() + "/run");
     write("proc/sys/kernel/arch", architecture);
     write("sys/devices/system/cpu/online", "0");
     write("sys/bus/event_source/devices/cpu/type", "1");
@@ -25,22 +25,22 @@ class Desktop {
     write("sys/bus/event_source/devices/cpu/rdpmc", "1");
   }
   void write(const std::string& path, const std::string& content) const {
-    const fs::path file = fs::path(place_.folder()) / path;
+    const fs::path file = fs::path(folder_.folder()) / path;
     fs::create_directories(file.parent_path());
     std::ofstream(file) << content << '\n';
   }
   std::string switch_now() const {
-    return TemporaryFile::read(place_.folder() + "/sys/bus/event_source/devices/cpu/rdpmc").value_or("");
+    return TemporaryFile::read(folder_.folder() + "/sys/bus/event_source/devices/cpu/rdpmc").value_or("");
   }
-  bool is_noted() const { return fs::exists(place_.folder() + "/run/tally-rdpmc"); }
+  bool has_state_file() const { return fs::exists(folder_.folder() + "/run/tally-rdpmc"); }
   Finished rdpmc(Words words) const {
     words.insert(words.begin(), "rdpmc");
-    words.insert(words.end(), {"--root", place_.folder()});
+    words.insert(words.end(), {"--root", folder_.folder()});
     return tally(words);
   }
 
  private:
-  TemporaryFile place_{"machine"};
+  TemporaryFile folder_{"machine"};
 };
 
 TEST(Rdpmc, status_answers_by_its_exit_code_too) {
@@ -65,7 +65,7 @@ TEST(Rdpmc, what_a_killed_process_left_is_restored) {
     EXPECT_EQ(finished.err,
               "tally: process 1, which held the counters, ended without restoring the setting; tally restored it\n");
     EXPECT_EQ(desktop.switch_now(), "1\n") << word;
-    EXPECT_FALSE(desktop.is_noted());
+    EXPECT_FALSE(desktop.has_state_file());
   }
 }
 
@@ -100,7 +100,7 @@ TEST(Rdpmc, an_event_that_is_on_no_counter_changes_nothing) {
   EXPECT_EQ(finished.out, "");
   EXPECT_NE(finished.err.find("no counter is available for "), std::string::npos) << finished.err;
   EXPECT_EQ(desktop.switch_now(), "1\n");
-  EXPECT_FALSE(desktop.is_noted());
+  EXPECT_FALSE(desktop.has_state_file());
 }
 
 TEST(Rdpmc, arm64_is_refused_with_the_reason) {

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-std::string shown(const Words& words) {
+std::string output_of(const Words& words) {
   Words all{"register"};
   all.insert(all.end(), words.begin(), words.end());
   const Finished finished = tally(all);
@@ -26,11 +26,11 @@ std::string shown(const Words& words) {
 
 Json json_of(Words words) {
   words.insert(words.begin(), "--json");
-  return Json::parse(shown(words));
+  return Json::parse(output_of(words));
 }
 
 TEST(Register, a_value_is_explained) {
-  const std::string text = shown({"0x186=0x4101C2"});
+  const std::string text = output_of({"0x186=0x4101C2"});
   EXPECT_TRUE(holds(text, "IA32_PERFEVTSEL0 = 0x4101c2  (MSR 186H)")) << text;
   EXPECT_TRUE(holds(text, "counts UOPS_RETIRED.ALL, in user mode")) << text;
   EXPECT_TRUE(holds(text, "it is\n          not an L3 cache miss")) << text;
@@ -39,16 +39,16 @@ TEST(Register, a_value_is_explained) {
 }
 
 TEST(Register, a_flag_that_is_0_is_explained_by_what_1_would_do) {
-  EXPECT_TRUE(holds(shown({"0x186=0x4101C2"}), " 17     OS         0  if 1: counts at CPL 0"))
-      << shown({"0x186=0x4101C2"});
-  EXPECT_TRUE(holds(shown({"0x186=0x4101C2"}), " 16     USR        1  counts at CPL 1 to 3"));
-  const std::string filter = shown({"PMEVTYPER0_EL0=0"});
+  EXPECT_TRUE(holds(output_of({"0x186=0x4101C2"}), " 17     OS         0  if 1: counts at CPL 0"))
+      << output_of({"0x186=0x4101C2"});
+  EXPECT_TRUE(holds(output_of({"0x186=0x4101C2"}), " 16     USR        1  counts at CPL 1 to 3"));
+  const std::string filter = output_of({"PMEVTYPER0_EL0=0"});
   EXPECT_TRUE(holds(filter, " 0  counts EL1\n")) << filter;
   EXPECT_FALSE(holds(filter, "does not count EL1")) << filter;
 }
 
 TEST(Register, a_layout_has_no_values) {
-  const std::string text = shown({"0x38D"});
+  const std::string text = output_of({"0x38D"});
   EXPECT_TRUE(holds(text, "IA32_FIXED_CTR_CTRL  (MSR 38DH)")) << text;
   EXPECT_TRUE(holds(text, "the same for 1–7, 4 bits apart")) << text;
   EXPECT_FALSE(holds(text, "value")) << text;
@@ -62,7 +62,7 @@ TEST(Register, lines_fit_80_columns) {
                              {"PERF_CTL0=0x5300C2"},
                              {"CPUID.0AH=0x07300403,1,2,0x603"},
                              {"PMCEID0=7"}}) {
-    std::istringstream lines(shown(words));
+    std::istringstream lines(output_of(words));
     for (std::string line; std::getline(lines, line);) {
       const auto width = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
       EXPECT_LE(width, 80) << line;
@@ -71,14 +71,14 @@ TEST(Register, lines_fit_80_columns) {
 }
 
 TEST(Register, ascii_is_plain) {
-  const std::string text = shown({"--ascii", "0x186=0x4100C4"});
+  const std::string text = output_of({"--ascii", "0x186=0x4100C4"});
   EXPECT_TRUE(holds(text, "+-----CMASK-----+")) << text;
   EXPECT_FALSE(holds(text, "│"));
 }
 
 TEST(Register, prints_the_value_alone) {
-  EXPECT_EQ(shown({"--value", "IA32_PERFEVTSEL0:event=0xc4,usr,en"}), "0x4100c4\n");
-  EXPECT_EQ(shown({"--value", "0x38D:USR0,PMI0,USR1,USR2", "PMCR0:EN1"}), "0x22a\n0x2\n");
+  EXPECT_EQ(output_of({"--value", "IA32_PERFEVTSEL0:event=0xc4,usr,en"}), "0x4100c4\n");
+  EXPECT_EQ(output_of({"--value", "0x38D:USR0,PMI0,USR1,USR2", "PMCR0:EN1"}), "0x22a\n0x2\n");
 }
 
 TEST(Register, json_holds_the_same) {
@@ -116,11 +116,11 @@ TEST(Register, a_leaf_of_this_machine) {
 }
 
 TEST(Register, a_list_of_all_and_of_some) {
-  EXPECT_TRUE(holds(shown({"--list"}), "IA32_PERFEVTSEL0 to 7  "));
-  EXPECT_TRUE(holds(shown({"--list"}), "apple: Apple M1"));
-  EXPECT_TRUE(holds(shown({"--list", "0x38D"}), "IA32_FIXED_CTR_CTRL"));
-  EXPECT_FALSE(holds(shown({"--list", "--model", "arm"}), "intel"));
-  EXPECT_TRUE(holds(shown({"--list", "pmovs*"}), "PMOVSSET_EL0"));
+  EXPECT_TRUE(holds(output_of({"--list"}), "IA32_PERFEVTSEL0 to 7  "));
+  EXPECT_TRUE(holds(output_of({"--list"}), "apple: Apple M1"));
+  EXPECT_TRUE(holds(output_of({"--list", "0x38D"}), "IA32_FIXED_CTR_CTRL"));
+  EXPECT_FALSE(holds(output_of({"--list", "--model", "arm"}), "intel"));
+  EXPECT_TRUE(holds(output_of({"--list", "pmovs*"}), "PMOVSSET_EL0"));
 }
 
 TEST(Register, mistakes_end_with_2_and_a_hint) {
@@ -161,7 +161,7 @@ TEST(Register, output_that_cannot_be_written_is_an_error) {
 TEST(Register, the_reference_is_up_to_date) {
   std::ifstream page(TALLY_REGISTER_REFERENCE);
   ASSERT_TRUE(page);
-  std::istringstream reference(shown({"--reference"}));
+  std::istringstream reference(output_of({"--reference"}));
   std::string expected, found;
   ASSERT_TRUE(std::getline(reference, expected));
   while (found != expected) ASSERT_TRUE(std::getline(page, found)) << "the page has no line '" << expected << "'";

@@ -36,15 +36,15 @@ std::vector<Row> rows_of(const std::string& csv) {
   return rows;
 }
 
-struct Sampled {
+struct SampleRun {
   Finished finished;
   std::vector<Row> rows;
 };
 
-Sampled sampled(Words words) {
+SampleRun sampled(Words words) {
   const TemporaryFile file("windows.csv");
   words.insert(words.begin(), {"sample", "--backend", "engine", "-o", file.path()});
-  Sampled made;
+  SampleRun made;
   made.finished = tally(words);
   made.rows = rows_of(file.content().value_or(""));
   return made;
@@ -62,7 +62,7 @@ class Sample : public testing::Test {
 };
 
 TEST_F(Sample, has_full_windows_and_a_shorter_last_one) {
-  const Sampled one = sampled({"--every", "10k", "-e", "instructions,loads", "--", "true"});
+  const SampleRun one = sampled({"--every", "10k", "-e", "instructions,loads", "--", "true"});
   EXPECT_EQ(one.finished.code(), 0) << one.finished.err;
   ASSERT_GT(one.rows.size(), 2u);
   for (std::size_t i = 0; i < one.rows.size(); ++i) {
@@ -82,8 +82,8 @@ TEST_F(Sample, has_full_windows_and_a_shorter_last_one) {
 
 /// Windows by other events than instructions are also full, and several triggers alternate.
 TEST_F(Sample, ends_windows_by_the_trigger_that_is_first) {
-  const Sampled one = sampled({"--every", "2000", "--by", "stores", "--every", "500", "--by", "calls", "-e",
-                               "stores,calls,instructions", "--", "true"});
+  const SampleRun one = sampled({"--every", "2000", "--by", "stores", "--every", "500", "--by", "calls", "-e",
+                                 "stores,calls,instructions", "--", "true"});
   ASSERT_GT(one.rows.size(), 3u) << one.finished.err;
   std::size_t by_stores = 0, by_calls = 0;
   for (const Row& row : one.rows) {
@@ -102,7 +102,7 @@ TEST_F(Sample, ends_windows_by_the_trigger_that_is_first) {
 }
 
 TEST_F(Sample, of_a_tree_has_every_program) {
-  const Sampled one = sampled({"--every", "5k", "--", "sh", "-c", "true; (exec /bin/true); /bin/echo hello"});
+  const SampleRun one = sampled({"--every", "5k", "--", "sh", "-c", "true; (exec /bin/true); /bin/echo hello"});
   EXPECT_EQ(one.finished.out, "hello\n");
   std::map<std::string, int> programs;
   for (const Row& row : one.rows) programs[row.at("program")]++;
@@ -112,7 +112,7 @@ TEST_F(Sample, of_a_tree_has_every_program) {
 
 /// Every count is kept: the last row has what came after the last full window.
 TEST_F(Sample, of_a_killed_program_is_whole) {
-  const Sampled one =
+  const SampleRun one =
       sampled({"--every", "10k", "--", "sh", "-c", "i=0; while [ $i -lt 500 ]; do i=$((i+1)); done; kill -9 $$"});
   EXPECT_EQ(one.finished.code(), 137) << one.finished.err;
   ASSERT_GT(one.rows.size(), 2u);

@@ -20,24 +20,24 @@ using nlohmann::json;
 
 constexpr std::int64_t rounds = 100;
 
-enum class Needs { nothing, avx2, avx512, avx512bw, xsavec, clzero };
+enum class RequiredExtension { nothing, avx2, avx512, avx512bw, xsavec, clzero };
 
-bool has(Needs needs) {
+bool has(RequiredExtension needs) {
   unsigned a = 0, b = 0, c = 0, d = 0;
   switch (needs) {
-    case Needs::nothing: return true;
-    case Needs::avx2: return __builtin_cpu_supports("avx2");
-    case Needs::avx512: return __builtin_cpu_supports("avx512f");
-    case Needs::avx512bw: return __builtin_cpu_supports("avx512bw");
-    case Needs::xsavec: return __get_cpuid_count(13, 1, &a, &b, &c, &d) != 0 && (a & 6) == 6;
-    case Needs::clzero: return __get_cpuid(0x80000008, &a, &b, &c, &d) != 0 && (b & 1) != 0;
+    case RequiredExtension::nothing: return true;
+    case RequiredExtension::avx2: return __builtin_cpu_supports("avx2");
+    case RequiredExtension::avx512: return __builtin_cpu_supports("avx512f");
+    case RequiredExtension::avx512bw: return __builtin_cpu_supports("avx512bw");
+    case RequiredExtension::xsavec: return __get_cpuid_count(13, 1, &a, &b, &c, &d) != 0 && (a & 6) == 6;
+    case RequiredExtension::clzero: return __get_cpuid(0x80000008, &a, &b, &c, &d) != 0 && (b & 1) != 0;
   }
   return false;
 }
 
 struct Case {
   const char* name;
-  Needs needs;
+  RequiredExtension needs;
   std::int64_t loads, load_misses, stores, store_misses, lines;  ///< in each round
   std::int64_t once = 0;                                         ///< load misses, and lines, in the first round
 };
@@ -76,16 +76,22 @@ TEST_P(Scattered, accesses_miss_what_can_be_counted_by_hand) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    cli, Scattered,
-    testing::Values(Case{"gather", Needs::avx2, 7, 7, 0, 0, 7}, Case{"gather_k", Needs::avx512, 4, 4, 0, 0, 4},
-                    Case{"scatter", Needs::avx512, 0, 0, 2, 2, 2}, Case{"enter", Needs::nothing, 3, 1, 5, 1, 2},
-                    Case{"xlat", Needs::nothing, 1, 0, 0, 0, 0, 1}, Case{"bits", Needs::nothing, 1, 1, 1, 0, 1},
-                    Case{"maskmov", Needs::nothing, 1, 1, 1, 1, 2}, Case{"vmaskmov", Needs::avx2, 2, 2, 0, 0, 2},
-                    Case{"mask_k", Needs::avx512bw, 2, 2, 0, 0, 2}, Case{"xsave", Needs::avx2, 0, 0, 1, 2, 8},
-                    Case{"xsavec", Needs::xsavec, 0, 0, 1, 3, 7}, Case{"xsavec_zeros", Needs::xsavec, 1, 0, 1, 3, 7, 1},
-                    Case{"xrstor", Needs::avx2, 1, 2, 0, 0, 2}, Case{"clzero", Needs::clzero, 1, 0, 1, 1, 1}),
-    [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(cli, Scattered,
+                         testing::Values(Case{"gather", RequiredExtension::avx2, 7, 7, 0, 0, 7},
+                                         Case{"gather_k", RequiredExtension::avx512, 4, 4, 0, 0, 4},
+                                         Case{"scatter", RequiredExtension::avx512, 0, 0, 2, 2, 2},
+                                         Case{"enter", RequiredExtension::nothing, 3, 1, 5, 1, 2},
+                                         Case{"xlat", RequiredExtension::nothing, 1, 0, 0, 0, 0, 1},
+                                         Case{"bits", RequiredExtension::nothing, 1, 1, 1, 0, 1},
+                                         Case{"maskmov", RequiredExtension::nothing, 1, 1, 1, 1, 2},
+                                         Case{"vmaskmov", RequiredExtension::avx2, 2, 2, 0, 0, 2},
+                                         Case{"mask_k", RequiredExtension::avx512bw, 2, 2, 0, 0, 2},
+                                         Case{"xsave", RequiredExtension::avx2, 0, 0, 1, 2, 8},
+                                         Case{"xsavec", RequiredExtension::xsavec, 0, 0, 1, 3, 7},
+                                         Case{"xsavec_zeros", RequiredExtension::xsavec, 1, 0, 1, 3, 7, 1},
+                                         Case{"xrstor", RequiredExtension::avx2, 1, 2, 0, 0, 2},
+                                         Case{"clzero", RequiredExtension::clzero, 1, 0, 1, 1, 1}),
+                         [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Scattered, accesses_that_no_model_saw_are_reported) {
   const auto notices = [](const std::string& program) {

@@ -94,11 +94,11 @@ TEST(Verify, a_complete_result_is_stored) {
   const TemporaryFile place("unused");
   const std::string kept = place.folder() + "/verify-none.json";
   const OwnFolder own(place.folder());
-  const int quick = tally({"verify", "--quick", "--backend", "none"}).code();
+  const int quick_verify = tally({"verify", "--quick", "--backend", "none"}).code();
   EXPECT_FALSE(std::filesystem::exists(kept)) << "a quick result is not stored";
   const int whole = tally({"verify", "--backend", "none"}).code();
-  if (quick == 125) GTEST_SKIP() << "page faults may not be counted here";
-  EXPECT_EQ(whole, quick);
+  if (quick_verify == 125) GTEST_SKIP() << "page faults may not be counted here";
+  EXPECT_EQ(whole, quick_verify);
   const auto text = TemporaryFile::read(kept);
   ASSERT_TRUE(text);
   EXPECT_EQ(Json::parse(*text)["schema"], "tally-verify/2");
@@ -106,7 +106,7 @@ TEST(Verify, a_complete_result_is_stored) {
 }
 
 #if TALLY_HAS_ENGINE
-Json quick(const Words& more = {}) {
+Json quick_verify(const Words& more = {}) {
   Words words{"verify", "--quick", "--backend", "engine", "--json"};
   words.insert(words.end(), more.begin(), more.end());
   const Finished finished = tally(words);
@@ -115,7 +115,7 @@ Json quick(const Words& more = {}) {
 }
 
 TEST(Verify, the_engine_is_exact) {
-  const Json result = quick();
+  const Json result = quick_verify();
   EXPECT_EQ(result["schema"], "tally-verify/2");
   EXPECT_EQ(result["verdict"], "pass");
   int exact = 0;
@@ -139,7 +139,7 @@ TEST(Verify, the_engine_is_exact) {
 }
 
 TEST(Verify, grades_the_events_that_are_named) {
-  const Json result = quick({"-e", "conditional-branches,loads"});
+  const Json result = quick_verify({"-e", "conditional-branches,loads"});
   ASSERT_EQ(result["events"].size(), 2u);
   EXPECT_EQ(result["events"][0]["event"], "conditional-branches:u");
   for (const Json& check : result["checks"]) {
@@ -150,8 +150,8 @@ TEST(Verify, grades_the_events_that_are_named) {
 
 TEST(Verify, noise_is_listed_repeats_and_is_corrected) {
   const Words words{"-e", "instructions,conditional-branches", "--noise", "seed=5,irq=3"};
-  Json first = quick(words);
-  Json second = quick(words);
+  Json first = quick_verify(words);
+  Json second = quick_verify(words);
   EXPECT_EQ(first["noise"], "seed=5,irq=3,fault=1");
   EXPECT_EQ(first["events"][0]["grade"], "correctable");
   EXPECT_EQ(first["events"][0]["each"], 1);
@@ -172,7 +172,7 @@ TEST(Verify, a_result_in_a_file_leaves_the_answer_on_the_terminal) {
 
 // Like a stored verification of the machine, if it had a PMU that counts wrong.
 TEST(Verify, a_stored_result_is_mentioned_by_stat_if_it_matters) {
-  Json kept = quick({"-e", "instructions,loads"});
+  Json kept = quick_verify({"-e", "instructions,loads"});
   kept["events"][0]["grade"] = "unusable";
   kept["events"][0]["why"] = "it is made up";
   const TemporaryFile file("verify-engine.json", kept.dump());
@@ -190,7 +190,7 @@ TEST(Verify, a_stored_result_is_mentioned_by_stat_if_it_matters) {
 
 // Versions that called the engine "sim" stored the result under that name.
 TEST(Verify, a_stored_result_of_an_earlier_version_is_used) {
-  Json kept = quick({"-e", "instructions"});
+  Json kept = quick_verify({"-e", "instructions"});
   kept["schema"] = "tally-verify/1";
   kept["backend"] = "sim";
   kept["events"][0]["grade"] = "unusable";

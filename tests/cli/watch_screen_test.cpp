@@ -11,7 +11,7 @@
 namespace tally::test {
 namespace {
 
-std::string sh(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish().out; }
+std::string shell_output(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish().out; }
 
 // A terminal with N columns and lines, in which a shell runs; it ends with this object.
 class Terminal {
@@ -26,7 +26,7 @@ class Terminal {
   ~Terminal() { tmux("kill-server"); }
 
   std::string tmux(const std::string& words) const {
-    return sh("tmux -L " + socket_ + " -f /dev/null " + words + " 2>&1");
+    return shell_output("tmux -L " + socket_ + " -f /dev/null " + words + " 2>&1");
   }
   void press(const std::string& keys) const { tmux("send-keys " + keys); }
   std::string text() const { return tmux("capture-pane -p"); }
@@ -58,8 +58,9 @@ std::string watch(const std::string& options) { return std::string(TALLY_COMMAND
 class WatchScreen : public testing::Test {
  protected:
   void SetUp() override {
-    if (sh("command -v tmux").empty()) GTEST_SKIP() << "tmux is not installed";
-    if (sh(std::string("strings -n 5 ") + TALLY_COMMAND + " 2>/dev/null | grep -c 'without ncurses'") == "1\n") {
+    if (shell_output("command -v tmux").empty()) GTEST_SKIP() << "tmux is not installed";
+    if (shell_output(std::string("strings -n 5 ") + TALLY_COMMAND + " 2>/dev/null | grep -c 'without ncurses'") ==
+        "1\n") {
       GTEST_SKIP() << "tally was built without ncurses";
     }
   }

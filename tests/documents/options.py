@@ -55,7 +55,7 @@ def words_of(command):
         return command.split()
 
 
-class Helps:
+class HelpTexts:
     """The options that --help of each command lists."""
 
     def __init__(self, root, tally):
@@ -110,7 +110,7 @@ def refused(command, words, tally, place):
 
 def unknown(root, document, tally):
     """What is wrong with the commands of a document, one text each."""
-    helps, found = Helps(root, tally), []
+    helps, found = HelpTexts(root, tally), []
     with tempfile.TemporaryDirectory(prefix="tally-documents-") as place:
         for command in commands(root, document):
             words = words_of(command)

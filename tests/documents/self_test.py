@@ -87,14 +87,14 @@ class Documents(unittest.TestCase):
         self.assertEqual(sorted(found), ["dev test --quick", "tally doctor --json", "tally stat -e a,b"])
 
 
-class Helps:
+class HelpTexts:
     def of(self, program, *command):
         return "  memory  sizes\n  stat  counts\n" if not command else "tasks: tlb\n  -r, --repeat N  runs\n      --pin CPU  one\n"
 
 
 class Commands(unittest.TestCase):
     def wrong(self, command):
-        return options.misnamed(command, options.words_of(command), Helps())
+        return options.misnamed(command, options.words_of(command), HelpTexts())
 
     def test_what_does_not_exist_is_told(self):
         self.assertIsNone(self.wrong("tally stat -r 3 --pin 1"))
@@ -105,7 +105,7 @@ class Commands(unittest.TestCase):
         self.assertIn("no task 'tlbs'", self.wrong("tally memory tlbs"))
 
     def test_only_what_is_whole_and_quick_is_run(self):
-        can = lambda command: options.can_be_run(command, options.words_of(command), Helps())
+        can = lambda command: options.can_be_run(command, options.words_of(command), HelpTexts())
         self.assertTrue(can("tally stat -r 3") and can("tally event 0x4101C2"))
         self.assertFalse(can("tally stat -r") or can("tally stat --pin") or can("tally event NAME") or can("tally memory tlb"))
 

@@ -71,21 +71,21 @@ class Damage {
   }
   std::uint64_t below(std::uint64_t n) { return random_() % n; }
   std::uint64_t in_log(const Bytes& file) { return log + below(file.size() - log); }
-  void flip(Bytes& file, std::uint64_t at) { file[at] ^= static_cast<char>(1 << below(8)); }
+  void flip_bit(Bytes& file, std::uint64_t at) { file[at] ^= static_cast<char>(1 << below(8)); }
   std::uint64_t any_record() { return std::uint64_t{slot(right_, slots_[below(slots_.size())]).place} * 16; }
 
   std::string damage(Bytes& made, std::uint64_t& bytes) {
     const std::uint64_t at = in_log(made);
     switch (below(11)) {
-      case 0: flip(made, at); return "a bit at " + std::to_string(at);
-      case 1: flip(made, any_record() + below(64)); return "a bit of a head";
+      case 0: flip_bit(made, at); return "a bit at " + std::to_string(at);
+      case 1: flip_bit(made, any_record() + below(64)); return "a bit of a head";
       case 2:
-        for (int i = 0; i < 300; ++i) flip(made, in_log(made));
+        for (int i = 0; i < 300; ++i) flip_bit(made, in_log(made));
         return "300 bits";
       case 3:
-        for (int i = 0; i < 30; ++i) flip(made, slot_at(slots_[below(slots_.size())]) + below(8));
+        for (int i = 0; i < 30; ++i) flip_bit(made, slot_at(slots_[below(slots_.size())]) + below(8));
         return "slots";
-      case 4: flip(made, below(72)); return "the head";
+      case 4: flip_bit(made, below(72)); return "the head";
       case 5: {
         const std::uint64_t ends[] = {0, 1, 100, 4096, log, at, channel::store_bytes - 1};
         bytes = ends[below(std::size(ends))];

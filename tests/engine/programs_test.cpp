@@ -101,17 +101,17 @@ std::vector<uint64_t> numbers(const std::string& text) {
   return result;
 }
 
-struct Timed {
+struct TimerProgram {
   const char* name;
   uint64_t handler;      ///< instructions of one handler run, the restorer's two included
   uint64_t per_round;    ///< instructions of one round of the loop, if the number of rounds differs
   uint64_t least_ticks;  ///< with fewer the timer did not run, and the test proves nothing
 };
 
-class TimerTest : public testing::TestWithParam<Timed> {};
+class TimerTest : public testing::TestWithParam<TimerProgram> {};
 
 TEST_P(TimerTest, counts_a_fixed_part_and_the_handler_runs) {
-  const Timed& timed = GetParam();
+  const TimerProgram& timed = GetParam();
   const Command quiet = command_of({timed.name, {}});
   const Command busy = command_of({timed.name, {"1"}});
   const Counted stepped = run_stepped(quiet);
@@ -135,8 +135,8 @@ TEST_P(TimerTest, counts_a_fixed_part_and_the_handler_runs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, TimerTest,
-                         testing::Values(Timed{"rep_timer", 4, 0, 2}, Timed{"block_timer", 18, 11, 2},
-                                         Timed{"exits_timer", 4, 13, 2}),
+                         testing::Values(TimerProgram{"rep_timer", 4, 0, 2}, TimerProgram{"block_timer", 18, 11, 2},
+                                         TimerProgram{"exits_timer", 4, 13, 2}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Loads, of_interrupted_string_instructions_are_whole) {

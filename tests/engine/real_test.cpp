@@ -79,7 +79,7 @@ class RealTest : public testing::TestWithParam<Case> {
     std::filesystem::create_directory(work_);
   }
 
-  std::string produced() const {
+  std::string produced_file() const {
     const std::string& name = GetParam().produces;
     return name.empty() ? "" : read_file(work_ + "/" + name);
   }
@@ -92,14 +92,14 @@ class RealTest : public testing::TestWithParam<Case> {
 TEST_P(RealTest, behaves_as_natively) {
   prepare();
   const Outcome native = run_native(command_);
-  const std::string made = produced();
+  const std::string made = produced_file();
   ASSERT_EQ(native.code, GetParam().code) << native.err;
   ASSERT_EQ(made.empty(), GetParam().produces.empty());
 
   prepare();
   Counted first = run_counted(command_);
   expect_same(first.outcome, native);
-  EXPECT_EQ(produced(), made);
+  EXPECT_EQ(produced_file(), made);
   if (!GetParam().killed) expect_exact(first);
   EXPECT_GT(first.counts.instructions, 1000u);
   EXPECT_GT(first.counts.returns, 0u);

@@ -44,7 +44,7 @@ class Signal {
     close(ends_[0]);
     close(ends_[1]);
   }
-  void give() const { EXPECT_EQ(write(ends_[1], "x", 1), 1); }
+  void send_byte() const { EXPECT_EQ(write(ends_[1], "x", 1), 1); }
   void wait() const {
     char given = 0;
     if (read(ends_[0], &given, 1) != 1) _exit(1);
@@ -73,7 +73,7 @@ class Child {
     waitpid(pid_, nullptr, 0);
   }
   pid_t pid() const { return pid_; }
-  void go() const { go_.give(); }
+  void go() const { go_.send_byte(); }
 
  private:
   Signal ready_;
@@ -127,9 +127,9 @@ void expect_near(std::int64_t value, std::int64_t known, std::int64_t tolerance)
               static_cast<double>(tolerance + (is_guest() ? 0 : 2000)));
 }
 
-auto turns_of(std::int64_t turns) {
+auto counting_down(std::int64_t turns) {
   return [turns](const Signal& ready, const Signal& go) {
-    ready.give();
+    ready.send_byte();
     go.wait();
     count_down(turns);
   };
@@ -137,8 +137,8 @@ auto turns_of(std::int64_t turns) {
 
 TEST(Attach, a_process_to_the_instruction) {
   TALLY_NEEDS_PMU();
-  const std::int64_t one = attached(turns_of(few));
-  const std::int64_t other = attached(turns_of(many));
+  const std::int64_t one = attached(counting_down(few));
+  const std::int64_t other = attached(counting_down(many));
   expect_near(other - one, difference, 0);
 }
 
@@ -146,7 +146,7 @@ TEST(Attach, processes_that_it_starts_later) {
   TALLY_NEEDS_PMU();
   const auto body = [](std::int64_t turns) {
     return [turns](const Signal& ready, const Signal& go) {
-      ready.give();
+      ready.send_byte();
       go.wait();
       for (int i = 0; i < 3; ++i) {
         if (fork() != 0) continue;
@@ -173,9 +173,9 @@ TEST(Attach, all_threads_that_it_has) {
           count_down(turns);
         });
       }
-      ready.give();
+      ready.send_byte();
       go.wait();
-      for (int i = 0; i < 3; ++i) work.give();
+      for (int i = 0; i < 3; ++i) work.send_byte();
       for (std::thread& thread : threads) thread.join();
     };
   };
@@ -186,7 +186,7 @@ TEST(Attach, one_thread_alone) {
   TALLY_NEEDS_PMU();
   const auto body = [](std::int64_t turns) {
     return [turns](const Signal& ready, const Signal& go) {
-      ready.give();
+      ready.send_byte();
       go.wait();
       std::thread([turns] { count_down(turns); }).join();
       if (fork() == 0) _exit((count_down(turns), 0));
@@ -200,8 +200,8 @@ TEST(Attach, one_thread_alone) {
 TEST(Attach, several_processes_are_one_count) {
   TALLY_NEEDS_PMU();
   const auto both = [](std::int64_t one_turns, std::int64_t other_turns) {
-    const Child one(turns_of(one_turns));
-    const Child other(turns_of(other_turns));
+    const Child one(counting_down(one_turns));
+    const Child other(counting_down(other_turns));
     return value_of(attach({"-p", std::to_string(one.pid()) + "," + std::to_string(other.pid())}, {&one, &other}));
   };
   const std::int64_t little = both(few, few);
@@ -221,9 +221,9 @@ TEST(Attach, each_thread_in_its_own_row) {
         count_down(i * many);
       });
     }
-    ready.give();
+    ready.send_byte();
     go.wait();
-    for (int i = 0; i < 3; ++i) work.give();
+    for (int i = 0; i < 3; ++i) work.send_byte();
     for (std::thread& thread : threads) thread.join();
   });
   const std::string pid = std::to_string(child.pid());
@@ -254,7 +254,7 @@ TEST(Attach, a_process_without_its_first_thread) {
       std::thread([=, &ready, &go] {
         while (!ends(first)) {
         }
-        ready.give();
+        ready.send_byte();
         go.wait();
         count_down(turns);
         _exit(0);
@@ -288,10 +288,10 @@ TEST(Attach, what_is_done_before_the_delay_is_over_is_left_out) {
   TALLY_NEEDS_PMU();
   const Signal done;
   const Child child([&done](const Signal& ready, const Signal& go) {
-    ready.give();
+    ready.send_byte();
     go.wait();
     count_down(many);
-    done.give();
+    done.send_byte();
     go.wait();
     count_down(few);
   });

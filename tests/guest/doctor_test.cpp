@@ -26,7 +26,9 @@ class Answer {
     words.insert(words.end(), {TALLY_COMMAND, "doctor", "--json"});
     take(test::Running(words).finish());
   }
-  static Answer of_user() { return Answer(test::Running(as_user({TALLY_COMMAND, "doctor", "--json"})).finish()); }
+  static Answer as_ordinary_user() {
+    return Answer(test::Running(as_user({TALLY_COMMAND, "doctor", "--json"})).finish());
+  }
 
   bool counts() const { return code_ == 0 && json["hardware"] == true; }
   std::string cause() const { return json.value("cause", "none"); }
@@ -68,7 +70,7 @@ TEST(Doctor, an_ordinary_user_sees_which_level_forbids_what) {
   TALLY_NEEDS_GUEST();
   {
     const Setting level = paranoid(3);
-    const Answer answer = Answer::of_user();
+    const Answer answer = Answer::as_ordinary_user();
     EXPECT_FALSE(answer.counts());
     EXPECT_EQ(answer.cause(), "paranoid") << text_of(answer);
     EXPECT_TRUE(answer.says("sysctl kernel.perf_event_paranoid=2")) << text_of(answer);
@@ -76,20 +78,20 @@ TEST(Doctor, an_ordinary_user_sees_which_level_forbids_what) {
   }
   {
     const Setting level = paranoid(2);
-    const Answer answer = Answer::of_user();
+    const Answer answer = Answer::as_ordinary_user();
     EXPECT_TRUE(answer.counts());
     EXPECT_TRUE(answer.says("counting what happens in the kernel or a whole processor (perf_event_paranoid is 2)"))
         << text_of(answer);
   }
   {
     const Setting level = paranoid(1);
-    const Answer answer = Answer::of_user();
+    const Answer answer = Answer::as_ordinary_user();
     EXPECT_TRUE(answer.counts());
     EXPECT_TRUE(answer.says("Not allowed to you: counting a whole processor")) << text_of(answer);
     EXPECT_TRUE(answer.says("sysctl kernel.perf_event_paranoid=0"));
   }
   const Setting level = paranoid(-1);
-  const Answer answer = Answer::of_user();
+  const Answer answer = Answer::as_ordinary_user();
   EXPECT_TRUE(answer.counts());
   EXPECT_FALSE(answer.says("Not allowed to you")) << text_of(answer);
 }
@@ -139,9 +141,9 @@ TEST(Doctor, too_many_files_are_named_where_counting_stops_at_them) {
 }
 
 // Counters that are pinned to a processor: no other process can use them.
-class Pinned {
+class PinnedCounters {
  public:
-  Pinned() {
+  PinnedCounters() {
     constexpr int more_than_there_are = 32;
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
@@ -165,7 +167,7 @@ TEST(Doctor, pinned_counters_of_others_leave_no_counter) {
   TALLY_NEEDS_GUEST();
   if (sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "other processors have counters of their own";
   {
-    const Pinned others;
+    const PinnedCounters others;
     const Answer answer;
     EXPECT_FALSE(answer.counts());
     EXPECT_EQ(answer.cause(), "busy") << text_of(answer);

@@ -11,7 +11,7 @@
 namespace tally::hardware_test {
 namespace {
 
-nlohmann::json measured(const test::Words& options) {
+nlohmann::json memory_json(const test::Words& options) {
   const test::TemporaryFile file("memory.json");
   test::Words words{"memory", "--format", "json", "-o", file.path(), "--mappings", "2"};
   words.insert(words.end(), options.begin(), options.end());
@@ -24,7 +24,7 @@ nlohmann::json measured(const test::Words& options) {
 // A turn of the chase is a load, and two instructions for the loop; the readings add some to a batch.
 TEST(Memory, a_curves_points_have_their_instructions_for_each_load) {
   TALLY_NEEDS_PMU();
-  const auto json = measured({"curve", "--from", "4K", "--to", "16K"});
+  const auto json = memory_json({"curve", "--from", "4K", "--to", "16K"});
   ASSERT_FALSE(json["points"].empty()) << json["notices"];
   EXPECT_EQ(json["counters"]["events"][0]["event"], "instructions:u");
   EXPECT_EQ(json["counters"]["events"][0]["trust"], "counted");
@@ -40,7 +40,7 @@ TEST(Memory, a_curves_points_have_their_instructions_for_each_load) {
 // The report has no columns for points: its levels have them.
 TEST(Memory, a_reports_levels_have_their_instructions_for_each_load) {
   TALLY_NEEDS_GUEST();
-  const auto json = measured({"--from", "4K", "--to", "32K"});
+  const auto json = memory_json({"--from", "4K", "--to", "32K"});
   ASSERT_FALSE(json["levels"].empty()) << json["notices"];
   for (const auto& level : json["levels"]) {
     if (level["ns"].is_null()) continue;
@@ -55,7 +55,7 @@ TEST(Memory, a_reports_levels_have_their_instructions_for_each_load) {
 // An emulated processor has no TLB that costs time.
 TEST(Memory, a_translation_buffer_that_does_not_show_is_not_seen) {
   TALLY_NEEDS_GUEST();
-  const auto json = measured({"tlb"});
+  const auto json = memory_json({"tlb"});
   ASSERT_EQ(json["tlbs"].size(), 1u) << json;
   EXPECT_EQ(json["tlbs"][0]["seen"], false);
   EXPECT_TRUE(json["tlbs"][0]["entries"].is_null());
@@ -64,7 +64,7 @@ TEST(Memory, a_translation_buffer_that_does_not_show_is_not_seen) {
 
 TEST(Memory, what_a_pmu_does_not_count_is_absent_with_the_reason) {
   TALLY_NEEDS_GUEST();
-  const auto json = measured({"chase-read", "--regions", "4K,16K"});
+  const auto json = memory_json({"chase-read", "--regions", "4K,16K"});
   ASSERT_FALSE(json["points"].empty()) << json["notices"];
   for (const auto& event : json["counters"]["events"]) {
     const bool has = event["name"] == "instructions" || event["name"] == "cycles_counted";
@@ -77,7 +77,7 @@ TEST(Memory, what_a_pmu_does_not_count_is_absent_with_the_reason) {
 // The instructions of the loop that writes between the time stamps do not belong to loads.
 TEST(Memory, laps_that_are_planted_in_between_have_no_counts) {
   TALLY_NEEDS_PMU();
-  const auto json = measured({"curve", "--order", "fresh-per-lap", "--from", "4K", "--to", "8K"});
+  const auto json = memory_json({"curve", "--order", "fresh-per-lap", "--from", "4K", "--to", "8K"});
   ASSERT_FALSE(json["points"].empty()) << json["notices"];
   for (const auto& point : json["points"]) EXPECT_TRUE(point["counts"].is_null()) << point;
   EXPECT_TRUE(json["counters"]["events"].is_null());

@@ -76,13 +76,13 @@ TEST(Sample, processes_that_alternate_on_one_processor_are_kept_apart) {
   TALLY_NEEDS_PMU();
   if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts include those of the other processors";
   const KnownProgram one = known("countdown", 210000000), other = known("countdown", 1000000);
-  const test::Running stranger({one.path});
+  const test::Running other_process({one.path});
   const std::vector<Row> rows =
       sampled({"--every", "1M", "--by", "instructions"},
               {"/bin/sh", "-c", one.path + " & for i in 1 2 3 4 5; do " + other.path + "; done & wait"});
   int long_ones = 0, short_ones = 0;
   for (const auto& [thread, sum] : by_thread(rows)) {
-    EXPECT_NE(thread, stranger.pid());
+    EXPECT_NE(thread, other_process.pid());
     EXPECT_NE(thread, 0);
     // Each was a shell before its execve: some 100,000 instructions of its own, at most.
     if (sum >= expected(one) && sum < expected(one) + 200000) ++long_ones;

@@ -104,15 +104,15 @@ TEST(Stat, the_same_as_perf_counts) {
 }
 
 // Sets this process's environment, for its lifetime.
-class Surrounding {
+class EnvironmentScope {
  public:
-  explicit Surrounding(const std::vector<std::string>& variables) {
+  explicit EnvironmentScope(const std::vector<std::string>& variables) {
     for (char** one = environ; *one; ++one) before_.emplace_back(*one);
     replace(variables);
   }
-  Surrounding(const Surrounding&) = delete;
-  Surrounding& operator=(const Surrounding&) = delete;
-  ~Surrounding() { replace(before_); }
+  EnvironmentScope(const EnvironmentScope&) = delete;
+  EnvironmentScope& operator=(const EnvironmentScope&) = delete;
+  ~EnvironmentScope() { replace(before_); }
 
  private:
   static void replace(const std::vector<std::string>& variables) {
@@ -143,7 +143,7 @@ TEST(Stat, an_everyday_program_counts_as_with_perf) {
   ASSERT_GT(variables.size(), 3u) << env.err;
   std::int64_t ours = 0;
   {
-    const Surrounding as_under_perf(variables);
+    const EnvironmentScope as_under_perf(variables);
     ours = counted({"-e", "instructions"}, hash).value("instructions:u");
   }
   EXPECT_GT(ours, 50 * 1000000);

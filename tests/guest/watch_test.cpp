@@ -23,9 +23,9 @@ namespace {
 using Json = nlohmann::json;
 
 // `perf stat -a`, which counts between start() and stop().
-class PerfOfAll {
+class SystemWidePerf {
  public:
-  explicit PerfOfAll(const std::string& perf) : folder_("perf.csv") {
+  explicit SystemWidePerf(const std::string& perf) : folder_("perf.csv") {
     for (const char* name : {"control", "answers"}) mkfifo(path(name).c_str(), 0600);
     running_.emplace(test::Words{perf, "stat", "-a", "-x", ";", "-D", "-1", "-e", "instructions,cycles", "-o",
                                  folder_.path(), "--control", "fifo:" + path("control") + "," + path("answers"), "--",
@@ -33,9 +33,9 @@ class PerfOfAll {
     control_ = open(path("control").c_str(), O_WRONLY);  // perf has its end open from here on
     answers_ = open(path("answers").c_str(), O_RDONLY);
   }
-  PerfOfAll(const PerfOfAll&) = delete;
-  PerfOfAll& operator=(const PerfOfAll&) = delete;
-  ~PerfOfAll() {
+  SystemWidePerf(const SystemWidePerf&) = delete;
+  SystemWidePerf& operator=(const SystemWidePerf&) = delete;
+  ~SystemWidePerf() {
     close(control_);
     close(answers_);
   }
@@ -79,7 +79,7 @@ TEST(Watched, instructions_cycles_and_their_ratio_are_those_of_perf_stat) {
   // Busy for a part of the time.
   const test::Running load(
       {"/bin/sh", "-c", "while :; do " + known("countdown", 1000000).path + "; sleep 0.005; done"});
-  PerfOfAll theirs(*perf);
+  SystemWidePerf theirs(*perf);
   test::Running watch(test::tally_words({"watch", "--batch", "--format", "json", "-n", "1", "-I", "1000"}));
   // Its header follows its first reading at once, and the table the second reading.
   ASSERT_TRUE(watch.wait_for_output("\"header\""));

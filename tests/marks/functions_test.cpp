@@ -74,7 +74,7 @@ TEST_P(Functions, AreCountedToTheInstruction) {
   EXPECT_EQ(result.of("known"), (Numbers{7, 63, 3, 15}));
   EXPECT_EQ(result.of("known", 1), (Numbers{7, 35, 2, 8}));
   EXPECT_EQ(result.region("known")["events"][0]["trust"], "exact");
-  EXPECT_EQ(result.region("known")["recursive"], 0);  // it jumps to its own beginning, and calls nobody
+  EXPECT_EQ(result.region("known")["recursive"], 0);  // it jumps to its own beginning, and calls no function
 }
 
 TEST_P(Functions, AreCountedOftenAndManyAtATime) {

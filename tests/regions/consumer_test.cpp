@@ -14,18 +14,18 @@ class Consumer : public testing::Test {
   static void SetUpTestSuite() {
     place = new TemporaryFile("installed");
     const std::string first = place->folder() + "/first";
-    must({TALLY_CMAKE, "--install", TALLY_BUILD, "--prefix", first});
-    must({"/usr/bin/env", "mv", first, place->path()});
+    run_checked({TALLY_CMAKE, "--install", TALLY_BUILD, "--prefix", first});
+    run_checked({"/usr/bin/env", "mv", first, place->path()});
   }
   static void TearDownTestSuite() { delete place; }
 
-  static std::string must(const Words& words) {
+  static std::string run_checked(const Words& words) {
     const Finished finished = Running(words).finish();
     EXPECT_EQ(finished.code(), 0) << finished.out << finished.err;
     return finished.out;
   }
 
-  static std::string shell(const std::string& script) { return must({"/bin/sh", "-ec", script}); }
+  static std::string shell(const std::string& script) { return run_checked({"/bin/sh", "-ec", script}); }
 
   // The program's output, started as its user does; CMake's programs contain the path of the library.
   static void expect_regions(const std::string& command, const std::string& region) {
@@ -42,8 +42,8 @@ TemporaryFile* Consumer::place;
 
 TEST_F(Consumer, finds_the_package) {
   const std::string build = place->folder() + "/build";
-  must({TALLY_CMAKE, "-S", CONSUMER, "-B", build, "-DCMAKE_PREFIX_PATH=" + place->path()});
-  must({TALLY_CMAKE, "--build", build});
+  run_checked({TALLY_CMAKE, "-S", CONSUMER, "-B", build, "-DCMAKE_PREFIX_PATH=" + place->path()});
+  run_checked({TALLY_CMAKE, "--build", build});
   expect_regions(build + "/cpp", "by C++");
   expect_regions(build + "/c", "within");
 }

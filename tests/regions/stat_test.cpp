@@ -164,12 +164,12 @@ TEST(StatRegions, of_an_unknown_event_cost_little_and_say_where_it_was_named) {
 }
 
 /// The regions of `walks`, which two threads enter, by name and then by event; and the whole output.
-struct Walked {
+struct WalksRun {
   std::map<std::string, std::map<std::string, json>> events;
   std::map<std::string, json> regions;
   json all;
 };
-Walked walked(const Words& options) {
+WalksRun walked(const Words& options) {
   Words words{"/usr/bin/env",
               "TALLY_EVENTS=loads,L1-dcache-load-misses,branch-misses,cache-misses,cycles",
               TALLY_COMMAND,
@@ -182,7 +182,7 @@ Walked walked(const Words& options) {
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), {"--", WALKS, "thread"});
   const Finished finished = Running(words).finish();
-  Walked result;
+  WalksRun result;
   result.all = json::parse(finished.out, nullptr, false);
   for (const json& region : result.all.at("regions").at(0).at("regions")) {
     const auto name = region.at("region").get<std::string>();
@@ -194,7 +194,7 @@ Walked walked(const Words& options) {
 
 // Each entry of `first` walks over 256 untouched lines, `again` over the same, and `both` is around them.
 TEST(StatRegions, have_modelled_counts) {
-  Walked one = walked({"--model", "haswell", "--models-by", "both", "-e", "L1-dcache-load-misses,branch-misses"});
+  WalksRun one = walked({"--model", "haswell", "--models-by", "both", "-e", "L1-dcache-load-misses,branch-misses"});
   const json& first = one.events["first"]["L1-dcache-load-misses:u"];
   EXPECT_EQ(first.at("value"), 2 * 4 * 256);
   EXPECT_EQ(first.at("least"), 256);
@@ -215,7 +215,7 @@ TEST(StatRegions, have_modelled_counts) {
 }
 
 TEST(StatRegions, have_cycles_of_the_core_model) {
-  Walked some = walked({"--model", "haswell", "-e", "cycles"});
+  WalksRun some = walked({"--model", "haswell", "-e", "cycles"});
   const json& first = some.events["first"]["cycles:u"];
   const json& both = some.events["both"]["cycles:u"];
   EXPECT_EQ(first.at("trust"), "modelled");
@@ -226,11 +226,11 @@ TEST(StatRegions, have_cycles_of_the_core_model) {
 }
 
 TEST(StatRegions, say_why_a_model_counts_nothing_in_them) {
-  Walked some = walked({"--model", "haswell", "-e", "L1-dcache-load-misses"});
+  WalksRun some = walked({"--model", "haswell", "-e", "L1-dcache-load-misses"});
   const auto reason = [](const json& event) { return event.at("reason").get<std::string>(); };
   EXPECT_NE(reason(some.events["first"]["cache-misses:u"]).find("name it with `tally stat -e`"), std::string::npos);
   EXPECT_NE(reason(some.events["first"]["cycles:u"]).find("name it with `tally stat -e`"), std::string::npos);
-  Walked none = walked({"--backend", "engine", "-e", "instructions"});
+  WalksRun none = walked({"--backend", "engine", "-e", "instructions"});
   EXPECT_NE(reason(none.events["first"]["L1-dcache-load-misses:u"]).find("tally stat --model NAME"), std::string::npos);
 }
 

@@ -15,11 +15,11 @@
 namespace tally::test {
 namespace {
 
-std::string sh(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish().out; }
+std::string shell_output(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish().out; }
 
 // Waits until the condition is true; false if it is not within half a minute.
 template <class Condition>
-bool comes_true(Condition condition) {
+bool wait_until(Condition condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
@@ -41,19 +41,19 @@ TEST(Serve, exports_the_values_of_the_files) {
   EXPECT_EQ(text.find("tally_cpu_instructions_total"), std::string::npos) << "absent, not 0";
   EXPECT_NE(text.find(R"(tally_absent_info{column="IPC",rows="core",reason="no-pmu"} 1)"), std::string::npos) << text;
   machine.write("proc/vmstat", "pgfault 20000\npgmajfault 7");
-  EXPECT_TRUE(comes_true([&] {
+  EXPECT_TRUE(wait_until([&] {
     return value_of(served.scrape().value_or(""), R"(tally_page_faults_total{kind="all"})") == 20000;
   })) << "it is read again and again";
   EXPECT_GT(value_of(served.scrape().value_or(""), "exposer_scrapes_total").value_or(0), 0) << "its own scrapes";
 }
 
 TEST(Serve, promtool_finds_nothing_wrong) {
-  if (sh("command -v promtool").empty()) GTEST_SKIP() << "promtool is not installed (package prometheus)";
+  if (shell_output("command -v promtool").empty()) GTEST_SKIP() << "promtool is not installed (package prometheus)";
   const FakeMachine machine(3);
   for (const std::string& root : {machine.root(), std::string("/")}) {
     const Served served(root);
     const TemporaryFile text("metrics", served.scrape().value_or(""));
-    EXPECT_EQ(sh("promtool check metrics < " + text.path() + " 2>&1"), "");
+    EXPECT_EQ(shell_output("promtool check metrics < " + text.path() + " 2>&1"), "");
   }
 }
 
@@ -90,10 +90,10 @@ TEST(Serve, answers_while_other_clients_are_slow_many_huge_or_invalid) {
   EXPECT_TRUE(served.scrape()) << "slow clients block nobody";
   for (int i = 0; i < 10; ++i) {  // send a request, and read no answer
     open.push_back(connect_to(served.port()));
-    const std::string asked = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
-    ASSERT_GE(send(open.back(), asked.data(), asked.size(), MSG_NOSIGNAL), 0);
+    const std::string query_prometheus = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
+    ASSERT_GE(send(open.back(), query_prometheus.data(), query_prometheus.size(), MSG_NOSIGNAL), 0);
   }
-  EXPECT_TRUE(comes_true([&] { return served.scrape().has_value(); }));
+  EXPECT_TRUE(wait_until([&] { return served.scrape().has_value(); }));
   const std::string huge = "GET /metrics HTTP/1.1\r\nX: " + std::string(1 << 20, 'a');
   const std::string garbage("\0\xff\x16\x03\x01garbage\r\n\r\n", 16);
   for (const std::string& text :
@@ -108,9 +108,9 @@ TEST(Serve, answers_while_other_clients_are_slow_many_huge_or_invalid) {
   for (int i = 0; i < 500; ++i) {  // connect and disconnect
     if (const int one = connect_to(served.port()); one >= 0) close(one);
   }
-  EXPECT_TRUE(comes_true([&] { return served.scrape().has_value(); }));
+  EXPECT_TRUE(wait_until([&] { return served.scrape().has_value(); }));
   for (const int one : open) close(one);
-  EXPECT_TRUE(comes_true([&] { return served.scrape().has_value(); }));
+  EXPECT_TRUE(wait_until([&] { return served.scrape().has_value(); }));
   served.running().signal(15);
   EXPECT_EQ(served.running().finish().code(), 0);
 }
@@ -149,7 +149,7 @@ TEST(Serve, drops_the_rights_of_root_that_it_does_not_need) {
 }
 
 // The first value that a Prometheus server has for a query; nullopt if it has none.
-std::optional<std::string> asked(int prometheus, const std::string& query) {
+std::optional<std::string> query_prometheus(int prometheus, const std::string& query) {
   const std::string answer = get(prometheus, "/api/v1/query?query=" + query);
   const std::size_t body = answer.find("\r\n\r\n");
   if (body == std::string::npos) return std::nullopt;  // it is not ready yet
@@ -171,7 +171,7 @@ int free_port() {
 }
 
 TEST(Serve, a_prometheus_server_has_the_values_and_sees_a_restart) {
-  if (sh("command -v prometheus").empty()) GTEST_SKIP() << "prometheus is not installed";
+  if (shell_output("command -v prometheus").empty()) GTEST_SKIP() << "prometheus is not installed";
   const FakeMachine machine(2);
   auto served = std::make_unique<Served>(machine.root());
   const int port = served->port();
@@ -184,20 +184,22 @@ TEST(Serve, a_prometheus_server_has_the_values_and_sees_a_restart) {
   Running prometheus({"/bin/sh", "-c",
                       "exec prometheus --config.file=" + config.path() + " --storage.tsdb.path=" + config.folder() +
                           "/data --web.listen-address=127.0.0.1:" + std::to_string(own)});
-  if (!comes_true([&] { return asked(own, "tally_context_switches_total") == "4711"; })) {
+  if (!wait_until([&] { return query_prometheus(own, "tally_context_switches_total") == "4711"; })) {
     prometheus.signal(15);
     FAIL() << prometheus.finish().err << served->scrape().value_or("no answer");
   }
-  EXPECT_EQ(asked(own, "tally_cgroup_cpu_seconds_total%7Bcgroup=%22/group1%22%7D"), "1");
-  EXPECT_EQ(asked(own, "tally_cpu_seconds_total%7Bmode=%22steal%22%7D"), "0.3");
-  EXPECT_EQ(asked(own, "up"), "1");
-  EXPECT_EQ(asked(own, "tally_cpu_instructions_total"), std::nullopt);
-  EXPECT_TRUE(comes_true([&] { return std::atof(asked(own, "tally_readings_total").value_or("0").c_str()) > 3; }));
+  EXPECT_EQ(query_prometheus(own, "tally_cgroup_cpu_seconds_total%7Bcgroup=%22/group1%22%7D"), "1");
+  EXPECT_EQ(query_prometheus(own, "tally_cpu_seconds_total%7Bmode=%22steal%22%7D"), "0.3");
+  EXPECT_EQ(query_prometheus(own, "up"), "1");
+  EXPECT_EQ(query_prometheus(own, "tally_cpu_instructions_total"), std::nullopt);
+  EXPECT_TRUE(
+      wait_until([&] { return std::atof(query_prometheus(own, "tally_readings_total").value_or("0").c_str()) > 3; }));
   served.reset();
-  EXPECT_TRUE(comes_true([&] { return asked(own, "up") == "0"; }));
+  EXPECT_TRUE(wait_until([&] { return query_prometheus(own, "up") == "0"; }));
   served = std::make_unique<Served>(machine.root(), port);
-  EXPECT_TRUE(comes_true([&] { return asked(own, "resets(tally_readings_total%5B1m%5D)") == "1"; }));
-  EXPECT_EQ(asked(own, "resets(tally_context_switches_total%5B1m%5D)"), "0") << "the kernel continues to count";
+  EXPECT_TRUE(wait_until([&] { return query_prometheus(own, "resets(tally_readings_total%5B1m%5D)") == "1"; }));
+  EXPECT_EQ(query_prometheus(own, "resets(tally_context_switches_total%5B1m%5D)"), "0")
+      << "the kernel continues to count";
   prometheus.signal(15);
   prometheus.finish();
 }
@@ -210,9 +212,9 @@ TEST(Serve, its_unit_and_its_dashboard_are_valid) {
   EXPECT_GE(dashboard.at("panels").size(), 6u);
   EXPECT_NE(TemporaryFile::read(TALLY_SERVE_UNIT).value_or("").find("AmbientCapabilities=CAP_PERFMON\n"),
             std::string::npos);
-  if (sh("command -v systemd-analyze").empty()) GTEST_SKIP() << "systemd-analyze is not installed";
+  if (shell_output("command -v systemd-analyze").empty()) GTEST_SKIP() << "systemd-analyze is not installed";
   const std::string verdict =
-      sh(std::string("systemd-analyze security --offline=true ") + TALLY_SERVE_UNIT + " 2>&1 | tail -1");
+      shell_output(std::string("systemd-analyze security --offline=true ") + TALLY_SERVE_UNIT + " 2>&1 | tail -1");
   EXPECT_NE(verdict.find("OK"), std::string::npos) << verdict;
 }
 

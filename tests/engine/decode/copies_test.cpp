@@ -60,7 +60,7 @@ u64 emit_exit(Arena&, Emitter& e, int condition, u64 target) {
 
 namespace {
 
-struct Read {
+struct DecodedInstruction {
   ZydisDecodedInstruction head;
   ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
   u64 at;
@@ -84,7 +84,7 @@ class Copies : public EngineThreadTest {
     EngineThreadTest::TearDown();
   }
 
-  bool read(const u8* bytes, u64 n, u64 at, Read& out) const {
+  bool read(const u8* bytes, u64 n, u64 at, DecodedInstruction& out) const {
     out.at = at;
     return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&zydis_, bytes, n, &out.head, out.operand));
   }
@@ -96,13 +96,13 @@ class Copies : public EngineThreadTest {
     return o.type == ZYDIS_OPERAND_TYPE_MEMORY &&
            (o.mem.base == ZYDIS_REGISTER_RIP || o.mem.base == ZYDIS_REGISTER_EIP);
   }
-  static u64 absolute(const Read& r, const ZydisDecodedOperand& o) {
+  static u64 absolute(const DecodedInstruction& r, const ZydisDecodedOperand& o) {
     u64 value = 0;
     EXPECT_TRUE(ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&r.head, &o, r.at, &value)));
     return value;
   }
 
-  void fail(const u8* bytes, const Read& r, const std::string& what) {
+  void fail(const u8* bytes, const DecodedInstruction& r, const std::string& what) {
     std::string text;
     for (u32 i = 0; i < r.head.length; ++i) {
       char two[4];
@@ -114,10 +114,10 @@ class Copies : public EngineThreadTest {
   }
 
   /// The emitted instructions in order. Empty if they cannot be decoded.
-  std::vector<Read> emitted(u64 from, u64 to) const {
-    std::vector<Read> all;
+  std::vector<DecodedInstruction> emitted(u64 from, u64 to) const {
+    std::vector<DecodedInstruction> all;
     while (from < to) {
-      Read r;
+      DecodedInstruction r;
       if (!read(reinterpret_cast<const u8*>(from), to - from, from, r)) return {};
       all.push_back(r);
       from += r.head.length;
@@ -126,7 +126,7 @@ class Copies : public EngineThreadTest {
   }
 
   /// Every RIP-relative address of this emitted instruction is `expected`, or an address in generated code.
-  static bool leads_only_to(const Read& r, u64 expected, u64 from, u64 to) {
+  static bool leads_only_to(const DecodedInstruction& r, u64 expected, u64 from, u64 to) {
     for (u32 i = 0; i < r.head.operand_count; ++i) {
       const ZydisDecodedOperand& o = r.operand[i];
       if (!is_relative_branch(o) && !is_by_rip(o)) continue;
@@ -139,7 +139,8 @@ class Copies : public EngineThreadTest {
 
   /// The copy of an instruction has the same operands; instead of RIP an address, a register that holds it, or RIP
   /// again.
-  bool is_copy(const Read& original, const Read& copy, u64 expected, const std::map<int, u64>& constants) const {
+  bool is_copy(const DecodedInstruction& original, const DecodedInstruction& copy, u64 expected,
+               const std::map<int, u64>& constants) const {
     if (copy.head.mnemonic != original.head.mnemonic || copy.head.operand_count != original.head.operand_count ||
         copy.head.operand_width != original.head.operand_width)
       return false;
@@ -187,7 +188,7 @@ class Copies : public EngineThreadTest {
   }
 
   void check(const u8* bytes) {
-    Read original;
+    DecodedInstruction original;
     if (!read(bytes, 15, 0, original)) return;
     const ZydisDecodedOperand* relative = nullptr;
     for (u32 i = 0; i < original.head.operand_count; ++i)
@@ -201,7 +202,7 @@ class Copies : public EngineThreadTest {
     }
   }
 
-  void check_at(const u8* bytes, const Read& original, const ZydisDecodedOperand& relative, u64 pc) {
+  void check_at(const u8* bytes, const DecodedInstruction& original, const ZydisDecodedOperand& relative, u64 pc) {
     const u64 expected = absolute(original, relative), at = area_ + 0x100;
     Instruction in{};
     if (!decode(pc, bytes, 15, in)) return fail(bytes, original, "the engine does not decode it");
@@ -211,16 +212,16 @@ class Copies : public EngineThreadTest {
       ++stepped_;
       return;
     }
-    const std::vector<Read> code = emitted(at, end);
+    const std::vector<DecodedInstruction> code = emitted(at, end);
     if (code.empty()) return fail(bytes, original, "no code was written");
-    for (const Read& r : code)
+    for (const DecodedInstruction& r : code)
       if (!leads_only_to(r, expected, at, end)) return fail(bytes, original, "its displacement was copied");
     if (is_relative_branch(relative)) {
       if (in.kind == Kind::plain || in.kind == Kind::trap) return fail(bytes, original, "was copied");
       if (asked_target != expected) return fail(bytes, original, "leads elsewhere");
       // A call pushes its return address and jumps.
       bool same = in.kind == Kind::call && original.head.mnemonic == ZYDIS_MNEMONIC_CALL;
-      for (const Read& r : code) same |= r.head.mnemonic == original.head.mnemonic;
+      for (const DecodedInstruction& r : code) same |= r.head.mnemonic == original.head.mnemonic;
       if (!same) fail(bytes, original, "became another branch");
       return;
     }
@@ -229,21 +230,22 @@ class Copies : public EngineThreadTest {
   }
 
   /// The value that `mov reg, constant` leaves in the whole register.
-  static u64 value_of(const Read& r) {
+  static u64 value_of(const DecodedInstruction& r) {
     const u64 value = r.operand[1].imm.value.u;
     return r.head.operand_width == 64 ? value : static_cast<u32>(value);
   }
 
-  static std::map<int, u64> constants_of(const std::vector<Read>& code) {
+  static std::map<int, u64> constants_of(const std::vector<DecodedInstruction>& code) {
     std::map<int, u64> constants;
-    for (const Read& r : code)
+    for (const DecodedInstruction& r : code)
       if (r.head.mnemonic == ZYDIS_MNEMONIC_MOV && r.operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
           r.operand[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
         constants[ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r.operand[0].reg.value)] = value_of(r);
     return constants;
   }
 
-  void check_copy(const u8* bytes, const Read& original, const std::vector<Read>& code, u64 expected) {
+  void check_copy(const u8* bytes, const DecodedInstruction& original, const std::vector<DecodedInstruction>& code,
+                  u64 expected) {
     const std::map<int, u64> constants = constants_of(code);
     if (original.head.mnemonic == ZYDIS_MNEMONIC_LEA && code.size() == 1 &&
         code[0].head.mnemonic == ZYDIS_MNEMONIC_MOV) {
@@ -252,14 +254,15 @@ class Copies : public EngineThreadTest {
       return;
     }
     u32 copies = 0;
-    for (const Read& r : code) copies += is_copy(original, r, expected, constants);
+    for (const DecodedInstruction& r : code) copies += is_copy(original, r, expected, constants);
     if (copies != 1) fail(bytes, original, "its copy is another instruction");
   }
 
   /// An indirect branch loads its target from there.
-  void check_target(const u8* bytes, const Read& original, const std::vector<Read>& code, u64 expected) {
+  void check_target(const u8* bytes, const DecodedInstruction& original, const std::vector<DecodedInstruction>& code,
+                    u64 expected) {
     const std::map<int, u64> constants = constants_of(code);
-    for (const Read& r : code) {
+    for (const DecodedInstruction& r : code) {
       if (r.head.mnemonic != ZYDIS_MNEMONIC_MOV || r.operand[1].type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
       const ZydisDecodedOperand& o = r.operand[1];
       if (is_by_rip(o) && absolute(r, o) == expected) return;

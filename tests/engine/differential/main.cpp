@@ -41,7 +41,7 @@ struct Options {
 constexpr size_t record_bytes = sizeof(Result) + stack_bytes + data_bytes;
 
 /// How the runner runs each sequence of a file.
-struct Manner {
+struct RunnerArguments {
   int rounds = 1, times = 1;
   int timer_us = 0;  ///< 0: without
 };
@@ -49,7 +49,7 @@ struct Manner {
 /// One case file, and the command that runs it.
 class Case {
  public:
-  Case(const std::vector<Sequence>& sequences, const Manner& how) {
+  Case(const std::vector<Sequence>& sequences, const RunnerArguments& how) {
     command_.words = {RUNNER, scratch_.write("case", case_file(sequences)), std::to_string(how.rounds),
                       std::to_string(how.times), fmt::format("{:02}", how.timer_us)};  // as many instructions to read
   }
@@ -88,7 +88,7 @@ void clear_known(std::string& out) {
 
 /// Whether a branch led to a non-canonical address: natively that branch faults, under the engine its target
 /// (docs/design/engine.md, known differences).
-bool went_astray(const std::string& engine, size_t record) {
+bool branched_to_noncanonical(const std::string& engine, size_t record) {
   const auto result = result_at(engine, record);
   if (!result) return false;
   const auto is_address = [](uint64_t ip) { return ip >> 47 == 0 || ip >> 47 == 0x1ffff; };
@@ -154,7 +154,7 @@ Comparison compare_outcomes(Outcome native, Counted& engine) {
         std::mismatch(a.begin(), a.begin() + static_cast<long>(std::min(a.size(), b.size())), b.begin()).first -
         a.begin());
     result.record = at / record_bytes;
-    result.known = went_astray(b, *result.record);
+    result.known = branched_to_noncanonical(b, *result.record);
     result.what = fmt::format("exit code {} natively, {} under the engine {}{}\n{}", native.code, engine.outcome.code,
                               native.err, engine.outcome.err, first_difference(a, b, *result.record));
   } else if (!engine.exact) {
@@ -167,7 +167,7 @@ Comparison compare_outcomes(Outcome native, Counted& engine) {
   return result;
 }
 
-Comparison compare_state(const std::vector<Sequence>& sequences, const Manner& how, int block_size) {
+Comparison compare_state(const std::vector<Sequence>& sequences, const RunnerArguments& how, int block_size) {
   const Case one(sequences, how);
   Counted engine = engine_test::run_counted(one.command(), block_size);
   Comparison result = compare_outcomes(engine_test::run_native(one.command()), engine);
@@ -177,7 +177,7 @@ Comparison compare_state(const std::vector<Sequence>& sequences, const Manner& h
 
 /// With a timer and without: the code's results must be equal, and the counts differ by those of its ticks.
 Comparison compare_interrupted(const std::vector<Sequence>& sequences, int block_size, uint64_t& all_ticks) {
-  Manner how{.times = 50};
+  RunnerArguments how{.times = 50};
   const Counted quiet = engine_test::run_counted(Case(sequences, how).command(), block_size);
   how.timer_us = 32;
   Counted busy = engine_test::run_counted(Case(sequences, how).command(), block_size);
@@ -227,7 +227,7 @@ Comparison without_known(std::vector<Sequence>& sequences, const Differs& compar
 }
 
 /// Removes everything that the difference does not need.
-Sequence minimised(Sequence sequence, const Differs& compare) {
+Sequence minimise(Sequence sequence, const Differs& compare) {
   int groups = 0;
   for (const Item& item : sequence.items) groups = std::max(groups, item.group + 1);
   for (int chunk = std::max(groups / 2, 1);; chunk /= 2) {
@@ -252,7 +252,7 @@ int report(const std::vector<Sequence>& sequences, const Comparison& found, cons
   const auto announce = [&](const Sequence& guilty) {
     fmt::print("sequence of seed {}\n", guilty.seed);
     std::fflush(stdout);
-    const Sequence least = minimised(guilty, compare);
+    const Sequence least = minimise(guilty, compare);
     const Comparison rest = compare({least});
     if (!options.keep.empty()) std::ofstream(options.keep, std::ios::binary) << case_file({least});
     fmt::print("{}{}fixed: data r{} edge r{} index r{} bad r{}\n", listing(least, 0), rest.what, least.fixed.data,
@@ -288,7 +288,7 @@ RunSettings run_settings(uint64_t seed, uint64_t sequences) {
 }
 
 /// Some instructions show on which processor they run.
-void stay_on_this_processor() {
+void pin_to_current_processor() {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<unsigned>(std::max(sched_getcpu(), 0)), &set);
@@ -296,12 +296,12 @@ void stay_on_this_processor() {
 }
 
 /// The numbers of what was compared.
-struct Sum {
+struct Totals {
   uint64_t files = 0, instructions = 0, stepped = 0, ticks = 0;
 };
 
 /// Tests the file that begins with `options.seed`: an exit code if something differs.
-std::optional<int> examine(std::vector<Sequence> sequences, const Options& options, Sum& sum) {
+std::optional<int> examine(std::vector<Sequence> sequences, const Options& options, Totals& sum) {
   const auto [size, is_stepped, is_interrupted] = run_settings(options.seed, sequences.size());
   const auto by_state = [&, size = size](const auto& s) { return compare_state(s, {.rounds = options.rounds}, size); };
   const auto by_counts = [size = size](const auto& s) { return compare_counts(s, 1, size); };
@@ -341,7 +341,7 @@ std::vector<Sequence> all_encodings(uint64_t seed, int length) {
 /// In files as small as those of random code: a larger one gives stray jumps more code to hit, and the effects there
 /// need not be the same (docs/design/engine.md, known differences).
 int run_encodings(const Options& options) {
-  const Manner how{.times = options.encodings};
+  const RunnerArguments how{.times = options.encodings};
   const auto by_state = [&how](const auto& s) { return compare_state(s, how, 0); };
   for (const uint64_t layout : {0u, 1u}) {
     const std::vector<Sequence> all = all_encodings(options.seed + layout, options.length);
@@ -391,13 +391,13 @@ int show_slowest(const Options& options) {
 }
 
 int run(Options options) {
-  stay_on_this_processor();
+  pin_to_current_processor();
   fmt::print("{}", untested_here());
   if (options.encodings > 0) return run_encodings(options);
   if (options.slowest > 0) return show_slowest(options);
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);
   const auto count = static_cast<uint64_t>(options.sequences);
-  Sum sum;
+  Totals sum;
   for (; sum.files == 0 || std::chrono::steady_clock::now() < end; ++sum.files) {
     // The parity of the seed determines the load address, which is the file's.
     std::vector<Sequence> sequences;

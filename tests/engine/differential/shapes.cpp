@@ -7,9 +7,9 @@
 namespace tally::differential {
 namespace {
 
-class Maker {
+class SequenceMaker {
  public:
-  Maker(uint64_t seed, int length) : random_(seed) {
+  SequenceMaker(uint64_t seed, int length) : random_(seed) {
     made_.seed = seed;
     made_.layout = seed & 1 ? low_layout : high_layout;
     choose_registers();
@@ -89,7 +89,7 @@ class Maker {
     item.relative_bytes = bytes;
     return here() - 1;
   }
-  void lead(int item, int label) { made_.items[static_cast<size_t>(item)].label = label; }
+  void set_label(int item, int label) { made_.items[static_cast<size_t>(item)].label = label; }
 
   /// Runs `make` for items that are only removed together.
   template <typename Make>
@@ -147,7 +147,7 @@ class Maker {
       } else if (kind < 960) {
         string();
       } else {
-        oddity(kind, inside);
+        add_rare_form(kind, inside);
       }
       instructions -= used;
     }
@@ -205,7 +205,7 @@ class Maker {
     }
     plain(inside);
     group_ = group;
-    lead(jumps, here());
+    set_label(jumps, here());
   }
 
   /// Loads the address of a label into a register.
@@ -248,7 +248,7 @@ class Maker {
     const bool pushed = made_.items[static_cast<size_t>(last)].bytes == std::vector<uint8_t>{0xff, 0x24, 0x24};
     plain(inside);
     group_ = group;
-    lead(label, here());
+    set_label(label, here());
     if (pushed) add(with_register(0x58, free_register()));
   }
 
@@ -286,7 +286,7 @@ class Maker {
     plain(inside / 2);
     group_ = group;
     const int over = branch({0xe9}, 4);
-    lead(calls, here());
+    set_label(calls, here());
     ++in_call_;
     plain(inside);
     --in_call_;
@@ -299,7 +299,7 @@ class Maker {
       returns.push_back(0xc3);
     }
     add(returns);
-    lead(over, here());
+    set_label(over, here());
   }
 
   void loop(int inside) {
@@ -315,7 +315,7 @@ class Maker {
     --depth_;
     group_ = group;
     relative(add({0xff, 0x0d, 0, 0, 0, 0}), 2, counter);
-    lead(branch({0x0f, 0x85}, 4), top);
+    set_label(branch({0x0f, 0x85}, 4), top);
   }
 
   void string() {
@@ -340,7 +340,7 @@ class Maker {
     if (down) add({0xfc});
   }
 
-  void oddity(uint32_t kind, int inside) {
+  void add_rare_form(uint32_t kind, int inside) {
     if (in_call_ != 0) return;
     group_ = ++groups_;
     const int group = group_;
@@ -380,13 +380,13 @@ class Maker {
       add({0x48, 0xcb});
       plain(inside);
       group_ = group;
-      lead(label, here());
+      set_label(label, here());
     } else if (kind < 988) {
       interrupt_return(inside);
     } else if (kind < 992) {  // aborts, or is no instruction here
       if (is_fixed(rax)) return;
       const int begins = branch({0xc7, 0xf8}, 4);
-      lead(begins, here());
+      set_label(begins, here());
     } else if (kind < 996) {
       relative(add({0xd9, 0x35, 0, 0, 0, 0}), 2, address(private_at) + 0xe00);  // fnstenv, whose result is not read
       add({0x9b});
@@ -416,7 +416,7 @@ class Maker {
     add({0x48, 0xcf});
     plain(inside);
     group_ = group;
-    lead(label, here());
+    set_label(label, here());
   }
 
   /// fxsave64 with the address of the last x87 instruction cleared.
@@ -435,6 +435,6 @@ class Maker {
 
 }  // namespace
 
-Sequence make_sequence(uint64_t seed, int length) { return Maker(seed, length).take(); }
+Sequence make_sequence(uint64_t seed, int length) { return SequenceMaker(seed, length).take(); }
 
 }  // namespace tally::differential

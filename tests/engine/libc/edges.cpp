@@ -449,7 +449,7 @@ int forks_while_asking() {
 
 /// All of the program's memory is locked, including the engine's memory in the process.
 int locked() {
-  mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);  // where there is a limit it may fail
+  mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);  // it may fail if there is a limit
   int n = 0;
   for (int i = 0; i < 100; ++i) {
     char text[64];

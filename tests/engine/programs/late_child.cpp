@@ -40,7 +40,7 @@ int wait_for(long pid) {
   return status;
 }
 
-void stay_on_one_processor() {
+void pin_to_one_processor() {
   uint64_t set[16] = {};
   const long bytes = bare::call(__NR_sched_getaffinity, 0, sizeof set, bare::address(set));
   bare::check(bytes > 0);
@@ -56,7 +56,7 @@ void stay_on_one_processor() {
 
 extern "C" int program(int, char**, char**) {
   using namespace bare;
-  stay_on_one_processor();
+  pin_to_one_processor();
   // If permitted: a child has not run at all before its parent waits. (SCHED_FIFO | SCHED_RESET_ON_FORK)
   const int priority = 1;
   call(__NR_sched_setscheduler, 0, 1 | 0x40000000, address(&priority));

@@ -3,7 +3,7 @@
 
 namespace {
 
-struct Moment {
+struct SavedState {
   uint64_t rbx, rbp, r12, r13, r14, r15, rsp, rip;
 };
 
@@ -32,10 +32,10 @@ go_back:
         movq 48(%rdi), %rsp
         jmpq *56(%rdi)
 )");
-extern "C" int remember(Moment*) __attribute__((returns_twice));
-extern "C" [[noreturn]] void go_back(Moment*, int value);
+extern "C" int remember(SavedState*) __attribute__((returns_twice));
+extern "C" [[noreturn]] void go_back(SavedState*, int value);
 
-Moment moment;
+SavedState moment;
 int tries;
 
 void escape(int signal, bare::Info*, ucontext_t*) {

@@ -47,8 +47,8 @@ void on_mark(int signal, siginfo_t* info, void*) {
   if (reports_marks) say("  handles %d code %d\n", signal, info->si_code);
 }
 
-void say_place(uint64_t ip) {
-  const auto low = reinterpret_cast<uint64_t>(&say_place) & ~uint64_t{0xffffff};
+void say_address(uint64_t ip) {
+  const auto low = reinterpret_cast<uint64_t>(&say_address) & ~uint64_t{0xffffff};
   const bool in_code = ip - low < 0x2000000 || (ip >> 40) == 0x7f || (ip >> 40) == 0x55;
   if (in_code)
     say(" ip in code");
@@ -61,7 +61,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const auto& reg = c->uc_mcontext.gregs;
   say("  signal %d code %d trap %lld error %llx address %lx", signal, info->si_code, reg[REG_TRAPNO], reg[REG_ERR],
       reinterpret_cast<unsigned long>(info->si_addr));
-  say_place(static_cast<uint64_t>(reg[REG_RIP]));
+  say_address(static_cast<uint64_t>(reg[REG_RIP]));
   say(" rax %llx flags %llx cs %x ss %x mxcsr %x xmm0 %x mask %llx\n", reg[REG_RAX],
       static_cast<unsigned long long>(static_cast<uint64_t>(reg[REG_EFL]) & shown_at_faults), code_segment(c),
       stack_segment(c), field<uint32_t>(c, mxcsr_at), field<uint32_t>(c, xmm0_at),
@@ -134,7 +134,7 @@ void with(const char* name, void (*change)(ucontext_t*), uint64_t flags_before =
 }
 
 /// The same in a child, which may be killed by it, or which continues without the engine.
-void apart(const char* name, void (*change)(ucontext_t*)) {
+void in_child(const char* name, void (*change)(ucontext_t*)) {
   const pid_t child = fork();
   if (child == 0) {
     with(name, change);
@@ -189,18 +189,18 @@ void segments() {
 }
 
 void other_segments() {
-  apart("no code segment", [](ucontext_t* c) { code_segment(c) = 0; });
-  apart("the kernel's code segment", [](ucontext_t* c) { code_segment(c) = 0x10; });
-  apart("a code segment beyond the table", [](ucontext_t* c) { code_segment(c) = 0xfff8; });
-  apart("a data segment for code", [](ucontext_t* c) { code_segment(c) = 0x2b; });
-  apart("no stack segment, strictly", [](ucontext_t* c) { stack_segment(c) = 0; });
-  apart("a code segment for the stack, strictly", [](ucontext_t* c) { stack_segment(c) = 0x33; });
-  apart("a stack segment of nothing, strictly", [](ucontext_t* c) { stack_segment(c) = 0x7f; });
+  in_child("no code segment", [](ucontext_t* c) { code_segment(c) = 0; });
+  in_child("the kernel's code segment", [](ucontext_t* c) { code_segment(c) = 0x10; });
+  in_child("a code segment beyond the table", [](ucontext_t* c) { code_segment(c) = 0xfff8; });
+  in_child("a data segment for code", [](ucontext_t* c) { code_segment(c) = 0x2b; });
+  in_child("no stack segment, strictly", [](ucontext_t* c) { stack_segment(c) = 0; });
+  in_child("a code segment for the stack, strictly", [](ucontext_t* c) { stack_segment(c) = 0x33; });
+  in_child("a stack segment of nothing, strictly", [](ucontext_t* c) { stack_segment(c) = 0x7f; });
 }
 
 /// mov eax, 1 and a 32-bit system call would be exit(2): ud2 shows that it was reached.
 void narrow_code() {
-  apart("code of 32 bits", [](ucontext_t* c) {
+  in_child("code of 32 bits", [](ucontext_t* c) {
     static auto* const code =
         static_cast<uint8_t*>(mmap(reinterpret_cast<void*>(0x10000000), 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
@@ -296,15 +296,15 @@ void vector_addresses() {
 }
 
 void forced() {
-  apart("a bad state, and SIGSEGV is blocked from then on", [](ucontext_t* c) {
+  in_child("a bad state, and SIGSEGV is blocked from then on", [](ucontext_t* c) {
     c->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(64);
     mask_of(c) |= bit(SIGSEGV);
   });
-  apart("a bad state, and SIGSEGV is ignored", [](ucontext_t* c) {
+  in_child("a bad state, and SIGSEGV is ignored", [](ucontext_t* c) {
     ignore(SIGSEGV);
     c->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(64);
   });
-  apart("a bad state, and SIGSEGV is as by default", [](ucontext_t* c) {
+  in_child("a bad state, and SIGSEGV is as by default", [](ucontext_t* c) {
     by_default(SIGSEGV);
     c->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(64);
   });

@@ -21,7 +21,7 @@ constexpr int kinds[] = {SIGHUP, SIGUSR1, SIGUSR2, SIGILL,  SIGTRAP, SIGBUS, SIG
                          SIGSYS, SIGALRM, SIGTERM, SIGCHLD, SIGURG,  34,     35,     36};
 constexpr uint64_t of_processor = 1ull << 3 | 1ull << 4 | 1ull << 6 | 1ull << 7 | 1ull << 10;
 
-uint64_t state;  // of the generator: the sequence of events decides what is asked of it, so it is the same everywhere
+uint64_t state;  // of the generator: the events determine its calls, so the numbers are the same in every run
 uint32_t random_below(uint32_t n) {
   state = state * 6364136223846793005ull + 1442695040888963407ull;
   return static_cast<uint32_t>(state >> 33) % n;
@@ -40,11 +40,11 @@ uint64_t all_kinds() {
 }
 
 volatile int depth, actions_left;
-unsigned char* volatile after_fault;  // where a fault goes on
+unsigned char* volatile after_fault;  // where the program continues after a fault
 alignas(64) char stack_memory[1 << 17];
 constexpr size_t below_stack = 1 << 15;
 
-void act();
+void run_random_action();
 
 void handler(int signal, siginfo_t* info, void* context) {
   depth = depth + 1;
@@ -58,7 +58,7 @@ void handler(int signal, siginfo_t* info, void* context) {
     after_fault = nullptr;
   }
   if (depth < 4)
-    for (uint32_t n = random_below(3); n > 0; n--) act();
+    for (uint32_t n = random_below(3); n > 0; n--) run_random_action();
   if (random_below(6) == 0) mask_of(context) = random_set();
   depth = depth - 1;
 }
@@ -235,14 +235,14 @@ void use_timer() {
 }
 
 // A second thread, one at a time, that waits for signals of the process or handles them while the first blocks them.
-struct Other {
+struct SecondThread {
   uint64_t wants;
   bool waits;
   volatile int ready, got;
 };
 
 void* other_thread(void* p) {
-  Other& o = *static_cast<Other*>(p);
+  SecondThread& o = *static_cast<SecondThread*>(p);
   if (!o.waits) change_mask(SIG_SETMASK, ~o.wants);
   o.ready = 1;
   if (o.waits) {
@@ -255,7 +255,7 @@ void* other_thread(void* p) {
   return nullptr;
 }
 
-Other* volatile the_other;
+SecondThread* volatile the_other;
 void other_handles(int signal, siginfo_t* info, void*) {
   say("other handles %d code %d, as %d\n", signal, info->si_code, syscall(SYS_gettid) != getpid());
   the_other->got = 1;
@@ -271,7 +271,7 @@ void use_thread() {
     change_mask(SIG_SETMASK, before);
     return;
   }
-  Other o{bit(signal), random_below(2) == 0, 0, 0};
+  SecondThread o{bit(signal), random_below(2) == 0, 0, 0};
   the_other = &o;
   Action action;
   raw_action(signal, nullptr, &action);
@@ -289,7 +289,7 @@ void use_thread() {
   change_mask(SIG_SETMASK, before);
 }
 
-void act() {
+void run_random_action() {
   if (actions_left == 0) return;
   actions_left = actions_left - 1;
   switch (random_below(12)) {
@@ -313,7 +313,7 @@ void run(uint64_t seed) {
   for (const int signal : kinds) handle(signal, handler, random_below(4) == 0 ? SA_ONSTACK : 0);
   memset(stack_memory, 'x', sizeof stack_memory);
   actions_left = 60;
-  while (actions_left > 0) act();
+  while (actions_left > 0) run_random_action();
   change_mask(SIG_SETMASK, 0);
   for (size_t i = 0; i < below_stack; i++)
     if (stack_memory[i] != 'x') {

@@ -116,7 +116,8 @@ void set_to_ignored() {
   by_default(SIGCHLD);
   say("pending %llx\n", static_cast<unsigned long long>(pending_now()));
   for (const int signal : {SIGUSR1, SIGILL, SIGCHLD, real_time}) send_to_thread(signal);
-  say("pending %llx\n", static_cast<unsigned long long>(pending_now()));  // blocked ones are kept though ignored
+  say("pending %llx\n",
+      static_cast<unsigned long long>(pending_now()));  // blocked signals stay pending although ignored
   handle_all({SIGUSR1, SIGILL, SIGCHLD, real_time});
   change_mask(SIG_UNBLOCK, set);
 }

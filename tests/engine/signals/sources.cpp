@@ -130,7 +130,7 @@ void take_after_long(int signal, bool in_call) {
     taken = syscall(SYS_rt_sigtimedwait, &set, &info, &none, 8);
   }
   say("  waits: %ld code %d overruns %s\n", taken, info.si_code, amount(info.si_overrun));
-  poll(nullptr, 0, 5);  // it may have run out again, but nobody has taken that
+  poll(nullptr, 0, 5);  // it may have expired again, but no signal was taken
   say("  asked: %s\n", amount(overruns(timer)));
   set_timer(timer, 0);
   say("  asked after it was set: %s\n", amount(overruns(timer)));

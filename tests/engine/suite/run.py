@@ -28,7 +28,7 @@ SKIPPED = 77  # what a case's own shell text, and this program, say for "cannot 
 SEARCH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-class Ended:
+class Outcome:
     """The visible results of a run, and its cost."""
 
     def __init__(self, code, out, err, wall, cpu):
@@ -106,7 +106,7 @@ def execute(words, place, limit):
     for name in files:
         with open(name, errors="backslashreplace") as file:
             texts.append(file.read())
-    return Ended(128 - code if code is not None and code < 0 else code, *texts, wall, cpu)
+    return Outcome(128 - code if code is not None and code < 0 else code, *texts, wall, cpu)
 
 
 def cache():

@@ -1,4 +1,4 @@
-// Threads that write, run, patch and free code while timers fire, others fork and exec, and others come and go. Every
+// Threads that write, run, patch and free code while timers fire, others fork and exec, and others begin and end. Every
 // result is checked where it is made, so that there is nothing to compare but the exit code and one line.
 //
 // usage: torture SECONDS SEED WAY      WAY: fork or dual (code that is mapped twice, and no fork but vfork)
@@ -106,15 +106,15 @@ timer_t start_timer(long nanoseconds) {
 }
 
 /// Signals to this thread run code from here to the end of the scope.
-class Handling {
+class SignalScope {
  public:
-  explicit Handling(uint64_t number) : mine_{map(page, both | PROT_EXEC), {}, Random(number)} {
+  explicit SignalScope(uint64_t number) : mine_{map(page, both | PROT_EXEC), {}, Random(number)} {
     mine_.function = Function::random(mine_.random);
     mine_.function.write(mine_.code);
     in_handler = &mine_;
     timer_ = start_timer(400000 + static_cast<long>(mine_.random.below(600000)));
   }
-  ~Handling() {
+  ~SignalScope() {
     timer_delete(timer_);
     in_handler = nullptr;
     signals_summed += mine_.runs;
@@ -206,7 +206,7 @@ void patch_shared(Random& random, int number) {
 
 void* patch(void* argument) {
   const int number = static_cast<int>(reinterpret_cast<long>(argument));
-  Handling handling(seed + static_cast<uint64_t>(number) + 77);
+  SignalScope handling(seed + static_cast<uint64_t>(number) + 77);
   Random random(seed + static_cast<uint64_t>(number) + 1);
   uint64_t rounds = 0;
   for (; !over; ++rounds) {
@@ -231,7 +231,7 @@ void expect_end(pid_t child, int code) {
 
 void* make_processes(void*) {
   Random random(seed + 1234);
-  const Handling handling(4321);
+  const SignalScope handling(4321);
   for (uint32_t i = 0; !over; ++i) {
     static int code;
     code = static_cast<int>(random.below(100));
@@ -271,7 +271,7 @@ void* live_shortly(void* argument) {
 }
 
 void* make_threads(void*) {
-  const Handling handling(999);
+  const SignalScope handling(999);
   Random random(seed + 555);
   while (!over) {
     constexpr int at_once = 4;

@@ -7,30 +7,30 @@
 namespace tally::engine_test {
 namespace {
 
-struct Ordeal {
+struct TortureRun {
   const char* way;
   int cache_limit;
   bool models = false;
 };
 
-std::string name_of(const Ordeal& one) {
+std::string name_of(const TortureRun& one) {
   return std::string(one.way) + (one.cache_limit != 0 ? "_small_cache" : "") + (one.models ? "_models" : "");
 }
-std::ostream& operator<<(std::ostream& stream, const Ordeal& one) { return stream << name_of(one); }
+std::ostream& operator<<(std::ostream& stream, const TortureRun& one) { return stream << name_of(one); }
 
-constexpr int ordeals = 6;
+constexpr int torture_runs = 6;
 
 /// While it lives, runs under the engine use a machine model: see run.cpp.
-class Simulated {
+class WithModel {
  public:
-  explicit Simulated(bool wanted) : wanted_(wanted && std::getenv(name) == nullptr) {
+  explicit WithModel(bool wanted) : wanted_(wanted && std::getenv(name) == nullptr) {
     if (wanted_) setenv(name, "haswell", 1);
   }
-  ~Simulated() {
+  ~WithModel() {
     if (wanted_) unsetenv(name);
   }
-  Simulated(const Simulated&) = delete;
-  Simulated& operator=(const Simulated&) = delete;
+  WithModel(const WithModel&) = delete;
+  WithModel& operator=(const WithModel&) = delete;
 
  private:
   static constexpr const char* name = "TALLY_TEST_MODEL";
@@ -41,10 +41,10 @@ class Simulated {
 int seconds() {
   const char* wanted = std::getenv("TALLY_TORTURE_SECONDS");
   const int given = wanted == nullptr ? 0 : std::atoi(wanted);
-  return given > ordeals ? given : 30;
+  return given > torture_runs ? given : 30;
 }
 
-class TortureTest : public testing::TestWithParam<Ordeal> {};
+class TortureTest : public testing::TestWithParam<TortureRun> {};
 
 TEST_P(TortureTest, makes_no_difference) {
   Command command;
@@ -53,8 +53,8 @@ TEST_P(TortureTest, makes_no_difference) {
   ASSERT_EQ(native.code, 0) << native.err;
   ASSERT_EQ(native.out, "no difference\n");
   // Another seed each minute, and none longer: a run that hangs is ended after 100 seconds.
-  const Simulated simulated(GetParam().models);
-  const int all = seconds() / ordeals;
+  const WithModel simulated(GetParam().models);
+  const int all = seconds() / torture_runs;
   for (int done = 0; done < all; done += 60) {
     command.words = {TORTURE, std::to_string(std::min(60, all - done)), std::to_string(1 + done), GetParam().way};
     const Counted counted = run_counted(command, 0, GetParam().cache_limit);
@@ -64,8 +64,9 @@ TEST_P(TortureTest, makes_no_difference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, TortureTest,
-                         testing::Values(Ordeal{"fork", 0}, Ordeal{"dual", 0}, Ordeal{"fork", 200}, Ordeal{"dual", 200},
-                                         Ordeal{"fork", 0, true}, Ordeal{"dual", 200, true}),
+                         testing::Values(TortureRun{"fork", 0}, TortureRun{"dual", 0}, TortureRun{"fork", 200},
+                                         TortureRun{"dual", 200}, TortureRun{"fork", 0, true},
+                                         TortureRun{"dual", 200, true}),
                          [](const auto& one) { return name_of(one.param); });
 
 }  // namespace

@@ -45,9 +45,9 @@ TEST(Kcachegrind, opens_a_profile) {
   std::filesystem::create_directories(folder.path());
   ASSERT_EQ(tally({"profile", "-q", "--calls", "--format", "callgrind", "-o", file.path(), "--", PROFILED}).code(), 0);
   // KCachegrind shows no command in the window of a file that it cannot read.
-  const Finished seen = run(open_and_list_windows, {folder.path(), file.path(), PROFILED});
+  const Finished finished = run(open_and_list_windows, {folder.path(), file.path(), PROFILED});
   std::filesystem::remove_all(folder.path());
-  EXPECT_NE(seen.out.find(std::string("[") + PROFILED), std::string::npos) << seen.out << seen.err;
+  EXPECT_NE(finished.out.find(std::string("[") + PROFILED), std::string::npos) << finished.out << finished.err;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::string browser() {
   return {};
 }
 
-std::string as_shown(const std::string& page, const std::string& probe, const Words& more) {
+std::string render(const std::string& page, const std::string& probe, const Words& more) {
   const TemporaryFile file("page.html");
   // A headless browser makes no frames, so callbacks for the next frame would never run.
   const std::string head = "<script>window.requestAnimationFrame = (run) => setTimeout(run, 0);</script>";
@@ -47,7 +47,7 @@ std::string as_shown(const std::string& page, const std::string& probe, const Wo
   return dom;
 }
 
-std::string seen(const std::string& dom) {
+std::string probe_output(const std::string& dom) {
   const std::string begin = "<pre id=\"seen\">";
   const std::size_t at = dom.find(begin);
   if (at == std::string::npos) return "the browser showed nothing: " + dom.substr(0, 500);

@@ -17,10 +17,10 @@ std::string content_of(const std::string& path);
 std::string browser();
 
 /// The page after its script has run, as the browser's DOM. `probe` runs last in it.
-std::string as_shown(const std::string& page, const std::string& probe, const Words& more = {});
+std::string render(const std::string& page, const std::string& probe, const Words& more = {});
 
 /// The text that the probe left.
-std::string seen(const std::string& dom);
+std::string probe_output(const std::string& dom);
 
 /// The page that `tally report` makes of files.
 std::string page_of(const Words& files);

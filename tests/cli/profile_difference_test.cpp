@@ -108,7 +108,7 @@ TEST_F(DifferencePage, draws_what_changed) {
   write_profile(before.path(), {PROFILED}, {"--calls"});
   write_profile(after.path(), {PROFILED, "jump"}, {"--calls"});
   ASSERT_EQ(tally({"report", before.path(), after.path(), "-o", page.path()}).code(), 0);
-  const std::string shown = seen(as_shown(content_of(page.path()), R"(
+  const std::string shown = probe_output(render(content_of(page.path()), R"(
     const boxes = [...document.querySelectorAll(".box")];
     const box = (name) => boxes.findLast((box) => box.title.startsWith(name + ":"));
     box("times").click();

@@ -25,7 +25,7 @@ class ProfilePage : public Browser {
 
 /// Stacks have their boxes, the table its functions; a click on a box shows its function.
 TEST_F(ProfilePage, draws_stacks_and_describes_functions) {
-  const std::string dom = as_shown(page({"--calls", "--", PROFILED}), R"(
+  const std::string dom = render(page({"--calls", "--", PROFILED}), R"(
     const boxes = [...document.querySelectorAll(".box")];
     const times = boxes.find((box) => box.textContent.startsWith("times "));
     times.click();
@@ -35,7 +35,7 @@ TEST_F(ProfilePage, draws_stacks_and_describes_functions) {
       chosen.includes("main"), rows > 10, document.getElementById("zoom").textContent.startsWith("Zoomed to times: "),
       /^times \d+\.\d\d %$/.test(times.textContent)].join("|");
   )");
-  const std::string shown = seen(dom);
+  const std::string shown = probe_output(dom);
   EXPECT_TRUE(holds(shown, "times: ")) << shown;
   EXPECT_TRUE(holds(shown, "called 1 times")) << shown;
   EXPECT_TRUE(holds(shown, "|true|true|true|true|true")) << shown;
@@ -43,7 +43,7 @@ TEST_F(ProfilePage, draws_stacks_and_describes_functions) {
 
 /// Inverted stacks begin with the functions that counted; their callers are below.
 TEST_F(ProfilePage, inverts_stacks) {
-  const std::string shown = seen(as_shown(page({"--calls", "--", PROFILED}), R"(
+  const std::string shown = probe_output(render(page({"--calls", "--", PROFILED}), R"(
     const inverted = document.getElementById("inverted");
     inverted.click();
     const roots = [...document.querySelectorAll(".box")].filter((box) => box.style.top === "0rem");
@@ -57,7 +57,7 @@ TEST_F(ProfilePage, inverts_stacks) {
 
 /// The source text is next to the counts, and instructions are shown after a click.
 TEST_F(ProfilePage, shows_source_and_disassembly) {
-  const std::string shown = seen(as_shown(page({"--", PROFILED}), R"((async () => {
+  const std::string shown = probe_output(render(page({"--", PROFILED}), R"((async () => {
     const row = [...document.querySelectorAll("#functions tbody tr")].find((one) => one.textContent.includes("times"));
     row.querySelector(".link").click();
     const chosen = document.getElementById("chosen"), details = chosen.querySelector("details");
@@ -74,7 +74,7 @@ TEST_F(ProfilePage, switches_events) {
   const TemporaryFile file("profile.html");
   tally(
       {"profile", "-q", "-e", "instructions,loads", "--calls", "--format", "html", "-o", file.path(), "--", PROFILED});
-  const std::string shown = seen(as_shown(file.content().value_or(""), R"(
+  const std::string shown = probe_output(render(file.content().value_or(""), R"(
     const width = () => document.querySelector(".box").title;
     const event = document.getElementById("event"), first = width();
     event.value = 1;
@@ -87,7 +87,7 @@ TEST_F(ProfilePage, switches_events) {
 
 /// A thread has its own counts, which add up to those of all threads.
 TEST_F(ProfilePage, shows_each_thread) {
-  const std::string shown = seen(as_shown(page({"--calls", "--", WORKERS, "1", "3", "1000"}), R"(
+  const std::string shown = probe_output(render(page({"--calls", "--", WORKERS, "1", "3", "1000"}), R"(
     const data = JSON.parse(document.getElementById("profile-data").textContent);
     const sum = (view) => view.rows.reduce((all, row) => all + row.counts[0], 0);
     const thread = document.getElementById("thread"), first = document.querySelector(".box").title;
@@ -101,18 +101,18 @@ TEST_F(ProfilePage, shows_each_thread) {
 }
 
 TEST_F(ProfilePage, fits_a_phone) {
-  const std::string shown = seen(as_shown(page({"--calls", "--", PROFILED}), R"(
+  const std::string shown = probe_output(render(page({"--calls", "--", PROFILED}), R"(
     document.getElementById("seen").textContent =
       document.documentElement.scrollWidth <= document.documentElement.clientWidth ? "fits" : "too wide";
   )",
-                                          {"--window-size=400,800"}));
+                                                {"--window-size=400,800"}));
   EXPECT_EQ(shown, "fits");
 }
 
 TEST_F(ProfilePage, without_calls_says_how_to_have_them) {
   const std::string text = page({"--", PROFILED});
   EXPECT_TRUE(holds(text, "tally profile --calls --format html"));
-  const std::string shown = seen(as_shown(text, R"(
+  const std::string shown = probe_output(render(text, R"(
     document.getElementById("find").value = "eleven";
     document.getElementById("find").dispatchEvent(new Event("input"));
     document.getElementById("seen").textContent = document.querySelectorAll("#functions tbody tr").length + " " +

@@ -48,7 +48,7 @@ class ReportLabBrowser : public Browser {};
 TEST_F(ReportLabBrowser, draws_the_time_line_and_the_bits_at_the_pointer) {
   const std::string page = page_of_run("15-3.asm");
   TALLY_NEEDS_PAGE(page);
-  const std::string shown = seen(as_shown(page, R"(
+  const std::string shown = probe_output(render(page, R"(
     const lab = document.querySelector(".lab");
     const all = (what) => lab.querySelectorAll(what).length;
     const row = [...lab.querySelectorAll("tr[data-kind=write]")].find((one) => one.dataset.name === "IA32_PERFEVTSEL0");
@@ -68,7 +68,7 @@ TEST_F(ReportLabBrowser, draws_the_time_line_and_the_bits_at_the_pointer) {
 TEST_F(ReportLabBrowser, a_range_can_be_enlarged) {
   const std::string page = page_of_run("m1-sampling.s");
   TALLY_NEEDS_PAGE(page);
-  const std::string shown = seen(as_shown(page, R"(
+  const std::string shown = probe_output(render(page, R"(
     const lab = document.querySelector(".lab");
     const ends = () => [...lab.querySelectorAll(".lanes text.tick")].map((one) => one.textContent);
     const before = ends(), box = lab.querySelector("svg").getBoundingClientRect();

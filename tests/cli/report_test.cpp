@@ -84,7 +84,7 @@ TEST(Report, reads_the_rows_of_lens_that_memory_writes) {
 }
 
 TEST_F(Browser, draws_every_point_and_shows_the_value_at_the_pointer) {
-  const std::string dom = as_shown(page_of({golden_memory}), R"js(
+  const std::string dom = render(page_of({golden_memory}), R"js(
     (async () => {
       const figure = document.querySelector("figure[data-chart]");
       const canvas = figure.querySelector("canvas");
@@ -100,14 +100,14 @@ TEST_F(Browser, draws_every_point_and_shows_the_value_at_the_pointer) {
       document.getElementById("seen").textContent = lines.join("\n");
     })();
   )js");
-  EXPECT_EQ(seen(dom),
+  EXPECT_EQ(probe_output(dom),
             "2\nlogarithmic\nlogarithmic\n"
             "4 K\nload: 1.25 ns\n95 % between 1 ns and 1.5 ns\n"
             "64 K\nload: 4 ns\n95 % between 3.75 ns and 4.25 ns\n15 of 49 batches rejected; mappings differ by 21 %");
 }
 
 TEST_F(Browser, shows_each_run_of_a_series_as_a_share_of_the_median) {
-  const std::string dom = as_shown(page_of({golden_series}), R"js(
+  const std::string dom = render(page_of({golden_series}), R"js(
     const chart = Chart.getChart(document.querySelector("canvas"));
     document.getElementById("seen").textContent = chart.data.datasets[0].data.map((point) => point.x + ":" + point.note + "=" + Math.round(point.y)).join(" ");
   )js");
@@ -121,7 +121,7 @@ TEST_F(Browser, shows_each_run_of_a_series_as_a_share_of_the_median) {
     const double percent = 100 * runs[i].get<double>() / event["value"].get<double>();
     wanted += (i == 0 ? "" : " ") + std::to_string(i + 1) + ":" + number + "=" + std::to_string(std::lround(percent));
   }
-  EXPECT_EQ(seen(dom), wanted);
+  EXPECT_EQ(probe_output(dom), wanted);
 }
 
 // Nothing is wider than the screen, in light and in dark mode.
@@ -133,8 +133,9 @@ TEST_F(Browser, fits_a_phone_and_follows_the_colours_of_the_system) {
       " " + Chart.getChart(document.querySelector("canvas")).data.datasets[0].borderColor;
   )js";
   const std::string page = page_of({golden_memory});
-  EXPECT_EQ(seen(as_shown(page, probe, {"--window-size=400,800"})), "fits rgb(255, 255, 255) #1f5fae");
-  EXPECT_EQ(seen(as_shown(page, probe, {"--blink-settings=preferredColorScheme=0"})), "fits rgb(21, 24, 29) #6cacf5");
+  EXPECT_EQ(probe_output(render(page, probe, {"--window-size=400,800"})), "fits rgb(255, 255, 255) #1f5fae");
+  EXPECT_EQ(probe_output(render(page, probe, {"--blink-settings=preferredColorScheme=0"})),
+            "fits rgb(21, 24, 29) #6cacf5");
 }
 
 // Written as a program with regions writes them.
@@ -146,14 +147,14 @@ constexpr const char* regions = R"({"schema": "tally-regions/1", "pid": 7, "comm
 
 TEST_F(Browser, draws_how_the_entries_of_a_region_differ) {
   const TemporaryFile file("regions.json", regions);
-  const std::string dom = as_shown(page_of({file.path()}), R"js(
+  const std::string dom = render(page_of({file.path()}), R"js(
     const chart = Chart.getChart(document.querySelector("canvas"));
     const cells = [...document.querySelector("table").rows[1].cells].map((cell) => cell.textContent);
     document.getElementById("seen").textContent = chart.data.datasets[0].label + " " +
       chart.data.datasets[0].data.map((point) => point.x + ":" + point.y).join(" ") + "; " + cells.join(" ");
   )js");
   // A logarithmic axis has no fractions of entries.
-  EXPECT_EQ(seen(dom), "inner 103:3 104:0.5 203:1 204:0.5; instructions:u 512 128.00 103 203 exact");
+  EXPECT_EQ(probe_output(dom), "inner 103:3 104:0.5 203:1 204:0.5; instructions:u 512 128.00 103 203 exact");
 }
 
 TEST(Report, what_is_no_region_is_reported) {
@@ -168,11 +169,11 @@ TEST_F(Browser, asks_no_network_and_reports_no_error) {
   std::string page = page_of({golden_memory, golden_series});
   page.insert(page.find("<style>"),
               "<script>window.wrong = []; addEventListener('error', (e) => wrong.push(e.message));</script>");
-  const std::string dom = as_shown(page, R"js(
+  const std::string dom = render(page, R"js(
     const loaded = performance.getEntriesByType("resource").map((one) => one.name);
     document.getElementById("seen").textContent = JSON.stringify([wrong, loaded]);
   )js");
-  EXPECT_EQ(seen(dom), "[[],[]]");
+  EXPECT_EQ(probe_output(dom), "[[],[]]");
 }
 
 }  // namespace

@@ -53,23 +53,23 @@ const std::string tools = R"js(
 )js";
 
 TEST_F(WindowsPage, shows_the_values_at_the_pointer) {
-  const std::string dom = as_shown(page_of_windows(41, two_phases),
-                                   tools + "(async () => say([await point(0), await point(0.25), await point(1)]))();");
-  EXPECT_EQ(seen(dom),
+  const std::string dom = render(page_of_windows(41, two_phases),
+                                 tools + "(async () => say([await point(0), await point(0.25), await point(1)]))();");
+  EXPECT_EQ(probe_output(dom),
             "window 1 · ends at 1,000 instructions · 0.001 ms · length 1,000 · at 0x401001 · phase 1 | 0.1\n"
             "window 11 · ends at 11,000 instructions · 0.011 ms · length 1,000 · at 0x40100b · phase 2 | 0.3\n"
             "window 41 · ends at 41,000 instructions · 0.041 ms · length 1,000 · at 0x401029 · phase 1 | 0.1");
 }
 
 TEST_F(WindowsPage, zooms_by_its_buttons_and_by_a_phases_representative) {
-  const std::string dom = as_shown(page_of_windows(4001, two_phases), tools + R"js((async () => {
+  const std::string dom = render(page_of_windows(4001, two_phases), tools + R"js((async () => {
     const lines = [section.dataset.drawn];
     for (const i of [0, 0, 2]) { buttons[i].click(); lines.push(section.dataset.drawn); }
     section.querySelectorAll("[data-show]")[1].click();
     lines.push(section.dataset.drawn, section.querySelector(".status").textContent);
     say(lines);
   })();)js");
-  EXPECT_EQ(seen(dom),
+  EXPECT_EQ(probe_output(dom),
             "4001\n2001\n1001\n4001\n60\nwindow 10 · ends at 10,000 instructions · 0.01 ms · length 1,000 · at "
             "0x40100a · phase "
             "2");
@@ -77,7 +77,7 @@ TEST_F(WindowsPage, zooms_by_its_buttons_and_by_a_phases_representative) {
 
 TEST_F(WindowsPage, many_windows_are_few_points_and_none_is_lost) {
   const auto one_far = [](int number) { return number == 150'001 ? 90'000 : two_phases(number); };
-  const std::string dom = as_shown(page_of_windows(200'000, one_far), tools + R"js((async () => {
+  const std::string dom = render(page_of_windows(200'000, one_far), tools + R"js((async () => {
     const lines = [section.dataset.drawn, section.dataset.ranges < 1000, section.querySelector(".panel .value").textContent];
     const texts = [];
     for (let share = 0.745; share < 0.755; share += 0.0005) texts.push(await point(share));
@@ -85,12 +85,12 @@ TEST_F(WindowsPage, many_windows_are_few_points_and_none_is_lost) {
     lines.push(/windows 1\d\d,\d+ to 150,\d+/.test(there), there.replace(/.*\| mean [\d.]+, /, ""));
     say(lines);
   })();)js");
-  EXPECT_EQ(seen(dom), "200000\ntrue\nmaximum outside the axis: 90\ntrue\n0.1 to 90");
+  EXPECT_EQ(probe_output(dom), "200000\ntrue\nmaximum outside the axis: 90\ntrue\n0.1 to 90");
 }
 
 TEST_F(WindowsPage, minimum_maximum_and_mean_are_of_all_windows_of_a_range) {
   const auto scattered = [](int number) { return static_cast<int>(number * 7919LL % 1009); };
-  const std::string dom = as_shown(page_of_windows(1500, scattered), tools + R"js(
+  const std::string dom = render(page_of_windows(1500, scattered), tools + R"js(
     const head = windowsData.read(section), thread = head.thread(0), quantity = head.quantities.find((one) => one.name === "loads:u");
     const wrong = [];
     for (let from = 0; from < 1500; from += 37) for (let to = from + 1; to <= 1500; to += 53) {
@@ -101,7 +101,7 @@ TEST_F(WindowsPage, minimum_maximum_and_mean_are_of_all_windows_of_a_range) {
     }
     say([thread.counts[1][0], wrong.length]);
   )js");
-  EXPECT_EQ(seen(dom), "856\n0") << "7919 modulo 1009, and no range is wrong";
+  EXPECT_EQ(probe_output(dom), "856\n0") << "7919 modulo 1009, and no range is wrong";
 }
 
 TEST_F(WindowsPage, shows_each_thread_by_itself) {
@@ -109,7 +109,7 @@ TEST_F(WindowsPage, shows_each_thread_by_itself) {
   for (int number = 1; number <= 30; ++number) text += row(1, number, 100);
   for (int number = 1; number <= 7; ++number) text += row(2, number, 500, number == 7 ? "end" : "instructions:u");
   const TemporaryFile file("windows.csv", text);
-  const std::string dom = as_shown(page_of({file.path()}), tools + R"js((async () => {
+  const std::string dom = render(page_of({file.path()}), tools + R"js((async () => {
     const choose = section.querySelector("select");
     const lines = [[...choose.options].map((one) => one.textContent).join(), section.dataset.drawn];
     choose.value = 1;
@@ -118,25 +118,25 @@ TEST_F(WindowsPage, shows_each_thread_by_itself) {
     say(lines);
   })();)js");
   EXPECT_EQ(
-      seen(dom),
+      probe_output(dom),
       "prog 7 · 30,prog 8 of 7 · 7\n30\n7\n"
       "window 7 · ends at 7,000 instructions · 0.007 ms · length 1,000 · at 0x401007 · shortened: the thread ended · "
       "phase 2 | 0.5");
 }
 
 TEST_F(WindowsPage, has_a_brush_a_histogram_and_lanes) {
-  const std::string dom = as_shown(page_of_windows(100, two_phases), tools + R"js((async () => {
+  const std::string dom = render(page_of_windows(100, two_phases), tools + R"js((async () => {
     const chart = Chart.getChart(section.querySelector(".canvas canvas"));
     const handles = section.querySelectorAll(".brush .dygraph-rangesel-zoomhandle").length;
     const lanes = section.querySelector("canvas.rows");
     const sums = chart.data.datasets.map((set) => set.label + " " + set.data.reduce((a, b) => a + b));
     say([handles, lanes.clientHeight, sums.join(", "), chart.options.scales.x.title.text]);
   })();)js");
-  EXPECT_EQ(seen(dom), "2\n30\nphase 1 50, phase 2 50, no phase 0\nloads-per-instruction");
+  EXPECT_EQ(probe_output(dom), "2\n30\nphase 1 50, phase 2 50, no phase 0\nloads-per-instruction");
 }
 
 TEST_F(WindowsPage, the_x_axis_is_instructions_unless_another_is_chosen) {
-  const std::string dom = as_shown(page_of_windows(100, two_phases), tools + R"js((async () => {
+  const std::string dom = render(page_of_windows(100, two_phases), tools + R"js((async () => {
     const axis = [...section.querySelectorAll(".bar select")].find((one) => one.options[0].textContent === "instructions");
     const labels = () => [...section.querySelectorAll(".brush .dygraph-axis-label-x")].map((one) => one.textContent);
     const lines = [[...axis.options].map((one) => one.textContent).join(), section.querySelector(".axis-name").textContent, labels().join(" ")];
@@ -145,18 +145,18 @@ TEST_F(WindowsPage, the_x_axis_is_instructions_unless_another_is_chosen) {
     lines.push(section.querySelector(".axis-name").textContent, labels().every((label) => Number(label) % 5 === 0));
     say(lines);
   })();)js");
-  EXPECT_EQ(seen(dom),
+  EXPECT_EQ(probe_output(dom),
             "instructions,time,window number\ninstructions executed by the thread\n20 k 40 k 60 k 80 k\n"
             "window number\ntrue");
 }
 
 TEST_F(WindowsPage, the_histogram_has_round_edges) {
   const auto scattered = [](int number) { return 100 + static_cast<int>(number * 7919LL % 811); };
-  const std::string dom = as_shown(page_of_windows(400, scattered), tools + R"js(
+  const std::string dom = render(page_of_windows(400, scattered), tools + R"js(
     const chart = Chart.getChart(section.querySelector(".canvas canvas"));
     say([chart.data.labels.slice(0, 3).join(" "), chart.data.datasets.reduce((sum, set) => sum + set.data.reduce((a, b) => a + b), 0)]);
   )js");
-  EXPECT_EQ(seen(dom), "0.1 0.12 0.14\n400");
+  EXPECT_EQ(probe_output(dom), "0.1 0.12 0.14\n400");
 }
 
 TEST_F(WindowsPage, rows_of_hpctool_are_drawn_by_their_number) {
@@ -166,9 +166,10 @@ TEST_F(WindowsPage, rows_of_hpctool_are_drawn_by_their_number) {
   const TemporaryFile file("sampl.csv", text + "5690,0,150,1,0,0,0\r\n");
   const std::string page = page_of({file.path()});
   EXPECT_TRUE(holds(page, "41 windows, each ended by instructions"));
-  const std::string dom = as_shown(page, tools + R"js((async () =>
+  const std::string dom = render(page, tools + R"js((async () =>
     say([section.querySelectorAll(".bar select").length, (await point(0.5)).split(" · ").slice(0, 2).join(" ")]))();)js");
-  EXPECT_EQ(seen(dom), "3\nwindow 21 ends at 1,050,315 instructions") << "without times: two x axes to choose from";
+  EXPECT_EQ(probe_output(dom), "3\nwindow 21 ends at 1,050,315 instructions")
+      << "without times: two x axes to choose from";
 }
 
 TEST_F(WindowsPage, fits_a_phone_and_follows_the_colours_of_the_system) {
@@ -178,14 +179,14 @@ TEST_F(WindowsPage, fits_a_phone_and_follows_the_colours_of_the_system) {
     say([document.documentElement.scrollWidth <= document.documentElement.clientWidth ? "fits" : "too wide",
       getComputedStyle(document.querySelector(".dygraph-axis-label")).color, chart.data.datasets[0].backgroundColor]);
   )js";
-  EXPECT_EQ(seen(as_shown(page, probe, {"--window-size=400,800"})), "fits\nrgb(89, 99, 110)\n#1f5fae");
-  EXPECT_EQ(seen(as_shown(page, probe, {"--blink-settings=preferredColorScheme=0"})),
+  EXPECT_EQ(probe_output(render(page, probe, {"--window-size=400,800"})), "fits\nrgb(89, 99, 110)\n#1f5fae");
+  EXPECT_EQ(probe_output(render(page, probe, {"--blink-settings=preferredColorScheme=0"})),
             "fits\nrgb(154, 165, 177)\n#6cacf5");
 }
 
 // A browser prints what dygraphs draws only from copies of its canvases.
 TEST_F(WindowsPage, is_drawn_for_paper_and_then_for_the_screen_again) {
-  const std::string dom = as_shown(page_of_windows(500, two_phases), tools + R"js((async () => {
+  const std::string dom = render(page_of_windows(500, two_phases), tools + R"js((async () => {
     const inked = () => {
       const canvas = section.querySelector(".plot canvas"), all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
       return all.filter((one, i) => i % 4 === 3 && one > 0).length > 1000;
@@ -198,14 +199,14 @@ TEST_F(WindowsPage, is_drawn_for_paper_and_then_for_the_screen_again) {
     lines.push(inked(), width(), (await point(0.5)).includes("window"));
     say(lines);
   })();)js");
-  EXPECT_EQ(seen(dom), "true\n1\ntrue\n3\ntrue\n1\ntrue");
+  EXPECT_EQ(probe_output(dom), "true\n1\ntrue\n3\ntrue\n1\ntrue");
 }
 
 TEST_F(WindowsPage, asks_no_network_and_reports_no_error) {
   std::string page = page_of_windows(500, two_phases);
   page.insert(page.find("<style>"),
               "<script>window.wrong = []; addEventListener('error', (e) => wrong.push(e.message));</script>");
-  const std::string dom = as_shown(page, tools + R"js((async () => {
+  const std::string dom = render(page, tools + R"js((async () => {
     await point(0.5);
     for (let i = 0; i < section.querySelectorAll("select").length; ++i) {
       const one = section.querySelectorAll("select")[i];
@@ -216,7 +217,7 @@ TEST_F(WindowsPage, asks_no_network_and_reports_no_error) {
     await pause();
     say([JSON.stringify([wrong, performance.getEntriesByType("resource").map((one) => one.name)])]);
   })();)js");
-  EXPECT_EQ(seen(dom), "[[],[]]");
+  EXPECT_EQ(probe_output(dom), "[[],[]]");
 }
 
 }  // namespace

@@ -85,7 +85,8 @@ TEST_F(BundleTest, with_random_content_is_not_used) {
   const Counts expected = run_counted(command_).counts;
   constexpr std::size_t words = sizeof(engine::persist::BundleHead) / 4;
   for (std::size_t word = 0; word < words; ++word) {
-    if (word == offsetof(engine::persist::BundleHead, different_pages) / 4) continue;  // room that is made: any will do
+    if (word == offsetof(engine::persist::BundleHead, different_pages) / 4)
+      continue;  // reserved bytes: any value is valid
     SCOPED_TRACE(word);
     fs::remove_all(scratch_.file("cache"));
     run_counted(command_);

@@ -42,7 +42,7 @@ TEST(Descriptors, let_tally_run_under_tally) {
   const Counted counted = run_counted(command);
   EXPECT_EQ(counted.outcome.code, 0) << counted.outcome.err;
   EXPECT_EQ(counted.outcome.out, "hi\n");
-  EXPECT_FALSE(counted.exact);  // what the inner one takes over runs for it, not for the outer one
+  EXPECT_FALSE(counted.exact);  // the inner tally's engine runs the program, not the outer's
 }
 
 TEST(Memory, may_have_any_layout) { expect_as_natively(shell("ulimit -s unlimited; /bin/echo hi")); }

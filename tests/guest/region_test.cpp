@@ -176,7 +176,7 @@ TEST_F(CountedRegions, readings_are_differences) {
 TEST_F(CountedRegions, four_counters_at_both_ends_are_220_instructions_and_none_of_the_kernels) {
   if (!is_guest()) GTEST_SKIP() << "under the engine each end is a system call";
   for (const bool extremes : {false, true}) {
-    counters.reset();  // there is no room for two of them
+    counters.reset();  // the PMU has too few counters for two of them
     open({"instructions:u", "cycles:u", "instructions:k", "cycles:k"}, {.extremes = extremes});
     ASSERT_EQ(counters->path(), "user mode");
     const auto least = [&](int times, const char* event) {

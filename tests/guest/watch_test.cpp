@@ -30,7 +30,7 @@ class SystemWidePerf {
     running_.emplace(test::Words{perf, "stat", "-a", "-x", ";", "-D", "-1", "-e", "instructions,cycles", "-o",
                                  folder_.path(), "--control", "fifo:" + path("control") + "," + path("answers"), "--",
                                  "sleep", "1000"});
-    control_ = open(path("control").c_str(), O_WRONLY);  // perf has its end open from here on
+    control_ = open(path("control").c_str(), O_WRONLY);  // perf has opened its end now
     answers_ = open(path("answers").c_str(), O_RDONLY);
   }
   SystemWidePerf(const SystemWidePerf&) = delete;

@@ -13,7 +13,7 @@
 
 namespace tally::engine {
 
-bool fsgsbase_allowed = false;  // the kernel is asked instead: slower, and right everywhere
+bool fsgsbase_allowed = false;  // system calls instead: slower, but always right
 
 }  // namespace tally::engine
 

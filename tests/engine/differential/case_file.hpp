@@ -18,7 +18,7 @@ enum Layout : uint64_t {
   second_guard_at = 0x5000,
   constants_at = 0x6000,  // can only be read
   private_at = 0x7000,    // loop counters and jump targets: no other operand comes here
-  exit_at = 0x7ff8,       // where the code goes when it is done
+  exit_at = 0x7ff8,       // the address to jump to at the end
   sandbox_bytes = 0x8000,
 };
 
@@ -67,8 +67,8 @@ struct Tick {
 struct Result {
   uint64_t registers[16];
   uint64_t flags;
-  uint64_t faults;  // how many there were; the first ones are in `fault`
-  uint64_t lost;    // the code went where none of its instructions starts
+  uint64_t faults;  // their number; the first ones are in `fault`
+  uint64_t lost;    // jumps to addresses where no instruction starts
   uint64_t pad[13];
   alignas(64) uint8_t x87[512];
   alignas(64) uint64_t vectors[32][8];

@@ -67,7 +67,7 @@ Operand memory_operand(Random& random, const Rules& rules) {
   } else {
     result.bytes.push_back(static_cast<uint8_t>(mod << 6 | reg | (base & 7)));
   }
-  if (mod == 1) result.bytes.push_back(static_cast<uint8_t>(random.below(17) - 8));  // times up to 64 in EVEX
+  if (mod == 1) result.bytes.push_back(static_cast<uint8_t>(random.below(17) - 8));  // scaled by up to 64 in EVEX
   if (mod == 2) add_word(result.bytes, random.below(1024) - 512);
   return result;
 }
@@ -173,7 +173,7 @@ bool unwanted(const ZydisDecodedInstruction& in) {
     case ZYDIS_MNEMONIC_LFS:
     case ZYDIS_MNEMONIC_LGS:
     case ZYDIS_MNEMONIC_LSS:
-    case ZYDIS_MNEMONIC_POPF:  // with what random flags
+    case ZYDIS_MNEMONIC_POPF:  // sets random flags
     case ZYDIS_MNEMONIC_POPFQ:
     case ZYDIS_MNEMONIC_LEAVE:
     case ZYDIS_MNEMONIC_ENTER:
@@ -194,7 +194,7 @@ bool unwanted(const ZydisDecodedInstruction& in) {
     case ZYDIS_MNEMONIC_XBEGIN:
     case ZYDIS_MNEMONIC_SYSENTER:
     case ZYDIS_MNEMONIC_SYSEXIT: return true;
-    case ZYDIS_MNEMONIC_PAUSE: return in.raw.rex.B != 0;  // the processor exchanges registers then
+    case ZYDIS_MNEMONIC_PAUSE: return in.raw.rex.B != 0;  // with REX.B it is xchg
     case ZYDIS_MNEMONIC_INT: return in.raw.imm[0].value.u == 0x80;
     default: break;
   }

@@ -51,7 +51,8 @@ class Case {
  public:
   Case(const std::vector<Sequence>& sequences, const RunnerArguments& how) {
     command_.words = {RUNNER, scratch_.write("case", case_file(sequences)), std::to_string(how.rounds),
-                      std::to_string(how.times), fmt::format("{:02}", how.timer_us)};  // as many instructions to read
+                      std::to_string(how.times),
+                      fmt::format("{:02}", how.timer_us)};  // reading two digits takes the same instructions
   }
   const Command& command() const { return command_; }
 

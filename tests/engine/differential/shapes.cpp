@@ -369,7 +369,7 @@ class SequenceMaker {
       group_ = group;
       add({0x9c});
       add({0x81, 0x24, 0x24, 0xff, 0xff, 0xfb, 0xff});
-      add({0x9d}).steppable = false;  // the stepper does not see it fail on a stack that is not aligned
+      add({0x9d}).steppable = false;  // the stepper misses its fault on an unaligned stack
     } else if (kind < 980) {
       frame();
     } else if (kind < 984) {  // retfq to the next instruction

@@ -42,7 +42,7 @@ int copies(const std::vector<Range>& ranges, std::uint64_t turned) {
       if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != static_cast<ssize_t>(sizeof page)) continue;
       for (std::uint64_t& word : page) {
         n += (word ^ turned) == ~std::uint64_t{0};
-        word = 0;  // what is copied here is not found again
+        word = 0;  // so that this copy is not found
       }
     }
   }

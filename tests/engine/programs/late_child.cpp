@@ -29,7 +29,7 @@ extern "C" void many_functions(int stores);
 /// Code that parent and child run: the child inherits it from its parent.
 [[gnu::noinline]] uint32_t work(uint32_t n) {
   uint32_t odd = 0;
-  asm volatile("" : "+r"(n));  // not known, so not done once for all
+  asm volatile("" : "+r"(n));  // hides the value, so that the compiler does not hoist the work
   for (uint32_t k = 0; k < n; ++k) odd += k % 3 == 0 ? n / (k + 1) : k;
   return odd;
 }

@@ -223,7 +223,7 @@ void last_trap() {
     say("%s\n", name);
     if (sigsetjmp(back, 1) == 0) fail();
   };
-  shown_at_faults &= ~arithmetic;  // what an instruction overwrites may be the engine's before it
+  shown_at_faults &= ~arithmetic;  // flags that the instruction overwrites may be the engine's
   with("before any", show);
   after("a page fault", [] { *reinterpret_cast<volatile int*>(0x123000) = 1; });
   with("after it", show);

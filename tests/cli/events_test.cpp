@@ -29,7 +29,7 @@ TEST(Events, list_every_event_of_the_table_with_its_trust_here) {
   EXPECT_EQ(events["page-faults"]["trust"], "counted");
   EXPECT_EQ(events["page-faults"]["other_names"][0], "faults");
 #if TALLY_HAS_ENGINE
-  // Cache sizes of this machine, if the kernel describes its caches: some hypervisors hide them.
+  // The model of this machine exists only if the kernel describes its caches: some hypervisors hide them.
   const bool described = std::filesystem::exists("/sys/devices/system/cpu/cpu0/cache/index0");
   EXPECT_EQ(events["cycles"]["trust"], described ? "modelled" : "absent");
   EXPECT_EQ(events["instructions"]["trust"], "exact");

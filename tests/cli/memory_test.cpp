@@ -177,7 +177,7 @@ TEST(Memory, rows_name_their_order_and_their_node) {
   }
 }
 
-TEST(Memory, the_loop_around_the_writes_is_reported) {
+TEST(Memory, the_loop_without_the_writes_is_reported) {
   const Json json =
       Json::parse(tally({"memory", "chase-write", "--regions", "4K,1M", "--mappings", "1", "--format", "json"}).out);
   ASSERT_EQ(json["controls"].size(), 2u);

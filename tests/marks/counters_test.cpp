@@ -103,7 +103,7 @@ TEST(Rdpmc, ReadsCyclesOfALongLoopAfterAShortOne) {
 }
 
 // Cycles and misses of a function: of many entries with much between them, most are not read.
-TEST(Marks, FunctionsHaveCycles) {
+TEST(FunctionRegions, HaveCycles) {
   const TemporaryFile file("result.json");
   const Finished finished = tally({"stat", "-q", "--model", "haswell", "-e", "instructions,cycles", "--function",
                                    "known", "--format", "json", "-o", file.path(), "--", COUNTERS, "calls"});
@@ -158,7 +158,7 @@ TEST_P(Traps, BehaveAsNativelyWithoutTheOption) {
             128 + (is_int3 ? SIGTRAP : SIGSEGV));
 }
 
-TEST(Marks, AreSeenInCodeThatIsTranslatedAgain) {
+TEST(TrapRegions, AreCountedInCodeThatIsTranslatedAgain) {
   const Finished finished =
       run({"--trap", "int2e", "--rdpmc", "-e", "instructions", "--hot-from", "1", "--format", "csv"}, {"often"});
   EXPECT_EQ(finished.code(), 0) << finished.err;

@@ -205,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(Each, Functions,
                                                                    : "thrown_away";
                          });
 
-TEST(Marks, TheTableAndRowsShowEntries) {
+TEST(FunctionRegions, TheTableAndRowsShowEntries) {
   const Finished table = tally(stat_words({"-e", "instructions", "--function", "down"}, {PARTS, "down"}));
   EXPECT_NE(table.err.find("down: 2 entries, plus 8 recursive"), std::string::npos) << table.err;
   const Finished rows =
@@ -214,7 +214,7 @@ TEST(Marks, TheTableAndRowsShowEntries) {
   EXPECT_NE(rows.err.find(",down,instructions:u,54,exact"), std::string::npos) << rows.err;
 }
 
-TEST(Marks, MissingFunctionsAreReportedWithTheFilesThatWereSearched) {
+TEST(FunctionRegions, MissingFunctionsAreReportedWithTheFilesThatWereSearched) {
   const Finished finished = tally(stat_words({"-e", "instructions", "--function", "knwon"}, {PARTS, "known"}));
   EXPECT_EQ(finished.code(), 125);
   EXPECT_NE(finished.err.find("no function 'knwon' in the code that was mapped: "), std::string::npos) << finished.err;
@@ -231,20 +231,20 @@ TEST(Marks, MissingFunctionsAreReportedWithTheFilesThatWereSearched) {
 }
 
 // glibc's memcpy is chosen when the library is loaded; next to it is an older version that is one function.
-TEST(Marks, FunctionsChosenAtLoadTimeAreRefused) {
+TEST(FunctionRegions, FunctionsChosenAtLoadTimeAreRefused) {
   const Finished finished = tally(stat_words({"-e", "instructions", "--function", "memcpy"}, {"ls", "/"}));
   EXPECT_EQ(finished.code(), 125);
   EXPECT_NE(finished.err.find("is not one function"), std::string::npos) << finished.err;
 }
 
-TEST(Marks, AmbiguousNamesAreRefusedBeforeTheProgramRuns) {
+TEST(FunctionRegions, AmbiguousNamesAreRefusedBeforeTheProgramRuns) {
   const Finished finished = tally(stat_words({"--function", "parts::over"}, {PARTS, "over"}));
   EXPECT_EQ(finished.code(), 2);
   EXPECT_NE(finished.err.find("'parts::over' is the name of 2 functions in parts:"), std::string::npos) << finished.err;
   EXPECT_NE(finished.err.find("parts::over(double)"), std::string::npos) << finished.err;
 }
 
-TEST(Marks, OtherBackendsRefuseThem) {
+TEST(FunctionRegions, OtherBackendsRefuseThem) {
   const Finished none = tally({"stat", "--backend", "none", "--function", "main", "--", "true"});
   EXPECT_EQ(none.code(), 125);
   EXPECT_NE(none.err.find("under the engine only"), std::string::npos) << none.err;

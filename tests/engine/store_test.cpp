@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class AgainTest : public testing::TestWithParam<const char*> {
+class StoredCodeTest : public testing::TestWithParam<const char*> {
  protected:
   Command command(const std::string& folder) {
     Command made;
@@ -39,7 +39,7 @@ class AgainTest : public testing::TestWithParam<const char*> {
   Scratch scratch_;
 };
 
-TEST_P(AgainTest, counts_the_same) {
+TEST_P(StoredCodeTest, counts_the_same) {
   // The same length: the stack begins at the same address.
   const std::string none = scratch_.write("none", "no folder"), some = scratch_.file("some");
   const Counted fresh = run_counted(command(none));
@@ -57,12 +57,12 @@ TEST_P(AgainTest, counts_the_same) {
 }
 
 // Not `grep`: it reads /proc/self/maps, which has one more line if there is a file of translations.
-INSTANTIATE_TEST_SUITE_P(engine, AgainTest,
+INSTANTIATE_TEST_SUITE_P(engine, StoredCodeTest,
                          testing::Values("echo one", "for i in 1 2 3 4; do /bin/echo $i; done",
                                          "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd"),
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
 
-class AgainModelledTest : public AgainTest {
+class StoredModelledTest : public StoredCodeTest {
  protected:
   /// Runs again if the number of digits of process IDs changed meanwhile, which changes a shell's counts: on a busy
   /// machine this may happen during these runs.
@@ -89,7 +89,7 @@ class AgainModelledTest : public AgainTest {
 
 // Code that is instrumented for a machine model is stored, too: its counts are those of the plain models for every
 // access and branch.
-TEST_P(AgainModelledTest, has_the_same_modelled_counts) {
+TEST_P(StoredModelledTest, has_the_same_modelled_counts) {
   const std::string none = scratch_.write("none", "no folder"), some = scratch_.file("some");
   for (const char* precision : {"fast", "full"}) {
     SCOPED_TRACE(precision);
@@ -115,16 +115,16 @@ TEST_P(AgainModelledTest, has_the_same_modelled_counts) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(engine, AgainModelledTest,
+INSTANTIATE_TEST_SUITE_P(engine, StoredModelledTest,
                          testing::Values("echo one", "for i in 1 2 3 4; do /bin/echo $i; done",
                                          "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd",
                                          "bzip2 -c /etc/services >/dev/null"),
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
 
-TEST(Again, is_right_whatever_happened_to_the_file) { damage_kept_translations(50, 1); }
+TEST(StoredCode, is_right_whatever_happened_to_the_file) { damage_kept_translations(50, 1); }
 
 // The key of the records belongs to the user: a program that becomes another user does not have it.
-TEST(Again, keeps_its_key_from_other_users) {
+TEST(StoredCode, keeps_its_key_from_other_users) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const Scratch scratch;
   Command command;
@@ -139,7 +139,7 @@ TEST(Again, keeps_its_key_from_other_users) {
 }
 
 // The needs of a program's last run are a guess: another program may have its name now.
-TEST(Again, is_right_for_another_program_of_that_name) {
+TEST(StoredCode, is_right_for_another_program_of_that_name) {
   const Scratch scratch;
   Command command;
   command.words = {scratch.file("program"), "one"};
@@ -160,7 +160,7 @@ TEST(Again, is_right_for_another_program_of_that_name) {
 }
 
 // Each is right, whichever program was at the address before.
-TEST(Again, is_right_at_another_address) {
+TEST(StoredCode, is_right_at_another_address) {
   const Scratch scratch;
   Command command;
   command.environment.back() = "TALLY_CACHE_DIR=" + scratch.file("cache");
@@ -177,7 +177,7 @@ TEST(Again, is_right_at_another_address) {
 }
 
 // There, its lines, its branches and the counters for them have other numbers.
-TEST(Again, models_are_right_at_another_address) {
+TEST(StoredCode, models_are_right_at_another_address) {
   const Scratch scratch;
   Command plain;
   plain.words = {scratch.file("program")};

@@ -14,7 +14,7 @@
 
 namespace tally::result {
 
-/// What one stored file, or one line of it, holds.
+/// The content of one stored file, or of one line of it.
 using AnyResult = std::variant<Memory, Stat, ProgramRegions, Verify, Discovery, Windows, LabRun, Profile>;
 
 }  // namespace tally::result

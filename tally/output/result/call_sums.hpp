@@ -1,4 +1,4 @@
-// Counts of calls with what is below them.
+// Counts of calls, including the calls below them.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace tally::result {
 
-/// Of each call (CodeCall or ProfileCall), and each event: its own counts and those of the calls below it. A parent is
-/// before its calls. `self`: one for each call and event.
+/// Returns inclusive counts of each call (CodeCall or ProfileCall): its own counts and those of the calls below it, one
+/// for each event. Parents come before their calls. `self`: one for each call and event.
 template <class Call>
 std::vector<std::int64_t> inclusive_counts(const std::vector<Call>& calls, std::vector<std::int64_t> self,
                                            std::size_t events) {

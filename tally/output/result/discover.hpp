@@ -1,4 +1,4 @@
-// What `tally discover` found out: events, what they count, and the evidence.
+// What `tally discover` found: events, what they count, and the evidence.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace tally::result {
 
-/// What payloads are made of, and events may count.
+/// What payloads consist of and what events may count.
 inline constexpr std::array<std::string_view, 27> coordinate_names{"instructions",
                                                                    "cycles",
                                                                    "loads",
@@ -41,60 +41,60 @@ inline constexpr std::array<std::string_view, 27> coordinate_names{"instructions
                                                                    "non-temporal-stores"};
 inline constexpr std::size_t coordinate_count = coordinate_names.size();
 
-/// How often each happens in one copy of a payload.
+/// How often each coordinate occurs in one copy of a payload.
 using Composition = std::array<double, coordinate_count>;
 
-/// The place of a name in it; nothing for another word.
+/// The index of a name in coordinate_names, if it is one of them.
 std::optional<std::size_t> coordinate_of(std::string_view name);
 
-/// What an event is.
+/// The kind of an event.
 enum class EventClass {
   dead,             ///< it never counted
-  counts,           ///< what it counts has a name
-  clock_like,       ///< goes by the time, whatever runs
+  counts,           ///< counts something that has a name
+  clock_like,       ///< counts in proportion to time, whatever runs
   interrupts_only,  ///< counts interrupts
-  background,       ///< counts now and then, and nothing that a payload does
-  unexplained,      ///< counts what payloads do, and no combination of names fits
+  background,       ///< counts occasionally, independently of the payloads
+  unexplained,      ///< responds to payloads, but no combination of names fits
   rejected,         ///< its counts cannot be used
 };
 std::string_view name(EventClass kind);
 std::optional<EventClass> event_class_of(std::string_view name);
 
-/// The answer to one question.
+/// The result of comparing counts with a hypothesis.
 enum class Match { matches, excluded, undecided };
 std::string_view name(Match match);
 
-/// Of one payload: events for each copy.
+/// The slope of one payload: events per copy.
 struct Slope {
   std::string payload;
   double value = 0, error = 0;  ///< its standard error
-  double low = 0, high = 0;     ///< 99 %
+  double low = 0, high = 0;     ///< 99 % confidence interval
   double intercept = 0;
   int used = 0, discarded = 0;  ///< repeats
   bool operator==(const Slope&) const = default;
 };
 
-/// So many of a coordinate.
+/// A coordinate and its weight.
 struct Term {
   std::string coordinate;
   double weight = 0, error = 0;
   bool operator==(const Term&) const = default;
 };
 
-/// A payload against its control, which differ in one coordinate.
+/// A payload and its control, which differ in one coordinate.
 struct Contrast {
   std::string payload, control, coordinate;
-  double expected = 0;  ///< of the coordinate, by the declared composition
+  double expected = 0;  ///< difference of the coordinate in the declared compositions
   double difference = 0, low = 0, high = 0;
-  double p = 1;  ///< that it is 0 or less
+  double p = 1;  ///< p-value of the hypothesis that the difference is 0 or less
   Match verdict = Match::undecided;
   bool operator==(const Contrast&) const = default;
 };
 
-/// Something else that it may count as well as what is named, and the payload that would tell.
+/// Another coordinate that the event may count as well, and the payload that would decide it.
 struct Alias {
   std::string coordinate;
-  std::string splits;  ///< a payload of the library; empty where none does
+  std::string splits;  ///< a payload of the library; empty if none does
   bool operator==(const Alias&) const = default;
 };
 
@@ -102,11 +102,11 @@ struct Alias {
 struct Discovered {
   std::uint64_t code = 0;
   EventClass kind = EventClass::dead;
-  std::vector<int> counters;  ///< on which it counts; empty where counters cannot be chosen
+  std::vector<int> counters;  ///< that can count it; empty if counters cannot be chosen
   std::vector<Term> terms;    ///< what it counts
   std::vector<Alias> aliases;
   std::vector<std::uint64_t> same_as;    ///< events with the same slopes everywhere
-  std::string splits_same;               ///< a payload not used, which might tell them apart; empty where none might
+  std::string splits_same;               ///< an unused payload that might distinguish them; empty if there is none
   double per_ms = 0, per_interrupt = 0;  ///< of clock_like and background; of interrupts_only
   std::string reason;                    ///< in words
   std::vector<Slope> slopes;
@@ -118,13 +118,13 @@ struct Discovered {
 struct Discovery {
   std::string backend;
   std::uint64_t seed = 0;
-  int counters = 0;  ///< 0: cannot be chosen
+  int counters = 0;  ///< 0: counters cannot be chosen
   std::vector<std::uint64_t> sizes;
   int repeats = 0;
   std::vector<std::string> payloads;
   std::vector<Composition> compositions;
-  int rank = 0;                     ///< of the compositions
-  double condition = 0;             ///< of those that are independent
+  int rank = 0;                     ///< of the matrix of compositions
+  double condition = 0;             ///< of its independent columns
   std::vector<std::string> unseen;  ///< coordinates that no payload has
   std::vector<Discovered> events;
   std::vector<std::string> notices;

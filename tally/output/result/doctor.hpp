@@ -1,4 +1,4 @@
-// What `tally doctor` found out, as plain data: the doctor fills it, reporting prints it.
+// What `tally doctor` found, as plain data: the doctor fills it, the formats print it.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace tally::result {
 
-/// Something that can be done about it.
+/// A step that the user can take.
 struct Step {
   std::string text;                   ///< whole sentences
-  std::vector<std::string> commands;  ///< to be typed, or written into a file, as they stand
+  std::vector<std::string> commands;  ///< to type, or to write into a file, verbatim
   bool operator==(const Step&) const = default;
 };
 
 /// Events, and how they are counted on this machine.
 struct Countable {
-  std::string what;  ///< names of events, or words for a kind of them
+  std::string what;  ///< names of events, or a description of several
   Trust trust = Trust::absent;
-  std::string source;  ///< who counts; empty where nobody does
+  std::string source;  ///< the PMU or backend that counts; empty if none does
   std::string reason;  ///< why it is absent or partial
   bool operator==(const Countable&) const = default;
 };
@@ -29,7 +29,7 @@ struct Countable {
 /// A fact, for programs (name, value) and for people (text).
 struct Fact {
   std::string name;                                                     ///< "perfmon_version"
-  std::variant<std::monostate, bool, std::int64_t, std::string> value;  ///< monostate: not known, or there is none
+  std::variant<std::monostate, bool, std::int64_t, std::string> value;  ///< monostate: unknown or missing
   std::string text;
   bool operator==(const Fact&) const = default;
 };
@@ -43,11 +43,11 @@ struct FactGroup {
 
 /// The whole answer.
 struct Diagnosis {
-  bool hardware = false;              ///< events of the processor can be counted here, by the kernel
+  bool hardware = false;              ///< the kernel can count the processor's events here
   std::string cause;                  ///< one word of docs/reference/doctor-json.md: "no-vpmu"
   std::string verdict;                ///< the answer, in a sentence or two
-  std::vector<std::string> evidence;  ///< what it was concluded from
-  std::vector<Step> next;             ///< the best first
+  std::vector<std::string> evidence;  ///< facts that the verdict is based on
+  std::vector<Step> next;             ///< the best step first
   std::vector<Countable> countable;
   std::vector<FactGroup> facts;
   bool operator==(const Diagnosis&) const = default;

@@ -1,4 +1,4 @@
-// A run of `tally lab --json`, as it was stored.
+// A stored result of `tally lab --json`.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace tally::result {
 
-/// What the linter said.
+/// A remark of the linter.
 struct LabRemark {
   std::string severity;  ///< "wrong", "caution", "note"
   std::string text;
 };
 
-/// One thing that happened.
+/// One event of the run.
 struct LabEntry {
   std::string kind;   ///< "write", "overflow", …
   std::string place;  ///< "line 12"
   std::string address;
   std::uint64_t instruction = 0;
-  std::string what;     ///< the register, counter or text that it is about
-  std::string value;    ///< hexadecimal, where there is one
-  std::string meaning;  ///< of the value, in words
+  std::string what;     ///< the register, counter or text that it concerns
+  std::string value;    ///< hexadecimal, if there is one
+  std::string meaning;  ///< description of the value
   std::string fault;    ///< why it was refused
   std::vector<LabRemark> remarks;
 };
@@ -35,7 +35,7 @@ struct LabLine {
   std::string address;
   int number = 0;
   std::string text;
-  bool is_included = false;  ///< from the helpers
+  bool is_included = false;  ///< from an included helper file
 };
 
 struct LabRun {
@@ -49,13 +49,13 @@ struct LabRun {
   std::vector<LabRemark> remarks;
   std::vector<LabEntry> entries;
   std::vector<LabLine> listing;
-  std::string drawn;  ///< JSON: what the page draws, the time line and the layouts of registers
+  std::string drawn;  ///< JSON: the time line and register layouts that the page draws
 };
 
-/// Whether the text is such a run.
+/// Whether the text is a result of `tally lab`.
 bool is_lab(std::string_view text);
 
-/// Errors: bad_usage, with the place in the file that is damaged.
+/// Errors: bad_usage, with the location in the file that is damaged.
 Result<LabRun> read_lab(std::string_view text, const std::string& file);
 
 }  // namespace tally::result

@@ -21,7 +21,7 @@ std::vector<Json> objects(std::string_view text) {
   }
   for (const std::string& line : split(text, '\n')) {
     if (trimmed(line).empty()) continue;
-    // Neither form: told of the whole text, because that is the usual one.
+    // Neither form: report errors of the whole text, because one object is the usual form.
     lines.push_back(Json::parse(Json::accept(line) ? std::string_view(line) : text));
   }
   return lines;
@@ -44,7 +44,7 @@ Environment read_environment(const Json& json) {
 }
 
 std::string what_is_wrong(std::string_view text, std::string_view exception) {
-  // Where a file begins as JSON does, the place where it ceases to be some helps.
+  // If the file begins like JSON, the location of the error is useful.
   if (!trimmed(text.substr(0, 100)).starts_with('{')) return "it is not JSON";
   return json_problem(exception);
 }

@@ -1,4 +1,4 @@
-// Reading the JSON of results, for the files of this directory.
+// Helpers that read results from JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,16 +17,16 @@ namespace tally::result {
 /// Keys keep the order in which they were written.
 using Json = nlohmann::ordered_json;
 
-// All of these may throw Json::exception; who reads a whole file turns it into an Error.
+// All of these may throw Json::exception; the caller that reads a whole file turns it into an Error.
 
-/// The text of a key; empty where it is missing or null.
+/// The text of a key; empty if it is missing or null.
 inline std::string text(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? "" : found->get<std::string>();
 }
 
-/// A number of that type. A number with a point is no integer: what it would be cut to is nobody's number. Nor is one
-/// that the type has no room for: -1 is no size, and 2^63 no count.
+/// Converts a number to T. Throws if T cannot represent it: a number with a decimal point is no integer, -1 is no size,
+/// and 2^63 is no count.
 template <class T>
 T number(const Json& json) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -38,14 +38,14 @@ T number(const Json& json) {
   return json.get<T>();
 }
 
-/// A count, or the number of something: not negative.
+/// A count or index: not negative.
 inline std::int64_t count(const Json& json) {
   const auto read = number<std::int64_t>(json);
   if (read < 0) throw Json::out_of_range::create(406, json_text(json) + " is negative", &json);
   return read;
 }
 
-/// The number of a key; nothing where it is missing or null.
+/// The number of a key; empty if it is missing or null.
 template <class T>
 std::optional<T> optional(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -58,26 +58,26 @@ inline std::optional<std::int64_t> optional_count(const Json& object, const char
   return count(*found);
 }
 
-/// How far a value can be believed, by its word. The only one that a later version could add is one that this one
-/// cannot believe.
+/// The trust of that name. A name that a later version may add is read as absent, because this version cannot interpret
+/// it.
 inline Trust trust(const Json& word) { return trust_of(word.get<std::string>()).value_or(Trust::absent); }
 
 /// The current name of a backend. Versions of the schemas before 2 call the engine "sim".
 std::string current_backend_name(std::string name);
 
-/// Whether `schema` is the format `name` in version 1 or 2: "tally-stat/2" for "tally-stat".
+/// Whether `schema` is version 1 or 2 of the format `name`: "tally-stat/2" for "tally-stat".
 bool is_schema(std::string_view schema, std::string_view name);
 
-/// What a process counted of its own regions.
+/// What a process counted in its own regions.
 ProgramRegions program_regions(const Json& json);
 
-/// The objects of a text: one, or one in each line.
+/// The objects of a text: a single one, or one per line.
 std::vector<Json> objects(std::string_view text);
 
-/// Where it was measured.
+/// The machine on which it was measured.
 Environment read_environment(const Json& json);
 
-/// Why a text cannot be read, from what the library's exception says: without the words that are the library's own.
+/// Why a text cannot be read, from the JSON library's exception, without the library's own terms.
 std::string what_is_wrong(std::string_view text, std::string_view exception);
 
 }  // namespace tally::result

@@ -83,7 +83,7 @@ ProgramRegions program_regions(const Json& json) {
 }
 
 bool is_regions(std::string_view text) {
-  // The schema is the first key that is written.
+  // The schema is always the first key.
   return trimmed(text.substr(0, 100)).starts_with('{') && text.substr(0, 200).find("\"tally-regions/") != text.npos;
 }
 

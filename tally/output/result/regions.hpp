@@ -1,4 +1,4 @@
-// What a program counted of its own regions, as plain data.
+// What a program counted in its own regions, as plain data.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace tally::result {
 struct ProgramRegions {
   std::int64_t pid = 0;
   std::vector<std::string> command;   ///< the program and its arguments
-  std::string reason;                 ///< why there are no regions, where counters did not open; else empty
-  std::vector<RegionResult> regions;  ///< in the order of their first entry, of one Counters after the other
+  std::string reason;                 ///< why there are no regions, if the counters could not be opened; else empty
+  std::vector<RegionResult> regions;  ///< in the order of their first entry, one Counters object after another
   bool operator==(const ProgramRegions&) const = default;
 };
 
-/// Whether a text looks like that.
+/// Whether a text looks like a result of regions.
 bool is_regions(std::string_view text);
 
-/// The regions in a JSON text of the schema tally-regions/1. Errors: bad_usage where it is none.
+/// Reads the regions from a JSON text of the schema tally-regions/1. Errors: bad_usage for another text.
 Result<ProgramRegions> read_regions(std::string_view text);
 
 }  // namespace tally::result

@@ -1,4 +1,4 @@
-// What `tally stat --asm` measured: counts of one copy of some code.
+// The result of `tally stat --asm`: counts of one copy of some code.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace tally::result {
 
-/// An event's count in one copy.
+/// The count of an event for one copy.
 struct PerCopy {
-  std::string event;                          ///< as it was asked for
+  std::string event;                          ///< as requested
   EventName name;                             ///< what was counted, and in which mode
-  Ratio each;                                 ///< of one copy; a fraction where copies share an event
-  std::int64_t difference = 0;                ///< what `copies` copies made more; with several repeats the middle one
-  std::optional<double> low = {}, high = {};  ///< of one copy, the least and the most of all repeats
+  Ratio each;                                 ///< for one copy; a fraction if copies share an event
+  std::int64_t difference = 0;                ///< additional count of `copies` copies; with several repeats the median
+  std::optional<double> low = {}, high = {};  ///< for one copy: the minimum and maximum of all repeats
   bool operator==(const PerCopy&) const = default;
 };
 
-/// The cycles of an instruction repeated in a certain way.
+/// The cycles of an instruction that is repeated as a chain or independently.
 struct ChainCycles {
   std::string name;              ///< "latency", "throughput"
   std::string code;              ///< the copies, shortened
-  std::optional<double> cycles;  ///< of one copy
-  std::string why_not;           ///< the reason where there are none
+  std::optional<double> cycles;  ///< for one copy
+  std::string why_not;           ///< why there are none
   bool operator==(const ChainCycles&) const = default;
 };
 
@@ -35,8 +35,8 @@ struct ChainCycles {
 struct Snippet {
   std::string code, init;
   std::uint64_t unroll = 0;  ///< copies of the shorter program; the longer one has twice as many
-  std::uint64_t rounds = 0;  ///< of the shorter of two runs
-  std::uint64_t copies = 0;  ///< by which the difference is divided
+  std::uint64_t rounds = 0;  ///< in the shorter of two runs
+  std::uint64_t copies = 0;  ///< that the difference is divided by
   int repeats = 1;
   int executions = 0;
   std::string backend;

@@ -1,4 +1,4 @@
-// What `tally verify` found out: which counts of this machine can be trusted, and how that is known.
+// The result of `tally verify`: which counts of this machine are reliable, and the evidence.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace tally::result {
 
-/// What came of one check. `inconclusive` is neither: something that it needs was not there.
+/// The result of a check. `inconclusive`: something that the check needs was missing.
 enum class Verdict { pass, fail, inconclusive };
 
-/// How far an event's counts can be trusted, from best to worst.
+/// How reliable an event's counts are, from best to worst.
 enum class EventGrade {
-  exact,        ///< equal to what every program did, in every run
-  correctable,  ///< equal once what page faults and interrupts add is taken off
-  speculative,  ///< depends on how the processor works; no program has a known answer
-  micro_op,     ///< counts pieces of instructions: more than the program's own accesses
-  unusable,     ///< differs from what programs did, and nothing explains it
-  absent,       ///< there is no count here
+  exact,        ///< equal to the known answer of every program, in every run
+  correctable,  ///< equal after subtracting what page faults and interrupts add
+  speculative,  ///< depends on how the processor speculates; no program has a known answer
+  micro_op,     ///< counts micro-operations: more than the program's own accesses
+  unusable,     ///< differs from the known answers, without an explanation
+  absent,       ///< no count is available
 };
 
 std::string_view name(Verdict verdict);
@@ -31,21 +31,21 @@ std::string_view name(EventGrade grade);
 std::optional<EventGrade> event_grade_of(std::string_view name);
 std::optional<Verdict> verdict_of(std::string_view name);
 
-/// One question about one event, and its answer. Where several programs were asked, the figures are those of the run
-/// that was the furthest off.
+/// One question about one event, and its answer. If several programs were used, values are from the run with the
+/// largest deviation.
 struct Check {
   std::string goal;                      ///< "G5": docs/guides/verify.md lists them
-  std::string what;                      ///< in a few words
-  std::string event;                     ///< full name; empty where it is about several
+  std::string what;                      ///< a short description
+  std::string event;                     ///< full name; empty if it concerns several
   std::string program;                   ///< "rep_movsb 1000000"
-  std::optional<std::int64_t> expected;  ///< nothing where no number was expected
+  std::optional<std::int64_t> expected;  ///< empty if no number was expected
   std::optional<std::int64_t> measured;
   std::string tolerance;  ///< "±0", "64"
-  std::string reason;     ///< of that tolerance
+  std::string reason;     ///< reason of the tolerance
   Verdict verdict = Verdict::inconclusive;
-  std::string why;  ///< why it failed, or is inconclusive; empty where it passed
-  int runs = 0;     ///< that were compared
-  int off = 0;      ///< of these, outside of the tolerance
+  std::string why;  ///< why it failed or is inconclusive; empty if it passed
+  int runs = 0;     ///< compared
+  int off = 0;      ///< runs outside of the tolerance
   bool operator==(const Check&) const = default;
 };
 
@@ -54,26 +54,26 @@ struct GradedEvent {
   EventName event;
   EventGrade grade = EventGrade::absent;
   std::string why;
-  std::string source;                    ///< who counts
-  std::optional<std::int64_t> each;      ///< what a page fault or an interrupt adds, where that was measured
-  std::optional<std::int64_t> furthest;  ///< from what a program did, of all runs, corrected
-  std::optional<double> spread_percent;  ///< of repeated runs, in percent of their median, where no answer is known
+  std::string source;                    ///< the PMU or backend that counted
+  std::optional<std::int64_t> each;      ///< additional count of a page fault or an interrupt, if measured
+  std::optional<std::int64_t> furthest;  ///< largest deviation from a known answer, in all runs, corrected
+  std::optional<double> spread_percent;  ///< of repeated runs, in percent of their median, if no answer is known
   int runs = 0;
-  std::string instead;         ///< what to count, where this cannot be trusted
-  std::string published = {};  ///< how that compares with what was published of this processor; empty: nothing was
+  std::string instead;         ///< event to use instead, if this one is unreliable
+  std::string published = {};  ///< comparison with published results for this processor; empty: nothing is published
   bool operator==(const GradedEvent&) const = default;
 };
 
-/// An event of a program of the user's own, counted in two ways.
+/// An event of a user's program, counted in two ways.
 struct Compared {
   std::string event;                  ///< full name
-  std::optional<std::int64_t> exact;  ///< median of the runs that were counted by construction
-  std::int64_t spread = 0;            ///< of those: the program's own
-  std::optional<std::int64_t> other;  ///< median of the other way, as it was read
-  std::int64_t by_faults = 0;         ///< of that, what page faults added
-  std::int64_t by_interrupts = 0;     ///< and interrupts
-  std::optional<std::int64_t> left;   ///< what no one of these explains
-  std::int64_t allowed = 0;           ///< so much may be left
+  std::optional<std::int64_t> exact;  ///< median of the runs with exact counts
+  std::int64_t spread = 0;            ///< of those runs: variation of the program itself
+  std::optional<std::int64_t> other;  ///< median of the other backend, as read
+  std::int64_t by_faults = 0;         ///< part of `other` that page faults added
+  std::int64_t by_interrupts = 0;     ///< part of `other` that interrupts added
+  std::optional<std::int64_t> left;   ///< difference that remains unexplained
+  std::int64_t allowed = 0;           ///< allowed difference
   Verdict verdict = Verdict::inconclusive;
   std::string why;  ///< why it failed, or is inconclusive
   bool operator==(const Compared&) const = default;
@@ -81,11 +81,11 @@ struct Compared {
 
 /// The whole result.
 struct Verify {
-  std::vector<std::string> command = {};  ///< a program of the user's own; empty: those with known answers
-  std::string other = {};                 ///< who counted it the other way: "perf", "stepper"
-  std::vector<Compared> compared = {};    ///< of that program
+  std::vector<std::string> command = {};  ///< a user's program; empty: the workloads with known answers
+  std::string other = {};                 ///< the other backend: "perf", "stepper"
+  std::vector<Compared> compared = {};    ///< events of that program
   std::string backend;
-  std::string noise;  ///< that was laid over the counts; empty: none
+  std::string noise;  ///< noise added to the counts; empty: none
   bool quick = false;
   Environment environment;
   std::vector<GradedEvent> events;
@@ -97,7 +97,7 @@ struct Verify {
   bool operator==(const Verify&) const = default;
 };
 
-/// fail where a check failed, inconclusive where none passed.
+/// fail if a check failed, inconclusive if none passed.
 Verdict verdict(const Verify& verify);
 
 }  // namespace tally::result

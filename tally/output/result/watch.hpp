@@ -1,5 +1,4 @@
-// What `tally watch` shows of a machine between two readings: rows of cells, each a value or the reason why there is
-// none.
+// What `tally watch` shows between two readings: rows of cells, each with a value or the reason why it has none.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +10,40 @@
 
 namespace tally::result {
 
-/// Why a cell has no value, or a word of the header no text.
+/// Why a cell has no value, or a fact of the header has no text.
 struct WatchReason {
-  std::string code;  ///< "no-pmu": the same for the same cause, on every machine
-  std::string text;  ///< what was looked for, and what was found
-  std::string hint;  ///< what to do, or what more rights would add; empty where nothing is known
+  std::string code;  ///< "no-pmu": one code for each cause, on every machine
+  std::string text;  ///< what was searched, and what was found
+  std::string hint;  ///< what to do, or what more permissions would add; may be empty
   bool operator==(const WatchReason&) const = default;
 };
 
-/// One figure. Absent is never 0.
+/// One value. A missing value is never 0.
 struct WatchCell {
   std::optional<double> value;
-  std::size_t reason = 0;  ///< where there is no value: a place in WatchTable::reasons
+  std::size_t reason = 0;  ///< without a value: index in WatchTable::reasons
   bool operator==(const WatchCell&) const = default;
 };
 
-/// What a row is about.
+/// What a row describes.
 enum class WatchKind { core, socket, system, process, group };
 
 /// "core", "socket", "system", "process", "group".
 const char* name(WatchKind kind);
 
-/// How a column's numbers are written for people.
+/// How a column's numbers are printed.
 enum class WatchStyle {
-  fixed,  ///< with so many digits behind the point
+  fixed,  ///< with WatchColumn::digits decimals
   count,  ///< three or four digits and K, M, G, T: powers of ten
-  bytes,  ///< the same of 1,024
+  bytes,  ///< the same with powers of 1,024
 };
 
-/// A column: the same in every row and every reading.
+/// A column: the same in all rows and readings.
 struct WatchColumn {
   std::string name;    ///< "UTIL"
   std::string unit;    ///< "GHz"; empty for plain numbers
-  std::string what;    ///< what it tells, for the legend
-  std::string source;  ///< where it comes from on this machine; empty where it has no source
+  std::string what;    ///< its meaning, for the legend
+  std::string source;  ///< where its values come from on this machine; empty without a source
   WatchStyle style = WatchStyle::fixed;
   int digits = 2;
   bool operator==(const WatchColumn&) const = default;
@@ -53,44 +52,44 @@ struct WatchColumn {
 /// One row of a reading.
 struct WatchRow {
   WatchKind kind = WatchKind::core;
-  std::string name;  ///< of a process its program, of a group its path; of others their number, or nothing
+  std::string name;  ///< a process's program, a group's path, another row's number; may be empty
   std::optional<int> processor, socket, process;
-  std::vector<WatchCell> cells;  ///< one a column
+  std::vector<WatchCell> cells;  ///< one per column
   bool operator==(const WatchRow&) const = default;
 };
 
-/// What stands below PCM's table.
+/// The totals below PCM's table.
 struct WatchTotals {
-  WatchCell instructions;  ///< retired, on all processors that are watched
-  WatchCell cycles;        ///< active ones
-  WatchCell ticks;         ///< of the time-stamp counter, that passed between the readings
+  WatchCell instructions;  ///< retired, on all watched processors
+  WatchCell cycles;        ///< unhalted
+  WatchCell ticks;         ///< of the time-stamp counter, between the readings
   bool operator==(const WatchTotals&) const = default;
 };
 
-/// A word of the header.
+/// A fact of the header.
 struct WatchFact {
   std::string label;
-  std::string text;    ///< empty: not known
-  std::string reason;  ///< why it is not known
+  std::string text;    ///< empty: unknown
+  std::string reason;  ///< why it is unknown
   bool operator==(const WatchFact&) const = default;
 };
 
-/// What the machine is, once.
+/// Description of the machine, printed once.
 struct WatchHeader {
   std::vector<WatchFact> facts;
   bool operator==(const WatchHeader&) const = default;
 };
 
-/// All that was between two readings.
+/// Everything between two readings.
 struct WatchTable {
   Nanoseconds time{0};      ///< of the later reading, since 1970
-  Nanoseconds interval{0};  ///< since the reading before
+  Nanoseconds interval{0};  ///< since the previous reading
   std::vector<WatchColumn> columns;
   std::vector<WatchRow> rows;
   std::vector<WatchReason> reasons;
   WatchTotals totals;
-  WatchCell own_cost;             ///< what tally itself used of one processor, in percent
-  std::size_t rows_left_out = 0;  ///< that exist beside those shown
+  WatchCell own_cost;             ///< time that tally itself used, in percent of one processor
+  std::size_t rows_left_out = 0;  ///< rows that are not shown
   bool operator==(const WatchTable&) const = default;
 };
 

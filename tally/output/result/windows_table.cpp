@@ -7,8 +7,8 @@ namespace tally::result {
 
 WindowsCollector::WindowsCollector(WindowsHead head) {
   windows_.head = std::move(head);
-  for (const auto& place : windows_.head.places)
-    if (place) counts_ = std::max(counts_, *place + 1);
+  for (const auto& index : windows_.head.places)
+    if (index) counts_ = std::max(counts_, *index + 1);
 }
 
 std::uint32_t WindowsCollector::word(std::string_view text) {
@@ -49,23 +49,24 @@ void WindowsCollector::add(const Window& window) {
 }
 
 void visit_by_time(const Windows& windows, const std::function<void(const Window&)>& visit) {
-  struct Place {
+  struct RowIndex {
     std::int64_t time;
     std::size_t series, row;
   };
-  std::vector<Place> places;
+  std::vector<RowIndex> rows_by_time;
   for (std::size_t i = 0; i < windows.series.size(); ++i)
     for (std::size_t row = 0; row < windows.series[i].rows(); ++row)
-      places.push_back({windows.series[i].times[row], i, row});
-  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.time < b.time; });
+      rows_by_time.push_back({windows.series[i].times[row], i, row});
+  std::stable_sort(rows_by_time.begin(), rows_by_time.end(),
+                   [](const RowIndex& a, const RowIndex& b) { return a.time < b.time; });
   std::vector<std::int64_t> counts;
-  for (const Place& place : places) {
-    const WindowSeries& series = windows.series[place.series];
-    const std::size_t row = place.row;
+  for (const RowIndex& row_index : rows_by_time) {
+    const WindowSeries& series = windows.series[row_index.series];
+    const std::size_t row = row_index.row;
     Window window{series.series,
                   series.program,
                   static_cast<std::uint64_t>(series.numbers[row]),
-                  Nanoseconds(place.time),
+                  Nanoseconds(row_index.time),
                   series.lengths[row],
                   series.pid,
                   series.tid};

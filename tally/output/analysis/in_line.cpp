@@ -8,8 +8,8 @@
 namespace tally::report {
 namespace {
 
-/// Calls `each` for every text of the profile that tally did not write itself, or that may hold such a text. False as
-/// soon as `each` returns false.
+/// Calls `each` for every text of the profile that may come from outside of tally. Returns false as soon as `each`
+/// does.
 template <class Profile, class Each>
 bool all_texts(Profile& profile, Each&& each) {
   const auto all = [&](auto& list, auto... members) {

@@ -1,5 +1,5 @@
-// Profiles with every text from outside escaped (core/base/foreign_text.hpp): what the forms that end records with a
-// line break are written from.
+// Profiles with every text from outside escaped (core/base/foreign_text.hpp), for formats whose records end with a line
+// break.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace tally::report {
 
-/// A profile whose command, names, paths and reasons each stand in one line: the profile itself where they do already,
-/// as nearly always, else a copy. The profile must outlive it.
+/// A profile whose command, names, paths and reasons contain no line breaks. Refers to the profile itself if it has
+/// none, which is usual; else to an escaped copy. The profile must outlive it.
 class InLineProfile {
  public:
   explicit InLineProfile(const result::Profile& profile);
@@ -23,13 +23,13 @@ class InLineProfile {
   std::optional<result::Profile> copy_;
 };
 
-/// A form that is written from such a profile.
+/// Writes a profile with escaped texts in the format `write`.
 template <std::string (*write)(const result::Profile&, const ProfileStyle&)>
 std::string in_line(const result::Profile& profile, const ProfileStyle& style) {
   return write(InLineProfile(profile).get(), style);
 }
 
-/// The same of a difference.
+/// The same for a difference.
 template <std::string (*write)(const ProfileDifference&, const ProfileStyle&)>
 std::string in_line(const ProfileDifference& difference, const ProfileStyle& style) {
   const InLineProfile before(*difference.before), after(*difference.after);

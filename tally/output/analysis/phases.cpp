@@ -14,8 +14,8 @@
 namespace tally::report {
 namespace {
 
-// A cut window of a few instructions is like none: what is shorter than this share of the usual one has no phase.
-constexpr std::int64_t shortest_share = 10;
+// Windows shorter than a tenth of the median length have no phase: cut windows of a few instructions mean little.
+constexpr std::int64_t length_divisor = 10;
 
 std::int64_t usual_length(const result::Windows& windows) {
   std::vector<std::int64_t> lengths;
@@ -40,7 +40,7 @@ void add_names(const result::Windows& windows, const phase::Vectors& vectors, Ph
   }
 }
 
-// ":BLOCK:COUNT", with blanks between them, from behind the T.
+// Parses the rest of a line after the T: ":BLOCK:COUNT", separated by spaces.
 bool add_point(std::string_view line, std::vector<double>& to, double& all) {
   std::vector<std::pair<std::uint64_t, double>> blocks;
   all = 0;
@@ -87,7 +87,7 @@ Result<void> add_vectors(result::WindowSeries& series, std::string_view text, co
     if (line.empty() || line[0] == '#') continue;
     double instructions = 0;
     if (line[0] == 'T' && add_point(line.substr(1), series.points, instructions)) {
-      // A kill may have cut the last one.
+      // The last vector may be cut off if the program was killed.
       const bool differs = counts_instructions && row < series.rows() && instructions != 0 &&
                            instructions != static_cast<double>(series.lengths[row]);
       ++row;
@@ -109,22 +109,22 @@ Result<void> add_vectors(result::WindowSeries& series, std::string_view text, co
 }
 
 Phases find_phases(const result::Windows& windows) {
-  Phases made;
-  const std::int64_t least = std::max<std::int64_t>(1, usual_length(windows) / shortest_share);
+  Phases phases;
+  const std::int64_t min_length = std::max<std::int64_t>(1, usual_length(windows) / length_divisor);
   const std::size_t dimensions = windows.series.empty() ? 0 : windows.series.front().counts.size();
-  made.by_code = have_points(windows);
-  phase::Vectors vectors{made.by_code ? phase::projected_dimensions : dimensions, {}};
-  std::vector<std::pair<std::size_t, std::size_t>> rows;  // of each vector: the series and the row in it
+  phases.by_code = have_points(windows);
+  phase::Vectors vectors{phases.by_code ? phase::projected_dimensions : dimensions, {}};
+  std::vector<std::pair<std::size_t, std::size_t>> rows;  // series and row of each vector
   for (std::size_t i = 0; i < windows.series.size(); ++i) {
     const result::WindowSeries& series = windows.series[i];
-    made.of_row.emplace_back(series.rows(), -1);
+    phases.of_row.emplace_back(series.rows(), -1);
     for (std::size_t row = 0; row < series.rows(); ++row) {
-      if (series.lengths[row] < least) {
-        ++made.too_short;
+      if (series.lengths[row] < min_length) {
+        ++phases.too_short;
         continue;
       }
       rows.emplace_back(i, row);
-      if (made.by_code) {
+      if (phases.by_code) {
         const auto point = series.points.begin() + static_cast<std::ptrdiff_t>(row * phase::projected_dimensions);
         vectors.values.insert(vectors.values.end(), point, point + phase::projected_dimensions);
         continue;
@@ -133,27 +133,27 @@ Phases find_phases(const result::Windows& windows) {
         vectors.values.push_back(static_cast<double>(counts[row]) / static_cast<double>(series.lengths[row]));
     }
   }
-  if (rows.empty() || vectors.dimensions == 0) return made;
-  if (made.by_code)
+  if (rows.empty() || vectors.dimensions == 0) return phases;
+  if (phases.by_code)
     for (std::size_t i = 0; i < windows.head.events.size(); ++i) {
-      if (windows.head.places[i]) made.events.push_back(windows.head.events[i].name.text());
+      if (windows.head.places[i]) phases.events.push_back(windows.head.events[i].name.text());
     }
   else
-    add_names(windows, vectors, made);
+    add_names(windows, vectors, phases);
   const phase::Clusters clusters = phase::find_clusters(phase::scaled(vectors), {});
   for (std::size_t i = 0; i < clusters.centers.size(); ++i) {
     const auto& [series, row] = rows[clusters.representatives[i]];
-    made.phases.push_back({clusters.sizes[i], 0, std::vector<std::int64_t>(dimensions), series, row});
+    phases.phases.push_back({clusters.sizes[i], 0, std::vector<std::int64_t>(dimensions), series, row});
   }
   for (std::size_t i = 0; i < clusters.of_row.size(); ++i) {
-    const auto& [place, row] = rows[i];
-    const result::WindowSeries& series = windows.series[place];
-    made.of_row[place][row] = static_cast<std::int64_t>(clusters.of_row[i]);
-    Phase& to = made.phases[clusters.of_row[i]];
+    const auto& [series_index, row] = rows[i];
+    const result::WindowSeries& series = windows.series[series_index];
+    phases.of_row[series_index][row] = static_cast<std::int64_t>(clusters.of_row[i]);
+    Phase& to = phases.phases[clusters.of_row[i]];
     to.length += series.lengths[row];
     for (std::size_t d = 0; d < dimensions; ++d) to.counts[d] += series.counts[d][row];
   }
-  return made;
+  return phases;
 }
 
 }  // namespace tally::report

@@ -16,7 +16,8 @@ namespace {
 
 bool is_counted(const result::Event& event) { return event.total.count.value.has_value(); }
 
-/// What a file of code is known by: the program itself may be called otherwise, a library have another version.
+/// The key that identifies a file of code in both profiles: the program may have another name, a library another
+/// version.
 std::string object_key(const result::Profile& profile, std::uint32_t object) {
   const std::string name = file_name(profile.objects[object].name);
   if (!profile.stat.command.empty() && name == file_name(profile.stat.command.front())) return "";
@@ -24,11 +25,11 @@ std::string object_key(const result::Profile& profile, std::uint32_t object) {
   return library == std::string::npos ? name : name.substr(0, library + 3);
 }
 
-/// One side: its functions by what they are known by.
-using Name = std::pair<std::string, std::string>;  // of the file of code, of the function
+/// The key that identifies a function in both profiles.
+using Name = std::pair<std::string, std::string>;  // file of code, function
 struct FunctionKey {
   Name name;
-  std::string source;  // empty where the name is enough
+  std::string source;  // empty if the name is enough
   auto operator<=>(const FunctionKey&) const = default;
 };
 
@@ -36,7 +37,7 @@ std::string source_of(const result::Profile& profile, const result::ProfileFunct
   return function.line == 0 ? "" : file_name(profile.sources[function.source]);
 }
 
-/// Names that stand for functions of several files of source.
+/// Names shared by functions from several source files.
 std::set<Name> ambiguous(const result::Profile& profile, const std::vector<std::string>& objects) {
   std::map<Name, std::set<std::string>> sources;
   for (const result::ProfileFunction& function : profile.functions)
@@ -50,83 +51,85 @@ std::set<Name> ambiguous(const result::Profile& profile, const std::vector<std::
 class Comparison {
  public:
   Comparison(const result::Profile& before, const result::Profile& after) : profiles_{&before, &after} {
-    made_.before = &before;
-    made_.after = &after;
+    difference_.before = &before;
+    difference_.after = &after;
   }
 
-  Result<ProfileDifference> made() {
+  Result<ProfileDifference> compare() {
     match_events();
-    if (made_.events.empty())
+    if (difference_.events.empty())
       return fail(Code::bad_usage, "the two profiles have no event in common",
                   "record both with the same events: tally profile -e EVENTS");
     match_functions();
     add_counts();
     match_lines();
     match_objects();
-    for (std::size_t f = 0; f < made_.functions.size(); ++f) made_.functions[f].of = f;
-    const std::vector<std::size_t> order = by_change(made_.functions);
-    std::vector<std::size_t> places(order.size());
+    for (std::size_t f = 0; f < difference_.functions.size(); ++f) difference_.functions[f].of = f;
+    const std::vector<std::size_t> order = by_change(difference_.functions);
+    std::vector<std::size_t> new_indices(order.size());
     std::vector<Change> sorted;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      places[order[i]] = i;
-      sorted.push_back(std::move(made_.functions[order[i]]));
+      new_indices[order[i]] = i;
+      sorted.push_back(std::move(difference_.functions[order[i]]));
       sorted.back().of = i;
     }
-    made_.functions = std::move(sorted);
-    for (std::vector<std::size_t>* list : {&made_.of_before, &made_.of_after})
-      for (std::size_t& place : *list) place = places[place];
-    sort(made_.lines, places);
-    sort(made_.objects, places);
+    difference_.functions = std::move(sorted);
+    for (std::vector<std::size_t>* list : {&difference_.of_before, &difference_.of_after})
+      for (std::size_t& index : *list) index = new_indices[index];
+    sort(difference_.lines, new_indices);
+    sort(difference_.objects, new_indices);
     estimate_noise();
-    return std::move(made_);
+    return std::move(difference_);
   }
 
  private:
   void match_events() {
-    const auto& after = made_.after->stat.events;
+    const auto& after = difference_.after->stat.events;
     std::set<std::string> found;
-    for (std::size_t b = 0; b < made_.before->event_count(); ++b) {
-      const result::Event& event = made_.before->stat.events[b];
+    for (std::size_t b = 0; b < difference_.before->event_count(); ++b) {
+      const result::Event& event = difference_.before->stat.events[b];
       const auto same = std::find_if(after.begin(), after.end(), [&](const result::Event& other) {
         return other.total.name == event.total.name && is_counted(other);
       });
       if (same == after.end() || !is_counted(event)) {
-        if (is_counted(event)) made_.only_before.push_back(event.total.name.text());
+        if (is_counted(event)) difference_.only_before.push_back(event.total.name.text());
         continue;
       }
       found.insert(event.total.name.text());
-      made_.events.push_back(event.total.name.text());
-      made_.in_before.push_back(b);
-      made_.in_after.push_back(static_cast<std::size_t>(same - after.begin()));
+      difference_.events.push_back(event.total.name.text());
+      difference_.in_before.push_back(b);
+      difference_.in_after.push_back(static_cast<std::size_t>(same - after.begin()));
     }
     for (const result::Event& event : after)
       if (is_counted(event) && found.count(event.total.name.text()) == 0)
-        made_.only_after.push_back(event.total.name.text());
+        difference_.only_after.push_back(event.total.name.text());
   }
 
-  const std::vector<std::size_t>& events_of(int side) const { return side == 0 ? made_.in_before : made_.in_after; }
+  const std::vector<std::size_t>& events_of(int side) const {
+    return side == 0 ? difference_.in_before : difference_.in_after;
+  }
   static ChangeSide& side_of(Change& change, int side) { return side == 0 ? change.before : change.after; }
-  std::vector<std::size_t>& places_of(int side) { return side == 0 ? made_.of_before : made_.of_after; }
+  std::vector<std::size_t>& indices_of(int side) { return side == 0 ? difference_.of_before : difference_.of_after; }
 
   Change empty_change(ChangedRows rows) const {
     Change change;
     change.rows = rows;
-    change.before.counts.resize(made_.events.size());
-    change.after.counts.resize(made_.events.size());
+    change.before.counts.resize(difference_.events.size());
+    change.after.counts.resize(difference_.events.size());
     return change;
   }
 
   void add(ChangeSide& to, int side, const std::vector<std::int64_t>& counts) const {
-    for (std::size_t e = 0; e < made_.events.size(); ++e) to.counts[e] += counts[events_of(side)[e]];
+    for (std::size_t e = 0; e < difference_.events.size(); ++e) to.counts[e] += counts[events_of(side)[e]];
   }
 
   void match_functions() {
     std::vector<std::string> objects[2];
-    std::set<Name> twice;
+    std::set<Name> ambiguous_names;
     for (int side = 0; side < 2; ++side) {
       for (std::uint32_t o = 0; o < profiles_[side]->objects.size(); ++o)
         objects[side].push_back(object_key(*profiles_[side], o));
-      twice.merge(ambiguous(*profiles_[side], objects[side]));
+      ambiguous_names.merge(ambiguous(*profiles_[side], objects[side]));
     }
     std::map<FunctionKey, std::size_t> known;
     for (int side = 0; side < 2; ++side) {
@@ -134,11 +137,11 @@ class Comparison {
       for (std::uint32_t f = 0; f < profile.functions.size(); ++f) {
         const result::ProfileFunction& function = profile.functions[f];
         FunctionKey key{{objects[side][function.object], function.name}, ""};
-        if (twice.count(key.name) != 0) key.source = source_of(profile, function);
-        const auto [place, is_new] = known.try_emplace(std::move(key), made_.functions.size());
-        if (is_new) made_.functions.push_back(empty_change(ChangedRows::functions));
-        places_of(side).push_back(place->second);
-        ChangeSide& one = side_of(made_.functions[place->second], side);
+        if (ambiguous_names.count(key.name) != 0) key.source = source_of(profile, function);
+        const auto [entry, is_new] = known.try_emplace(std::move(key), difference_.functions.size());
+        if (is_new) difference_.functions.push_back(empty_change(ChangedRows::functions));
+        indices_of(side).push_back(entry->second);
+        ChangeSide& one = side_of(difference_.functions[entry->second], side);
         if (!one.is_there) one = {true, f, function.source, function.line, 0, std::move(one.counts)};
         one.entered += function.entered;
       }
@@ -148,20 +151,20 @@ class Comparison {
   void add_counts() {
     for (int side = 0; side < 2; ++side)
       for (const ProfileSum& sum : sums_of(*profiles_[side], ProfileBy::function))
-        add(side_of(made_.functions[places_of(side)[sum.function]], side), side, sum.counts);
+        add(side_of(difference_.functions[indices_of(side)[sum.function]], side), side, sum.counts);
   }
 
-  /// How a line is known again, in its function.
+  /// Identifies a line within its function.
   using LineKey = std::tuple<std::size_t, std::string, std::int64_t>;
   LineKey line_key(int side, std::uint32_t f, std::uint32_t source, std::uint32_t line) {
     const result::Profile& profile = *profiles_[side];
-    const std::size_t place = places_of(side)[f];
-    const Change& change = made_.functions[place];
+    const std::size_t index = indices_of(side)[f];
+    const Change& change = difference_.functions[index];
     const result::ProfileFunction& function = profile.functions[f];
     const bool both_known = change.before.line != 0 && change.after.line != 0;
     if (line != 0 && both_known && function.line != 0 && source == function.source)
-      return {place, "", static_cast<std::int64_t>(line) - function.line};
-    return {place, line == 0 ? "?" : file_name(profile.sources[source]), line};
+      return {index, "", static_cast<std::int64_t>(line) - function.line};
+    return {index, line == 0 ? "?" : file_name(profile.sources[source]), line};
   }
 
   void match_lines() {
@@ -170,10 +173,11 @@ class Comparison {
       const std::vector<LineCounts> lines = lines_of_functions(*profiles_[side]);
       for (std::uint32_t f = 0; f < lines.size(); ++f)
         for (const auto& [at, counts] : lines[f]) {
-          const auto [place, is_new] = known.try_emplace(line_key(side, f, at.first, at.second), made_.lines.size());
-          if (is_new) made_.lines.push_back(empty_change(ChangedRows::lines));
-          Change& change = made_.lines[place->second];
-          change.of = places_of(side)[f];
+          const auto [entry, is_new] =
+              known.try_emplace(line_key(side, f, at.first, at.second), difference_.lines.size());
+          if (is_new) difference_.lines.push_back(empty_change(ChangedRows::lines));
+          Change& change = difference_.lines[entry->second];
+          change.of = indices_of(side)[f];
           ChangeSide& one = side_of(change, side);
           if (!one.is_there) one = {true, f, at.first, at.second, 0, std::move(one.counts)};
           add(one, side, counts);
@@ -185,11 +189,11 @@ class Comparison {
     std::map<std::string, std::size_t> known;
     for (int side = 0; side < 2; ++side)
       for (const ProfileSum& sum : sums_of(*profiles_[side], ProfileBy::object)) {
-        const auto [place, is_new] = known.try_emplace(
-            object_key(*profiles_[side], profiles_[side]->functions[sum.function].object), made_.objects.size());
-        if (is_new) made_.objects.push_back(empty_change(ChangedRows::objects));
-        Change& change = made_.objects[place->second];
-        change.of = places_of(side)[sum.function];
+        const auto [entry, is_new] = known.try_emplace(
+            object_key(*profiles_[side], profiles_[side]->functions[sum.function].object), difference_.objects.size());
+        if (is_new) difference_.objects.push_back(empty_change(ChangedRows::objects));
+        Change& change = difference_.objects[entry->second];
+        change.of = indices_of(side)[sum.function];
         ChangeSide& one = side_of(change, side);
         if (!one.is_there) one = {true, sum.function, 0, 0, 0, std::move(one.counts)};
         add(one, side, sum.counts);
@@ -197,14 +201,16 @@ class Comparison {
   }
 
   void estimate_noise() {
-    for (std::size_t e = 0; e < made_.events.size(); ++e) {
+    for (std::size_t e = 0; e < difference_.events.size(); ++e) {
       std::size_t at = 0;
-      for (const auto* const changes : {&made_.functions, &made_.lines, &made_.objects}) {
+      for (const auto* const changes : {&difference_.functions, &difference_.lines, &difference_.objects}) {
         std::vector<SampledRow> rows;
-        if (made_.is_estimated(e))
+        if (difference_.is_estimated(e))
           for (const Change& change : *changes)
-            if (change.before.counts[e] + change.after.counts[e] != 0) rows.push_back(made_.sampled_row(change, e));
-        made_.noise[at++].push_back(run_noise(rows, changes == &made_.lines ? spread_of_lines : spread_of_functions));
+            if (change.before.counts[e] + change.after.counts[e] != 0)
+              rows.push_back(difference_.sampled_row(change, e));
+        difference_.noise[at++].push_back(
+            run_noise(rows, changes == &difference_.lines ? spread_of_lines : spread_of_functions));
       }
     }
   }
@@ -220,17 +226,17 @@ class Comparison {
     return order;
   }
 
-  static void sort(std::vector<Change>& changes, const std::vector<std::size_t>& places) {
+  static void sort(std::vector<Change>& changes, const std::vector<std::size_t>& new_indices) {
     std::vector<Change> sorted;
     for (const std::size_t i : by_change(changes)) {
       sorted.push_back(std::move(changes[i]));
-      sorted.back().of = places[sorted.back().of];
+      sorted.back().of = new_indices[sorted.back().of];
     }
     changes = std::move(sorted);
   }
 
   const result::Profile* profiles_[2];
-  ProfileDifference made_;
+  ProfileDifference difference_;
 };
 
 }  // namespace
@@ -281,7 +287,7 @@ std::string ProfileDifference::caution() const {
 }
 
 Result<ProfileDifference> difference_of(const result::Profile& before, const result::Profile& after) {
-  return Comparison(before, after).made();
+  return Comparison(before, after).compare();
 }
 
 }  // namespace tally::report

@@ -21,11 +21,11 @@ result::Event event(const std::string& name) {
   return made;
 }
 
-/// A profile that is made line by line.
-struct Made {
+/// Builds a profile row by row.
+struct ProfileBuilder {
   result::Profile profile;
 
-  Made(const std::string& program, const std::vector<std::string>& events) {
+  ProfileBuilder(const std::string& program, const std::vector<std::string>& events) {
     profile.stat.command = {"/bin/" + program};
     for (const std::string& name : events) profile.stat.events.push_back(event(name));
     profile.repeated.resize(events.size());
@@ -60,25 +60,25 @@ struct Made {
   }
 };
 
-/// Main calls a library that has another version; a function moved down, one went, one came.
-Made before() {
-  Made made("old", {"instructions:u", "loads:u"});
+/// main calls a library that changes its version; one function moves, one is removed, one is added.
+ProfileBuilder before() {
+  ProfileBuilder made("old", {"instructions:u", "loads:u"});
   const std::uint32_t library = made.object("/lib/libx.so.1.2"), source = made.source("/a/main.c");
-  const std::uint32_t main = made.function("main", 0, source, 10), gone = made.function("gone", 0, source, 2);
+  const std::uint32_t main = made.function("main", 0, source, 10), removed = made.function("removed", 0, source, 2);
   const std::uint32_t work = made.function("work(int)", library, 0, 0);
   made.row(main, source, 11, {100, 10});
   made.row(main, source, 12, {7, 0});
-  made.row(gone, source, 3, {5, 1});
+  made.row(removed, source, 3, {5, 1});
   made.row(work, 0, 0, {1000, 1});
   return made;
 }
-Made after() {
-  Made made("new", {"instructions:u", "stores:u"});
+ProfileBuilder after() {
+  ProfileBuilder made("new", {"instructions:u", "stores:u"});
   const std::uint32_t library = made.object("/opt/libx.so.1.10"), source = made.source("/b/main.c");
   const std::uint32_t work = made.function("work(int)", library, 0, 0);
-  const std::uint32_t came = made.function("came", 0, source, 1), main = made.function("main", 0, source, 30);
+  const std::uint32_t added = made.function("added", 0, source, 1), main = made.function("main", 0, source, 30);
   made.row(work, 0, 0, {1600, 3});
-  made.row(came, source, 2, {50, 3});
+  made.row(added, source, 2, {50, 3});
   made.row(main, source, 31, {90, 3});
   made.row(main, source, 32, {7, 3});
   return made;
@@ -93,9 +93,9 @@ const Change& of(const ProfileDifference& difference, const std::string& name) {
   throw std::out_of_range(name);
 }
 
-TEST(ProfileDifference, finds_functions_again) {
-  const Made old = before(), fresh = after();
-  const auto made = difference_of(old.profile, fresh.profile);
+TEST(ProfileDifference, matches_functions) {
+  const ProfileBuilder old = before(), changed = after();
+  const auto made = difference_of(old.profile, changed.profile);
   ASSERT_TRUE(made);
   EXPECT_EQ(made->events, std::vector<std::string>{"instructions:u"});
   EXPECT_EQ(made->only_before, std::vector<std::string>{"loads:u"});
@@ -103,15 +103,15 @@ TEST(ProfileDifference, finds_functions_again) {
   ASSERT_EQ(made->functions.size(), 4u);
   EXPECT_EQ(made->functions.front().by(0), 600) << "the biggest change first";
   EXPECT_EQ(of(*made, "work(int)").by(0), 600) << "the library has another version";
-  EXPECT_EQ(of(*made, "main").by(0), -10) << "the program is called otherwise";
-  EXPECT_EQ(of(*made, "came").by(0), 50);
-  EXPECT_FALSE(of(*made, "came").before.is_there);
-  EXPECT_FALSE(of(*made, "gone").after.is_there);
+  EXPECT_EQ(of(*made, "main").by(0), -10) << "the program is renamed";
+  EXPECT_EQ(of(*made, "added").by(0), 50);
+  EXPECT_FALSE(of(*made, "added").before.is_there);
+  EXPECT_FALSE(of(*made, "removed").after.is_there);
 }
 
 TEST(ProfileDifference, adds_up) {
-  const Made old = before(), fresh = after();
-  const auto made = difference_of(old.profile, fresh.profile);
+  const ProfileBuilder old = before(), changed = after();
+  const auto made = difference_of(old.profile, changed.profile);
   ASSERT_TRUE(made);
   for (const std::vector<Change>* changes : {&made->functions, &made->lines, &made->objects}) {
     std::int64_t sum = 0;
@@ -122,8 +122,8 @@ TEST(ProfileDifference, adds_up) {
 }
 
 TEST(ProfileDifference, finds_lines_of_a_function_that_moved) {
-  const Made old = before(), fresh = after();
-  const auto made = difference_of(old.profile, fresh.profile);
+  const ProfileBuilder old = before(), changed = after();
+  const auto made = difference_of(old.profile, changed.profile);
   ASSERT_TRUE(made);
   bool seen = false;
   for (const Change& line : made->lines) {
@@ -139,11 +139,11 @@ TEST(ProfileDifference, finds_lines_of_a_function_that_moved) {
   EXPECT_NE(text.find("loads:u: counted before only, not compared"), std::string::npos) << text;
 }
 
-TEST(ProfileDifference, says_that_inlined_functions_count_otherwise) {
-  Made old = before();
-  const Made fresh = after();
+TEST(ProfileDifference, warns_if_only_one_side_has_inlined_functions) {
+  ProfileBuilder old = before();
+  const ProfileBuilder changed = after();
   old.profile.inlines_apart = true;
-  const auto made = difference_of(old.profile, fresh.profile);
+  const auto made = difference_of(old.profile, changed.profile);
   ASSERT_TRUE(made);
   EXPECT_NE(difference_table(*made, {}).find("inlined functions are listed separately before only"), std::string::npos);
   const auto read = result::read_profile(profile_json(old.profile, {}), "file");
@@ -152,17 +152,17 @@ TEST(ProfileDifference, says_that_inlined_functions_count_otherwise) {
   EXPECT_EQ(difference_of(*read, old.profile)->caution(), "");
 }
 
-/// Static functions of one name are told apart by their files.
-TEST(ProfileDifference, tells_functions_of_one_name_apart) {
-  Made old("prog", {"instructions:u"}), fresh("prog", {"instructions:u"});
-  for (Made* made : {&old, &fresh}) {
+/// Static functions with the same name are distinguished by their source files.
+TEST(ProfileDifference, distinguishes_functions_of_one_name) {
+  ProfileBuilder old("prog", {"instructions:u"}), changed("prog", {"instructions:u"});
+  for (ProfileBuilder* made : {&old, &changed}) {
     const std::uint32_t a = made->source("a.c"), b = made->source("b.c");
     const std::uint32_t first = made->function("init", 0, made == &old ? a : b, 1);
     const std::uint32_t other = made->function("init", 0, made == &old ? b : a, 1);
     made->row(first, made == &old ? a : b, 2, {made == &old ? 10 : 25});
     made->row(other, made == &old ? b : a, 2, {made == &old ? 20 : 10});
   }
-  const auto made = difference_of(old.profile, fresh.profile);
+  const auto made = difference_of(old.profile, changed.profile);
   ASSERT_TRUE(made);
   ASSERT_EQ(made->functions.size(), 2u);
   EXPECT_EQ(made->functions[0].by(0), 5);
@@ -170,15 +170,15 @@ TEST(ProfileDifference, tells_functions_of_one_name_apart) {
 }
 
 TEST(ProfileDifference, needs_an_event_in_common) {
-  const Made old("prog", {"loads:u"}), fresh("prog", {"stores:u"});
-  const auto made = difference_of(old.profile, fresh.profile);
+  const ProfileBuilder old("prog", {"loads:u"}), changed("prog", {"stores:u"});
+  const auto made = difference_of(old.profile, changed.profile);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Code::bad_usage);
 }
 
-/// What is written is what is read.
+/// Reading restores what was written.
 TEST(StoredProfile, is_read_as_it_was_written) {
-  Made made = before();
+  ProfileBuilder made = before();
   made.profile.calls.push_back({.caller = 0, .callee = 2, .calls = 4});
   made.profile.calls.push_back({.parent = 0, .caller = 2, .callee = 1, .recursive = true, .calls = 3});
   made.profile.self = {700, 1, 5, 1};
@@ -188,7 +188,7 @@ TEST(StoredProfile, is_read_as_it_was_written) {
   ASSERT_TRUE(result::is_profile(text));
   const auto read = result::read_profile(text, "file");
   ASSERT_TRUE(read) << read.error().message;
-  // Functions are in another order now, and stay so.
+  // Functions now have another order, which further reading and writing keeps.
   const std::string again = profile_json(*read, {});
   const auto twice = result::read_profile(again, "file");
   ASSERT_TRUE(twice) << twice.error().message;
@@ -212,7 +212,7 @@ TEST(StoredProfile, a_file_of_the_first_version_is_read) {
   EXPECT_EQ(read->stat.backend, "engine");
 }
 
-TEST(StoredProfile, names_the_place_of_what_is_wrong) {
+TEST(StoredProfile, reports_the_location_of_an_error) {
   auto json = nlohmann::ordered_json::parse(profile_json(before().profile, {}));
   json["functions"][1]["object"] = 77;
   const auto read = result::read_profile(json.dump(), "file");

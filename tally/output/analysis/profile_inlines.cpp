@@ -15,33 +15,33 @@ using result::Profile;
 using result::ProfileCall;
 using result::ProfileInline;
 
-/// What of a function's counts is of each inlined one (or of none), all its stacks together.
+/// The counts of a function that belong to one inlined function (or to none), for all its stacks together.
 struct Part {
   std::uint32_t inlined = ProfileInline::none;
-  std::vector<std::int64_t> left;  // not given to a stack yet
+  std::vector<std::int64_t> left;  // not yet assigned to a stack
 };
 struct Parts {
   std::vector<Part> parts;
-  std::vector<std::int64_t> left;  // of all parts
+  std::vector<std::int64_t> left;  // sum of all parts
 };
 
 class Inliner {
  public:
   explicit Inliner(const Profile& profile) : from_(profile), events_(profile.event_count()) {}
 
-  Profile made() {
-    made_ = from_;
-    made_.inlines_apart = true;
-    made_.calls.clear();
-    made_.self.clear();
+  Profile convert() {
+    result_ = from_;
+    result_.inlines_apart = true;
+    result_.calls.clear();
+    result_.self.clear();
     collect_parts();
     for (std::uint32_t i = 0; i < from_.calls.size(); ++i) add(i);
     for (std::uint32_t i = 0; i < from_.calls.size(); ++i) share_out(i);
-    made_.inclusive = result::inclusive_counts(made_.calls, made_.self, events_);
-    for (result::ProfileRow& row : made_.rows)
+    result_.inclusive = result::inclusive_counts(result_.calls, result_.self, events_);
+    for (result::ProfileRow& row : result_.rows)
       if (row.inlined != ProfileInline::none) row.function = from_.inlines[row.inlined].function;
     sort_rows();
-    return std::move(made_);
+    return std::move(result_);
   }
 
  private:
@@ -61,41 +61,42 @@ class Inliner {
   }
 
   std::uint32_t append(const ProfileCall& call) {
-    made_.calls.push_back(call);
-    made_.self.resize(made_.calls.size() * events_);
-    return static_cast<std::uint32_t>(made_.calls.size() - 1);
+    result_.calls.push_back(call);
+    result_.self.resize(result_.calls.size() * events_);
+    return static_cast<std::uint32_t>(result_.calls.size() - 1);
   }
 
-  /// The place in a stack of an inlined function below what holds it; `call` is the place of the function itself.
-  std::uint32_t place_of(std::uint32_t owner, std::uint32_t call, std::uint32_t function, std::uint32_t inlined) {
+  /// Returns the call of an inlined function below its enclosing function. `call`: the call of the outer function.
+  std::uint32_t inlined_call_of(std::uint32_t owner, std::uint32_t call, std::uint32_t function,
+                                std::uint32_t inlined) {
     if (inlined == ProfileInline::none) return call;
     const ProfileInline& code = from_.inlines[inlined];
-    const auto known = inlined_places_.find({owner, call, inlined});
-    if (known != inlined_places_.end()) return known->second;
-    ProfileCall made;
-    made.owner = owner;
-    made.parent = place_of(owner, call, function, code.parent);
-    made.caller = code.parent == ProfileInline::none ? function : from_.inlines[code.parent].function;
-    made.callee = code.function;
-    made.source = code.source;
-    made.line = code.line;
-    const std::uint32_t place = append(made);
-    return inlined_places_[{owner, call, inlined}] = place;
+    const auto known = inlined_calls_.find({owner, call, inlined});
+    if (known != inlined_calls_.end()) return known->second;
+    ProfileCall inlined_call;
+    inlined_call.owner = owner;
+    inlined_call.parent = inlined_call_of(owner, call, function, code.parent);
+    inlined_call.caller = code.parent == ProfileInline::none ? function : from_.inlines[code.parent].function;
+    inlined_call.callee = code.function;
+    inlined_call.source = code.source;
+    inlined_call.line = code.line;
+    const std::uint32_t index = append(inlined_call);
+    return inlined_calls_[{owner, call, inlined}] = index;
   }
 
   void add(std::uint32_t i) {
     const ProfileCall& call = from_.calls[i];
-    ProfileCall made = call;
-    const std::uint32_t parent = call.parent == CodeCall::no_parent ? call.parent : places_[call.parent];
-    // Of a recursive function all stands below the outermost call.
-    made.parent = place_of(call.owner, parent, call.caller, call.inlined);
-    if (call.inlined != ProfileInline::none) made.caller = from_.inlines[call.inlined].function;
-    places_.push_back(append(made));
-    for (std::size_t e = 0; e < events_; ++e) made_.self[places_[i] * events_ + e] = from_.self[i * events_ + e];
+    ProfileCall inlined_call = call;
+    const std::uint32_t parent = call.parent == CodeCall::no_parent ? call.parent : new_indices_[call.parent];
+    // For a recursive function everything is below the outermost call.
+    inlined_call.parent = inlined_call_of(call.owner, parent, call.caller, call.inlined);
+    if (call.inlined != ProfileInline::none) inlined_call.caller = from_.inlines[call.inlined].function;
+    new_indices_.push_back(append(inlined_call));
+    for (std::size_t e = 0; e < events_; ++e) result_.self[new_indices_[i] * events_ + e] = from_.self[i * events_ + e];
   }
 
-  /// Gives the inlined functions of a call their part of what it counted itself. What is left of each is what the calls
-  /// behind this one have: the last one takes it to the last count.
+  /// Distributes a call's own counts to its inlined functions, in proportion to the counts that are left. Later calls
+  /// of the function get the rest, so that sums stay exact.
   void share_out(std::uint32_t i) {
     const ProfileCall& call = from_.calls[i];
     const auto known = parts_.find({call.owner, call.callee});
@@ -103,54 +104,55 @@ class Inliner {
     Parts& parts = known->second;
     if (parts.parts.size() == 1 && parts.parts.front().inlined == ProfileInline::none) return;
     for (std::size_t e = 0; e < events_; ++e) {
-      // What was reached from there by jumps has its own rows, and is not of this function.
+      // Code that was reached by jumps from there has its own rows and does not belong to this function.
       const std::int64_t mine = std::clamp<std::int64_t>(from_.self[i * events_ + e], 0, parts.left[e]);
-      std::int64_t to_give = mine, of = parts.left[e];
+      std::int64_t to_assign = mine, of = parts.left[e];
       for (Part& part : parts.parts) {
         if (of <= 0) break;
-        const auto given = static_cast<std::int64_t>(static_cast<__int128>(part.left[e]) * to_give / of);
+        const auto assigned = static_cast<std::int64_t>(static_cast<__int128>(part.left[e]) * to_assign / of);
         of -= part.left[e];
-        part.left[e] -= given;
-        to_give -= given;
-        if (part.inlined == ProfileInline::none || given == 0) continue;
-        const std::uint32_t place = place_of(call.owner, places_[i], call.callee, part.inlined);
-        made_.self[place * events_ + e] += given;
-        made_.self[places_[i] * events_ + e] -= given;
+        part.left[e] -= assigned;
+        to_assign -= assigned;
+        if (part.inlined == ProfileInline::none || assigned == 0) continue;
+        const std::uint32_t index = inlined_call_of(call.owner, new_indices_[i], call.callee, part.inlined);
+        result_.self[index * events_ + e] += assigned;
+        result_.self[new_indices_[i] * events_ + e] -= assigned;
       }
       parts.left[e] -= mine;
     }
   }
 
   void sort_rows() {
-    std::vector<std::size_t> order(made_.rows.size());
+    std::vector<std::size_t> order(result_.rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto key = [&](std::size_t i) {
-      const result::ProfileRow& row = made_.rows[i];
+      const result::ProfileRow& row = result_.rows[i];
       return std::tuple(row.owner, row.function, row.address);
     };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     std::vector<result::ProfileRow> rows;
     std::vector<std::int64_t> counts, samples;
     for (const std::size_t i : order) {
-      rows.push_back(made_.rows[i]);
-      for (std::size_t e = 0; e < events_; ++e) counts.push_back(made_.count(i, e));
-      for (std::size_t e = 0; made_.is_sampled() && e < events_; ++e) samples.push_back(made_.samples[i * events_ + e]);
+      rows.push_back(result_.rows[i]);
+      for (std::size_t e = 0; e < events_; ++e) counts.push_back(result_.count(i, e));
+      for (std::size_t e = 0; result_.is_sampled() && e < events_; ++e)
+        samples.push_back(result_.samples[i * events_ + e]);
     }
-    made_.samples = std::move(samples);
-    made_.rows = std::move(rows);
-    made_.counts = std::move(counts);
+    result_.samples = std::move(samples);
+    result_.rows = std::move(rows);
+    result_.counts = std::move(counts);
   }
 
   const Profile& from_;
   std::size_t events_;
-  Profile made_;
+  Profile result_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Parts> parts_;  // by owner and function
-  std::vector<std::uint32_t> places_;                               // of each call, its place in made_
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> inlined_places_;
+  std::vector<std::uint32_t> new_indices_;                          // of each call: index in result_.calls
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> inlined_calls_;
 };
 
 }  // namespace
 
-Profile with_inlined_functions(const Profile& profile) { return Inliner(profile).made(); }
+Profile with_inlined_functions(const Profile& profile) { return Inliner(profile).convert(); }
 
 }  // namespace tally::report

@@ -1,14 +1,14 @@
-// Inlined functions as functions: how the source has them.
+// Inlined functions as separate functions, as in the source.
 #pragma once
 
 #include "tally/output/result/profile.hpp"
 
 namespace tally::report {
 
-/// The same counts with every instruction in the innermost function that the source has it in, and stacks in which
-/// inlined functions stand below those that hold them; their calls are not counted (0). Rows are exact. Of stacks:
-/// where a function counted in one stack only, its inlined functions have what they counted; where it counted in
-/// several, what is known of all together is shared out, so that the counts of each stack and each function add up.
+/// Returns the same counts with every instruction in its innermost inlined function, and with stacks in which inlined
+/// functions are below their enclosing functions; their calls are not counted (0). Rows are exact. Stacks: if a
+/// function counted in one stack only, the counts of its inlined functions are exact; if it counted in several, the
+/// known sums are distributed so that the counts of each stack and each function add up.
 result::Profile with_inlined_functions(const result::Profile& profile);
 
 }  // namespace tally::report

@@ -9,14 +9,14 @@
 namespace tally::report {
 namespace {
 
-/// What stands in angle brackets is left out, where the name is long: those of C++ may fill a page.
+/// Replaces template arguments of long names with "<…>": C++ names may fill a page.
 std::string without_templates(const std::string& name) {
   constexpr std::size_t long_name = 60;
   if (name.size() <= long_name) return name;
   std::string text;
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
-    // "operator<", "operator->" and their like are no brackets.
+    // "operator<", "operator->" and the like are not brackets.
     const bool is_operator = depth == 0 && text.ends_with("operator");
     const bool is_arrow = i > 0 && name[i] == '>' && name[i - 1] == '-';
     if (name[i] == '<' && !is_operator && depth++ == 0) text += "<…>";
@@ -27,7 +27,7 @@ std::string without_templates(const std::string& name) {
 }
 
 std::string without_parameters(const std::string& name) {
-  // Parameters are behind the last bracket that opens at the outer level; "(anonymous namespace)::f(int)" has two.
+  // Parameters follow the last bracket that opens at the outer level; "(anonymous namespace)::f(int)" has two.
   std::string_view text = name;
   for (const std::string_view end : {" const", " volatile"})
     if (text.ends_with(end)) text.remove_suffix(end.size());
@@ -48,7 +48,7 @@ std::string function_name(const std::string& name, bool whole) {
 
 std::vector<std::string> function_names(const std::vector<std::string>& names, bool whole) {
   if (whole) return names;
-  // From the shortest on: the first one that differs for all that share the shortest.
+  // Forms by length. Names that share the shortest form get the first form that makes all of them distinct.
   constexpr std::string (*forms[])(const std::string&) = {
       [](const std::string& name) { return function_name(name, false); }, without_parameters, without_templates,
       [](const std::string& name) { return name; }};
@@ -58,9 +58,9 @@ std::vector<std::string> function_names(const std::vector<std::string>& names, b
   for (const auto& [form, meant] : meanings) {
     if (meant.size() == 1) continue;
     for (const auto& longer_form : forms) {
-      std::set<std::string> told;
-      for (const std::string& name : meant) told.insert(longer_form(name));
-      if (told.size() < meant.size()) continue;
+      std::set<std::string> distinct;
+      for (const std::string& name : meant) distinct.insert(longer_form(name));
+      if (distinct.size() < meant.size()) continue;
       for (const std::string& name : meant) longer[name] = longer_form(name);
       break;
     }
@@ -81,7 +81,7 @@ std::vector<std::string> function_names(const result::Profile& profile, bool who
 
 namespace {
 
-/// Where characters of UTF-8 begin.
+/// The offsets at which UTF-8 characters begin.
 std::vector<std::size_t> characters_of(const std::string& text) {
   std::vector<std::size_t> begins;
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -91,39 +91,39 @@ std::vector<std::size_t> characters_of(const std::string& text) {
 
 constexpr std::size_t most_characters = 100;
 
-/// The beginning, what is near character `at`, and the end.
+/// Keeps the beginning, the surroundings of character `at`, and the end.
 std::string cut_around(const std::string& name, std::size_t at) {
   constexpr std::size_t begin = 30, window = 38, before = 8, end = 30;
-  const std::vector<std::size_t> places = characters_of(name);
-  const std::size_t last = places.size() - end;
+  const std::vector<std::size_t> offsets = characters_of(name);
+  const std::size_t last = offsets.size() - end;
   const std::size_t from = std::min(std::max(at, before) - before, last - window);
   if (from <= begin) return shortened(name, most_characters, most_characters / 3);
-  return name.substr(0, places[begin]) + "…" + name.substr(places[from], places[from + window] - places[from]) + "…" +
-         name.substr(places[last]);
+  return name.substr(0, offsets[begin]) + "…" + name.substr(offsets[from], offsets[from + window] - offsets[from]) +
+         "…" + name.substr(offsets[last]);
 }
 
 }  // namespace
 
 std::string shortened(const std::string& text, std::size_t most, std::size_t end) {
   if (text.size() <= most) return text;
-  const std::vector<std::size_t> places = characters_of(text);
-  if (places.size() <= most) return text;
-  const std::string last = end == 0 ? "" : text.substr(places[places.size() - end]);
-  return text.substr(0, places[most - 1 - end]) + "…" + last;
+  const std::vector<std::size_t> offsets = characters_of(text);
+  if (offsets.size() <= most) return text;
+  const std::string last = end == 0 ? "" : text.substr(offsets[offsets.size() - end]);
+  return text.substr(0, offsets[most - 1 - end]) + "…" + last;
 }
 
 std::vector<std::string> cut_names(std::vector<std::string> names) {
-  std::map<std::string, std::set<std::string>> alike;  // by what is left of them
+  std::map<std::string, std::set<std::string>> names_by_form;  // by their shortened form
   for (const std::string& name : names)
     if (std::string cut = shortened(name, most_characters, most_characters / 3); cut != name)
-      alike[std::move(cut)].insert(name);
+      names_by_form[std::move(cut)].insert(name);
   for (std::string& name : names) {
     std::string cut = shortened(name, most_characters, most_characters / 3);
-    const auto found = alike.find(cut);
-    if (found == alike.end()) continue;
+    const auto found = names_by_form.find(cut);
+    if (found == names_by_form.end()) continue;
     const std::set<std::string>& all = found->second;
     if (all.size() > 1) {
-      // The first and the last of them, as they are sorted, share what all share.
+      // In sorted order, the common prefix of the first and the last is the common prefix of all.
       const auto differs =
           std::mismatch(all.begin()->begin(), all.begin()->end(), all.rbegin()->begin(), all.rbegin()->end());
       cut = cut_around(name, characters_of(std::string(all.begin()->begin(), differs.first)).size());

@@ -1,4 +1,4 @@
-// What functions of a profile are called: short names where these tell them apart.
+// Names of a profile's functions: short if that makes them distinct.
 #pragma once
 
 #include <cstddef>
@@ -9,24 +9,23 @@
 
 namespace tally::report {
 
-/// A function's name as people say it: without parameters, unless they are wanted.
+/// A function's name, without parameters unless `whole`.
 std::string function_name(const std::string& name, bool whole);
 
-/// The same of several functions: the longer form where the short one is that of others, too (overloads).
+/// The same for several functions: a longer form if the short form is ambiguous (overloads).
 std::vector<std::string> function_names(const std::vector<std::string>& names, bool whole);
 std::vector<std::string> function_names(const result::Profile& profile, bool whole);
 
-/// Names for a column of a table: those of more than 100 characters cut in the middle, so that they differ still.
+/// Names for a table column: names of more than 100 characters are cut in the middle so that they still differ.
 std::vector<std::string> cut_names(std::vector<std::string> names);
 
-/// Columns of names are as wide as those of at most so many characters; longer names push the cells behind them.
+/// Maximum width of a column of names, in characters; longer names shift the cells after them.
 inline constexpr std::size_t usual_name_width = 60;
 
-/// `text` with at most `most` characters (code points), the last `end` of which are those at its end; "…" is one of
-/// them and replaces the rest.
+/// Cuts `text` to at most `most` characters (code points). "…" replaces characters before the last `end`, and counts.
 std::string shortened(const std::string& text, std::size_t most, std::size_t end);
 
-/// Whether a function is meant by this name: in full, without parameters, or as "ns::sum" for "int ns::sum<int>(int)".
+/// Whether `name` denotes the function: in full, without parameters, or as "ns::sum" for "int ns::sum<int>(int)".
 bool is_called(const std::string& function, std::string_view name);
 
 }  // namespace tally::report

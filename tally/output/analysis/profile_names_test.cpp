@@ -9,7 +9,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-TEST(FunctionNames, are_short_where_that_tells_them_apart) {
+TEST(FunctionNames, are_short_if_they_stay_distinct) {
   EXPECT_EQ(function_names(Names{"f(int)", "g(int)", "main"}, false), (Names{"f", "g", "main"}));
   EXPECT_EQ(function_names(Names{"f(int)", "f(bool)", "main"}, false), (Names{"f(int)", "f(bool)", "main"}));
   EXPECT_EQ(function_names(Names{"f(int)", "f(int)"}, false), (Names{"f", "f"})) << "in two files: one name";

@@ -12,7 +12,7 @@ namespace tally::report {
 std::vector<std::string> object_names(const result::Profile& profile, bool whole_paths) {
   constexpr std::size_t shown_digits = 8;
   std::vector<std::string> names;
-  std::map<std::string, std::vector<std::size_t>> objects;  // files by name; what is no file is called "[…]"
+  std::map<std::string, std::vector<std::size_t>> objects;  // files by name; other memory is called "[…]"
   for (const result::ProfileObject& object : profile.objects) {
     names.push_back(whole_paths ? object.name : file_name(object.name));
     if (!names.back().starts_with('[')) objects[names.back()].push_back(names.size() - 1);
@@ -30,7 +30,7 @@ std::vector<std::string> object_names(const result::Profile& profile, bool whole
 }
 
 std::vector<std::string> nameless_lines(const result::Profile& profile) {
-  // A process may have named the code that it made: then there is nothing to explain.
+  // No explanation is needed if a process named the code that it generated.
   std::set<std::uint32_t> nameless;
   for (const result::ProfileRow& row : profile.rows) {
     const result::ProfileFunction& function = profile.functions[row.function];

@@ -22,7 +22,7 @@ bool is_estimated(const result::Profile& profile, std::size_t event) {
 bool is_clock(const std::string& name) { return name.starts_with("task-clock") || name.starts_with("cpu-clock"); }
 bool is_fault(const std::string& name) { return name.find("fault") != std::string::npos; }
 
-/// Where the instruction of a sample is, as seen from the event.
+/// Where a sample's instruction is, relative to the event.
 std::string skid(const result::EventSampling& how, const std::string& name) {
   if (!how.by_hardware && is_fault(name)) return "each at the instruction that faulted or waited for the page";
   if (!how.by_hardware)
@@ -41,7 +41,7 @@ std::string rate(const result::EventSampling& how, const std::string& name) {
   return is_clock(name) ? fmt::format("every {} ns", number) : fmt::format("one of {}", number);
 }
 
-/// Names of functions that nothing calls, or what calls them keeps no frame.
+/// Functions that have no caller, or whose caller keeps no frame.
 bool begins_a_thread(const std::string& name) {
   static const char* const all[] = {"_start",
                                     "main",
@@ -60,7 +60,7 @@ bool begins_a_thread(const std::string& name) {
   return std::any_of(std::begin(all), std::end(all), [&](const char* one) { return name == one; });
 }
 
-/// Stacks that end somewhere else: of which files, and what share of all.
+/// Incomplete stacks: the files in which they end, and their share.
 std::string cut_stacks(const result::Profile& profile) {
   std::map<std::string, std::int64_t> files;
   std::int64_t cut = 0, all = 0;
@@ -75,7 +75,7 @@ std::string cut_stacks(const result::Profile& profile) {
     cut += count;
     files[file_name(profile.objects[outermost.object].name)] += count;
   }
-  // Fewer than a thousandth are nobody's question.
+  // Shares below 0.1 % are not reported.
   if (cut * 1000 <= all) return "";
   std::vector<std::pair<std::int64_t, std::string>> most;
   for (const auto& [name, count] : files) most.emplace_back(count, name);

@@ -9,7 +9,7 @@
 namespace tally::report {
 namespace {
 
-/// Two functions: `hot` with so many samples of a hundred events each, `main` with the rest of a thousand.
+/// Two functions: `hot` samples in `hot`, the rest of 1,000 in `main`; each sample represents 100 events.
 result::Profile sampled(std::int64_t hot, const std::string& outermost = "main") {
   result::Profile made;
   made.stat.command = {"prog"};
@@ -58,7 +58,7 @@ TEST(ProfileOfSamples, has_intervals_in_its_table) {
   EXPECT_EQ(table.find("are cut"), std::string::npos) << table;
 }
 
-TEST(ProfileOfSamples, says_what_was_counted_with_its_unit) {
+TEST(ProfileOfSamples, prints_counts_with_their_unit) {
   result::Profile clock = sampled(250);
   clock.stat.events[0].total.name = {"cpu-clock"};
   clock.stat.events[0].total.unit = Unit::nanoseconds;
@@ -67,7 +67,7 @@ TEST(ProfileOfSamples, says_what_was_counted_with_its_unit) {
   EXPECT_NE(table.find("of the 1.203 s of cpu-clock counted"), std::string::npos) << table;
 }
 
-TEST(ProfileOfSamples, has_none_where_every_event_is_one) {
+TEST(ProfileOfSamples, has_no_intervals_if_every_event_is_a_sample) {
   result::Profile all = sampled(250);
   all.sampling[0].every = 1;
   const std::string table = profile_table(all, {});
@@ -75,12 +75,12 @@ TEST(ProfileOfSamples, has_none_where_every_event_is_one) {
   EXPECT_NE(table.find("every one"), std::string::npos) << table;
 }
 
-TEST(ProfileOfSamples, says_where_stacks_are_cut) {
+TEST(ProfileOfSamples, reports_incomplete_stacks) {
   const std::string table = profile_table(sampled(250, "without_frame"), {});
   EXPECT_NE(table.find("100.0 % of call stacks are incomplete: they end in prog"), std::string::npos) << table;
 }
 
-TEST(ProfileOfSamples, says_how_near_an_instruction_is) {
+TEST(ProfileOfSamples, reports_skid) {
   result::Profile one = sampled(250);
   one.sampling[0].precise = 2;
   EXPECT_NE(join(sampling_lines(one), "\n").find("at the instruction that counted"), std::string::npos);
@@ -89,7 +89,7 @@ TEST(ProfileOfSamples, says_how_near_an_instruction_is) {
   EXPECT_NE(join(sampling_lines(one), "\n").find("where a timer interrupted"), std::string::npos);
 }
 
-TEST(ProfileOfSamples, has_changes_that_may_be_noise) {
+TEST(ProfileOfSamples, marks_changes_that_may_be_noise) {
   const auto rows = [](std::int64_t before, std::int64_t after) {
     const result::Profile a = sampled(before), b = sampled(after);
     const auto difference = difference_of(a, b);

@@ -37,7 +37,7 @@ std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by) {
   Key last_key;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     const result::ProfileRow& row = profile.rows[i];
-    // Most are of what the one before was of.
+    // Most rows have the key of the row before.
     const Key key = key_of(profile, row, by);
     if (last == nullptr || key != last_key) last = &sums[last_key = key];
     ProfileSum& sum = *last;
@@ -71,14 +71,14 @@ std::vector<result::ProfileCall> calls_of_all_threads(const result::Profile& pro
                                                       std::vector<std::int64_t>& self) {
   const std::size_t events = profile.event_count();
   std::vector<result::ProfileCall> joined;
-  std::vector<std::uint32_t> places(profile.calls.size());  // of each call, in the list
+  std::vector<std::uint32_t> new_indices(profile.calls.size());  // of each call: index in joined
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool>, std::uint32_t> known;
   for (std::size_t i = 0; i < profile.calls.size(); ++i) {
     const result::ProfileCall& call = profile.calls[i];
     const std::uint32_t parent =
-        call.parent == result::CodeCall::no_parent ? result::CodeCall::no_parent : places[call.parent];
-    const auto [place, is_new] = known.try_emplace({parent, call.caller, call.callee, call.recursive}, joined.size());
-    places[i] = place->second;
+        call.parent == result::CodeCall::no_parent ? result::CodeCall::no_parent : new_indices[call.parent];
+    const auto [entry, is_new] = known.try_emplace({parent, call.caller, call.callee, call.recursive}, joined.size());
+    new_indices[i] = entry->second;
     if (is_new) {
       joined.push_back(call);
       joined.back().owner = 0;
@@ -87,10 +87,10 @@ std::vector<result::ProfileCall> calls_of_all_threads(const result::Profile& pro
       inclusive.resize(joined.size() * events);
       self.resize(joined.size() * events);
     }
-    joined[place->second].calls += call.calls;
+    joined[entry->second].calls += call.calls;
     for (std::size_t e = 0; e < events; ++e) {
-      inclusive[place->second * events + e] += profile.inclusive[i * events + e];
-      self[place->second * events + e] += profile.self[i * events + e];
+      inclusive[entry->second * events + e] += profile.inclusive[i * events + e];
+      self[entry->second * events + e] += profile.self[i * events + e];
     }
   }
   return joined;
@@ -99,7 +99,7 @@ std::vector<result::ProfileCall> calls_of_all_threads(const result::Profile& pro
 std::vector<std::int64_t> counts_of_calls(const result::Profile& profile) {
   const std::size_t events = profile.event_count();
   std::vector<std::int64_t> counts(profile.calls.size() * events);
-  std::vector<std::size_t> seen(profile.functions.size());  // in the walk with this number
+  std::vector<std::size_t> seen(profile.functions.size());  // number of the walk that last visited the function
   std::size_t walk = 0;
   each_self(profile, [&](std::size_t i, std::uint32_t function, const std::vector<std::int64_t>& self) {
     seen[function] = seen[profile.calls[i].callee] = ++walk;

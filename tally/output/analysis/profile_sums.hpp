@@ -1,4 +1,4 @@
-// Counts of a profile, added up by function, line and the like.
+// Sums of a profile's counts by function, line and so on.
 #pragma once
 
 #include <map>
@@ -10,32 +10,32 @@
 
 namespace tally::report {
 
-/// What rows of a profile have in common, and the sum of their counts.
+/// The sum of rows that have one key in common.
 struct ProfileSum {
-  std::uint32_t function = 0;          ///< of the first of them
+  std::uint32_t function = 0;          ///< of the first row
   std::uint32_t owner = 0;             ///< the same
   std::uint32_t source = 0, line = 0;  ///< the same
   std::vector<std::int64_t> counts;
-  std::vector<std::int64_t> samples = {};  ///< where the profile was sampled
+  std::vector<std::int64_t> samples = {};  ///< if the profile was sampled
 };
 
-/// The rows added up, the most of the first event first.
+/// Sums of rows by `by`, in descending order of the first event.
 std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by);
 
-/// Counts of each function by file of source and line; line 0: not known.
+/// Counts of each function by source file and line; line 0: unknown.
 using LineCounts = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::int64_t>>;
 std::vector<LineCounts> lines_of_functions(const result::Profile& profile);
 
-/// The calls of all threads, those of the same stack together; parents, callers and callees as in the profile.
+/// Calls of all threads, merged if they have the same stack. Parents, callers and callees refer to the profile's.
 std::vector<result::ProfileCall> calls_of_all_threads(const result::Profile& profile,
                                                       std::vector<std::int64_t>& inclusive,
                                                       std::vector<std::int64_t>& self);
 
-/// Of each call, and each event: what was counted below the innermost frame of the function that calls. So what a
-/// function counts itself and what its calls have here is what it counts with its callees, whoever calls whom again.
+/// For each call and event: what was counted below the innermost frame of its caller. A function's own counts plus
+/// these of its calls are its inclusive counts; recursion counts once.
 std::vector<std::int64_t> counts_of_calls(const result::Profile& profile);
 
-/// The calls of one function by another, of all threads and stacks: the sums of counts_of_calls().
+/// Calls of one function by another in all threads and stacks: sums of counts_of_calls().
 struct CallSum {
   std::uint32_t caller = 0, callee = 0;
   std::int64_t calls = 0;
@@ -43,14 +43,13 @@ struct CallSum {
 };
 std::vector<CallSum> calls_between(const result::Profile& profile);
 
-/// Of each function, and each event: what was counted by it and below it. 0 for what nobody was seen to
-/// call.
+/// Inclusive counts of each function and event. 0 for functions without recorded calls.
 std::vector<std::int64_t> inclusive_of_functions(const result::Profile& profile);
 
-/// "main.c:12", with the last folder where `folder`.
+/// "main.c:12"; empty if the line is unknown.
 std::string place_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line);
 
-/// The end of a path.
+/// The last component of a path.
 std::string file_name(std::string_view path);
 
 }  // namespace tally::report

@@ -9,18 +9,18 @@ namespace {
 
 using Counts = std::vector<std::int64_t>;
 
-/// One event of one thread at a time.
+/// Estimates shares of one event.
 class Shares {
  public:
   Shares(const result::Profile& profile, std::size_t event)
       : profile_(profile), event_(event), seen_(profile.functions.size()) {}
 
-  void add_to(std::unordered_map<std::size_t, std::vector<TailShare>>& made) {
+  void add_to(std::unordered_map<std::size_t, std::vector<TailShare>>& by_call) {
     sum();
     for (std::size_t i = 0; i < profile_.calls.size(); ++i)
       each_outer(i, [&](std::uint32_t caller) { add_inside(i, caller); });
     for (auto& [key, inside] : insides_) place(key, inside);
-    for (std::size_t i = 0; i < profile_.calls.size(); ++i) share(i, made);
+    for (std::size_t i = 0; i < profile_.calls.size(); ++i) share(i, by_call);
   }
 
  private:
@@ -28,20 +28,21 @@ class Shares {
     std::uint32_t owner, function;
     auto operator<=>(const Key&) const = default;
   };
-  /// Of a function in a thread: what it counts, and what its calls count themselves.
+  /// Sums of a function in a thread: its rows, and the own counts of its calls.
   struct Sums {
     std::int64_t rows = 0, calls = 0;
-    /// Its calls counted that much of other functions.
+    /// What its calls counted in other functions.
     std::int64_t surplus() const { return std::max<std::int64_t>(0, calls - rows); }
   };
-  /// Of calls of one function that another one has led to: what they counted, and what of it is that other one's.
+  /// Counts of calls of one function that were by_call below another function; `share`: the part that the other one
+  /// counted.
   struct Inside {
     std::int64_t counted = 0, share = 0;
   };
 
   std::int64_t self(std::size_t call) const { return profile_.self[call * profile_.event_count() + event_]; }
 
-  /// Calls `each` for every function on the way to the call but its callee, where it counted anything.
+  /// Calls `each` for every function on the call's stack except its callee, if the call counted anything.
   template <class Each>
   void each_outer(std::size_t call, Each&& each) {
     if (self(call) == 0) return;
@@ -65,7 +66,7 @@ class Shares {
       sums_[{call.owner, call.callee}].calls += self(i);
       rooms_[call.owner] -= self(i);
     }
-    // What counted in no call, and what calls counted of other functions: it may be of any.
+    // What was counted in no call, and what calls counted in other functions: it may belong to any.
     for (auto& [owner, room] : rooms_) room = std::max<std::int64_t>(0, room);
     for (const auto& [key, of] : sums_) rooms_[key.owner] += of.surplus();
   }
@@ -77,7 +78,7 @@ class Shares {
       insides_[{call.owner, caller}][call.callee].counted += self(i);
   }
 
-  /// How much of a function's own counts has no room but in calls that it has led to, and in which of these it is.
+  /// Determines how much of a function's own counts must be in calls below it, and distributes it over them.
   void place(const Key& key, std::map<std::uint32_t, Inside>& inside) {
     const Sums& of = sums_[key];
     std::int64_t room = of.calls + rooms_[key.owner] - of.surplus(), likely = 0, all = 0;
@@ -95,7 +96,7 @@ class Shares {
     }
   }
 
-  /// The part of `what` that `some` of `all` have; both are reduced by it.
+  /// Takes the fraction `some` / `all` of `what`, and subtracts it from both.
   static std::int64_t take(std::int64_t& what, std::int64_t& all, std::int64_t some) {
     if (all <= 0 || some <= 0) return 0;
     const auto part = some >= all ? what
@@ -106,7 +107,7 @@ class Shares {
     return part;
   }
 
-  void share(std::size_t i, std::unordered_map<std::size_t, std::vector<TailShare>>& made) {
+  void share(std::size_t i, std::unordered_map<std::size_t, std::vector<TailShare>>& by_call) {
     const result::ProfileCall& call = profile_.calls[i];
     std::int64_t left = self(i);
     each_outer(i, [&](std::uint32_t caller) {
@@ -116,7 +117,7 @@ class Shares {
       const std::int64_t part = std::min(left, take(inside.share, inside.counted, self(i)));
       if (part <= 0) return;
       left -= part;
-      std::vector<TailShare>& shares = made[i];
+      std::vector<TailShare>& shares = by_call[i];
       auto known =
           std::find_if(shares.begin(), shares.end(), [&](const TailShare& one) { return one.function == caller; });
       if (known == shares.end()) known = shares.insert(known, {caller, Counts(profile_.event_count())});
@@ -126,7 +127,7 @@ class Shares {
 
   const result::Profile& profile_;
   const std::size_t event_;
-  std::vector<std::size_t> seen_;  // in the walk with this number
+  std::vector<std::size_t> seen_;  // number of the walk that last visited the function
   std::size_t walk_ = 0;
   std::map<Key, Sums> sums_;
   std::map<std::uint32_t, std::int64_t> rooms_;             // by owner
@@ -136,9 +137,9 @@ class Shares {
 }  // namespace
 
 std::unordered_map<std::size_t, std::vector<TailShare>> tail_shares(const result::Profile& profile) {
-  std::unordered_map<std::size_t, std::vector<TailShare>> made;
-  for (std::size_t e = 0; e < profile.event_count(); ++e) Shares(profile, e).add_to(made);
-  return made;
+  std::unordered_map<std::size_t, std::vector<TailShare>> by_call;
+  for (std::size_t e = 0; e < profile.event_count(); ++e) Shares(profile, e).add_to(by_call);
+  return by_call;
 }
 
 }  // namespace tally::report

@@ -103,7 +103,7 @@ TEST(Doctor, a_filter_of_system_calls_is_recognised_by_its_answer) {
     EXPECT_FALSE(answer.counts());
     if (why_no_pmu().empty()) {
       EXPECT_EQ(answer.cause(), "filter") << text_of(answer);
-      EXPECT_TRUE(answer.says(std::string("impossible flags answers ") + name)) << text_of(answer);
+      EXPECT_TRUE(answer.says(std::string("invalid flags returns ") + name)) << text_of(answer);
       EXPECT_TRUE(answer.says("--cap-add PERFMON"));
     } else {
       EXPECT_TRUE(answer.says("does not reach the kernel's perf: " + std::string(name))) << text_of(answer);

@@ -89,8 +89,8 @@ constexpr Answer answers[] = {
     {"paranoid-3", false, "paranoid", "sysctl kernel.perf_event_paranoid=2"},
     {"container-paranoid-3", false, "paranoid", "on the host of the container"},
     {"container-seccomp", false, "filter", "--cap-add PERFMON"},
-    {"container-seccomp-enosys", false, "filter", "answers ENOSYS"},
-    {"container-in-vm", false, "no-vpmu", "besides, perf_event_open does not reach"},
+    {"container-seccomp-enosys", false, "filter", "returns ENOSYS"},
+    {"container-in-vm", false, "no-vpmu", "in addition, perf_event_open does not reach"},
     {"yama-3", false, "no-vpmu", "kernel.yama.ptrace_scope"},
     {"security-module", false, "refused", "SELinux"},
     {"no-perf", false, "no-perf", "CONFIG_PERF_EVENTS"},
@@ -133,16 +133,16 @@ struct Refusal {
 
 // The errors of perf_event_open(2) if there is a PMU and everything seems to be permitted.
 constexpr Refusal refusals[] = {
-    {ENOENT, "refused", "the PMU that is there does not know this event"},
-    {EBUSY, "held", "somebody else uses the PMU alone"},
+    {ENOENT, "refused", "the PMU does not support this event"},
+    {EBUSY, "held", "another program has exclusive use of the PMU"},
     {EMFILE, "files", "ulimit -n $(ulimit -H -n)"},
     {ENFILE, "files", "sysctl fs.file-nr fs.file-max"},
     {ENODEV, "refused", "the processor does not have the feature"},
     {EOPNOTSUPP, "refused", "the PMU cannot count in this way"},
     {E2BIG, "refused", "Boot a newer kernel"},
-    {EINVAL, "refused", "takes the event for a wrong one"},
+    {EINVAL, "refused", "rejects the event as invalid"},
     {EPERM, "refused", "A security module"},
-    {ESRCH, "refused", "answers ESRCH"},
+    {ESRCH, "refused", "returns ESRCH"},
 };
 
 TEST(Answers, every_refusal_of_the_kernel_is_named_and_explained) {

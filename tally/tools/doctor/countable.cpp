@@ -46,7 +46,7 @@ Countable ticks(const Facts& facts) {
 
 std::vector<Countable> countable(const Facts& facts, bool by_pmu) {
   const linux::Probes& probes = facts.probes;
-  // The clocks tell the same with and without the kernel's part.
+  // The clocks are the same with and without kernel mode.
   const bool clocks = probes.software.os_errno == 0 || probes.software_user.os_errno == 0;
   std::vector<Countable> rows;
   if (by_pmu) rows.push_back({"instructions, cycles, what the PMU has", Trust::counted, by_kernel, {}});

@@ -1,4 +1,4 @@
-// What can be counted follows from what was tried.
+// The list of countable events follows from the probes.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -52,7 +52,7 @@ TEST(Countable, names_the_error_of_the_kernel) {
   EXPECT_EQ(row_of(facts, false, "anything in the kernel").reason, "needs a PMU");
 }
 
-TEST(Countable, takes_clocks_from_the_kernel_where_either_part_can_be_counted) {
+TEST(Countable, takes_clocks_from_the_kernel_if_either_mode_can_be_counted) {
   Facts facts;
   facts.probes.software.os_errno = EACCES;
   EXPECT_EQ(row_of(facts, false, "task-clock, cpu-clock").source, "perf_event, run natively");
@@ -60,7 +60,7 @@ TEST(Countable, takes_clocks_from_the_kernel_where_either_part_can_be_counted) {
   EXPECT_EQ(row_of(facts, false, "task-clock, cpu-clock").source, "wait4, run natively");
 }
 
-TEST(Countable, believes_the_time_stamp_counter_where_it_is_invariant) {
+TEST(Countable, trusts_an_invariant_time_stamp_counter) {
   Facts facts;
   EXPECT_EQ(row_of(facts, false, "tsc").trust, Trust::absent);
   facts.processor = pmu::Processor{};
@@ -69,7 +69,7 @@ TEST(Countable, believes_the_time_stamp_counter_where_it_is_invariant) {
   EXPECT_EQ(row_of(facts, false, "tsc").trust, Trust::counted);
 }
 
-TEST(ErrnoName, is_the_word_of_the_manual_or_the_number) {
+TEST(ErrnoName, is_the_name_in_the_manual_or_the_number) {
   EXPECT_EQ(errno_name(ENOENT), "ENOENT");
   EXPECT_EQ(errno_name(EACCES), "EACCES");
   EXPECT_EQ(errno_name(EPERM), "EPERM");

@@ -34,7 +34,7 @@ class Group {
   }
   void unknown(std::string name, std::string words) { group_.facts.push_back({std::move(name), {}, std::move(words)}); }
 
-  /// How a system call answered: the errno's number, 0 where it succeeded.
+  /// The result of a system call: its errno, 0 if it succeeded.
   void answer(std::string name, int os_errno) {
     number(std::move(name), os_errno, os_errno == 0 ? "works" : errno_name(os_errno));
   }
@@ -63,8 +63,8 @@ void add_intel_counters(Group& group, const pmu::ArchitecturalPerfmon& perfmon) 
   group.number("fixed_counter_width", perfmon.fixed_width, fmt::format("{} bits", perfmon.fixed_width));
 }
 
-// AMD APM vol. 2, "Performance Monitoring Counters": all core counters have 48 bits. That the four oldest are there is
-// announced nowhere, so without a PMU in sysfs nothing is claimed.
+// AMD APM vol. 2, "Performance Monitoring Counters": all core counters have 48 bits. The four oldest are not announced,
+// so nothing is reported about them without a PMU in sysfs.
 void add_amd_counters(Group& group, const Facts& facts) {
   const pmu::Processor& processor = *facts.processor;
   static constexpr std::array<const char*, 3> words = {"0: no extension is announced", "1: core extension",
@@ -75,7 +75,7 @@ void add_amd_counters(Group& group, const Facts& facts) {
   group.number("counter_width", 48, "48 bits");
 }
 
-// As CPUID says it, else as it was measured.
+// The frequency from CPUID, else the measured one.
 std::optional<pmu::Frequency> time_stamp_frequency(const Facts& facts) {
   if (facts.processor->time_stamp) return facts.processor->time_stamp;
   if (!facts.probes.time_stamp_hertz) return std::nullopt;

@@ -17,7 +17,7 @@ using linux::Attempt;
 using result::Diagnosis;
 using result::Step;
 
-// What was found out about one attempt to count instructions.
+// The result of one attempt to count instructions.
 enum class Answer { counts, too_few, never_ran, refused };
 
 Answer answer_of(const Attempt& attempt) {
@@ -26,12 +26,12 @@ Answer answer_of(const Attempt& attempt) {
   return std::cmp_less(attempt.counted->value, linux::trial_loop) ? Answer::too_few : Answer::counts;
 }
 
-// Of the PMU in that place of the survey. What counts a long loop may still be wrong about another event: then `auto`
-// does not take it either.
-Answer answer_of(const linux::Probes& probes, std::size_t place) {
-  const Answer answer = answer_of(probes.cores[place]);
-  if (answer != Answer::counts || place >= probes.known_work.size()) return answer;
-  return linux::why_not_trusted(probes.known_work[place]).empty() ? answer : Answer::too_few;
+// The answer of the survey's PMU `index`. A PMU that counts a long loop correctly may count another event wrongly: then
+// `auto` does not use it either.
+Answer answer_of(const linux::Probes& probes, std::size_t index) {
+  const Answer answer = answer_of(probes.cores[index]);
+  if (answer != Answer::counts || index >= probes.known_work.size()) return answer;
+  return linux::why_not_trusted(probes.known_work[index]).empty() ? answer : Answer::too_few;
 }
 
 bool may_count_everything(const linux::Survey& survey) {
@@ -42,10 +42,10 @@ std::string pmu_names(const linux::Survey& survey) { return join(survey.machine.
 
 std::string attempt_line(const Attempt& attempt) {
   if (attempt.os_errno == 0) return "perf_event_open of instructions:u opens";
-  return "perf_event_open of instructions:u answers " + errno_name(attempt.os_errno);
+  return "perf_event_open of instructions:u returns " + errno_name(attempt.os_errno);
 }
 
-// What is left without a PMU.
+// What tally can count without a PMU.
 std::vector<Step> without_pmu(const Facts& facts) {
   if (facts.trial.instructions) {
     return {
@@ -56,22 +56,23 @@ std::vector<Step> without_pmu(const Facts& facts) {
   std::vector<Step> steps;
   if (facts.probes.trace_errno != 0 && facts.survey.yama_ptrace_scope == 3) {
     steps.push_back(
-        {"The engine cannot run either: it needs ptrace, which kernel.yama.ptrace_scope forbids to "
-         "everybody until the next start (it is 3).",
+        {"The engine cannot run either: it needs ptrace, which kernel.yama.ptrace_scope=3 "
+         "forbids to everybody until the next start.",
          {}});
   } else if (facts.probes.trace_errno != 0) {
-    steps.push_back({fmt::format("The engine cannot run either: it needs ptrace, which answers {}. A container "
-                                 "gets it by:",
+    steps.push_back({fmt::format("The engine cannot run either: it needs ptrace, which returns {}. To allow it "
+                                 "in a container:",
                                  errno_name(facts.probes.trace_errno)),
                      {"docker run --cap-add SYS_PTRACE …"}});
   }
-  steps.push_back({"Without any: page faults, context switches and times, of a program that runs natively.",
-                   {"tally stat --backend none -- PROGRAM"}});
+  steps.push_back(
+      {"Without a PMU and the engine: page faults, context switches and times of a program that runs natively.",
+       {"tally stat --backend none -- PROGRAM"}});
   return steps;
 }
 
-// "CPUID announces …", of the counters; empty where there is no CPUID, or where it cannot tell: AMD's four oldest
-// counters are announced nowhere.
+// "CPUID announces …"; empty without CPUID, or if it has no such information: it does not announce AMD's four oldest
+// counters.
 std::string announced(const Facts& facts) {
   if (!facts.processor) return {};
   const pmu::Processor& processor = *facts.processor;
@@ -92,17 +93,15 @@ void advise_host(const std::optional<Host>& host, Diagnosis& diagnosis) {
     diagnosis.next = host->switches;
   } else {
     diagnosis.next.push_back(
-        {"Only the host can give it one. Which host this is was not recognised, so we do not say "
-         "how: ask who runs it.",
-         {}});
+        {"Only the host can provide one. tally does not recognise this host: ask its operator.", {}});
   }
 }
 
-// The machine has no PMU, and a hypervisor that could give it one.
+// The machine has no PMU, but a hypervisor that could provide one.
 void no_virtual_pmu(const Facts& facts, Diagnosis& diagnosis) {
   const auto host = recognise_host(facts);
   diagnosis.cause = "no-vpmu";
-  diagnosis.verdict = fmt::format("This virtual machine{} has no virtual PMU: its host gives it none.",
+  diagnosis.verdict = fmt::format("This virtual machine{} has no virtual PMU: its host provides none.",
                                   host ? " (" + host->name + ")" : "");
   if (host) diagnosis.evidence.push_back(host->evidence);
   if (!host && facts.processor) diagnosis.evidence.push_back("CPUID 40000000H: " + facts.processor->hypervisor);
@@ -118,14 +117,14 @@ void no_pmu(const Facts& facts, Diagnosis& diagnosis) {
                                  join(facts.survey.other_pmus, ", "));
   }
   diagnosis.evidence.push_back(attempt_line(facts.probes.cores.front()));
-  if (const std::string said = announced(facts); !said.empty()) diagnosis.evidence.push_back(said);
+  if (const std::string counters = announced(facts); !counters.empty()) diagnosis.evidence.push_back(counters);
   if (is_virtual(facts) == true && !announces_counters(facts)) return no_virtual_pmu(facts, diagnosis);
   diagnosis.cause = "no-pmu";
   diagnosis.verdict = announces_counters(facts) ? "The processor has a PMU, and the kernel does not drive it."
                                                 : "The kernel drives no PMU of this processor.";
   diagnosis.next.push_back(
-      {"Why was not established. What the kernel found at boot stands in its messages; a setting "
-       "of the firmware can hide the counters, and a kernel can be older than the processor.",
+      {"tally could not determine why. The kernel's boot messages show what it found; a firmware "
+       "setting can hide the counters, and the kernel may be older than the processor.",
        {"dmesg | grep -i 'performance events\\|pmu'"}});
 }
 
@@ -134,7 +133,7 @@ void intercepted(const Facts& facts, Diagnosis& diagnosis) {
   const int answer = facts.probes.gate_errno;
   const auto& level = facts.survey.machine.perf_event_paranoid;
   diagnosis.evidence.push_back(fmt::format(
-      "perf_event_open with impossible flags answers {}; a kernel with perf says EINVAL", errno_name(answer)));
+      "perf_event_open with invalid flags returns {}; a kernel with perf returns EINVAL", errno_name(answer)));
   if (facts.survey.seccomp) {
     diagnosis.evidence.push_back(fmt::format("Seccomp: {} in /proc/self/status", *facts.survey.seccomp));
   }
@@ -143,10 +142,11 @@ void intercepted(const Facts& facts, Diagnosis& diagnosis) {
   if (answer == ENOSYS && !level && facts.survey.seccomp != 2) {
     diagnosis.cause = "no-perf";
     diagnosis.verdict = "This kernel was built without perf events (CONFIG_PERF_EVENTS).";
-    diagnosis.next.push_back({"Boot a kernel that has them: those of the distributions do.", {}});
+    diagnosis.next.push_back({"Boot a kernel with perf events; the kernels of distributions have them.", {}});
   } else if (facts.survey.seccomp == 2) {
     diagnosis.cause = "filter";
-    diagnosis.verdict = "A filter of system calls (seccomp) refuses perf_event_open, as container runtimes set one up.";
+    diagnosis.verdict =
+        "A filter of system calls (seccomp) refuses perf_event_open; container runtimes install such filters.";
     diagnosis.next.push_back(
         {"Start the container with the capability that the runtime's own profile asks for (Docker "
          "23 or later; Podman of before the end of 2025 wants SYS_ADMIN as well):",
@@ -156,8 +156,9 @@ void intercepted(const Facts& facts, Diagnosis& diagnosis) {
   } else {
     diagnosis.cause = "intercepted";
     diagnosis.verdict =
-        "Something answers perf_event_open before the kernel's perf does. What it is was not established.";
-    diagnosis.next.push_back({"A sandbox that stands in for the kernel (gVisor) does that, or an emulator.", {}});
+        "The call perf_event_open does not reach the kernel's perf; tally could not determine what intercepts it.";
+    diagnosis.next.push_back(
+        {"A sandbox that implements system calls itself (gVisor) or an emulator can cause this.", {}});
   }
 }
 
@@ -173,7 +174,7 @@ void paranoid(const Facts& facts, Diagnosis& diagnosis) {
   const bool contained = !facts.survey.container.empty();
   diagnosis.next.push_back(
       {fmt::format("As root{}: 2 lets everybody count their own programs in user mode, 1 in the "
-                   "kernel too. The file keeps it over a restart.",
+                   "kernel too. The file keeps the setting after a restart.",
                    contained ? ", on the host of the container (the setting is the whole kernel's)" : ""),
        {"sysctl kernel.perf_event_paranoid=2", "echo kernel.perf_event_paranoid=2 > /etc/sysctl.d/60-perf.conf"}});
   if (contained) {
@@ -186,37 +187,37 @@ void paranoid(const Facts& facts, Diagnosis& diagnosis) {
 struct Meaning {
   int os_errno;
   const char* text;
-  const char* cause;  // null: that it is so says nothing of why
+  const char* cause;  // null: the error does not identify a cause
   const char* advice;
   const char* command;  // may be null
 };
 
-// perf_event_open(2), ERRORS: what each means for a counter of instructions in user mode.
+// perf_event_open(2), ERRORS: the meaning of each for a counter of instructions in user mode.
 constexpr Meaning meanings[] = {
-    {ENOENT, "the PMU that is there does not know this event", nullptr,
-     "Another event may be known, and the processor's own codes are taken as they are.", "tally events"},
-    {EBUSY, "somebody else uses the PMU alone (an exclusive event)", "held",
-     "Look for another profiler, here or on the host of this machine, and end it.", nullptr},
+    {ENOENT, "the PMU does not support this event", nullptr,
+     "Use another event, or an event code from the processor's manual.", "tally events"},
+    {EBUSY, "another program has exclusive use of the PMU (an exclusive event)", "held",
+     "Find and stop the other profiler, on this machine or on its host.", nullptr},
     {EMFILE, "this process may open no more files", "files",
      "A counter is a file: for each event one, and with -a one for each processor. In this shell:",
      "ulimit -n $(ulimit -H -n)"},
     {ENFILE, "the whole system may open no more files", "files",
      "How many are open, and how many may be; root can allow more:", "sysctl fs.file-nr fs.file-max"},
-    {ENODEV, "the processor does not have the feature", nullptr, "The kernel's messages tell what its driver found.",
+    {ENODEV, "the processor does not have the feature", nullptr, "The kernel's messages show what its driver found.",
      "dmesg | grep -i 'performance events\\|pmu'"},
-    {EOPNOTSUPP, "the PMU cannot count in this way", nullptr, "The kernel's messages tell what its driver found.",
+    {EOPNOTSUPP, "the PMU cannot count in this way", nullptr, "The kernel's messages show what its driver found.",
      "dmesg | grep -i 'performance events\\|pmu'"},
-    {E2BIG, "the kernel does not know all that it is asked with", nullptr, "Boot a newer kernel.", nullptr},
-    {EINVAL, "the kernel takes the event for a wrong one", nullptr, "The kernel's messages tell what its driver found.",
+    {E2BIG, "the kernel does not support all requested attributes", nullptr, "Boot a newer kernel.", nullptr},
+    {EINVAL, "the kernel rejects the event as invalid", nullptr, "The kernel's messages show what its driver found.",
      "dmesg | grep -i 'performance events\\|pmu'"},
 };
 
-// Answers that leave part of a counter out, and those that do not, differ.
+// The kernel refuses to count one mode but not both together.
 std::string why_part_alone_is_refused(const Facts& facts) {
   const int refused = facts.probes.cores.front().os_errno;
   if (refused != EPERM && refused != EINVAL && refused != EOPNOTSUPP) return {};
   if (facts.probes.with_kernel.os_errno != 0) return {};
-  return "user mode and kernel together do open: this PMU cannot leave the kernel out";
+  return "counting user mode and kernel together is possible: this PMU cannot exclude the kernel";
 }
 
 void refused(const Facts& facts, Diagnosis& diagnosis) {
@@ -234,7 +235,7 @@ void refused(const Facts& facts, Diagnosis& diagnosis) {
   diagnosis.verdict =
       fmt::format("There is a PMU ({}), but it cannot be used{}",
                   survey.core_pmus.empty() ? "not seen in sysfs" : pmu_names(survey),
-                  known && meaning->cause ? fmt::format(": {}.", meaning->text) : "; why was not established.");
+                  known && meaning->cause ? fmt::format(": {}.", meaning->text) : "; tally could not determine why.");
   diagnosis.evidence.push_back(attempt_line(attempt));
   if (known) diagnosis.evidence.push_back(fmt::format("{}: {}", errno_name(attempt.os_errno), meaning->text));
   if (!part.empty()) {
@@ -247,8 +248,8 @@ void refused(const Facts& facts, Diagnosis& diagnosis) {
     if (level)
       diagnosis.evidence.push_back(fmt::format("perf_event_paranoid is {}: that alone would allow it", *level));
     diagnosis.next.push_back(
-        {"A security module (SELinux, AppArmor) or a filter that looks at arguments can refuse; the "
-         "audit messages tell.",
+        {"A security module (SELinux, AppArmor) or a filter that checks arguments can refuse; the "
+         "audit messages show it.",
          {"dmesg | grep -i 'audit\\|denied'"}});
   }
 }
@@ -263,13 +264,13 @@ void never_ran(const Facts& facts, Diagnosis& diagnosis) {
                               {"sysctl kernel.nmi_watchdog=0"}});
   }
   diagnosis.next.push_back(
-      {"Look for another profiler, here or on the host of this machine: who pins counters keeps them.", {}});
+      {"Another profiler may have pinned the counters: find and stop it, on this machine or on its host.", {}});
 }
 
 void too_few(const Facts& facts, Diagnosis& diagnosis) {
   diagnosis.cause = "frozen";
   diagnosis.verdict =
-      fmt::format("There is a PMU ({}), but it counts wrongly: do not believe it.", pmu_names(facts.survey));
+      fmt::format("There is a PMU ({}), but its counts are wrong: do not use it.", pmu_names(facts.survey));
   for (std::size_t i = 0; i < facts.probes.cores.size(); ++i) {
     const auto& counted = facts.probes.cores[i].counted;
     if (counted) {
@@ -282,8 +283,7 @@ void too_few(const Facts& facts, Diagnosis& diagnosis) {
     if (!why.empty()) diagnosis.evidence.push_back(why);
   }
   if (is_virtual(facts) == true) {
-    diagnosis.next.push_back(
-        {"The PMU of a virtual machine is as good as its hypervisor: update it, or ask who runs it.", {}});
+    diagnosis.next.push_back({"The hypervisor emulates this PMU: update the hypervisor, or ask its operator.", {}});
   }
 }
 
@@ -302,20 +302,20 @@ void counts(const Facts& facts, Diagnosis& diagnosis) {
                           attempt.os_errno != 0 ? errno_name(attempt.os_errno) : "it opened and did not run"));
   }
   diagnosis.next.push_back(
-      {"Nothing needs to be done: tally uses it by itself.", {"tally stat -e instructions,cycles -- PROGRAM"}});
+      {"Nothing to do: tally uses it automatically.", {"tally stat -e instructions,cycles -- PROGRAM"}});
   for (Step& step : what_is_missing(facts)) diagnosis.next.push_back(std::move(step));
 }
 
 bool sees_no_pmu(const Facts& facts) {
   if (facts.survey.lists_pmus) return facts.survey.core_pmus.empty();
-  // Without sysfs there is only the kernel's answer.
+  // Without sysfs only the kernel's answer is available.
   return facts.probes.cores.front().os_errno == ENOENT;
 }
 
 void conclude(const Facts& facts, Diagnosis& diagnosis) {
-  const auto any = [&](Answer wanted) {
+  const auto any = [&](Answer expected) {
     for (std::size_t i = 0; i < facts.probes.cores.size(); ++i) {
-      if (answer_of(facts.probes, i) == wanted) return true;
+      if (answer_of(facts.probes, i) == expected) return true;
     }
     return false;
   };
@@ -335,7 +335,7 @@ result::Diagnosis diagnose(const Facts& facts) {
   if (!diagnosis.hardware) {
     for (Step& step : without_pmu(facts)) diagnosis.next.push_back(std::move(step));
     if (sees_no_pmu(facts) && facts.probes.gate_errno != EINVAL) {
-      diagnosis.evidence.push_back(fmt::format("besides, perf_event_open does not reach the kernel's perf: {}",
+      diagnosis.evidence.push_back(fmt::format("in addition, perf_event_open does not reach the kernel's perf: {}",
                                                errno_name(facts.probes.gate_errno)));
     }
   }

@@ -1,4 +1,4 @@
-// From facts to an answer.
+// Draws conclusions from the facts about a machine.
 #pragma once
 
 #include <string>
@@ -9,18 +9,17 @@
 
 namespace tally::doctor {
 
-/// The answer: whether hardware events can be counted, if not why, and what to do. A cause is named only where it was
-/// established; else the answer says what was tried and what came back. Pure.
+/// Whether hardware events can be counted, if not why, and what to do. Names a cause only if it is certain; else
+/// reports what was tried and the result. Pure.
 result::Diagnosis diagnose(const Facts& facts);
 
-/// What can be counted on this machine by this version of tally, and how far it can be believed; `by_pmu`: there is one
-/// that counts. Pure.
+/// What this version of tally can count on this machine, and with which trust; `by_pmu`: a PMU counts. Pure.
 std::vector<result::Countable> countable(const Facts& facts, bool by_pmu);
 
-/// The facts in the order and words of the report. Pure.
+/// The facts in the order and wording of the report. Pure.
 std::vector<result::FactGroup> describe(const Facts& facts);
 
-/// "ENOENT" for 2, for the errors that perf_event_open(2) and ptrace(2) have; "error 77" for others.
+/// "ENOENT" for 2, for the errors of perf_event_open(2) and ptrace(2); "error 77" for others.
 std::string errno_name(int os_errno);
 
 }  // namespace tally::doctor

@@ -35,12 +35,12 @@ Trial try_engine(const linux::Machine& machine) {
   return {count.value, {}};
 }
 
-std::string remark_on_translations() {
+std::string problem_of_translations() {
   const auto folder = linux::CacheFolder::open(linux::cache_folder(), false);
   if (!folder && folder.error().code == Code::not_found) return "";
   if (!folder) return "not used: " + folder.error().message;
   const std::string remark = folder->take_remark();
-  return remark.empty() ? "" : "not all were used: " + remark + "; tally makes them again";
+  return remark.empty() ? "" : "not all were used: " + remark + "; tally re-creates them";
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Facts examine() {
   if (linux::cpuid(0)) facts.processor = pmu::describe_processor(read_cpuid);
   if (const auto* table = event::own_pmu({})) facts.event_names = table->name + ", " + table->what;
   facts.trial = try_engine(facts.survey.machine);
-  facts.kept_translations = remark_on_translations();
+  facts.kept_translations = problem_of_translations();
   return facts;
 }
 

@@ -1,4 +1,4 @@
-// Everything that a diagnosis is made of. The diagnosis is a function of this and of nothing else.
+// The input of a diagnosis, which depends on nothing else.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace tally::doctor {
 
-/// A program that ran under the engine, to see whether that works.
+/// The result of running a small program under the engine.
 struct Trial {
-  std::optional<std::int64_t> instructions;  ///< how many it counted, exactly; nothing where it did not get so far
-  std::string problem;                       ///< why not
+  std::optional<std::int64_t> instructions;  ///< its exact count; missing if the run failed
+  std::string problem;                       ///< why it failed
   bool operator==(const Trial&) const = default;
 };
 
-/// What is known about a machine.
+/// Facts about a machine.
 struct Facts {
   linux::Survey survey;
   linux::Probes probes;
-  std::optional<pmu::Processor> processor;  ///< x86 only: what CPUID says
-  std::string event_names;                  ///< libpfm4's table for this processor; empty where it has none
+  std::optional<pmu::Processor> processor;  ///< x86 only: from CPUID
+  std::string event_names;                  ///< libpfm4's table for this processor; empty if it has none
   Trial trial;
-  std::string kept_translations;  ///< what is wrong with them, or was since the last doctor; empty where nothing is
+  std::string kept_translations;  ///< a problem with them, now or since the last `tally doctor`; empty without one
   bool operator==(const Facts&) const = default;
 };
 
-/// Looks at this machine, and tries what can be tried. Runs a small program under the engine. A remark about
-/// kept translations is returned once. Cost: some tens of milliseconds.
+/// Reads the facts about this machine and probes its counters. Runs a small program under the engine. Reports a problem
+/// with kept translations once. Cost: some tens of milliseconds.
 Facts examine();
 
 }  // namespace tally::doctor

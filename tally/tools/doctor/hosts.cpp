@@ -11,7 +11,7 @@
 namespace tally::doctor {
 namespace {
 
-// Where a host shows itself.
+// The source of a sign.
 enum class Where {
   nowhere,
   hypervisor,  // CPUID 40000000H, as pmu::Processor names it
@@ -24,13 +24,13 @@ enum class Where {
   kernel,      // /proc/version
 };
 
-// What must stand there, as a part of it.
+// A text that the source must contain.
 struct Sign {
   Where where = Where::nowhere;
   std::string_view part;
 };
 
-struct Known {
+struct HostRule {
   std::array<Sign, 2> signs;
   std::string_view name;
   std::string_view text;
@@ -39,14 +39,14 @@ struct Known {
 
 using enum Where;
 
-// The first row whose signs are all there. One more host is one more row; its switch needs a source.
-constexpr Known hosts[] = {
-    // WSL's release notes for 0.50.2 and its source: the counters are passed on unless the option says false, and where
-    // Hyper-V has them to give.
+// The first row whose signs all match is used. A new host needs a new row; its switch needs a source.
+constexpr HostRule hosts[] = {
+    // Release notes and source of WSL 0.50.2: counters are available unless the option is false, if Hyper-V provides
+    // them.
     {{{{kernel, "microsoft-standard-WSL2"}}},
      "WSL 2",
-     "WSL passes counters on where Windows has them to give. See that %UserProfile%\\.wslconfig does not say false, "
-     "restart WSL, and update it (`wsl --update`): older ones cannot.",
+     "WSL provides counters if Windows does. Check that %UserProfile%\\.wslconfig does not disable them, "
+     "restart WSL, and update it (`wsl --update`): older versions cannot.",
      "[wsl2]\nhardwarePerformanceCounters=true\n\nwsl --shutdown"},
     {{{{hypervisor, "Xen"}, {bios, "amazon"}}},
      "Amazon EC2 (Xen)",
@@ -59,7 +59,7 @@ constexpr Known hosts[] = {
     // Compute Engine API, AdvancedMachineFeatures.performanceMonitoringUnit.
     {{{{product, "Google Compute Engine"}}},
      "Google Compute Engine",
-     "Create the machine with a PMU; not all machine series have one to give.",
+     "Create the machine with a PMU; not all machine series support it.",
      "gcloud compute instances create NAME --performance-monitoring-unit=standard"},
     // The asset tag is the same on every Azure machine.
     {{{{asset, "7783-7084-3265-9085-8269-3286-77"}}},
@@ -76,13 +76,14 @@ constexpr Known hosts[] = {
     {{{{hypervisor, "VMware"}}},
      "VMware",
      "Switch the machine off and tick \"Virtualize CPU performance counters\" among its processor settings, or write "
-     "into its .vmx file the line below. (vpmc.freezeMode there says whether counters stand still while the hypervisor "
+     "into its .vmx file the line below. (vpmc.freezeMode there says whether counters stop while the hypervisor "
      "works.)",
      "vpmc.enable = \"TRUE\""},
-    // Firecracker changes CPUID so that no PMU is announced, and its documentation names no way round it.
+    // Firecracker changes CPUID to hide the PMU, and its documentation names no way to change that.
     {{{{hypervisor, "KVM"}, {acpi, "FIRECK"}}},
      "Firecracker on KVM",
-     "Firecracker gives its guests no PMU and has no switch for it: another virtual machine monitor is needed, or the "
+     "Firecracker provides no PMU for its guests and has no switch for it: another virtual machine monitor is needed, "
+     "or the "
      "host itself.",
      {}},
     {{{{product, "OpenStack"}}},
@@ -98,14 +99,14 @@ constexpr Known hosts[] = {
      "-cpu host,pmu=on\n<features><pmu state='on'/></features>\ncat /sys/module/kvm/parameters/enable_pmu"},
     {{{{hypervisor, "QEMU (TCG)"}}},
      "QEMU without KVM",
-     "QEMU emulates this processor, and emulates no PMU of x86. With KVM it can pass the host's on:",
+     "QEMU emulates this processor without a PMU. With KVM it can provide the host's:",
      "-accel kvm -cpu host,pmu=on"},
-    // Only arm64 comes here without CPUID: with KVM or without, the option is the same.
+    // Only arm64 has no CPUID: the option is the same with and without KVM.
     {{{{vendor, "QEMU"}}},
      "QEMU",
      "On the host, QEMU's option or libvirt's element:",
      "-cpu host,pmu=on\n<features><pmu state='on'/></features>"},
-    // The device that QEMU gives its firmware's settings by (Documentation/devicetree/bindings/firmware).
+    // The device that passes QEMU's settings to the firmware (Documentation/devicetree/bindings/firmware).
     {{{{board, "qemu,fw-cfg"}}},
      "QEMU",
      "On the host, QEMU's option or libvirt's element:",
@@ -117,11 +118,11 @@ constexpr Known hosts[] = {
      "vpmu=1"},
     {{{{hypervisor, "VirtualBox"}}},
      "VirtualBox",
-     "VirtualBox gives its guests no PMU, and we know of no setting for it.",
+     "VirtualBox provides no PMU for its guests, and we know of no setting for it.",
      {}},
     {{{{vendor, "innotek GmbH"}}},
      "VirtualBox",
-     "VirtualBox gives its guests no PMU, and we know of no setting for it.",
+     "VirtualBox provides no PMU for its guests, and we know of no setting for it.",
      {}},
     {{{{hypervisor, "Parallels"}}},
      "Parallels",
@@ -129,7 +130,7 @@ constexpr Known hosts[] = {
      {}},
     {{{{product, "Apple Virtualization"}}},
      "Apple's Virtualization framework",
-     "It gives its guests no PMU, and we know of no setting for it.",
+     "It provides no PMU for its guests, and we know of no setting for it.",
      {}},
 };
 
@@ -165,15 +166,15 @@ std::string evidence(const Sign& sign, const Facts& facts) {
   return {};
 }
 
-bool shows(const Known& known, const Facts& facts) {
-  return std::all_of(known.signs.begin(), known.signs.end(), [&](const Sign& sign) {
+bool shows(const HostRule& rule, const Facts& facts) {
+  return std::all_of(rule.signs.begin(), rule.signs.end(), [&](const Sign& sign) {
     return sign.where == nowhere || seen(sign.where, facts).find(sign.part) != std::string::npos;
   });
 }
 
-std::string evidence_of(const Known& known, const Facts& facts) {
+std::string evidence_of(const HostRule& rule, const Facts& facts) {
   std::vector<std::string> all;
-  for (const Sign& sign : known.signs) {
+  for (const Sign& sign : rule.signs) {
     if (sign.where != nowhere) all.push_back(evidence(sign, facts));
   }
   return join(all, "; ");
@@ -184,20 +185,20 @@ std::string evidence_of(const Known& known, const Facts& facts) {
 std::optional<bool> is_virtual(const Facts& facts) {
   if (facts.processor) return facts.processor->under_hypervisor;
   if (facts.survey.machine.hypervisor) return facts.survey.machine.hypervisor;
-  // The same firmware names the provider on its machines without a hypervisor.
+  // The same firmware names the provider on its bare-metal machines.
   if (facts.survey.firmware.product.ends_with("metal")) return false;
-  // What QEMU, kvmtool and others call the board of their machines.
+  // The board name of machines of QEMU, kvmtool and others.
   if (facts.survey.firmware.board.find("dummy-virt") != std::string::npos) return true;
   if (recognise_host(facts)) return true;
   return std::nullopt;
 }
 
 std::optional<Host> recognise_host(const Facts& facts) {
-  for (const Known& known : hosts) {
-    if (!shows(known, facts)) continue;
-    result::Step step{std::string(known.text), {}};
-    if (!known.commands.empty()) step.commands = split(known.commands, '\n');
-    return Host{std::string(known.name), evidence_of(known, facts), {std::move(step)}};
+  for (const HostRule& rule : hosts) {
+    if (!shows(rule, facts)) continue;
+    result::Step step{std::string(rule.text), {}};
+    if (!rule.commands.empty()) step.commands = split(rule.commands, '\n');
+    return Host{std::string(rule.name), evidence_of(rule, facts), {std::move(step)}};
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// Which hypervisor or provider a virtual machine runs on, and what switches its PMU on there.
+// Recognises the hypervisor or provider of a virtual machine, and how to enable its PMU.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace tally::doctor {
 
-/// A host that was recognised.
+/// A recognised host.
 struct Host {
   std::string name;                    ///< "VMware"
-  std::string evidence;                ///< what it was recognised by
-  std::vector<result::Step> switches;  ///< what to do there; a host without a switch says so
+  std::string evidence;                ///< the facts that identify it
+  std::vector<result::Step> switches;  ///< what to do there; says so if there is nothing
 };
 
-/// Whether this is a virtual machine; nothing where neither the processor nor the firmware tells.
+/// Whether this is a virtual machine; empty if neither processor nor firmware reports it.
 std::optional<bool> is_virtual(const Facts& facts);
 
-/// The host. Nothing where it is not recognised: no advice is given then.
+/// The host; empty if it is not recognised. No advice is given then.
 std::optional<Host> recognise_host(const Facts& facts);
 
 }  // namespace tally::doctor

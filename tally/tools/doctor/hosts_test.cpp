@@ -1,4 +1,4 @@
-// A virtual machine is recognised by what its firmware and processor say, and a host by all of its signs.
+// A virtual machine is recognised from its firmware and processor, a host from all of its signs.
 #include "tally/tools/doctor/hosts.hpp"
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@ Facts with_hypervisor(const std::string& name) {
   return facts;
 }
 
-TEST(IsVirtual, is_unknown_where_nothing_says_it) { EXPECT_EQ(is_virtual(Facts{}), std::nullopt); }
+TEST(IsVirtual, is_unknown_without_evidence) { EXPECT_EQ(is_virtual(Facts{}), std::nullopt); }
 
-TEST(IsVirtual, believes_the_processor_before_the_firmware) {
+TEST(IsVirtual, trusts_the_processor_more_than_the_firmware) {
   Facts facts;
   facts.survey.firmware.vendor = "QEMU";
   EXPECT_EQ(is_virtual(facts), true);
@@ -57,7 +57,7 @@ TEST(RecogniseHost, takes_the_provider_before_the_hypervisor_that_it_uses) {
   EXPECT_EQ(recognise_host(facts).value().name, "WSL 2");
 }
 
-TEST(RecogniseHost, wants_every_sign_of_a_row) {
+TEST(RecogniseHost, needs_every_sign_of_a_row) {
   Facts facts = with_hypervisor("Xen");
   EXPECT_EQ(recognise_host(facts).value().name, "Xen");
   facts.survey.firmware.bios_version = "4.11.amazon";

@@ -64,10 +64,10 @@ std::int64_t processors_in(const std::string& list) {
   return all;
 }
 
-// With -a every event is a file for each processor.
+// With -a each event needs one file per processor.
 void add_files(const Facts& facts, std::vector<Step>& steps) {
   constexpr std::int64_t others = 16;        // standard streams, results, /proc
-  constexpr std::int64_t usual_events = 10;  // as many as tally counts when nothing is asked
+  constexpr std::int64_t usual_events = 10;  // the number of default events
   const linux::Survey& survey = facts.survey;
   const std::int64_t processors = processors_in(survey.online);
   if (!survey.open_files || processors == 0) return;
@@ -86,8 +86,8 @@ void add_files(const Facts& facts, std::vector<Step>& steps) {
 
 }  // namespace
 
-// perf_mmap() of kernel/events/core.c: perf_event_mlock_kb is of each processor and of all programs of a user together;
-// what goes beyond is the process's own locked memory. CAP_IPC_LOCK and a paranoid level of −1 are asked for neither.
+// perf_mmap() of kernel/events/core.c: perf_event_mlock_kb is per processor, for all programs of a user together; more
+// counts as the process's own locked memory. Neither applies with CAP_IPC_LOCK or paranoid level −1.
 std::optional<UserModeRoom> user_mode_room(const linux::Survey& survey) {
   constexpr std::int64_t usual_events = 4;
   const std::int64_t processors = processors_in(survey.online);

@@ -1,4 +1,4 @@
-// What is still in the way of whoever may count.
+// Remaining limits on a machine that can count.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace tally::doctor {
 
-/// What cannot be done on a machine that counts, each with the exact setting: the kernel's part, whole processors,
-/// reading counters without a system call, many counters at a time. Pure.
+/// What is not possible on a machine that counts, each with the required setting: the kernel, whole processors, reading
+/// counters without a system call, many counters at the same time. Pure.
 std::vector<result::Step> what_is_missing(const Facts& facts);
 
-/// How many counters programs may read in user mode at a time: each has a page that counts as locked memory.
+/// How many counters programs may read in user mode at the same time: each needs a page of locked memory.
 struct UserModeRoom {
-  std::optional<std::int64_t> counters;  ///< nothing where there is no limit
-  std::string words;                     ///< what that means
+  std::optional<std::int64_t> counters;  ///< empty without a limit
+  std::string words;                     ///< explanation
 };
 
-/// Nothing where the kernel's settings are not known. Pure.
+/// Empty if the kernel's settings are unknown. Pure.
 std::optional<UserModeRoom> user_mode_room(const linux::Survey& survey);
 
 }  // namespace tally::doctor

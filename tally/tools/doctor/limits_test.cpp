@@ -1,4 +1,4 @@
-// How many counters the limits of the system leave, and which setting changes that.
+// How many counters the system's limits allow, and which setting changes that.
 #include "tally/tools/doctor/limits.hpp"
 
 #include <gtest/gtest.h>
@@ -57,14 +57,14 @@ TEST(UserModeRoom, is_unlimited_by_a_capability_by_the_paranoid_level_and_by_uli
   EXPECT_EQ(user_mode_room(unlimited).value().words, "no limit: ulimit -l");
   for (const linux::Survey& survey : {capable, relaxed, unlimited})
     EXPECT_EQ(user_mode_room(survey).value().counters, std::nullopt);
-  // Level 0 is limited, and so is the capability next to that one.
+  // Level 0 is limited; so is a process with another capability.
   relaxed.machine.perf_event_paranoid = 0;
   capable.capabilities = std::uint64_t{1} << (linux::cap_ipc_lock + 1);
   EXPECT_EQ(user_mode_room(relaxed).value().counters, 2306);
   EXPECT_EQ(user_mode_room(capable).value().counters, 2306);
 }
 
-TEST(UserModeRoom, is_unknown_where_a_setting_is) {
+TEST(UserModeRoom, is_unknown_if_a_setting_is) {
   linux::Survey no_kernel_limit = two_processors();
   no_kernel_limit.mlock_kb = std::nullopt;
   linux::Survey no_process_limit = two_processors();
@@ -75,7 +75,7 @@ TEST(UserModeRoom, is_unknown_where_a_setting_is) {
     EXPECT_FALSE(user_mode_room(survey));
 }
 
-TEST(WhatIsMissing, is_nothing_where_everything_can_be_counted) { EXPECT_TRUE(what_is_missing(Facts{}).empty()); }
+TEST(WhatIsMissing, is_nothing_if_everything_can_be_counted) { EXPECT_TRUE(what_is_missing(Facts{}).empty()); }
 
 TEST(WhatIsMissing, asks_for_the_lowest_level_that_is_needed) {
   Facts facts;
@@ -112,7 +112,7 @@ TEST(WhatIsMissing, names_the_switch_of_each_architecture_for_reads_in_user_mode
   EXPECT_EQ(steps[0].commands, Commands{"sysctl kernel.perf_event_mlock_kb=516"});
 }
 
-// 16 files are of others, and each of 10 usual events takes one for each of 128 processors.
+// 16 files are reserved for other uses; each of 10 usual events needs one for each of 128 processors.
 TEST(WhatIsMissing, counts_the_files_that_whole_processors_take) {
   Facts facts;
   facts.survey.online = "0-127";

@@ -1,4 +1,4 @@
-// Making families: inside of this directory only.
+// Builds families of series. Private to this directory.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -13,14 +13,14 @@ namespace tally::serve {
 
 using Labels = std::initializer_list<std::pair<const char*, std::string>>;
 
-/// Families that grow; one without series is left out at the end.
+/// Collects families; take() drops those without series.
 class Families {
  public:
-  /// Begins a family: what add() adds to from now on.
+  /// Begins a family, to which add() then adds.
   void counter(const char* name, const char* help) { begin(name, help, prometheus::MetricType::Counter); }
   void gauge(const char* name, const char* help) { begin(name, help, prometheus::MetricType::Gauge); }
 
-  /// A series, where there is a value.
+  /// Adds a series if there is a value.
   void add(std::optional<double> value, Labels labels = {}) {
     if (!value) return;
     prometheus::ClientMetric metric;

@@ -1,5 +1,5 @@
-// tally-serve: reads the machine once a second, and answers Prometheus. `tally serve` starts it, with options that it
-// has checked: FOLDER ADDRESS MILLISECONDS GROUPS.
+// tally-serve: reads the machine once a second, and answers Prometheus. `tally serve` starts it with checked options:
+// DIRECTORY ADDRESS MILLISECONDS GROUPS.
 #include <fmt/format.h>
 #include <prometheus/text_serializer.h>
 
@@ -29,7 +29,7 @@ namespace {
 
 constexpr int exit_cannot_measure = 125;
 
-// What was read last, as text; scrapes take it, however many there are.
+// The last reading as text, shared by all scrapes.
 class Latest {
  public:
   void set(const std::vector<prometheus::MetricFamily>& families) {
@@ -39,7 +39,7 @@ class Latest {
     text_ = std::move(text).str();
   }
 
-  // Beside it what was served, up to now.
+  // The last reading, with the server's own counters.
   linux::HttpAnswer scraped(bool accepts_gzip) {
     std::string text;
     {
@@ -61,7 +61,7 @@ class Latest {
  private:
   std::mutex mutex_;
   std::string text_;
-  std::uint64_t scrapes_ = 0, bytes_ = 0;  // of the server's thread
+  std::uint64_t scrapes_ = 0, bytes_ = 0;  // used by the server's thread only
 };
 
 linux::HttpAnswer text_answer(int status, std::string text, std::string type = "text/plain; charset=utf-8") {
@@ -85,7 +85,7 @@ int complain(const std::string& message, const std::string& hint = {}) {
   return exit_cannot_measure;
 }
 
-// Answers in a thread of its own: a reading of many control groups takes its time.
+// Answers in a thread of its own, because reading many control groups takes time.
 class Serving {
  public:
   Serving(linux::HttpServer& server, Latest& latest)
@@ -130,7 +130,7 @@ int serve(const std::string& root, const std::string& address, std::int64_t inte
   if (with_groups) asked.shown.kinds.push_back(result::WatchKind::group);
   auto watcher = watch::Watcher::open(asked);
   if (!watcher) return complain(watcher.error().message, watcher.error().hint);
-  // Before any thread: they inherit what is blocked.
+  // Before any thread starts, because threads inherit blocked signals.
   auto signals = linux::Signals::watch();
   if (!signals) return complain(signals.error().message, signals.error().hint);
   Reader reader{std::move(*watcher), {}, NeverFalling(), {}};
@@ -145,7 +145,7 @@ int serve(const std::string& root, const std::string& address, std::int64_t inte
                         ? "another program uses the port; `--listen 127.0.0.1:0` uses any free port"
                         : "");
   }
-  // All that takes more is open by now; the thread that answers the network has no more than that.
+  // Everything that needs more privileges is open now; the network thread keeps only CAP_PERFMON.
   if (const auto kept = linux::keep_only_perfmon(); !kept) return complain(kept.error().message);
   const std::string host = address.substr(0, address.rfind(':'));
   std::printf("tally serves http://%s:%d/metrics\n", host.c_str(), server->port());
@@ -154,9 +154,9 @@ int serve(const std::string& root, const std::string& address, std::int64_t inte
   auto serving = std::make_unique<Serving>(*server, latest);
   const auto interval = std::chrono::milliseconds(interval_ms);
   Nanoseconds due = reader.watcher.reading().time + interval;
-  const int woken_by = signals->fd();
+  const int wake_descriptor = signals->fd();
   for (;;) {
-    if (linux::wait_until(due, {&woken_by, 1}) == linux::woken_by_time) {
+    if (linux::wait_until(due, {&wake_descriptor, 1}) == linux::woken_by_time) {
       reader.read(latest);
       due = std::max(due + interval, linux::now());
       continue;
@@ -166,7 +166,7 @@ int serve(const std::string& root, const std::string& address, std::int64_t inte
   }
   serving.reset();
   const int signal = *signals->interrupted_by();
-  // A service is told to end by SIGTERM: that is no failure.
+  // SIGTERM is the usual way to stop a service, so it is no failure.
   if (signal != SIGTERM) linux::die_of(signal);
   return 0;
 }

@@ -5,7 +5,7 @@
 namespace tally::serve {
 namespace {
 
-// Names and labels, each with its length: no text can be taken for two others.
+// Names and labels, each with its length, so that keys are unique.
 std::string key_of(const prometheus::MetricFamily& family, const prometheus::ClientMetric& metric) {
   std::string key;
   const auto add = [&](const std::string& text) { key += std::to_string(text.size()) + ':' + text; };
@@ -35,13 +35,13 @@ void NeverFalling::apply(std::vector<prometheus::MetricFamily>& families) {
 }
 
 void NeverFalling::forget_the_oldest() {
-  std::vector<std::uint64_t> gone;
+  std::vector<std::uint64_t> inactive;
   for (const auto& [key, series] : series_) {
-    if (series.reading != reading_) gone.push_back(series.reading);
+    if (series.reading != reading_) inactive.push_back(series.reading);
   }
-  if (gone.size() <= most_) return;
-  const auto oldest_kept = gone.begin() + static_cast<std::ptrdiff_t>(gone.size() - most_);
-  std::nth_element(gone.begin(), oldest_kept, gone.end());
+  if (inactive.size() <= most_) return;
+  const auto oldest_kept = inactive.begin() + static_cast<std::ptrdiff_t>(inactive.size() - most_);
+  std::nth_element(inactive.begin(), oldest_kept, inactive.end());
   const std::uint64_t from = *oldest_kept;
   std::erase_if(series_,
                 [&](const auto& entry) { return entry.second.reading != reading_ && entry.second.reading < from; });

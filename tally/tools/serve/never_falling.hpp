@@ -1,4 +1,4 @@
-// Counters that go on where their source begins again.
+// Counters that continue after their source restarts.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -10,22 +10,22 @@
 
 namespace tally::serve {
 
-/// Keeps every counter from falling while the exporter lives. The kernel's counts begin again at 0 when a control group
-/// is removed and created under the same name, or a processor goes off and on; rate() would take that for a reset, and
-/// increase() would be wrong.
+/// Keeps every counter from falling while the exporter runs. The kernel's counts restart at 0 when a control group is
+/// removed and created again under the same name, or a processor goes offline and online; rate() would interpret that
+/// as a reset, and increase() would be wrong.
 class NeverFalling {
  public:
-  /// `most`: series that are remembered after they are gone.
+  /// `most`: number of inactive series that are remembered.
   explicit NeverFalling(std::size_t most = 65'536) : most_(most) {}
 
-  /// Adds to each counter what its source had counted before it began again. Call it once a reading.
+  /// Adds to each counter what its source had counted before it restarted. Call it once per reading.
   void apply(std::vector<prometheus::MetricFamily>& families);
 
  private:
   struct Series {
-    double last = 0;            // as it was read
-    double before = 0;          // counted before the source began again
-    std::uint64_t reading = 0;  // the last one that had the series
+    double last = 0;            // as read
+    double before = 0;          // counted before the source restarted
+    std::uint64_t reading = 0;  // the last one that contained the series
   };
   void forget_the_oldest();
 

@@ -25,7 +25,7 @@ double after(NeverFalling& kept, const std::string& group, double value) {
   return families[0].metric[0].counter.value;
 }
 
-TEST(NeverFalling, a_group_made_again_goes_on_from_what_it_had) {
+TEST(NeverFalling, a_recreated_group_continues_its_count) {
   NeverFalling kept;
   EXPECT_EQ(after(kept, "/a", 1.5), 1.5);
   Families none = counters({});
@@ -33,7 +33,7 @@ TEST(NeverFalling, a_group_made_again_goes_on_from_what_it_had) {
   EXPECT_EQ(after(kept, "/a", 0), 1.5);
   EXPECT_EQ(after(kept, "/a", 2), 3.5);
   EXPECT_EQ(after(kept, "/a", 1), 4.5);
-  EXPECT_EQ(after(kept, "/b", 1), 1) << "others are others";
+  EXPECT_EQ(after(kept, "/b", 1), 1) << "other groups are unaffected";
 }
 
 TEST(NeverFalling, gauges_may_fall) {
@@ -45,14 +45,14 @@ TEST(NeverFalling, gauges_may_fall) {
   }
 }
 
-TEST(NeverFalling, remembers_a_bounded_number_of_series_that_are_gone) {
+TEST(NeverFalling, remembers_a_bounded_number_of_inactive_series) {
   NeverFalling kept(2);
   EXPECT_EQ(after(kept, "/a", 5), 5);
   EXPECT_EQ(after(kept, "/b", 5), 5);
   EXPECT_EQ(after(kept, "/c", 5), 5);
   EXPECT_EQ(after(kept, "/d", 5), 5);
-  EXPECT_EQ(after(kept, "/c", 1), 6) << "one of the two that went last";
-  EXPECT_EQ(after(kept, "/a", 1), 1) << "the one that went first is forgotten";
+  EXPECT_EQ(after(kept, "/c", 1), 6) << "one of the last two to end";
+  EXPECT_EQ(after(kept, "/a", 1), 1) << "the first to end is forgotten";
 }
 
 }  // namespace

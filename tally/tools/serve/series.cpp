@@ -14,8 +14,8 @@ using watch::Counted;
 using watch::Machine;
 using watch::Reading;
 
-// The kernel's account of processor time goes by ticks of 10 ms (USER_HZ, proc(5)).
-constexpr double ticks_a_second = 100;
+// The kernel accounts processor time in ticks of 10 ms (USER_HZ, proc(5)).
+constexpr double ticks_per_second = 100;
 
 std::optional<double> number(const std::optional<std::uint64_t>& value, double divisor = 1) {
   return value ? std::optional(static_cast<double>(*value) / divisor) : std::nullopt;
@@ -25,8 +25,8 @@ bool is_octal(std::string_view text) {
   return text.size() == 3 && text.find_first_not_of("01234567") == std::string_view::npos;
 }
 
-// Labels are UTF-8, and names of directories hold any byte. Two names never become one label: a byte that is not UTF-8
-// is written as \ooo, and so is a backslash before three octal digits.
+// Labels are UTF-8, but names of directories may contain any byte. A byte that is not UTF-8 is written as \ooo, and so
+// is a backslash before three octal digits, so that labels stay unique.
 std::string label_text(std::string_view path) {
   std::string text;
   for (std::size_t i = 0; i < path.size();) {
@@ -55,7 +55,7 @@ void add_times(const Machine& machine, const Reading& reading, Families& familie
   families.counter("tally_cpu_seconds_total", "Time of each processor: busy, idle, and stolen by the hypervisor.");
   for (const auto& [processor, times] : reading.kernel.times.processors) {
     const std::string cpu = std::to_string(processor), socket = socket_of(machine, processor);
-    const auto seconds = [](std::uint64_t ticks) { return static_cast<double>(ticks) / ticks_a_second; };
+    const auto seconds = [](std::uint64_t ticks) { return static_cast<double>(ticks) / ticks_per_second; };
     families.add(seconds(times.busy), {{"cpu", cpu}, {"socket", socket}, {"mode", "busy"}});
     families.add(seconds(times.idle), {{"cpu", cpu}, {"socket", socket}, {"mode", "idle"}});
     families.add(seconds(times.steal), {{"cpu", cpu}, {"socket", socket}, {"mode", "steal"}});
@@ -108,7 +108,7 @@ void add_sensors(const Machine& machine, const Reading& reading, Families& famil
     const bool of_socket = sensor.of == linux::TemperatureSensor::Of::socket;
     const std::string socket = of_core || of_socket ? std::to_string(sensor.socket) : "";
     const std::string core = of_core ? std::to_string(sensor.core) : "";
-    // Two zones of one name would be two series of the same labels.
+    // Two zones with one name would be two series with the same labels.
     if (!reading.temperatures[i] || !seen.insert(fmt::format("{} {} {}", socket, core, sensor.driver)).second) continue;
     families.add(static_cast<double>(*reading.temperatures[i]) / 1000,
                  {{"socket", socket}, {"core", core}, {"sensor", sensor.driver}});

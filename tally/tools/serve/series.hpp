@@ -1,4 +1,4 @@
-// What is read of a machine, as Prometheus has it: families of series. Pure.
+// Converts a reading of the machine to Prometheus families of series. Pure.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -14,10 +14,10 @@
 
 namespace tally::serve {
 
-/// Counters of energy begin anew behind a range of their own; a series must not. Adds up what they grow by.
+/// Adds up energy counters, which wrap around at a range of their own; a series must not.
 class Energy {
  public:
-  /// Joules since the first reading, one for each of the machine's counters; nothing where one was never read.
+  /// Joules since the first reading, one for each of the machine's counters; empty if one was never read.
   const std::vector<std::optional<double>>& add(const watch::Machine& machine, const watch::Reading& reading);
 
  private:
@@ -25,15 +25,15 @@ class Energy {
   std::vector<std::optional<double>> sums_;
 };
 
-/// What the exporter did itself.
+/// Metrics of the exporter itself.
 struct Own {
   std::uint64_t readings = 0;
-  double reading_seconds = 0;  ///< that all of them took
+  double reading_seconds = 0;  ///< for all readings
   double processor_seconds = 0;
   std::string version;
 };
 
-/// All families of a reading. A figure that is absent has no series; why it is absent stands in tally_absent_info.
+/// All families of a reading. A missing value has no series; the reason is in tally_absent_info.
 std::vector<prometheus::MetricFamily> series_of(const watch::Machine& machine, const watch::Reading& reading,
                                                 const std::vector<std::optional<double>>& joules, const Own& own);
 

@@ -30,7 +30,7 @@ watch::Machine machine() {
   return machine;
 }
 
-TEST(Series, what_is_absent_has_no_series) {
+TEST(Series, missing_values_have_no_series) {
   watch::Reading reading;
   reading.kernel.times.processors = {{0, {150, 50, 0}}};
   watch::Sums sums{};
@@ -59,7 +59,7 @@ TEST(Series, counters_never_fall) {
     reading.energies = {now};
     sums.push_back(energy.add(machine(), reading)[0].value_or(-1));
   }
-  EXPECT_EQ(sums, (std::vector<double>{0, 0.5, 1.5})) << "it began anew behind 10 J";
+  EXPECT_EQ(sums, (std::vector<double>{0, 0.5, 1.5})) << "it wrapped around at 10 J";
   reading.energies = {std::nullopt};
   EXPECT_EQ(energy.add(machine(), reading)[0], 1.5);
   const auto all = series_of(machine(), reading, {1.5}, {});

@@ -17,16 +17,16 @@
 namespace tally::rdpmc {
 namespace {
 
-// How often it looks whether the kernel has moved a counter.
+// Interval for checking whether the kernel moved a counter.
 constexpr int poll_every_ms = 1000;
 
-struct Held {
+struct HeldCounter {
   std::size_t event;
   int processor;
   linux::PinnedCounter counter;
 };
 
-// "0-3,8" of ascending numbers.
+// Formats ascending numbers as "0-3,8".
 std::string ranges(const std::vector<int>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {
@@ -39,7 +39,7 @@ std::string ranges(const std::vector<int>& numbers) {
   return text;
 }
 
-// The processors of a PMU that are switched on.
+// The online processors of a PMU.
 std::vector<int> processors_of(const std::string& root, const std::vector<linux::PmuDevice>& cores,
                                const std::string& pmu) {
   const std::string path = root + "/sys/devices/system/cpu/online";
@@ -64,14 +64,15 @@ Error no_counter(const Task& task, std::size_t event, int processor, const Error
           hint, why.os_errno};
 }
 
-Result<std::vector<Held>> pin_all(const Task& task) {
-  std::vector<Held> all;
+Result<std::vector<HeldCounter>> pin_all(const Task& task) {
+  std::vector<HeldCounter> all;
   for (std::size_t i = 0; i < task.events.size(); ++i) {
     for (const int processor : processors_of(task.root, task.cores, task.events[i].pmu)) {
       auto counter = task.pin(task.events[i].event, processor);
       if (!counter) return fail(no_counter(task, i, processor, counter.error()));
       if (!counter->place()) {
-        return fail(no_counter(task, i, processor, {Code::cannot_measure, "the kernel names none to read", "", 0}));
+        return fail(
+            no_counter(task, i, processor, {Code::cannot_measure, "the kernel reports no readable counter", "", 0}));
       }
       all.push_back({i, processor, *std::move(counter)});
     }
@@ -80,12 +81,12 @@ Result<std::vector<Held>> pin_all(const Task& task) {
   return all;
 }
 
-// Processors where an event is in the same place share a row.
-std::vector<Row> rows_of(const Task& task, const std::vector<Held>& held) {
+// Processors with the event on the same counter share a row.
+std::vector<Row> rows_of(const Task& task, const std::vector<HeldCounter>& held) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < task.events.size(); ++i) {
     std::vector<std::pair<std::optional<linux::CounterPlace>, std::vector<int>>> places;
-    for (const Held& one : held) {
+    for (const HeldCounter& one : held) {
       if (one.event != i) continue;
       const auto place = one.counter.place();
       auto same = std::find_if(places.begin(), places.end(), [&](const auto& other) { return other.first == place; });
@@ -105,10 +106,10 @@ Result<void> set_all(const Task& task) {
   return {};
 }
 
-// From the first change to the order to put it back.
+// Changes the switches, then holds the counters until asked to end.
 Result<void> hold_on(const Task& task, State& state, linux::Staying& staying) {
   if (auto done = set_all(task); !done) return done;
-  // The kernel decides as it opens a counter whether it may be read: the switch comes first.
+  // The kernel decides when it opens a counter whether it may be read: set the switch first.
   const auto held = pin_all(task);
   if (!held) return fail(held.error());
   state.rows = rows_of(task, *held);
@@ -118,7 +119,7 @@ Result<void> hold_on(const Task& task, State& state, linux::Staying& staying) {
     auto rows = rows_of(task, *held);
     if (rows == state.rows) continue;
     state.rows = std::move(rows);
-    // Where it cannot be written the earlier places stay; the next look tries again.
+    // If it cannot be written the previous state stays; the next iteration tries again.
     (void)linux::write_run_note(folder_of(task.root), text_of(state));
   }
   return {};
@@ -149,11 +150,11 @@ bool put_back(const std::string& root, const std::vector<Switched>& switches, st
 
 Result<void> hold(const Task& task, linux::Staying& staying) {
   State state{linux::mark_of(linux::process_number()), task.switches, {}};
-  // Written down before anything is changed: whatever happens to this process, somebody else can put it back.
+  // Saved before anything is changed: if this process is killed, another one can restore the settings.
   if (auto done = linux::write_run_note(folder_of(task.root), text_of(state)); !done) return done;
   auto held = hold_on(task, state, staying);
-  std::vector<std::string> unheard;
-  if (put_back(task.root, task.switches, unheard)) linux::remove_run_note(folder_of(task.root));
+  std::vector<std::string> unreported;
+  if (put_back(task.root, task.switches, unreported)) linux::remove_run_note(folder_of(task.root));
   return held;
 }
 

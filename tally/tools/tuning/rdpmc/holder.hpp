@@ -1,4 +1,4 @@
-// What the process does that stays: owns the counters, keeps written down where they are, puts back what was.
+// The daemon of `tally rdpmc`: owns the counters, saves their numbers, and restores the settings when it ends.
 #pragma once
 
 #include <string>
@@ -9,23 +9,23 @@
 
 namespace tally::rdpmc {
 
-/// What it is to do.
+/// The daemon's task.
 struct Task {
   std::string root;
-  std::vector<Switched> switches;  ///< to be set
+  std::vector<Switched> switches;  ///< to apply
   std::vector<backend::ProcessorEvent> events;
   std::vector<linux::PmuDevice> cores;
   Pin pin;
 };
 
-/// The folder of /run in which it is written down.
+/// The directory in /run with the saved state.
 std::string folder_of(const std::string& root);
 
-/// Sets the switches back, where they still say what they were set to. Adds what is to be told: those that somebody has
-/// changed meanwhile. False where one could not be written, which is told, too.
+/// Restores the switches that still have the value that tally set. Adds notices about switches that another program has
+/// changed and about failed writes. Returns false if a write failed.
 bool put_back(const std::string& root, const std::vector<Switched>& switches, std::vector<std::string>& notices);
 
-/// The life of that process. Errors: those of on(), when everything is as it was.
+/// Runs the daemon. Errors: those of on(), with all settings restored.
 Result<void> hold(const Task& task, linux::Staying& staying);
 
 }  // namespace tally::rdpmc

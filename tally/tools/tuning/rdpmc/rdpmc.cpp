@@ -16,15 +16,16 @@ namespace {
 
 constexpr std::int64_t for_everybody = 2;
 
-// Whether the machine has what this is about.
+// The processor's PMUs. Fails if the machine has no rdpmc switch.
 Result<std::vector<linux::PmuDevice>> cores_of(const std::string& root) {
   const linux::Machine machine = linux::read_host_machine(root);
   if (machine.architecture != "x86_64") {
     return fail(Code::cannot_measure,
-                fmt::format("no switch lets every program read counters on {}: arm64's kernel shows a program only the "
-                            "counters of its own events (perf_user_access), never those of a processor",
+                fmt::format("{} has no switch that lets every program read counters: on arm64 a program may only read "
+                            "counters of its own events (perf_user_access), not those of a processor",
                             machine.architecture.empty() ? "this architecture" : machine.architecture),
-                "a program's own regions are read so: tally/tally.hpp, and as root `sysctl kernel.perf_user_access=1`");
+                "to read counters of a program's own regions use tally/tally.hpp, and as root `sysctl "
+                "kernel.perf_user_access=1`");
   }
   std::vector<linux::PmuDevice> cores;
   for (const std::string& name : machine.pmus) {
@@ -34,10 +35,10 @@ Result<std::vector<linux::PmuDevice>> cores_of(const std::string& root) {
   return fail(Code::cannot_measure,
               "the kernel has no PMU of the processor here (no `cpu` in /sys/bus/event_source/devices): there is no "
               "counter to read",
-              "`tally doctor` tells why");
+              "`tally doctor` shows why");
 }
 
-Result<Standing> look(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
+Result<Standing> read_status(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
   Standing standing;
   for (const linux::PmuDevice& core : cores) {
     const auto value = linux::read_rdpmc_switch(root, core.name);
@@ -55,21 +56,21 @@ Result<Standing> look(const std::string& root, const std::vector<linux::PmuDevic
   return standing;
 }
 
-// With the folder in hand: puts back what a killed process left.
-Result<Standing> repaired(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
-  auto standing = look(root, cores);
+// With the directory locked: restores what a killed process left.
+Result<Standing> repair(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
+  auto standing = read_status(root, cores);
   if (!standing || !standing->left) return standing;
   std::vector<std::string> notices{
       fmt::format("process {}, which held the counters, ended without restoring the setting; tally restored it",
                   standing->left->holder.number)};
   const bool all = put_back(root, standing->left->switches, notices);
   if (all) linux::remove_run_note(folder_of(root));
-  standing = look(root, cores);
+  standing = read_status(root, cores);
   if (standing) standing->notices = std::move(notices);
   return standing;
 }
 
-// The process that held the counters has nobody to tell that somebody else had written a switch.
+// The daemon cannot report that another program had changed a switch, so off() does.
 void add_what_differs(const std::vector<Switched>& before, Standing& now) {
   for (const Switched& old : before) {
     for (const Switch& one : now.switches) {
@@ -90,42 +91,42 @@ Error not_allowed(const Error& why, const char* word) {
 Result<Standing> status(const std::string& root) {
   const auto cores = cores_of(root);
   if (!cores) return fail(cores.error());
-  auto standing = look(root, *cores);
+  auto standing = read_status(root, *cores);
   if (!standing || !standing->left) return standing;
   const auto folder = linux::RunFolder::enter(folder_of(root));
-  if (!folder) return standing;  // an ordinary user is told what root would put back
-  standing = repaired(root, *cores);
+  if (!folder) return standing;  // without root: only report what can be restored
+  standing = repair(root, *cores);
   return standing;
 }
 
 Result<Standing> on(const std::vector<event::Event>& events, const std::string& root, const Pin& pin) {
   const auto cores = cores_of(root);
   if (!cores) return fail(cores.error());
-  auto wanted = backend::processor_events(events, *cores);
-  if (!wanted) return fail(wanted.error());
+  auto requested = backend::processor_events(events, *cores);
+  if (!requested) return fail(requested.error());
   const auto folder = linux::RunFolder::enter(folder_of(root));
   if (!folder) return fail(not_allowed(folder.error(), "on"));
-  const auto before = repaired(root, *cores);
+  const auto before = repair(root, *cores);
   if (!before) return fail(before.error());
   if (before->left)
-    return fail(Code::cannot_measure, before->notices.back(), "tally changes nothing until this is undone");
+    return fail(Code::cannot_measure, before->notices.back(), "restore this first; tally has changed nothing");
   if (before->held) {
     return fail(Code::cannot_measure,
                 fmt::format("already on: process {} holds the counters", before->held->holder.number),
-                "`tally rdpmc status` shows them, `tally rdpmc off` lets them go");
+                "`tally rdpmc status` shows them, `tally rdpmc off` releases them");
   }
-  Task task{root, {}, *std::move(wanted), *cores, pin};
+  Task task{root, {}, *std::move(requested), *cores, pin};
   for (const Switch& one : before->switches) {
     if (!one.value) return fail(not_allowed({Code::cannot_measure, "cannot read the setting", "", EACCES}, "on"));
     task.switches.push_back({one.pmu, *one.value, for_everybody});
   }
   const auto holder = linux::start_daemon("tally-rdpmc", [&](linux::Staying& staying) { return hold(task, staying); });
   if (!holder) {
-    // Where it was killed on its way, what it had changed is put back here; a second failure would tell nothing more.
-    (void)repaired(root, *cores);
+    // If the daemon was killed, restore what it had changed; a second failure would add no information.
+    (void)repair(root, *cores);
     return fail(not_allowed(holder.error(), "on"));
   }
-  auto standing = look(root, *cores);
+  auto standing = read_status(root, *cores);
   if (!standing) return standing;
   standing->notices = before->notices;
   for (const backend::ProcessorEvent& event : task.events) {
@@ -137,19 +138,19 @@ Result<Standing> on(const std::vector<event::Event>& events, const std::string& 
 Result<Standing> off(const std::string& root) {
   const auto cores = cores_of(root);
   if (!cores) return fail(cores.error());
-  auto standing = look(root, *cores);
+  auto standing = read_status(root, *cores);
   if (!standing || (!standing->held && !standing->left)) return standing;
   const auto folder = linux::RunFolder::enter(folder_of(root));
   if (!folder) return fail(not_allowed(folder.error(), "off"));
-  standing = look(root, *cores);
+  standing = read_status(root, *cores);
   if (!standing) return standing;
   const auto before = standing->held;
   if (before) {
     const auto ended = linux::end_and_wait(before->holder);
     if (!ended) return fail(not_allowed(ended.error(), "off"));
   }
-  // Where that process could not put everything back, this tries again.
-  standing = repaired(root, *cores);
+  // If the daemon could not restore everything, this tries again.
+  standing = repair(root, *cores);
   if (standing && before) add_what_differs(before->switches, *standing);
   return standing;
 }

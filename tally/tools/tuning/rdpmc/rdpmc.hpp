@@ -1,7 +1,7 @@
-// Lets every program execute the instruction rdpmc, on counters that the kernel has handed out: `tally rdpmc`.
+// `tally rdpmc`: lets every program execute the instruction rdpmc, on counters that the kernel has allocated.
 //
-// A process that stays owns the counters and has set the kernel's switch. What the switch said before is written down
-// before it is changed; so what was changed is put back when that process ends, or is found dead.
+// A daemon owns the counters and sets the kernel's switch. The switch's previous value is saved first, so that it can
+// be restored when the daemon ends or was killed.
 #pragma once
 
 #include <cstdint>
@@ -15,37 +15,37 @@
 
 namespace tally::rdpmc {
 
-/// A PMU's switch now; no value where this user may not read it.
+/// A PMU's current switch; no value if this user may not read it.
 struct Switch {
   std::string pmu;
   std::optional<std::int64_t> value;
   bool operator==(const Switch&) const = default;
 };
 
-/// How things stand.
+/// The current state of switches and daemon.
 struct Standing {
   std::vector<Switch> switches;
-  std::optional<State> held;         ///< by a process that lives
-  std::optional<State> left;         ///< by one that was killed: not put back yet, as this user may not
-  std::vector<std::string> notices;  ///< what was put back, what could not be, what is to be believed less
+  std::optional<State> held;         ///< by a running daemon
+  std::optional<State> left;         ///< by a killed daemon: not yet restored, because this user may not
+  std::vector<std::string> notices;  ///< what was or could not be restored, and doubts about events
   bool operator==(const Standing&) const = default;
 };
 
-/// How an event is counted on a processor; tests give their own.
+/// Counts an event on a processor; tests replace it.
 using Pin = std::function<Result<linux::PinnedCounter>(const linux::PerfEvent& event, int processor)>;
 
-/// How things stand on the machine whose files lie under `root`. What a killed process left is put back. Errors:
-/// cannot_measure where the machine has no such switch, with the reason.
+/// The current state of the machine whose files are below `root`. Restores what a killed daemon left. Errors:
+/// cannot_measure with the reason if the machine has no such switch.
 Result<Standing> status(const std::string& root = "/");
 
-/// Leaves a process after that lets every program read these events on every processor until it is told to end.
-/// Errors: those of status(); cannot_measure where it is on already, where this user may not, and where an event finds
-/// no counter on one of the processors: nothing is changed then.
+/// Starts a daemon that lets every program read these events on every processor until it is stopped. Errors: those of
+/// status(); cannot_measure if it is already on, if this user may not, or if an event gets no counter on one of the
+/// processors. Changes nothing on errors.
 Result<Standing> on(const std::vector<event::Event>& events, const std::string& root = "/",
                     const Pin& pin = linux::pin_counter);
 
-/// Ends that process, which puts back what was before; nothing where there is none. Errors: those of status();
-/// cannot_measure where this user may not.
+/// Stops the daemon, which restores the previous state; does nothing without one. Errors: those of status();
+/// cannot_measure if this user may not.
 Result<Standing> off(const std::string& root = "/");
 
 }  // namespace tally::rdpmc

@@ -1,4 +1,4 @@
-// The switch, the counters and the process that stays, on machines made of files: no counter of a processor is needed.
+// The switch, the counters and the daemon, on simulated machines made of files: no hardware counter is needed.
 #include "tally/tools/tuning/rdpmc/rdpmc.hpp"
 
 #include <gtest/gtest.h>
@@ -41,14 +41,14 @@ const Tree hybrid{{"proc/sys/kernel/arch", "x86_64"},
 
 constexpr int events_of_a_processor = 8;
 
-// What the kernel tells of counters, in memory that the process that stays shares.
+// The kernel's counter pages, in memory shared with the daemon.
 class Pages {
  public:
   Pages()
       : file_(linux::make_memory_file("pages", pages * bytes).value()),
         all_(linux::map_shared(file_.get(), 0, pages * bytes).value()) {}
 
-  // One page, for the process that stays alone: its end unmaps it.
+  // One page, for the daemon only: unmapped when it ends.
   linux::Mapping page(int processor, int event) const { return {place(processor, event), bytes}; }
 
   void put(int processor, int event, std::uint32_t selector) const {
@@ -105,7 +105,7 @@ class Rdpmc : public testing::Test {
 
   static std::vector<event::Event> events(const std::string& list) { return event::parse_lists({list}).value(); }
 
-  // A counter is a page; the kernel decides as it opens one whether it may be read.
+  // A counter is a page; the kernel decides when it opens one whether it may be read.
   Pin pin() {
     return [this, pinned = std::map<int, int>()](const linux::PerfEvent&,
                                                  int processor) mutable -> Result<linux::PinnedCounter> {
@@ -119,7 +119,7 @@ class Rdpmc : public testing::Test {
     return on(events(list), root_, pin());
   }
 
-  // Kills whoever holds the counters, and waits for that.
+  // Kills the daemon and waits for its end.
   void kill_holder(int signal) const {
     const auto state = parse_state(linux::run_note(root_ + "/run/tally-rdpmc"));
     ASSERT_TRUE(state);
@@ -140,7 +140,7 @@ const Row instructions{linux::CounterPlace{0x40000000, 48}, "0-3", "instructions
 const Row cycles{linux::CounterPlace{0x40000001, 48}, "0-3", "cycles:u"};
 const Row branches{linux::CounterPlace{0, 48}, "0-3", "branches:u"};
 
-TEST_F(Rdpmc, is_on_until_it_is_switched_off_and_then_all_is_as_before) {
+TEST_F(Rdpmc, is_on_until_switched_off_which_restores_everything) {
   EXPECT_FALSE(status(root_)->held);
   const auto begun = switch_on();
   ASSERT_TRUE(begun) << begun.error().message;
@@ -148,7 +148,7 @@ TEST_F(Rdpmc, is_on_until_it_is_switched_off_and_then_all_is_as_before) {
   EXPECT_EQ(begun->held->rows, (std::vector<Row>{instructions, cycles, branches}));
   EXPECT_TRUE(linux::lives(begun->held->holder));
   EXPECT_EQ(switch_of(), "2");
-  EXPECT_EQ(status(root_), begun) << "as later commands see it";
+  EXPECT_EQ(status(root_), begun) << "as reported by later commands";
 
   const auto ended = off(root_);
   ASSERT_TRUE(ended) << ended.error().message;
@@ -162,17 +162,17 @@ TEST_F(Rdpmc, is_on_until_it_is_switched_off_and_then_all_is_as_before) {
   EXPECT_EQ(again->notices, std::vector<std::string>{});
 }
 
-TEST_F(Rdpmc, is_on_once) {
+TEST_F(Rdpmc, is_on_only_once) {
   const auto begun = switch_on();
   ASSERT_TRUE(begun);
   const auto second = switch_on();
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message.find(std::to_string(begun->held->holder.number)), std::string::npos)
       << second.error().message;
-  EXPECT_EQ(status(root_), begun) << "the first goes on";
+  EXPECT_EQ(status(root_), begun) << "the first continues";
 }
 
-TEST_F(Rdpmc, what_is_left_by_a_signal_is_as_before) {
+TEST_F(Rdpmc, a_signal_restores_everything) {
   for (const int signal : {SIGTERM, SIGHUP, SIGINT}) {
     ASSERT_TRUE(switch_on());
     kill_holder(signal);
@@ -181,7 +181,7 @@ TEST_F(Rdpmc, what_is_left_by_a_signal_is_as_before) {
   }
 }
 
-TEST_F(Rdpmc, what_a_killed_process_left_is_put_back_by_every_word) {
+TEST_F(Rdpmc, every_command_restores_what_a_killed_daemon_left) {
   const std::function<Result<Standing>()> words[] = {[&] { return status(root_); }, [&] { return off(root_); },
                                                      [&] { return switch_on(); }};
   for (const auto& word : words) {
@@ -194,12 +194,12 @@ TEST_F(Rdpmc, what_a_killed_process_left_is_put_back_by_every_word) {
     EXPECT_NE(standing->notices[0].find("ended without restoring the setting"), std::string::npos);
     EXPECT_FALSE(standing->left);
     if (standing->held) (void)off(root_);
-    EXPECT_EQ(switch_of(), "1") << "what it was before the first, not what that one had set";
+    EXPECT_EQ(switch_of(), "1") << "the value before the first daemon, not the one that it had set";
     EXPECT_FALSE(is_noted());
   }
 }
 
-TEST_F(Rdpmc, a_process_that_is_killed_before_it_is_ready_leaves_nothing) {
+TEST_F(Rdpmc, a_daemon_killed_before_it_is_ready_leaves_nothing) {
   const auto begun = on(events("cycles"), root_, [](const linux::PerfEvent&, int) -> Result<linux::PinnedCounter> {
     kill(getpid(), SIGKILL);
     return fail(Code::cannot_measure, "");
@@ -209,7 +209,7 @@ TEST_F(Rdpmc, a_process_that_is_killed_before_it_is_ready_leaves_nothing) {
   EXPECT_FALSE(is_noted());
 }
 
-TEST_F(Rdpmc, a_switch_that_somebody_else_has_written_is_left) {
+TEST_F(Rdpmc, a_switch_that_another_program_changed_is_not_restored) {
   ASSERT_TRUE(switch_on());
   write("sys/bus/event_source/devices/cpu/rdpmc", "0");
   const auto ended = off(root_);
@@ -242,7 +242,7 @@ TEST_F(Rdpmc, an_event_without_a_counter_changes_nothing) {
   EXPECT_FALSE(is_noted());
 }
 
-TEST_F(Rdpmc, a_counter_that_may_not_be_read_is_none) {
+TEST_F(Rdpmc, an_unreadable_counter_is_refused) {
   pages_.take_off(3, 1);
   const auto begun = switch_on();
   ASSERT_FALSE(begun);
@@ -263,18 +263,18 @@ TEST_F(Rdpmc, processors_that_differ_have_rows_of_their_own) {
   EXPECT_EQ(begun->held->rows, expected);
 }
 
-TEST_F(Rdpmc, a_counter_that_the_kernel_moves_is_told) {
+TEST_F(Rdpmc, reports_a_counter_that_the_kernel_moves) {
   ASSERT_TRUE(switch_on());
-  const linux::Descriptor told(inotify_init1(IN_CLOEXEC));
-  ASSERT_GE(inotify_add_watch(told.get(), (root_ + "/run/tally-rdpmc").c_str(), IN_MOVED_TO), 0);
+  const linux::Descriptor changes(inotify_init1(IN_CLOEXEC));
+  ASSERT_GE(inotify_add_watch(changes.get(), (root_ + "/run/tally-rdpmc").c_str(), IN_MOVED_TO), 0);
   for (int processor = 0; processor < 4; ++processor) pages_.take_off(processor, 2);
   pages_.put(0, 2, 5);
   std::vector<Row> expected{
       instructions, cycles, {linux::CounterPlace{5, 48}, "0", "branches:u"}, {std::nullopt, "1-3", "branches:u"}};
-  // It may have looked in the middle of these changes: then there is a second time.
-  for (int looks = 0; looks < 5 && status(root_)->held->rows != expected; ++looks) {
+  // The daemon may have read in the middle of these changes: then wait for the next write.
+  for (int tries = 0; tries < 5 && status(root_)->held->rows != expected; ++tries) {
     char event[4096];
-    ASSERT_GT(::read(told.get(), event, sizeof event), 0);
+    ASSERT_GT(::read(changes.get(), event, sizeof event), 0);
   }
   EXPECT_EQ(status(root_)->held->rows, expected);
 }
@@ -283,7 +283,7 @@ TEST_F(Rdpmc, each_kind_of_cores_has_its_switch_and_its_processors) {
   lay_out(hybrid);
   const auto begun = switch_on("cycles");
   ASSERT_TRUE(begun) << begun.error().message;
-  // 6 and 7 are not switched on.
+  // 6 and 7 are offline.
   const linux::CounterPlace place{0x40000000, 48};
   EXPECT_EQ(begun->held->rows, (std::vector<Row>{{place, "4-5", "cycles:u"}, {place, "0-3", "cycles:u"}}));
   EXPECT_EQ(switch_of("cpu_core") + switch_of("cpu_atom"), "22");
@@ -302,7 +302,7 @@ TEST_F(Rdpmc, is_refused_with_the_reason) {
   Tree tree = desktop;
   tree["proc/sys/kernel/arch"] = "aarch64";
   lay_out(tree);
-  refused("only the counters of its own events");
+  refused("counters of its own events");
   EXPECT_FALSE(status(root_));
   EXPECT_FALSE(off(root_));
   tree = desktop;
@@ -319,7 +319,7 @@ TEST_F(Rdpmc, is_refused_with_the_reason) {
   EXPECT_EQ(switch_of(), "1");
 }
 
-TEST_F(Rdpmc, a_note_of_others_is_not_touched) {
+TEST_F(Rdpmc, the_note_of_another_program_is_not_changed) {
   write("run/tally-rdpmc/note", "something else");
   EXPECT_FALSE(status(root_));
   EXPECT_FALSE(switch_on());

@@ -29,7 +29,7 @@ bool read_line(const std::string& line, State& state) {
       words >> row.place->selector >> row.place->width;
     }
     words >> row.processors;
-    // The rest: names of events may have blanks in them.
+    // The rest of the line: names of events may contain spaces.
     std::getline(words >> std::ws, row.event);
     state.rows.push_back(std::move(row));
   } else {

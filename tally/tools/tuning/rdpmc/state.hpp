@@ -1,4 +1,4 @@
-// What was switched on, as it is written down for later commands.
+// The saved state of `tally rdpmc`, for later commands.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tally::rdpmc {
 
-/// A PMU's switch: what it said before, and what it was set to.
+/// A PMU's switch: its previous value, and the value that was set.
 struct Switched {
   std::string pmu;
   std::int64_t before = 0;
@@ -21,15 +21,15 @@ struct Switched {
   bool operator==(const Switched&) const = default;
 };
 
-/// Where an event is read, on which processors.
+/// The counter of an event, on some processors.
 struct Row {
-  std::optional<linux::CounterPlace> place;  ///< nothing: it is on no counter that may be read
+  std::optional<linux::CounterPlace> place;  ///< empty: no readable counter
   std::string processors;                    ///< "0-3,8"
   std::string event;                         ///< "instructions:u"
   bool operator==(const Row&) const = default;
 };
 
-/// All of it.
+/// The whole state.
 struct State {
   linux::ProcessMark holder;
   std::vector<Switched> switches;
@@ -37,10 +37,10 @@ struct State {
   bool operator==(const State&) const = default;
 };
 
-/// Lines of words, the last of which says that nothing is missing.
+/// Formats the state as lines of words; the last line marks the end.
 std::string text_of(const State& state);
 
-/// The other way round. Errors: cannot_measure where it is not such a text.
+/// The reverse. Errors: cannot_measure for another text.
 Result<State> parse_state(std::string_view text);
 
 }  // namespace tally::rdpmc

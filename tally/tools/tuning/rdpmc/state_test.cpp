@@ -11,15 +11,15 @@ State hybrid() {
           {{linux::CounterPlace{0x40000000, 48}, "0-3,8", "instructions:u"}, {std::nullopt, "9", "my own name:u"}}};
 }
 
-TEST(State, comes_back_as_it_was) {
+TEST(State, is_read_as_it_was_written) {
   const auto state = parse_state(text_of(hybrid()));
   ASSERT_TRUE(state) << state.error().message;
   EXPECT_EQ(*state, hybrid());
 }
 
-TEST(State, what_lacks_a_part_is_none) {
+TEST(State, a_truncated_text_is_refused) {
   const std::string text = text_of(hybrid());
-  // Any number of whole lines, but all of them.
+  // All prefixes of whole lines.
   for (std::size_t end = text.find('\n'); end + 1 < text.size(); end = text.find('\n', end + 1)) {
     EXPECT_FALSE(parse_state(text.substr(0, end + 1))) << end;
   }

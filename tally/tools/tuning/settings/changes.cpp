@@ -13,7 +13,7 @@
 namespace tally::settings {
 namespace {
 
-// Intel SDM vol. 4, MSR_MISC_FEATURE_CONTROL: bits 0 to 3 switch off the L2 hardware prefetcher, the L2 adjacent line
+// Intel SDM vol. 4, MSR_MISC_FEATURE_CONTROL: bits 0 to 3 disable the L2 hardware prefetcher, the L2 adjacent line
 // prefetcher, the DCU prefetcher and the DCU IP prefetcher.
 constexpr std::uint32_t feature_control = 0x1A4;
 constexpr std::uint64_t all_prefetchers = 0xF;
@@ -24,11 +24,11 @@ std::string cpu_folder(int processor) { return fmt::format("sys/devices/system/c
 
 Error no_frequency(const std::string& why) {
   return {Code::cannot_measure, "the frequency cannot be fixed: " + why,
-          "virtual machines and containers have no such settings; the host has", 0};
+          "only the host has this setting, not virtual machines or containers", 0};
 }
 
-// Both ends of the range at one frequency. The kernel refuses a lower end above the upper one: the one that makes room
-// goes first, and going back in the opposite order makes room again.
+// Sets both limits to one frequency. The kernel refuses a lower limit above the upper one, so the one that extends the
+// range is written first; restoring in reverse order works for the same reason.
 Result<void> add_frequency(int processor, const std::string& root, std::vector<Change>& changes) {
   const std::string folder = cpu_folder(processor);
   const auto read = [&](const char* name) { return linux::content(root + "/" + folder + "/" + name); };
@@ -36,7 +36,8 @@ Result<void> add_frequency(int processor, const std::string& root, std::vector<C
   if (least.empty() || most.empty()) {
     return fail(no_frequency(fmt::format("/{}/scaling_max_freq is missing", folder)));
   }
-  // Without turbo the highest is the base frequency: where the driver does not tell that, boost is switched off.
+  // Without turbo the maximum is the base frequency; if the driver does not report it, use the maximum and disable
+  // boost.
   std::string target = read("base_frequency");
   if (target.empty()) target = read("cpuinfo_max_freq");
   const auto hertz = parse_integer(target), low = parse_integer(least);
@@ -63,9 +64,9 @@ Result<void> add_prefetchers(const std::vector<int>& processors, const std::stri
   const std::string vendor = linux::value_of(linux::content(root + "/proc/cpuinfo"), "vendor_id");
   if (vendor != "GenuineIntel") {
     return fail(Code::cannot_measure,
-                fmt::format("prefetchers are switched by a register of Intel's processors; this one is {}",
-                            vendor.empty() ? "none" : "by " + printable(vendor)),
-                "AMD's are switched in the firmware");
+                fmt::format("switching prefetchers needs a register of Intel's processors; this processor is {}",
+                            vendor.empty() ? "unknown" : "by " + printable(vendor)),
+                "on AMD use the firmware settings");
   }
   for (const int processor : processors) {
     const auto now = linux::read_msr(processor, feature_control, root);
@@ -97,7 +98,7 @@ bool is_register(const Change& change) { return change.what.starts_with(of_regis
 
 Result<std::vector<Change>> changes_for(const Asked& asked, const std::string& root) {
   const auto processors = linux::listed_processors(linux::content(root + "/sys/devices/system/cpu/online"));
-  if (!processors) return fail(Code::cannot_measure, "cannot see the processors of this machine");
+  if (!processors) return fail(Code::cannot_measure, "cannot list the processors of this machine");
   std::vector<Change> changes;
   if (asked.fix_frequency) {
     if (auto added = add_frequencies(*processors, root, changes); !added) return fail(added.error());
@@ -128,7 +129,7 @@ Result<void> set_value(const Change& change, const std::string& value, const std
   }
   if (!linux::write_kernel_file(root + "/" + change.what, value + "\n")) {
     return linux::system_failure(Code::cannot_measure, fmt::format("cannot write {} to /{}", value, change.what),
-                                 "only root may, and not in a container");
+                                 "only root can, and not in a container");
   }
   const auto now = value_of(change, root);
   if (now && *now == value) return {};

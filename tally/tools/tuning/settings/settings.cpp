@@ -27,7 +27,7 @@ struct Note {
 
 std::string folder_of(const std::string& root) { return (root == "/" ? "" : root) + "/run/tally-settings"; }
 
-// A line of a change: what, before and set, with tabs between them.
+// One line per change: what, before and set, separated by tabs.
 std::string text_of(const Note& note) {
   std::string text = fmt::format("{}\nholder {} {}\n", first_line, note.holder.number, note.holder.started);
   for (const Change& one : note.changes) text += fmt::format("{}\t{}\t{}\n", one.what, one.before, one.set);
@@ -49,43 +49,43 @@ std::optional<Note> note_of(const std::string& text) {
   return note;
 }
 
-// The last first. True where nothing is left to be put back.
-bool undo(const std::vector<Change>& changes, const std::string& root, std::vector<std::string>& said) {
+// Restores in reverse order. Returns whether nothing is left to restore.
+bool undo(const std::vector<Change>& changes, const std::string& root, std::vector<std::string>& notices) {
   bool all = true;
   for (auto one = changes.rbegin(); one != changes.rend(); ++one) {
     const auto now = value_of(*one, root);
     if (now && *now == one->before) continue;
     if (now && *now != one->set) {
-      said.push_back(fmt::format("{}: it was {} before, but another program set {}: not restored", one->what,
-                                 one->before, printable(*now)));
+      notices.push_back(fmt::format("{}: it was {} before, but another program set {}: not restored", one->what,
+                                    one->before, printable(*now)));
       continue;
     }
     const Result<void> done = now ? set_value(*one, one->before, root) : fail(now.error());
     if (done) continue;
     all = false;
-    said.push_back(fmt::format("{}; it was {} before", done.error().message, one->before));
+    notices.push_back(fmt::format("{}; it was {} before", done.error().message, one->before));
   }
   return all;
 }
 
-// With the folder in hand. False where a living process holds what is changed, or something could not be put back.
-bool repair_in(const std::string& root, std::vector<std::string>& said) {
+// With the directory locked. Returns false if a running process holds changes, or a setting could not be restored.
+bool repair_in(const std::string& root, std::vector<std::string>& notices) {
   const std::string text = linux::run_note(folder_of(root));
   if (text.empty()) return true;
   const auto note = note_of(text);
   if (!note) {
-    said.push_back(
+    notices.push_back(
         fmt::format("{}/note was written by another version of tally: nothing is restored", folder_of(root)));
     return false;
   }
   if (linux::lives(note->holder)) {
-    said.push_back(
+    notices.push_back(
         fmt::format("process {} has changed settings of this machine and is still running", note->holder.number));
     return false;
   }
-  said.push_back(fmt::format("process {}, which had changed settings of this machine, is gone: they are put back",
-                             note->holder.number));
-  const bool all = undo(note->changes, root, said);
+  notices.push_back(fmt::format("process {}, which had changed settings of this machine, has ended: they are restored",
+                                note->holder.number));
+  const bool all = undo(note->changes, root, notices);
   if (all) linux::remove_run_note(folder_of(root));
   return all;
 }
@@ -104,44 +104,44 @@ Result<Held> Held::change(const Asked& asked, const std::string& root) {
       error.hint = "only root can change settings of the machine";
     return fail(error);
   }
-  std::vector<std::string> said;
-  if (!repair_in(root, said))
-    return fail(Code::cannot_measure, said.back(), "nothing is changed before that is undone");
+  std::vector<std::string> notices;
+  if (!repair_in(root, notices))
+    return fail(Code::cannot_measure, notices.back(), "restore this first; tally has changed nothing");
   auto changes = changes_for(asked, root);
   if (!changes) return fail(changes.error());
   if (changes->empty()) return Held(root, {});
-  // Written down before anything is changed.
+  // Saved before anything is changed.
   const Note note{linux::mark_of(linux::process_number()), *changes};
   if (auto written = linux::write_run_note(folder_of(root), text_of(note)); !written) return fail(written.error());
   for (const Change& one : *changes) {
     const auto done = set_value(one, one.set, root);
     if (done) continue;
-    if (undo(*changes, root, said)) linux::remove_run_note(folder_of(root));
+    if (undo(*changes, root, notices)) linux::remove_run_note(folder_of(root));
     return fail(done.error());
   }
   return Held(root, *std::move(changes));
 }
 
 std::vector<std::string> Held::put_back() {
-  std::vector<std::string> said;
-  if (changes_.empty()) return said;
+  std::vector<std::string> notices;
+  if (changes_.empty()) return notices;
   const auto folder = linux::RunFolder::enter(folder_of(root_));
-  if (undo(std::exchange(changes_, {}), root_, said)) linux::remove_run_note(folder_of(root_));
-  return said;
+  if (undo(std::exchange(changes_, {}), root_, notices)) linux::remove_run_note(folder_of(root_));
+  return notices;
 }
 
 std::vector<std::string> repair(const std::string& root) {
-  std::vector<std::string> said;
-  if (linux::run_note(folder_of(root)).empty()) return said;
+  std::vector<std::string> notices;
+  if (linux::run_note(folder_of(root)).empty()) return notices;
   const auto note = note_of(linux::run_note(folder_of(root)));
-  if (note && linux::lives(note->holder)) return said;
+  if (note && linux::lives(note->holder)) return notices;
   const auto folder = linux::RunFolder::enter(folder_of(root));
   if (!folder)
     return {
-        "settings of this machine were changed by a process that is gone: `sudo tally watch -n 1` puts "
-        "them back"};
-  (void)repair_in(root, said);
-  return said;
+        "settings of this machine were changed by a process that has ended: `sudo tally watch -n 1` "
+        "restores them"};
+  (void)repair_in(root, notices);
+  return notices;
 }
 
 }  // namespace tally::settings

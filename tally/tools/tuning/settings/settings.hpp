@@ -1,5 +1,4 @@
-// Settings of the whole machine that are changed for a measurement, and put back: by an option that names them, never
-// otherwise.
+// Machine-wide settings that are changed during a measurement and restored afterwards, only if an option requests it.
 #pragma once
 
 #include <string>
@@ -10,35 +9,34 @@
 
 namespace tally::settings {
 
-/// What is to be changed.
+/// The requested changes.
 struct Asked {
   bool fix_frequency = false;    ///< every processor at its base frequency, without turbo: cpufreq
-  bool prefetchers_off = false;  ///< the four of each Intel core: MSR_MISC_FEATURE_CONTROL
+  bool prefetchers_off = false;  ///< all four of each Intel core: MSR_MISC_FEATURE_CONTROL
   bool any() const { return fix_frequency || prefetchers_off; }
   bool operator==(const Asked&) const = default;
 };
 
-/// One setting: what it was, and what it was set to.
+/// One setting: its previous value, and the value that was set.
 struct Change {
   std::string what;  ///< "sys/…/scaling_max_freq", a file below the root; "msr 3 0x1a4", a processor's register
   std::string before, set;
   bool operator==(const Change&) const = default;
 };
 
-/// While it lives, the machine is changed. It is written down in run/tally-settings before anything is, so that
-/// another process can put it back. Moves, never copies.
+/// Changes settings of the machine during its lifetime. They are saved in run/tally-settings first, so that another
+/// process can restore them. Move-only.
 class Held {
  public:
-  /// Puts back first what a process that was killed had changed. Errors: cannot_measure where a setting is missing on
-  /// this machine, where this user may not change it, and where a living process holds changed ones; then nothing is
-  /// changed.
+  /// First restores what a killed process had changed. Errors: cannot_measure if the machine lacks a setting, this user
+  /// may not change it, or a running process holds changes. Changes nothing on errors.
   static Result<Held> change(const Asked& asked, const std::string& root = "/");
 
   Held(Held&& other) noexcept;
   Held& operator=(Held&&) = delete;
   ~Held();
 
-  /// Puts back now. What somebody else has set meanwhile is left so. Returns what there is to say.
+  /// Restores now, except settings that another program has changed. Returns notices.
   std::vector<std::string> put_back();
 
   const std::vector<Change>& changes() const { return changes_; }
@@ -50,8 +48,8 @@ class Held {
   std::vector<Change> changes_;
 };
 
-/// Puts back what a process that was killed had changed, where there is such and this user may. Returns what there is
-/// to say; nothing where nothing was left. Cost: one file that is not there.
+/// Restores what a killed process had changed, if this user may. Returns notices; none if nothing was left. Cost: one
+/// attempt to open a file.
 std::vector<std::string> repair(const std::string& root = "/");
 
 }  // namespace tally::settings

@@ -16,10 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Two processors of Intel's: 2.1 GHz base, turbo to 3.7, registers in files.
-class Machine {
+// Two Intel processors: 2.1 GHz base, 3.7 GHz turbo, registers in files.
+class FakeMachine {
  public:
-  Machine() {
+  FakeMachine() {
     std::string pattern = (fs::temp_directory_path() / "tally-settings-XXXXXX").string();
     root_ = mkdtemp(pattern.data());
     write("sys/devices/system/cpu/online", "0-1");
@@ -34,9 +34,9 @@ class Machine {
       EXPECT_TRUE(linux::write_msr(processor, 0x1A4, 0x20, root_));
     }
   }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
-  ~Machine() { fs::remove_all(root_); }
+  FakeMachine(const FakeMachine&) = delete;
+  FakeMachine& operator=(const FakeMachine&) = delete;
+  ~FakeMachine() { fs::remove_all(root_); }
 
   const std::string& root() const { return root_; }
   void write(const std::string& path, const std::string& text) const {
@@ -58,7 +58,7 @@ class Machine {
   std::string root_;
 };
 
-void expect_as_before(const Machine& machine) {
+void expect_as_before(const FakeMachine& machine) {
   for (int processor = 0; processor < 2; ++processor) {
     EXPECT_EQ(machine.frequencies(processor), "1000000 3700000");
     EXPECT_EQ(machine.prefetchers(processor), 0x20u);
@@ -66,22 +66,22 @@ void expect_as_before(const Machine& machine) {
   EXPECT_FALSE(machine.is_noted());
 }
 
-TEST(Settings, are_changed_and_put_back) {
-  const Machine machine;
+TEST(Settings, are_changed_and_restored) {
+  const FakeMachine machine;
   {
     const auto held = Held::change({true, true}, machine.root());
     ASSERT_TRUE(held) << held.error().message;
     EXPECT_EQ(machine.frequencies(1), "2100000 2100000");
     EXPECT_EQ(machine.prefetchers(1), 0x2Fu) << "the other bits stay";
     EXPECT_TRUE(machine.is_noted());
-    EXPECT_TRUE(repair(machine.root()).empty()) << "who holds them lives";
+    EXPECT_TRUE(repair(machine.root()).empty()) << "their process is running";
     EXPECT_FALSE(Held::change({true, false}, machine.root())) << "one at a time";
   }
   expect_as_before(machine);
 }
 
-TEST(Settings, are_put_back_by_the_next_call_after_a_kill) {
-  const Machine machine;
+TEST(Settings, are_restored_by_the_next_call_after_a_kill) {
+  const FakeMachine machine;
   const pid_t child = fork();
   if (child == 0) {
     const auto held = Held::change({true, true}, machine.root());
@@ -89,33 +89,33 @@ TEST(Settings, are_put_back_by_the_next_call_after_a_kill) {
   }
   waitpid(child, nullptr, 0);
   EXPECT_EQ(machine.frequencies(0), "2100000 2100000");
-  const auto said = repair(machine.root());
-  ASSERT_EQ(said.size(), 1u);
-  EXPECT_NE(said[0].find("is gone"), std::string::npos) << said[0];
+  const auto notices = repair(machine.root());
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_NE(notices[0].find("has ended"), std::string::npos) << notices[0];
   expect_as_before(machine);
   EXPECT_TRUE(repair(machine.root()).empty());
 }
 
-TEST(Settings, of_somebody_else_are_left) {
-  const Machine machine;
+TEST(Settings, changed_by_another_program_are_not_restored) {
+  const FakeMachine machine;
   auto held = Held::change({true, false}, machine.root());
   ASSERT_TRUE(held);
-  machine.write(Machine::cpufreq(0) + "scaling_max_freq", "3000000");
-  const auto said = held->put_back();
-  ASSERT_EQ(said.size(), 1u);
-  EXPECT_NE(said[0].find("another program set 3000000"), std::string::npos) << said[0];
+  machine.write(FakeMachine::cpufreq(0) + "scaling_max_freq", "3000000");
+  const auto notices = held->put_back();
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_NE(notices[0].find("another program set 3000000"), std::string::npos) << notices[0];
   EXPECT_EQ(machine.frequencies(0), "1000000 3000000");
   EXPECT_EQ(machine.frequencies(1), "1000000 3700000");
 }
 
 TEST(Settings, all_or_none) {
-  const Machine machine;
+  const FakeMachine machine;
   machine.remove("dev/cpu/1");
   const auto held = Held::change({true, true}, machine.root());
   ASSERT_FALSE(held);
   EXPECT_EQ(machine.frequencies(0), "1000000 3700000");
   EXPECT_FALSE(machine.is_noted());
-  machine.remove(Machine::cpufreq(0));
+  machine.remove(FakeMachine::cpufreq(0));
   EXPECT_NE(Held::change({true, false}, machine.root()).error().message.find("cannot be fixed"), std::string::npos);
   machine.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD");
   EXPECT_NE(Held::change({false, true}, machine.root()).error().message.find("AuthenticAMD"), std::string::npos);

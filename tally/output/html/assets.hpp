@@ -1,15 +1,14 @@
-// The files that every page carries, as the build laid them into the program.
+// Files that pages contain, embedded in the program by the build.
 #pragma once
 
 #include <string_view>
 
 namespace tally::report {
 
-/// Chart.js, with its own notice of its licence (MIT).
+/// Chart.js, with its licence notice (MIT).
 std::string_view chart_library();
 
-/// Dygraphs, with its own notice of its licence (MIT), and the style that it needs. Empty where it was not there when
-/// tally was built.
+/// Dygraphs, with its licence notice (MIT), and its style sheet. Empty if it was missing when tally was built.
 std::string_view timeline_library();
 std::string_view timeline_style();
 

@@ -49,7 +49,7 @@ std::string data_of(const Chart& chart) {
   }
   json["marks"] = Json::array();
   for (const Mark& mark : chart.marks) json["marks"].push_back({{"at", mark.at}, {"dotted", mark.dotted}});
-  // Within a script nothing ends it but "</"; names come from files and programs.
+  // Only "</" can end a script element; names come from files and programs.
   std::string text = json_text(json);
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at)) {
     text.replace(at, 1, "\\u003c");
@@ -61,14 +61,14 @@ std::string value_in(const Scale& scale, double value) {
   return scale.unit == "bytes" ? size_text(value) : rounded(value, 3);
 }
 
-std::string headed(const Scale& scale) {
+std::string axis_heading(const Scale& scale) {
   return scale.unit.empty() || scale.unit == "bytes" || scale.label.find(scale.unit) != std::string::npos
              ? scale.label
              : fmt::format("{}, {}", scale.label, scale.unit);
 }
 
 std::string numbers_of(const Chart& chart) {
-  HtmlTable table({"", "#" + headed(chart.x), "#" + headed(chart.y), "#low", "#high", "remark"});
+  HtmlTable table({"", "#" + axis_heading(chart.x), "#" + axis_heading(chart.y), "#low", "#high", "remark"});
   for (const ChartSeries& series : chart.series) {
     for (const ChartPoint& point : series.points) {
       table.add({chart.series.size() > 1 ? series.name : "", value_in(chart.x, point.x), value_in(chart.y, point.y),

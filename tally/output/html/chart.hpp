@@ -1,4 +1,4 @@
-// A chart as plain data; page.js draws it.
+// A chart as plain data, which page.js draws.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@ namespace tally::report {
 /// One axis.
 struct Scale {
   std::string label{};
-  std::string unit{};  ///< "bytes" is shown as 48 K; others follow the number
+  std::string unit{};  ///< "bytes" is shown as 48 K; other units follow the number
   bool logarithmic = false;
-  std::optional<double> least{};  ///< where the axis begins; by the data where none is named
+  std::optional<double> least{};  ///< beginning of the axis; by default from the data
   std::optional<double> most{};
 };
 
@@ -20,7 +20,7 @@ struct ChartPoint {
   double x = 0;
   double y = 0;
   std::optional<double> low{}, high{};  ///< an interval, drawn as a bar
-  bool hollow = false;                  ///< not to be relied on
+  bool hollow = false;                  ///< unreliable
   std::string note{};                   ///< shown with the value
 };
 
@@ -35,10 +35,10 @@ struct ChartSeries {
 /// A range of the x axis with one level.
 struct Band {
   double from = 0, to = 0, level = 0;
-  std::string label;  ///< lines of it are left out where there is no room
+  std::string label;  ///< may have several lines; left out if it does not fit
 };
 
-/// A place on the x axis.
+/// A vertical line on the x axis.
 struct Mark {
   double at = 0;
   bool dotted = false;
@@ -54,7 +54,7 @@ struct Chart {
   bool steps = false;  ///< a histogram: each point is the left edge of a bin
 };
 
-/// The chart, and its numbers as a table after a click. Empty if it has no points.
+/// The chart, with a table of its numbers that opens on a click. Empty if it has no points.
 std::string figure(const Chart& chart);
 
 }  // namespace tally::report

@@ -21,7 +21,7 @@ std::string id_of(const Discovered& event) { return "event-" + raw_code(event.co
 
 std::string number(double value) { return fmt::format("{:.3g}", value); }
 
-// From pale to dark by the logarithm, from 0.01 to 10 events for each copy: readable in grey, too.
+// From pale to dark by the logarithm of 0.01 to 10 events per copy; also readable in greyscale.
 std::string style_of(const Slope& slope) {
   constexpr double least = 0.01, most = 10;
   if (slope.value < least || slope.low <= 0) return "";
@@ -30,8 +30,8 @@ std::string style_of(const Slope& slope) {
                      share > 0.5 ? "#ffffff" : "#14202e");
 }
 
-// What is not surely above 0 is left empty; one that is known to a tenth at best has a question mark.
-std::string words_of(const Slope& slope) {
+// Empty if not significantly above 0; with a question mark if the interval is wider than a fifth of the value.
+std::string cell_text(const Slope& slope) {
   if (slope.value < 0.003 || slope.low <= 0) return "";
   const bool wide = slope.high - slope.low > 0.2 * slope.value;
   return number(slope.value) + (wide ? "?" : "");
@@ -44,7 +44,7 @@ std::string row(const Discovered& event) {
     html += fmt::format("<td class=\"number\"{} title=\"{}\">{}</td>", style_of(slope),
                         escaped(fmt::format("{} in {}: {} to {} per copy", raw_code(event.code), slope.payload,
                                             number(slope.low), number(slope.high))),
-                        words_of(slope));
+                        cell_text(slope));
   }
   return html + "</tr>\n";
 }

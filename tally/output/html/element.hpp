@@ -1,4 +1,4 @@
-// The smallest parts of a page.
+// The elements of a page.
 #pragma once
 
 #include <string>
@@ -7,8 +7,7 @@
 
 namespace tally::report {
 
-/// The text as HTML shows it: with <, > and & and quotes written out, control characters other than line
-/// breaks and tabs escaped, and nothing that is not UTF-8.
+/// Escapes text for HTML: <, > and &, quotes, control characters other than line breaks and tabs, and invalid UTF-8.
 std::string escaped(std::string_view text);
 
 /// <tag class="kind">text</tag>, the text escaped; empty for an empty text.
@@ -17,13 +16,13 @@ std::string element(std::string_view tag, std::string_view text, std::string_vie
 /// A table on a page. A column that is empty in every row is left out.
 class HtmlTable {
  public:
-  /// A heading that begins with '#' (not shown) has numbers in its column, aligned right.
+  /// A heading that begins with '#' (not shown) marks a column of numbers, which is aligned right.
   explicit HtmlTable(std::vector<std::string> headings) : headings_(std::move(headings)) {}
 
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const { return rows_.empty(); }
 
-  /// Empty where there is no row.
+  /// Empty without rows.
   std::string html() const;
 
  private:
@@ -31,7 +30,7 @@ class HtmlTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// What is shown after a click on `summary`.
+/// Content that opens on a click on `summary`.
 std::string folded(std::string_view summary, const std::string& html);
 
 }  // namespace tally::report

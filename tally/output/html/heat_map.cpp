@@ -17,10 +17,10 @@ constexpr int cell_height = 30;
 constexpr int left = 90;
 constexpr int top = 10;
 
-// From pale to dark: readable in grey, too.
+// From pale to dark; also readable in greyscale.
 std::string fill(double share) { return fmt::format("hsl(212 62% {:.0f}%)", 92 - 62 * share); }
 
-// The middle of the colours is where black letters become harder to read than white ones.
+// Beyond the middle of the scale white letters are easier to read than black ones.
 const char* letters(double share) { return share > 0.5 ? "#ffffff" : "#14202e"; }
 
 std::string label(double value, bool is_size) { return is_size ? size_text(value) : rounded(value, 0); }
@@ -43,9 +43,9 @@ std::string heat_map(const HeatMap& map) {
   if (columns.size() < 2 || rows.size() < 2) return {};
   const double range = most > least && least > 0 ? std::log(most / least) : 1;
   const std::string axes = fmt::format("{} → · {} ↑ · {}", map.x_label, map.y_label, map.unit);
-  // Few columns are narrower than the words under them: letters of the axes are some 7 wide.
-  const int words_width = 7 * static_cast<int>(axes.size()) + 16;
-  const int width = std::max(words_width, left + cell_width * static_cast<int>(columns.size()) + 10);
+  // The text below the map may be wider than a few columns; its letters are about 7 wide.
+  const int text_width = 7 * static_cast<int>(axes.size()) + 16;
+  const int width = std::max(text_width, left + cell_width * static_cast<int>(columns.size()) + 10);
   const int height = top + cell_height * static_cast<int>(rows.size()) + 48;
   std::string svg =
       fmt::format("<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\">\n", width, height);
@@ -53,7 +53,7 @@ std::string heat_map(const HeatMap& map) {
     svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, style, escaped(words));
   };
   int y = top;
-  // The largest at the top, as in a plot.
+  // The largest value is at the top, as in a plot.
   for (auto row = rows.rbegin(); row != rows.rend(); ++row, y += cell_height) {
     text(left - 8, y + 19, "end", label(*row, map.y_is_size), " class=\"axis\"");
     int x = left;
@@ -79,7 +79,7 @@ std::string heat_map(const HeatMap& map) {
     text(x, y + 16, "middle", label(column, map.x_is_size), " class=\"axis\"");
     x += cell_width;
   }
-  const int middle = std::max(left + cell_width * static_cast<int>(columns.size()) / 2, words_width / 2);
+  const int middle = std::max(left + cell_width * static_cast<int>(columns.size()) / 2, text_width / 2);
   text(middle, y + 38, "middle", axes, " class=\"axis\"");
   svg += "</svg>\n";
   return element("h3", map.title) + "<figure data-map>\n<div class=\"scroll\">" + svg + "</div>\n" +

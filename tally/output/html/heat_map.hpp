@@ -1,4 +1,4 @@
-// A map of numbers over two sizes, as SVG: no program draws it, and each cell says its number.
+// A map of numbers over two sizes, as SVG: needs no script, and each cell contains its number.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@ struct HeatMap {
   std::string title;
   std::string caption;
   std::string x_label, y_label;
-  std::string unit;                                             ///< of the numbers
+  std::string unit;                                             ///< of the values
   std::map<std::pair<double, double>, double> cells;            ///< (x, y), both sizes in bytes or counts
   std::map<std::pair<double, double>, std::string> notes = {};  ///< shown with the number of a cell
   bool x_is_size = true, y_is_size = true;

@@ -15,7 +15,7 @@
 
 namespace tally::report {
 
-/// A result, and what it is called: its file's name.
+/// A result and its name, which is its file's name.
 struct Shown {
   std::string name;
   std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Discovery, result::Windows,
@@ -23,8 +23,8 @@ struct Shown {
       result;
 };
 
-/// The page: everything it needs is in it (docs/one-liners.md). Curves of several results of `tally memory` are
-/// drawn over each other first.
+/// Builds a self-contained page (docs/one-liners.md). Curves of several results of `tally memory` share a chart at the
+/// beginning.
 std::string html_page(const std::vector<Shown>& results);
 
 /// The page of one result of `tally memory`.

@@ -49,7 +49,7 @@ TEST(Html, loads_nothing_from_elsewhere) {
   }
 }
 
-TEST(Html, names_from_files_and_programs_are_text_and_never_a_program) {
+TEST(Html, names_from_files_and_programs_are_never_code) {
   result::Memory memory = sample_memory();
   memory.environment.cpu = "</script><b>\"&";
   memory.points[1].flags = {"</script><script>alert(1)</script>"};
@@ -68,7 +68,7 @@ TEST(Html, a_curve_has_its_points_plateaus_and_marks) {
   memory.levels[0].knee_bytes = 48000;
   const Json chart = charts(section_of(memory)).at(0);
   const Json& points = chart["series"][0]["points"];
-  ASSERT_EQ(points.size(), 2u) << "a point without a time is none";
+  ASSERT_EQ(points.size(), 2u) << "a point without a time is left out";
   EXPECT_EQ(points[0], Json::parse("[4096.0, 1.25, 1.0, 1.5, false, \"\"]"));
   EXPECT_EQ(points[1][4], true) << "flagged points are hollow";
   ASSERT_EQ(chart["bands"].size(), 3u);
@@ -115,7 +115,7 @@ TEST(Html, regions_have_their_counts_threads_and_entries) {
   ASSERT_EQ(charts(page).size(), 1u);
   const Json series = charts(page)[0]["series"][0];
   EXPECT_EQ(series["name"], "<inner>");
-  ASSERT_EQ(series["points"].size(), 4u) << "both buckets, and nothing between and after them";
+  ASSERT_EQ(series["points"].size(), 4u) << "both buckets, with zeros between and after them";
   EXPECT_EQ(series["points"][1][0], 104.0);
   EXPECT_EQ(series["points"][1][1], 0.0);
   result::ProgramRegions alike = sample_regions();
@@ -123,7 +123,7 @@ TEST(Html, regions_have_their_counts_threads_and_entries) {
   EXPECT_TRUE(charts(section_of(alike)).empty()) << "one bucket is no picture";
 }
 
-TEST(Html, regions_of_a_program_stand_on_the_page_of_its_counts) {
+TEST(Html, regions_of_a_program_are_on_the_page_of_its_counts) {
   result::Stat stat = sample();
   stat.runs[0].regions = {sample_regions()};
   EXPECT_TRUE(holds(section_of(stat), "<h3>&lt;inner&gt;</h3>"));
@@ -155,7 +155,7 @@ TEST(Html, rings_of_scattered_lines_are_a_series_next_to_the_curve) {
   EXPECT_EQ(all[0]["series"][1]["points"].size(), 2u);
 }
 
-TEST(Html, curves_of_several_results_are_drawn_over_each_other_first) {
+TEST(Html, curves_of_several_results_share_a_chart_at_the_beginning) {
   const auto all = charts(html_page({{"a.json", sample_memory()}, {"b.json", sample_memory()}}));
   ASSERT_EQ(all.size(), 3u);
   ASSERT_EQ(all[0]["series"].size(), 2u);
@@ -163,7 +163,7 @@ TEST(Html, curves_of_several_results_are_drawn_over_each_other_first) {
   EXPECT_NE(all[0]["series"][0]["color"], all[0]["series"][1]["color"]);
 }
 
-TEST(Html, points_of_other_tasks_are_drawn_against_what_varies) {
+TEST(Html, points_of_other_tasks_are_drawn_against_the_varying_parameter) {
   result::Memory memory = sample_memory();
   memory.task = "chase-write";
   memory.levels.clear();
@@ -198,8 +198,8 @@ TEST(Html, a_map_has_its_numbers_in_its_cells) {
   EXPECT_EQ(heat_map(map), "") << "one column is no map";
 }
 
-// B10: times of blocks were shifted by eight bits instead of divided by 64, rows were a number of bytes apart, and a
-// column was empty.
+// B10: times of blocks were shifted by eight bits instead of divided by 64, row numbers differed by a number of bytes,
+// and a column was empty.
 TEST(B10, each_number_has_its_own_cell_and_no_column_is_empty) {
   result::Memory memory;
   memory.task = "lap";
@@ -219,7 +219,7 @@ TEST(B10, each_number_has_its_own_cell_and_no_column_is_empty) {
   EXPECT_EQ(Json::parse(memory_json(memory))["maps"][0]["cells"][3], Json::parse("[2.0, 2.0, 22.0]"));
   EXPECT_FALSE(holds(html, "MB/s")) << "nothing here has a rate";
   EXPECT_FALSE(holds(memory_table(memory), "MB/s"));
-  EXPECT_FALSE(holds(memory_table(memory), "read")) << "a pass that was not made has no column";
+  EXPECT_FALSE(holds(memory_table(memory), "read")) << "a missing pass has no column";
   EXPECT_TRUE(holds(memory_csv(memory), ",raw,"));
 }
 
@@ -230,7 +230,7 @@ TEST(Html, a_table_leaves_empty_columns_out) {
   EXPECT_FALSE(holds(table.html(), ">c<"));
 }
 
-TEST(Html, intervals_are_those_of_the_first_run_that_has_some) {
+TEST(Html, intervals_are_from_the_first_run_that_has_some) {
   result::Stat stat = sample();
   const result::EventCount count = stat.events[0].total;
   stat.runs.push_back(stat.runs[0]);
@@ -306,7 +306,7 @@ TEST(Html, source_text_and_names_on_the_page_of_a_profile_are_never_code) {
   EXPECT_FALSE(holds(profile_html(profile, style), "Source files changed"));
 }
 
-// A stored profile may name any file of whoever makes the page of it.
+// A stored profile may name any file of the user who creates the page.
 TEST(Html, a_page_contains_no_file_that_is_not_named_as_a_source) {
   for (const char* path : {"/home/me/.ssh/id_rsa", "/etc/shadow", "/home/me/.c", "key.pem", "dir.c/key"}) {
     ProfileStyle style;
@@ -317,8 +317,8 @@ TEST(Html, a_page_contains_no_file_that_is_not_named_as_a_source) {
   }
 }
 
-// What is stored says everything that any form shows.
-TEST(StoredMemory, read_again_it_is_the_same) {
+// A stored result contains everything that any format shows.
+TEST(StoredMemory, is_read_as_it_was_written) {
   result::Memory memory = sample_memory();
   memory.histograms = {{"write", "Duration", "ns", {{1, 2, 7}}}};
   memory.maps = {{"reads", "region", "block", true, false, "ns", {{1, 2, 3}}}};

@@ -19,7 +19,7 @@ using result::LabRun;
 constexpr std::size_t most_rows = 2000;
 constexpr std::size_t most_lines = 4000;
 
-// A note is for those who read it the first time.
+// Notes are shown only once.
 std::string remarks_html(const std::vector<result::LabRemark>& remarks, std::set<std::string>& shown) {
   std::string html;
   for (const result::LabRemark& one : remarks) {
@@ -29,8 +29,8 @@ std::string remarks_html(const std::vector<result::LabRemark>& remarks, std::set
   return html;
 }
 
-// Describes an event in words that hold for every processor.
-std::string words_of(const LabEntry& entry) {
+// Describes an event in terms that apply to every processor.
+std::string description_of(const LabEntry& entry) {
   if (entry.kind == "write") return fmt::format("{} = {}", entry.what, entry.value);
   if (entry.kind == "read" || entry.kind == "rdpmc") {
     return entry.value.empty() ? entry.what + " is read" : fmt::format("{} is {}", entry.what, entry.value);
@@ -58,7 +58,7 @@ std::string rows_of(const LabRun& run) {
         "data-value=\"{}\"><td class=\"number\">{}</td><td>{}</td><td>{}{}{}{}</td></tr>\n",
         escaped(entry.kind), entry.instruction, escaped(entry.address), escaped(entry.kind), escaped(entry.what),
         escaped(entry.value), thousands(static_cast<std::int64_t>(entry.instruction)), escaped(entry.place),
-        escaped(words_of(entry)), element("span", entry.meaning, "soft meaning"), fault,
+        escaped(description_of(entry)), element("span", entry.meaning, "soft meaning"), fault,
         remarks_html(entry.remarks, shown));
   }
   if (count > most_rows) {
@@ -120,7 +120,7 @@ std::string section_of(const LabRun& run) {
           "to zoom; point at something to see its details below.</span></p>\n<div "
           "class=\"lanes\"></div>\n<div class=\"bits\" aria-live=\"polite\"></div>\n";
   html +=
-      "<div class=\"beside\">\n<div><h3>Events</h3><div class=\"happened\"><table><thead><tr><th "
+      "<div class=\"split\">\n<div><h3>Events</h3><div class=\"happened\"><table><thead><tr><th "
       "class=\"number\">instruction</th><th>at</th><th>what</th></tr></thead><tbody>\n" +
       rows_of(run) + "</tbody></table></div></div>\n";
   const std::string listing = listing_of(run);

@@ -1,5 +1,5 @@
-// Draws runs of tally lab: lanes of counters over the instructions, marks of overflows, interrupts and handlers; shows
-// the bits of the register that is pointed at, and where in the program it was.
+// Draws runs of tally lab: lanes of counters over the instructions, with marks of overflows, interrupts and handlers;
+// shows the bits of the selected register, and its location in the program.
 "use strict";
 for (const lab of document.querySelectorAll(".lab")) {
   const data = JSON.parse(lab.querySelector("script[type='application/json']").textContent);
@@ -12,7 +12,7 @@ for (const lab of document.querySelectorAll(".lab")) {
   const whole = [0, Math.max(data.instructions, 1)];
   let [from, to] = whole;
 
-  // A counter that is loaded to overflow soon is so far below 0.
+  // A counter that is set to overflow soon is shown as a negative number.
   const signed = (value, bit) => (value >= 2 ** (bit - 1) ? value - 2 ** bit : value);
   const lanes = data.timeline.counters
     .map((counter, index) => ({
@@ -22,7 +22,7 @@ for (const lab of document.querySelectorAll(".lab")) {
     }))
     .filter((lane) => lane.values.some((value) => value !== lane.values[0]));
 
-  // From a handler's entry to where it is left, also within another.
+  // From a handler's entry to its exit, also for nested handlers.
   const handlers = [], open = [];
   for (const row of rows) {
     if (row.dataset.kind === "enter") open.push(+row.dataset.at);
@@ -89,7 +89,7 @@ for (const lab of document.querySelectorAll(".lab")) {
       mark.addEventListener("pointerenter", () => choose(row, true));
     }
   }
-  // With the points on both sides: the curve comes from there.
+  // Includes one point on each side, so that the curve continues to the edges.
   const visible = (_, i) =>
     (i + 1 >= points.length || points[i + 1][0] >= from) && (i === 0 || points[i - 1][0] <= to);
 
@@ -146,7 +146,7 @@ for (const lab of document.querySelectorAll(".lab")) {
     });
   }
 
-  // The line whose instructions an address is among.
+  // The line that contains the instruction at an address.
   function lineOf(address) {
     const wanted = BigInt(address);
     let best = null;

@@ -1,4 +1,4 @@
-// The page of `tally memory`: what is concluded, then what was measured.
+// The page of `tally memory`: conclusions, then measurements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ ChartPoint chart_point(const MemoryPoint& point, double x) {
   return {x, *point.ns, point.ns_low, point.ns_high, !point.flags.empty(), join(point.flags, "; ")};
 }
 
-// Of one block alone: the smallest that tools have in common.
+// Reads of a single block of 64 bytes, the smallest size that tools have in common.
 bool is_cold_read(const MemoryPoint& point) {
   return point.task == "chase-read" && point.quantity == "read" && point.block_bytes == 64 && point.ns;
 }
@@ -54,13 +54,13 @@ Chart curve_chart() {
   return {.title = "Latency against size", .caption = {}, .x = size_scale("region"), .y = time_scale("ns per load")};
 }
 
-// Plateaus, with the ends of the curve where a level has none of its own.
+// Plateaus; where a level has no capacity the ends of the curve are used.
 void add_levels(const std::vector<MemoryLevel>& levels, Chart& chart) {
   const auto& points = chart.series.front().points;
   double from = points.front().x;
   for (const MemoryLevel& level : levels) {
     if (level.contended || level.unseen) {
-      // The next one begins somewhere after it.
+      // The next level begins beyond the reported size.
       if (level.reported_bytes) from = std::max(from, static_cast<double>(*level.reported_bytes));
       continue;
     }
@@ -69,7 +69,7 @@ void add_levels(const std::vector<MemoryLevel>& levels, Chart& chart) {
     if (level.capacity_bytes) {
       label += fmt::format("\n{}", size_text(level.snapped ? static_cast<double>(*level.reported_bytes) : to));
     }
-    // A capacity may be known without a latency: then the plateau is that of a level whose end was not seen.
+    // A capacity may be known without a latency: then draw the plateau as for a level whose end was not seen.
     if (level.ns > 0) {
       chart.bands.push_back({from, to, level.ns, label + fmt::format("\n{} ns", rounded(level.ns, 2))});
     }
@@ -95,7 +95,7 @@ std::string curve_figure(const Memory& memory) {
   return figure(chart);
 }
 
-// Instructions and cycles are many for each load, and would press the misses against the axis.
+// Leaves out instructions and cycles, whose large counts would flatten the misses.
 std::string misses_figure(const Memory& memory) {
   Chart chart{.title = "Misses per load, counted by the PMU",
               .caption = {},
@@ -141,7 +141,7 @@ struct Split {
   }
 };
 
-// The axes of the points of a task: x is what varies most plainly.
+// The axes for the points of a task: x is the parameter that varies.
 struct Axes {
   Scale x, y;
   double (*x_of)(const MemoryPoint&);
@@ -184,7 +184,7 @@ std::string points_figure(const Memory& memory) {
   for (const MemoryPoint& point : memory.points) {
     if (point.task != "curve" && point.task != "scattered") points.push_back(&point);
   }
-  // A point without a time among others that have one was disturbed too much.
+  // Among points with times, one without a time was disturbed too much.
   const auto timed = [](const MemoryPoint* point) { return point->ns.has_value(); };
   if (std::any_of(points.begin(), points.end(), timed)) std::erase_if(points, std::not_fn(timed));
   if (points.size() < 2) return {};

@@ -19,7 +19,7 @@ std::string section_of_any(const Shown& one) {
   return std::visit([](const auto& result) { return section_of(result); }, one.result);
 }
 
-// Those of each kind once, however many results are of it.
+// The assets of each kind of result once.
 std::vector<SectionAssets> assets_of_all(const std::vector<Shown>& results) {
   std::set<std::size_t> kinds;
   std::vector<SectionAssets> all;

@@ -187,14 +187,14 @@
       row.hidden = !row.textContent.toLowerCase().includes(wanted);
     });
   }));
-  // A link to evidence opens it.
+  // Opens evidence when it is the target of a link.
   const open = () => {
     const place = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     if (place && place.querySelector("details")) place.querySelector("details").open = true;
   };
   addEventListener("hashchange", open);
   open();
-  // Charts contain their colours: redraw them when the colour scheme changes, and for paper.
+  // Charts contain their colours: redraw them when the colour scheme changes, and for printing.
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   matchMedia("print").addEventListener("change", drawAll);
   addEventListener("beforeprint", drawAll);

@@ -20,10 +20,10 @@ namespace tally::report {
 
 std::vector<PageCall> page_calls(const result::Profile& profile, const std::vector<std::size_t>& numbers,
                                  const std::vector<std::size_t>& events) {
-  std::vector<std::int64_t> joined(profile.calls.size());  // of each call, its index in the list
+  std::vector<std::int64_t> joined(profile.calls.size());  // of each call: its index in the list
   std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known;
   std::vector<PageCall> all;
-  std::vector<bool> has_counts(profile.calls.size());  // of its own, or below it
+  std::vector<bool> has_counts(profile.calls.size());  // own counts, or below it
   for (std::size_t i = profile.calls.size(); i-- > 0;) {
     for (const std::size_t event : events)
       if (profile.self[i * profile.event_count() + event] != 0) has_counts[i] = true;
@@ -34,7 +34,7 @@ std::vector<PageCall> page_calls(const result::Profile& profile, const std::vect
     const result::ProfileCall& call = profile.calls[i];
     const bool is_root = call.parent == result::CodeCall::no_parent;
     const std::int64_t parent = is_root ? -1 : joined[call.parent];
-    // A direct recursive call is in the stack once: the outer one has all its counts.
+    // A direct recursive call appears in the stack once: the outer call has all its counts.
     if (call.recursive && !has_counts[i]) {
       joined[i] = parent;
       continue;
@@ -61,7 +61,7 @@ std::vector<std::vector<std::int64_t>> inclusive_by_function(const result::Profi
 
 namespace {
 
-constexpr std::size_t most_threads = 16;         // that the page shows one by one
+constexpr std::size_t most_threads = 16;         // shown separately
 constexpr std::uint32_t most_lines_between = 6;  // lines without counts that are shown between lines with counts
 constexpr std::size_t most_disassembled = 12;    // functions
 constexpr std::size_t most_instructions = 600;   // of one function
@@ -72,7 +72,7 @@ std::vector<std::size_t> all_events(const result::Profile& profile) {
   return all;
 }
 
-/// The functions of a page, those with the most counts first; `numbers`: of each function of the profile, its number.
+/// The functions of a page, in descending order of counts; `numbers`: page number of each function of the profile.
 std::vector<std::uint32_t> page_functions(const result::Profile& profile, std::vector<std::size_t>& numbers) {
   numbers.assign(profile.functions.size(), profile.functions.size());
   std::vector<std::uint32_t> all;
@@ -80,7 +80,7 @@ std::vector<std::uint32_t> page_functions(const result::Profile& profile, std::v
     numbers[sum.function] = all.size();
     all.push_back(sum.function);
   }
-  // Functions that have calls only.
+  // Functions without counts, with calls only.
   for (std::uint32_t f = 0; f < numbers.size(); ++f) {
     if (numbers[f] != profile.functions.size()) continue;
     numbers[f] = all.size();
@@ -109,7 +109,7 @@ Json lines_json(const result::Profile& profile, const result::ProfileFunction& f
   return all;
 }
 
-/// The instructions of a function, each with its counts; empty if they cannot be read.
+/// The instructions of a function with their counts; empty if they cannot be read.
 Json instructions_json(const result::Profile& profile, std::uint32_t function, const InstructionReader& read) {
   std::map<std::uint64_t, std::vector<std::int64_t>> counted;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
@@ -155,7 +155,7 @@ Json functions_json(const result::Profile& profile, const ProfileStyle& style,
 }
 
 /// The part of a profile that one thread executed.
-result::Profile of_thread(const result::Profile& all, std::uint32_t owner) {
+result::Profile profile_of_thread(const result::Profile& all, std::uint32_t owner) {
   result::Profile one = all;
   const std::size_t events = all.event_count();
   one.rows.clear(), one.counts.clear(), one.samples.clear();
@@ -233,7 +233,7 @@ std::string thread_name(const result::CodeOwner& owner) {
                                       owner.tid == owner.pid ? "" : fmt::format(" of process {}", owner.pid));
 }
 
-/// All threads together, then each one, those with the most counts first.
+/// All threads together, then each thread in descending order of counts.
 Json views_json(const result::Profile& profile, const std::vector<std::size_t>& numbers) {
   const std::size_t events = profile.event_count();
   Json totals = Json::array();
@@ -249,7 +249,7 @@ Json views_json(const result::Profile& profile, const std::vector<std::size_t>& 
   if (order.size() < 2) return views;
   order.resize(std::min(order.size(), most_threads));
   for (const std::uint32_t owner : order) {
-    views.push_back(view_json(of_thread(profile, owner), thread_name(profile.owners[owner]), numbers, false));
+    views.push_back(view_json(profile_of_thread(profile, owner), thread_name(profile.owners[owner]), numbers, false));
     views.back()["totals"] = sums[owner];
   }
   return views;

@@ -1,4 +1,4 @@
-// What the pages of one profile and of a difference of two have in common.
+// Common parts of the pages of one profile and of a difference of two.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ inline constexpr std::size_t most_lines_on_page = 200;  // of one function
 
 struct ProfilePage {
   std::string title;
-  std::vector<std::pair<std::string, std::string>> lines;  ///< below the title: the text, and its kind
+  std::vector<std::pair<std::string, std::string>> lines;  ///< below the title: the text, and its CSS class
   bool has_stacks = false;
   std::string about_stacks;
   Json data;  ///< for profile.js
@@ -28,23 +28,23 @@ std::string profile_page(const ProfilePage& page);
 /// The unit of an event, for profile.js, which shows nanoseconds as milliseconds.
 inline const char* unit_on_page(Unit unit) { return unit == Unit::nanoseconds ? "ns" : ""; }
 
-/// A box of the flame graph: a function, by the functions that led to it, of all threads.
+/// A box of the flame graph: a function with its callers, for all threads together.
 struct PageCall {
-  std::int64_t parent = -1;  ///< index in the list, before its own; -1: none
+  std::int64_t parent = -1;  ///< index in the list, less than its own; -1: none
   std::size_t function = 0;  ///< number on the page
   std::int64_t calls = 0;
-  std::vector<std::int64_t> self;  ///< one for each of the events that were asked for
+  std::vector<std::int64_t> self;  ///< one for each requested event
 };
 
-/// All boxes. `numbers`: of each function of the profile, its number on the page. `events`: indices in the profile.
+/// All boxes. `numbers`: page number of each function of the profile. `events`: indices in the profile.
 std::vector<PageCall> page_calls(const result::Profile& profile, const std::vector<std::size_t>& numbers,
                                  const std::vector<std::size_t>& events);
 
-/// What was counted in a function and below it: one list for each function, by event.
+/// Inclusive counts: one list per function, by event.
 std::vector<std::vector<std::int64_t>> inclusive_by_function(const result::Profile& profile,
                                                              const std::vector<std::size_t>& events);
 
-/// Reads lines of source for a page, until the page has enough of them. Escaping is the page's: JSON.
+/// Reads source lines for a page, until the page has enough of them. The page escapes them as JSON.
 class SourceText {
  public:
   explicit SourceText(const SourceReader& read) : read_(read) {}

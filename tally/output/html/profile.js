@@ -3,7 +3,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("profile-data").textContent);
   const byId = (id) => document.getElementById(id);
-  // A difference has a number before each number.
+  // A difference has two numbers for each count.
   const isChange = data.views[0].totals_before !== undefined;
   let view = data.views[0], event = 0, zoomed = null;
 
@@ -14,7 +14,7 @@
     ? (n / 1e6).toLocaleString("en-US", { maximumFractionDigits: 3 }) + " ms" : number(n);
   const change = (before, after, text = count) => (after > before ? "+" : "") + text(after - before);
   const percent = (before, after) => before === after ? "" : before === 0 ? "new" :
-    after === 0 ? "gone" : (after > before ? "+" : "") + (100 * (after - before) / before).toFixed(2) + " %";
+    after === 0 ? "removed" : (after > before ? "+" : "") + (100 * (after - before) / before).toFixed(2) + " %";
   const make = (tag, text, kind) => {
     const e = document.createElement(tag);
     if (text !== undefined) e.textContent = text;
@@ -27,7 +27,7 @@
     button.addEventListener("click", onClick);
     return button;
   };
-  // A cell is [text, kind, what a click does].
+  // A cell is [text, class, action on click].
   const rowOf = (cells, tag = "td") => {
     const tr = make("tr");
     for (const [text, kind, onClick] of cells) {
@@ -66,7 +66,7 @@
     return boxes(top, null);
   }
 
-  // Callers below the functions that counted: what a box has was counted in the function at the top.
+  // Callers below the functions that counted: a box has the counts of the function at the top.
   function invertedTree() {
     const calls = view.calls, deepest = 100;
     const boxes = (entries, parent, depth) => {
@@ -89,7 +89,7 @@
     for (const c of name) h = (h * 31 + c.codePointAt(0)) % 60;
     return h;
   };
-  // Grey: unchanged; the full colour: twice or half.
+  // Grey: unchanged; the full colour: doubled or halved.
   const colourOf = (box) => {
     if (!isChange) return `hsl(${hue(data.functions[box.f].name)} var(--box))`;
     const [before, after] = box.weight;
@@ -158,7 +158,7 @@
     const changes = (name, key, text) => list.push({ name, key: (r) => Math.abs(key(r)[1] - key(r)[0]), cell: (r) => change(...key(r), text) });
     changes(data.events[e], (r) => [r.before[e], r.counts[e]]);
     list.push({ name: "change", key: (r) => Math.abs(r.counts[e] - r.before[e]) / Math.max(1, r.before[e]),
-                cell: (r) => r.only ? { before: "gone", after: "new" }[r.only] : percent(r.before[e], r.counts[e]) });
+                cell: (r) => r.only ? { before: "removed", after: "new" }[r.only] : percent(r.before[e], r.counts[e]) });
     if (data.sampled && e === 0) list.push({ name: "noise", key: (r) => r.noise ? 0 : 1, cell: (r) => r.noise ? "maybe" : "" });
     list.push(nameColumn);
     list.push({ name: "before", key: (r) => r.before[e], cell: (r) => count(r.before[e]) });

@@ -14,7 +14,7 @@
 namespace tally::report {
 namespace {
 
-/// The change of the first event is one that sampling alone may make.
+/// Whether the change of the first event may be caused by sampling alone.
 bool may_be_noise(const ProfileDifference& difference, const Change& change) {
   if (!difference.is_estimated(0)) return false;
   const Estimate by = difference.estimate(change, 0);
@@ -92,7 +92,7 @@ Json rows_json(const ProfileDifference& difference) {
   return all;
 }
 
-/// The boxes of both, each once.
+/// The boxes of both profiles, merged.
 Json calls_json(const ProfileDifference& difference) {
   std::vector<Json> all;
   std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_source_bytes = 2 << 20;  // on one page
 
-/// A line as a page shows it; generated sources have lines of megabytes.
+/// A line as shown on a page, shortened, because generated sources may have lines of megabytes.
 std::string shown_line(std::string_view line) {
   constexpr std::size_t most = 300;
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -20,8 +20,8 @@ std::string shown_line(std::string_view line) {
   return shortened(ForeignText(text).in_line(), most, 0);
 }
 
-/// Whether a name ends as names of source files do. A page is passed on, and the program or a stored profile names the
-/// files: they may name any file of whoever makes the page.
+/// Whether a file name has the extension of a source file. Pages are passed on, and a program or a stored profile may
+/// name any file of the user who creates the page, so other files are not read.
 bool is_source_name(const std::string& path) {
   constexpr std::string_view endings[] = {
       "C",   "F",   "F90",  "H",   "S",     "adb",   "ads", "asm", "c",   "c++",  "cc", "cpp", "cr",  "cs",  "cu",

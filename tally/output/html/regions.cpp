@@ -52,7 +52,7 @@ std::string histogram_charts(const result::ProgramRegions& program) {
   std::vector<Chart> charts;
   for (const RegionResult& region : program.regions) {
     for (const RegionEvent& event : region.all.events) {
-      // One bucket: minimum and maximum say the same.
+      // With one bucket, minimum and maximum show the same.
       if (event.histogram.size() < 2) continue;
       auto chart = charts.begin();
       while (chart != charts.end() && chart->title != event.event.text() + " per entry") ++chart;

@@ -1,5 +1,5 @@
-// The part of a page for each kind of result; page.cpp puts them together. A kind has a title_of() and a section_of(),
-// and assets_of() where its section has scripts of its own.
+// The part of a page for each kind of result, which page.cpp combines. Each kind has a title_of() and a section_of(),
+// and assets_of() if its section has scripts of its own.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace tally::report {
 
-/// "A processor · Linux 6.1 · a virtual machine · tally 0.1": where it was measured.
+/// "A processor · Linux 6.1 · a virtual machine · tally 0.1": the machine on which it was measured.
 std::string environment_line(const result::Environment& environment);
 
-/// Style and scripts that a section needs and other pages do not carry.
+/// Style and scripts that only some sections need.
 struct SectionAssets {
   std::string style;
-  std::string script;  ///< several are separated by "</script>\n<script>\n"
+  std::string script;  ///< separated by "</script>\n<script>\n"
 };
 template <class T>
 SectionAssets assets_of(const T&) {
@@ -33,31 +33,31 @@ std::string title_of(const result::Windows& windows);
 std::string title_of(const result::LabRun& run);
 std::string title_of(const result::Stat& stat);
 
-/// Everything about one result of `tally memory`, from its verdict to its points.
+/// A result of `tally memory`, from its verdict to its points.
 std::string section_of(const result::Memory& memory);
 
-/// Latency against size of several results in one chart; empty where fewer than two have a curve.
+/// Latency against size of several results in one chart; empty if fewer than two have a curve.
 std::string memory_comparison(const std::vector<Shown>& results);
 
 /// Counts of several results in one table, with differences and ratios; empty if fewer than two have counts.
 std::string stat_comparison(const std::vector<Shown>& results);
 
-/// What one process counted of its own regions.
+/// What a process counted in its own regions.
 std::string section_of(const result::ProgramRegions& program);
 
-/// Everything about one result of `tally verify`.
+/// A result of `tally verify`.
 std::string section_of(const result::Verify& verify);
 
-/// A map of events and payloads, and the evidence of each.
+/// A map of events and payloads, and the evidence for each.
 std::string section_of(const result::Discovery& discovery);
 
-/// Everything about a run of `tally lab`.
+/// A run of `tally lab`.
 std::string section_of(const result::LabRun& run);
 
-/// Everything about a file of windows, of `tally sample`.
+/// A file of windows, from `tally sample`.
 std::string section_of(const result::Windows& windows);
 
-/// Everything about one result of `tally stat`.
+/// A result of `tally stat`.
 std::string section_of(const result::Stat& stat);
 
 }  // namespace tally::report

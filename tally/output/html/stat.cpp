@@ -54,7 +54,7 @@ std::string metrics_table(const Stat& stat) {
   return html.empty() ? html : element("h3", "Metrics") + html;
 }
 
-// Events of any size fit in one picture as shares of their medians.
+// Shares of the medians make events of any size comparable in one chart.
 std::string runs_figure(const Stat& stat) {
   Chart chart{.title = "Runs",
               .caption = "Each run's count as a percentage of the median. Hollow: an incomplete run.",

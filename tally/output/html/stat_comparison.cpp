@@ -63,8 +63,8 @@ bool ranges_overlap(const Event& a, const Event& b) {
   return has_range(a) && has_range(b) && *a.summary->min <= *b.summary->max && *b.summary->min <= *a.summary->max;
 }
 
-/// "exact", or each result's own where they differ.
-std::string trusts(const std::vector<std::string>& all) {
+/// "exact", or the trust of each result if they differ.
+std::string trust_text(const std::vector<std::string>& all) {
   const bool same = std::all_of(all.begin(), all.end(), [&](const std::string& one) { return one == all.front(); });
   return same ? all.front() : join(all, " / ");
 }
@@ -101,7 +101,7 @@ std::vector<std::string> event_row(const std::vector<NamedStat>& stats, const Ev
     if (from != to && ranges_overlap(*first, *event)) note = "the ranges of the runs overlap";
   }
   values.insert(values.end(), changes.begin(), changes.end());
-  values.insert(values.end(), {trusts(all_trusts), note});
+  values.insert(values.end(), {trust_text(all_trusts), note});
   return values;
 }
 
@@ -131,7 +131,7 @@ std::vector<std::string> metric_row(const std::vector<NamedStat>& stats, const s
     changes.push_back(both ? ratio_text(*first->ratio.value, *metric->ratio.value) : "");
   }
   values.insert(values.end(), changes.begin(), changes.end());
-  values.insert(values.end(), {trusts(all_trusts), ""});
+  values.insert(values.end(), {trust_text(all_trusts), ""});
   return values;
 }
 

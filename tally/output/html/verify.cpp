@@ -1,4 +1,4 @@
-// The page of `tally verify`: which counts can be trusted, and what that rests on.
+// The page of `tally verify`: which counts are reliable, and the evidence.
 #include <fmt/format.h>
 
 #include "tally/core/base/text.hpp"

@@ -19,7 +19,7 @@ namespace {
 using result::Windows;
 using result::WindowSeries;
 
-// Tables of a page are read by people.
+// Tables on a page are limited to what people read.
 constexpr std::size_t most_rows = 40;
 
 std::string count_of(std::size_t number, const char* one, const char* many) {
@@ -31,7 +31,7 @@ std::string thread_text(const WindowSeries& series) {
   return series.program.empty() ? "the program" : fmt::format("{} ({})", series.program, series.tid);
 }
 
-// Lengths of these are times.
+// Lengths in these events are times.
 bool is_clock(const EventName& event) { return event.base == "task-clock" || event.base == "cpu-clock"; }
 bool is_timed(const Windows& windows) {
   return windows.head.triggers.size() == 1 && is_clock(windows.head.triggers[0].event);
@@ -153,13 +153,13 @@ std::string value_of(const BoundMetric& metric, const Phase& phase) {
 }
 
 // A metric per instruction repeats what the counts show.
-bool says_more(const BoundMetric& metric) {
+bool adds_information(const BoundMetric& metric) {
   const auto& names = metric.formula.names();
   return names.size() == 2 && !names[1].starts_with("instructions") && metric.name != "CPI";
 }
 
-// Function and line; empty where they are not known.
-std::string place_of(const Windows& windows, const WindowSeries& series, std::size_t row) {
+// Function and line; empty if unknown.
+std::string location_of(const Windows& windows, const WindowSeries& series, std::size_t row) {
   if (series.functions.empty()) return {};
   const std::string& line = windows.words[series.lines[row]];
   return windows.words[series.functions[row]] + (line.empty() ? "" : ", " + line);
@@ -180,7 +180,7 @@ std::string phase_row(const Windows& windows, const Phases& phases, std::size_t 
   html += fmt::format("<td><button type=\"button\" data-show=\"{},{}\">window {}</button> of {}</td><td>{} {}</td>",
                       phase.series, phase.row, series.numbers[phase.row], escaped(thread_text(series)),
                       address == 0 ? "" : fmt::format("<code>{:#x}</code>", static_cast<std::uint64_t>(address)),
-                      escaped(place_of(windows, series, phase.row)));
+                      escaped(location_of(windows, series, phase.row)));
   // Counts per millisecond, or per 1,000 events of the trigger.
   const double unit_length = is_timed(windows) ? 1e6 : 1000;
   for (std::size_t i = 0; i < windows.head.events.size(); ++i) {
@@ -197,7 +197,7 @@ std::string phases_part(const Windows& windows, const Phases& phases) {
   if (phases.phases.empty())
     return element("h3", "Phases") + element("p", "No phases: all windows have the same counts.");
   std::vector<BoundMetric> metrics = metrics_of(windows);
-  std::erase_if(metrics, [](const BoundMetric& metric) { return !says_more(metric); });
+  std::erase_if(metrics, [](const BoundMetric& metric) { return !adds_information(metric); });
   std::size_t all = 0;
   for (const Phase& phase : phases.phases) all += phase.windows;
   std::string head =

@@ -100,7 +100,7 @@
       return from < to ? [from, to] : [Math.max(0, Math.min(from, x.length - 1)), Math.min(from + 1, x.length)];
     }
     whole() { [this.from, this.to] = this.ends(); this.build(); }
-    // After another axis or other panels: the same rows.
+    // Builds the panels again, for another axis or other panels, with the same rows.
     rebuild([from, to]) {
       const x = this.x();
       const [first, last] = this.ends();
@@ -136,7 +136,7 @@
       if (this.brush) this.brush.updateOptions({ dateWindow: [from, to] });
     }
 
-    // The unit of times: by their range.
+    // The unit of times, from their range.
     scaleOfTime() {
       const [first, last] = this.ends();
       return last - first >= 2e9 ? [1e9, "s"] : last - first >= 2e6 ? [1e6, "ms"] : [1e3, "µs"];
@@ -168,7 +168,7 @@
       panel.plot = make("div", root, { className: "plot" });
       panel.graph = new Dygraph(panel.plot, this.rowsOf(quantity), this.options({
         labels: ["x", quantity.name], colors: [color("--c0")], dateWindow: [this.from, this.to],
-        // A finger scrolls the page; it zooms by the brush.
+        // A finger scrolls the page; use the overview to zoom.
         axes: { x: axes.x, y: { ...axes.y, axisLabelFormatter: (value) => quantity.unit === "share" ? short(100 * value) + " %" : short(value) } },
         interactionModel: { mousedown: model.mousedown, dblclick: () => this.whole(), wheel: (event) => this.wheel(event, panel.graph) },
         zoomCallback: (from, to) => this.zoom(from, to),
@@ -213,7 +213,7 @@
       this.draw();
     }
 
-    // The overview of all windows, with handles to select a part. It has the x axis of all panels.
+    // The overview of all windows, with handles to select a range. It has the same x axis as the panels.
     brushes() {
       const data = this.data(), x = this.x(), first = this.panels[0].quantity;
       const ranges = data.ranges(x, 0, data.rows, ...this.ends(), 400);
@@ -267,8 +267,8 @@
       this.section.dataset.drawn = to - from;
       this.section.dataset.ranges = this.ranges.length;
     }
-    // The ends of a y axis. A few windows far above all others would make a flat line of the rest: then the axis ends
-    // below them, and the third value is their maximum.
+    // The range of a y axis. A few windows far above all others would flatten the rest: then the axis ends below them,
+    // and the third value is their maximum.
     bounds(rows) {
       const lows = [], highs = [];
       for (const [, [least, , most]] of rows) if (least !== null) { lows.push(least); highs.push(most); }
@@ -283,8 +283,8 @@
       return [this.axes === "zero" ? from : from - room, to + room, isCut ? most : undefined];
     }
 
-    // Chromium prints a canvas as what was done to it, and leaves out what was done within dygraphs' clips: on paper its
-    // canvases are copied to plain ones.
+    // Chromium prints a canvas as the operations drawn on it, and leaves out those within dygraphs' clips: before
+    // printing, canvases are copied to plain ones.
     copies() {
       this.body.querySelectorAll(".plot canvas, .brush canvas").forEach((canvas) => {
         const copy = canvas.cloneNode();

@@ -31,7 +31,7 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-// Joins every N rows into one, with the place and time of the last. Other columns are summed.
+// Combines every N rows into one, with the location and time of the last. Other columns are summed.
 template <class T>
 std::vector<T> every_last(const std::vector<T>& column, std::size_t together) {
   std::vector<T> made;
@@ -59,7 +59,7 @@ void join_rows(WindowSeries& series, std::size_t together) {
   for (auto& column : series.counts) column = sums(column, together);
 }
 
-// A page's program has numbers of 53 bits: addresses come in halves.
+// JavaScript numbers have 53 bits, so addresses are split in halves.
 std::string columns_of(const WindowSeries& series, const std::vector<std::int64_t>& phases) {
   std::vector<std::int64_t> high, low;
   for (const std::int64_t address : series.addresses) {
@@ -76,7 +76,7 @@ std::string columns_of(const WindowSeries& series, const std::vector<std::int64_
   return bytes;
 }
 
-// Within a script nothing ends it but "</"; names come from files and programs.
+// Only "</" can end a script element; names come from files and programs.
 std::string script_json(const Json& json) {
   std::string text = json_text(json);
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
@@ -95,7 +95,7 @@ bool varies(const result::Windows& windows, std::size_t place) {
   return false;
 }
 
-// Of several metrics that say the same in other words, one is shown at first.
+// Of several equivalent metrics, one is shown initially.
 bool is_shown(const BoundMetric& metric) {
   const std::string_view name = metric.name;
   for (const std::string_view other : {"CPI", "core-ref-ratio", "loads-per-store"})
@@ -103,7 +103,7 @@ bool is_shown(const BoundMetric& metric) {
   return name.find("misses-per-instruction") == std::string_view::npos;
 }
 
-// What can be drawn: each count, and each metric as a term of the page's program over counts.
+// The quantities that can be drawn: each count, and each metric as a JavaScript term over counts.
 Json quantities_of(const result::Windows& windows) {
   Json events = Json::array(), metrics = Json::array();
   const std::vector<BoundMetric> bound = metrics_of(windows);
@@ -134,7 +134,7 @@ Json quantities_of(const result::Windows& windows) {
   return metrics;
 }
 
-// The column that says how many instructions each window has: -1: its length; else a place in its counts; or null.
+// The source of each window's instructions: -1: its length; else an index in its counts; or null.
 Json instructions_column(const result::Windows& windows) {
   const auto& triggers = windows.head.triggers;
   if (triggers.size() == 1 && triggers[0].event.base == "instructions") return -1;

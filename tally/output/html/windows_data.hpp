@@ -1,4 +1,4 @@
-// Windows as a page holds them for its program (windows.js).
+// Windows in the form that a page contains for windows.js.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,22 @@ namespace tally::report {
 
 /// Limits of the windows on a page; a notice reports what exceeds them.
 struct WindowLimits {
-  std::size_t rows = 2'000'000;  ///< more are joined, every N into one
+  std::size_t rows = 2'000'000;  ///< beyond it, every N rows are combined into one
   std::size_t series = 500;      ///< threads; those with the most windows are kept
 };
 
-/// As many windows as a page can have, and in words what was done for it.
+/// As many windows as a page can contain, and notices about what was combined or left out.
 struct FittingWindows {
   result::Windows windows;
-  std::size_t together = 1;  ///< windows that were made one
+  std::size_t together = 1;  ///< windows combined into one row
   std::vector<std::string> notices;
 };
 FittingWindows fitting(result::Windows windows, const WindowLimits& limits);
 
-/// The metrics that the counts of these windows have.
+/// The metrics that can be computed from the counts of these windows.
 std::vector<BoundMetric> metrics_of(const result::Windows& windows);
 
-/// The scripts with the columns and what they are: elements of a page.
+/// The script elements with the columns and their description.
 std::string windows_scripts(const FittingWindows& fitting, const Phases& phases);
 
 }  // namespace tally::report

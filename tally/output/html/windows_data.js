@@ -8,7 +8,7 @@ const windowsData = (() => {
     return bytes;
   };
 
-  // What result::put_column() wrote: docs/reference/windows-file.md. Whole numbers up to 2^53.
+  // Decodes the output of result::put_column(): docs/reference/windows-file.md. Integers up to 2^53.
   const columnsOf = (bytes, rows, count) => {
     let at = 0;
     const number = () => {
@@ -39,7 +39,7 @@ const windowsData = (() => {
   // Minima and maxima are stored for every N values, so that a view of a million windows reads few.
   const stride = 64;
 
-  // The first row whose value is not below.
+  // The first row whose value is not less.
   const firstFrom = (column, value) => {
     let low = 0, high = column.length;
     while (low < high) {
@@ -78,7 +78,7 @@ const windowsData = (() => {
       return value > 0 ? "0x" + (BigInt(this.high[row]) * 2n ** 32n + BigInt(this.low[row])).toString(16) : "";
     }
 
-    // The values of a quantity, each window's, with the least and most of each stride.
+    // The values of a quantity for each window, with the minimum and maximum of each stride.
     values(quantity) {
       if (this.made.has(quantity)) return this.made.get(quantity);
       const each = new Float64Array(this.rows);
@@ -105,7 +105,7 @@ const windowsData = (() => {
       return [low, high];
     }
 
-    // Least and most of the windows from..to; nulls where there is no number.
+    // Minimum and maximum of the windows from..to; nulls if there is no number.
     extremes(quantity, from, to) {
       const { each, low, high } = this.values(quantity);
       const first = Math.ceil(from / stride), last = Math.floor(to / stride);
@@ -125,7 +125,7 @@ const windowsData = (() => {
       return least <= most ? [least, most] : [null, null];
     }
 
-    // Of all windows from..to together: a ratio is that of the sums.
+    // The value for all windows from..to together: a ratio of the sums.
     mean(quantity, from, to) {
       const value = quantity.of((place) => (this.sums[place][to] - this.sums[place][from]) / (to - from));
       return Number.isFinite(value) ? value : null;
@@ -143,7 +143,7 @@ const windowsData = (() => {
       return ranges;
     }
 
-    // How many windows of each phase a range has; the last one counts windows without a phase.
+    // The number of windows of each phase in a range; the last element counts windows without a phase.
     phases(from, to, count) {
       const sizes = new Array(count + 1).fill(0);
       for (let i = from; i < to; ++i) ++sizes[this.phase[i] < 0 ? count : this.phase[i]];
@@ -153,7 +153,7 @@ const windowsData = (() => {
 
   const read = (section) => {
     const head = JSON.parse(section.querySelector("script[data-head]").textContent);
-    // The terms are tally's own: numbers, operators and c(PLACE).
+    // The terms come from tally itself: numbers, operators and c(INDEX).
     for (const quantity of head.quantities) quantity.of = new Function("c", "return " + quantity.term);
     const texts = section.querySelectorAll("script[data-columns]");
     const threads = [];

@@ -29,7 +29,7 @@ const windowsParts = (() => {
     return { first, width, count: Math.floor(most / width + 1e-9) - first + 1 };
   };
 
-  // How often each value comes among the windows that a view shows, phases over each other.
+  // Distribution of a quantity over the windows shown, stacked by phase.
   class Histogram {
     constructor(view, counted) {
       this.view = view;

@@ -12,7 +12,7 @@ namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Two loops in turn, ten windows each, of two threads; the second thread's last window was cut.
+// Two alternating loops of ten windows each, in two threads; the second thread's last window is cut.
 result::Windows sample_windows() {
   result::WindowsHead head;
   head.command = {"./prog", "<x>"};
@@ -50,11 +50,11 @@ TEST(HtmlWindows, phases_are_found_with_their_representatives) {
   EXPECT_EQ(found.of_row[0][20], 0);
   EXPECT_EQ(found.phases[1].row, 10u) << "the first of equals";
   EXPECT_EQ(found.phases[0].windows, 40u);
-  EXPECT_EQ(found.of_row[1][39], -1) << "too short to say anything";
+  EXPECT_EQ(found.of_row[1][39], -1) << "too short for a phase";
   EXPECT_EQ(found.too_short, 1u);
 }
 
-/// Counts distinguish two of these loops, the code that ran all four.
+/// Counts distinguish two of these loops, the executed code all four.
 TEST(HtmlWindows, phases_are_found_by_code) {
   result::Windows windows = sample_windows();
   windows.series.pop_back();
@@ -78,17 +78,17 @@ TEST(HtmlWindows, phases_are_found_by_code) {
   EXPECT_EQ(other.error().message, "'prog.bb' holds no basic-block vectors: line 2");
 }
 
-TEST(HtmlWindows, the_page_says_what_is_in_the_file) {
+TEST(HtmlWindows, the_page_describes_the_file) {
   const std::string page = html_page({{"w.csv", sample_windows()}});
   EXPECT_TRUE(holds(page, "80 windows, each ended by 1,000 instructions:u · 2 threads"));
   EXPECT_TRUE(holds(page, "<td>cycles:u</td><td class=\"number\">-</td>")) << "absent is never 0";
   EXPECT_TRUE(holds(page, "no model"));
   EXPECT_TRUE(holds(page, "<td>loads:u</td><td class=\"number\">25,607</td><td class=\"number\">250</td>"))
-      << "sum, least";
+      << "sum, minimum";
   EXPECT_TRUE(holds(page, "window 11</button> of prog (6)"));
   EXPECT_TRUE(holds(page, "it does not compare basic blocks"));
   EXPECT_FALSE(holds(page, "Windows of ./prog <x>"));
-  EXPECT_FALSE(holds(memory_html(sample_memory()), "windowsData")) << "other pages are not longer for it";
+  EXPECT_FALSE(holds(memory_html(sample_memory()), "windowsData")) << "other pages do not contain it";
 }
 
 TEST(HtmlWindows, reports_partial_and_lost_windows) {
@@ -105,7 +105,7 @@ TEST(HtmlWindows, reports_partial_and_lost_windows) {
   EXPECT_TRUE(holds(section_of(result::Windows{}), "The file has no windows."));
 }
 
-TEST(HtmlWindows, more_than_a_page_can_hold_is_drawn_together) {
+TEST(HtmlWindows, windows_beyond_the_limit_are_combined) {
   const FittingWindows fits = fitting(sample_windows(), {.rows = 30, .series = 500});
   EXPECT_EQ(fits.together, 3u);
   const result::WindowSeries& series = fits.windows.series[1];
@@ -119,11 +119,11 @@ TEST(HtmlWindows, more_than_a_page_can_hold_is_drawn_together) {
   EXPECT_EQ(fitting(sample_windows(), {.rows = 100, .series = 1}).windows.series.size(), 1u);
 }
 
-TEST(HtmlWindows, metrics_are_those_that_the_counts_have) {
+TEST(HtmlWindows, metrics_need_their_counts) {
   const auto metrics = metrics_of(sample_windows());
   ASSERT_EQ(metrics.size(), 1u);
   EXPECT_EQ(metrics[0].name, "loads-per-instruction");
-  EXPECT_EQ(metrics[0].events, (std::vector<std::size_t>{1, 0})) << "places of counts, not of events";
+  EXPECT_EQ(metrics[0].events, (std::vector<std::size_t>{1, 0})) << "indices of counts, not of events";
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class ChromeTrace final : public WindowWriter {
   }
 
   void row(const result::Window& window, std::string& to) override {
-    // The first window of a thread begins nobody knows when: its slice has no length before its end.
+    // The beginning of a thread's first window is unknown: its slice has no duration.
     const auto [before, is_first] = ends_.try_emplace({window.pid, window.tid}, window.time);
     const double end = microseconds(window.time), begin = microseconds(before->second);
     before->second = window.time;

@@ -1,4 +1,4 @@
-// Windows in the trace format of Chrome's viewer, which Perfetto's opens as well.
+// Windows in the trace format of Chrome's viewer, which Perfetto also opens.
 #pragma once
 
 #include <memory>
@@ -8,11 +8,11 @@
 
 namespace tally::report {
 
-/// How a trace begins.
+/// The beginning of a trace.
 inline constexpr std::string_view chrome_trace_begin = R"({"displayTimeUnit":"ns","traceEvents":[)";
 
-/// A slice for each window in the row of its thread, and a curve for each event and thread: events for each microsecond
-/// in the window. The format: Google's "Trace Event Format" (JSON object format, phases X and C).
+/// A slice for each window in the row of its thread, and a curve for each event and thread: events per microsecond in
+/// the window. Format: Google's "Trace Event Format" (JSON object format, phases X and C).
 std::unique_ptr<WindowWriter> make_chrome_trace();
 
 }  // namespace tally::report

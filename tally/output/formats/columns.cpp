@@ -4,12 +4,12 @@ namespace tally::result {
 namespace {
 
 enum class Kind : char {
-  steps,        ///< the first value, and what each differs from the one before it: the same
-  differences,  ///< the first value, and each one's difference from the one before it
+  steps,        ///< the first value, and the difference between successive values, which is always the same
+  differences,  ///< the first value, and the difference of each value from its predecessor
   values,
 };
 
-// Differences may not fit: they wrap, and so does their sum.
+// Differences may overflow: they wrap around, and so does their sum.
 std::int64_t minus(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
@@ -20,7 +20,7 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 }  // namespace
 
 void put_number(std::int64_t value, std::string& to) {
-  // The sign becomes the lowest bit, so that small negative numbers are short too.
+  // Moves the sign to the lowest bit, so that small negative numbers are short too.
   std::uint64_t bits = static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
   char bytes[10];
   std::size_t size = 0;

@@ -1,5 +1,5 @@
-// Columns of whole numbers in few bytes: the compact file of windows is made of them, and the pages of windows hold
-// them. docs/reference/windows-file.md has the bytes.
+// Compact columns of integers, used by the compact file and by the pages of windows. Bytes:
+// docs/reference/windows-file.md.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace tally::result {
 
-/// Adds a number: seven bits a byte, the lowest first; the sign is the lowest bit of all.
+/// Appends a number: seven bits per byte, the lowest first; the sign is the lowest bit of all.
 void put_number(std::int64_t value, std::string& to);
 
-/// Adds a column of at least one number, in the shortest of its forms.
+/// Appends a column of at least one number in its shortest encoding.
 void put_column(std::span<const std::int64_t> column, std::string& to);
 
-/// Reads what these write, and remembers whether there were too few bytes or wrong ones.
+/// Reads this encoding, and remembers whether bytes were missing or invalid.
 class ColumnReader {
  public:
   explicit ColumnReader(std::span<const char> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
   std::int64_t number();
-  /// So many bytes as the number before them says.
+  /// Reads a length, then that many bytes.
   std::string_view text();
   void column(std::span<std::int64_t> to);
   bool bad() const { return bad_; }

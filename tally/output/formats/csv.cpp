@@ -15,7 +15,7 @@
 namespace tally::report {
 namespace {
 
-// The contract: docs/reference/stat-csv.md. A change of it is a change of its version there.
+// The contract: docs/reference/stat-csv.md. Changing it requires a new version there.
 const std::vector<std::string> header{"run",           "interval_ns", "pid",    "tid",     "cpu",
                                       "region",        "event",       "value",  "trust",   "running_percent",
                                       "error_percent", "model",       "reason", "command", "parent",
@@ -74,7 +74,7 @@ class Rows {
   }
 
  private:
-  // What does not apply is left away at the end, too.
+  // Missing cells at the end are empty.
   void add(std::vector<std::string> cells) {
     cells.resize(header.size());
     text_ += csv_row(cells, style_.separator) + "\r\n";
@@ -96,7 +96,7 @@ class Rows {
     interval_.clear();
   }
 
-  // Only those that were asked for by name: a column of integers stays one where nobody wanted ratios in it.
+  // Only metrics requested by name: otherwise a column of integers would contain ratios that nobody requested.
   void add_metrics(std::size_t run) {
     for (const result::Metric& metric : stat_.metrics) {
       if (!metric.asked) continue;
@@ -128,9 +128,9 @@ class Rows {
   const Style& style_;
   int run_ = 1;
   bool complete_ = true;
-  std::string interval_;                // its end in nanoseconds, while its rows are written
-  std::string cpu_;                     // the processors of a part of the machine, while its rows are written
-  std::string command_, parent_, end_;  // of a process, while its rows and those of its threads are written
+  std::string interval_;                // its end in nanoseconds, in rows of an interval
+  std::string cpu_;                     // processors, in rows of a part of the machine
+  std::string command_, parent_, end_;  // in rows of a process and its threads
   std::string text_;
 };
 
@@ -177,12 +177,12 @@ Result<std::string> csv(const result::Stat& stat, const Style& style) { return R
 
 Result<Style> append_csv(std::string_view existing, Style style) {
   std::string_view rest = existing;
-  const std::string wanted = csv_row(header, style.separator);
-  if (!rest.starts_with(wanted + "\r\n") && !rest.starts_with(wanted + "\n")) {
+  const std::string expected = csv_row(header, style.separator);
+  if (!rest.starts_with(expected + "\r\n") && !rest.starts_with(expected + "\n")) {
     const std::string found(rest.substr(0, rest.find_first_of("\r\n")));
     return fail(Code::bad_usage,
                 fmt::format("cannot append: the file has a different header, '{}'", printable(found.substr(0, 200))),
-                fmt::format("this version writes '{}'; use another file", wanted));
+                fmt::format("this version writes '{}'; use another file", expected));
   }
   std::int64_t last = 0;
   const char separator = style.separator.front();

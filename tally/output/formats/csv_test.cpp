@@ -18,7 +18,7 @@ namespace {
 using Row = std::vector<std::string>;
 using Table = std::vector<std::map<std::string, std::string>>;
 
-// The rows below the header, by the names of the columns.
+// The rows below the header, by column name.
 Table read(std::string_view text, char separator = ',') {
   Table table;
   const Row header = take_csv_row(text, separator).value_or(Row{});
@@ -36,7 +36,7 @@ TEST(CsvRow, quotes_what_would_be_misread) {
   EXPECT_EQ(csv_row({"b,c", "d;e"}, ";"), "b,c;\"d;e\"");
 }
 
-TEST(CsvRow, is_read_back_as_it_was) {
+TEST(CsvRow, is_read_as_it_was_written) {
   const std::string alphabet = "a,\"\r\n;x";
   std::uint64_t state = 7;
   const auto random = [&](std::uint64_t below) {
@@ -100,7 +100,7 @@ TEST(Csv, has_the_numbers_of_the_json_and_of_the_table) {
                                                    : Unit::events;
       EXPECT_NE(text.find(" " + value_text(event["value"], unit)), std::string::npos) << event;
     }
-    // A process that executed another program has rows for both.
+    // A process that executed another program has a row for each.
     std::map<std::string, std::string> by_process;
     for (const auto& process : object["processes"]) {
       for (const auto& event : process["events"]) {
@@ -121,7 +121,7 @@ TEST(Csv, has_the_numbers_of_the_json_and_of_the_table) {
   }
 }
 
-TEST(Csv, rows_of_processes_say_which_they_are) {
+TEST(Csv, rows_of_processes_identify_them) {
   result::Stat stat = sample_processes();
   const auto rows = read(*csv(stat, {true, true}));
   std::size_t of_processes = 0;
@@ -183,7 +183,7 @@ TEST(Csv, counts_of_an_interrupted_run_are_partial) {
   EXPECT_EQ(rows[0].at("reason"), "interrupted before the end");
 }
 
-TEST(Csv, goes_on_behind_what_it_wrote) {
+TEST(Csv, appends_to_its_own_file) {
   const std::string first = *csv(sample_series(3), {});
   const auto style = append_csv(first, {});
   ASSERT_TRUE(style);
@@ -193,7 +193,7 @@ TEST(Csv, goes_on_behind_what_it_wrote) {
   EXPECT_EQ(rows, (std::map<std::string, int>{{"1", 4}, {"2", 4}, {"3", 4}, {"4", 9}}));
 }
 
-TEST(Csv, goes_on_behind_nothing_else) {
+TEST(Csv, refuses_to_append_to_other_files) {
   for (const char* other : {"run,value\r\n1,2\r\n", "{}", "run;interval_ns\r\n", "x"}) {
     const auto style = append_csv(other, {});
     ASSERT_FALSE(style) << other;
@@ -211,7 +211,7 @@ TEST(Hpctool, has_the_documents_columns_in_its_order) {
   EXPECT_EQ(hpctool_columns(sample_hpctool())[3], (std::pair<std::string, std::string>("event1", "branches:u")));
 }
 
-TEST(Hpctool, refuses_what_has_no_place_in_it) {
+TEST(Hpctool, refuses_what_it_cannot_represent) {
   EXPECT_NE(hpctool(sample(), {}).error().message.find("needs ref-cycles too"), std::string::npos);
   result::Stat stat = sample_hpctool();
   stat.runs[0].counts[2].count = absent("the counter never ran");
@@ -225,7 +225,7 @@ TEST(Hpctool, refuses_what_has_no_place_in_it) {
   EXPECT_FALSE(hpctool(sample_hpctool(), {true, false}));
 }
 
-TEST(Hpctool, goes_on_behind_its_own_header) {
+TEST(Hpctool, appends_after_its_own_header) {
   const std::string first = *hpctool(sample_hpctool(), {});
   const auto style = append_hpctool(first, {});
   ASSERT_TRUE(style);
@@ -233,7 +233,7 @@ TEST(Hpctool, goes_on_behind_its_own_header) {
   EXPECT_FALSE(append_hpctool("ins,l_cycle\r\n", {}));
 }
 
-TEST(Fields, are_perfs_with_ours_behind) {
+TEST(Fields, are_those_of_perf_followed_by_tallys) {
   const std::string text = *fields(sample_with_metrics(), {});
   EXPECT_NE(text.find("427054451,,branches:u,,100.00,17.074,% of instructions,exact,\n"), std::string::npos) << text;
   EXPECT_NE(text.find("400,,cycles:u,2,25.00,2.07692,IPC,scaled,\n"), std::string::npos) << text;
@@ -253,7 +253,7 @@ TEST(Fields, of_a_series_have_its_spread) {
   EXPECT_NE(text.find("2000,,loads:u,50.00%,,100.00,,,exact,\n"), std::string::npos) << text;
 }
 
-TEST(Json, goes_on_line_by_line) {
+TEST(Json, appends_line_by_line) {
   Style style;
   style.one_line = true;
   const std::string line = *json(sample(), style);

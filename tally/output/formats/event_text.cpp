@@ -109,11 +109,11 @@ std::vector<std::string> pitfall_lines(const event::Explanation& one) {
   return lines;
 }
 
-// "counted as branches: …", without the name in front.
-std::string stands_for(const event::Event& event) {
-  const std::string said = event::counted_as(event);
-  const std::size_t at = said.find("counted as ");
-  return at == std::string::npos ? "" : said.substr(at);
+// "counted as branches: …", without the text before it.
+std::string counted_as_text(const event::Event& event) {
+  const std::string text = event::counted_as(event);
+  const std::size_t at = text.find("counted as ");
+  return at == std::string::npos ? "" : text.substr(at);
 }
 
 Json object(const event::Explanation& one, const EventTrust& outlook) {
@@ -171,7 +171,7 @@ std::string event_text(const Explained& explained) {
   text += line("one count", one.what.empty() ? "of unknown meaning" : one.what);
   text += line("of", mode_words(one.event));
   text += line("here", trust_words(outlook));
-  text += line("", outlook.trust == Trust::absent ? "" : stands_for(one.event));
+  text += line("", outlook.trust == Trust::absent ? "" : counted_as_text(one.event));
   text += line("repeats", fmt::format("{}: {}", event::name(one.repeats), event::explanation(one.repeats)));
   text += line("also called", join(one.other_names, ", "));
   text += line("perf", perf_words(one));

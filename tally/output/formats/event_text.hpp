@@ -1,4 +1,4 @@
-// Events as text for people, and as JSON (docs/reference/events.md).
+// Events as text, and as JSON (docs/reference/events.md).
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,29 @@ namespace tally::report {
 struct EventTrust {
   Trust trust = Trust::absent;
   std::string reason;  ///< why it is absent or partial
-  CountSource source;  ///< what counts it; none where nothing does
+  CountSource source;  ///< the PMU or backend that counts it; none if it is absent
 };
 
-/// An entry of the catalogue, and how it can be counted here.
+/// An entry of the catalogue, and how it can be counted on this machine.
 struct Offered {
   event::Entry entry;
   EventTrust outlook;
 };
 
-/// A table for each origin; what is absent stands after the rest, its reasons below. `terminal`: columns of the
-/// terminal that shows them; 0: none does, and nothing is cut.
+/// A table for each origin; absent events come last, with their reasons below. `terminal`: columns of the terminal; 0:
+/// no terminal, so nothing is cut.
 std::string events_text(const std::vector<Offered>& offered, std::size_t terminal = 0);
 
 /// The same for programs: schema tally-events/1.
 std::string events_json(const std::vector<Offered>& offered);
 
-/// An event, and how it can be counted here.
+/// An explained event, and how it can be counted on this machine.
 struct Explained {
   event::Explanation explanation;
   EventTrust outlook;
 };
 
-/// One event explained, in lines of at most 80 columns where its words allow it.
+/// One event explained, in lines of at most 80 columns if its words allow it.
 std::string event_text(const Explained& explained);
 
 /// The same for programs: schema tally-event/1.

@@ -7,7 +7,7 @@
 namespace tally::report {
 namespace {
 
-// An event of a processor with everything that can be said of one, and one of the kernel.
+// An event of a processor with all details, and one of the kernel.
 std::vector<Explained> sample_events() {
   Explained code;
   event::Explanation& one = code.explanation;

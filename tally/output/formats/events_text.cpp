@@ -41,7 +41,7 @@ const char* origin_name(Origin origin) {
   return "";
 }
 
-// Perf's own short ones; the others are found by patterns, and told by `tally event`.
+// perf's short names. Patterns find the others, and `tally event` lists them.
 std::string short_names(const std::vector<std::string>& names) {
   std::vector<std::string> few;
   for (const std::string& name : names) {
@@ -50,7 +50,7 @@ std::string short_names(const std::vector<std::string>& names) {
   return join(few, ", ");
 }
 
-/// Reasons as numbers, and their list below the tables.
+/// Numbers reasons, and lists them below the tables.
 class Reasons {
  public:
   std::string cell(const EventTrust& outlook) {

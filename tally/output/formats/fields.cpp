@@ -11,11 +11,11 @@
 namespace tally::report {
 namespace {
 
-// The order is that of perf's stat-display.c (Linux 6.1): value, unit, event, with several runs their spread, for how
-// long the counter ran, in how much of the time, and a metric with its unit. Ours add the trust and its reason.
+// The order of perf's stat-display.c (Linux 6.1): value, unit, event, the spread of several runs, the time that the
+// counter ran, its share, and a metric with its unit. tally adds the trust and its reason.
 using Cells = std::vector<std::string>;
 
-// perf has its two clocks in milliseconds, and the other times in nanoseconds.
+// perf prints its two clocks in milliseconds, and other times in nanoseconds.
 bool is_in_milliseconds(const result::EventCount& one) {
   return one.name.base == "task-clock" || one.name.base == "cpu-clock";
 }
@@ -36,8 +36,8 @@ std::string value_of(const result::EventCount& one) {
   return fmt::format("{}.{:06}", *one.count.value / 1'000'000, *one.count.value % 1'000'000);
 }
 
-// As it was asked for, so that scripts find it, and with the mode where that was not said: perf adds it, too, where it
-// leaves the kernel out unasked.
+// The requested name, so that scripts find it, with the mode if the request did not contain it: perf also adds it when
+// it excludes the kernel by default.
 std::string name_of(const result::EventCount& one) {
   if (one.event.empty()) return one.name.text();
   if (!one.name.mode || states_mode(one.event)) return one.event;
@@ -49,13 +49,13 @@ std::string running_time(const Count& count) {
   return count.reading ? std::to_string(count.reading->time_running.count()) : "";
 }
 
-// Without a reading nothing was shared: all of the time, unless there is no number at all.
+// Counts without a reading were not multiplexed: 100 %, unless there is no value at all.
 std::string running_share(const Count& count) {
   const double share = running_percent(count).value_or(count.value ? 100 : 0);
   return fmt::format("{:.2f}", share);
 }
 
-// As perf names them: percentages with a sign in the unit, everything else by its name.
+// perf's names: percentages have the sign in the unit, other metrics their name.
 void add_metric(Cells& cells, const result::Metric* metric) {
   const bool has_value = metric && metric->ratio.value;
   const bool share = metric && metric->unit == "share";
@@ -118,7 +118,7 @@ class Lines {
 
   const result::Stat& stat_;
   const Style& style_;
-  std::string time_;  // the end of an interval in seconds, while its lines are written
+  std::string time_;  // end of the interval in seconds, in its lines
   std::string text_;
 };
 

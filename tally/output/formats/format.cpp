@@ -11,16 +11,16 @@
 namespace tally::report {
 namespace {
 
-constexpr std::size_t width = 80;  // of helps
+constexpr std::size_t width = 80;  // of help texts
 
-// ".gz" of "out/a.json.gz"; empty where the file name has none, or nothing before it.
+// ".gz" of "out/a.json.gz"; empty if the file name has no dot, or nothing before it.
 std::string_view ending_of(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
   return dot == std::string_view::npos || dot == 0 ? "" : name.substr(dot);
 }
 
-// Whether an ending tells what a file holds: numbers and dates do not, nor does what mktemp adds.
+// Whether an ending is a file type. Numbers, dates and mktemp's suffixes are not.
 bool is_file_type(std::string_view ending) {
   constexpr std::size_t longest = 9;  // with the dot
   if (ending.size() < 2 || ending.size() > longest) return false;
@@ -118,7 +118,7 @@ std::string format_lines(const std::vector<const Format*>& formats) {
   for (const Format* format : formats) {
     std::string line = fmt::format("  {:<{}}  {:<{}}  ", format->name, widest, format->endings, widest_endings);
     const std::string indent(line.size(), ' ');
-    // One wide column of endings must not leave too little for the words.
+    // A wide column of endings must leave enough room for the text.
     const std::size_t room = width - std::min<std::size_t>(line.size(), width / 2);
     for (const std::string& part : wrapped(format->summary, room)) {
       text += line + part + "\n";

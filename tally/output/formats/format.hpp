@@ -1,4 +1,4 @@
-// Formats of results: what each one is called, which file names ask for it, and who writes and reads it.
+// Formats of results: their names, the file names that select them, and their readers and writers.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace tally::report {
 
-/// What a format holds.
+/// The kind of result in a format.
 enum class Kind : std::uint8_t {
   profile,
   windows,
@@ -25,51 +25,50 @@ enum class Kind : std::uint8_t {
   regions,
   stat,
   assembly,            ///< `tally stat --asm`
-  profile_difference,  ///< of two profiles
-  comparison,          ///< of two results, by `tally compare`
+  profile_difference,  ///< the difference of two profiles
+  comparison,          ///< two results, compared by `tally compare`
   watch
 };
 
-/// The command that makes results of this kind: "tally stat"; "TALLY_OUTPUT" for the regions of a program.
+/// The command that produces results of this kind: "tally stat"; "TALLY_OUTPUT" for regions.
 std::string_view source_name(Kind kind);
 
 /// A file with a result, read into memory.
 struct StoredFile {
   std::string name;         ///< for messages
   std::string text;         ///< all of it
-  std::string description;  ///< the text of NAME.meta.json, else of NAME.meta.jsonl; empty where both are missing
+  std::string description;  ///< the text of NAME.meta.json, else of NAME.meta.jsonl; empty if both are missing
 };
 
-/// A format of one kind of result. The formats of each kind derive from it and add how they write.
+/// A format of one kind of result. The formats of each kind derive from it and add their writers.
 struct Format {
   Kind kind;
-  std::string_view name;  ///< what `--format` calls it
-  /// File names that ask for it, separated by spaces: ".pb.gz .pprof"; "callgrind.out*" is how a name begins. Empty
-  /// where only `--format` does.
+  std::string_view name;  ///< its name for `--format`
+  /// File names that select it, separated by spaces: suffixes like ".pb.gz .pprof", or a prefix like "callgrind.out*".
+  /// Empty if only `--format` selects it.
   std::string_view endings;
   std::string_view summary;  ///< one line for the help
-  /// The results of a file. Errors: bad_usage with the file's name and what is wrong. Null where tally does not read
+  /// Reads the results of a file. Errors: bad_usage with the file's name and the problem. Null if tally does not read
   /// this format.
   Result<std::vector<result::AnyResult>> (*read)(const StoredFile& file) = nullptr;
-  /// Whether a file looks like this format, by how it begins. Null where no file of this format needs to be told from
-  /// others; a format that is recognised and not read does not hold all of a result.
+  /// Whether the beginning of a file looks like this format. Null if no file of this format has to be recognised. A
+  /// format that is recognised but not read does not contain complete results.
   bool (*recognise)(const StoredFile& file) = nullptr;
-  bool is_binary = false;  ///< no text: a terminal must not get it
+  bool is_binary = false;  ///< not text: must not be written to a terminal
 };
 
-/// How many characters of the file name of `path` ask for the format; 0: the name does not.
+/// The number of characters of the file name in `path` that select the format; 0 if it does not.
 std::size_t characters_that_ask_for(const Format& format, std::string_view path);
 
-/// Whether the file name of `output` may be used for each of `formats`, where no option names one. It may where it asks
-/// for one of them, and where it says nothing: no ending, that of a text (.txt, .log, .out), a number or a random one.
-/// Errors: bad_usage with the endings that these formats have; `has_option`: whether `--format` is one of the command's
-/// options.
+/// Checks that the file name of `output` is acceptable for `formats` if no option names one: it selects one of them, or
+/// it has no ending, a text ending (.txt, .log, .out), a number or a random ending. Errors: bad_usage with the endings
+/// of these formats; `has_option`: the command has the option `--format`.
 Result<void> check_ending(std::string_view output, const std::vector<const Format*>& formats, bool has_option = true);
 
-/// Errors: bad_usage, always: none of `formats` has this name.
+/// Returns the error bad_usage: none of `formats` has this name.
 Error unknown_format(std::string_view name, const std::vector<const Format*>& formats);
 
-/// The formats as their common part.
+/// Pointers to the common part of the formats.
 template <class F>
 std::vector<const Format*> common(std::span<const F> formats) {
   std::vector<const Format*> all;
@@ -77,7 +76,7 @@ std::vector<const Format*> common(std::span<const F> formats) {
   return all;
 }
 
-/// The format that the file name of `output` asks for: the longest ending wins. Null where it asks for none.
+/// The format that the file name of `output` selects; the longest ending wins. Null if it selects none.
 template <class F>
 const F* format_of_name(std::span<const F> formats, std::string_view output) {
   const F* best = nullptr;
@@ -90,7 +89,7 @@ const F* format_of_name(std::span<const F> formats, std::string_view output) {
   return best;
 }
 
-/// The format called `name`; where that is empty, the one that the file name of `output` asks for, else the one called
+/// The format called `name`; if that is empty, the one selected by the file name of `output`, else the one called
 /// `usual`. Errors: bad_usage for an unknown name; those of check_ending().
 template <class F>
 Result<const F*> choose_format(std::span<const F> formats, std::string_view name, std::string_view output,
@@ -111,23 +110,23 @@ std::vector<std::string> names_of(const std::vector<const Format*>& formats);
 /// "table, csv, json".
 std::string format_names(const std::vector<const Format*>& formats);
 
-/// Help of `--format`: the names, which one is used without it, and the endings of file names that choose one.
-/// `usual_in_file`: the one that is used with `-o` where that is another.
+/// Help text of `--format`: the names, the default, and the file name endings that select formats. `usual_in_file`: the
+/// default with `-o`, if it is different.
 std::string format_help(const std::vector<const Format*>& formats, std::string_view usual,
                         std::string_view usual_in_file = {});
 
-/// A paragraph of a help's footer: the heading "Formats:", and a line for each format with its endings and summary.
+/// A paragraph for the end of a help text: "Formats:", and a line for each format with its endings and summary.
 std::string format_lines(const std::vector<const Format*>& formats);
 
-/// The same of what can be read, with the heading "Files that it reads:": a line for each kind, in the order of
-/// `kinds`, with the names of the formats that have a reader.
+/// The same for readable files, "Files that it reads:": a line for each kind, in the order of `kinds`, with the names
+/// of its formats that have a reader.
 std::string reader_lines(const std::vector<const Format*>& formats, std::span<const Kind> kinds);
 
-/// The results of a file that `format` recognises. Errors: bad_usage; those of its reader; where it has none, that the
-/// format does not hold everything.
+/// Reads the results of a file that `format` recognised. Errors: bad_usage; those of its reader; without a reader, that
+/// the format does not contain complete results.
 Result<std::vector<result::AnyResult>> read_results(const Format& format, const StoredFile& file);
 
-/// The first of `formats`, kind by kind in the order of `kinds`, that recognises a file; null where none does.
+/// The first of `formats`, kind by kind in the order of `kinds`, that recognises a file; null if none does.
 const Format* recognised_format(const std::vector<const Format*>& formats, std::span<const Kind> kinds,
                                 const StoredFile& file);
 

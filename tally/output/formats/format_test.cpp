@@ -34,7 +34,7 @@ std::string chosen(std::span<const F> formats, std::string_view name, std::strin
   return format ? std::string((*format)->name) : format.error().message + "; " + format.error().hint;
 }
 
-TEST(Registry, chooses_by_the_name_then_by_the_output_then_the_usual_format) {
+TEST(Registry, chooses_by_name_then_by_output_then_the_default) {
   EXPECT_EQ(chosen(stat_formats(), "", ""), "table");
   EXPECT_EQ(chosen(stat_formats(), "", "a.json"), "json");
   EXPECT_EQ(chosen(stat_formats(), "", "folder.json/a"), "table") << "a folder's name is not the file's";
@@ -60,7 +60,7 @@ TEST(Registry, refuses_the_endings_of_other_formats_and_unknown_ones) {
   EXPECT_EQ(refused.error().hint, "the suffixes are: .json");
 }
 
-TEST(Registry, takes_the_longest_ending_and_beginnings) {
+TEST(Registry, prefers_the_longest_ending_and_accepts_prefixes) {
   EXPECT_EQ(chosen(profile_formats(), "", "a.json"), "json");
   EXPECT_EQ(chosen(profile_formats(), "", "a.speedscope.json"), "speedscope");
   EXPECT_EQ(chosen(profile_formats(), "", "a.pb.gz"), "pprof");
@@ -69,7 +69,7 @@ TEST(Registry, takes_the_longest_ending_and_beginnings) {
   EXPECT_EQ(chosen(profile_formats(), "", "my.callgrind.out.17"), "table");
 }
 
-TEST(Registry, tells_what_there_is) {
+TEST(Registry, describes_its_formats) {
   EXPECT_EQ(format_help(formats_of(Kind::stat), "table"),
             "table (default), csv, json, hpctool; the suffix of the -o file selects one: .csv, .json, .jsonl");
   EXPECT_EQ(format_help(formats_of(Kind::windows), "table", "csv"),
@@ -91,7 +91,7 @@ TEST(Registry, recognises_files_in_the_order_of_the_kinds) {
   EXPECT_EQ(recognised_format(formats(), stat_first, {"a", "text", ""}), nullptr);
 }
 
-TEST(Registry, names_the_object_where_rows_alone_were_stored) {
+TEST(Registry, names_the_object_if_only_rows_were_stored) {
   const StoredFile rows{"a.csv", "run,interval_ns,pid\n", ""};
   const Kind kinds[] = {Kind::stat};
   const Format* const format = recognised_format(formats(), kinds, rows);

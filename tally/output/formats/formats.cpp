@@ -23,7 +23,7 @@
 namespace tally::report {
 namespace {
 
-// Formats for programs are the same wherever they go.
+// Formats for programs do not depend on the terminal.
 template <auto write>
 std::string whole(const auto& result, std::size_t /*terminal*/) {
   return write(result);
@@ -34,8 +34,8 @@ std::unique_ptr<WindowWriter> anywhere(std::size_t /*terminal*/) {
   return make();
 }
 
-// A row begins with what all formats have: kind, name, file names that ask for it, summary, reader, recogniser. Then
-// follows how the kind writes it.
+// A row begins with the common members of all formats: kind, name, file names that select it, summary, reader,
+// recogniser. The writers of the kind follow.
 
 constexpr StatFormat stat_rows[] = {
     {{Kind::stat, "table", "", "for people"}, table, nullptr, append_anything, nullptr, interval_lines},
@@ -198,7 +198,7 @@ constexpr WatchFormat watch_rows[] = {
     {{Kind::watch, "json", ".json .jsonl", "one JSON object per table and line"}, watch_header_json, watch_line},
 };
 
-// What `tally lab` writes is read here; the program that writes it is another one.
+// The results of `tally lab`, which a separate program writes.
 constexpr Format lab_rows[] = {{Kind::lab, "json", ".json", "one JSON object", read_lab_json, is_lab_json}};
 
 }  // namespace

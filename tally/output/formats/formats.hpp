@@ -1,5 +1,4 @@
-// The registry: every format that is written or read here. To add a format, write a file and add its row to
-// formats.cpp.
+// The registry of all formats. To add a format, write a file and add its row to formats.cpp.
 #pragma once
 
 #include <vector>
@@ -8,8 +7,8 @@
 
 namespace tally::report {
 
-/// All rows, kind by kind. The headers of each kind (stat_format.hpp, windows.hpp, …) return the same rows with the way
-/// to write them.
+/// All rows, kind by kind. The headers of each kind (stat_format.hpp, windows.hpp, …) return the same rows with their
+/// writers.
 const std::vector<const Format*>& formats();
 
 /// The rows of one kind.

@@ -1,4 +1,4 @@
-// Every format of every kind of result, as somebody last looked at it.
+// Every format of every kind of result, compared with golden files.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -20,7 +20,7 @@ struct Case {
   Style style;
 };
 
-// GoogleTest looks for this name.
+// The name that GoogleTest requires.
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }  // NOLINT(readability-identifier-naming)
 
 result::Stat series() { return sample_series(6); }
@@ -47,8 +47,8 @@ TEST_P(Golden, json) {
   expect_golden(TALLY_GOLDEN, GetParam().name + std::string(".json"), *json(GetParam().stat(), GetParam().style));
 }
 
-// What is stored says everything that any format writes.
-TEST_P(Golden, stored_and_read_it_is_the_same) {
+// A stored result contains everything that any format writes.
+TEST_P(Golden, is_read_as_it_was_stored) {
   const Case& one = GetParam();
   const std::string stored = *json(one.stat(), one.style);
   const auto stats = result::read_stats(stored, "golden");
@@ -72,10 +72,10 @@ INSTANTIATE_TEST_SUITE_P(Report, Golden, testing::ValuesIn(cases), [](const test
 
 TEST(GoldenFields, with_metrics) { expect_golden(TALLY_GOLDEN, "metrics.fields", *fields(sample_with_metrics(), {})); }
 
-TEST(Stored, what_is_no_result_is_told) {
+TEST(Stored, reports_what_is_not_a_result) {
   const struct {
     const char* text;
-    const char* said;
+    const char* reason;
   } wrong[] = {
       {"", "it is empty"},
       {"{", "it ends within a value at line 1, column 2"},
@@ -91,11 +91,11 @@ TEST(Stored, what_is_no_result_is_told) {
     ASSERT_FALSE(stats) << one.text;
     EXPECT_EQ(stats.error().code, Code::bad_usage);
     EXPECT_NE(stats.error().message.find("'file.json' is not a result"), std::string::npos);
-    EXPECT_NE(stats.error().message.find(one.said), std::string::npos) << stats.error().message;
+    EXPECT_NE(stats.error().message.find(one.reason), std::string::npos) << stats.error().message;
   }
 }
 
-TEST(Stored, a_process_of_a_run_that_is_not_there_is_told) {
+TEST(Stored, reports_a_process_of_a_missing_run) {
   std::string text = *json(sample_processes(), {true, false});
   const std::string place = "\"processes\": [\n    {\n      \"run\": 1,";
   const std::size_t at = text.find(place);
@@ -141,7 +141,7 @@ class Random {
   std::uint64_t state_ = 1;
 };
 
-// A damaged text is an error that names the file, or a result that every format writes and that is read back the same.
+// Damaged text is an error that names the file, or a result that every format writes and that is read back unchanged.
 // Threads of a process without values of its own are stored without it; the first reading may change their order.
 void expect_error_or_result(const std::string& text) {
   const auto stats = result::read_stats(text, "damaged");

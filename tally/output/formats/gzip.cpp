@@ -9,10 +9,10 @@
 namespace tally::report {
 namespace {
 
-constexpr int gzip_window_bits = 15 + 16;  // the largest window; 16 asks for gzip's header and trailer
+constexpr int gzip_window_bits = 15 + 16;  // the largest window; 16 selects gzip's header and trailer
 constexpr int memory_level = 8;            // zlib's default
 
-/// A deflate stream of zlib. Throws std::bad_alloc where zlib has no memory.
+/// A deflate stream of zlib. Throws std::bad_alloc if zlib has no memory.
 class Compressor {
  public:
   Compressor() {

@@ -6,8 +6,8 @@
 
 namespace tally::report {
 
-/// Compresses the bytes with zlib to a gzip file (RFC 1952) that has no name and no time in its header: the same bytes
-/// always give the same file. Pure.
+/// Compresses the bytes with zlib to a gzip file (RFC 1952) without name and time in its header, so the result is
+/// deterministic. Pure.
 std::string gzipped(std::string_view bytes);
 
 }  // namespace tally::report

@@ -1,4 +1,4 @@
-// gzip itself reads what was packed.
+// gzip itself reads the compressed data.
 #include "tally/output/formats/gzip.hpp"
 
 #include <gtest/gtest.h>

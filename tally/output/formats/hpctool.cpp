@@ -15,7 +15,7 @@ constexpr std::size_t others = 4;
 const std::vector<std::string> header{"ins", "l_cycle", "ref_cycle", "event1", "event2", "event3", "event4"};
 constexpr std::array<std::string_view, 3> fixed{"instructions", "cycles", "ref-cycles"};
 
-// The places of the seven events in the order of the columns.
+// The indices of the seven events in the order of the columns.
 Result<std::vector<std::size_t>> places(const std::vector<EventName>& events) {
   std::vector<std::size_t> result;
   std::vector<std::string> missing;
@@ -94,11 +94,11 @@ std::vector<std::pair<std::string, std::string>> hpctool_columns(const result::S
 
 Result<Style> append_hpctool(std::string_view existing, Style style) {
   const std::string found(existing.substr(0, existing.find_first_of("\r\n")));
-  const std::string wanted = csv_row(header, ",");
-  if (found != wanted) {
+  const std::string expected = csv_row(header, ",");
+  if (found != expected) {
     return fail(Code::bad_usage,
                 fmt::format("cannot append: the file begins with '{}'", printable(found.substr(0, 200))),
-                fmt::format("this format writes '{}'; use another file", wanted));
+                fmt::format("this format writes '{}'; use another file", expected));
   }
   style.header = false;
   return style;

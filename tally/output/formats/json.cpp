@@ -60,7 +60,7 @@ Json counts_json(const std::vector<result::EventCount>& counts) {
   return list;
 }
 
-// The series of an event or of a metric: the values of the runs, and what they say together.
+// The series of an event or a metric: the values of the runs, and their summary.
 template <class T>
 void add_series(Json& json, Json runs, const SummaryOf<T>& summary) {
   json["runs"] = std::move(runs);
@@ -104,7 +104,7 @@ Json metric_json(const result::Stat& stat, const result::Metric& metric) {
   return json;
 }
 
-/// What only an engine knows.
+/// Adds data that only the engine provides.
 Json with_engine(Json json, const std::optional<std::int64_t>& single_stepped) {
   if (single_stepped) json["single_stepped"] = *single_stepped;
   return json;
@@ -222,7 +222,7 @@ Json object(const result::Stat& stat, const Style& style) {
 }
 
 std::string text_of(const Json& json, const Style& style) {
-  // A command line may hold bytes that are not UTF-8; JSON may not.
+  // A command line may contain invalid UTF-8; JSON may not.
   return json_text(json, style.one_line ? -1 : 2) + "\n";
 }
 
@@ -246,7 +246,7 @@ Result<Style> append_json(std::string_view existing, Style style) {
     return fail(Code::bad_usage, "cannot append: the file does not have one JSON object per line",
                 "use another file: with `--append`, tally creates it in this form");
   }
-  // Every line names its own schema, and a reader of this version reads both.
+  // Every line names its own schema, and readers of this version read both.
   if (line["schema"] != "tally-stat/2" && line["schema"] != "tally-stat/1") {
     return fail(
         Code::bad_usage,

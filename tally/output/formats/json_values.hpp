@@ -1,4 +1,4 @@
-// What the JSON forms of results share.
+// Common parts of the JSON formats.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 
 namespace tally::report {
 
-/// Keeps the order in which keys are set, so that a file reads from the general to the particular.
+/// Keeps the order in which keys are set, so that a file proceeds from the general to the particular.
 using Json = nlohmann::ordered_json;
 
 inline Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -20,7 +20,7 @@ Json value_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// `environment`, as docs/reference/stat-json.md has it.
+/// The object `environment` of docs/reference/stat-json.md.
 inline Json environment_json(const result::Environment& environment) {
   return {{"cpu", text_or_null(environment.cpu)},
           {"architecture", text_or_null(environment.architecture)},
@@ -33,7 +33,7 @@ inline Json environment_json(const result::Environment& environment) {
           {"tally", environment.tally_version}};
 }
 
-/// A metric of a command or of a region: what both have.
+/// A metric of a command or of a region: their common keys.
 template <class Metric>
 Json metric_values(const Metric& metric) {
   return {{"metric", metric.name},
@@ -48,7 +48,7 @@ Json metric_values(const Metric& metric) {
           {"model", text_or_null(metric.ratio.model)}};
 }
 
-/// `pid`, `command` and `regions`, as docs/reference/regions-json.md has them.
+/// The keys `pid`, `command` and `regions` of docs/reference/regions-json.md.
 Json regions_object(const result::ProgramRegions& program);
 
 }  // namespace tally::report

@@ -34,7 +34,7 @@ std::string field(const result::MemoryPoint& point) {
   return text_of(point.*member);
 }
 
-// The contract: docs/reference/memory-csv.md. A change of it is a change of its version there.
+// The contract: docs/reference/memory-csv.md. Changing it requires a new version there.
 using Point = result::MemoryPoint;
 constexpr std::array columns{
     Column{"task", field<&Point::task>},

@@ -1,4 +1,4 @@
-// Rows as LENS's scripts read them.
+// Rows in the format that LENS's scripts read.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ std::string memory_lens_csv(const result::Memory& memory) {
   for (const result::MemoryPoint& point : memory.points) {
     if (point.quantity == "write") write = &point;
     if (point.quantity != "read" || write == nullptr || !write->ns || !point.ns) continue;
-    // What is kept of a pass is its median time of a line: the stamps are of a clock of one tick a nanosecond.
+    // A pass has the median time of a line; the stamps are from a clock with one tick per nanosecond.
     const double lines = static_cast<double>(point.region_bytes) / 64 * static_cast<double>(point.regions);
     const auto middle = std::llround(*write->ns * lines);
     const auto end = middle + std::llround(*point.ns * lines);

@@ -1,4 +1,4 @@
-// Every form of a result of `tally memory`, as somebody last looked at it.
+// Every format of a result of `tally memory`, compared with golden files.
 #include "tally/output/text/memory.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(MemoryTable, of_a_contended_report_is_the_verdict) {
   memory.verdict = {true, 3, 2, 20, 7, "2 of 3 points flagged: no capacities reported", "laps differ", "run it again"};
   const std::string text = memory_table(memory);
   EXPECT_TRUE(text.starts_with("\n contended: 2 of 3 points flagged: no capacities reported; 20.0 % of the batches"));
-  EXPECT_EQ(text.find("4.00"), std::string::npos) << "no number that a busy machine made";
+  EXPECT_EQ(text.find("4.00"), std::string::npos) << "no number from a busy machine";
   EXPECT_NE(text.find("\n next: run it again\n"), std::string::npos) << text;
   EXPECT_NE(memory_html(memory).find("<p>next: run it again</p>"), std::string::npos);
   const std::string json = memory_json(memory);
@@ -109,7 +109,7 @@ TEST(MemoryTable, reasons_are_no_wider_than_the_table) {
   EXPECT_NE(text.find("(thp) are\n   translated by"), std::string::npos) << text;
 }
 
-TEST(MemoryCounts, stand_in_columns_of_their_own_in_the_table) {
+TEST(MemoryCounts, are_in_columns_of_their_own_in_the_table) {
   const std::string text = memory_table(sample_counted_memory());
   EXPECT_NE(text.find(" rejected  instr  dTLB miss  flags\n"), std::string::npos) << text;
   EXPECT_NE(text.find("        1  3.500     0.0125\n"), std::string::npos) << text;
@@ -119,7 +119,7 @@ TEST(MemoryCounts, stand_in_columns_of_their_own_in_the_table) {
       << text;
 }
 
-TEST(MemoryCounts, stand_in_the_rows_of_the_levels) {
+TEST(MemoryCounts, are_in_the_rows_of_the_levels) {
   result::Memory memory = sample_counted_memory();
   memory.task = "levels";
   const std::string text = memory_table(memory);
@@ -146,7 +146,7 @@ TEST(MemoryCounts, have_their_columns_in_the_csv_whether_there_are_any_or_not) {
   EXPECT_TRUE(memory_csv(sample_memory()).starts_with(header));
 }
 
-TEST(MemoryCounts, are_told_in_the_json_with_their_trust_and_come_back) {
+TEST(MemoryCounts, are_in_the_json_with_their_trust_and_are_read_back) {
   const result::Memory memory = sample_counted_memory();
   const std::string text = memory_json(memory);
   const auto json = nlohmann::json::parse(text);
@@ -161,7 +161,7 @@ TEST(MemoryCounts, are_told_in_the_json_with_their_trust_and_come_back) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(read->front().points[i].counts, memory.points[i].counts);
 }
 
-TEST(MemoryCounts, stand_on_the_page) {
+TEST(MemoryCounts, are_on_the_page) {
   const std::string page = memory_html(sample_counted_memory());
   EXPECT_NE(page.find("<th class=\"number\">dTLB miss</th>"), std::string::npos);
   EXPECT_NE(page.find("<td class=\"number\">0.0125</td>"), std::string::npos);
@@ -170,7 +170,7 @@ TEST(MemoryCounts, stand_on_the_page) {
   EXPECT_EQ(memory_html(sample_memory()).find("Misses for each load"), std::string::npos);
 }
 
-TEST(LensRows, hold_a_write_and_the_read_behind_it) {
+TEST(LensRows, contain_a_write_and_the_following_read) {
   result::Memory memory;
   for (const char* quantity : {"write", "read"}) {
     auto point = sample_point(4096, quantity == std::string("write") ? 6.5 : 71.25);

@@ -1,4 +1,4 @@
-// A result of `tally memory` for the tests of its forms.
+// A result of `tally memory` for tests of its formats.
 #pragma once
 
 #include "tally/output/result/memory.hpp"
@@ -28,7 +28,7 @@ inline result::MemoryPoint sample_point(std::uint64_t bytes, double ns) {
   return one;
 }
 
-// Figures are invented.
+// The values are invented.
 inline result::Memory sample_memory() {
   result::Memory memory;
   memory.task = "levels";
@@ -83,7 +83,7 @@ inline result::Memory sample_memory() {
   return memory;
 }
 
-// The same where a PMU counted two of what was wanted.
+// The same, with two of the requested events counted by a PMU.
 inline result::Memory sample_counted_memory() {
   result::Memory memory = sample_memory();
   memory.task = "chase-read";

@@ -1,5 +1,5 @@
-// Profiles for compilers: LLVM's sample profile in its text form (clang's manual, "Sample Profile Text Format"), which
-// AutoFDO makes of sampled branches, here of exact counts.
+// Profiles for compilers: LLVM's sample profile in its text format (clang's manual, "Sample Profile Text Format"),
+// which AutoFDO makes from sampled branches, tally from exact counts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,44 +15,46 @@ using result::Profile;
 using result::ProfileInline;
 
 // LLVM packs three numbers into a discriminator, each in 1, 7 or 14 bits (llvm/IR/DebugInfoMetadata.h,
-// "discriminators"): which of the line's blocks it is, how often the block was copied, and which copy it is.
+// "discriminators"): the number of the line's block, how often the block was duplicated, and the number of the copy.
 std::uint32_t component(std::uint32_t packed) {
   if (packed & 1) return 0;
   packed >>= 1;
   return packed & 0x20 ? ((packed >> 1) & 0xfe0) | (packed & 0x1f) : packed & 0x1f;
 }
-std::uint32_t behind(std::uint32_t packed) { return packed & 1 ? packed >> 1 : packed >> (packed & 0x40 ? 14 : 7); }
-std::int64_t copies(std::uint32_t packed) { return std::max<std::int64_t>(1, component(behind(packed))); }
+std::uint32_t next_component(std::uint32_t packed) {
+  return packed & 1 ? packed >> 1 : packed >> (packed & 0x40 ? 14 : 7);
+}
+std::int64_t copies(std::uint32_t packed) { return std::max<std::int64_t>(1, component(next_component(packed))); }
 
-/// A line as far from the beginning of its function, and the block.
-struct Place {
+/// A line relative to the beginning of its function, and the block.
+struct LineBlock {
   std::uint32_t offset = 0, block = 0;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const LineBlock&) const = default;
   std::string text() const { return block == 0 ? std::to_string(offset) : fmt::format("{}.{}", offset, block); }
 };
 
 struct Body {
   std::int64_t head = 0;
-  std::map<Place, std::int64_t> executed;
-  std::map<Place, std::map<std::string, std::int64_t>> calls;
-  std::map<std::pair<Place, std::string>, Body> inlined;
+  std::map<LineBlock, std::int64_t> executed;
+  std::map<LineBlock, std::map<std::string, std::int64_t>> calls;
+  std::map<std::pair<LineBlock, std::string>, Body> inlined;
 
   std::int64_t total() const {
     std::int64_t sum = 0;
-    for (const auto& [place, count] : executed) sum += count;
-    for (const auto& [place, body] : inlined) sum += body.total();
+    for (const auto& [line_block, count] : executed) sum += count;
+    for (const auto& [line_block, body] : inlined) sum += body.total();
     return sum;
   }
 
   void write(const std::string& indent, std::string& text) const {
-    for (const auto& [place, count] : executed) {
-      text += fmt::format("{}{}: {}", indent, place.text(), count);
-      if (const auto targets = calls.find(place); targets != calls.end())
+    for (const auto& [line_block, count] : executed) {
+      text += fmt::format("{}{}: {}", indent, line_block.text(), count);
+      if (const auto targets = calls.find(line_block); targets != calls.end())
         for (const auto& [name, of_calls] : targets->second) text += fmt::format(" {}:{}", name, of_calls);
       text += "\n";
     }
-    for (const auto& [place, body] : inlined) {
-      text += fmt::format("{}{}: {}:{}\n", indent, place.first.text(), place.second, body.total());
+    for (const auto& [line_block, body] : inlined) {
+      text += fmt::format("{}{}: {}:{}\n", indent, line_block.first.text(), line_block.second, body.total());
       body.write(indent + " ", text);
     }
   }
@@ -63,7 +65,7 @@ class Samples {
   explicit Samples(const Profile& profile) : profile_(profile) {}
 
   std::string text() {
-    // Of an instruction all threads together.
+    // by instruction, for all threads together
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::pair<std::size_t, std::int64_t>> instructions;
     for (std::size_t i = 0; i < profile_.rows.size(); ++i) {
       const result::ProfileRow& row = profile_.rows[i];
@@ -85,20 +87,20 @@ class Samples {
   }
 
  private:
-  /// As the linker has it, without what compilers put behind it.
+  /// The linker's name, without the suffixes that compilers append.
   std::string name_of(std::uint32_t f) const {
     const result::ProfileFunction& function = profile_.functions[f];
     std::string name = function.linker_name.empty() ? function.name : function.linker_name;
-    for (const char* piece : {".llvm.", ".cold", ".part."}) name = name.substr(0, name.find(piece));
+    for (const char* suffix : {".llvm.", ".cold", ".part."}) name = name.substr(0, name.find(suffix));
     return name;
   }
 
-  Place place(std::uint32_t function, std::uint32_t line, std::uint32_t discriminator) const {
+  LineBlock line_block(std::uint32_t function, std::uint32_t line, std::uint32_t discriminator) const {
     constexpr std::uint32_t kept = 0xffff;
     return {(line - profile_.functions[function].line) & kept, component(discriminator)};
   }
 
-  /// Where an instruction's line belongs: its function, or what was inlined there. Null where no line is known.
+  /// The body that an instruction's line belongs to: its function, or what was inlined there. Null if no line is known.
   Body* body_of(std::uint32_t function, std::uint32_t inlined) {
     if (profile_.functions[function].line == 0) return nullptr;
     if (inlined == ProfileInline::none) return &functions_[name_of(function)];
@@ -106,7 +108,7 @@ class Samples {
     Body* const outer = body_of(function, code.parent);
     if (outer == nullptr || code.line == 0 || profile_.functions[code.function].line == 0) return nullptr;
     const std::uint32_t holder = code.parent == ProfileInline::none ? function : profile_.inlines[code.parent].function;
-    return &outer->inlined[{place(holder, code.line, code.discriminator), name_of(code.function)}];
+    return &outer->inlined[{line_block(holder, code.line, code.discriminator), name_of(code.function)}];
   }
 
   std::uint32_t innermost(std::uint32_t function, std::uint32_t inlined) const {
@@ -116,8 +118,9 @@ class Samples {
   void add(const result::ProfileRow& row, std::int64_t executions) {
     Body* const body = row.line == 0 ? nullptr : body_of(row.function, row.inlined);
     if (body == nullptr) return;
-    // A block was executed as often as its instructions; of a line's it is the one that was most.
-    std::int64_t& executed = body->executed[place(innermost(row.function, row.inlined), row.line, row.discriminator)];
+    // A block was executed as often as its instructions; a line's count is the maximum of its instructions.
+    std::int64_t& executed =
+        body->executed[line_block(innermost(row.function, row.inlined), row.line, row.discriminator)];
     executed = std::max(executed, executions * copies(row.discriminator));
     if (row.inlined == ProfileInline::none && row.address == profile_.functions[row.function].address)
       body->head += executions;
@@ -126,8 +129,8 @@ class Samples {
   void add(const result::ProfileCall& call) {
     Body* const body = call.line == 0 ? nullptr : body_of(call.caller, call.inlined);
     if (body == nullptr) return;
-    const Place at = place(innermost(call.caller, call.inlined), call.line, call.discriminator);
-    // Without executions there is no line to put it on.
+    const LineBlock at = line_block(innermost(call.caller, call.inlined), call.line, call.discriminator);
+    // Only executed lines are listed.
     if (body->executed.count(at) != 0) body->calls[at][name_of(call.callee)] += call.calls;
   }
 

@@ -1,4 +1,4 @@
-// Profiles by the calls that led there: stacks, for flame graphs.
+// Profiles by call stack, for flame graphs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace tally::report {
 namespace {
 
-/// What a thread counted in no call that was seen: in the function that it began with.
+/// What each thread counted outside of recorded calls: in the function with which it began.
 std::map<std::uint32_t, std::int64_t> beginnings(const result::Profile& profile) {
   std::map<std::uint32_t, std::int64_t> rest;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) rest[profile.rows[i].owner] += profile.count(i, 0);
@@ -22,15 +22,15 @@ std::map<std::uint32_t, std::int64_t> beginnings(const result::Profile& profile)
   return rest;
 }
 
-/// The program, and the thread's name where it has one of its own.
+/// The program's name, with the thread's name if it has one of its own.
 std::string owner_name(const result::CodeOwner& owner) {
-  constexpr std::size_t most_of_kernel = 15;  // of a name
+  constexpr std::size_t most_of_kernel = 15;  // length of a name
   const bool is_own = owner.tid != 0 && owner.tid != owner.pid && !owner.thread.empty() &&
                       owner.thread != owner.command.substr(0, most_of_kernel);
   return is_own ? fmt::format("{} ({})", owner.command, owner.thread) : owner.command;
 }
 
-/// What every stack counted, its names from the outermost on; those of threads with one name together.
+/// The counts of each stack, with names from the outermost on; threads with the same name are merged.
 std::map<std::vector<std::string>, std::int64_t> stacks_of(const result::Profile& profile, const ProfileStyle& style) {
   std::map<std::vector<std::string>, std::int64_t> stacks;
   for (const auto& [owner, count] : beginnings(profile)) stacks[{owner_name(profile.owners[owner])}] += count;
@@ -99,7 +99,7 @@ std::string profile_speedscope(const result::Profile& profile, const ProfileStyl
 std::vector<std::int64_t> inclusive_of_functions(const result::Profile& profile) {
   const std::size_t events = profile.event_count();
   std::vector<std::int64_t> sums(profile.functions.size() * events);
-  // A function that is called again within itself under another address of its own would be counted twice.
+  // A function that calls itself indirectly, at another address, would be counted twice.
   const auto is_within = [&](std::uint32_t at, std::uint32_t function) {
     for (; at != result::CodeCall::no_parent; at = profile.calls[at].parent)
       if (profile.calls[at].callee == function) return true;

@@ -1,4 +1,4 @@
-// The forms of writing a profile, each in its own file; profile.cpp lists them.
+// The writers of profile formats, each in its own file; formats.cpp lists them.
 #pragma once
 
 #include "tally/output/formats/profile.hpp"

@@ -9,7 +9,7 @@
 namespace tally::report {
 namespace {
 
-/// The functions that counted anything, the most first, and those that calls alone know.
+/// The functions with counts in descending order, then those that only occur in calls.
 std::vector<ProfileSum> functions_of(const result::Profile& profile) {
   std::vector<ProfileSum> sums = sums_of(profile, ProfileBy::function);
   std::vector<bool> seen(profile.functions.size());
@@ -26,13 +26,13 @@ std::vector<ProfileSum> functions_of(const result::Profile& profile) {
   return sums;
 }
 
-/// How many calls: samples do not tell.
+/// The number of calls, which samples do not contain.
 Json calls_json(const result::Profile& profile, std::int64_t calls) {
   return profile.is_sampled() ? Json(nullptr) : Json(calls);
 }
 
-/// The calls by the calls that led there. A row is a list, for there may be a hundred thousand.
-Json stacks_json(const result::Profile& profile, const std::map<std::uint32_t, std::size_t>& places) {
+/// Calls by stack. A row is a list, because there may be a hundred thousand.
+Json stacks_json(const result::Profile& profile, const std::map<std::uint32_t, std::size_t>& indices) {
   Json json;
   json["columns"] = {"parent", "caller", "callee", "recursive", "calls", "self", "inclusive"};
   json["rows"] = Json::array();
@@ -46,7 +46,7 @@ Json stacks_json(const result::Profile& profile, const std::map<std::uint32_t, s
     };
     const result::ProfileCall& call = calls[i];
     json["rows"].push_back({call.parent == result::CodeCall::no_parent ? Json(nullptr) : Json(call.parent),
-                            places.at(call.caller), places.at(call.callee), call.recursive,
+                            indices.at(call.caller), indices.at(call.callee), call.recursive,
                             calls_json(profile, call.calls), of_call(self), of_call(inclusive)});
   }
   return json;
@@ -65,7 +65,7 @@ Json sampling_json(const result::EventSampling& how) {
           {"effective_samples", how.effective}};
 }
 
-/// Of each event, between which two shares of the whole that of these counts lies.
+/// For each event, the confidence interval of these counts' share of the total.
 Json intervals_json(const result::Profile& profile, const std::vector<std::int64_t>& counts) {
   Json json = Json::array();
   for (std::size_t e = 0; e < counts.size(); ++e) {
@@ -118,14 +118,14 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
                                {"counts", sum.counts}});
   }
 
-  // Threads are added up here; who wants them apart takes --by thread.
+  // Sums over threads; --by thread separates them.
   const std::vector<LineCounts> lines = lines_of_functions(profile);
   const std::vector<LineCounts> samples =
       profile.is_sampled() ? lines_of_functions(in_samples(profile)) : std::vector<LineCounts>{};
   json["functions"] = Json::array();
-  std::map<std::uint32_t, std::size_t> places;  // of each function in this list
+  std::map<std::uint32_t, std::size_t> indices;  // of each function: index in this list
   for (const ProfileSum& sum : functions_of(profile)) {
-    places.emplace(sum.function, places.size());
+    indices.emplace(sum.function, indices.size());
     const result::ProfileFunction& f = profile.functions[sum.function];
     Json one;
     one["name"] = f.name;
@@ -147,14 +147,14 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
       }
     json["functions"].push_back(std::move(one));
   }
-  // Of all threads and stacks, by who called whom.
+  // For all threads and stacks together, by caller and callee.
   json["calls"] = Json::array();
   for (const CallSum& sum : calls_between(profile))
-    json["calls"].push_back({{"caller", places.at(sum.caller)},
-                             {"callee", places.at(sum.callee)},
+    json["calls"].push_back({{"caller", indices.at(sum.caller)},
+                             {"callee", indices.at(sum.callee)},
                              {"calls", calls_json(profile, sum.calls)},
                              {"inclusive", sum.inclusive}});
-  json["stacks"] = stacks_json(profile, places);
+  json["stacks"] = stacks_json(profile, indices);
   json["calls_cut"] = profile.calls_cut;
   json["calls_too_deep"] = profile.calls_too_deep;
   return json_text(json, 1) + "\n";

@@ -1,4 +1,4 @@
-// pprof's form: profile.proto of github.com/google/pprof, with the numbers of its fields.
+// pprof's format: profile.proto of github.com/google/pprof, with its field numbers.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -24,7 +24,7 @@ class Pprof {
   }
 
   std::string file() {
-    // What go build -pgo looks for. Shown are the others.
+    // The sample type that `go build -pgo` requires; the others are displayed.
     ProtobufMessage samples;
     samples.add(1, text("samples"));
     samples.add(2, text("count"));
@@ -42,13 +42,13 @@ class Pprof {
     } else {
       add_stacks();
     }
-    // The first one is what pprof takes for the program.
+    // pprof considers the first mapping to be the program.
     for (const bool of_program : {true, false})
       for (std::uint32_t o = 0; o < profile_.objects.size(); ++o)
         if (is_program(o) == of_program) add_mapping(o);
     for (const ProtobufMessage& location : locations_) made_.add(4, location);
     for (const ProtobufMessage& function : functions_) made_.add(5, function);
-    if (events_ > 0) made_.add(14, text(type_name(profile_.stat.events.front())));  // shown unless others are asked for
+    if (events_ > 0) made_.add(14, text(type_name(profile_.stat.events.front())));  // displayed by default
     const std::int64_t comment = text("tally profile: " + shell_words(profile_.stat.command));
     for (const std::string& one : strings_) made_.add(6, std::string_view(one));
     made_.add(13, std::vector<std::int64_t>{comment});
@@ -64,12 +64,12 @@ class Pprof {
   }
 
   std::int64_t text(const std::string& one) {
-    const auto [place, is_new] = numbers_.try_emplace(one, static_cast<std::int64_t>(strings_.size()));
+    const auto [entry, is_new] = numbers_.try_emplace(one, static_cast<std::int64_t>(strings_.size()));
     if (is_new) strings_.push_back(valid_utf8(one));
-    return place->second;
+    return entry->second;
   }
 
-  /// `name` is its own, `system_name` in full: pprof takes those that differ for a name that it need not shorten.
+  /// `name` is the short name, `system_name` the full one: pprof does not shorten names that differ.
   std::int64_t add_function(const std::string& name, const std::string& system_name, const std::string& file,
                             std::uint32_t line) {
     ProtobufMessage made;
@@ -84,19 +84,19 @@ class Pprof {
   }
 
   std::int64_t function(std::uint32_t f) {
-    const auto [place, is_new] = of_functions_.try_emplace(f, 0);
+    const auto [entry, is_new] = of_functions_.try_emplace(f, 0);
     if (is_new) {
       const result::ProfileFunction& one = profile_.functions[f];
-      place->second = add_function(names_[f], one.name, profile_.sources[one.source], one.line);
+      entry->second = add_function(names_[f], one.name, profile_.sources[one.source], one.line);
     }
-    return place->second;
+    return entry->second;
   }
 
-  /// A place in the program: the innermost function first, then those that it was laid into.
+  /// A location in the program: the innermost function first, then the functions into which it was inlined.
   std::int64_t location(std::uint32_t f, std::uint64_t address, std::uint32_t inlined, std::uint32_t line) {
     const std::uint32_t object = profile_.functions[f].object;
-    const auto [place, is_new] = of_places_.try_emplace({object, address, f, line}, 0);
-    if (!is_new) return place->second;
+    const auto [entry, is_new] = of_locations_.try_emplace({object, address, f, line}, 0);
+    if (!is_new) return entry->second;
     ProtobufMessage made;
     const auto number = static_cast<std::int64_t>(locations_.size() + 1);
     made.add(1, number);
@@ -109,7 +109,7 @@ class Pprof {
     }
     made.add(4, line_of(function(f), line));
     locations_.push_back(std::move(made));
-    return place->second = number;
+    return entry->second = number;
   }
   static ProtobufMessage line_of(std::int64_t function, std::uint32_t line) {
     ProtobufMessage made;
@@ -123,19 +123,19 @@ class Pprof {
     return location(row.function, row.address, row.inlined, row.line);
   }
 
-  /// What stands for counts of no instruction.
+  /// A location for counts without an instruction.
   std::int64_t pseudo(const std::string& name) {
-    const auto [place, is_new] = of_names_.try_emplace(name, 0);
-    if (!is_new) return place->second;
+    const auto [entry, is_new] = of_names_.try_emplace(name, 0);
+    if (!is_new) return entry->second;
     ProtobufMessage made;
-    place->second = static_cast<std::int64_t>(locations_.size() + 1);
-    made.add(1, place->second);
+    entry->second = static_cast<std::int64_t>(locations_.size() + 1);
+    made.add(1, entry->second);
     made.add(4, line_of(add_function(name, name, "", 0), 0));
     locations_.push_back(std::move(made));
-    return place->second;
+    return entry->second;
   }
 
-  /// How many samples made these counts. Of what was counted exactly, every one of the first event is one.
+  /// The number of samples of these counts; for exact counts, the count of the first event.
   std::int64_t samples_of(const std::vector<std::int64_t>& counts) const {
     if (events_ == 0) return 0;
     const std::int64_t all = profile_.stat.events.front().total.count.value.value_or(0);
@@ -176,26 +176,27 @@ class Pprof {
     add_sample(stack, counts, &profile_.owners[profile_.rows[i].owner]);
   }
 
-  /// The rows of a function, by its thread; what they counted; how many stacks it was called by.
-  struct Own {
+  /// The rows of a function in a thread, their counts, and the number of stacks that end in it.
+  struct FunctionRows {
     std::vector<std::size_t> rows;
     std::vector<std::int64_t> counts;
     std::size_t stacks = 0;
   };
 
   void add_stacks() {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Own> owns;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::size_t> places;  // rows, by thread and place
+    std::map<std::pair<std::uint32_t, std::uint32_t>, FunctionRows> rows_by_function;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::size_t>
+        row_indices;                                                // by thread and address
     std::map<std::uint32_t, std::vector<std::int64_t>> beginnings;  // what threads counted in no call
     for (std::size_t i = 0; i < profile_.rows.size(); ++i) {
-      Own& own = owns[{profile_.rows[i].owner, profile_.rows[i].function}];
+      FunctionRows& function_rows = rows_by_function[{profile_.rows[i].owner, profile_.rows[i].function}];
       std::vector<std::int64_t>& beginning = beginnings[profile_.rows[i].owner];
-      own.rows.push_back(i);
-      places[{profile_.rows[i].owner, profile_.rows[i].function, profile_.rows[i].address}] = i;
-      own.counts.resize(events_);
+      function_rows.rows.push_back(i);
+      row_indices[{profile_.rows[i].owner, profile_.rows[i].function, profile_.rows[i].address}] = i;
+      function_rows.counts.resize(events_);
       beginning.resize(events_);
       for (std::size_t e = 0; e < events_; ++e) {
-        own.counts[e] += profile_.count(i, e);
+        function_rows.counts[e] += profile_.count(i, e);
         beginning[e] += profile_.count(i, e);
       }
     }
@@ -203,7 +204,7 @@ class Pprof {
       const auto begin = profile_.self.begin() + static_cast<std::ptrdiff_t>(i * events_);
       return std::vector<std::int64_t>(begin, begin + static_cast<std::ptrdiff_t>(events_));
     };
-    for (const result::ProfileCall& call : profile_.calls) owns[{call.owner, call.callee}].stacks++;
+    for (const result::ProfileCall& call : profile_.calls) rows_by_function[{call.owner, call.callee}].stacks++;
     for (std::size_t i = 0; i < profile_.calls.size(); ++i) {
       const result::ProfileCall& call = profile_.calls[i];
       const std::vector<std::int64_t> self = self_of(i);
@@ -213,22 +214,22 @@ class Pprof {
       std::vector<std::int64_t> stack{0};
       for (std::size_t at = i;; at = profile_.calls[at].parent) {
         const result::ProfileCall& one = profile_.calls[at];
-        if (one.site == 0 && one.parent == CodeCall::no_parent) break;  // nobody is known to call
+        if (one.site == 0 && one.parent == CodeCall::no_parent) break;  // the caller is unknown
         stack.push_back(location(one.caller, one.site, one.inlined, one.line));
         if (one.parent == CodeCall::no_parent) break;
       }
       // A sample's stack ends at its instruction.
       if (profile_.is_sampled()) {
-        const auto row = places.find({call.owner, call.callee, call.target});
-        stack.front() = row != places.end() ? location_of_row(row->second)
-                                            : location(call.callee, call.target, ProfileInline::none, 0);
+        const auto row = row_indices.find({call.owner, call.callee, call.target});
+        stack.front() = row != row_indices.end() ? location_of_row(row->second)
+                                                 : location(call.callee, call.target, ProfileInline::none, 0);
         add_sample(stack, self, &profile_.owners[call.owner]);
         continue;
       }
-      // Of what one stack led to, all instructions are that stack's.
-      const Own& own = owns[{call.owner, call.callee}];
-      if (own.stacks == 1 && own.counts == self) {
-        for (const std::size_t row : own.rows) {
+      // If a function has only one stack, all its instructions belong to that stack.
+      const FunctionRows& function_rows = rows_by_function[{call.owner, call.callee}];
+      if (function_rows.stacks == 1 && function_rows.counts == self) {
+        for (const std::size_t row : function_rows.rows) {
           stack.front() = location_of_row(row);
           add_row(row, stack);
         }
@@ -257,7 +258,7 @@ class Pprof {
     made.add(4, static_cast<std::int64_t>(object.offset));
     made.add(5, text(object.name));
     made.add(6, text(object.build_id));
-    // Nothing is left for pprof to look up.
+    // Names are complete: pprof has nothing to resolve.
     for (const int has : {7, 8, 9}) made.add(has, 1);
     made.add(10, has_inlines_ ? 1 : 0);
     made_.add(3, made);
@@ -271,7 +272,7 @@ class Pprof {
   std::map<std::string, std::int64_t> numbers_, of_names_;
   std::vector<ProtobufMessage> functions_, locations_;
   std::map<std::uint32_t, std::int64_t> of_functions_;
-  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint32_t>, std::int64_t> of_places_;
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint32_t>, std::int64_t> of_locations_;
   std::vector<std::int64_t> placed_;
   bool has_inlines_ = false;
 };

@@ -1,5 +1,5 @@
-// The out-files of callgrind and cachegrind, as their manuals describe them: KCachegrind, callgrind_annotate,
-// cg_annotate and cg_diff read these.
+// The output files of callgrind and cachegrind, as described in their manuals, for KCachegrind, callgrind_annotate,
+// cg_annotate and cg_diff.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace tally::report {
 namespace {
 
-/// The names that these tools give their events, and their readers know.
+/// The event names of these tools, which their readers expect.
 std::string event_name(const std::string& name) {
   for (const auto& [ours, theirs] : {std::pair{"instructions", "Ir"},
                                      {"loads", "Dr"},
@@ -46,12 +46,12 @@ std::string numbers(const std::vector<std::int64_t>& counts) {
   return text;
 }
 
-/// A file of source, or what stands for one.
+/// A source file, or a placeholder.
 std::string source_name(const result::Profile& profile, std::uint32_t source) {
   return source == 0 ? "???" : profile.sources[source];
 }
 
-/// What no instruction has, so that the sums are the totals.
+/// Counts without an instruction, so that sums equal the totals.
 struct Rest {
   const char* name;
   const std::vector<std::int64_t>& counts;
@@ -73,10 +73,10 @@ std::string totals(const result::Profile& profile) {
   return numbers(all);
 }
 
-/// Calls of a function by where they are and where they led, of all threads and stacks.
+/// Calls between functions by call site and target, for all threads and stacks.
 struct Arc {
   std::uint32_t source, line;
-  std::uint64_t site;  // 0 where instructions are not told apart
+  std::uint64_t site;  // 0 if instructions are not separate
   std::uint32_t callee;
   auto operator<=>(const Arc&) const = default;
 };
@@ -85,11 +85,11 @@ struct ArcCounts {
   std::int64_t calls = 0;
   std::vector<std::int64_t> inclusive;
 };
-using Arcs = std::map<std::uint32_t, std::map<Arc, ArcCounts>>;  // by the caller
+using Arcs = std::map<std::uint32_t, std::map<Arc, ArcCounts>>;  // by caller
 
-/// Each stack has every function once, the innermost frame of each: without the frames between, a call leads to what
-/// is next. A function that jumped to another one has called it. Readers add up what a function's calls cost, and
-/// others what calls of it cost: so both are what it counted with its callees, where functions call each other, too.
+/// Each function is in a stack once, with its innermost frame; calls lead to the next remaining frame. A function that
+/// jumped to another one counts as its caller. Readers add up either the cost of a function's calls or the cost of
+/// calls of it; both equal its inclusive counts, even for mutual recursion.
 Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
   Arcs arcs;
   const std::size_t events = profile.event_count();
@@ -110,7 +110,7 @@ Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
     for (std::size_t e = 0; e < events; ++e) arc.inclusive[e] += counts[e];
   };
   for (const result::ProfileCall& call : profile.calls) arc_of(call, call.callee).calls += call.calls;
-  std::vector<std::size_t> seen(profile.functions.size());  // in the walk with this number
+  std::vector<std::size_t> seen(profile.functions.size());  // number of the walk that last visited the function
   std::size_t walk = 0;
   each_self(profile, [&](std::size_t i, std::uint32_t function, const std::vector<std::int64_t>& self) {
     std::uint32_t next = function;
@@ -129,12 +129,12 @@ Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
   return arcs;
 }
 
-/// Names that are written once and then by their numbers: "(3) main", "(3)".
+/// Writes a name once, and then its number: "(3) main", "(3)".
 class Numbered {
  public:
   std::string of(std::uint64_t key, const std::string& name) {
-    const auto [place, is_new] = numbers_.try_emplace({key, name}, numbers_.size() + 1);
-    return is_new ? fmt::format("({}) {}", place->second, name) : fmt::format("({})", place->second);
+    const auto [location, is_new] = numbers_.try_emplace({key, name}, numbers_.size() + 1);
+    return is_new ? fmt::format("({}) {}", location->second, name) : fmt::format("({})", location->second);
   }
 
  private:
@@ -144,7 +144,7 @@ class Numbered {
 }  // namespace
 
 std::string profile_callgrind(const result::Profile& profile, const ProfileStyle& style) {
-  // By lines, as valgrind does it: many readers know no instructions, and take their addresses for lines.
+  // By line, as valgrind does: many readers do not support instructions, and interpret addresses as lines.
   const bool by_instruction = style.instructions;
   const auto position = [&](std::uint64_t address, std::uint32_t line) {
     return by_instruction ? fmt::format("{:#x} {}", address, line) : std::to_string(line);
@@ -152,9 +152,10 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
   std::string text = fmt::format(
       "# callgrind format\nversion: 1\ncreator: tally\ncmd: {}\npositions: {}\nevents: {}\nsummary:{}\n",
       join(profile.stat.command, " "), by_instruction ? "instr line" : "line", event_names(profile), totals(profile));
-  // Threads are added up: by function, then by place, those of the function's own file first.
-  using Place = std::tuple<bool, std::uint32_t, std::uint32_t, std::uint64_t>;  // of another file; file, line, address
-  std::map<std::uint32_t, std::map<Place, std::vector<std::int64_t>>> functions;
+  // Threads are added up: by function, then by location; locations in the function's own file come first.
+  using Location =
+      std::tuple<bool, std::uint32_t, std::uint32_t, std::uint64_t>;  // is in another file; file, line, address
+  std::map<std::uint32_t, std::map<Location, std::vector<std::int64_t>>> functions;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     const result::ProfileRow& row = profile.rows[i];
     std::vector<std::int64_t>& counts = functions[row.function][{
@@ -163,10 +164,10 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
     for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
   }
   const Arcs arcs = arcs_of(profile, by_instruction);
-  for (const auto& [caller, calls] : arcs) functions[caller];  // samples may have met nothing of it but its calls
+  for (const auto& [caller, calls] : arcs) functions[caller];  // samples may only contain its calls
   const std::vector<std::string> object_names = report::object_names(profile, true);
   Numbered objects, sources, names;
-  for (const auto& [which, places] : functions) {
+  for (const auto& [which, locations] : functions) {
     const result::ProfileFunction& f = profile.functions[which];
     std::uint32_t source = f.source;
     text += fmt::format("\nob={}\nfl={}\nfn={}\n", objects.of(0, object_names[f.object]),
@@ -176,8 +177,8 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
       source = to;
       text += fmt::format("fi={}\n", sources.of(0, source_name(profile, source)));
     };
-    for (const auto& [place, counts] : places) {
-      const auto& [is_other, file, line, address] = place;
+    for (const auto& [location, counts] : locations) {
+      const auto& [is_other, file, line, address] = location;
       go_to(file);
       text += position(address, line) + numbers(counts) + "\n";
     }
@@ -189,7 +190,7 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
       text +=
           fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {}\n{}{}\n", objects.of(0, object_names[callee.object]),
                       sources.of(0, source_name(profile, callee.source)), names.of(arc.callee, callee.name),
-                      std::max<std::int64_t>(counts.calls, 1),  // samples know none, and readers leave 0 out
+                      std::max<std::int64_t>(counts.calls, 1),  // unknown for samples, and readers ignore 0
                       position(counts.target, callee.line), position(arc.site, arc.line), numbers(counts.inclusive));
     }
   }
@@ -200,13 +201,13 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
 }
 
 std::string profile_cachegrind(const result::Profile& profile, const ProfileStyle&) {
-  // By file of source and function, each line once.
+  // By source file and function, each line once.
   const std::vector<std::string> objects = object_names(profile, false);
   std::map<std::string, std::map<std::string, std::map<std::uint32_t, std::vector<std::int64_t>>>> files;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     const result::ProfileRow& row = profile.rows[i];
     const result::ProfileFunction& f = profile.functions[row.function];
-    // A section is no function: of which file it is tells them apart.
+    // Sections are not functions: the file's name distinguishes them.
     const std::string name = row.source == 0 ? fmt::format("{} ({})", f.name, objects[f.object]) : f.name;
     std::vector<std::int64_t>& counts = files[source_name(profile, row.source)][name][row.line];
     counts.resize(profile.event_count());

@@ -1,4 +1,5 @@
-// Messages in the wire format of protocol buffers (protobuf.dev/programming-guides/encoding), as far as profiles take.
+// Messages in the wire format of protocol buffers (protobuf.dev/programming-guides/encoding), as far as profiles need
+// it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace tally::report {
 
 class ProtobufMessage {
  public:
-  /// int64, uint64, bool. 0 is what a reader takes where there is nothing, and is left out.
+  /// int64, uint64, bool. 0 is the default, and is left out.
   void add(int field, std::int64_t value) {
     if (value == 0) return;
     key(field, 0);

@@ -1,4 +1,4 @@
-// Readers of stored results, in the form that rows of the registry have (formats.cpp).
+// Readers of stored results, with the signatures of the registry's rows (formats.cpp).
 #pragma once
 
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace tally::report {
 
-/// What a reader returns. Errors: bad_usage with the file's name and what is wrong.
+/// The result of a reader. Errors: bad_usage with the file's name and the problem.
 using AnyResults = Result<std::vector<result::AnyResult>>;
 
 bool is_stat_json(const StoredFile& file);
 AnyResults read_stat_json(const StoredFile& file);
 
-/// Rows do not hold everything: they are recognised, and not read.
+/// Rows do not contain complete results: they are recognised, but not read.
 bool is_stat_csv(const StoredFile& file);
 
 bool is_stat_hpctool(const StoredFile& file);
@@ -27,7 +27,7 @@ AnyResults read_profile_json(const StoredFile& file);
 
 bool are_windows_csv(const StoredFile& file);
 bool are_windows_lines(const StoredFile& file);
-/// HPCTool's files begin alike whether their rows are windows or runs: the description decides, else the rows do.
+/// HPCTool's files of windows and of runs begin alike: the description decides, else the rows.
 bool are_windows_hpctool(const StoredFile& file);
 bool are_windows_binary(const StoredFile& file);
 AnyResults read_windows(const StoredFile& file);

@@ -1,5 +1,5 @@
-// The formats of regions stand apart from the others (formats.cpp): libtally.so, which measured programs load, needs
-// these alone.
+// The formats of regions are separate from the others (formats.cpp), because libtally.so, which measured programs load,
+// only needs these.
 #include <fmt/format.h>
 
 #include <utility>

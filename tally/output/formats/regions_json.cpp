@@ -66,7 +66,7 @@ Json regions_object(const result::ProgramRegions& program) {
 std::string regions_json(const result::ProgramRegions& program) {
   Json json{{"schema", "tally-regions/1"}};
   json.update(regions_object(program));
-  // Names and arguments may hold bytes that are not UTF-8; JSON may not.
+  // Names and arguments may contain invalid UTF-8; JSON may not.
   return json_text(json, 2) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// The tables as docs/reference/registers.md holds them: printed by a hidden option, compared by a test.
+// The tables of docs/reference/registers.md: printed by a hidden option, compared by a test.
 #include <fmt/format.h>
 
 #include <string>
@@ -27,7 +27,7 @@ std::string sentence(std::string_view text) {
   return line + ". ";
 }
 
-// "PERFEVTSEL0 to 7": the first and the last of a row.
+// "PERFEVTSEL0 to 7": the first and the last register of a row.
 std::string heading(const Model& model, const Register& reg) {
   const Place first{&model, &reg, 0};
   if (reg.count == 1) return name(first);

@@ -38,7 +38,7 @@ std::string content_text(const Field& field, std::uint64_t content) {
   return fmt::format("0x{:0{}x}", content, (pmu::total_width(field) + 3) / 4);
 }
 
-// What the field is, where its value does not say more; with its versions where none was chosen.
+// Describes the field if its value does not; with its versions if none was selected.
 std::string about(const Value& value, const Field& field, std::string text) {
   const Register& reg = *value.place.reg;
   const std::string versions =
@@ -63,13 +63,13 @@ Row row_of(const Value& value, const Slot& slot, bool has_value) {
   }
   const std::uint64_t content = slot.of(value.bits);
   std::string text = has_value ? pmu::reading(value, slot) : "";
-  // The text of a flag says what it does when it is 1.
+  // The text of a flag describes the meaning of 1.
   if (text.empty())
     text = (has_value && field.show == pmu::Show::flag && content == 0 ? "if 1: " : "") + std::string(field.text);
   return {bits_text(slot), slot.name(), content_text(field, content), about(value, field, std::move(text))};
 }
 
-// Fields of several bits per counter, side by side, are shown for the counters that have one set.
+// Interleaved fields with several bits per counter are shown for counters that have a bit set.
 bool is_interleaved(const Field& field) { return field.count > 1 && field.stride > field.width; }
 
 bool counter_is_unused(const Value& value, const Slot& slot) {
@@ -87,7 +87,7 @@ std::string fields_text(const Value& value, bool has_value) {
   for (const Slot& slot : pmu::slots(*value.place.reg, value.version)) {
     if (pmu::is_run(*slot.field) && slot.index != 0) continue;
     if (!upper_half && slot.lsb() >= 32) continue;
-    // A layout shows the first counter and says that the others follow.
+    // A layout shows the first counter and notes that the others follow.
     if (has_value ? counter_is_unused(value, slot) : is_interleaved(*slot.field) && slot.index != 0) {
       unused |= 1ULL << (slot.field->first + slot.index);
       continue;
@@ -154,7 +154,7 @@ const char* space_name(pmu::Space space) {
 
 std::string source_text(const pmu::Source& source) { return fmt::format("{}, {}", source.document, source.section); }
 
-// Which version is assumed, and how to choose one.
+// The assumed version, and how to select one.
 std::string assumed(const Value& value) {
   const pmu::Model& model = *value.place.model;
   if (model.versions.empty()) return std::string(model.title);
@@ -267,7 +267,7 @@ std::string register_list(const std::vector<Place>& places) {
   std::size_t names = 0, addresses = 0;
   for (std::size_t at = 0; at < places.size();) {
     const Place& first = places[at];
-    // A row of registers that is there as a whole is one line.
+    // A complete row of registers is printed in one line.
     std::size_t last = at;
     while (last + 1 < places.size() && places[last + 1].reg == first.reg) ++last;
     if (last - at + 1 != static_cast<std::size_t>(first.reg->count)) last = at;

@@ -1,4 +1,4 @@
-// A register's value as text for people, and as JSON.
+// Register values as text, and as JSON.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ std::string register_json(const std::vector<ShownRegister>& shown);
 /// Registers, one line each.
 std::string register_list(const std::vector<pmu::Place>& places);
 
-/// All tables as they stand in docs/reference/registers.md.
+/// All tables of docs/reference/registers.md.
 std::string register_reference();
 
 }  // namespace tally::report

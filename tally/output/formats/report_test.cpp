@@ -56,7 +56,7 @@ TEST(Table, a_series_shows_the_interval) {
             "\n");
 }
 
-TEST(Table, a_reason_of_several_rows_is_a_footnote) {
+TEST(Table, a_reason_that_several_rows_share_is_a_footnote) {
   result::Stat stat = sample();
   const std::string long_reason(60, 'x');
   stat.events = {row("page-faults", partial(1, Source::wait4, "includes the engine's")),
@@ -86,7 +86,7 @@ TEST(Table, the_only_thread_of_a_process_has_no_row_of_its_own) {
   EXPECT_EQ(table(stat, {true, true})->find("thread main"), std::string::npos);
 }
 
-TEST(Table, what_no_process_has_is_told_once) {
+TEST(Table, reports_once_what_no_process_has) {
   result::Stat stat = sample();
   result::Process& process = stat.runs[0].processes[0];
   process.counts.push_back({"page-faults", {"page-faults"}, Unit::events, absent("for the whole command only")});
@@ -113,7 +113,7 @@ TEST(Table, half_a_median_is_shown) {
   EXPECT_NE(table(stat, {})->find(" 1.5 "), std::string::npos);
 }
 
-TEST(Table, notices_and_a_killing_signal_are_told) {
+TEST(Table, prints_notices_and_a_killing_signal) {
   result::Stat stat = sample();
   stat.signal = 11;
   stat.notices = {"incomplete: interrupted by SIGINT"};
@@ -146,10 +146,10 @@ TEST(Json, numbers_are_numbers_and_absent_is_null_with_a_reason) {
   EXPECT_TRUE(object["events"][4]["error_percent"].is_null());
   EXPECT_EQ(object["events"][8]["unit"], "ns");
   EXPECT_EQ(object["metrics"][0]["value"], 0.17074);
-  EXPECT_FALSE(object["events"][0].contains("median")) << "that belongs to a series";
+  EXPECT_FALSE(object["events"][0].contains("median")) << "only a series has it";
 }
 
-TEST(Json, processes_and_threads_only_where_asked) {
+TEST(Json, has_processes_and_threads_only_on_request) {
   EXPECT_FALSE(nlohmann::json::parse(*json(sample(), {})).contains("processes"));
   const auto object = nlohmann::json::parse(*json(sample(), {true, true}));
   EXPECT_EQ(object["processes"][0]["pid"], 42);
@@ -157,7 +157,7 @@ TEST(Json, processes_and_threads_only_where_asked) {
   EXPECT_EQ(object["threads"][1]["name"], "worker");
 }
 
-TEST(Json, bytes_that_are_no_text_do_not_break_it) {
+TEST(Json, invalid_utf8_does_not_break_it) {
   result::Stat stat = sample();
   stat.command = {"prog", "\xff\xfe"};
   EXPECT_TRUE(nlohmann::json::accept(*json(stat, {})));

@@ -1,4 +1,4 @@
-// Results for the tests of reports: no machine has to produce them.
+// Results for tests of formats, without a measurement.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ inline result::Metric metric(const std::string& name, const std::string& formula
   return metric;
 }
 
-// One row for every state of trust.
+// One row for every trust.
 inline result::Stat sample() {
   result::Stat stat;
   stat.command = {"bzip2", "-k", "linux.tar"};
@@ -70,7 +70,7 @@ inline Count with_correction(Count count, Correction correction) {
   return count;
 }
 
-// Counts to which faults and interrupts added one each, two each, and nothing.
+// Counts with corrections: faults and interrupts added one each, two each, and nothing.
 inline result::Stat sample_corrected() {
   result::Stat stat;
   stat.command = {"rep_stosb"};
@@ -88,7 +88,7 @@ inline result::Stat sample_corrected() {
   return stat;
 }
 
-// The same with metrics that were asked for: of the worst trust, in percent, and one that is not there.
+// The same with requested metrics: of the lowest trust, in percent, and an absent one.
 inline result::Stat sample_with_metrics() {
   result::Stat stat = sample();
   stat.metrics.push_back(metric("IPC", "instructions:u / cycles:u", "", 2.07692));
@@ -103,7 +103,7 @@ inline result::Stat sample_with_metrics() {
   return stat;
 }
 
-// A series of runs: one event that repeats, one that does not, one that is absent in one of the runs.
+// A series of runs: one event with equal counts, one with different counts, one that is absent in one of the runs.
 inline result::Stat sample_series(int runs) {
   result::Stat stat = sample();
   stat.runs_asked = runs;
@@ -139,7 +139,7 @@ inline result::Stat sample_series(int runs) {
   return stat;
 }
 
-// The counts of a published HPCTool file, in another order than its columns.
+// The counts of a published HPCTool file, in a different order than its columns.
 inline result::Stat sample_hpctool() {
   result::Stat stat = sample();
   stat.metrics.clear();
@@ -155,7 +155,7 @@ inline result::Stat sample_hpctool() {
   return stat;
 }
 
-// A build: a few processes, one of them went on as another program, one was killed, one counted in part.
+// A build: several processes; one executed another program, one was killed, one was counted in part.
 inline result::Stat sample_processes() {
   result::Stat stat = sample();
   const std::vector<result::Event> events{

@@ -1,4 +1,4 @@
-// Basic-block vectors of windows as SimPoint 3.2 reads them.
+// Basic-block vectors of windows in the format of SimPoint 3.2.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace tally::report {
 
-/// SimPoint 3.2 ends at a line of this many bytes or more (its Utilities.h: MAX_LINE_LENGTH, with the line's end).
+/// SimPoint 3.2 fails on a line of this many bytes or more (its Utilities.h: MAX_LINE_LENGTH, including the line end).
 inline constexpr std::size_t simpoint_line_bytes = 1'048'575;
 
-/// The comment that begins a file: the thread that its windows are of. A file has room for one thread.
+/// The comment at the beginning of a file, with the thread of its windows. A file contains one thread.
 std::string simpoint_head(const result::Window& first);
 
-/// Appends the line of a window: T, and :BLOCK:INSTRUCTIONS for each block. Returns the bytes before the line break.
+/// Appends the line of a window: T, and :BLOCK:INSTRUCTIONS for each block. Returns its bytes without the line break.
 std::size_t add_simpoint_line(const result::Window& window, std::string& to);
 
 }  // namespace tally::report

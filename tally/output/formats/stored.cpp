@@ -15,13 +15,13 @@ namespace {
 
 // Everything below may throw Json::exception: read_stats() turns it into an Error.
 
-// Of the programs that a process was.
+// The index among the programs that a process executed.
 int image(const Json& json) {
   (void)count(json);
   return number<int>(json);
 }
 
-// One value of a list that has one for each run.
+// An element of a list with one value per run.
 template <class T>
 std::optional<T> of_run(const Json& list, std::size_t run) {
   const Json& value = list.at(run);
@@ -71,7 +71,7 @@ std::vector<EventCount> event_counts(const Json& list) {
   return counts;
 }
 
-// What the files say of a run's count is its value and trust; the rest is the row's.
+// Files store the value and the trust of a run's count; the rest is from the row.
 EventCount count_of_run(const Json& json, const EventCount& row, std::size_t run) {
   EventCount one = row;
   const Json& value = json.at("runs").at(run);
@@ -114,7 +114,7 @@ Metric metric(const Json& json, const Stat& stat) {
   one.ratio = {optional<double>(json, "value"), trust(json.at("trust")), text(json, "reason"), text(json, "model")};
   if (stat.runs_asked == 1) return one;
   std::vector<Ratio> complete;
-  // Where no run was completed, a metric has no series.
+  // If no run was completed, a metric has no series.
   for (std::size_t run = 0; run < stat.runs.size() && !json.at("runs").empty(); ++run) {
     one.runs.push_back(of_run<double>(json.at("runs"), run));
     if (!stat.runs[run].complete) continue;
@@ -152,7 +152,7 @@ void read_processes(const Json& json, Stat& stat) {
     thread.counts = event_counts(one.at("events"));
     Run& run = run_of(stat, one);
     const std::tuple key{number<std::size_t>(one.at("run")), count(one.at("pid")), image(one.at("image"))};
-    // Threads without their process: it was not asked for, but somebody must own them.
+    // Threads may be stored without their process: create it.
     if (!places.contains(key)) {
       places[key] = run.processes.size();
       run.processes.push_back({});
@@ -226,7 +226,7 @@ Result<Stat> checked(const Json& json, const std::string& name) {
 }  // namespace
 
 bool is_stat(std::string_view text) {
-  // The schema is the first key that is written.
+  // The schema is always the first key.
   return trimmed(text.substr(0, 100)).starts_with('{') && text.substr(0, 200).find("\"tally-stat/") != text.npos;
 }
 

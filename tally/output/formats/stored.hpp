@@ -1,4 +1,4 @@
-// Results that were written as JSON, read back.
+// Reads results that were stored as JSON.
 #pragma once
 
 #include <string>
@@ -15,22 +15,21 @@ namespace tally::result {
 /// Whether a text looks like results of `tally stat`.
 bool is_stat(std::string_view text);
 
-/// The results of `tally stat` in a JSON text: one object, or one in every line. Keys that this version does not know
-/// are left alone. Errors: bad_usage where the text is something else, with the place; `name` is the file's, for the
-/// message.
+/// Reads results of `tally stat` from a JSON text: one object, or one per line. Ignores unknown keys. Errors: bad_usage
+/// with the location if the text is something else; `name` is the file's name, for messages.
 Result<std::vector<Stat>> read_stats(std::string_view text, const std::string& name);
 
 /// Whether a text looks like results of `tally memory`.
 bool is_memory(std::string_view text);
 
-/// The results of `tally memory` in a JSON text: one object, or one in every line. Errors: bad_usage where the text is
-/// something else, with the place.
+/// Reads results of `tally memory` from a JSON text: one object, or one per line. Errors: bad_usage with the location
+/// if the text is something else.
 Result<std::vector<Memory>> read_memories(std::string_view text, const std::string& name);
 
 /// Whether a text looks like a result of `tally verify`.
 bool is_verify(std::string_view text);
 
-/// The result of `tally verify` in a JSON text. Errors: bad_usage where the text is something else, with the place.
+/// Reads a result of `tally verify` from a JSON text. Errors: bad_usage with the location if it is something else.
 Result<Verify> read_verify(std::string_view text, const std::string& name);
 
 }  // namespace tally::result

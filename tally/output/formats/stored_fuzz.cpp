@@ -1,4 +1,4 @@
-// libFuzzer's way in, to results that were stored; ./dev fuzz runs it.
+// libFuzzer's entry point for stored results; run by ./dev fuzz.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace {
 template <class T>
 void must_be_whole(const tally::Result<T>& read) {
   if (read || (read.error().code == tally::Code::bad_usage && !read.error().message.empty())) return;
-  std::fputs("an error of the text is bad usage, with words\n", stderr);
+  std::fputs("errors must be bad_usage and have a message\n", stderr);
   std::abort();
 }
 
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   must_be_whole(tally::result::read_stats(text, "file"));
   must_be_whole(tally::result::read_profile(text, "file"));
   must_be_whole(tally::result::read_lab(text, "file"));
-  // The first letter says which part is the description.
+  // The first byte selects how much of the data is the description.
   const std::size_t middle = size == 0 ? 0 : data[0] * size / 256;
   must_be_whole(tally::result::read_hpctool(text.substr(middle), "file", text.substr(0, middle)));
   return 0;

@@ -43,7 +43,7 @@ bool all_zero(const std::vector<Row>& rows, std::size_t column) {
 }
 
 Count count_of(const std::vector<Row>& rows, const Row& row, std::size_t column) {
-  // An event may really never happen; instructions and cycles always do.
+  // An event may really not occur; instructions and cycles always do.
   if (column <= reference_cycles && all_zero(rows, column)) return absent("0 in every row: this counter did not count");
   if (row[column] < 0) return absent("negative: the halves of the counter were joined as signed numbers");
   return partial(row[column], Source::none, "copied from the file, which does not name the backend");
@@ -80,7 +80,7 @@ Stat stat_of(const std::vector<Row>& rows, const Names& names) {
   return stat;
 }
 
-// Whether a run counted what stands in a row.
+// Whether the counts of a run equal those of a row.
 bool is_of(const Run& run, const Row& row, const Names& names) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto holds = [&](const EventCount& one) { return one.name.text() == names[i] && one.count.value == row[i]; };
@@ -89,7 +89,7 @@ bool is_of(const Run& run, const Row& row, const Names& names) {
   return true;
 }
 
-// Whether these results are what the rows were written from: as many runs, with the same numbers.
+// Whether the rows were written from these results: the same number of runs, with the same counts.
 bool are_of(const std::vector<Stat>& stats, const std::vector<Row>& rows, const Names& names) {
   std::size_t next = 0;
   for (const Stat& stat : stats) {
@@ -106,24 +106,24 @@ bool are_of(const std::vector<Stat>& stats, const std::vector<Row>& rows, const 
 bool is_hpctool(std::string_view text) { return trimmed(text.substr(0, text.find('\n'))) == header(); }
 
 std::vector<std::string> hpctool_notices(const std::vector<HpctoolRow>& rows) {
-  std::vector<std::string> said{"the file does not specify whether user mode or the kernel was counted"};
-  if (rows.size() < 2) return said;
+  std::vector<std::string> notices{"the file does not specify whether user mode or the kernel was counted"};
+  if (rows.size() < 2) return notices;
   const auto same = [&](const Row& row) { return row[core_cycles] == rows.front()[core_cycles]; };
   if (std::all_of(rows.begin(), rows.end(), same) && !all_zero(rows, core_cycles)) {
-    said.push_back(fmt::format("l_cycle is {} in every row: not a plausible count", rows.front()[core_cycles]));
+    notices.push_back(fmt::format("l_cycle is {} in every row: not a plausible count", rows.front()[core_cycles]));
   }
   std::int64_t step = 0;
   for (const Row& row : rows) step = std::gcd(step, row[reference_cycles]);
   if (step > 1) {
-    said.push_back(
+    notices.push_back(
         fmt::format("ref_cycle is a multiple of {0} in every row: this counter advances in steps of {0}", step));
   }
-  return said;
+  return notices;
 }
 
 HpctoolNames hpctool_names(std::string_view description) {
   HpctoolNames names{"instructions", "cycles", "ref-cycles", "event1", "event2", "event3", "event4"};
-  // With --append one object a line, all with the same columns.
+  // With --append there is one object per line, all with the same columns.
   const std::string first(trimmed(description.substr(0, description.find('\n'))));
   auto json = nlohmann::json::parse(description, nullptr, false);
   if (json.is_discarded()) json = nlohmann::json::parse(first, nullptr, false);

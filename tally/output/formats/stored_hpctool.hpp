@@ -1,4 +1,4 @@
-// The files of HPCTool, read.
+// Reads the files of HPCTool.
 #pragma once
 
 #include <array>
@@ -13,35 +13,35 @@
 
 namespace tally::result {
 
-/// Whether a text begins as HPCTool's files do: with the names of its seven columns.
+/// Whether a text begins like a file of HPCTool: with the names of its seven columns.
 bool is_hpctool(std::string_view text);
 
-/// A row of such a file, and what its columns are of.
+/// A row of such a file, and the events of its columns.
 using HpctoolRow = std::array<std::int64_t, 7>;
 using HpctoolNames = std::array<std::string, 7>;
 
-/// The rows of such a file. Errors: bad_usage, with the line, where a row is not seven integers, and for none.
+/// Reads the rows of such a file. Errors: bad_usage with the line if a row is not seven integers, and without rows.
 Result<std::vector<HpctoolRow>> hpctool_rows(std::string_view text, const std::string& name);
 
-/// The events of its columns: as the JSON beside it has them (`columns`), else as HPCTool calls them.
+/// The events of its columns: from `columns` of the JSON next to it, else HPCTool's names.
 HpctoolNames hpctool_names(std::string_view description);
 
-/// What is striking about the rows: counters that go in steps, or never change.
+/// Notices about conspicuous rows: counters that advance in steps or never change.
 std::vector<std::string> hpctool_notices(const std::vector<HpctoolRow>& rows);
 
-/// Whether the rows are windows, of HPCTool's sampling mode: most are as many instructions long, but for the skid of an
-/// interrupt, none is much longer, and the last one, which the end of the program cut, is shorter.
+/// Whether the rows are windows from HPCTool's sampling mode: most have the same number of instructions plus an
+/// interrupt's skid, none is much longer, and the last one, cut by the program's end, is shorter.
 bool are_hpctool_windows(std::string_view text);
 
-/// Such a file whose rows are windows. Errors: those of hpctool_rows().
+/// Reads such a file if its rows are windows. Errors: those of hpctool_rows().
 Result<Windows> read_hpctool_windows(std::string_view text, const std::string& name, std::string_view description);
 
-/// What such a file holds. Its rows say neither which events the four counters had nor who counted: `description` does,
-/// the JSON that tally writes beside such a file; empty where there is none. Where that is of these rows, number by
-/// number, its results are returned, each count with the trust that it was measured with. Else the rows are runs of one
-/// result, believed as far as a file can be; what is striking about them are its notices, and a description gives no
-/// more than names (its `columns`). A column that is 0 in every row is absent: that counter did not count. Errors:
-/// bad_usage, with the line, where a row is not seven integers; `name` is the file's, for the message.
+/// Reads such a file. Its rows contain neither the events of the four counters nor the backend, but `description` does:
+/// the JSON that tally writes next to such a file; empty if there is none. If its results equal the rows number by
+/// number, they are returned with the trust that each count was measured with. Else the rows are runs of one result
+/// with trust partial, notices report conspicuous rows, and the description only provides names (its `columns`). A
+/// column that is 0 in every row is absent: that counter did not count. Errors: bad_usage with the line if a row is not
+/// seven integers; `name` is the file's name, for messages.
 Result<std::vector<Stat>> read_hpctool(std::string_view text, const std::string& name,
                                        std::string_view description = {});
 

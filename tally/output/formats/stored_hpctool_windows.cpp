@@ -6,7 +6,7 @@
 namespace tally::result {
 namespace {
 
-// Its own rows of 50,000 instructions are up to 205 too long; a shorter period has the same skid.
+// HPCTool's own rows of 50,000 instructions are up to 205 too long; a shorter period has the same skid.
 constexpr double full = 0.9, too_long = 1.2;
 
 std::int64_t usual_length(const std::vector<HpctoolRow>& rows) {
@@ -24,7 +24,7 @@ WindowsHead head_of(const std::vector<HpctoolRow>& rows, const HpctoolNames& nam
     EventCount event;
     event.event = names[i];
     event.name = split_event_name(names[i]);
-    // An event may really never happen; instructions and cycles always do.
+    // An event may really not occur; instructions and cycles always do.
     const bool dead =
         i < 3 && std::all_of(rows.begin(), rows.end(), [&](const HpctoolRow& row) { return row[i] == 0; });
     event.count = dead ? absent("0 in every row: this counter did not count")

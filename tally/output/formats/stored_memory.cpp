@@ -14,7 +14,7 @@ MemoryCounter counter(const Json& json) {
   return {text(json, "name"), text(json, "event"), text(json, "source"), absent ? "" : reason, absent ? reason : ""};
 }
 
-// Of a point or a level; files from before levels had any have none there.
+// For a point or a level; older files have none for levels.
 std::vector<double> counts(const Json& json, const std::vector<MemoryCounter>& counters) {
   std::vector<double> some;
   const auto there = json.find("counts");
@@ -179,7 +179,7 @@ Memory memory(const Json& json) {
 }  // namespace
 
 bool is_memory(std::string_view text) {
-  // The schema is the first key that is written.
+  // The schema is always the first key.
   return trimmed(text.substr(0, 100)).starts_with('{') && text.substr(0, 200).find("\"tally-memory/") != text.npos;
 }
 

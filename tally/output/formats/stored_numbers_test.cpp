@@ -1,4 +1,4 @@
-// Numbers of stored results that can be none: each is an error, or read as it stands there, and never as another one.
+// Impossible numbers in stored results: each is an error or is read unchanged, never as another number.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// 2^63, 2^64 - 1, and what is below 0.
+/// 2^63, 2^64 - 1, and a negative number.
 const Json impossible[] = {Json(std::uint64_t{1} << 63), Json(std::numeric_limits<std::uint64_t>::max()), Json(-1),
                            Json(std::numeric_limits<std::int64_t>::min())};
 
-/// Puts each of these at each integer of the text; `again` reads and writes it, and returns nothing where it refuses.
+/// Replaces each integer of the text with each of these; `again` reads and writes it, and returns nothing on errors.
 template <class Again>
 void expect_no_other_number(const std::string& text, Again&& again) {
   const Json whole = Json::parse(text);
@@ -36,8 +36,8 @@ void expect_no_other_number(const std::string& text, Again&& again) {
       const std::optional<std::string> written = again(damaged.dump());
       if (!written) continue;
       const Json read = Json::parse(*written).flatten();
-      if (!read.contains(place)) continue;  // it is made of other things
-      // Made anew of the others, or as it stood there.
+      if (!read.contains(place)) continue;  // derived from other values
+      // Derived again from other values, or unchanged.
       EXPECT_TRUE(read[place] == number || read[place] == value)
           << place << ": " << number << " became " << read[place];
     }
@@ -61,7 +61,7 @@ TEST(StoredNumbers, of_memory_are_never_others) {
   });
 }
 
-TEST(StoredNumbers, a_count_below_zero_is_told_with_its_place) {
+TEST(StoredNumbers, a_negative_count_is_reported_with_its_location) {
   Json whole = Json::parse(*json(sample(), {}));
   whole["events"][0]["value"] = -1;
   const auto read = result::read_stats(whole.dump(), "file");
@@ -105,7 +105,7 @@ TEST(StoredNumbers, of_profiles_are_never_others) {
   });
 }
 
-TEST(StoredNumbers, that_add_up_to_more_than_there_is_room_for_are_refused) {
+TEST(StoredNumbers, whose_sum_overflows_are_refused) {
   result::Profile large = profile();
   large.counts = {std::numeric_limits<std::int64_t>::max(), 1};
   const auto read = result::read_profile(profile_json(large, {}), "file");

@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* schema = "tally-profile";
 
-/// A number that is the place of something in a list of so many.
-std::uint32_t place(const Json& json, std::size_t size) {
+/// An index in a list of `size` elements.
+std::uint32_t index(const Json& json, std::size_t size) {
   const auto at = number<std::uint64_t>(json);
   if (at >= size) throw Json::out_of_range::create(401, "it is an index of a missing entry", &json);
   return static_cast<std::uint32_t>(at);
@@ -62,7 +62,7 @@ void read_events(const Json& json, Profile& profile) {
     throw Json::out_of_range::create(401, "some events were sampled, others not", &json);
 }
 
-/// A row for each line of the function, and one for what is of no line.
+/// A row for each line of the function, and one for counts without a line.
 void read_rows(const Json& json, std::uint32_t function, Profile& profile) {
   const std::size_t events = profile.event_count();
   std::vector<std::int64_t> rest = counts(json.at("counts"), events);
@@ -87,7 +87,7 @@ void read_rows(const Json& json, std::uint32_t function, Profile& profile) {
     std::vector<std::int64_t> samples;
     if (profile.is_sampled()) samples = counts(one.at("samples"), events);
     for (std::size_t e = 0; e < samples.size(); ++e) rest_samples[e] -= samples[e];
-    add(place(one.at("source"), profile.sources.size()), number<std::uint32_t>(one.at("line")), of_line, samples);
+    add(index(one.at("source"), profile.sources.size()), number<std::uint32_t>(one.at("line")), of_line, samples);
   }
   if (std::any_of(rest.begin(), rest.end(), [](std::int64_t n) { return n != 0; })) add(0, 0, rest, rest_samples);
 }
@@ -96,17 +96,17 @@ void read_functions(const Json& json, Profile& profile) {
   for (const Json& one : json) {
     ProfileFunction function;
     function.name = text(one, "name");
-    function.object = place(one.at("object"), profile.objects.size());
+    function.object = index(one.at("object"), profile.objects.size());
     function.address = number<std::uint64_t>(one.at("address"));
-    function.entered = optional_count(one, "entered").value_or(0);  // samples do not tell
-    function.source = place(one.at("source"), profile.sources.size());
+    function.entered = optional_count(one, "entered").value_or(0);  // missing for samples
+    function.source = index(one.at("source"), profile.sources.size());
     function.line = number<std::uint32_t>(one.at("line"));
     profile.functions.push_back(std::move(function));
     read_rows(one, static_cast<std::uint32_t>(profile.functions.size() - 1), profile);
   }
 }
 
-/// Readers add the rows up.
+/// Readers add the rows up, so sums must not overflow.
 void check_sums(const Profile& profile, const Json& json) {
   const auto fits = [&](const std::vector<std::int64_t>& of_rows, const std::vector<std::int64_t>& more) {
     std::vector<std::int64_t> sums = more;
@@ -122,9 +122,9 @@ void check_sums(const Profile& profile, const Json& json) {
 void read_stacks(const Json& rows, Profile& profile) {
   for (const Json& row : rows) {
     ProfileCall call;
-    if (!row.at(0).is_null()) call.parent = place(row.at(0), profile.calls.size());
-    call.caller = place(row.at(1), profile.functions.size());
-    call.callee = place(row.at(2), profile.functions.size());
+    if (!row.at(0).is_null()) call.parent = index(row.at(0), profile.calls.size());
+    call.caller = index(row.at(1), profile.functions.size());
+    call.callee = index(row.at(2), profile.functions.size());
     call.recursive = row.at(3).get<bool>();
     if (!row.at(4).is_null()) call.calls = count(row.at(4));
     profile.calls.push_back(call);
@@ -150,7 +150,7 @@ Profile profile_of(const Json& json) {
   profile.sources = json.at("sources").get<std::vector<std::string>>();
   read_functions(json.at("functions"), profile);
   check_sums(profile, json);
-  // Files of the first version have none: their calls are those between two functions only.
+  // Files of the first version have none: their calls are only between two functions.
   if (const auto stacks = json.find("stacks"); stacks != json.end()) read_stacks(stacks->at("rows"), profile);
   profile.calls_cut = json.value("calls_cut", false);
   profile.calls_too_deep = json.value("calls_too_deep", false);

@@ -1,4 +1,4 @@
-// Profiles that were written as JSON, read back.
+// Reads profiles that were stored as JSON.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace tally::result {
 /// Whether a text looks like a result of `tally profile`.
 bool is_profile(std::string_view text);
 
-/// The result of `tally profile` in a JSON text (docs/reference/profile-json.md). Its rows are those of functions and
-/// lines: threads are together, and addresses are those of functions. Errors: bad_usage where the text is something
-/// else, with the place; `name` is the file's, for the message.
+/// Reads a result of `tally profile` from a JSON text (docs/reference/profile-json.md). Its rows are functions and
+/// lines: threads are merged, and addresses are those of functions. Errors: bad_usage with the location if the text is
+/// something else; `name` is the file's name, for messages.
 Result<Profile> read_profile(std::string_view text, const std::string& name);
 
 }  // namespace tally::result

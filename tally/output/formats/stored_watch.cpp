@@ -40,7 +40,7 @@ WatchCell cell(const Json& value, const std::string& code, const Codes& codes) {
   WatchCell cell;
   if (!value.is_null()) cell.value = number<double>(value);
   const auto found = codes.find(code);
-  // A code that is not explained: behind the last reason.
+  // A code without an explanation: the index after the last reason.
   cell.reason = found == codes.end() ? codes.size() : found->second;
   return cell;
 }
@@ -60,7 +60,7 @@ WatchRow row(const Json& json, const WatchTable& table, const Codes& codes) {
   return row;
 }
 
-/// Behind the point.
+/// The number of decimals.
 int digits(const Json& json) {
   constexpr int most = 17;
   const int read = number<int>(json);
@@ -83,10 +83,10 @@ WatchTable table(const Json& json) {
                              style(column.at("style").get<std::string>()), digits(column.at("digits"))});
   }
   for (const Json& one : json.at("rows")) table.rows.push_back(row(one, table, codes));
-  const auto told = [&](const Json& one) { return cell(one.at("value"), text(one, "reason"), codes); };
+  const auto cell_of = [&](const Json& one) { return cell(one.at("value"), text(one, "reason"), codes); };
   const Json& totals = json.at("totals");
-  table.totals = {told(totals.at("instructions")), told(totals.at("cycles")), told(totals.at("ticks"))};
-  table.own_cost = told(json.at("own_cost_percent"));
+  table.totals = {cell_of(totals.at("instructions")), cell_of(totals.at("cycles")), cell_of(totals.at("ticks"))};
+  table.own_cost = cell_of(json.at("own_cost_percent"));
   table.rows_left_out = number<std::size_t>(json.at("rows_left_out"));
   return table;
 }
@@ -98,7 +98,7 @@ Result<Recording> parse_recording(const std::string& text) {
   const std::vector<std::string> lines = split(text, '\n');
   for (std::size_t at = 0; at < lines.size(); ++at) {
     if (trimmed(lines[at]).empty()) continue;
-    const bool is_cut = at + 1 == lines.size();  // nothing ends it
+    const bool is_cut = at + 1 == lines.size();  // no line end
     try {
       const Json json = Json::parse(lines[at]);
       if (json.at("schema") != "tally-watch/1") {

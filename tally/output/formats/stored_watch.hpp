@@ -1,4 +1,4 @@
-// Readings that `tally watch` recorded.
+// Reads recordings of `tally watch`.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace tally::result {
 
-/// A recording: what the machine was, and its tables in order.
+/// A recording: the description of the machine, and its tables in order.
 struct Recording {
   WatchHeader header;
   std::vector<WatchTable> tables;
   bool operator==(const Recording&) const = default;
 };
 
-/// Takes JSON Lines of tally-watch/1 (docs/reference/watch-json.md). A last line that was cut off is left out. Errors:
-/// bad_usage, with the number of the line, for what is no such file.
+/// Reads JSON Lines of tally-watch/1 (docs/reference/watch-json.md). Ignores a last line that was cut off. Errors:
+/// bad_usage with the line number for other text.
 Result<Recording> parse_recording(const std::string& text);
 
 }  // namespace tally::result

@@ -20,7 +20,7 @@ constexpr std::string_view csv_named_end = ",trigger,address,function,line,lost,
 constexpr std::size_t before_events = 8;
 std::size_t after_events(bool named) { return named ? 6 : 4; }
 
-// The next line, without its end.
+// Removes and returns the next line, without its end.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);
@@ -29,7 +29,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// The fields of a line; quotes as RFC 4180 has them, but for ends of lines, which no name has.
+// The fields of a line, with quotes as in RFC 4180, except line ends, which no name contains.
 void fields_of(std::string_view line, std::vector<std::string_view>& fields, std::string& unquoted) {
   fields.clear();
   unquoted.clear();
@@ -76,7 +76,7 @@ std::size_t trigger_place(WindowsHead& head, std::string_view event) {
   return head.triggers.size() - 1;
 }
 
-// The first line of JSON Lines, and what stands beside a CSV. May throw Json::exception.
+// Reads the first line of JSON Lines, or the description of a CSV. May throw Json::exception.
 WindowsHead head_of(const Json& json) {
   WindowsHead head;
   head.command = json.at("command").get<std::vector<std::string>>();
@@ -119,7 +119,7 @@ tl::unexpected<Error> wrong_line(const std::string& name, std::size_t line, cons
               "`tally sample -o FILE` writes files of windows");
 }
 
-// A cell that is empty in the first row is so in all: its event is absent.
+// A column that is empty in the first row is empty in all: its event is absent.
 WindowsHead csv_head(const std::vector<std::string>& names, const std::vector<std::string_view>& first) {
   WindowsHead head;
   std::size_t next = 0;
@@ -143,7 +143,7 @@ bool same_names(const WindowsHead& head, const std::vector<std::string>& names) 
                     [](const EventCount& event, const std::string& name) { return event.name.text() == name; });
 }
 
-// What of a CSV's row is not right; empty where all is.
+// The problem of a CSV row; empty if it is valid.
 std::string csv_window(const std::vector<std::string_view>& fields, WindowsHead& head, Window& window,
                        std::vector<std::int64_t>& counts) {
   const std::size_t columns = before_events + head.events.size() + after_events(head.named);
@@ -182,14 +182,15 @@ Result<Windows> read_csv(std::string_view text, const std::string& name, std::st
   std::vector<std::string_view> fields;
   std::string unquoted;
   fields_of(take_line(text), fields, unquoted);
-  // A quote that is never closed hides columns.
+  // A quote that is not closed hides columns.
   if (fields.size() < before_events + after_events(named)) return wrong_line(name, 1, "columns are missing");
   const std::vector<std::string> names(fields.begin() + before_events,
                                        fields.end() - static_cast<std::ptrdiff_t>(after_events(named)));
   std::string_view first = text;
   fields_of(take_line(first), fields, unquoted);
   WindowsHead head = csv_head(names, fields);
-  if (auto beside = described(description); beside && same_names(*beside, names)) head = *std::move(beside);
+  if (auto description_head = described(description); description_head && same_names(*description_head, names))
+    head = *std::move(description_head);
   head.named = named;
   WindowsCollector collector(head);
   WindowCheck check;
@@ -214,7 +215,7 @@ Result<Windows> read_csv(std::string_view text, const std::string& name, std::st
   return collector.take();
 }
 
-// As text(), into the object.
+// As text(), without a copy: refers to the object.
 std::string_view word(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return {};
@@ -278,15 +279,15 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
   }
 }
 
-// What tally wrote beside such a file says who counted, and what ended the windows.
+// The description that tally wrote for such a file contains the backend and the triggers.
 Result<Windows> read_described_hpctool(std::string_view text, const std::string& name, std::string_view description) {
   auto read = read_hpctool_windows(text, name, description);
-  const auto beside = described(description);
-  if (!read || !beside) return read;
-  read->head.command = beside->command;
-  if (!beside->triggers.empty()) read->head.triggers = beside->triggers;
+  const auto description_head = described(description);
+  if (!read || !description_head) return read;
+  read->head.command = description_head->command;
+  if (!description_head->triggers.empty()) read->head.triggers = description_head->triggers;
   for (EventCount& event : read->head.events)
-    for (const EventCount& known : beside->events)
+    for (const EventCount& known : description_head->events)
       if (known.name == event.name) event = known;
   read->notices = {read->notices.back()};
   return read;

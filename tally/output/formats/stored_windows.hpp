@@ -1,4 +1,4 @@
-// Files of windows, read: every form that `tally sample` writes.
+// Reads files of windows in every format that `tally sample` writes.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,18 @@
 
 namespace tally::result {
 
-/// How such a file is written.
+/// The format of such a file.
 enum class WindowsForm { none, csv, json_lines, hpctool, binary };
 
-/// By how a file begins. HPCTool's files begin alike whether their rows are windows or whole runs: hpctool is said of
-/// both; are_hpctool_windows() tells.
+/// Recognises the format from the beginning of a file. HPCTool's files of windows and of runs begin alike: for hpctool,
+/// use are_hpctool_windows().
 WindowsForm windows_form(std::string_view text);
 
-/// All windows of a file that is no binary one. `description` is what was written beside it (FILE.meta.json); empty
-/// where nothing was. Errors: bad_usage, with the line, for what is no window; `name` is the file's, for the message.
+/// Reads all windows of a text file. `description` is the content of FILE.meta.json; may be empty. Errors: bad_usage
+/// with the line for invalid windows; `name` is the file's name, for messages.
 Result<Windows> read_windows_text(std::string_view text, const std::string& name, std::string_view description = {});
 
-/// All windows of a binary file. What stands before a place at which it is damaged is kept, and a notice says so.
+/// Reads all windows of a binary file. If it is damaged, windows before the damage are kept, and a notice reports it.
 /// Errors: those of WindowsDecoder::open().
 Result<Windows> read_windows_binary(ByteSource source, const std::string& name);
 

@@ -1,4 +1,4 @@
-// libFuzzer's way in, to windows that were written as text; ./dev fuzz runs it.
+// libFuzzer's entry point for windows stored as text; run by ./dev fuzz.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -9,16 +9,16 @@
 #include "tally/output/formats/stored_windows.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // What stands before the first zero is the JSON beside the file.
-  std::string_view text(reinterpret_cast<const char*>(data), size), beside;
+  // Data before the first zero is the description.
+  std::string_view text(reinterpret_cast<const char*>(data), size), description;
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
-    beside = text.substr(0, zero);
+    description = text.substr(0, zero);
     text.remove_prefix(zero + 1);
   }
   (void)tally::result::are_hpctool_windows(text);
-  const auto read = tally::result::read_windows_text(text, "file", beside);
+  const auto read = tally::result::read_windows_text(text, "file", description);
   if (!read && read.error().message.empty()) {
-    std::fputs("an error without words\n", stderr);
+    std::fputs("an error without a message\n", stderr);
     std::abort();
   }
   std::int64_t sum = 0;

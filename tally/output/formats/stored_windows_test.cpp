@@ -45,22 +45,22 @@ TEST(StoredWindows, a_csv_is_read_thread_by_thread) {
   EXPECT_EQ(read->head.places[2], 1u);
   EXPECT_EQ(read->head.events[0].count.trust, Trust::exact);
   ASSERT_EQ(read->head.triggers.size(), 1u);
-  EXPECT_EQ(read->head.triggers[0].every, 0u) << "a CSV does not say it";
+  EXPECT_EQ(read->head.triggers[0].every, 0u) << "a CSV does not contain it";
 }
 
-TEST(StoredWindows, what_stands_beside_a_csv_says_more) {
-  const std::string beside =
+TEST(StoredWindows, the_description_of_a_csv_adds_information) {
+  const std::string description =
       R"({"schema":"tally-windows/1","command":["./prog"],"every":[{"event":"instructions:u","count":500}],"events":[)"
       R"({"name":"instructions:u","asked":"instructions","trust":"exact"},)"
       R"({"name":"cycles:u","asked":"cycles","trust":"absent","reason":"no model"},)"
       R"({"name":"loads:u","asked":"loads","trust":"exact"}]})";
-  const auto read = read_windows_text(csv, "w.csv", beside);
+  const auto read = read_windows_text(csv, "w.csv", description);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->head.events[1].count.reason, "no model");
   EXPECT_EQ(read->head.triggers[0].every, 500u);
   const auto of_others = read_windows_text(csv, "w.csv", json_lines.substr(0, json_lines.find('\n')));
   ASSERT_TRUE(of_others);
-  EXPECT_EQ(of_others->head.triggers[0].every, 0u) << "it is of other columns";
+  EXPECT_EQ(of_others->head.triggers[0].every, 0u) << "it describes other columns";
 }
 
 TEST(StoredWindows, json_lines_are_read) {
@@ -74,7 +74,7 @@ TEST(StoredWindows, json_lines_are_read) {
   EXPECT_EQ(read->series[0].triggers, (std::vector<std::int64_t>{0, -1}));
 }
 
-TEST(StoredWindows, functions_and_lines_are_read_where_they_are) {
+TEST(StoredWindows, functions_and_lines_are_read_if_present) {
   std::string named = csv;
   named.replace(named.find("address,lost"), 12, "address,function,line,lost");
   named.replace(named.find("0x401000,0"), 10, "0x401000,\"f(int, char)\",a.c:7,0");
@@ -95,7 +95,7 @@ TEST(StoredWindows, functions_and_lines_are_read_where_they_are) {
   EXPECT_FALSE(read_windows_text(csv, "w.csv")->head.named);
 }
 
-TEST(StoredWindows, what_is_no_window_is_told_with_its_line) {
+TEST(StoredWindows, an_invalid_window_is_reported_with_its_line) {
   std::string broken = csv;
   broken.replace(broken.find(",9,"), 3, ",x,");
   const auto read = read_windows_text(broken, "w.csv");
@@ -108,7 +108,7 @@ TEST(StoredWindows, what_is_no_window_is_told_with_its_line) {
   EXPECT_TRUE(other.error().message.starts_with("'w.jsonl', line 2: ")) << other.error().message;
 }
 
-TEST(StoredWindows, numbers_that_no_run_counted_are_told_with_their_line) {
+TEST(StoredWindows, impossible_numbers_are_reported_with_their_line) {
   const auto wrong = [](const std::string& text, const std::string& was, const std::string& with) {
     std::string broken = text;
     broken.replace(broken.find(was), was.size(), with);
@@ -132,7 +132,7 @@ TEST(StoredWindows, a_quote_that_is_never_closed_hides_no_columns) {
   EXPECT_EQ(read.error().message, "'w.csv', line 1: columns are missing");
 }
 
-TEST(StoredWindows, of_a_file_that_was_cut_off_what_is_whole_is_kept) {
+TEST(StoredWindows, complete_rows_of_a_truncated_file_are_kept) {
   const auto cut = read_windows_text(csv.substr(0, csv.size() - 12), "w.csv");
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->rows(), 2u);
@@ -143,7 +143,7 @@ TEST(StoredWindows, of_a_file_that_was_cut_off_what_is_whole_is_kept) {
   EXPECT_EQ(json->notices.size(), 1u);
 }
 
-TEST(StoredWindows, forms_are_told_by_how_a_file_begins) {
+TEST(StoredWindows, formats_are_recognised_by_how_a_file_begins) {
   EXPECT_EQ(windows_form(csv), WindowsForm::csv);
   EXPECT_EQ(windows_form(json_lines), WindowsForm::json_lines);
   EXPECT_EQ(windows_form("TALLYWIN\1"), WindowsForm::binary);
@@ -157,7 +157,7 @@ std::string hpctool(const std::vector<std::int64_t>& lengths) {
   return text;
 }
 
-TEST(StoredWindows, what_tally_wrote_beside_rows_of_hpctool_says_who_counted) {
+TEST(StoredWindows, the_description_of_hpctools_rows_provides_their_trust) {
   const auto read = read_windows_text(
       hpctool({500, 500, 20}), "h.csv",
       R"({"schema":"tally-windows/1","command":["./prog"],"every":[{"event":"instructions:u","count":500}],"events":[)"
@@ -168,7 +168,7 @@ TEST(StoredWindows, what_tally_wrote_beside_rows_of_hpctool_says_who_counted) {
   EXPECT_EQ(read->notices.size(), 1u);
 }
 
-TEST(StoredWindows, rows_of_hpctool_are_windows_where_only_the_last_is_short) {
+TEST(StoredWindows, rows_of_hpctool_are_windows_if_only_the_last_is_short) {
   EXPECT_TRUE(are_hpctool_windows(hpctool({50005, 50085, 50205, 5690})));
   EXPECT_FALSE(are_hpctool_windows(hpctool({50005, 50085, 50205}))) << "runs of one program";
   EXPECT_FALSE(are_hpctool_windows(hpctool({10, 50000, 70000, 600})));
@@ -179,7 +179,7 @@ TEST(StoredWindows, rows_of_hpctool_are_windows_where_only_the_last_is_short) {
   EXPECT_EQ(read->rows(), 4u);
   EXPECT_EQ(read->head.events[1].count.trust, Trust::absent) << "a counter that is always 0 did not count";
   EXPECT_EQ(read->head.events[3].name.text(), "branches:u");
-  EXPECT_EQ(read->notices.size(), 3u) << "who was counted, steps of 150, no threads";
+  EXPECT_EQ(read->notices.size(), 3u) << "mode unknown, steps of 150, no threads";
   EXPECT_EQ(read->series[0].triggers, (std::vector<std::int64_t>{0, 0, 0, -1}));
 }
 

@@ -1,4 +1,4 @@
-// The forms of tally watch for programs.
+// Formats of tally watch for programs.
 #include <fmt/format.h>
 
 #include "tally/core/base/json_text.hpp"

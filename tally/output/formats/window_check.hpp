@@ -1,4 +1,4 @@
-// Whether the numbers of windows that a file holds can be.
+// Checks whether the numbers of stored windows are possible.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,16 @@
 
 namespace tally::result {
 
-/// Looks at the windows of one file, one after the other.
+/// Checks the windows of one file in order.
 class WindowCheck {
  public:
-  /// For who cannot stop at once: whether all windows so far can be. `why` has the first that cannot, by its row.
+  /// For callers that cannot stop at once: whether all windows so far are possible. `why` is set for the first that is
+  /// not, with its row.
   bool accepts(const Window& window, const WindowsHead& head, std::string& why);
 
-  /// Why no run can have made this window; empty where one can. Lengths, lost windows and counts are not negative, and
-  /// what all windows counted together has room in 63 bits: readers add it up. Counts of a partial window may be below
-  /// 0 by what an interrupted block took back.
+  /// Why no run can have produced this window; empty if one can. Lengths, lost windows and counts are not negative, and
+  /// their sums over all windows fit into 63 bits, because readers add them up. Counts of a partial window may be
+  /// negative, because an interrupted block subtracts what it counted ahead.
   std::string problem_of(const Window& window, const WindowsHead& head);
 
  private:

@@ -19,15 +19,14 @@
 namespace tally::report {
 namespace {
 
-/// The event that a row's `trigger` names; "end" where the end of its thread cut it.
+/// The trigger's name in a row; "end" if the thread's end cut the window.
 std::string trigger_of(const result::WindowsHead& head, const result::Window& window) {
   return window.trigger ? head.triggers[*window.trigger].event.text() : "end";
 }
 
 std::string quoted_json(const std::string& text) { return json_text(nlohmann::json(text)); }
 
-/// One aligned line a window, of what tells windows apart: of the process there is the program's name, of the trigger a
-/// word where there are several.
+/// One aligned line per window. The program's name identifies the process; the trigger is named if there are several.
 class Table final : public WindowWriter {
  public:
   explicit Table(std::size_t terminal) : terminal_(terminal == 0 ? 0 : std::max(terminal, least_terminal)) {}
@@ -80,7 +79,7 @@ class Table final : public WindowWriter {
 
   static constexpr std::size_t least_terminal = 40;
 
-  // An event has at least the width of its name, which is shortened where columns are narrow.
+  // A column has at least the width of its event's name, which is shortened if columns are narrow.
   void place(const Widths& widths) {
     columns_ = {
         {"window", widths.number}, {"time/ms", widths.time}, {"program", widths.program, Align::left}, {"thread", 7}};
@@ -91,7 +90,7 @@ class Table final : public WindowWriter {
     }
   }
 
-  // The cells of a row, and words of any length after them.
+  // The cells of a row, followed by words of any length.
   void add(const std::vector<std::string>& cells, const std::vector<std::string>& words, std::string& to) const {
     constexpr std::size_t indent = 8;
     std::size_t at = 0;
@@ -126,9 +125,9 @@ class Table final : public WindowWriter {
     return shown_;
   }
 
-  using Names = std::map<std::string, std::string>;  // shortened → whole
+  using Names = std::map<std::string, std::string>;  // shortened → full
 
-  // A name of about `width` columns; no two names are shortened to the same.
+  // Shortens a name to about `width` columns; shortened names stay unique.
   static std::string short_name(Names& names, const std::string& name, std::size_t width) {
     for (;; ++width) {
       std::string text = shortened(name, width);
@@ -194,7 +193,7 @@ class Csv final : public WindowWriter {
   std::string tail_, partial_tail_, program_, quoted_;
 };
 
-/// One object a line: the first one is the head.
+/// One object per line: the first one is the head.
 class JsonLines final : public WindowWriter {
  public:
   void begin(const result::WindowsHead& head, std::string& to) override {
@@ -266,7 +265,7 @@ class Hpctool final : public WindowWriter {
   std::vector<std::optional<std::size_t>> places_;
 };
 
-/// The compact file, which `export` reads.
+/// The compact file, read by `tally export`.
 class Binary final : public WindowWriter {
  public:
   void begin(const result::WindowsHead& head, std::string& to) override { encoder_.begin(head, to); }

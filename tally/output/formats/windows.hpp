@@ -1,4 +1,4 @@
-// Windows in, text out, row by row: the formats that `tally sample` writes.
+// Formats of windows, which `tally sample` writes row by row.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,7 @@
 
 namespace tally::report {
 
-/// Writes the windows of one measurement. Everything is added to the end of a text, which the caller takes away as it
-/// likes.
+/// Writes the windows of one measurement. Appends everything to a text, which the caller may take away at any time.
 class WindowWriter {
  public:
   virtual ~WindowWriter() = default;
@@ -24,39 +23,39 @@ class WindowWriter {
 
 /// A format of windows.
 struct WindowFormat : Format {
-  /// `terminal`: columns of the terminal that shows the rows; 0: none does.
+  /// `terminal`: columns of the terminal; 0: no terminal.
   std::unique_ptr<WindowWriter> (*make)(std::size_t terminal) = nullptr;
-  /// Whether these events (in the order asked) have a place in it. Null where any will do. Errors:
+  /// Checks whether the format can represent these events (in requested order). Null if it supports any. Errors:
   /// bad_usage with what is missing.
   Result<void> (*fits)(const std::vector<EventName>& events) = nullptr;
-  /// What its rows do not say, as a JSON object in one line: it stands in a file beside them. Null where they say all.
+  /// Information that its rows lack, as a JSON object in one line for a file next to them. Null if rows are complete.
   std::string (*describe)(const result::WindowsHead& head) = nullptr;
-  bool has_locations = false;  ///< it has room for the function and the line of an address
+  bool has_locations = false;  ///< it supports the function and line of an address
 };
 
-/// All forms, the default first.
+/// All formats, the default first.
 std::span<const WindowFormat> window_formats();
 
-/// One aligned line a window: the program's name is its process, and a trigger is named where there are several. Where
-/// `terminal` has fewer columns than a line, columns are narrower, and the last ones are in further lines.
+/// One aligned line per window: the program's name identifies the process, and triggers are named if there are several.
+/// If `terminal` has fewer columns than a line, columns are narrower, and the last ones are in further lines.
 std::unique_ptr<WindowWriter> make_window_table(std::size_t terminal = 0);
-/// RFC 4180: a header, and a row for each window.
+/// RFC 4180: a header, and one row per window.
 std::unique_ptr<WindowWriter> make_window_csv();
-/// One object a line; the first one is the head.
+/// One object per line; the first one is the head.
 std::unique_ptr<WindowWriter> make_window_lines();
 /// The seven columns of HPCTool's sampling mode.
 std::unique_ptr<WindowWriter> make_window_hpctool();
-/// The compact file, which `tally export` reads.
+/// The compact file, read by `tally export`.
 std::unique_ptr<WindowWriter> make_window_binary();
 
-/// windows_description(), and which event is in which column of HPCTool.
+/// windows_description(), with the event of each HPCTool column.
 std::string hpctool_windows_description(const result::WindowsHead& head);
 
-/// What was measured, as a JSON object in one line: the first line of JSON Lines, and what stands beside rows that have
-/// no place for it.
+/// The measurement as a JSON object in one line: the first line of JSON Lines, and the description of rows that cannot
+/// contain it.
 std::string windows_description(const result::WindowsHead& head);
 
-/// The trust of a row: the least of what its counts have.
+/// The trust of a row: the lowest of its counts.
 Trust trust_of(const result::WindowsHead& head);
 
 }  // namespace tally::report

@@ -18,12 +18,12 @@ namespace tally::result {
 namespace {
 
 constexpr std::uint32_t version = 1;
-// Rows of a thread that lie together, and rows that wait for it: what a killed tally loses.
+// Rows of a thread that are stored together, and rows that are buffered: these are lost if tally is killed.
 constexpr std::size_t rows_of_block = 1024, rows_waiting = 4096;
-// What a reader takes from a file that somebody else made.
+// Limits for files from other sources.
 constexpr std::size_t largest_block = 16 << 20, most_rows = 1 << 20, most_counts = 1024;
 
-// Of a row, before its counts.
+// The columns before the counts.
 enum Column { of_time, of_number, of_length, of_cpu, of_trigger, of_address, of_lost, of_partial, first_count };
 
 void put(std::uint32_t value, std::string& to) {
@@ -173,7 +173,7 @@ tl::unexpected<Error> WindowsDecoder::damaged(const std::string& what, std::uint
               "tally read what is before it");
 }
 
-// False at the end of the file, where it ends in front of the first of them.
+// Returns false if the file ends before the first of these bytes.
 Result<bool> WindowsDecoder::take(std::size_t bytes, std::vector<char>& to) {
   to.resize(bytes);
   std::size_t have = 0;

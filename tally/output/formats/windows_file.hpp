@@ -1,4 +1,4 @@
-// The compact file of windows: docs/reference/windows-file.md has its bytes.
+// The compact file of windows: its bytes are documented in docs/reference/windows-file.md.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,15 @@
 
 namespace tally::result {
 
-/// What such a file begins with.
+/// The first bytes of such a file.
 inline constexpr std::string_view windows_file_magic = "TALLYWIN";
 
-/// Makes the bytes of a file, which are added to the end of a text. Keeps some thousand rows back: those of a thread go
-/// into the file together.
+/// Encodes windows; appends the bytes to a text. Buffers some thousand rows, to store the rows of a thread together.
 class WindowsEncoder {
  public:
   void begin(const WindowsHead& head, std::string& to);
   void row(const Window& window, std::string& to);
-  /// A file without this is one that was cut off.
+  /// Writes the end marker. A file without it is incomplete.
   void end(std::string& to);
 
  private:
@@ -43,19 +42,18 @@ class WindowsEncoder {
   std::uint64_t rows_ = 0;
 };
 
-/// Fills a part of a buffer with the next bytes: how many; 0 at the end. Errors are handed on.
+/// Fills a part of a buffer with the next bytes and returns their number; 0 at the end. Errors are passed on.
 using ByteSource = std::function<Result<std::size_t>(std::span<char>)>;
 
-/// Reads such a file, in bounded memory.
+/// Reads such a file with bounded memory.
 class WindowsDecoder {
  public:
-  /// Reads the head. Errors: bad_usage for a file that is none of these, or of a later version, or damaged, with the
-  /// place in bytes; what the source fails with.
+  /// Reads the head. Errors: bad_usage with the byte offset for another, damaged or later format; errors of the source.
   static Result<WindowsDecoder> open(ByteSource source, const std::string& name);
 
   const WindowsHead& head() const { return head_; }
 
-  /// Visits all rows: those of a thread in their order. Errors: the same; rows before the place were visited.
+  /// Visits all rows; those of a thread are in order. Errors: the same, after visiting the rows before the offset.
   Result<void> read(const std::function<void(const Window&)>& visit);
 
  private:
@@ -69,7 +67,7 @@ class WindowsDecoder {
   std::string name_;
   WindowsHead head_;
   std::size_t counts_ = 0;
-  std::uint64_t offset_ = 0;  // of what is read next
+  std::uint64_t offset_ = 0;  // of the next read
   std::vector<std::int64_t> values_;
 };
 

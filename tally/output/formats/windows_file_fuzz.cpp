@@ -1,5 +1,5 @@
-// libFuzzer's way in, to the compact file of windows; ./dev fuzz runs it. The checksums are made right first, or
-// nothing behind them would be reached.
+// libFuzzer's entry point for the compact file of windows; run by ./dev fuzz. Corrects checksums first, because wrong
+// ones would hide the code after them.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (const std::int64_t count : window.counts) sum ^= count;
     });
   } else if (decoder.error().message.empty()) {
-    std::fputs("an error without words\n", stderr);
+    std::fputs("an error without a message\n", stderr);
     std::abort();
   }
   return sum == 1 ? -1 : 0;

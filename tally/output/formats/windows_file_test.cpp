@@ -61,7 +61,7 @@ std::string encoded(const std::vector<Row>& rows) {
   return bytes;
 }
 
-// Hands out a few bytes at a time, as pipes do.
+// Returns a few bytes at a time, as pipes do.
 ByteSource source_of(const std::string& bytes) {
   return [&bytes, at = std::size_t{0}](std::span<char> to) mutable -> Result<std::size_t> {
     const std::size_t size = std::min({to.size(), bytes.size() - at, std::size_t{1000}});
@@ -100,7 +100,7 @@ std::vector<Row> of_thread(const std::vector<Row>& rows, std::int64_t tid) {
   return own;
 }
 
-TEST(WindowsFile, rows_of_each_thread_come_back_in_their_order) {
+TEST(WindowsFile, rows_of_each_thread_are_read_in_order) {
   const std::vector<Row> rows = random_rows(20000);
   const Decoded read = decoded(encoded(rows));
   EXPECT_EQ(read.error.message, "");
@@ -117,7 +117,7 @@ TEST(WindowsFile, rows_of_each_thread_come_back_in_their_order) {
   }
 }
 
-TEST(WindowsFile, programs_come_back) {
+TEST(WindowsFile, programs_are_read_back) {
   const std::vector<Row> rows = random_rows(50);
   const Decoded read = decoded(encoded(rows));
   ASSERT_EQ(read.rows.size(), rows.size());
@@ -125,14 +125,14 @@ TEST(WindowsFile, programs_come_back) {
     EXPECT_EQ(read.programs[i], read.rows[i].window.pid == 100 ? "sh" : "a longer name");
 }
 
-TEST(WindowsFile, the_head_comes_back) {
+TEST(WindowsFile, the_head_is_read_back) {
   const std::string bytes = encoded({});
   const auto decoder = WindowsDecoder::open(source_of(bytes), "w.bin");
   ASSERT_TRUE(decoder) << decoder.error().message;
   EXPECT_EQ(decoder->head(), head_of_two());
 }
 
-TEST(WindowsFile, the_least_and_the_greatest_numbers_come_back) {
+TEST(WindowsFile, the_smallest_and_largest_numbers_are_read_back) {
   std::vector<Row> rows;
   for (const std::int64_t value : {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
                                    std::int64_t{0}, std::numeric_limits<std::int64_t>::min()})
@@ -154,14 +154,14 @@ TEST(WindowsFile, regular_windows_take_few_bytes) {
   EXPECT_LT(encoded(rows).size(), 3 * rows.size());
 }
 
-TEST(WindowsFile, a_file_that_was_cut_off_gives_its_rows_and_the_place) {
+TEST(WindowsFile, a_truncated_file_returns_its_rows_and_the_offset) {
   const std::string whole = encoded(random_rows(9000));
   for (const std::size_t size : {whole.size() - 1, whole.size() - 12, whole.size() / 2, whole.size() / 3}) {
     const Decoded read = decoded(whole.substr(0, size));
     EXPECT_FALSE(read.rows.empty());
     EXPECT_NE(read.error.message.find("damaged at byte "), std::string::npos) << read.error.message;
   }
-  // In front of a block nothing but the end is missing.
+  // Before a block only the end marker is missing.
   const Decoded nothing = decoded(whole.substr(0, 20));
   EXPECT_TRUE(nothing.rows.empty());
   EXPECT_NE(nothing.error.message.find("at byte 20"), std::string::npos) << nothing.error.message;

@@ -8,7 +8,7 @@ namespace tally::report {
 
 std::string hanging(std::string_view start, std::string_view text) {
   constexpr std::size_t columns = 80;
-  // Where the first column is wide already, the text keeps at least a third of the line.
+  // If the first column is wide, the text still gets at least a third of the line.
   const std::size_t indent = std::min(display_width(start), columns * 2 / 3);
   std::string lines(start);
   std::size_t column = display_width(start);

@@ -6,8 +6,8 @@
 
 namespace tally::report {
 
-/// `start`, then `text` in lines that stay within 80 columns where their words allow it; further lines begin below the
-/// first one's text. Ends with a line break.
+/// `start`, then `text` in lines of at most 80 columns if its words allow it; further lines begin below the text of the
+/// first. Ends with a line break.
 std::string hanging(std::string_view start, std::string_view text);
 
 }  // namespace tally::report

@@ -34,7 +34,7 @@ class Shares {
     /// What its calls counted in other functions.
     std::int64_t surplus() const { return std::max<std::int64_t>(0, calls - rows); }
   };
-  /// Counts of calls of one function that were by_call below another function; `share`: the part that the other one
+  /// Counts of calls of one function that were made below another function; `share`: the part that the other one
   /// counted.
   struct Inside {
     std::int64_t counted = 0, share = 0;

@@ -108,8 +108,7 @@ TEST(Rdpmc, arm64_is_refused_with_the_reason) {
   for (const char* word : {"on", "off", "status"}) {
     const Finished finished = board.rdpmc({word});
     EXPECT_EQ(finished.code(), 125);
-    EXPECT_NE(finished.err.find("on arm64 a program may only read counters of its own events"),
-              std::string::npos)
+    EXPECT_NE(finished.err.find("on arm64 a program may only read counters of its own events"), std::string::npos)
         << finished.err;
   }
 }

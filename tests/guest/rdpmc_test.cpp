@@ -27,8 +27,7 @@ TEST(Rdpmc, is_refused_on_arm64) {
   for (const char* word : {"on", "off", "status"}) {
     const auto finished = rdpmc({word});
     EXPECT_EQ(finished.code(), 125) << finished.out;
-    EXPECT_NE(finished.err.find("on arm64 a program may only read counters of its own events"),
-              std::string::npos)
+    EXPECT_NE(finished.err.find("on arm64 a program may only read counters of its own events"), std::string::npos)
         << finished.err;
   }
 }

@@ -60,8 +60,8 @@ struct Thread {
   std::int64_t tid = 0;
   std::string name;
   std::vector<EventCount> counts;
-  std::int64_t before =
-      0;  ///< threads that had ended before it and whose counts are in these: where there are very many
+  /// If there are very many threads: earlier threads whose counts are included in these.
+  std::int64_t before = 0;
   bool operator==(const Thread&) const = default;
 };
 

@@ -18,11 +18,11 @@ using result::ProfileInline;
 /// The counts of a function that belong to one inlined function (or to none), for all its stacks together.
 struct Part {
   std::uint32_t inlined = ProfileInline::none;
-  std::vector<std::int64_t> left;  // not yet assigned to a stack
+  std::vector<std::int64_t> unassigned;  // not yet assigned to a stack
 };
 struct Parts {
   std::vector<Part> parts;
-  std::vector<std::int64_t> left;  // sum of all parts
+  std::vector<std::int64_t> unassigned;  // sum of all parts
 };
 
 class Inliner {
@@ -36,7 +36,7 @@ class Inliner {
     result_.self.clear();
     collect_parts();
     for (std::uint32_t i = 0; i < from_.calls.size(); ++i) add(i);
-    for (std::uint32_t i = 0; i < from_.calls.size(); ++i) share_out(i);
+    for (std::uint32_t i = 0; i < from_.calls.size(); ++i) distribute(i);
     result_.inclusive = result::inclusive_counts(result_.calls, result_.self, events_);
     for (result::ProfileRow& row : result_.rows)
       if (row.inlined != ProfileInline::none) row.function = from_.inlines[row.inlined].function;
@@ -52,10 +52,10 @@ class Inliner {
       auto part = std::find_if(parts.parts.begin(), parts.parts.end(),
                                [&](const Part& one) { return one.inlined == row.inlined; });
       if (part == parts.parts.end()) part = parts.parts.insert(part, {row.inlined, std::vector<std::int64_t>(events_)});
-      parts.left.resize(events_);
+      parts.unassigned.resize(events_);
       for (std::size_t e = 0; e < events_; ++e) {
-        part->left[e] += from_.count(i, e);
-        parts.left[e] += from_.count(i, e);
+        part->unassigned[e] += from_.count(i, e);
+        parts.unassigned[e] += from_.count(i, e);
       }
     }
   }
@@ -97,7 +97,7 @@ class Inliner {
 
   /// Distributes a call's own counts to its inlined functions, in proportion to the counts that are left. Later calls
   /// of the function get the rest, so that sums stay exact.
-  void share_out(std::uint32_t i) {
+  void distribute(std::uint32_t i) {
     const ProfileCall& call = from_.calls[i];
     const auto known = parts_.find({call.owner, call.callee});
     if (known == parts_.end()) return;
@@ -105,20 +105,20 @@ class Inliner {
     if (parts.parts.size() == 1 && parts.parts.front().inlined == ProfileInline::none) return;
     for (std::size_t e = 0; e < events_; ++e) {
       // Code that was reached by jumps from there has its own rows and does not belong to this function.
-      const std::int64_t mine = std::clamp<std::int64_t>(from_.self[i * events_ + e], 0, parts.left[e]);
-      std::int64_t to_assign = mine, of = parts.left[e];
+      const std::int64_t own_count = std::clamp<std::int64_t>(from_.self[i * events_ + e], 0, parts.unassigned[e]);
+      std::int64_t to_assign = own_count, of = parts.unassigned[e];
       for (Part& part : parts.parts) {
         if (of <= 0) break;
-        const auto assigned = static_cast<std::int64_t>(static_cast<__int128>(part.left[e]) * to_assign / of);
-        of -= part.left[e];
-        part.left[e] -= assigned;
+        const auto assigned = static_cast<std::int64_t>(static_cast<__int128>(part.unassigned[e]) * to_assign / of);
+        of -= part.unassigned[e];
+        part.unassigned[e] -= assigned;
         to_assign -= assigned;
         if (part.inlined == ProfileInline::none || assigned == 0) continue;
         const std::uint32_t index = inlined_call_of(call.owner, new_indices_[i], call.callee, part.inlined);
         result_.self[index * events_ + e] += assigned;
         result_.self[new_indices_[i] * events_ + e] -= assigned;
       }
-      parts.left[e] -= mine;
+      parts.unassigned[e] -= own_count;
     }
   }
 

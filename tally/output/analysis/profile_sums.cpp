@@ -100,11 +100,11 @@ std::vector<std::int64_t> counts_of_calls(const result::Profile& profile) {
   const std::size_t events = profile.event_count();
   std::vector<std::int64_t> counts(profile.calls.size() * events);
   std::vector<std::size_t> seen(profile.functions.size());  // number of the walk that last visited the function
-  std::size_t walk = 0;
+  std::size_t visit = 0;
   each_self(profile, [&](std::size_t i, std::uint32_t function, const std::vector<std::int64_t>& self) {
-    seen[function] = seen[profile.calls[i].callee] = ++walk;
+    seen[function] = seen[profile.calls[i].callee] = ++visit;
     for (std::size_t at = i; at != result::CodeCall::no_parent; at = profile.calls[at].parent) {
-      if (std::exchange(seen[profile.calls[at].caller], walk) == walk) continue;
+      if (std::exchange(seen[profile.calls[at].caller], visit) == visit) continue;
       for (std::size_t e = 0; e < events; ++e) counts[at * events + e] += self[e];
     }
   });

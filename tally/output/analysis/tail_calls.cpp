@@ -18,8 +18,8 @@ class Shares {
   void add_to(std::unordered_map<std::size_t, std::vector<TailShare>>& by_call) {
     sum();
     for (std::size_t i = 0; i < profile_.calls.size(); ++i)
-      each_outer(i, [&](std::uint32_t caller) { add_inside(i, caller); });
-    for (auto& [key, inside] : insides_) place(key, inside);
+      each_function_on_stack(i, [&](std::uint32_t caller) { add_nested(i, caller); });
+    for (auto& [key, nested] : nested_) distribute(key, nested);
     for (std::size_t i = 0; i < profile_.calls.size(); ++i) share(i, by_call);
   }
 
@@ -36,7 +36,7 @@ class Shares {
   };
   /// Counts of calls of one function that were made below another function; `share`: the part that the other one
   /// counted.
-  struct Inside {
+  struct NestedCounts {
     std::int64_t counted = 0, share = 0;
   };
 
@@ -44,13 +44,13 @@ class Shares {
 
   /// Calls `each` for every function on the call's stack except its callee, if the call counted anything.
   template <class Each>
-  void each_outer(std::size_t call, Each&& each) {
+  void each_function_on_stack(std::size_t call, Each&& each) {
     if (self(call) == 0) return;
-    ++walk_;
-    seen_[profile_.calls[call].callee] = walk_;
+    ++visit_;
+    seen_[profile_.calls[call].callee] = visit_;
     for (std::size_t at = call; at != result::CodeCall::no_parent; at = profile_.calls[at].parent) {
       for (const std::uint32_t one : {profile_.calls[at].callee, profile_.calls[at].caller})
-        if (std::exchange(seen_[one], walk_) != walk_) each(one);
+        if (std::exchange(seen_[one], visit_) != visit_) each(one);
     }
   }
 
@@ -59,45 +59,45 @@ class Shares {
       const result::ProfileRow& row = profile_.rows[i];
       const std::int64_t count = profile_.count(i, event_);
       sums_[{row.owner, row.function}].rows += count;
-      rooms_[row.owner] += count;
+      unassigned_[row.owner] += count;
     }
     for (std::size_t i = 0; i < profile_.calls.size(); ++i) {
       const result::ProfileCall& call = profile_.calls[i];
       sums_[{call.owner, call.callee}].calls += self(i);
-      rooms_[call.owner] -= self(i);
+      unassigned_[call.owner] -= self(i);
     }
     // What was counted in no call, and what calls counted in other functions: it may belong to any.
-    for (auto& [owner, room] : rooms_) room = std::max<std::int64_t>(0, room);
-    for (const auto& [key, of] : sums_) rooms_[key.owner] += of.surplus();
+    for (auto& [owner, capacity] : unassigned_) capacity = std::max<std::int64_t>(0, capacity);
+    for (const auto& [key, of] : sums_) unassigned_[key.owner] += of.surplus();
   }
 
-  void add_inside(std::size_t i, std::uint32_t caller) {
+  void add_nested(std::size_t i, std::uint32_t caller) {
     const result::ProfileCall& call = profile_.calls[i];
     const auto of = sums_.find({call.owner, caller});
     if (of != sums_.end() && of->second.rows > of->second.calls)
-      insides_[{call.owner, caller}][call.callee].counted += self(i);
+      nested_[{call.owner, caller}][call.callee].counted += self(i);
   }
 
   /// Determines how much of a function's own counts must be in calls below it, and distributes it over them.
-  void place(const Key& key, std::map<std::uint32_t, Inside>& inside) {
+  void distribute(const Key& key, std::map<std::uint32_t, NestedCounts>& nested) {
     const Sums& of = sums_[key];
-    std::int64_t room = of.calls + rooms_[key.owner] - of.surplus(), likely = 0, all = 0;
-    for (const auto& [callee, one] : inside) {
+    std::int64_t capacity = of.calls + unassigned_[key.owner] - of.surplus(), likely = 0, all = 0;
+    for (const auto& [callee, one] : nested) {
       const Sums& callees = sums_[{key.owner, callee}];
-      room -= callees.surplus() - std::min(callees.surplus(), callees.calls - one.counted);
+      capacity -= callees.surplus() - std::min(callees.surplus(), callees.calls - one.counted);
       likely += std::min(callees.surplus(), one.counted);
       all += one.counted;
     }
-    const std::int64_t share = std::clamp<std::int64_t>(of.rows - room, 0, std::max<std::int64_t>(0, all));
+    const std::int64_t share = std::clamp<std::int64_t>(of.rows - capacity, 0, std::max<std::int64_t>(0, all));
     std::int64_t of_likely = std::min(share, likely), others = share - of_likely, left = all - likely;
-    for (auto& [callee, one] : inside) {
+    for (auto& [callee, one] : nested) {
       const std::int64_t here = std::min(sums_[{key.owner, callee}].surplus(), one.counted), more = one.counted - here;
-      one.share = take(of_likely, likely, here) + take(others, left, more);
+      one.share = take_share(of_likely, likely, here) + take_share(others, left, more);
     }
   }
 
-  /// Takes the fraction `some` / `all` of `what`, and subtracts it from both.
-  static std::int64_t take(std::int64_t& what, std::int64_t& all, std::int64_t some) {
+  /// Returns `what` * `some` / `all`, and subtracts it from `what`, and `some` from `all`.
+  static std::int64_t take_share(std::int64_t& what, std::int64_t& all, std::int64_t some) {
     if (all <= 0 || some <= 0) return 0;
     const auto part = some >= all ? what
                                   : static_cast<std::int64_t>(static_cast<double>(what) * static_cast<double>(some) /
@@ -110,11 +110,11 @@ class Shares {
   void share(std::size_t i, std::unordered_map<std::size_t, std::vector<TailShare>>& by_call) {
     const result::ProfileCall& call = profile_.calls[i];
     std::int64_t left = self(i);
-    each_outer(i, [&](std::uint32_t caller) {
-      const auto of = insides_.find({call.owner, caller});
-      if (of == insides_.end()) return;
-      Inside& inside = of->second[call.callee];
-      const std::int64_t part = std::min(left, take(inside.share, inside.counted, self(i)));
+    each_function_on_stack(i, [&](std::uint32_t caller) {
+      const auto of = nested_.find({call.owner, caller});
+      if (of == nested_.end()) return;
+      NestedCounts& nested = of->second[call.callee];
+      const std::int64_t part = std::min(left, take_share(nested.share, nested.counted, self(i)));
       if (part <= 0) return;
       left -= part;
       std::vector<TailShare>& shares = by_call[i];
@@ -128,10 +128,10 @@ class Shares {
   const result::Profile& profile_;
   const std::size_t event_;
   std::vector<std::size_t> seen_;  // number of the walk that last visited the function
-  std::size_t walk_ = 0;
+  std::size_t visit_ = 0;
   std::map<Key, Sums> sums_;
-  std::map<std::uint32_t, std::int64_t> rooms_;             // by owner
-  std::map<Key, std::map<std::uint32_t, Inside>> insides_;  // by callee
+  std::map<std::uint32_t, std::int64_t> unassigned_;             // by owner
+  std::map<Key, std::map<std::uint32_t, NestedCounts>> nested_;  // by callee
 };
 
 }  // namespace

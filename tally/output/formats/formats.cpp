@@ -25,12 +25,12 @@ namespace {
 
 // Formats for programs do not depend on the terminal.
 template <auto write>
-std::string whole(const auto& result, std::size_t /*terminal*/) {
+std::string write_for_any_terminal(const auto& result, std::size_t /*terminal*/) {
   return write(result);
 }
 
 template <std::unique_ptr<WindowWriter> (*make)()>
-std::unique_ptr<WindowWriter> anywhere(std::size_t /*terminal*/) {
+std::unique_ptr<WindowWriter> make_for_any_terminal(std::size_t /*terminal*/) {
   return make();
 }
 
@@ -74,17 +74,18 @@ constexpr StatFormat perf_fields{{Kind::stat, "fields", "", "the fields of perf 
 
 constexpr SnippetFormat snippet_rows[] = {
     {{Kind::assembly, "table", "", "for people"}, snippet_table},
-    {{Kind::assembly, "csv", ".csv", "one row per event and chain"}, whole<snippet_csv>},
-    {{Kind::assembly, "json", ".json", "one JSON object"}, whole<snippet_json>},
+    {{Kind::assembly, "csv", ".csv", "one row per event and chain"}, write_for_any_terminal<snippet_csv>},
+    {{Kind::assembly, "json", ".json", "one JSON object"}, write_for_any_terminal<snippet_json>},
 };
 
 constexpr MemoryFormat memory_rows[] = {
     {{Kind::memory, "table", "", "for people"}, memory_table},
-    {{Kind::memory, "csv", ".csv", "RFC 4180, one row per measured point"}, whole<memory_csv>},
-    {{Kind::memory, "json", ".json", "one object with all data", read_memory_json, is_memory_json}, whole<memory_json>},
-    {{Kind::memory, "html", ".html", "a page with curves"}, whole<memory_html>},
+    {{Kind::memory, "csv", ".csv", "RFC 4180, one row per measured point"}, write_for_any_terminal<memory_csv>},
+    {{Kind::memory, "json", ".json", "one object with all data", read_memory_json, is_memory_json},
+     write_for_any_terminal<memory_json>},
+    {{Kind::memory, "html", ".html", "a page with curves"}, write_for_any_terminal<memory_html>},
     {{Kind::memory, "lens-csv", ".lens-csv", "the columns of LENS, for the task chase-read"},
-     whole<memory_lens_csv>,
+     write_for_any_terminal<memory_lens_csv>,
      "chase-read"},
 };
 
@@ -149,28 +150,28 @@ constexpr ComparisonFormat comparison_rows[] = {
 constexpr WindowFormat window_rows[] = {
     {{Kind::windows, "table", "", "for people"}, make_window_table, nullptr, nullptr, true},
     {{Kind::windows, "csv", ".csv", "for spreadsheets and data frames", read_windows, are_windows_csv},
-     anywhere<make_window_csv>,
+     make_for_any_terminal<make_window_csv>,
      nullptr,
      windows_description,
      true},
     {{Kind::windows, "jsonl", ".jsonl", "one JSON object per line; the first describes the measurement", read_windows,
       are_windows_lines},
-     anywhere<make_window_lines>,
+     make_for_any_terminal<make_window_lines>,
      nullptr,
      nullptr,
      true},
     {{Kind::windows, "hpctool", "", "HPCTool's seven columns", read_windows, are_windows_hpctool},
-     anywhere<make_window_hpctool>,
+     make_for_any_terminal<make_window_hpctool>,
      fits_hpctool,
      hpctool_windows_description},
     {{Kind::windows, "binary", ".bin", "compact, for long runs; read by tally export and report", read_windows,
       are_windows_binary, true},
-     anywhere<make_window_binary>,
+     make_for_any_terminal<make_window_binary>,
      nullptr,
      nullptr,
      false},
     {{Kind::windows, "chrome-trace", ".json", "opens in Perfetto's viewer and in chrome://tracing"},
-     anywhere<make_chrome_trace>},
+     make_for_any_terminal<make_chrome_trace>},
 };
 
 std::string verify_object(const result::Verify& verify, bool, std::size_t) { return verify_json(verify); }

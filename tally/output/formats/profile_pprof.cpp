@@ -28,12 +28,12 @@ class Pprof {
     ProtobufMessage samples;
     samples.add(1, text("samples"));
     samples.add(2, text("count"));
-    made_.add(1, samples);
+    profile_message_.add(1, samples);
     for (const result::Event& event : profile_.stat.events) {
       ProtobufMessage type;
       type.add(1, text(type_name(event)));
       type.add(2, text(event.total.unit == Unit::nanoseconds ? "nanoseconds" : "count"));
-      made_.add(1, type);
+      profile_message_.add(1, type);
     }
     if (profile_.calls.empty()) {
       for (std::size_t i = 0; i < profile_.rows.size(); ++i) add_row(i, {location_of_row(i)});
@@ -46,13 +46,13 @@ class Pprof {
     for (const bool of_program : {true, false})
       for (std::uint32_t o = 0; o < profile_.objects.size(); ++o)
         if (is_program(o) == of_program) add_mapping(o);
-    for (const ProtobufMessage& location : locations_) made_.add(4, location);
-    for (const ProtobufMessage& function : functions_) made_.add(5, function);
-    if (events_ > 0) made_.add(14, text(type_name(profile_.stat.events.front())));  // displayed by default
+    for (const ProtobufMessage& location : locations_) profile_message_.add(4, location);
+    for (const ProtobufMessage& function : functions_) profile_message_.add(5, function);
+    if (events_ > 0) profile_message_.add(14, text(type_name(profile_.stat.events.front())));  // displayed by default
     const std::int64_t comment = text("tally profile: " + shell_words(profile_.stat.command));
-    for (const std::string& one : strings_) made_.add(6, std::string_view(one));
-    made_.add(13, std::vector<std::int64_t>{comment});
-    return gzipped(made_.bytes());
+    for (const std::string& one : strings_) profile_message_.add(6, std::string_view(one));
+    profile_message_.add(13, std::vector<std::int64_t>{comment});
+    return gzipped(profile_message_.bytes());
   }
 
  private:
@@ -72,14 +72,14 @@ class Pprof {
   /// `name` is the short name, `system_name` the full one: pprof does not shorten names that differ.
   std::int64_t add_function(const std::string& name, const std::string& system_name, const std::string& file,
                             std::uint32_t line) {
-    ProtobufMessage made;
+    ProtobufMessage message;
     const auto number = static_cast<std::int64_t>(functions_.size() + 1);
-    made.add(1, number);
-    made.add(2, text(name));
-    made.add(3, text(system_name));
-    made.add(4, text(file));
-    made.add(5, line);
-    functions_.push_back(std::move(made));
+    message.add(1, number);
+    message.add(2, text(name));
+    message.add(3, text(system_name));
+    message.add(4, text(file));
+    message.add(5, line);
+    functions_.push_back(std::move(message));
     return number;
   }
 
@@ -97,25 +97,25 @@ class Pprof {
     const std::uint32_t object = profile_.functions[f].object;
     const auto [entry, is_new] = of_locations_.try_emplace({object, address, f, line}, 0);
     if (!is_new) return entry->second;
-    ProtobufMessage made;
+    ProtobufMessage message;
     const auto number = static_cast<std::int64_t>(locations_.size() + 1);
-    made.add(1, number);
-    made.add(2, object + 1);
-    made.add(3, static_cast<std::int64_t>(address));
+    message.add(1, number);
+    message.add(2, object + 1);
+    message.add(3, static_cast<std::int64_t>(address));
     has_inlines_ |= inlined != ProfileInline::none;
     for (; inlined != ProfileInline::none; inlined = profile_.inlines[inlined].parent) {
-      made.add(4, line_of(function(profile_.inlines[inlined].function), line));
+      message.add(4, line_of(function(profile_.inlines[inlined].function), line));
       line = profile_.inlines[inlined].line;
     }
-    made.add(4, line_of(function(f), line));
-    locations_.push_back(std::move(made));
+    message.add(4, line_of(function(f), line));
+    locations_.push_back(std::move(message));
     return entry->second = number;
   }
   static ProtobufMessage line_of(std::int64_t function, std::uint32_t line) {
-    ProtobufMessage made;
-    made.add(1, function);
-    made.add(2, line);
-    return made;
+    ProtobufMessage message;
+    message.add(1, function);
+    message.add(2, line);
+    return message;
   }
 
   std::int64_t location_of_row(std::size_t i) {
@@ -127,11 +127,11 @@ class Pprof {
   std::int64_t pseudo(const std::string& name) {
     const auto [entry, is_new] = of_names_.try_emplace(name, 0);
     if (!is_new) return entry->second;
-    ProtobufMessage made;
+    ProtobufMessage message;
     entry->second = static_cast<std::int64_t>(locations_.size() + 1);
-    made.add(1, entry->second);
-    made.add(4, line_of(add_function(name, name, "", 0), 0));
-    locations_.push_back(std::move(made));
+    message.add(1, entry->second);
+    message.add(4, line_of(add_function(name, name, "", 0), 0));
+    locations_.push_back(std::move(message));
     return entry->second;
   }
 
@@ -147,27 +147,27 @@ class Pprof {
   void add_sample(const std::vector<std::int64_t>& stack, const std::vector<std::int64_t>& counts,
                   const result::CodeOwner* owner) {
     if (std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n == 0; })) return;
-    ProtobufMessage made;
-    made.add(1, stack);
+    ProtobufMessage message;
+    message.add(1, stack);
     std::vector<std::int64_t> values{samples_of(counts)};
     values.insert(values.end(), counts.begin(), counts.end());
-    made.add(2, values);
+    message.add(2, values);
     if (owner != nullptr) {
-      add_label(made, "program", owner->command, 0);
-      add_label(made, "pid", "", owner->pid);
-      if (owner->tid != 0) add_label(made, "tid", "", owner->tid);
+      add_label(message, "program", owner->command, 0);
+      add_label(message, "pid", "", owner->pid);
+      if (owner->tid != 0) add_label(message, "tid", "", owner->tid);
     }
-    made_.add(2, made);
+    profile_message_.add(2, message);
     placed_.resize(events_);
     for (std::size_t e = 0; e < events_; ++e) placed_[e] += counts[e];
   }
 
   void add_label(ProtobufMessage& sample, const std::string& key, const std::string& value, std::int64_t number) {
-    ProtobufMessage made;
-    made.add(1, text(key));
-    made.add(2, text(value));
-    made.add(3, number);
-    sample.add(3, made);
+    ProtobufMessage message;
+    message.add(1, text(key));
+    message.add(2, text(value));
+    message.add(3, number);
+    sample.add(3, message);
   }
 
   void add_row(std::size_t i, std::vector<std::int64_t> stack) {
@@ -251,23 +251,23 @@ class Pprof {
 
   void add_mapping(std::uint32_t o) {
     const result::ProfileObject& object = profile_.objects[o];
-    ProtobufMessage made;
-    made.add(1, o + 1);
-    made.add(2, static_cast<std::int64_t>(object.address));
-    made.add(3, static_cast<std::int64_t>(object.address + object.bytes));
-    made.add(4, static_cast<std::int64_t>(object.offset));
-    made.add(5, text(object.name));
-    made.add(6, text(object.build_id));
+    ProtobufMessage message;
+    message.add(1, o + 1);
+    message.add(2, static_cast<std::int64_t>(object.address));
+    message.add(3, static_cast<std::int64_t>(object.address + object.bytes));
+    message.add(4, static_cast<std::int64_t>(object.offset));
+    message.add(5, text(object.name));
+    message.add(6, text(object.build_id));
     // Names are complete: pprof has nothing to resolve.
-    for (const int has : {7, 8, 9}) made.add(has, 1);
-    made.add(10, has_inlines_ ? 1 : 0);
-    made_.add(3, made);
+    for (const int has : {7, 8, 9}) message.add(has, 1);
+    message.add(10, has_inlines_ ? 1 : 0);
+    profile_message_.add(3, message);
   }
 
   const result::Profile& profile_;
   std::vector<std::string> names_;  // of functions
   std::size_t events_;
-  ProtobufMessage made_;
+  ProtobufMessage profile_message_;
   std::vector<std::string> strings_;
   std::map<std::string, std::int64_t> numbers_, of_names_;
   std::vector<ProtobufMessage> functions_, locations_;

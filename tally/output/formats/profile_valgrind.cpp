@@ -52,18 +52,19 @@ std::string source_name(const result::Profile& profile, std::uint32_t source) {
 }
 
 /// Counts without an instruction, so that sums equal the totals.
-struct Rest {
+struct UnattributedCounts {
   const char* name;
   const std::vector<std::int64_t>& counts;
   bool any() const {
     return std::any_of(counts.begin(), counts.end(), [](std::int64_t n) { return n != 0; });
   }
 };
-std::vector<Rest> rests(const result::Profile& profile) {
-  std::vector<Rest> all;
-  for (const Rest& rest :
-       {Rest{"[elements of string instructions]", profile.repeated}, Rest{"[not at any place]", profile.unplaced}})
-    if (rest.any()) all.push_back(rest);
+std::vector<UnattributedCounts> unattributed_counts(const result::Profile& profile) {
+  std::vector<UnattributedCounts> all;
+  for (const UnattributedCounts& unattributed :
+       {UnattributedCounts{"[elements of string instructions]", profile.repeated},
+        UnattributedCounts{"[not at any place]", profile.unplaced}})
+    if (unattributed.any()) all.push_back(unattributed);
   return all;
 }
 
@@ -111,17 +112,17 @@ Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
   };
   for (const result::ProfileCall& call : profile.calls) arc_of(call, call.callee).calls += call.calls;
   std::vector<std::size_t> seen(profile.functions.size());  // number of the walk that last visited the function
-  std::size_t walk = 0;
+  std::size_t visit = 0;
   each_self(profile, [&](std::size_t i, std::uint32_t function, const std::vector<std::int64_t>& self) {
     std::uint32_t next = function;
-    seen[function] = ++walk;
+    seen[function] = ++visit;
     for (std::size_t at = i; at != result::CodeCall::no_parent; at = profile.calls[at].parent) {
       const result::ProfileCall& call = profile.calls[at];
-      if (std::exchange(seen[call.callee], walk) != walk) {
+      if (std::exchange(seen[call.callee], visit) != visit) {
         add(jump_of(call.callee, next), self);
         next = call.callee;
       }
-      if (std::exchange(seen[call.caller], walk) == walk) continue;
+      if (std::exchange(seen[call.caller], visit) == visit) continue;
       add(arc_of(call, next), self);
       next = call.caller;
     }
@@ -130,7 +131,7 @@ Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
 }
 
 /// Writes a name once, and then its number: "(3) main", "(3)".
-class Numbered {
+class NameCompressor {
  public:
   std::string of(std::uint64_t key, const std::string& name) {
     const auto [location, is_new] = numbers_.try_emplace({key, name}, numbers_.size() + 1);
@@ -166,7 +167,7 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
   const Arcs arcs = arcs_of(profile, by_instruction);
   for (const auto& [caller, calls] : arcs) functions[caller];  // samples may only contain its calls
   const std::vector<std::string> object_names = report::object_names(profile, true);
-  Numbered objects, sources, names;
+  NameCompressor objects, sources, names;
   for (const auto& [which, locations] : functions) {
     const result::ProfileFunction& f = profile.functions[which];
     std::uint32_t source = f.source;
@@ -194,9 +195,9 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
                       position(counts.target, callee.line), position(arc.site, arc.line), numbers(counts.inclusive));
     }
   }
-  for (const Rest& rest : rests(profile))
+  for (const UnattributedCounts& unattributed : unattributed_counts(profile))
     text += fmt::format("\nob={}\nfl={}\nfn={}\n{}{}\n", objects.of(0, "???"), sources.of(0, "???"),
-                        names.of(~0ull, rest.name), position(0, 0), numbers(rest.counts));
+                        names.of(~0ull, unattributed.name), position(0, 0), numbers(unattributed.counts));
   return text + "\ntotals:" + totals(profile) + "\n";
 }
 
@@ -222,7 +223,8 @@ std::string profile_cachegrind(const result::Profile& profile, const ProfileStyl
       for (const auto& [line, counts] : lines) text += fmt::format("{}{}\n", line, numbers(counts));
     }
   }
-  for (const Rest& rest : rests(profile)) text += fmt::format("fl=???\nfn={}\n0{}\n", rest.name, numbers(rest.counts));
+  for (const UnattributedCounts& unattributed : unattributed_counts(profile))
+    text += fmt::format("fl=???\nfn={}\n0{}\n", unattributed.name, numbers(unattributed.counts));
   return text + "summary:" + totals(profile) + "\n";
 }
 

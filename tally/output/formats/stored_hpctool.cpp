@@ -81,7 +81,7 @@ Stat stat_of(const std::vector<Row>& rows, const Names& names) {
 }
 
 // Whether the counts of a run equal those of a row.
-bool is_of(const Run& run, const Row& row, const Names& names) {
+bool run_matches_row(const Run& run, const Row& row, const Names& names) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto holds = [&](const EventCount& one) { return one.name.text() == names[i] && one.count.value == row[i]; };
     if (std::none_of(run.counts.begin(), run.counts.end(), holds)) return false;
@@ -90,11 +90,11 @@ bool is_of(const Run& run, const Row& row, const Names& names) {
 }
 
 // Whether the rows were written from these results: the same number of runs, with the same counts.
-bool are_of(const std::vector<Stat>& stats, const std::vector<Row>& rows, const Names& names) {
+bool results_match_rows(const std::vector<Stat>& stats, const std::vector<Row>& rows, const Names& names) {
   std::size_t next = 0;
   for (const Stat& stat : stats) {
     for (const Run& run : stat.runs) {
-      if (next == rows.size() || !is_of(run, rows[next], names)) return false;
+      if (next == rows.size() || !run_matches_row(run, rows[next], names)) return false;
       ++next;
     }
   }
@@ -156,7 +156,7 @@ Result<std::vector<Stat>> read_hpctool(std::string_view text, const std::string&
   const std::vector<Row>& rows = *read;
   const Names names = hpctool_names(description);
   auto described = read_stats(description, name);
-  if (described && are_of(*described, rows, names)) return described;
+  if (described && results_match_rows(*described, rows, names)) return described;
   Stat stat = stat_of(rows, names);
   if (described) {
     stat.notices.emplace_back("the JSON file next to it describes other rows: only its column names are used");

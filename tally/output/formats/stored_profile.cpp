@@ -65,7 +65,7 @@ void read_events(const Json& json, Profile& profile) {
 /// A row for each line of the function, and one for counts without a line.
 void read_rows(const Json& json, std::uint32_t function, Profile& profile) {
   const std::size_t events = profile.event_count();
-  std::vector<std::int64_t> rest = counts(json.at("counts"), events);
+  std::vector<std::int64_t> remaining = counts(json.at("counts"), events);
   std::vector<std::int64_t> rest_samples =
       profile.is_sampled() ? counts(json.at("samples"), events) : std::vector<std::int64_t>{};
   const auto add = [&](std::uint32_t source, std::uint32_t line, const std::vector<std::int64_t>& of_row,
@@ -82,14 +82,15 @@ void read_rows(const Json& json, std::uint32_t function, Profile& profile) {
   for (const Json& one : json.at("lines")) {
     const std::vector<std::int64_t> of_line = counts(one.at("counts"), events);
     for (std::size_t e = 0; e < events; ++e)
-      if ((rest[e] -= of_line[e]) < 0)
+      if ((remaining[e] -= of_line[e]) < 0)
         throw Json::out_of_range::create(401, "the counts of the lines of a function exceed the function's", &one);
     std::vector<std::int64_t> samples;
     if (profile.is_sampled()) samples = counts(one.at("samples"), events);
     for (std::size_t e = 0; e < samples.size(); ++e) rest_samples[e] -= samples[e];
     add(index(one.at("source"), profile.sources.size()), number<std::uint32_t>(one.at("line")), of_line, samples);
   }
-  if (std::any_of(rest.begin(), rest.end(), [](std::int64_t n) { return n != 0; })) add(0, 0, rest, rest_samples);
+  if (std::any_of(remaining.begin(), remaining.end(), [](std::int64_t n) { return n != 0; }))
+    add(0, 0, remaining, rest_samples);
 }
 
 void read_functions(const Json& json, Profile& profile) {

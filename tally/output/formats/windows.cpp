@@ -39,11 +39,11 @@ class Table final : public WindowWriter {
     });
     const std::string last = "last instruction";
     constexpr Widths usual{8, 10, 12, 10}, narrow{6, 8, 8, 7};
-    place(usual);
+    lay_out_columns(usual);
     std::size_t width = 1 + last.size();
     for (const auto& column : columns_) width += 1 + column.width;
     is_narrow_ = terminal_ != 0 && width > terminal_;
-    if (is_narrow_) place(narrow);
+    if (is_narrow_) lay_out_columns(narrow);
     std::vector<std::string> cells;
     for (const auto& column : columns_) cells.push_back(column.heading);
     add(cells, {is_narrow_ ? "last at" : last}, to);
@@ -80,7 +80,7 @@ class Table final : public WindowWriter {
   static constexpr std::size_t least_terminal = 40;
 
   // A column has at least the width of its event's name, which is shortened if columns are narrow.
-  void place(const Widths& widths) {
+  void lay_out_columns(const Widths& widths) {
     columns_ = {
         {"window", widths.number}, {"time/ms", widths.time}, {"program", widths.program, Align::left}, {"thread", 7}};
     if (has_length_) columns_.push_back({"length", widths.count});

@@ -46,7 +46,7 @@ std::string attempt_line(const Attempt& attempt) {
 }
 
 // What tally can count without a PMU.
-std::vector<Step> without_pmu(const Facts& facts) {
+std::vector<Step> steps_without_pmu(const Facts& facts) {
   if (facts.trial.instructions) {
     return {
         {"Without a PMU: the engine counts instructions, branches, loads and stores exactly, at the cost of "
@@ -333,7 +333,7 @@ result::Diagnosis diagnose(const Facts& facts) {
   Diagnosis diagnosis;
   conclude(facts, diagnosis);
   if (!diagnosis.hardware) {
-    for (Step& step : without_pmu(facts)) diagnosis.next.push_back(std::move(step));
+    for (Step& step : steps_without_pmu(facts)) diagnosis.next.push_back(std::move(step));
     if (sees_no_pmu(facts) && facts.probes.gate_errno != EINVAL) {
       diagnosis.evidence.push_back(fmt::format("in addition, perf_event_open does not reach the kernel's perf: {}",
                                                errno_name(facts.probes.gate_errno)));

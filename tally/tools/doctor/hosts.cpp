@@ -134,7 +134,7 @@ constexpr HostRule hosts[] = {
      {}},
 };
 
-std::string seen(Where where, const Facts& facts) {
+std::string source_text(Where where, const Facts& facts) {
   const linux::Firmware& firmware = facts.survey.firmware;
   switch (where) {
     case hypervisor: return facts.processor ? facts.processor->hypervisor : "";
@@ -151,7 +151,7 @@ std::string seen(Where where, const Facts& facts) {
 }
 
 std::string evidence(const Sign& sign, const Facts& facts) {
-  const std::string text = printable(seen(sign.where, facts));
+  const std::string text = printable(source_text(sign.where, facts));
   switch (sign.where) {
     case hypervisor: return "CPUID 40000000H: " + text;
     case vendor: return "DMI sys_vendor: " + text;
@@ -166,9 +166,9 @@ std::string evidence(const Sign& sign, const Facts& facts) {
   return {};
 }
 
-bool shows(const HostRule& rule, const Facts& facts) {
+bool matches(const HostRule& rule, const Facts& facts) {
   return std::all_of(rule.signs.begin(), rule.signs.end(), [&](const Sign& sign) {
-    return sign.where == nowhere || seen(sign.where, facts).find(sign.part) != std::string::npos;
+    return sign.where == nowhere || source_text(sign.where, facts).find(sign.part) != std::string::npos;
   });
 }
 
@@ -195,7 +195,7 @@ std::optional<bool> is_virtual(const Facts& facts) {
 
 std::optional<Host> recognise_host(const Facts& facts) {
   for (const HostRule& rule : hosts) {
-    if (!shows(rule, facts)) continue;
+    if (!matches(rule, facts)) continue;
     result::Step step{std::string(rule.text), {}};
     if (!rule.commands.empty()) step.commands = split(rule.commands, '\n');
     return Host{std::string(rule.name), evidence_of(rule, facts), {std::move(step)}};

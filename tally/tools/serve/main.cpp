@@ -30,7 +30,7 @@ namespace {
 constexpr int exit_cannot_measure = 125;
 
 // The last reading as text, shared by all scrapes.
-class Latest {
+class LatestReading {
  public:
   void set(const std::vector<prometheus::MetricFamily>& families) {
     std::ostringstream text;
@@ -40,7 +40,7 @@ class Latest {
   }
 
   // The last reading, with the server's own counters.
-  linux::HttpAnswer scraped(bool accepts_gzip) {
+  linux::HttpAnswer answer_scrape(bool accepts_gzip) {
     std::string text;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -68,8 +68,8 @@ linux::HttpAnswer text_answer(int status, std::string text, std::string type = "
   return {status, std::move(type), std::make_shared<const std::string>(std::move(text)), false};
 }
 
-linux::HttpAnswer answer(Latest& latest, const linux::HttpRequest& request) {
-  if (request.path == "/metrics") return latest.scraped(request.accepts_gzip);
+linux::HttpAnswer answer(LatestReading& latest, const linux::HttpRequest& request) {
+  if (request.path == "/metrics") return latest.answer_scrape(request.accepts_gzip);
   if (request.path == "/health") return text_answer(200, "ok\n");
   if (request.path == "/") {
     return text_answer(200,
@@ -80,24 +80,24 @@ linux::HttpAnswer answer(Latest& latest, const linux::HttpRequest& request) {
   return text_answer(404, "not found: the metrics are at /metrics\n");
 }
 
-int complain(const std::string& message, const std::string& hint = {}) {
+int report_error(const std::string& message, const std::string& hint = {}) {
   std::fputs(fmt::format("tally: {}\n{}", message, hint.empty() ? "" : "       " + hint + "\n").c_str(), stderr);
   return exit_cannot_measure;
 }
 
 // Answers in a thread of its own, because reading many control groups takes time.
-class Serving {
+class ServerThread {
  public:
-  Serving(linux::HttpServer& server, Latest& latest)
+  ServerThread(linux::HttpServer& server, LatestReading& latest)
       : server_(server), thread_([&server, &latest] {
           server.serve([&latest](const linux::HttpRequest& request) { return answer(latest, request); });
         }) {}
-  ~Serving() {
+  ~ServerThread() {
     server_.stop();
     thread_.join();
   }
-  Serving(const Serving&) = delete;
-  Serving& operator=(const Serving&) = delete;
+  ServerThread(const ServerThread&) = delete;
+  ServerThread& operator=(const ServerThread&) = delete;
 
  private:
   linux::HttpServer& server_;
@@ -110,7 +110,7 @@ struct Reader {
   NeverFalling counters;
   Own own;
 
-  void read(Latest& latest) {
+  void read(LatestReading& latest) {
     const Nanoseconds begin = linux::now();
     (void)watcher.next();
     own.readings += 1;
@@ -129,29 +129,29 @@ int serve(const std::string& root, const std::string& address, std::int64_t inte
   asked.shown.kinds = {result::WatchKind::system};
   if (with_groups) asked.shown.kinds.push_back(result::WatchKind::group);
   auto watcher = watch::Watcher::open(asked);
-  if (!watcher) return complain(watcher.error().message, watcher.error().hint);
+  if (!watcher) return report_error(watcher.error().message, watcher.error().hint);
   // Before any thread starts, because threads inherit blocked signals.
   auto signals = linux::Signals::watch();
-  if (!signals) return complain(signals.error().message, signals.error().hint);
+  if (!signals) return report_error(signals.error().message, signals.error().hint);
   Reader reader{std::move(*watcher), {}, NeverFalling(), {}};
   reader.own.version = version();
-  Latest latest;
+  LatestReading latest;
   reader.read(latest);
 
   auto server = linux::HttpServer::listen(address);
   if (!server) {
-    return complain(server.error().message,
-                    server.error().os_errno == EADDRINUSE
-                        ? "another program uses the port; `--listen 127.0.0.1:0` uses any free port"
-                        : "");
+    return report_error(server.error().message,
+                        server.error().os_errno == EADDRINUSE
+                            ? "another program uses the port; `--listen 127.0.0.1:0` uses any free port"
+                            : "");
   }
   // Everything that needs more privileges is open now; the network thread keeps only CAP_PERFMON.
-  if (const auto kept = linux::keep_only_perfmon(); !kept) return complain(kept.error().message);
+  if (const auto kept = linux::keep_only_perfmon(); !kept) return report_error(kept.error().message);
   const std::string host = address.substr(0, address.rfind(':'));
   std::printf("tally serves http://%s:%d/metrics\n", host.c_str(), server->port());
   std::fflush(stdout);
 
-  auto serving = std::make_unique<Serving>(*server, latest);
+  auto serving = std::make_unique<ServerThread>(*server, latest);
   const auto interval = std::chrono::milliseconds(interval_ms);
   Nanoseconds due = reader.watcher.reading().time + interval;
   const int wake_descriptor = signals->fd();
@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
     try {
       return tally::serve::serve(argv[1], argv[2], interval.value_or(1000), std::string_view(argv[4]) == "groups");
     } catch (const std::exception& failure) {
-      return tally::serve::complain(failure.what());
+      return tally::serve::report_error(failure.what());
     }
   });
 }

@@ -71,7 +71,7 @@ Result<Standing> repair(const std::string& root, const std::vector<linux::PmuDev
 }
 
 // The daemon cannot report that another program had changed a switch, so off() does.
-void add_what_differs(const std::vector<Switched>& before, Standing& now) {
+void add_differences(const std::vector<Switched>& before, Standing& now) {
   for (const Switched& old : before) {
     for (const Switch& one : now.switches) {
       if (one.pmu != old.pmu || one.value == old.before) continue;
@@ -81,7 +81,7 @@ void add_what_differs(const std::vector<Switched>& before, Standing& now) {
   }
 }
 
-Error not_allowed(const Error& why, const char* word) {
+Error permission_error(const Error& why, const char* word) {
   if (why.os_errno != EACCES && why.os_errno != EPERM) return why;
   return {why.code, why.message, fmt::format("only root may: sudo tally rdpmc {}", word), why.os_errno};
 }
@@ -105,7 +105,7 @@ Result<Standing> on(const std::vector<event::Event>& events, const std::string& 
   auto requested = backend::processor_events(events, *cores);
   if (!requested) return fail(requested.error());
   const auto folder = linux::RunFolder::enter(folder_of(root));
-  if (!folder) return fail(not_allowed(folder.error(), "on"));
+  if (!folder) return fail(permission_error(folder.error(), "on"));
   const auto before = repair(root, *cores);
   if (!before) return fail(before.error());
   if (before->left)
@@ -117,14 +117,14 @@ Result<Standing> on(const std::vector<event::Event>& events, const std::string& 
   }
   Task task{root, {}, *std::move(requested), *cores, pin};
   for (const Switch& one : before->switches) {
-    if (!one.value) return fail(not_allowed({Code::cannot_measure, "cannot read the setting", "", EACCES}, "on"));
+    if (!one.value) return fail(permission_error({Code::cannot_measure, "cannot read the setting", "", EACCES}, "on"));
     task.switches.push_back({one.pmu, *one.value, for_everybody});
   }
   const auto holder = linux::start_daemon("tally-rdpmc", [&](linux::Staying& staying) { return hold(task, staying); });
   if (!holder) {
     // If the daemon was killed, restore what it had changed; a second failure would add no information.
     (void)repair(root, *cores);
-    return fail(not_allowed(holder.error(), "on"));
+    return fail(permission_error(holder.error(), "on"));
   }
   auto standing = read_status(root, *cores);
   if (!standing) return standing;
@@ -141,17 +141,17 @@ Result<Standing> off(const std::string& root) {
   auto standing = read_status(root, *cores);
   if (!standing || (!standing->held && !standing->left)) return standing;
   const auto folder = linux::RunFolder::enter(folder_of(root));
-  if (!folder) return fail(not_allowed(folder.error(), "off"));
+  if (!folder) return fail(permission_error(folder.error(), "off"));
   standing = read_status(root, *cores);
   if (!standing) return standing;
   const auto before = standing->held;
   if (before) {
     const auto ended = linux::end_and_wait(before->holder);
-    if (!ended) return fail(not_allowed(ended.error(), "off"));
+    if (!ended) return fail(permission_error(ended.error(), "off"));
   }
   // If the daemon could not restore everything, this tries again.
   standing = repair(root, *cores);
-  if (standing && before) add_what_differs(before->switches, *standing);
+  if (standing && before) add_differences(before->switches, *standing);
   return standing;
 }
 

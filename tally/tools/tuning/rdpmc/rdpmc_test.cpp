@@ -142,19 +142,19 @@ const Row branches{linux::CounterPlace{0, 48}, "0-3", "branches:u"};
 
 TEST_F(Rdpmc, is_on_until_switched_off_which_restores_everything) {
   EXPECT_FALSE(status(root_)->held);
-  const auto begun = switch_on();
-  ASSERT_TRUE(begun) << begun.error().message;
-  ASSERT_TRUE(begun->held);
-  EXPECT_EQ(begun->held->rows, (std::vector<Row>{instructions, cycles, branches}));
-  EXPECT_TRUE(linux::lives(begun->held->holder));
+  const auto started = switch_on();
+  ASSERT_TRUE(started) << started.error().message;
+  ASSERT_TRUE(started->held);
+  EXPECT_EQ(started->held->rows, (std::vector<Row>{instructions, cycles, branches}));
+  EXPECT_TRUE(linux::lives(started->held->holder));
   EXPECT_EQ(switch_of(), "2");
-  EXPECT_EQ(status(root_), begun) << "as reported by later commands";
+  EXPECT_EQ(status(root_), started) << "as reported by later commands";
 
-  const auto ended = off(root_);
-  ASSERT_TRUE(ended) << ended.error().message;
-  EXPECT_FALSE(ended->held);
-  EXPECT_EQ(ended->notices, std::vector<std::string>{});
-  EXPECT_FALSE(linux::lives(begun->held->holder));
+  const auto stopped = off(root_);
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  EXPECT_FALSE(stopped->held);
+  EXPECT_EQ(stopped->notices, std::vector<std::string>{});
+  EXPECT_FALSE(linux::lives(started->held->holder));
   EXPECT_EQ(switch_of(), "1");
   EXPECT_FALSE(is_noted());
   const auto again = off(root_);
@@ -163,13 +163,13 @@ TEST_F(Rdpmc, is_on_until_switched_off_which_restores_everything) {
 }
 
 TEST_F(Rdpmc, is_on_only_once) {
-  const auto begun = switch_on();
-  ASSERT_TRUE(begun);
+  const auto started = switch_on();
+  ASSERT_TRUE(started);
   const auto second = switch_on();
   ASSERT_FALSE(second);
-  EXPECT_NE(second.error().message.find(std::to_string(begun->held->holder.number)), std::string::npos)
+  EXPECT_NE(second.error().message.find(std::to_string(started->held->holder.number)), std::string::npos)
       << second.error().message;
-  EXPECT_EQ(status(root_), begun) << "the first continues";
+  EXPECT_EQ(status(root_), started) << "the first continues";
 }
 
 TEST_F(Rdpmc, a_signal_restores_everything) {
@@ -200,11 +200,11 @@ TEST_F(Rdpmc, every_command_restores_what_a_killed_daemon_left) {
 }
 
 TEST_F(Rdpmc, a_daemon_killed_before_it_is_ready_leaves_nothing) {
-  const auto begun = on(events("cycles"), root_, [](const linux::PerfEvent&, int) -> Result<linux::PinnedCounter> {
+  const auto started = on(events("cycles"), root_, [](const linux::PerfEvent&, int) -> Result<linux::PinnedCounter> {
     kill(getpid(), SIGKILL);
     return fail(Code::cannot_measure, "");
   });
-  ASSERT_FALSE(begun);
+  ASSERT_FALSE(started);
   EXPECT_EQ(switch_of(), "1");
   EXPECT_FALSE(is_noted());
 }
@@ -212,55 +212,56 @@ TEST_F(Rdpmc, a_daemon_killed_before_it_is_ready_leaves_nothing) {
 TEST_F(Rdpmc, a_switch_that_another_program_changed_is_not_restored) {
   ASSERT_TRUE(switch_on());
   write("sys/bus/event_source/devices/cpu/rdpmc", "0");
-  const auto ended = off(root_);
-  ASSERT_TRUE(ended);
+  const auto stopped = off(root_);
+  ASSERT_TRUE(stopped);
   EXPECT_EQ(switch_of(), "0");
-  ASSERT_EQ(ended->notices.size(), 1u);
-  EXPECT_EQ(ended->notices[0], "cpu: the setting was 1 before, but another program wrote 0: not restored");
+  ASSERT_EQ(stopped->notices.size(), 1u);
+  EXPECT_EQ(stopped->notices[0], "cpu: the setting was 1 before, but another program wrote 0: not restored");
   EXPECT_FALSE(is_noted());
 }
 
 TEST_F(Rdpmc, a_switch_that_was_on_stays_on) {
   write("sys/bus/event_source/devices/cpu/rdpmc", "2");
   ASSERT_TRUE(switch_on());
-  const auto ended = off(root_);
-  ASSERT_TRUE(ended);
-  EXPECT_EQ(ended->notices, std::vector<std::string>{});
+  const auto stopped = off(root_);
+  ASSERT_TRUE(stopped);
+  EXPECT_EQ(stopped->notices, std::vector<std::string>{});
   EXPECT_EQ(switch_of(), "2");
 }
 
 TEST_F(Rdpmc, an_event_without_a_counter_changes_nothing) {
-  const auto begun = on(events("instructions,cycles"), root_,
-                        [this, n = 0](const linux::PerfEvent&, int processor) mutable -> Result<linux::PinnedCounter> {
-                          if (n == 6) return fail(Code::cannot_measure, "all are taken");
-                          return linux::PinnedCounter({}, pages_.page(processor, n++ / 4));
-                        });
-  ASSERT_FALSE(begun);
-  EXPECT_EQ(begun.error().message, "no counter is available for cycles:u on processor 2: all are taken");
-  EXPECT_NE(begun.error().hint.find("NMI watchdog"), std::string::npos) << begun.error().hint;
+  const auto started =
+      on(events("instructions,cycles"), root_,
+         [this, n = 0](const linux::PerfEvent&, int processor) mutable -> Result<linux::PinnedCounter> {
+           if (n == 6) return fail(Code::cannot_measure, "all are taken");
+           return linux::PinnedCounter({}, pages_.page(processor, n++ / 4));
+         });
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().message, "no counter is available for cycles:u on processor 2: all are taken");
+  EXPECT_NE(started.error().hint.find("NMI watchdog"), std::string::npos) << started.error().hint;
   EXPECT_EQ(switch_of(), "1");
   EXPECT_FALSE(is_noted());
 }
 
 TEST_F(Rdpmc, an_unreadable_counter_is_refused) {
   pages_.take_off(3, 1);
-  const auto begun = switch_on();
-  ASSERT_FALSE(begun);
-  EXPECT_NE(begun.error().message.find("no counter is available for cycles:u on processor 3"), std::string::npos)
-      << begun.error().message;
+  const auto started = switch_on();
+  ASSERT_FALSE(started);
+  EXPECT_NE(started.error().message.find("no counter is available for cycles:u on processor 3"), std::string::npos)
+      << started.error().message;
   EXPECT_EQ(switch_of(), "1");
 }
 
 TEST_F(Rdpmc, processors_that_differ_have_rows_of_their_own) {
   pages_.put(1, 2, 3);
   pages_.put(3, 2, 3);
-  const auto begun = switch_on();
-  ASSERT_TRUE(begun);
+  const auto started = switch_on();
+  ASSERT_TRUE(started);
   const std::vector<Row> expected{instructions,
                                   cycles,
                                   {linux::CounterPlace{0, 48}, "0,2", "branches:u"},
                                   {linux::CounterPlace{3, 48}, "1,3", "branches:u"}};
-  EXPECT_EQ(begun->held->rows, expected);
+  EXPECT_EQ(started->held->rows, expected);
 }
 
 TEST_F(Rdpmc, reports_a_counter_that_the_kernel_moves) {
@@ -281,11 +282,11 @@ TEST_F(Rdpmc, reports_a_counter_that_the_kernel_moves) {
 
 TEST_F(Rdpmc, each_kind_of_cores_has_its_switch_and_its_processors) {
   lay_out(hybrid);
-  const auto begun = switch_on("cycles");
-  ASSERT_TRUE(begun) << begun.error().message;
+  const auto started = switch_on("cycles");
+  ASSERT_TRUE(started) << started.error().message;
   // 6 and 7 are offline.
   const linux::CounterPlace place{0x40000000, 48};
-  EXPECT_EQ(begun->held->rows, (std::vector<Row>{{place, "4-5", "cycles:u"}, {place, "0-3", "cycles:u"}}));
+  EXPECT_EQ(started->held->rows, (std::vector<Row>{{place, "4-5", "cycles:u"}, {place, "0-3", "cycles:u"}}));
   EXPECT_EQ(switch_of("cpu_core") + switch_of("cpu_atom"), "22");
   ASSERT_TRUE(off(root_));
   EXPECT_EQ(switch_of("cpu_core"), "1");

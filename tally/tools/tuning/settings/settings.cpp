@@ -69,7 +69,7 @@ bool undo(const std::vector<Change>& changes, const std::string& root, std::vect
 }
 
 // With the directory locked. Returns false if a running process holds changes, or a setting could not be restored.
-bool repair_in(const std::string& root, std::vector<std::string>& notices) {
+bool repair_locked(const std::string& root, std::vector<std::string>& notices) {
   const std::string text = linux::run_note(folder_of(root));
   if (text.empty()) return true;
   const auto note = note_of(text);
@@ -105,7 +105,7 @@ Result<Held> Held::change(const Asked& asked, const std::string& root) {
     return fail(error);
   }
   std::vector<std::string> notices;
-  if (!repair_in(root, notices))
+  if (!repair_locked(root, notices))
     return fail(Code::cannot_measure, notices.back(), "restore this first; tally has changed nothing");
   auto changes = changes_for(asked, root);
   if (!changes) return fail(changes.error());
@@ -140,7 +140,7 @@ std::vector<std::string> repair(const std::string& root) {
     return {
         "settings of this machine were changed by a process that has ended: `sudo tally watch -n 1` "
         "restores them"};
-  (void)repair_in(root, notices);
+  (void)repair_locked(root, notices);
   return notices;
 }
 

@@ -32,7 +32,7 @@ Timed best_of_five(const std::string& program, bool blocks) {
     settings.max_instructions = 1ULL << 40;
     settings.blocks = blocks;
     Timed one;
-    auto machine = lab::Machine::make(*image, settings, [&one](const lab::Entry& entry) {
+    auto machine = lab::LabX86::make(*image, settings, [&one](const lab::Entry& entry) {
       one.overflows += entry.kind == lab::Entry::Kind::overflow ? 1 : 0;
     });
     if (!machine) continue;

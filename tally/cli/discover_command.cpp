@@ -187,7 +187,7 @@ int discover_events(const DiscoverOptions& options) {
   result::Discovery answer = discover::analyse(*record, library_facts());
   answer.incomplete = !*whole;
   answer.notices.insert(answer.notices.begin(), counting->notices.begin(), counting->notices.end());
-  if (std::string text = how_many_text(*payloads); !text.empty()) answer.notices.push_back(std::move(text));
+  if (std::string text = payload_count_text(*payloads); !text.empty()) answer.notices.push_back(std::move(text));
   if (*file) {
     if (const auto kept = (*file)->add(report::discover_json(answer)); !kept) return report_error(kept.error());
   }

@@ -253,7 +253,7 @@ Result<std::vector<discover::Payload>> payloads_of(const discover::Record& recor
 }
 
 // Explains why there are more payloads than the user asked for; empty if there are not.
-std::string how_many_text(const std::vector<discover::Payload>& payloads) {
+std::string payload_count_text(const std::vector<discover::Payload>& payloads) {
   const auto count = [&](auto is_it) { return std::count_if(payloads.begin(), payloads.end(), is_it); };
   const auto own = count([](const discover::Payload& one) { return one.facts.target == discover::users_payload; });
   const auto known = count([](const discover::Payload& one) { return one.facts.known; });

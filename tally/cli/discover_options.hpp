@@ -39,6 +39,6 @@ Result<std::vector<discover::Payload>> payloads_of(const discover::Record& recor
 Result<discover::Record> new_record(const DiscoverOptions& options, const std::vector<discover::Payload>& payloads);
 
 /// Explains why there are more payloads than the user asked for; empty if there are not.
-std::string how_many_text(const std::vector<discover::Payload>& payloads);
+std::string payload_count_text(const std::vector<discover::Payload>& payloads);
 
 }  // namespace tally::cli

@@ -53,7 +53,7 @@ int run_event(const std::vector<std::string>& arguments) {
   for (const event::Event& one : *events) {
     auto outlook = backend::outlook(one);
     explained.push_back({event::explain(one), {outlook.trust, std::move(outlook.reason), std::move(outlook.source)}});
-    add_given(explained.back().explanation, options.table);
+    add_table_entry(explained.back().explanation, options.table);
   }
   if (options.json) return print(report::event_json(explained));
   std::string text;

@@ -55,7 +55,7 @@ void add_event_table_option(Page& page, EventTable& table) {
       .value_name("FILE");
 }
 
-void add_given(event::Explanation& explanation, const EventTable& table) {
+void add_table_entry(event::Explanation& explanation, const EventTable& table) {
   if (!table.table) return;
   const event::GivenEvent* one = event::find_given(*table.table, explanation.event.label);
   if (!one) return;

@@ -24,6 +24,6 @@ struct EventTable {
 void add_event_table_option(Page& page, EventTable& table);
 
 /// Adds what the table contains about an event: description, counters, errata.
-void add_given(event::Explanation& explanation, const EventTable& table);
+void add_table_entry(event::Explanation& explanation, const EventTable& table);
 
 }  // namespace tally::cli

@@ -86,7 +86,7 @@ int run_events(const std::vector<std::string>& arguments) {
   const auto reach = options.all                ? event::Reach::all
                      : options.patterns.empty() ? event::Reach::here
                                                 : event::Reach::wide;
-  std::vector<report::Offered> offered;
+  std::vector<report::OfferedEvent> offered;
   for (event::Entry& entry : event::catalog(reach, options.table.sources())) {
     if (!fits_any(entry, options.patterns)) continue;
     auto outlook = outlook_of(entry, options.table.sources());

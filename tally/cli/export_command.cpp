@@ -78,7 +78,7 @@ Error other_command(const report::StoredFile& file, report::Kind kind) {
 
 // Rejects files that are recognised but not read here. Errors: bad_usage.
 Result<void> check_known(const report::StoredFile& file) {
-  if (auto why = why_not_read(file)) return fail(*std::move(why));
+  if (auto why = unreadable_file_error(file)) return fail(*std::move(why));
   constexpr report::Kind others[] = {report::Kind::profile, report::Kind::discovery, report::Kind::lab,
                                      report::Kind::verify, report::Kind::regions};
   if (const auto* const other = report::recognised_format(all_formats(), others, file))

@@ -16,14 +16,14 @@ constexpr const char* old_engine_name = "verify-sim.json";
 
 }  // namespace
 
-void keep(const result::Verify& verify) {
+void store_verification(const result::Verify& verify) {
   const std::string path = linux::cache_folder();
   if (path.empty()) return;
   if (const auto folder = linux::StateFolder::open(path, true))
     (void)folder->write(name_of(verify.backend), report::verify_json(verify));
 }
 
-std::vector<std::string> kept_remarks(const result::Stat& stat) {
+std::vector<std::string> verification_remarks(const result::Stat& stat) {
   const std::string path = linux::cache_folder();
   if (path.empty()) return {};
   const auto folder = linux::StateFolder::open(path, false);

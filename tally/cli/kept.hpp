@@ -11,10 +11,10 @@ namespace tally::cli {
 
 /// Stores the verification in the directory of tally's own files and replaces the previous one of the same backend.
 /// Stores nothing if the directory cannot be written, or if other users can change it.
-void keep(const result::Verify& verify);
+void store_verification(const result::Verify& verify);
 
 /// Remarks of the stored verification on these counts. Empty without a verification of the same backend, processor and
 /// microcode, or if other users could have written it.
-std::vector<std::string> kept_remarks(const result::Stat& stat);
+std::vector<std::string> verification_remarks(const result::Stat& stat);
 
 }  // namespace tally::cli

@@ -43,7 +43,7 @@ Result<std::vector<std::string>> command_of(const Page& page, bool may_be_missin
   if (!words.empty() && words.front() == "--") {
     words.erase(words.begin());
   } else if (!words.empty() && words.front().size() > 1 && words.front().starts_with("-")) {
-    const std::string instead = instead_of_perfs(words.front());
+    const std::string instead = perf_option_hint(words.front());
     return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
                 instead.empty() ? page.options_hint(words.front()) : instead);
   }
@@ -100,7 +100,7 @@ Result<void> fits_format(std::string_view format, Result<void> (*fits)(const std
   return {};
 }
 
-int end_as_measured(const result::Stat& stat, int written, linux::Signals& signals) {
+int final_exit_code(const result::Stat& stat, int written, linux::Signals& signals) {
   int code = written == exit_ok ? stat.exit_code.value_or(exit_cannot_measure) : written;
   signals.settle();
   if (const auto signal = linux::finishing_interrupted_by()) linux::die_of(*signal);

@@ -41,6 +41,6 @@ Result<void> fits_format(std::string_view format, Result<void> (*fits)(const std
 
 /// The exit code after a measurement: the program's, or tally's own. `written`: the exit code of writing the result.
 /// Kills tally with the signal that ended the measurement, so that it ends as the program would.
-int end_as_measured(const result::Stat& stat, int written, linux::Signals& signals);
+int final_exit_code(const result::Stat& stat, int written, linux::Signals& signals);
 
 }  // namespace tally::cli

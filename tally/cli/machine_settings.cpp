@@ -14,16 +14,16 @@ void add_setting_options(Page& page, SettingOptions& options) {
       .one_of({"off"});
 }
 
-Result<std::optional<settings::Held>> hold_settings(const SettingOptions& options, const std::string& root) {
+Result<std::optional<settings::ScopedSettings>> apply_settings(const SettingOptions& options, const std::string& root) {
   if (const auto messages = settings::repair(root); !messages.empty()) say(messages);
-  const settings::Asked asked{options.fix_frequency, options.prefetchers == "off"};
-  if (!asked.any()) return std::optional<settings::Held>{};
-  auto held = settings::Held::change(asked, root);
+  const settings::SettingsRequest asked{options.fix_frequency, options.prefetchers == "off"};
+  if (!asked.any()) return std::optional<settings::ScopedSettings>{};
+  auto held = settings::ScopedSettings::change(asked, root);
   if (!held) return fail(held.error());
-  return std::optional<settings::Held>(std::move(*held));
+  return std::optional<settings::ScopedSettings>(std::move(*held));
 }
 
-void put_settings_back(std::optional<settings::Held>& held) {
+void restore_settings(std::optional<settings::ScopedSettings>& held) {
   if (!held) return;
   if (const auto messages = held->put_back(); !messages.empty()) say(messages);
   held.reset();

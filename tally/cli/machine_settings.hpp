@@ -21,9 +21,10 @@ void add_setting_options(Page& page, SettingOptions& options);
 
 /// Restores what a killed process left changed, then applies the requested settings. Returns nothing if none was
 /// requested. Errors: those of settings::Held::change().
-Result<std::optional<settings::Held>> hold_settings(const SettingOptions& options, const std::string& root = "/");
+Result<std::optional<settings::ScopedSettings>> apply_settings(const SettingOptions& options,
+                                                               const std::string& root = "/");
 
 /// Restores the settings now, and prints the messages about it.
-void put_settings_back(std::optional<settings::Held>& held);
+void restore_settings(std::optional<settings::ScopedSettings>& held);
 
 }  // namespace tally::cli

@@ -333,7 +333,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
 
-  auto held = hold_settings(options.settings);
+  auto held = apply_settings(options.settings);
   if (!held) return report_error(held.error());
   plan->stop = [&signals] {
     if (!signals->interrupted_by()) (void)signals->take(0);
@@ -343,7 +343,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   plan->progress = [&progress](double done, const std::string& what) { progress.show(done, what); };
   const auto result = memory::run_task(options.task, *std::move(plan));
   progress.clear();
-  put_settings_back(*held);
+  restore_settings(*held);
   if (!result) return report_error(result.error());
   if (const auto written = output->write((*format)->write(*result, terminal_columns(*output))); !written)
     return report_error(written.error());
@@ -352,7 +352,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   }
   if (!options.output.empty() && options.output != "-") print_outcome(*result);
   if (signals->interrupted_by()) linux::die_of(*signals->interrupted_by());
-  if (result->broken_off) return exit_cannot_measure;
+  if (result->stopped_by_error) return exit_cannot_measure;
   return result->verdict.contended ? exit_no : exit_ok;
 }
 

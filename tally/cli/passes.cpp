@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const std::vector<event::Event>& events, const
   return lines;
 }
 
-Error why_not_at_once(const std::vector<event::Event>& events, const event::Plan& plan, bool has_command) {
+Error passes_error(const std::vector<event::Event>& events, const event::Plan& plan, bool has_command) {
   const std::size_t passes = plan.passes.size();
   return {Code::cannot_measure,
           fmt::format("more events than this PMU can count at once: {} passes would count them\n  {}", passes,

@@ -14,6 +14,6 @@ std::string names_of(const std::vector<event::Event>& events, const event::Pass&
 /// "pass 1: instructions:u, cycles:u", one line per pass.
 std::vector<std::string> lines_of(const std::vector<event::Event>& events, const event::Plan& plan);
 /// The error for more events than counters. `has_command`: a command can be executed several times.
-Error why_not_at_once(const std::vector<event::Event>& events, const event::Plan& plan, bool has_command);
+Error passes_error(const std::vector<event::Event>& events, const event::Plan& plan, bool has_command);
 
 }  // namespace tally::cli

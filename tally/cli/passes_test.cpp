@@ -23,10 +23,10 @@ TEST(Passes, are_numbered_from_1) {
 TEST(Passes, are_offered_where_a_program_can_run_again) {
   const auto events = events_of({"instructions,cycles"});
   const event::Plan plan{{{0}, {1}}, {}};
-  const Error with_command = why_not_at_once(events, plan, true);
+  const Error with_command = passes_error(events, plan, true);
   EXPECT_NE(with_command.message.find("2 passes would count them\n  pass 1: "), std::string::npos);
   EXPECT_TRUE(with_command.hint.starts_with("`--passes` runs the program 2 times; `--multiplex`"));
-  EXPECT_TRUE(why_not_at_once(events, plan, false).hint.starts_with("`--multiplex`"));
+  EXPECT_TRUE(passes_error(events, plan, false).hint.starts_with("`--multiplex`"));
 }
 
 TEST(Metrics, add_the_events_that_are_missing_in_their_mode) {

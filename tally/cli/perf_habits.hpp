@@ -7,10 +7,10 @@
 namespace tally::cli {
 
 // Options of `perf stat`, and what to use instead.
-struct OfPerf {
+struct PerfOption {
   std::string_view option, instead;
 };
-inline constexpr OfPerf of_perf[] = {
+inline constexpr PerfOption perf_options[] = {
     {"-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
     {"-j", "`--format json` writes one object"},
     {"-A", "`-a --per-core` reports each core"},
@@ -23,8 +23,8 @@ inline constexpr OfPerf of_perf[] = {
 };
 
 /// The hint for an option of perf; empty for others.
-inline std::string instead_of_perfs(const std::string& unknown) {
-  for (const OfPerf& one : of_perf) {
+inline std::string perf_option_hint(const std::string& unknown) {
+  for (const PerfOption& one : perf_options) {
     if (one.option == unknown) return std::string(one.instead);
   }
   return "";

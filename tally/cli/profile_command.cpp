@@ -77,8 +77,8 @@ report::InstructionReader instruction_reader() {
     if (!ended)
       return fail(Code::cannot_measure, "--asm needs objdump, which is not installed", "install the package binutils");
     if (ended->exit_code != 0)
-      return fail(Code::cannot_measure, "objdump cannot disassemble it: " + printable(trimmed(ended->said)));
-    return instructions_in(ended->said);
+      return fail(Code::cannot_measure, "objdump cannot disassemble it: " + printable(trimmed(ended->output)));
+    return instructions_in(ended->output);
   };
 }
 
@@ -88,7 +88,7 @@ Result<std::string> annotation(const result::Profile& profile, const std::string
 }
 
 // Whether a PMU of this machine can be sampled.
-bool has_pmu(const linux::Machine& machine) {
+bool has_pmu(const linux::HostMachine& machine) {
   if (machine.pmus.empty()) return false;
   const auto cycles = event::parse_lists({"cycles"}, {}, event::Mode::user);
   if (!cycles) return false;
@@ -99,7 +99,7 @@ bool has_pmu(const linux::Machine& machine) {
 
 // The default events: with a simulated machine, instructions and its misses; with a PMU, cycles.
 std::string usual_events(const ProfileOptions& options, const report::ProfileFormat& format, bool by_engine,
-                         const linux::Machine& machine) {
+                         const linux::HostMachine& machine) {
   if (!by_engine && has_pmu(machine)) return "cycles";
   if (!by_engine && options.wants_samples()) return "cpu-clock";
   if (format.has_calls || (options.order.calls && options.model.simulation)) return "instructions";
@@ -135,7 +135,7 @@ Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat
 
 // As in `tally stat`: natively if the events can be counted that way, else with the engine.
 Result<backend::Choice> choose_backend(ProfileOptions& options, const report::ProfileFormat& format,
-                                       const linux::Machine& machine) {
+                                       const linux::HostMachine& machine) {
   const bool by_engine = backend::is_engine(options.backend) || options.model.simulation ||
                          (options.backend == "auto" && format.needs_executions);
   auto events = event::parse_lists(options.event_lists.empty()
@@ -178,7 +178,7 @@ int profile(ProfileOptions& options) {
     });
     if (!asked) return report_error(asked.error());
   }
-  const linux::Machine machine = linux::read_host_machine();
+  const linux::HostMachine machine = linux::read_host_machine();
   auto choice = choose_backend(options, *format, machine);
   if (!choice) return report_error(choice.error());
   if (const auto there = check_launch(options.order); !there) return report_error(there.error());
@@ -208,7 +208,7 @@ int profile(ProfileOptions& options) {
   stat->environment = measure::environment(machine);
   const bool of_rows = format->has_lines || style->by == report::ProfileBy::line || !options.annotate.empty();
   const auto lines = of_rows ? profile::Lines::of_rows : profile::Lines::of_functions;
-  const bool finds_inlines = options.inlines || format->inlined == report::InlinedCodeIs::frames;
+  const bool finds_inlines = options.inlines || format->inlined == report::InlineRepresentation::frames;
   result::Profile made =
       profile::resolve(std::move(code), *stat, lines, finds_inlines ? profile::Inlines::yes : profile::Inlines::no);
   stat->notices = made.stat.notices;
@@ -217,7 +217,7 @@ int profile(ProfileOptions& options) {
     stat->notices.push_back("the profile is incomplete: tally was interrupted while it read symbol names");
     made.stat.notices.push_back(stat->notices.back());
   }
-  if (options.inlines && format->inlined == report::InlinedCodeIs::functions)
+  if (options.inlines && format->inlined == report::InlineRepresentation::functions)
     made = report::with_inlined_functions(made);
   std::string text = format->write(made, *style);
   const auto source = options.annotate.empty()
@@ -233,7 +233,7 @@ int profile(ProfileOptions& options) {
   int code_of_tally = exit_ok;
   if (!written) code_of_tally = report_error(written.error());
   if (!source) code_of_tally = report_error(source.error());
-  return end_as_measured(*stat, code_of_tally, *signals);
+  return final_exit_code(*stat, code_of_tally, *signals);
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ Result<void> check_together(const ProfileOptions& options, const report::Profile
     return fail(Code::bad_usage, "--asm needs --annotate or --format callgrind", "add --annotate FUNCTION");
   if (!options.annotate.empty() && format.name != "table")
     return fail(Code::bad_usage, "--annotate needs the table format", "omit --format");
-  if (options.inlines && format.inlined == report::InlinedCodeIs::lines)
+  if (options.inlines && format.inlined == report::InlineRepresentation::lines)
     return fail(
         Code::bad_usage,
         fmt::format("--inlines cannot be used with --format {}, which shows inlined code by its lines", format.name),

@@ -49,7 +49,7 @@ Result<report::ProfileStyle> style_of(const ProfileReport& options) {
 std::vector<report::ProfileFormat> formats_of_stored() {
   std::vector<report::ProfileFormat> all;
   std::copy_if(report::profile_formats().begin(), report::profile_formats().end(), std::back_inserter(all),
-               [](const report::ProfileFormat& format) { return format.of_stored; });
+               [](const report::ProfileFormat& format) { return format.works_for_stored; });
   return all;
 }
 

@@ -14,7 +14,7 @@ namespace tally::cli {
 Progress::Progress(std::string title)
     : title_(std::move(title)), terminal_(linux::Output::standard_error().is_terminal()) {}
 
-std::string rest_text(double from, double done, Nanoseconds elapsed) {
+std::string remaining_time_text(double from, double done, Nanoseconds elapsed) {
   const double seconds = static_cast<double>(elapsed.count()) / 1e9;
   constexpr double enough = 3;  // seconds until the rate is known
   if (seconds < enough || done <= from) return {};
@@ -40,7 +40,7 @@ void Progress::show(double done, const std::string& what) {
   constexpr int width = 24;
   const int full = std::clamp(static_cast<int>(std::lround(done * width)), 0, width);
   // A failure cannot be reported anywhere.
-  const std::string rest = is_timed_ ? rest_text(*first_share_, done, linux::raw_time() - began_) : "";
+  const std::string rest = is_timed_ ? remaining_time_text(*first_share_, done, linux::raw_time() - began_) : "";
   (void)linux::Output::standard_error().write(fmt::format("\r\033[K{} [{:<{}}] {:3.0f} %  {}{}", title_,
                                                           std::string(static_cast<std::size_t>(full), '='), width,
                                                           std::clamp(done, 0.0, 1.0) * 100, what, rest));

@@ -34,6 +34,6 @@ class Progress {
 
 /// The remaining time in words, if the work from share `from` to share `done` took `elapsed`; empty if it is too early
 /// to say.
-std::string rest_text(double from, double done, Nanoseconds elapsed);
+std::string remaining_time_text(double from, double done, Nanoseconds elapsed);
 
 }  // namespace tally::cli

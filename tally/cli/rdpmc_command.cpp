@@ -85,13 +85,13 @@ std::string switch_text(const rdpmc::Switch& one) {
   return fmt::format(" {}: the setting is {}, {}\n", one.pmu, *one.value, meaning(*one.value));
 }
 
-std::string switches_text(const rdpmc::Standing& standing) {
+std::string switches_text(const rdpmc::RdpmcStatus& standing) {
   std::string text;
   for (const rdpmc::Switch& one : standing.switches) text += switch_text(one);
   return text;
 }
 
-std::string text_of(const rdpmc::Standing& standing) {
+std::string text_of(const rdpmc::RdpmcStatus& standing) {
   if (standing.held) {
     const auto is_off = [](const rdpmc::Switch& one) { return one.value.value_or(2) < 2; };
     const bool is_changed = std::any_of(standing.switches.begin(), standing.switches.end(), is_off);
@@ -115,7 +115,7 @@ A counter counts everything that its CPU executes: keep your program on one CPU 
 twice, and subtract modulo 2 to the power of its bits. It may be moved: `tally rdpmc status` prints its current number.
 )";
 
-Result<rdpmc::Standing> run_action(const Options& options) {
+Result<rdpmc::RdpmcStatus> run_action(const Options& options) {
   if (options.word != "on" && !options.events.empty()) {
     return fail(Code::bad_usage, "-e needs the action on", "tally rdpmc on -e LIST");
   }

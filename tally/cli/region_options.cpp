@@ -5,7 +5,7 @@
 namespace tally::cli {
 
 Result<backend::CodeRegion::Point> point_of(const std::string& text) {
-  auto place = symbol::parse_place(text);
+  auto place = symbol::parse_code_address(text);
   if (!place) return fail(place.error());
   return backend::CodeRegion::Point{std::move(*place), text};
 }

@@ -129,7 +129,7 @@ Result<pmu::Request> with_live_value(pmu::Request request, const Options& option
 int list(const Options& options, const pmu::Choice& choice) {
   std::vector<std::string> patterns = options.requests;
   if (patterns.empty()) patterns.emplace_back();
-  std::vector<pmu::Place> places;
+  std::vector<pmu::RegisterInstance> places;
   for (const std::string& pattern : patterns) {
     const auto some = pmu::matching(pattern, choice.model);
     if (some.empty()) {
@@ -140,7 +140,7 @@ int list(const Options& options, const pmu::Choice& choice) {
   }
   if (!options.json) return print(report::register_list(places));
   std::vector<report::ShownRegister> shown;
-  for (const pmu::Place& place : places) shown.push_back({{place, 0, std::nullopt}, false});
+  for (const pmu::RegisterInstance& place : places) shown.push_back({{place, 0, std::nullopt}, false});
   return print(report::register_json(shown));
 }
 

@@ -81,8 +81,8 @@ Error unknown_file(const report::StoredFile& file) {
 
 // The results that were read from the files.
 struct LoadedResults {
-  std::vector<report::Shown> shown;       // for a page
-  std::vector<result::Profile> profiles;  // shown or compared; never mixed with other results
+  std::vector<report::NamedResult> shown;  // for a page
+  std::vector<result::Profile> profiles;   // shown or compared; never mixed with other results
 };
 
 Error mixed_profiles() {
@@ -115,7 +115,7 @@ Result<LoadedResults> read_all(const std::vector<std::string>& names) {
   if (profiles != 0 && profiles < files.size()) return fail(mixed_profiles());
   for (report::StoredFile& file : files) {
     const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
-    if (auto why = why_not_read(file)) return fail(*std::move(why));
+    if (auto why = unreadable_file_error(file)) return fail(*std::move(why));
     if (format == nullptr && !is_of_tally(file.text)) return fail(unknown_file(file));
     auto results = stored_results(file, format);
     if (!results) return fail(results.error());
@@ -126,7 +126,7 @@ Result<LoadedResults> read_all(const std::vector<std::string>& names) {
 }
 
 // Each thread has a file of vectors; the files are numbered in the order of the threads' first windows.
-Result<void> read_vectors(const std::string& path, std::vector<report::Shown>& results) {
+Result<void> read_vectors(const std::string& path, std::vector<report::NamedResult>& results) {
   auto* const windows = results.size() == 1 ? std::get_if<result::Windows>(&results.front().result) : nullptr;
   if (windows == nullptr)
     return fail(Code::bad_usage, "--bbv needs a single file of windows",

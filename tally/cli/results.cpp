@@ -142,7 +142,7 @@ Result<void> Destination::write_description(const std::vector<result::Stat>& sta
   return description_->write(text);
 }
 
-bool Destination::tell(const result::Interval& interval) {
+bool Destination::print_interval(const result::Interval& interval) {
   auto stream = output_.is_standard_error() ? linux::Output::standard_error() : linux::Output::standard_output();
   const bool written = static_cast<bool>(stream.write(format_->live(interval, style_)));
   style_.header = false;

@@ -42,7 +42,7 @@ class Destination {
   bool is_live() const { return stream_ && format_->live; }
 
   /// Prints an interval now; the output at the end omits it. Returns false if the stream cannot be written.
-  bool tell(const result::Interval& interval);
+  bool print_interval(const result::Interval& interval);
 
   /// Writes all results, one after the other. If that fails, reports it and prints the results to standard error as a
   /// table, unless standard error is what failed, so that no measurement is lost. Returns tally's exit code.

@@ -135,7 +135,7 @@ Result<std::optional<linux::Output>> open_description(const Options& options, co
 // Prints the format if the file name's extension belongs to no format.
 void print_chosen_format(const Options& options, const report::WindowFormat& format) {
   const std::string_view name = options.output;
-  if (!options.format.empty() || format.endings.empty() || report::characters_that_ask_for(format, name) != 0) return;
+  if (!options.format.empty() || format.endings.empty() || report::matched_name_length(format, name) != 0) return;
   const std::size_t dot = name.substr(name.rfind('/') + 1).find('.');
   if (name.empty() || name.starts_with("/dev/") || name == "-" || dot == std::string_view::npos) return;
   say({fmt::format("writing '{}' as {}; use --format for another format", printable(options.output), format.name)});
@@ -175,7 +175,7 @@ int sample(Options& options) {
                                                    options.output.empty() ? "table" : "csv");
   if (!chosen_format) return report_error(chosen_format.error());
   const report::WindowFormat* const format = *chosen_format;
-  const linux::Machine machine = linux::read_host_machine();
+  const linux::HostMachine machine = linux::read_host_machine();
   auto choice = backend::choose(options.backend, options.order, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
   if (const auto there = check_launch(options.order); !there) return report_error(there.error());
@@ -260,7 +260,7 @@ int sample(Options& options) {
   for (std::string& notice : chosen.notices()) stat->notices.push_back(std::move(notice));
   if (format->name != "table") stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
   if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);
-  return end_as_measured(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);
+  return final_exit_code(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);
 }
 
 }  // namespace

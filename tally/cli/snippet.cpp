@@ -69,7 +69,7 @@ int count_code(const CodeOptions& code, CodeRequest request) {
   if (code.unroll) asked.unroll = *code.unroll;
   if (code.rounds) asked.rounds = *code.rounds;
   if (request.nothing_asked) asked.events = usual_events();
-  const linux::Machine machine = linux::read_host_machine();
+  const linux::HostMachine machine = linux::read_host_machine();
   backend::RegionOrder order;
   order.count.events = asked.events;
   order.rdpmc = asked.rdpmc;

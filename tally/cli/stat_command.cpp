@@ -244,7 +244,7 @@ Result<std::vector<std::string>> choose_passes(Options& options, const backend::
   options.stat.make_room = options.passes && !why_no_passes(options);
   if (plan.passes.size() == 1 || options.stat.count.multiplex) return std::vector<std::string>{};
   if (!options.passes && options.stat.runs == 1) {
-    return fail(why_not_at_once(events, plan, !options.stat.count.target.attachment.any()));
+    return fail(passes_error(events, plan, !options.stat.count.target.attachment.any()));
   }
   if (auto why = why_no_passes(options)) return fail(*std::move(why));
   options.stat.passes = plan.passes;
@@ -273,7 +273,7 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
 
 // Counts and writes the result. Returns tally's exit code. `options` was checked.
 int count(Options& options) {
-  const linux::Machine machine = linux::read_host_machine();
+  const linux::HostMachine machine = linux::read_host_machine();
   auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
   const auto noise = noise_of(options.noise, *choice->backend);
@@ -303,7 +303,7 @@ int count(Options& options) {
   if (!choice->notices.empty() && may_speak && !is_quiet_run) say(choice->notices);
   if (destination->is_live()) {
     options.stat.count.timing.on_interval = [&](const result::Interval& interval) {
-      (void)destination->tell(interval);
+      (void)destination->print_interval(interval);
     };
   }
   std::optional<verify::Noisy> noisy;
@@ -320,10 +320,10 @@ int count(Options& options) {
   }
   stat->notices.insert(stat->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
 
-  const std::vector<std::string> remarks = kept_remarks(*stat);
+  const std::vector<std::string> remarks = verification_remarks(*stat);
   stat->notices.insert(stat->notices.end(), remarks.begin(), remarks.end());
 
-  return end_as_measured(*stat, destination->write({*stat}), *signals);
+  return final_exit_code(*stat, destination->write({*stat}), *signals);
 }
 
 // Counts code instead of a command. Options for running a command do not apply.
@@ -388,7 +388,7 @@ int run_stat(const std::vector<std::string>& arguments) {
                          "for example: tally stat --asm 'imul r12, r11' --unroll 200", 0});
   }
   if (options.code.any()) return count_assembly(options);
-  options.stat.input = linux::Input::look();
+  options.stat.input = linux::Input::read_position();
   return count(options);
 }
 

@@ -53,7 +53,7 @@ const std::vector<const report::Format*>& all_formats() {
   return all;
 }
 
-std::optional<Error> why_not_read(const report::StoredFile& file) {
+std::optional<Error> unreadable_file_error(const report::StoredFile& file) {
   if (!file.text.starts_with(report::chrome_trace_begin)) return std::nullopt;
   return Error{
       Code::bad_usage, fmt::format("'{}' is a trace for a viewer, and tally does not read it", printable(file.name)),

@@ -29,7 +29,7 @@ Result<std::vector<result::AnyResult>> stored_results(const report::StoredFile& 
 Result<std::vector<result::AnyResult>> stored_results(const report::StoredFile& file, const report::Format* format);
 
 /// The error for a file that tally wrote for another program and cannot read; no error for other files.
-std::optional<Error> why_not_read(const report::StoredFile& file);
+std::optional<Error> unreadable_file_error(const report::StoredFile& file);
 
 /// Checks that writing to `output` does not overwrite one of the input files, before anything is lost. Errors:
 /// bad_usage.

@@ -183,7 +183,7 @@ int verify_counts(const Options& options) {
   auto events = events_of(options);
   if (!events) return report_error(events.error());
   asked.events = *std::move(events);
-  const linux::Machine machine = linux::read_host_machine();
+  const linux::HostMachine machine = linux::read_host_machine();
   std::optional<backend::Simulation> simulation;
   if (!options.model.empty()) {
     auto model = backend::machine_of(options.model);
@@ -222,7 +222,7 @@ int verify_counts(const Options& options) {
     }
   }
   // A verification of some events or of shorter programs does not replace a complete one.
-  if (options.event_lists.empty() && !options.quick && !noise && !result->incomplete) keep(*result);
+  if (options.event_lists.empty() && !options.quick && !noise && !result->incomplete) store_verification(*result);
   result->notices.insert(result->notices.begin(), choice->notices.begin(), choice->notices.end());
   return finish(*result, options, *output, *signals);
 }
@@ -234,7 +234,8 @@ struct SecondCounter {
   bool steps() const { return native != nullptr; }
 };
 
-Result<SecondCounter> choose_second_counter(const std::vector<event::Event>& events, const linux::Machine& machine) {
+Result<SecondCounter> choose_second_counter(const std::vector<event::Event>& events,
+                                            const linux::HostMachine& machine) {
   SecondCounter other;
   if (auto choice = backend::choose("perf", events, machine)) {
     other.backend = std::move(choice->backend);
@@ -272,7 +273,7 @@ Result<void> check_budget(backend::Backend& engine, const verify::ProgramOptions
 int verify_program(const Options& options) {
   verify::ProgramOptions asked;
   asked.command = options.command;
-  asked.input = linux::Input::look();
+  asked.input = linux::Input::read_position();
   auto events = events_of(options);
   if (!events) return report_error(events.error());
   for (event::Event& event : *events) {
@@ -282,7 +283,7 @@ int verify_program(const Options& options) {
     return report_error({Code::bad_usage, "none of these events can be compared",
                          "compare instructions, branches of each kind, loads or stores", 0});
   }
-  const linux::Machine machine = linux::read_host_machine();
+  const linux::HostMachine machine = linux::read_host_machine();
   auto engine = backend::choose("engine", asked.events, machine);
   if (!engine) return report_error(engine.error());
   auto other = choose_second_counter(asked.events, machine);

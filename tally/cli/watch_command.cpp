@@ -53,9 +53,9 @@ int run_watch(const std::vector<std::string>& arguments) {
     const result::WatchTable table = watcher->next();
     return print(report::watch_legend_text(table) + "\n" + report::watch_reasons_text(table));
   }
-  auto held = hold_settings(options.settings, options.asked.root);
+  auto held = apply_settings(options.settings, options.asked.root);
   if (!held) return report_error(held.error());
-  options.at_end = [&held] { put_settings_back(*held); };
+  options.at_end = [&held] { restore_settings(*held); };
   auto terminal = terminal_for(options);
   const int code =
       terminal ? watch_on_screen(*watcher, options, std::move(*terminal)) : watch_in_batch(*watcher, options);

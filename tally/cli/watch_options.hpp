@@ -26,7 +26,7 @@ struct WatchOptions {
   std::function<void()> at_end = [] {};  ///< called before a signal ends tally
   std::string column_names;
   std::vector<std::size_t> columns;  ///< empty: all
-  watch::Asked asked;
+  watch::WatchRequest asked;
   const report::WatchFormat* form = nullptr;  ///< set by understand()
   std::vector<std::string> command;
 };

@@ -100,7 +100,7 @@ inline void populate(const void* at, u64 bytes) {
 }
 
 /// Returns pages of the engine to the kernel; they read as newly mapped. Unlocks them first if mlockall locked them.
-inline void throw_away(const void* at, u64 bytes) {
+inline void discard_pages(const void* at, u64 bytes) {
   const u64 address = reinterpret_cast<u64>(at);
   constexpr u64 not_needed = 4;  // MADV_DONTNEED
   if (!failed(kernel(SYS_madvise, address, bytes, not_needed))) return;
@@ -125,7 +125,7 @@ struct Growing {
   bool full(u32 more = 1) const { return size + more > limit; }
   /// Returns the memory to the kernel and keeps `n` empty elements.
   void reset(u32 n) {
-    throw_away(data, page_up(u64{size} * sizeof(T)));
+    discard_pages(data, page_up(u64{size} * sizeof(T)));
     size = n;
   }
   /// Appends an element without writing it: it contains zeros, or the values from before a reset.

@@ -31,7 +31,7 @@ s64 send_to_command(const channel::Announcement& a, s64 file) {
 
 }  // namespace
 
-bool ask_command(Thread* t, channel::Wish wish, s64 file) {
+bool ask_command(Thread* t, channel::EngineRequest request, s64 file) {
   using channel::Answer;
   u32* word = &records().thread(t->index).answer;
   __atomic_store_n(word, static_cast<u32>(Answer::asked), __ATOMIC_RELEASE);
@@ -40,7 +40,7 @@ bool ask_command(Thread* t, channel::Wish wish, s64 file) {
                                    t->vfork_child == 0,
                                    static_cast<s32>(kernel(SYS_getpid)),
                                    static_cast<s32>(kernel(SYS_gettid)),
-                                   wish,
+                                   request,
                                    static_cast<s32>(inherited(channel::inherited_channel))};
   s64 sent = 0;
   {

@@ -20,7 +20,7 @@ bool change_where(Thread* t, Where from, Where to) {
 }
 
 /// Releases the right to stop others, lets held threads come in, and wakes those that wait for this right.
-void release_floor() {
+void release_turn() {
   {
     Guard guard(threads_lock);
     for (Thread* o = threads(); o != nullptr; o = o->next) change_where(o, held, outside);
@@ -30,12 +30,12 @@ void release_floor() {
 }
 
 /// Waits a moment unless the right to stop others is free. Releases it if its holder was killed.
-void wait_for_floor() {
+void wait_for_turn() {
   u32 holder = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
   if (holder == 0) return;
   if (memory_is_shared() && has_died(holder)) {
     if (__atomic_compare_exchange_n(&taken, &holder, own_lock_id(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-      release_floor();
+      release_turn();
     return;
   }
   constexpr u64 pause[2] = {0, 10'000'000};
@@ -46,7 +46,7 @@ void wait_for_floor() {
 bool mark_if_killed(Thread* o) {
   if (!memory_is_shared() || !has_died(*o)) return false;
   __atomic_store_n(&o->in_call, 0, __ATOMIC_RELAXED);
-  put_where(o, gone);
+  put_where(o, killed);
   return true;
 }
 
@@ -118,7 +118,7 @@ bool is_request(const u8* info) {
 void go_out(Thread* t) {
   put_where(t, outside);
   if (!is_taken()) return;  // from now on, a thread that takes it sees that this thread is outside
-  while (is_taken()) wait_for_floor();
+  while (is_taken()) wait_for_turn();
   // A request sent before the thread was outside has arrived by now; this call receives it.
   kernel(SYS_sched_yield);
 }
@@ -127,7 +127,7 @@ void come_in(Thread* t) {
   for (;;) {
     if (is_ending(t)) block_for_ever(t);
     if (is_taken())
-      wait_for_floor();
+      wait_for_turn();
     else if (change_where(t, outside, inside))
       return;
   }
@@ -143,24 +143,24 @@ void step_aside(Thread* t) {
   come_in(t);
 }
 
-bool try_take_floor(Thread* t) {
+bool try_take_turn(Thread* t) {
   u32 none = 0;
   return __atomic_compare_exchange_n(&taken, &none, t->lock_id, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 void take_turn(Thread* t) {
   put_where(t, outside);
-  while (!try_take_floor(t)) wait_for_floor();
+  while (!try_take_turn(t)) wait_for_turn();
   if (change_where(t, outside, inside)) return;
   give_turn(t);  // the process has ended meanwhile
   block_for_ever(t);
 }
 
-void give_turn(Thread*) { release_floor(); }
+void give_turn(Thread*) { release_turn(); }
 
-void give_floor_for_dead(u32 holder) {
+void give_turn_for_dead(u32 holder) {
   if (__atomic_compare_exchange_n(&taken, &holder, own_lock_id(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-    release_floor();
+    release_turn();
 }
 
 bool hold_others(Thread* t) {

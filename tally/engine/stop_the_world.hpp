@@ -9,7 +9,7 @@
 namespace tally::engine {
 
 /// Thread::where. Held: outside and must wait; stopped: outside for good; the last value: killed with its process.
-enum Where : u32 { inside, outside, held, stopped, gone };
+enum Where : u32 { inside, outside, held, stopped, killed };
 
 /// Called before a system call of the program, and wherever else a thread may block for long. Afterwards nobody asks
 /// the thread to come out, so such a request never interrupts the call.
@@ -25,10 +25,10 @@ bool is_asked_out(const Thread* t);
 void step_aside(Thread* t);
 
 /// Takes the right to stop others if it is free, or releases it. Releasing it lets the held threads come in.
-bool try_take_floor(Thread* t);
+bool try_take_turn(Thread* t);
 void give_turn(Thread* t);
 /// Releases this right if the dead thread with this lock_id has it.
-void give_floor_for_dead(u32 holder);
+void give_turn_for_dead(u32 holder);
 /// Takes this right; waits outside until it is free.
 void take_turn(Thread* t);
 

@@ -199,7 +199,7 @@ TEST_F(UserReads, metrics_are_made_of_what_the_region_counted) {
   }
   const auto metrics = result("region").metrics;
   ASSERT_EQ(metrics.size(), 3u);
-  EXPECT_EQ(metrics[0].beside.text(), "minor-faults") << "as tally stat shows them";
+  EXPECT_EQ(metrics[0].row_event.text(), "minor-faults") << "as tally stat shows them";
   EXPECT_EQ(metrics[0].ratio.value, 0.5);
   EXPECT_FALSE(metrics[0].asked);
   EXPECT_EQ(metrics[1].name, "half");

@@ -80,7 +80,7 @@ TEST_F(ReadHostMachine, a_virtual_machine_without_pmu) {
   add("proc/sys/kernel/perf_event_paranoid", "-1\n");
   add("sys/bus/event_source/devices/software/type", "1\n");
   add("sys/bus/event_source/devices/breakpoint/type", "5\n");
-  const Machine machine = read_host_machine(root_.string());
+  const HostMachine machine = read_host_machine(root_.string());
   EXPECT_EQ(machine.cpu, "Some CPU @ 2.00GHz");
   EXPECT_EQ(machine.microcode, "0x42");
   EXPECT_EQ(machine.kernel, "6.1.0-test");
@@ -96,14 +96,14 @@ TEST_F(ReadHostMachine, a_hybrid_processor_with_a_governor) {
   add("sys/bus/event_source/devices/cpu_atom/type", "10\n");
   add("sys/bus/event_source/devices/uncore_imc_0/type", "20\n");
   add("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
-  const Machine machine = read_host_machine(root_.string());
+  const HostMachine machine = read_host_machine(root_.string());
   EXPECT_EQ(machine.hypervisor, false);
   EXPECT_EQ(machine.pmus, (std::vector<std::string>{"cpu_atom", "cpu_core"}));
   EXPECT_EQ(machine.governor, "performance");
 }
 
 TEST_F(ReadHostMachine, an_empty_machine_reports_nothing) {
-  Machine nothing;
+  HostMachine nothing;
   nothing.architecture = read_host_machine().architecture;
   EXPECT_EQ(read_host_machine(root_.string()), nothing);
 }
@@ -308,10 +308,10 @@ TEST(Topology, threads_of_a_core_have_the_same_position) {
   put(1, "1", "0");
   put(4, "0", "0");
   put(5, "-1", "3");
-  EXPECT_EQ(place_of(0, root), place_of(4, root));
-  EXPECT_NE(place_of(0, root), place_of(1, root)) << "core numbers start again in each socket";
-  EXPECT_EQ(place_of(5, root), (Place{0, 3}));
-  EXPECT_FALSE(place_of(6, root));
+  EXPECT_EQ(cpu_position(0, root), cpu_position(4, root));
+  EXPECT_NE(cpu_position(0, root), cpu_position(1, root)) << "core numbers start again in each socket";
+  EXPECT_EQ(cpu_position(5, root), (CpuPosition{0, 3}));
+  EXPECT_FALSE(cpu_position(6, root));
   std::filesystem::remove_all(root);
 }
 

@@ -23,7 +23,7 @@ std::vector<std::string> names_of(const Json& event) {
   return names;
 }
 
-TEST(Discovered, instructions_and_cycles_are_found_as_aliases_and_nothing_else_is_claimed) {
+TEST(DiscoveredEvent, instructions_and_cycles_are_found_as_aliases_and_nothing_else_is_claimed) {
   TALLY_NEEDS_PMU();
   if (!is_guest()) GTEST_SKIP() << "real processors count more, and distinguish cycles from instructions";
   if (!linux::find_program("as", linux::search_path())) GTEST_SKIP() << "as is not installed (package binutils)";

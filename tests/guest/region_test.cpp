@@ -216,7 +216,7 @@ TEST_F(CountedRegions, each_region_has_instructions_per_cycle) {
   ASSERT_FALSE(metrics.empty());
   EXPECT_EQ(metrics[0].name, "IPC");
   EXPECT_EQ(metrics[0].formula, "instructions:u / cycles:u");
-  EXPECT_EQ(metrics[0].beside.text(), "cycles:u");
+  EXPECT_EQ(metrics[0].row_event.text(), "cycles:u");
   EXPECT_GT(metrics[0].ratio.value, 0.0);
 }
 

@@ -20,7 +20,7 @@ MetricChoice choice_of(const MetricDefinition& line) {
   // Cannot fail: a test parses every formula of the table.
   return {std::string(line.name),
           std::string(line.unit),
-          std::string(line.beside),
+          std::string(line.row_event),
           *Formula::parse(line.formula),
           Mode::user,
           false};

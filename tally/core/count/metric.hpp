@@ -16,10 +16,10 @@ namespace tally {
 /// A metric: a row of the table.
 struct MetricDefinition {
   std::string_view name;
-  std::string_view formula;  ///< a name without a mode matches any mode, the same for all names
-  std::string_view unit;     ///< "share" (of 1; shown in percent), another unit, or empty for a plain number
-  std::string_view beside;   ///< the event in whose row it is shown if nothing else is; or empty
-  std::string_view what;     ///< its meaning
+  std::string_view formula;    ///< a name without a mode matches any mode, the same for all names
+  std::string_view unit;       ///< "share" (of 1; shown in percent), another unit, or empty for a plain number
+  std::string_view row_event;  ///< the event in whose row it is shown if nothing else is; or empty
+  std::string_view what;       ///< its meaning
 };
 
 /// All metrics.
@@ -29,7 +29,7 @@ std::span<const MetricDefinition> metric_table();
 struct MetricChoice {
   std::string name;
   std::string unit;
-  std::string beside;
+  std::string row_event;
   Formula formula;
   Mode mode = Mode::user;
   bool asked = false;  ///< requested by name or formula; otherwise shown because its events are counted

@@ -38,9 +38,9 @@ TEST(MetricTable, every_line_is_a_formula_with_a_name_of_its_own) {
     ASSERT_TRUE(formula) << line.name << ": " << formula.error().message;
     EXPECT_FALSE(formula->names().empty()) << line.name;
     EXPECT_EQ(formula->text(), line.formula) << "written as it is printed";
-    if (line.beside.empty()) continue;
+    if (line.row_event.empty()) continue;
     const Names& used = formula->names();
-    EXPECT_NE(std::find(used.begin(), used.end(), line.beside), used.end()) << line.name;
+    EXPECT_NE(std::find(used.begin(), used.end(), line.row_event), used.end()) << line.name;
   }
 }
 

@@ -36,7 +36,7 @@ struct RegionMetric {
   std::string name;     ///< "IPC", "branches/instructions"
   std::string formula;  ///< with full names: "instructions:u / cycles:u"
   std::string unit;     ///< "share" (of 1), "per 1,000 instructions"; empty for a plain number
-  EventName beside;     ///< the event in whose row it is shown; or empty
+  EventName row_event;  ///< the event in whose row it is shown; or empty
   EventName per;        ///< the event that the row's event is compared with; empty for other metrics
   bool asked = false;   ///< requested by the program; otherwise shown because its events are counted
   Ratio ratio;          ///< computed from the totals

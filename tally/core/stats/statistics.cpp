@@ -15,7 +15,7 @@ double quantile(std::vector<double> values, double q) {
   return values[below] + (position - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
-std::vector<double> medians_by_place(const std::vector<std::vector<double>>& rows) {
+std::vector<double> medians_by_column(const std::vector<std::vector<double>>& rows) {
   std::vector<std::vector<double>> columns;
   for (const auto& row : rows) {
     columns.resize(std::max(columns.size(), row.size()));

@@ -14,7 +14,7 @@ using stats::median;
 double quantile(std::vector<double> values, double q);
 
 /// The median of each column. Rows have one length or are empty; empty rows are ignored.
-std::vector<double> medians_by_place(const std::vector<std::vector<double>>& rows);
+std::vector<double> medians_by_column(const std::vector<std::vector<double>>& rows);
 
 /// Median absolute deviation from the median.
 double median_deviation(const std::vector<double>& values);

@@ -40,7 +40,7 @@ Result<void> CommandRun::start(linux::ChildHooks hooks) {
   return {};
 }
 
-Left CommandRun::wait(Schedule* schedule, Observer* observer) {
+WaitResult CommandRun::wait(Schedule* schedule, Observer* observer) {
   using Taken = linux::Signals::Taken;
   while (true) {
     if (observer) observer->answer_requests();

@@ -12,7 +12,7 @@
 namespace tally::backend {
 
 /// The state of the program and its descendants when tally stopped waiting.
-struct Left {
+struct WaitResult {
   bool ended = false;       ///< the program has ended
   bool gave_up = false;     ///< the user stopped the wait
   bool some_alive = false;  ///< descendants were still running when counting ended
@@ -71,7 +71,7 @@ class CommandRun {
   Result<void> executed() { return program_->executed(); }
 
   /// Blocks until there is nothing more to wait for.
-  Left wait(Schedule* schedule = nullptr, Observer* observer = nullptr);
+  WaitResult wait(Schedule* schedule = nullptr, Observer* observer = nullptr);
 
   /// The wait status of the program, as wait4(2) returns it. Valid if wait() reported that it has ended.
   int wait_status() const { return wait_status_; }
@@ -90,7 +90,7 @@ class CommandRun {
   const Order& order_;
   linux::Descendants descendants_;
   std::optional<linux::Program> program_;
-  Left left_;
+  WaitResult left_;
   linux::Moment ended_at_;
   int wait_status_ = 0;
   rusage last_statistics_{};

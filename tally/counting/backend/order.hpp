@@ -84,7 +84,7 @@ struct CountOrder : Order {
 /// A region of a program, counted each time that a thread executes it. The program is not changed.
 struct CodeRegion {
   struct Point {
-    symbol::Place place;
+    symbol::CodeAddress place;
     std::string text;  ///< as the user wrote it
     bool operator==(const Point&) const = default;
   };

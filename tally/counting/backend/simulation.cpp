@@ -21,7 +21,7 @@ Result<machine::MachineModel> machine_of(const std::string& model) {
   return model.find('/') == std::string::npos ? machine::named(model, "/") : machine::from_file(model);
 }
 
-Needed needed_by(event::Id id) {
+NeededModels needed_by(event::Id id) {
   using event::Part;
   switch (event::definition(id).part) {
     case Part::none: return {};
@@ -38,7 +38,7 @@ Needed needed_by(event::Id id) {
 }
 
 std::string model_of(event::Id id, const Simulation& simulation) {
-  const Needed needed = needed_by(id);
+  const NeededModels needed = needed_by(id);
   if (needed.core) {
     return fmt::format("{} core and {} caches, {}", simulation.machine.core, simulation.machine.name,
                        word(simulation.precision));
@@ -73,7 +73,7 @@ std::string why_not_modelled(event::Id id, const Simulation& simulation) {
   return "";
 }
 
-std::string describe(const Simulation& simulation, const Needed& needed) {
+std::string describe(const Simulation& simulation, const NeededModels& needed) {
   const models::HierarchyShape& caches = simulation.machine.caches;
   std::vector<std::string> parts;
   const auto level = [&](bool wanted, const char* name, const models::CacheShape& shape) {

@@ -34,7 +34,7 @@ struct Simulation {
 Result<machine::MachineModel> machine_of(const std::string& model);
 
 /// The models that an event needs.
-struct Needed {
+struct NeededModels {
   bool branches = false, l1i = false, l1d = false, lower = false, tlbs = false, core = false;
   bool any() const { return branches || l1i || l1d || lower || tlbs || core; }
   /// Whether TLBs are modelled: with `full`, cycles include them.
@@ -42,7 +42,7 @@ struct Needed {
 };
 
 /// Returns the models that an event needs; none if no model provides it.
-Needed needed_by(event::Id id);
+NeededModels needed_by(event::Id id);
 
 /// Returns which model a count of this event comes from: "gshare, fast", "haswell caches, fast".
 std::string model_of(event::Id id, const Simulation& simulation);
@@ -54,6 +54,6 @@ bool is_of_last_level(event::Id id);
 std::string why_not_modelled(event::Id id, const Simulation& simulation);
 
 /// Returns one line for the user: "haswell (Intel Xeon …), fast: L1D 32 KiB …; no prefetch".
-std::string describe(const Simulation& simulation, const Needed& needed);
+std::string describe(const Simulation& simulation, const NeededModels& needed);
 
 }  // namespace tally::backend

@@ -3,7 +3,7 @@
 
 namespace tally::measure {
 
-result::Environment environment(const linux::Machine& machine) {
+result::Environment environment(const linux::HostMachine& machine) {
   result::Environment environment;
   environment.cpu = machine.cpu;
   environment.architecture = machine.architecture;

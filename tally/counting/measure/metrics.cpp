@@ -82,7 +82,7 @@ std::vector<result::Metric> metrics(const StatOptions& options, const result::St
     metric.name = planned.name;
     metric.formula = planned.text(counted);
     metric.unit = planned.unit;
-    metric.beside = planned.beside;
+    metric.row_event = planned.row_event;
     metric.per = planned.per;
     metric.asked = planned.asked;
     source.fill(metric, planned);

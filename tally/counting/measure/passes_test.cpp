@@ -159,7 +159,7 @@ TEST_F(InPasses, a_failure_ends_them_and_the_rest_is_absent) {
 
 TEST_F(InPasses, each_reads_a_file_from_its_position) {
   read_from_a_file();
-  ASSERT_TRUE(run({{0}, {1}, {2}, {3}}, linux::Input::look()));
+  ASSERT_TRUE(run({{0}, {1}, {2}, {3}}, linux::Input::read_position()));
   EXPECT_EQ(executions_.read_bytes, 4);
 }
 

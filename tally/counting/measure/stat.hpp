@@ -35,6 +35,6 @@ Result<result::Stat> profile(backend::Backend& backend, const backend::ProfileOr
                              linux::Signals& signals);
 
 /// Returns the description of the machine for a result.
-result::Environment environment(const linux::Machine& machine);
+result::Environment environment(const linux::HostMachine& machine);
 
 }  // namespace tally::measure

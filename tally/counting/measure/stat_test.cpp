@@ -139,7 +139,7 @@ TEST_F(StatTest, metrics_use_the_requested_events) {
   EXPECT_EQ(stat->metrics[0].ratio.value, 0.5);
   EXPECT_EQ(stat->metrics[0].unit, "share");
   EXPECT_EQ(stat->metrics[0].formula, "branches:u / instructions:u");
-  EXPECT_EQ(stat->metrics[0].beside.text(), "branches:u");
+  EXPECT_EQ(stat->metrics[0].row_event.text(), "branches:u");
   EXPECT_EQ(stat->metrics[1].name, "loads/instructions");
   EXPECT_EQ(stat->metrics[1].unit, "");
 }
@@ -157,7 +157,7 @@ TEST_F(StatTest, a_metric_of_the_table_is_in_a_free_row) {
   ASSERT_EQ(stat->metrics.size(), 2u) << "branch-rate equals branches/instructions";
   EXPECT_EQ(stat->metrics[0].name, "branches/instructions");
   EXPECT_EQ(stat->metrics[1].name, "IPC");
-  EXPECT_EQ(stat->metrics[1].beside.text(), "cycles:u");
+  EXPECT_EQ(stat->metrics[1].row_event.text(), "cycles:u");
   EXPECT_EQ(stat->metrics[1].ratio.value, 2);
   EXPECT_FALSE(stat->metrics[1].asked);
 }
@@ -301,7 +301,7 @@ TEST_F(StatTest, abandoned_descendants_make_it_incomplete) {
 }
 
 TEST(Environment, repeats_the_machine_and_names_the_version) {
-  linux::Machine machine;
+  linux::HostMachine machine;
   machine.cpu = "cpu";
   machine.hypervisor = true;
   machine.perf_event_paranoid = 2;

@@ -65,7 +65,7 @@ const char* file_of(Dwarf_Die& die, unsigned int kind) {
 
 }  // namespace
 
-void DebugInfo::paint(Dwarf_Die& die, std::uint32_t number, Spans& spans) {
+void DebugInfo::assign_spans(Dwarf_Die& die, std::uint32_t number, Spans& spans) {
   Dwarf_Addr base = 0, begin = 0, end = 0;
   for (std::ptrdiff_t next = 0; (next = dwarf_ranges(&die, next, &base, &begin, &end)) > 0;) {
     if (++ranges_ > most_ranges) {
@@ -116,7 +116,7 @@ void DebugInfo::index_units() {
   while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, &unit, &inner) == 0) {
     if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
     unit_dies_.push_back(unit);
-    paint(unit, static_cast<std::uint32_t>(unit_dies_.size() - 1), units_);
+    assign_spans(unit, static_cast<std::uint32_t>(unit_dies_.size() - 1), units_);
   }
 }
 
@@ -285,7 +285,7 @@ void DebugInfo::index_functions(Dwarf_Die& scope, Unit& unit, int depth) {
       case DW_TAG_subprogram:
         if (dwarf_hasattr(&die, DW_AT_low_pc) || dwarf_hasattr(&die, DW_AT_ranges)) {
           functions_.push_back({die, false, {}});
-          paint(die, static_cast<std::uint32_t>(functions_.size() - 1), unit.functions);
+          assign_spans(die, static_cast<std::uint32_t>(functions_.size() - 1), unit.functions);
         }
         break;
       case DW_TAG_namespace:
@@ -333,7 +333,7 @@ void DebugInfo::read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& f
         }
         const std::uint32_t number = add_inlined(die, parent, folder);
         // Nested functions overwrite parts of its range.
-        paint(die, number, function.inlined);
+        assign_spans(die, number, function.inlined);
         read_inlined(die, number, function, folder, depth + 1);
         break;
       }

@@ -68,7 +68,7 @@ class DebugInfo {
   bool may_read_lines(Dwarf_Die& unit);
   std::optional<SourceLine> row_of(Dwarf_Line* line, Dwarf_Die& unit);
   std::string_view path_of(const char* file, const char* folder);
-  void paint(Dwarf_Die& die, std::uint32_t number, Spans& spans);
+  void assign_spans(Dwarf_Die& die, std::uint32_t number, Spans& spans);
   static std::uint32_t at(const Spans& spans, std::uint64_t address);
 
   Dwfl_Module* module_;

@@ -51,7 +51,7 @@ std::optional<std::string> debug_file_from_servers(const std::string& build_id, 
                            std::chrono::duration<double>(patience).count()));
     return std::nullopt;
   }
-  const std::string path = trimmed(ended->said);
+  const std::string path = trimmed(ended->output);
   if (ended->exit_code != 0 || !path.starts_with('/') || path.find('\n') != std::string::npos) return std::nullopt;
   return path;
 }

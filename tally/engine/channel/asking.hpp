@@ -45,7 +45,7 @@ enum HeldWhen : uint64_t {
   held_threads,
   held_reserve,
   held_models,
-  held_floor,   ///< the right to stop other threads
+  held_turn,    ///< the right to stop other threads
   held_others,  ///< the same, and the other threads are stopped
   held_all,
   held_limit

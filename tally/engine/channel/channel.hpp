@@ -131,15 +131,15 @@ struct Announcement {
   uint32_t thread;          ///< index of the announcing Thread, which waits for its `answer`
   uint32_t gives_back;      ///< 1: the areas of both are free once the program is replaced
   int32_t pid, tid;         ///< in the sender's pid namespace
-  uint32_t wish;            ///< the request
+  uint32_t request;         ///< the request
   int32_t first_inherited;  ///< the sender's number of the first Inherited
 };
 
 /// What the engine asks the command to do.
-enum Wish : uint32_t {
-  wish_take_over,  ///< take over the program that is about to be executed
-  request_marks,   ///< write the MarkPoints of the process, which has mapped code
-  wish_keep_file,  ///< keep the file, which has mapped code; its descriptor comes with the message (SCM_RIGHTS)
+enum EngineRequest : uint32_t {
+  request_take_over,  ///< take over the program that is about to be executed
+  request_marks,      ///< write the MarkPoints of the process, which has mapped code
+  request_keep_file,  ///< keep the file, which has mapped code; its descriptor comes with the message (SCM_RIGHTS)
 };
 
 /// Descriptors of the command that every program under the engine has, with consecutive numbers. The numbers change if
@@ -195,7 +195,7 @@ struct Header {
   uint64_t free_counters;  ///< head of a list of zeroed counter areas: generation << 32 | area
   uint64_t free_vectors;   ///< the same for vector areas
   uint32_t first_answer;   ///< the Answer for the command's own child
-  NoteBell bell;           ///< used with Models::handed_on, or windows
+  RingWakeup wakeup;       ///< used with Models::worker_count, or windows
   uint32_t next_code_log;  ///< number 0 is never used
   EngineFailure failure;   ///< of the first engine that failed
   uint32_t programs;       ///< programs in which an engine has started
@@ -283,7 +283,7 @@ inline uint32_t take_area(const Records& records, uint64_t& list) {
 }
 
 /// Returns an area to the list; a counter area must be zeroed. Does nothing with 0.
-inline void give_area(const Records& records, uint64_t& list, uint32_t area) {
+inline void release_area(const Records& records, uint64_t& list, uint32_t area) {
   if (area == 0) return;
   uint64_t head = __atomic_load_n(&list, __ATOMIC_ACQUIRE), next;
   do {

@@ -98,8 +98,8 @@ TEST(Channel, AreasAreReusedLastFirst) {
   const uint32_t b = take_area(memory.records, header.free_counters);
   EXPECT_NE(a, b);
   EXPECT_NE(a, 0u);
-  give_area(memory.records, header.free_counters, a);
-  give_area(memory.records, header.free_counters, b);
+  release_area(memory.records, header.free_counters, a);
+  release_area(memory.records, header.free_counters, b);
   EXPECT_EQ(take_area(memory.records, header.free_counters), b);
   EXPECT_EQ(take_area(memory.records, header.free_counters), a);
   EXPECT_NE(take_area(memory.records, header.free_counters), a);

@@ -31,7 +31,7 @@ struct Models {
   uint8_t compared;   ///< 1: both kinds of models run, for tests: see ModelCounts
   uint8_t own_llc;    ///< 1: each thread has a last level of its own
   uint8_t next_line, streamer;  ///< enabled prefetchers
-  uint8_t handed_on;            ///< workers that run the models for generated code (NoteRing); 0: the engine runs them
+  uint8_t worker_count;         ///< workers that run the models for generated code (NoteRing); 0: the engine runs them
   uint8_t reserved;
   ModelLevel l1i, l1d, l2, llc, itlb, dtlb, stlb;
   char name[40];  ///< of the machine, cut at 39 bytes: for programs that ask
@@ -78,8 +78,8 @@ struct UnseenValues {
   uint64_t instructions, accesses;  ///< accesses: their loads and stores
 };
 
-/// A page of the file for each thread. Only that thread writes it, at any time. With Models::handed_on the command also
-/// writes what its workers find: misses, and references of the levels after the first.
+/// A page of the file for each thread. Only that thread writes it, at any time. With Models::worker_count the command
+/// also writes what its workers find: misses, and references of the levels after the first.
 struct ModelCounts {
   ModelValues values;
   ModelValues plain;  ///< with Models::compared: the values of the plain models

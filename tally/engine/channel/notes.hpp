@@ -14,21 +14,21 @@
 namespace tally::channel {
 
 /// The content of a ring.
-enum class Handed : uint32_t { notes, outcomes, windows };
+enum class RingContent : uint32_t { notes, outcomes, windows };
 inline constexpr uint32_t rings_of_thread = 3;
 /// The number of a ring, from 3 on: thread index 0 is not used.
-inline constexpr uint32_t ring_number(uint32_t thread, Handed what) {
+inline constexpr uint32_t ring_number(uint32_t thread, RingContent what) {
   return rings_of_thread * thread + static_cast<uint32_t>(what);
 }
 inline constexpr uint32_t thread_of_ring(uint32_t ring) { return ring / rings_of_thread; }
-inline constexpr Handed held_by_ring(uint32_t ring) { return static_cast<Handed>(ring % rings_of_thread); }
+inline constexpr RingContent held_by_ring(uint32_t ring) { return static_cast<RingContent>(ring % rings_of_thread); }
 
 /// Bits of Model for the models that need this content. If it is lost, they miss events of that thread.
-inline constexpr uint64_t models_of(Handed what) {
+inline constexpr uint64_t models_of(RingContent what) {
   switch (what) {
-    case Handed::notes: return model_l1i | model_l1d | model_lower | model_tlbs;
-    case Handed::outcomes: return model_branches;
-    case Handed::windows: return 0;  // lost rows are counted separately
+    case RingContent::notes: return model_l1i | model_l1d | model_lower | model_tlbs;
+    case RingContent::outcomes: return model_branches;
+    case RingContent::windows: return 0;  // lost rows are counted separately
   }
   return 0;
 }
@@ -71,7 +71,7 @@ struct NoteRing {
 static_assert(sizeof(NoteRing) <= note_block_bytes);
 
 /// Wakes the command; shared by all rings.
-struct NoteBell {
+struct RingWakeup {
   uint32_t first;     ///< number of the first ring in the list; 0: none
   uint32_t rings;     ///< a futex, incremented to wake a sleeping thread
   uint32_t sleepers;  ///< sleeping threads of the command
@@ -82,12 +82,12 @@ struct NoteBell {
 inline constexpr uint64_t note_ring_bytes = (1 + note_blocks) * note_block_bytes;
 
 /// Adds a ring with published blocks to the list. Lock-free; a process killed in it loses at most its own records.
-inline void enqueue(NoteBell& bell, NoteRing& ring, uint32_t number) {
+inline void enqueue(RingWakeup& wakeup, NoteRing& ring, uint32_t number) {
   if (__atomic_exchange_n(&ring.queued, 1, __ATOMIC_SEQ_CST) != 0) return;
-  uint32_t first = __atomic_load_n(&bell.first, __ATOMIC_RELAXED);
+  uint32_t first = __atomic_load_n(&wakeup.first, __ATOMIC_RELAXED);
   do {
     ring.next = first;
-  } while (!__atomic_compare_exchange_n(&bell.first, &first, number, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+  } while (!__atomic_compare_exchange_n(&wakeup.first, &first, number, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 }
 
 }  // namespace tally::channel

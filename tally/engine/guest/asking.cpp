@@ -55,8 +55,8 @@ s64 answer(Thread* t, u64 asked, u64 to, u64 bytes) {
     case channel::ask_totals: return give(to, bytes, totals_of, t);
     case channel::ask_models: return give(to, bytes, models_of, t);
     case channel::ask_values: return give(to, bytes, values_of, t);
-    case channel::ask_killed: return settings().fails_on_request != 0 ? be_killed(t, to) : -EINVAL;
-    case channel::ask_failed: return settings().fails_on_request != 0 ? be_failed(t, to) : -EINVAL;
+    case channel::ask_killed: return settings().fails_on_request != 0 ? kill_as_requested(t, to) : -EINVAL;
+    case channel::ask_failed: return settings().fails_on_request != 0 ? fail_as_requested(t, to) : -EINVAL;
     default: return -EINVAL;
   }
 }

@@ -87,7 +87,7 @@ s64 set_filter(Thread* t, u32 operation, u32 flags, u64 arguments) {
   } else {
     return run(t);  // a query
   }
-  go_natively(t, channel::partial_confined);
+  continue_natively(t, channel::partial_confined);
 }
 
 s64 set_filter_by_prctl(Thread* t, u64 mode, u64 program) {
@@ -105,7 +105,7 @@ s64 set_dispatch(Thread* t, u64 mode, u64 start, u64 bytes, u64 selector) {
   const s64 r =
       answer_to({SYS_prctl, {set_dispatch_option, mode, start, bytes, reinterpret_cast<u64>(&all_pass)}, false});
   if (r != 0) return r;
-  go_natively(t, channel::partial_dispatched);
+  continue_natively(t, channel::partial_dispatched);
 }
 
 }  // namespace tally::engine::guest

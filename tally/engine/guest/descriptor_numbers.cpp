@@ -114,7 +114,7 @@ RaisedNumberLimit::~RaisedNumberLimit() {
 
 bool free_number(Thread* t, u64 number) {
   if (!is_own_descriptor(number) || static_cast<u32>(number) >= limit()) return true;  // or the kernel refuses it
-  if (!move_away(t, Target::any) && !shared) go_natively(t, channel::partial_descriptors);
+  if (!move_away(t, Target::any) && !shared) continue_natively(t, channel::partial_descriptors);
   return !is_own_descriptor(number);
 }
 
@@ -126,7 +126,7 @@ bool numbers_were_short(Thread* t, s64 result) {
   if (free != no_number && (failed(free) || static_cast<u64>(free) + margin() < first)) return false;
   const bool moved = move_away(t, Target::better);
   if (result != no_number) return false;
-  if (!moved && !shared) go_natively(t, channel::partial_descriptors);
+  if (!moved && !shared) continue_natively(t, channel::partial_descriptors);
   return moved;
 }
 
@@ -136,7 +136,7 @@ bool number_was_skipped(Thread* t, u64 lowest, s64 result) {
   // All numbers from `lowest` to the engine's are in use: natively the result would be one of the engine's numbers.
   kernel(SYS_close, static_cast<u64>(result));
   if (move_away(t, Target::any)) return true;
-  if (!shared) go_natively(t, channel::partial_descriptors);
+  if (!shared) continue_natively(t, channel::partial_descriptors);
   return true;
 }
 
@@ -155,7 +155,7 @@ void numbers_after_fork(Thread* t) {
   set_inherited(static_cast<u32>(first));
 }
 
-void give_numbers_up() {
+void close_own_descriptors() {
   constexpr u32 nowhere = 0x7fffff00;
   const u64 first = first_own();
   if (first == nowhere || shared) return;

@@ -29,7 +29,7 @@ void numbers_are_shared();
 void numbers_after_fork(Thread* t);
 
 /// Closes the engine's descriptors because the process continues natively.
-void give_numbers_up();
+void close_own_descriptors();
 
 /// Raises the limit on descriptors to at least this value, if possible, so that descriptors above the limit can be
 /// created. The destructor restores the limit.

@@ -24,7 +24,7 @@ bool hold(Thread* t, u64 held) {
       return true;
     case channel::held_reserve: reserve_lock.take(); return true;
     case channel::held_models: instrument::llc_lock.take(); return true;
-    case channel::held_floor: take_turn(t); return true;
+    case channel::held_turn: take_turn(t); return true;
     case channel::held_others: take_turn(t); return hold_others(t);
     case channel::held_all:
       lock_mappings(t);
@@ -72,7 +72,7 @@ void end_by_failure(const char* what, u64 value, Context* c, const u8* info) {
   for (;;) kernel(SYS_exit_group, 125);
 }
 
-s64 be_failed(Thread*, u64 failure) {
+s64 fail_as_requested(Thread*, u64 failure) {
   if (failure == channel::fails_by_check) die("a failure that was asked for:", failure);
   if (failure == channel::fails_without_handlers) block_everything();
   if (failure != channel::fails_by_fault && failure != channel::fails_without_handlers) return -EINVAL;
@@ -81,7 +81,7 @@ s64 be_failed(Thread*, u64 failure) {
   return at<volatile u8>(nowhere);
 }
 
-s64 be_killed(Thread* t, u64 held) {
+s64 kill_as_requested(Thread* t, u64 held) {
   if (held >= channel::held_limit) return -EINVAL;
   hold(t, held);
   kernel(SYS_kill, static_cast<u64>(kernel(SYS_getpid)), sigkill);

@@ -7,10 +7,10 @@ namespace tally::engine::guest {
 
 /// Kills the process by SIGKILL while the thread holds the lock that a channel::HeldWhen names. Returns -EINVAL for an
 /// unknown value.
-s64 be_killed(Thread* t, u64 held);
+s64 kill_as_requested(Thread* t, u64 held);
 
 /// Fails in the way that a channel::Failure names. Returns -EINVAL for an unknown value.
-s64 be_failed(Thread* t, u64 failure);
+s64 fail_as_requested(Thread* t, u64 failure);
 
 /// Ends the process with exit code 125. The command finds the reason in the channel. `c`, `info`: of a fault, or null.
 [[noreturn]] void end_by_failure(const char* what, u64 value, Context* c, const u8* info);

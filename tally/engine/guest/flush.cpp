@@ -7,7 +7,7 @@
 namespace tally::engine::guest {
 
 bool flush(Thread* t) {
-  if (!try_take_floor(t)) {
+  if (!try_take_turn(t)) {
     step_aside(t);  // another thread flushes, or ends the process
     return true;
   }
@@ -23,7 +23,7 @@ bool flush(Thread* t) {
 }
 
 // Another thread may have flushed just before, and then there is more code than before.
-bool throw_code_away(Thread* t) {
+bool flush_until_done(Thread* t) {
   const u32 before = cache_generation();
   while (cache_generation() == before)
     if (!flush(t)) return false;

@@ -8,6 +8,6 @@ namespace tally::engine::guest {
 /// calling thread is at its `pc`, holds no lock, and has no link to patch. Returns false if that was not possible.
 bool flush(Thread* t);
 /// Repeats flush() until it is done. The calling thread may be in a system call of the program.
-bool throw_code_away(Thread* t);
+bool flush_until_done(Thread* t);
 
 }  // namespace tally::engine::guest

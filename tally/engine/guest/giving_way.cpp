@@ -61,7 +61,7 @@ AddressRange addresses_wanted(const Thread* t) {
 bool are_free(const AddressRange& s) {
   if (s.is_empty()) return true;
   Guard guard(cache_lock);
-  if (is_in_the_way(s)) return false;
+  if (overlaps_arena(s)) return false;
   keep_clear_for_now(s);
   return true;
 }
@@ -71,13 +71,13 @@ void done_with_addresses() {
   keep_clear_for_now({});
 }
 
-void give_way(Thread* t, const AddressRange& s) {
+void free_addresses(Thread* t, const AddressRange& s) {
   {
     Guard guard(cache_lock);
     keep_clear(s);
   }
   if (t->gpr[rax] == SYS_mmap && !(t->gpr[r10] & fixed_flags)) hints++;
-  if (!throw_code_away(t)) go_natively(t, channel::partial_not_parked);
+  if (!flush_until_done(t)) continue_natively(t, channel::partial_not_parked);
 }
 
 bool collides_with_own(Thread* t, const AddressRange& s) {
@@ -85,7 +85,7 @@ bool collides_with_own(Thread* t, const AddressRange& s) {
   const bool is_hint = number == SYS_mmap && !(t->gpr[r10] & fixed_flags);
   const bool may_grow = number == SYS_brk || (number == SYS_mremap && !(t->gpr[r10] & MREMAP_FIXED));
   if (is_hint || may_grow || s.is_empty() || !s.meets(records_at, own_space_end() - records_at)) return false;
-  if (is_last(t)) go_natively(t, channel::partial_own_addresses);
+  if (is_last(t)) continue_natively(t, channel::partial_own_addresses);
   mark_partial(t, channel::partial_own_addresses);
   return true;
 }

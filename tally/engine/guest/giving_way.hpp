@@ -16,7 +16,7 @@ void done_with_addresses();
 
 /// Moves the engine's memory away from these addresses permanently, by discarding all code. Does not return if that is
 /// not possible: the program then continues natively from its system call.
-void give_way(Thread* t, const AddressRange& s);
+void free_addresses(Thread* t, const AddressRange& s);
 
 /// Whether the engine has memory at these addresses that cannot move. If this is the only running thread, the program
 /// continues natively from its system call; otherwise the function returns true and the call must be refused.

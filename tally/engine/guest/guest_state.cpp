@@ -15,7 +15,7 @@ u32 opmask_offset() {
 }
 
 /// Returns the number of elements that a gather or scatter at `p` still has to process, according to its mask.
-u32 mask_elements(const Place& p, Context* c) {
+u32 mask_elements(const InstructionMapping& p, Context* c) {
   const u8* fp = reinterpret_cast<const u8*>(c->fpstate);
   u32 n = 0;
   if (p.pad[1] == 0) {
@@ -45,7 +45,7 @@ u64 restore_guest_state(Thread* t, Context* c, const CacheLocation& s) {
   if (trace.segments[s.place->segment].first == Segment::is_exit)
     return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
   correct_at(t, s);
-  const Place& p = *s.place;
+  const InstructionMapping& p = *s.place;
   if (p.dynamic != 0 && s.offset == p.offset) {
     const u32 number = p.dynamic & 0x3f;
     u64 n = c->reg(rcx);

@@ -113,7 +113,7 @@ bool request_leave(u32 process, u64 tid) {
 bool has_memory_to_itself(const Thread* t) {
   Guard guard(threads_lock);
   for (const Thread* o = threads(); o != nullptr; o = o->next)
-    if (o->process != t->process && o->where != gone) return false;
+    if (o->process != t->process && o->where != killed) return false;
   return t->vfork_child == 0;
 }
 

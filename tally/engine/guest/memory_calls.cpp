@@ -148,8 +148,8 @@ Advice effect_of(u64 advice) {
 void note_advice(u64 a, u64 n, u64 advice) {
   switch (effect_of(advice)) {
     case Advice::nothing: break;
-    case Advice::drops: note_thrown_away(a, n, false); break;
-    case Advice::drops_elsewhere: note_thrown_away(a, n, true); break;
+    case Advice::drops: note_discarded_memory(a, n, false); break;
+    case Advice::drops_elsewhere: note_discarded_memory(a, n, true); break;
     case Advice::differs_in_child: compare_range(a, n); break;
   }
 }
@@ -233,7 +233,7 @@ s64 with_addresses(Thread* t, Call&& call) {
   while (!are_free(wanted)) {
     unlock_mappings();
     come_in(t);
-    give_way(t, wanted);
+    free_addresses(t, wanted);
     lock_mappings_outside(t);
   }
   const s64 r = call();
@@ -247,7 +247,7 @@ s64 with_addresses(Thread* t, Call&& call) {
 bool may_be_for_want_of_low_addresses(const Thread* t, s64 r) {
   if (r != -ENOMEM || t->gpr[rax] != SYS_mmap || !(t->gpr[r10] & MAP_32BIT) || (t->gpr[r10] & MAP_FIXED)) return false;
   Guard guard(cache_lock);
-  return is_in_the_way(low_addresses);
+  return overlaps_arena(low_addresses);
 }
 
 }  // namespace
@@ -255,7 +255,7 @@ bool may_be_for_want_of_low_addresses(const Thread* t, s64 r) {
 s64 emulate_mapping(Thread* t) {
   s64 r = with_addresses(t, [t] { return call_and_note(t); });
   if (may_be_for_want_of_low_addresses(t, r)) {
-    give_way(t, low_addresses);
+    free_addresses(t, low_addresses);
     r = with_addresses(t, [t] { return call_and_note(t); });
   }
   if (pointers_changed()) bring_all_out_once(t);
@@ -309,7 +309,7 @@ s64 emulate_ioctl(Thread* t) {
   note_absent_code();
   const s64 r = run(t);
   u64 move[3];
-  if (request == moves && get(move, t->gpr[rdx], sizeof move) == 0) note_thrown_away(move[1], move[2], false);
+  if (request == moves && get(move, t->gpr[rdx], sizeof move) == 0) note_discarded_memory(move[1], move[2], false);
   return r;
 }
 

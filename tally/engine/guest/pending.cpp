@@ -297,7 +297,7 @@ static void show_process(Thread* t, u64 which) {
   for (u64 left = which; left != 0; left &= left - 1) announce(t, __builtin_ctzll(left) + 1);
 }
 
-void give_to_kernel(Thread* t) {
+void move_pending_to_kernel(Thread* t) {
   u8 info[128];
   give_own_to_kernel(t, true);
   for (u64 left = pending_for_process(t); left != 0; left &= left - 1)

@@ -64,7 +64,7 @@ bool take_routed(Thread* t, int signal, u8* info);
 /// ask for. The kernel blocks what the program blocks at this time.
 void show_pending(Thread* t);
 /// Moves all pending signals to the kernel permanently.
-void give_to_kernel(Thread* t);
+void move_pending_to_kernel(Thread* t);
 
 /// Notes that the program sends a signal with a value to one of its threads (rt_tgsigqueueinfo). Nothing in the
 /// received siginfo shows that it was not sent to the process.

@@ -101,7 +101,7 @@ void end_call(Thread* t) { __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE); }
 /// Releases the locks of a thread that was killed, so that no thread in this memory waits for it.
 void release_all_for_dead(const Thread* t) {
   const u32 holder = t->lock_id;
-  give_floor_for_dead(holder);
+  give_turn_for_dead(holder);
   release_mappings_for_dead(holder);
   cache_lock.release_for_dead(holder);
   release_code_for_dead(holder);
@@ -112,11 +112,11 @@ void release_all_for_dead(const Thread* t) {
 
 s64 share_memory(Thread* t, const Clone& c) {
   // A thread that waits for its vfork child does not run at the same time.
-  if (!(c.flags & clone_vfork) && models_take_back() && !throw_code_away(t))
-    go_natively(t, channel::partial_not_parked);
+  if (!(c.flags & clone_vfork) && models_take_back() && !flush_until_done(t))
+    continue_natively(t, channel::partial_not_parked);
   Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
   // No memory for another thread, because of a limit on address space.
-  if (child == nullptr) go_natively(t, channel::partial_shared_memory);
+  if (child == nullptr) continue_natively(t, channel::partial_shared_memory);
   child->gpr[rax] = 0;
   child->gpr[rcx] = t->pc;
   child->gpr[r11] = t->flags;
@@ -151,7 +151,7 @@ s64 share_memory(Thread* t, const Clone& c) {
       finish_thread(child);
       if (child->vfork_child != 0) process_record(child).vectors = 0;  // those are the parent's
     }
-    give_counters_back(child);
+    release_counters(child);
     child->pooled = 1;
     give_back(child);
   }
@@ -216,7 +216,7 @@ bool waits_for_handlers(u64 call) {
 
 }  // namespace
 
-void go_natively(Thread* t, channel::Partial why) {
+void continue_natively(Thread* t, channel::Partial why) {
   t->pc -= 2;
   correct_unbegun(t);
   leave(t, why);
@@ -301,7 +301,7 @@ s64 emulate_exec(Thread* t) {
     finish_for_exec(t);
     go_out(t);  // the command may need some time
   }
-  const bool granted = asks_command && ask_command(t, channel::wish_take_over);
+  const bool granted = asks_command && ask_command(t, channel::request_take_over);
   if (!granted) {
     name_executed(t, path);
     mark_partial(t, channel::partial_exec_native);
@@ -334,7 +334,7 @@ s64 emulate_exit(Thread* t, u64 status) {
   open_outputs(*t);
   finish_thread(t);
   block_everything();  // from here on its stacks may be reused
-  give_counters_back(t);
+  release_counters(t);
   if (t->vfork_child != 0) {
     kernel(SYS_exit, status);
     __builtin_trap();
@@ -355,7 +355,7 @@ void emulate_exit_group(Thread* t, u64 status) {
   review_at_end(t);
   keep_bundles();
   finish_process(t);
-  give_areas_back(t);
+  release_areas(t);
   kernel(SYS_exit_group, status);
   __builtin_trap();
 }

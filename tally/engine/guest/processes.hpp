@@ -23,7 +23,7 @@ s64 emulate_ptrace(Thread* t);
 bool is_in_this_memory(u64 tid);
 
 /// Continues the program natively with the system call that its thread is about to make.
-[[noreturn]] void go_natively(Thread* t, channel::Partial why);
+[[noreturn]] void continue_natively(Thread* t, channel::Partial why);
 
 /// Makes the program's system call and marks the thread as being in the kernel. `mask`: the program's signal mask
 /// during the call.

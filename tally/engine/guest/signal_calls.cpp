@@ -392,8 +392,8 @@ s64 emulate_sigreturn(Thread* t) {
     deliver_soon(t);
     return 0;
   }
-  if (!leads_to_code(*c)) go_natively(t, channel::partial_foreign_segment);
-  if (frame_denies_own_key(*c)) go_natively(t, channel::partial_protection_keys);
+  if (!leads_to_code(*c)) continue_natively(t, channel::partial_foreign_segment);
+  if (frame_denies_own_key(*c)) continue_natively(t, channel::partial_protection_keys);
   set_alternate_stack(t, c->stack, t->gpr[rsp]);  // the kernel checks the handler's stack pointer
   t->pc = c->ip;
   t->link = no_link;
@@ -418,7 +418,7 @@ void signals_for_exec(Thread* t) {
   for (int s = 1; s <= 31; s++)
     if ((engine_signals & bit(s)) && t->actions->of[s].handler == 1) kernel_action(s, &t->actions->of[s], nullptr);
   show_blocked(t);
-  give_to_kernel(t);
+  move_pending_to_kernel(t);
 }
 
 void signals_after_failed_exec(Thread* t) {

@@ -151,7 +151,7 @@ void asked_out(Thread* t, Context* c, bool leaves) {
 void leave_from(Thread* t, Context* c) {
   restore_actions(t);
   unwatch_all();
-  give_to_kernel(t);
+  move_pending_to_kernel(t);
   if (t->signal != 0) send_to_self(static_cast<int>(t->signal), t->info);
   c->ip = t->pc;
   c->mask = t->mask;
@@ -355,7 +355,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
       c->ip = reinterpret_cast<u64>(safe_copy_end);
       return;
     }
-    if (signal == sigbus && mend_store(*reinterpret_cast<u64*>(info + 16))) return;
+    if (signal == sigbus && repair_store(*reinterpret_cast<u64*>(info + 16))) return;
     if (rip >= reinterpret_cast<u64>(safe_compare) && rip < reinterpret_cast<u64>(safe_compare_differs)) {
       c->ip = reinterpret_cast<u64>(safe_compare_differs);
       return;
@@ -412,7 +412,7 @@ void leave(Thread* t, channel::Partial why) {
   const bool first = begin_leaving();
   if (first) write_back(t);
   finish_process(t);  // the counts up to here are final
-  give_numbers_up();
+  close_own_descriptors();
   t->where = outside;
   give_turn(t);
   if (!first) {

@@ -247,7 +247,7 @@ s64 open_event(Thread* t) {
 s64 trace(Thread* t) {
   // A process that asks to be traced must appear as it is natively. A vfork child is in its parent's memory and is
   // about to call execve.
-  if (t->gpr[rdi] == 0 /* PTRACE_TRACEME */ && t->vfork_child == 0) go_natively(t, channel::partial_ptraced);
+  if (t->gpr[rdi] == 0 /* PTRACE_TRACEME */ && t->vfork_child == 0) continue_natively(t, channel::partial_ptraced);
   return emulate_ptrace(t);
 }
 
@@ -262,7 +262,7 @@ s64 write_to_other(Thread* t) {
 
 s64 allocate_key(Thread* t) {
   // The call takes the lowest free key and sets the thread's rights for it. Key 0 is the engine's.
-  if (t->gpr[rsi] != 0 && !own_key_is_allocated()) go_natively(t, channel::partial_protection_keys);
+  if (t->gpr[rsi] != 0 && !own_key_is_allocated()) continue_natively(t, channel::partial_protection_keys);
   return run(t);
 }
 
@@ -275,7 +275,7 @@ s64 control_architecture(Thread* t) {
       // 0 is the program's value already; the kernel refuses the other addresses.
       if (argument == 0) return 0;
       if (static_cast<s64>(argument) < 0) return run(t);
-      go_natively(t, channel::partial_gs_base);
+      continue_natively(t, channel::partial_gs_base);
     case get_gs_base: return put(argument, &none, sizeof none);
     case ask_for_permission: return ask_for_state(t);
     case enable_shadow_stack: return not_supported;

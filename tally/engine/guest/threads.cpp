@@ -326,11 +326,11 @@ void finish_departed(Thread* t) {
   finish_departed_locked(t);
 }
 
-void give_counters_back(Thread* t) {
+void release_counters(Thread* t) {
   channel::Thread& record = own_records.shared.thread(t->index);
   const u32 area = record.area;
   record.area = 0;  // first: a thread that is killed in between leaks the area instead of releasing it twice
-  channel::give_area(own_records.shared, own_records.shared.header().free_counters, area);
+  channel::release_area(own_records.shared, own_records.shared.header().free_counters, area);
 }
 
 void give_back(Thread* t) {
@@ -364,9 +364,9 @@ void counts_to_records() {
   for (Thread *o = own_records.live, *next; o != nullptr; o = next) {
     next = o->next;
     channel::Thread& record = own_records.shared.thread(o->index);
-    if (o->where == gone) {
+    if (o->where == killed) {
       finish_departed_locked(o);
-      give_counters_back(o);
+      release_counters(o);
     }
     if (record.state != State::running) continue;
     fold(o);  // from here to the end of the loop `final` is the valid count
@@ -389,14 +389,14 @@ void finish_for_exec(Thread* t) {
   core_finish(t);
 }
 
-void give_areas_back(Thread* t) {
+void release_areas(Thread* t) {
   channel::Process& p = process_record(t);
   if (p.state != State::ended || t->process != own_records.process) return;
   Guard guard(threads_lock);
   for (Thread* o = own_records.live; o != nullptr; o = o->next)
     if (o->process != t->process) return;  // a vfork child that outlives its parent still needs them
-  for (Thread* o = own_records.live; o != nullptr; o = o->next) give_counters_back(o);
-  channel::give_area(own_records.shared, own_records.shared.header().free_vectors, p.vectors);
+  for (Thread* o = own_records.live; o != nullptr; o = o->next) release_counters(o);
+  channel::release_area(own_records.shared, own_records.shared.header().free_vectors, p.vectors);
   p.vectors = 0;
 }
 
@@ -427,7 +427,7 @@ u32 before_fork(Thread* t) {
 bool copy_vectors(u32 process) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
   if (!vectors_copy(area) || !code_log_fork(process)) {
-    channel::give_area(own_records.shared, own_records.shared.header().free_vectors, area);
+    channel::release_area(own_records.shared, own_records.shared.header().free_vectors, area);
     return false;
   }
   channel::Process& p = own_records.shared.process(process);
@@ -440,7 +440,7 @@ void fork_failed(u32 process) {
   channel::Process& p = own_records.shared.process(process);
   vectors_copied();
   set_state(p.state, State::free);
-  channel::give_area(own_records.shared, own_records.shared.header().free_vectors, p.vectors);
+  channel::release_area(own_records.shared, own_records.shared.header().free_vectors, p.vectors);
   p.vectors = 0;
 }
 

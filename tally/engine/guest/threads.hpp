@@ -20,13 +20,13 @@ Thread* new_thread(Thread* parent, bool own_process);
 void finish_thread(Thread* t);
 /// The same for the thread of a process that has left this memory by exit, by execve, or because it was killed.
 void finish_departed(Thread* t);
-void give_counters_back(Thread* t);
+void release_counters(Thread* t);
 void give_back(Thread* t);
 
 /// Makes the counts of all threads that are outside final, and those of the process if it has no other threads.
 void finish_process(Thread* t);
 /// The last step of a process whose counts are final: releases its areas.
-void give_areas_back(Thread* t);
+void release_areas(Thread* t);
 
 /// Makes the counts of the calling thread final, in case its execve succeeds, and those of the process if it has no
 /// other threads.

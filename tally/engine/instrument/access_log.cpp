@@ -16,7 +16,7 @@ void ModelCode::add_op(models::Op op) {
 
 void ModelCode::put(Emitter& e, u8 reg) {
   e.load(b_, o_model_record);
-  store_at(e, b_, reg, 8u * gone_.words++);
+  store_at(e, b_, reg, 8u * progress_.words++);
 }
 
 /// Before an instruction: records its accesses, and the lines that it is fetched from unless recorded just before.
@@ -29,13 +29,13 @@ void ModelCode::record(Builder& b, u32 i) {
     if (last_fetched_ == at) continue;
     last_fetched_ = at;
     add_op({at, in.pc, 0, 1, Step::fetch});
-    gone_.count++;
+    progress_.count++;
   }
   for (u32 k = 0; k < f.accesses; k++) {
     const DataAccess& access = f.access[k];
     static const Step steps[] = {Step::load, Step::store, Step::modify};
-    add_op({0, in.pc, gone_.words, static_cast<u16>(access.bytes), steps[static_cast<u32>(access.what)]});
-    gone_.count++;
+    add_op({0, in.pc, progress_.words, static_cast<u16>(access.bytes), steps[static_cast<u32>(access.what)]});
+    progress_.count++;
     load_address(b.e, access, a_, b_);
     put(b.e, a_);
   }
@@ -46,8 +46,8 @@ void ModelCode::record(Builder& b, u32 i) {
 
 void ModelCode::record_repeat(Builder& b, u32 i) {
   constexpr u32 before = models::Repeat::words / 2;
-  add_op({facts_[i].repeat.bits(), in_[i].pc, static_cast<u16>(gone_.words - before), 0, Step::repeat});
-  gone_.count++;
+  add_op({facts_[i].repeat.bits(), in_[i].pc, static_cast<u16>(progress_.words - before), 0, Step::repeat});
+  progress_.count++;
   for (const u8 reg : {rcx, rsi, rdi}) put(b.e, reg);
   mark(b);
 }
@@ -61,13 +61,13 @@ void ModelCode::record_flow(Builder& b, const Instruction& in) {
                     : in.kind == Kind::call_indirect ? Step::indirect_call
                                                      : Step::indirect_jump;
   add_op({in.pc, in.target(), 0, in.length, what});
-  gone_.count++;
+  progress_.count++;
   mark(b);
 }
 
 void ModelCode::record_outcome(const Instruction& in, bool taken) {
   add_op({in.pc, in.target(), 0, in.length, Step::conditional});
-  gone_.pass(taken);
+  progress_.pass(taken);
 }
 
 /// Checks whether there is room for the trace's log record: once per trace, before it writes anything.
@@ -79,7 +79,7 @@ void ModelCode::make_room_in_access_log(Builder& b, u16 live) {
   test_dword(e, b_, access_log_room - access_log_bytes);
   u8* const full = jump_if(e, not_equal);
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(full, stub.here());
+  set_jump_target(full, stub.here());
   ask_lookup(stub, b.arena.to_lookup, word_of(Ask::access_log));
   jump_to(stub, e.here());
   b.arena.cold = stub.here();
@@ -87,17 +87,18 @@ void ModelCode::make_room_in_access_log(Builder& b, u16 live) {
 
 /// Ends a log record with the number of its path; the next record begins after it.
 void ModelCode::finish_record(Builder& b) {
-  if (gone_.count != 0) {
+  if (progress_.count != 0) {
     Emitter& e = b.e;
     const u8 reg = open_ ? b_ : u8{r11};
     if (!open_) e.store(reg, o_model_a);
     e.load(reg, o_model_record);
-    store_at(e, reg, log_paths.add({first_op_, gone_.count, gone_.words, gone_.outcomes, gone_.branches}));
-    address_of(e, reg, reg, no_register, 0, gone_.words * 8, false);
+    store_at(e, reg,
+             log_paths.add({first_op_, progress_.count, progress_.words, progress_.outcomes, progress_.branches}));
+    address_of(e, reg, reg, no_register, 0, progress_.words * 8, false);
     e.store(reg, o_model_record);
     if (!open_) e.load(reg, o_model_a);
   }
-  gone_ = {0, 1, 0, 0};
+  progress_ = {0, 1, 0, 0};
   mark(b);
 }
 
@@ -110,13 +111,14 @@ void ModelCode::finish_by_target(Builder& b, const Instruction& in) {
                       : in.kind == Kind::call_indirect ? Step::indirect_call
                                                        : Step::indirect_jump;
     add_op({in.pc, 0, 0, in.length, what});
-    gone_.count++;
-    store_at(e, r11, rcx, 8u * gone_.words++);
+    progress_.count++;
+    store_at(e, r11, rcx, 8u * progress_.words++);
   }
-  store_at(e, r11, log_paths.add({first_op_, gone_.count, gone_.words, gone_.outcomes, gone_.branches}));
-  address_of(e, r11, r11, no_register, 0, gone_.words * 8, false);
+  store_at(e, r11,
+           log_paths.add({first_op_, progress_.count, progress_.words, progress_.outcomes, progress_.branches}));
+  address_of(e, r11, r11, no_register, 0, progress_.words * 8, false);
   e.store(r11, o_model_record);
-  gone_ = {0, 1, 0, 0};
+  progress_ = {0, 1, 0, 0};
   mark(b);
 }
 

@@ -6,10 +6,10 @@
 namespace tally::engine::instrument {
 namespace {
 
-using channel::NoteBell;
 using channel::NoteRing;
+using channel::RingWakeup;
 
-NoteBell& bell() { return records().header().bell; }
+RingWakeup& wakeup() { return records().header().wakeup; }
 
 u64 block_of(NoteRing& ring, u32 number) {
   return reinterpret_cast<u64>(&ring) + (1 + number % channel::note_blocks) * channel::note_block_bytes;
@@ -18,21 +18,21 @@ u64 block_of(NoteRing& ring, u32 number) {
 /// Prefetches the lines of a block together. The command read them last, so one after the other, as they are written,
 /// they would cost about 30 ns each.
 u64 prefetch_block(u64 block) {
-  for (u64 at = 0; at < notes_handed_on; at += 64) asm volatile("prefetchw (%0)" : : "r"(block + at));
+  for (u64 at = 0; at < notes_offloaded; at += 64) asm volatile("prefetchw (%0)" : : "r"(block + at));
   return block;
 }
 
 u32 waiting_blocks(const NoteRing& ring) { return ring.published - __atomic_load_n(&ring.taken, __ATOMIC_ACQUIRE); }
 
 void wake() {
-  __atomic_add_fetch(&bell().rings, 1, __ATOMIC_SEQ_CST);
-  kernel(SYS_futex, reinterpret_cast<u64>(&bell().rings), FUTEX_WAKE, 1);
+  __atomic_add_fetch(&wakeup().rings, 1, __ATOMIC_SEQ_CST);
+  kernel(SYS_futex, reinterpret_cast<u64>(&wakeup().rings), FUTEX_WAKE, 1);
 }
 
-bool is_command_asleep() { return __atomic_load_n(&bell().sleepers, __ATOMIC_SEQ_CST) != 0; }
+bool is_command_asleep() { return __atomic_load_n(&wakeup().sleepers, __ATOMIC_SEQ_CST) != 0; }
 
 /// Whether the command has closed the rings: it takes no more blocks.
-bool is_closed_by_command() { return __atomic_load_n(&bell().closed, __ATOMIC_SEQ_CST) != 0; }
+bool is_closed_by_command() { return __atomic_load_n(&wakeup().closed, __ATOMIC_SEQ_CST) != 0; }
 
 /// Whether nobody takes blocks any more: the command has closed the rings, or has ended.
 bool is_closed() {
@@ -43,7 +43,7 @@ bool is_closed() {
   } socket = {static_cast<s32>(inherited(channel::inherited_socket)), 0, 0};
   constexpr s16 hung_up = 0x10;
   if (kernel(SYS_poll, reinterpret_cast<u64>(&socket), 1, 0) <= 0 || (socket.happened & hung_up) == 0) return false;
-  __atomic_store_n(&bell().closed, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&wakeup().closed, 1, __ATOMIC_RELEASE);
   return true;
 }
 
@@ -64,14 +64,14 @@ bool wait_for(NoteRing& ring, u32 most) {
 }
 
 /// Marks the model counts that lack the data of this ring.
-void mark_lost(Thread* t, Handed what) {
+void mark_lost(Thread* t, RingContent what) {
   const u64 models = channel::models_of(what);
   if (models != 0) __atomic_or_fetch(&model_counts(t)->without, models, __ATOMIC_RELAXED);
 }
 
 }  // namespace
 
-u64 notes_attach(Thread* t, Handed what, bool forked) {
+u64 notes_attach(Thread* t, RingContent what, bool forked) {
   NoteRing& ring = *note_ring(t, what);
   const s64 at =
       kernel(SYS_mmap, reinterpret_cast<u64>(&ring), channel::note_ring_bytes, read_write, MAP_SHARED | MAP_FIXED,
@@ -87,7 +87,7 @@ u64 notes_attach(Thread* t, Handed what, bool forked) {
   return block_of(ring, ring.published);
 }
 
-u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
+u64 notes_publish(Thread* t, RingContent what, const channel::NoteBlock& block) {
   NoteRing& ring = *note_ring(t, what);
   if (ring.open == 0 || (block.count == 0 && block.forks == 0 && block.closes == 0 && block.returns == 0))
     return block_of(ring, ring.published);
@@ -99,7 +99,7 @@ u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
   }
   ring.block[ring.published % channel::note_blocks] = block;
   __atomic_store_n(&ring.published, ring.published + 1, __ATOMIC_SEQ_CST);
-  channel::enqueue(bell(), ring, channel::ring_number(t->index, what));
+  channel::enqueue(wakeup(), ring, channel::ring_number(t->index, what));
   // The command may have read the list for the last time before the block was in it.
   if (holds_something && is_closed_by_command()) mark_lost(t, what);
   if ((waiting_blocks(ring) >= channel::note_blocks_to_wake || block.closes != 0) && is_command_asleep()) wake();
@@ -108,7 +108,7 @@ u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
   return prefetch_block(block_of(ring, ring.published));
 }
 
-u64 notes_take_back(Thread* t, Handed what, u32 count) {
+u64 notes_take_back(Thread* t, RingContent what, u32 count) {
   NoteRing& ring = *note_ring(t, what);
   if (ring.open == 0) return 0;
   const u64 block = block_of(ring, ring.published);
@@ -116,6 +116,6 @@ u64 notes_take_back(Thread* t, Handed what, u32 count) {
   return !is_closed_by_command() && wait_for(ring, 0) ? block : 0;
 }
 
-void notes_wait(Thread* t, Handed what) { (void)wait_for(*note_ring(t, what), 0); }
+void notes_wait(Thread* t, RingContent what) { (void)wait_for(*note_ring(t, what), 0); }
 
 }  // namespace tally::engine::instrument

@@ -4,20 +4,20 @@
 
 namespace tally::engine::instrument {
 
-using channel::Handed;
+using channel::RingContent;
 
 /// Returns the address at which a ring of the thread is mapped.
-channel::NoteRing* note_ring(Thread* t, Handed what);
+channel::NoteRing* note_ring(Thread* t, RingContent what);
 /// Maps the empty ring of a thread that has its channel record. `forked`: it is the child of a fork, and its models
 /// begin as its parent's were at notes_publish(…forks…). Returns the address of the first block; 0 without memory.
-u64 notes_attach(Thread* t, Handed what, bool forked);
+u64 notes_attach(Thread* t, RingContent what, bool forked);
 /// Publishes the current block and returns the address of the next one. If the ring is full, waits as long as the
 /// command takes blocks; when the command takes no more, blocks are lost.
-u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block);
+u64 notes_publish(Thread* t, RingContent what, const channel::NoteBlock& block);
 /// Publishes the current block, with `count` entries, and waits until all blocks are processed. Returns the address of
 /// the models' state, which is valid until the next publication; 0 if the command takes no blocks.
-u64 notes_take_back(Thread* t, Handed what, u32 count);
+u64 notes_take_back(Thread* t, RingContent what, u32 count);
 /// Waits until all published blocks are processed.
-void notes_wait(Thread* t, Handed what);
+void notes_wait(Thread* t, RingContent what);
 
 }  // namespace tally::engine::instrument

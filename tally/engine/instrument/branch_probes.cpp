@@ -81,11 +81,11 @@ void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   u8* const away = jump_if(e, not_equal);
   const u64 back = e.here();
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(away, stub.here());
+  set_jump_target(away, stub.here());
   // One step towards the outcome. If the counter is not saturated then, the prediction was wrong. Flags may be lost.
   byte_operation(stub, 0xfe, taken ? 0 : 1, a_, gshare_at);  // inc, dec
   compare_counter(stub, a_, taken);
-  lead(jump_if(stub, equal), back);
+  set_jump_target(jump_if(stub, equal), back);
   count_one(stub, offsetof(channel::ModelCounts, values.conditional_misses));
   jump_to(stub, back);
   b.arena.cold = stub.here();
@@ -100,7 +100,7 @@ void ModelCode::emit_outcome(Builder& b, u64 pc, bool taken, u16 live) {
     test_dword(e, a_, model_plan.notes_full);
     u8* const full = jump_if(e, not_equal);
     Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-    lead(full, stub.here());
+    set_jump_target(full, stub.here());
     ask_lookup(stub, b.arena.to_lookup, word_of(Ask::outcomes));
     stub.load(a_, o_model_outcome);
     jump_to(stub, e.here());
@@ -110,12 +110,12 @@ void ModelCode::emit_outcome(Builder& b, u64 pc, bool taken, u16 live) {
   recorder.fix_at(Fix::outcome, e.p - sizeof(u32), pc, taken);
 }
 
-u32 ModelCode::begin_way(Builder& b, u32 i, bool taken, u16 live) {
+u32 ModelCode::begin_side_exit(Builder& b, u32 i, bool taken, u16 live) {
   if (!open_) open(b, i);
-  ways_[way_count_] = {nullptr, in_[i].pc, in_[i].target(), taken,  live,  a_,   b_,
-                       note_,   page_,     outcomes_,       taken_, away_, gone_};
-  if (records_ && model_plan.each_branch) ways_[way_count_].gone.pass(taken);
-  return way_count_++;
+  side_exits_[side_exit_count_] = {nullptr, in_[i].pc, in_[i].target(), taken,  live,  a_,       b_,
+                                   note_,   page_,     outcomes_,       taken_, away_, progress_};
+  if (records_ && model_plan.each_branch) side_exits_[side_exit_count_].progress.pass(taken);
+  return side_exit_count_++;
 }
 
 void ModelCode::stay(Builder& b, const Instruction& in, bool taken, u16 live) {
@@ -125,13 +125,13 @@ void ModelCode::stay(Builder& b, const Instruction& in, bool taken, u16 live) {
   mark(b);
 }
 
-void ModelCode::emit_way(Builder& b, u32 n) {
-  const Way& w = ways_[n];
+void ModelCode::emit_side_exit(Builder& b, u32 n) {
+  const SideExit& w = side_exits_[n];
   open_ = true;
   a_ = w.a, b_ = w.b, note_ = w.note, page_ = w.page;
   outcomes_ = w.outcomes, taken_ = w.taken;
   away_ = w.away;
-  gone_ = w.gone;
+  progress_ = w.progress;
   mark(b);
   predict(b, w.pc, w.is_taken, w.live);
   note_outcome(w.is_taken);
@@ -141,7 +141,7 @@ void ModelCode::emit_way(Builder& b, u32 n) {
 void ModelCode::conditional(Builder& b, u32 i, u32 segment, u16 live_there) {
   Emitter& e = b.e;
   const Instruction& in = in_[i];
-  Way& begun = ways_[begin_way(b, i, true, live_there)];
+  SideExit& begun = side_exits_[begin_side_exit(b, i, true, live_there)];
   b.place(in, segment);
   if (in.kind == Kind::loop) {
     if (in.address_bits == 32) e.byte(0x67);
@@ -149,7 +149,7 @@ void ModelCode::conditional(Builder& b, u32 i, u32 segment, u16 live_there) {
     e.byte(5);
     u8* const over = jump_if(e, -1);
     begun.from = jump_if(e, -1);
-    lead(over, e.here());
+    set_jump_target(over, e.here());
   } else {
     begun.from = jump_if(e, in.opcode & 15);
   }
@@ -157,11 +157,11 @@ void ModelCode::conditional(Builder& b, u32 i, u32 segment, u16 live_there) {
   if (records_ && model_plan.each_branch) record_outcome(in, false);
 }
 
-void ModelCode::emit_ways(Builder& b) {
-  for (u32 i = 0; i < way_count_; i++) {
-    lead(ways_[i].from, b.e.here());
-    emit_way(b, i);
-    b.exit(-1, ways_[i].target);
+void ModelCode::emit_side_exits(Builder& b) {
+  for (u32 i = 0; i < side_exit_count_; i++) {
+    set_jump_target(side_exits_[i].from, b.e.here());
+    emit_side_exit(b, i);
+    b.exit(-1, side_exits_[i].target);
   }
 }
 
@@ -186,7 +186,7 @@ void ModelCode::resolved_target(Builder& b, const Instruction& in, u16 live) {
   u8* const away = jump_if(e, not_equal);
   const u64 back = e.here();
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(away, stub.here());
+  set_jump_target(away, stub.here());
   count_one(stub, offsetof(channel::ModelCounts, values.indirect_misses));
   table_access(stub, 0x89, a_, no_register, 0, entry);
   jump_to(stub, back);
@@ -225,7 +225,7 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
     byte_access(e, Byte::store, r11, o_model_top);
   }
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(away, stub.here());
+  set_jump_target(away, stub.here());
   // A wrong prediction: does not call the model, but needs another register.
   const u32 misses =
       model_counts_at + static_cast<u32>(returns ? offsetof(channel::ModelCounts, values.return_misses)

@@ -46,7 +46,7 @@ void ModelCode::make_room(Builder& b) {
   test_dword(b.e, note_, model_plan.notes_full);
   u8* const full = jump_if(b.e, not_equal);
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(full, stub.here());
+  set_jump_target(full, stub.here());
   ask_lookup(stub, b.arena.to_lookup, word_of(Ask::noted));
   jump_to(stub, b.e.here());
   b.arena.cold = stub.here();
@@ -91,7 +91,7 @@ void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
   address_of(stub, b_, b_, no_register, 0, note_bytes(), false);
   stub.store(b_, o_model_note);
   test_dword(stub, b_, model_plan.notes_full);
-  lead(jump_if(stub, equal), back);
+  set_jump_target(jump_if(stub, equal), back);
   ask_lookup(stub, b.arena.to_lookup, word_of(Ask::noted));
   jump_to(stub, back);
 }
@@ -125,13 +125,13 @@ void ModelCode::probe_stable_data(Builder& b, const DataAccess& access, u64 pc, 
   const u64 back = e.here();
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   if (away != nullptr) {
-    lead(away, stub.here());
+    set_jump_target(away, stub.here());
     count_site(stub, pc, site);
     if (model_plan.l1d && !pages) table_access(stub, 0x33, a_, fixed ? u8{no_register} : b_, 0, set);
     note_other_line(b, stub, access, back);
   }
   if (other_page != nullptr) {
-    lead(other_page, stub.here());
+    set_jump_target(other_page, stub.here());
     count_site(stub, pc, site);
     load_address(stub, access, a_, page_);
     and_wide(stub, a_, -static_cast<s32>(model_plan.line_bytes));
@@ -150,7 +150,7 @@ void ModelCode::note_other_line(Builder& b, Emitter& stub, const DataAccess& acc
     ask_lookup(stub, b.arena.to_lookup, word_of(access.what, access.bytes));
     jump_to(stub, back);
     if (within == nullptr) return;
-    lead(within, stub.here());
+    set_jump_target(within, stub.here());
   }
   find_set(stub);
   and_wide(stub, a_, -static_cast<s32>(model_plan.line_bytes));
@@ -232,8 +232,8 @@ void ModelCode::probe_data(Builder& b, u32 i, u32 k) {
   if (model_plan.pages) note_page(e);
   if (away == nullptr) return;
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(away, stub.here());
-  if (mostly_aligned) lead(jump_across(stub, access.bytes, equal), whole);
+  set_jump_target(away, stub.here());
+  if (mostly_aligned) set_jump_target(jump_across(stub, access.bytes, equal), whole);
   stub.store(a_, o_model_argument);
   ask_lookup(stub, b.arena.to_lookup, word_of(access.what, access.bytes));
   jump_to(stub, e.here());
@@ -256,7 +256,7 @@ void ModelCode::probe_stable_line(Builder& b, const FetchedLine& line, u64 pc) {
   }
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   for (u8* const jump : away)
-    if (jump != nullptr) lead(jump, stub.here());
+    if (jump != nullptr) set_jump_target(jump, stub.here());
   count_site(stub, pc, line_site);
   if (model_plan.l1i) {
     relocate_line(stub, line.address);

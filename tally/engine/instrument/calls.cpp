@@ -175,7 +175,7 @@ u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
 u32 enter_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   if (const u32 unmapped = unmapped_mappings(); unmapped != c.unmapped) {
     c.unmapped = unmapped;
-    throw_away(c.recent, recent_count * sizeof *c.recent);
+    discard_pages(c.recent, recent_count * sizeof *c.recent);
   }
   RecentCall& l = c.recent[(site ^ site >> 12 ^ parent * 67u ^ target >> 4) % recent_count];
   if (l.site != site || l.target != target || l.parent != parent) {
@@ -255,7 +255,7 @@ class Hooks final : public Probes {
   }
   bool has_room() const override { return !sites.full(sites_of_trace); }
   void discarded() override { sites.reset(0); }
-  void make_doors(Arena& a) override { a.to_model = make_gate(a, enter_model); }
+  void make_gates(Arena& a) override { a.to_model = make_gate(a, enter_model); }
 };
 constinit Hooks hooks;
 
@@ -334,9 +334,9 @@ bool calls_attach(Thread* t, bool goes_on) {
       for (s64& n : c.nodes[i].self) n = 0;
     }
   } else {
-    throw_away(c.slots, slot_count * sizeof *c.slots);
-    throw_away(c.own, channel::call_node_limit * sizeof *c.own);
-    throw_away(c.recent, recent_count * sizeof *c.recent);
+    discard_pages(c.slots, slot_count * sizeof *c.slots);
+    discard_pages(c.own, channel::call_node_limit * sizeof *c.own);
+    discard_pages(c.recent, recent_count * sizeof *c.recent);
     c.node_count = 1;
     c.stacks.clear();
   }

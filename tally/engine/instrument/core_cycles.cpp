@@ -187,11 +187,13 @@ class Flow {
     }
   }
 
-  static u64 pc_of(const Trace& t, const Place& p) { return t.pc + static_cast<u64>(static_cast<s64>(p.pc)); }
+  static u64 pc_of(const Trace& t, const InstructionMapping& p) {
+    return t.pc + static_cast<u64>(static_cast<s64>(p.pc));
+  }
 
   void read_steps(const Trace& t) {
     const History history(counter(), t);
-    history.places([&](const Place& p, u64 reached, u64, u64) {
+    history.places([&](const InstructionMapping& p, u64 reached, u64, u64) {
       if (reached == 0 || p.kind == Kind::end) return;
       Step& step = steps_.add(pc_of(t, p));
       step.executions += reached;
@@ -203,7 +205,7 @@ class Flow {
   /// An instruction that is not a branch led to the place after it, which may be the end of the trace.
   void read_paths(const Trace& t) {
     Step* last = nullptr;
-    History(counter(), t).places([&](const Place& p, u64 reached, u64 taken, u64 passed) {
+    History(counter(), t).places([&](const InstructionMapping& p, u64 reached, u64 taken, u64 passed) {
       const bool is_end = p.kind == Kind::end;
       Step* const here = reached == 0 ? nullptr : is_end ? steps_.find(pc_of(t, p)) : &steps_[ran_[ran_count_++]];
       if (last != nullptr && here != nullptr) {
@@ -234,7 +236,7 @@ class Flow {
     s64 cost = 0;
     u32 segment = 0;
     for (u32 i = 0; i < t.place_count; i++) {
-      const Place& p = t.places[i];
+      const InstructionMapping& p = t.places[i];
       if (counts_exits(t) && p.segment != 0) break;
       const s64 one = p.kind == Kind::end ? 0 : cost_of(pc_of(t, p), average);
       if (!counts_exits(t))
@@ -396,7 +398,7 @@ s64 core_costs(const u64* executed, SegmentCost* costs) {
 
 void core_forget() {
   running_cycles_forget();
-  if (summed != nullptr) throw_away(summed, counters_bytes);
+  if (summed != nullptr) discard_pages(summed, counters_bytes);
 }
 
 }  // namespace tally::engine::instrument

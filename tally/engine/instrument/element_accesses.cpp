@@ -175,13 +175,13 @@ void ModelCode::ask_element_accesses(Builder& b, u32 i) {
   e.store(a_, o_model_argument);
   save_operands(e, in_[i], s);
   if (records_) {
-    s.word = gone_.words;
-    gone_.words = static_cast<u16>(gone_.words + 1 + 2 * access_limit(s));
-    gone_.count++;
-    add_op({0, in_[i].pc, s.word, 0, models::Step::pieces});
+    s.word = progress_.words;
+    progress_.words = static_cast<u16>(progress_.words + 1 + 2 * access_limit(s));
+    progress_.count++;
+    add_op({0, in_[i].pc, s.word, 0, models::Step::element_accesses});
   }
   site_ = site_of(in_[i].pc);
-  ask_lookup(e, b.arena.to_model, word_of(Ask::pieces, element_accesses.add(s)));
+  ask_lookup(e, b.arena.to_model, word_of(Ask::element_accesses, element_accesses.add(s)));
   mark(b);
 }
 
@@ -194,13 +194,13 @@ void model_element_accesses(Thread* t, u32 number) {
   if (found.count > most) found.count = most;
   if (model_plan.data())
     for (u32 i = 0; i < found.count; i++)
-      models_access(t, found.piece[i].address, found.piece[i].bytes, static_cast<Ask>(found.piece[i].what));
+      models_access(t, found.accesses[i].address, found.accesses[i].bytes, static_cast<Ask>(found.accesses[i].what));
   if (s.word == 0) return;
   u64* word = m.record + s.word;
   *word++ = found.count;
   for (u32 i = 0; i < found.count; i++) {
-    *word++ = found.piece[i].address;
-    *word++ = found.piece[i].word();
+    *word++ = found.accesses[i].address;
+    *word++ = found.accesses[i].word();
   }
 }
 

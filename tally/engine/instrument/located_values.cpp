@@ -10,7 +10,7 @@ namespace {
 using channel::CodeValues;
 
 CodeValues* table_of(Thread* t) {
-  return reinterpret_cast<CodeValues*>(reinterpret_cast<u64>(cold_models_of(t)) + own_room() + rings_room());
+  return reinterpret_cast<CodeValues*>(reinterpret_cast<u64>(cold_models_of(t)) + own_room() + rings_bytes());
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ void place_core_cycles(Thread* t, u64 pc, u64 cycles, u64 executions) {
   }
 }
 
-u64* FigurePlacer::row_of(u64 site) {
+u64* ValueRecorder::row_of(u64 site) {
   CodeValues* const row = channel::values_at(table_of(thread_), site);
   return row != nullptr ? row->figure : nullptr;
 }

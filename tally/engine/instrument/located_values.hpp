@@ -18,11 +18,11 @@ bool located_values_attach(Thread* t);
 void place_core_cycles(Thread* t, u64 pc, u64 cycles, u64 executions);
 
 /// Records by instruction what the models of a thread count while the object lives.
-class FigurePlacer final : public models::Placer {
+class ValueRecorder final : public models::InstructionRecorder {
  public:
-  FigurePlacer(Thread* t, const models::HierarchyCounts& caches, const models::TlbCounts& tlbs,
-               const models::BranchCounts& branches)
-      : Placer(settings().placed.figure, settings().placed.count, caches, tlbs, branches), thread_(t) {}
+  ValueRecorder(Thread* t, const models::HierarchyCounts& caches, const models::TlbCounts& tlbs,
+                const models::BranchCounts& branches)
+      : InstructionRecorder(settings().placed.figure, settings().placed.count, caches, tlbs, branches), thread_(t) {}
 
  private:
   u64* row_of(u64 site) override;

@@ -159,7 +159,7 @@ class MarkProbes final : public Probes {
   void counted(Builder& b, u32 number, bool) override { emit_touched(b, number); }
   bool is_followed(const Thread* t) const override { return is_watched(t); }
   void jumped(Thread* t) override { marks_landed(t); }
-  void make_doors(Arena& a) override { a.to_mark = make_gate(a, enter_mark); }
+  void make_gates(Arena& a) override { a.to_mark = make_gate(a, enter_mark); }
 };
 
 constinit MarkProbes hooks;

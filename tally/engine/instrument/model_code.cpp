@@ -18,7 +18,7 @@ ModelCode model_code;
 void ModelCode::begin_trace() {
   ranges_init();
   last_line_ = 0;
-  range_count_ = way_count_ = 0;
+  range_count_ = side_exit_count_ = 0;
   outcomes_ = taken_ = 0;
   loop_entry_ = 0;
   open_ = away_ = passed_ = in_range_ = has_room_ = has_access_log_ = false;
@@ -27,7 +27,7 @@ void ModelCode::begin_trace() {
   first_op_ = log_ops.size;
   last_fetched_ = 0;
   mapping_ = {};
-  gone_ = {0, 1, 0, 0};
+  progress_ = {0, 1, 0, 0};
 }
 
 /// Returns the instruction with its mapping, if counts are recorded by instruction: channel::code_site().
@@ -85,11 +85,11 @@ void ModelCode::mark(const Builder& b) {
     ranges_[range_count_].end = b.offset();
     if (range_count_ + 1 < sizeof ranges_ / sizeof *ranges_) range_count_++;
   }
-  in_range_ = open_ || away_ || outcomes_ != 0 || gone_.count != 0;
+  in_range_ = open_ || away_ || outcomes_ != 0 || progress_.count != 0;
   if (!in_range_) return;
   const auto borrowed = [this](u8 reg) { return open_ ? reg : u8{no_register}; };
   ranges_[range_count_] = {b.offset(),      0xffff,    borrowed(a_), borrowed(b_), borrowed(note_),
-                           borrowed(page_), outcomes_, taken_,       away_,        gone_};
+                           borrowed(page_), outcomes_, taken_,       away_,        progress_};
 }
 
 u8 ModelCode::free_longest(u32 i, u32 not_these) const {
@@ -115,7 +115,7 @@ void ModelCode::borrow_note(Builder& b, u8 reg) {
   b.e.load(note_, o_model_note);
 }
 
-void ModelCode::give_note_back(Builder& b) {
+void ModelCode::release_note(Builder& b) {
   b.e.store(note_, o_model_note);
   b.e.load(note_, o_model_spill_note);
   note_ = no_register;
@@ -146,7 +146,7 @@ bool ModelCode::exchange(Builder& b, u32 i) {
   }
   if (!is_named(note_)) return true;
   if (!notes_from(i)) {
-    give_note_back(b);
+    release_note(b);
     return true;
   }
   const u8 other = free_longest(i, borrowed());
@@ -172,7 +172,7 @@ void ModelCode::close(Builder& b) {
   if (!open_) return;
   b.e.load(a_, o_model_a);
   b.e.load(b_, o_model_b);
-  if (note_ != no_register) give_note_back(b);
+  if (note_ != no_register) release_note(b);
   if (page_ != no_register) b.e.load(page_, o_model_spill_page);
   open_ = false;
   mark(b);
@@ -260,7 +260,7 @@ void ModelCode::open_first(Builder& b) {
 /// Exchanges the borrowed registers for those that were borrowed first. False if they occupy each other's.
 bool ModelCode::borrow_as_first(Builder& b) {
   const u8 first[] = {first_a_, first_b_, first_page_};
-  if (note_ != no_register && first_note_ == no_register) give_note_back(b);
+  if (note_ != no_register && first_note_ == no_register) release_note(b);
   bool is_moved = true;
   while (is_moved) {
     is_moved = false;

@@ -15,7 +15,7 @@
 namespace tally::engine::instrument {
 
 /// How much of the path for a log record has been executed.
-struct Evicted {
+struct PathProgress {
   u16 count, words, outcomes, branches;
   /// Adds a conditional branch.
   void pass(bool taken) {
@@ -32,7 +32,7 @@ struct ModelRange {
   u8 outcomes;          // branches that are not yet in the history, or outcomes not yet in next_outcome
   u8 taken;             // which of them were taken, the last one in bit 0
   bool flags;           // they are in memory
-  Evicted gone;
+  PathProgress progress;
 };
 
 /// A ModelRange of a trace without an access log. The stack pointer's number means no register: it is never borrowed.
@@ -74,19 +74,19 @@ class ModelCode {
 
   /// Called before the copy of instruction `i`, a conditional branch that leaves the trace if its outcome is `taken`.
   /// `live`: flags that are needed at the exit. Returns the number of the exit.
-  u32 begin_way(Builder& b, u32 i, bool taken, u16 live);
+  u32 begin_side_exit(Builder& b, u32 i, bool taken, u16 live);
   /// Called after that branch, where the trace continues. `live`: flags that are needed here.
   void stay(Builder& b, const Instruction& in, bool taken, u16 live);
   /// The same, if `live` is known only with the next segment.
   void stay_later(const Instruction& in) { passed_ = true, passed_pc_ = in.pc; }
   /// Emits the beginning of that exit.
-  void emit_way(Builder& b, u32 n);
+  void emit_side_exit(Builder& b, u32 n);
 
   /// Emits a conditional branch, instead of its copy; the trace continues if it is not taken. `live_there`: flags that
   /// are needed at its target.
   void conditional(Builder& b, u32 i, u32 segment, u16 live_there);
   /// Emits the remaining exits after the trace; stores the ranges of the trace.
-  void emit_ways(Builder& b);
+  void emit_side_exits(Builder& b);
   void end_trace(Builder& b, u32 trace);
 
   /// Returns `reg`, or a scratch register if `reg` holds the address of the next access record.
@@ -95,14 +95,14 @@ class ModelCode {
 
  private:
   void leave(Builder& b, u16 live, bool finishes);
-  struct Way {
+  struct SideExit {
     u8* from;  // address of the displacement that leads there; null: the caller sets it
     u64 pc, target;
     bool is_taken;
     u16 live;
     u8 a, b, note, page, outcomes, taken;
     bool away;
-    Evicted gone;
+    PathProgress progress;
   };
   void probe_data(Builder& b, u32 i, u32 k);
   /// A line of code: the table entries for its set and for the set of its page, and the numbers of both.
@@ -139,7 +139,7 @@ class ModelCode {
   };
   Roles scratch_roles() { return {{{&a_, o_model_a}, {&b_, o_model_b}, {&page_, o_model_spill_page}}}; }
   void borrow_note(Builder& b, u8 reg);
-  void give_note_back(Builder& b);
+  void release_note(Builder& b);
   void keep_open(Builder& b, u32 i);
   bool exchange(Builder& b, u32 i);
   static void move_scratch(Builder& b, u8& role, u32 place, u8 to);
@@ -190,7 +190,7 @@ class ModelCode {
   bool open_ = false;
   bool away_ = false;  // the flags are in memory: from the first probe that changes them to their next use
   u8 a_ = 0, b_ = 0, note_ = 0, page_ = 0;
-  Evicted gone_ = {};
+  PathProgress progress_ = {};
   u32 first_op_ = 0;
   u64 last_fetched_ = 0;
   bool records_ = false;         // this trace writes the access log
@@ -202,8 +202,8 @@ class ModelCode {
   bool in_range_ = false;
   u8 first_a_ = 0, first_b_ = 0, first_note_ = 0, first_page_ = 0;
   u32 loop_entry_ = 0;
-  Way ways_[branch_limit + 1];
-  u32 way_count_ = 0;
+  SideExit side_exits_[branch_limit + 1];
+  u32 side_exit_count_ = 0;
   // The conditional branch before this segment; it was not taken.
   bool passed_ = false;
   u64 passed_pc_ = 0;

@@ -268,12 +268,12 @@ inline u8* jump_if(Emitter& e, int condition) {
   e.p += 4;
   return e.p - 4;
 }
-inline void lead(u8* displacement, u64 to) {
+inline void set_jump_target(u8* displacement, u64 to) {
   const u32 d = static_cast<u32>(to - reinterpret_cast<u64>(displacement) - 4);
   __builtin_memcpy(displacement, &d, 4);
   recorder.refer(displacement, to);
 }
-inline void jump_to(Emitter& e, u64 to) { lead(jump_if(e, -1), to); }
+inline void jump_to(Emitter& e, u64 to) { set_jump_target(jump_if(e, -1), to); }
 
 enum Condition : int { equal = 4, not_equal = 5, above = 7 };
 
@@ -287,7 +287,7 @@ inline void ask(Emitter& e, u64 entry, u32 word, u8 reg, u64 back) {
   e.p += 4;
   e.store(reg, o_model_back);
   jump_to(e, entry);
-  lead(displacement, back != 0 ? back : e.here());
+  set_jump_target(displacement, back != 0 ? back : e.here());
 }
 
 /// Flags pass through rax, which is saved in `other`; with no_register in memory, for which the next use of rax waits.

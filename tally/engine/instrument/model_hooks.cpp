@@ -21,10 +21,10 @@ class ModelInstrumentation final : public Instrumentation {
   void conditional(Builder& b, u32 i, u32 segment, u16 live_there) override {
     model_code.conditional(b, i, segment, live_there);
   }
-  void begin_exit(Builder& b, u32 i, bool taken, u16 live) override { model_code.begin_way(b, i, taken, live); }
+  void begin_exit(Builder& b, u32 i, bool taken, u16 live) override { model_code.begin_side_exit(b, i, taken, live); }
   void stay(Builder& b, const Instruction& in, bool taken, u16 live) override { model_code.stay(b, in, taken, live); }
-  void emit_exit(Builder& b, u32 n) override { model_code.emit_way(b, n); }
-  void emit_exits(Builder& b) override { model_code.emit_ways(b); }
+  void emit_exit(Builder& b, u32 n) override { model_code.emit_side_exit(b, n); }
+  void emit_exits(Builder& b) override { model_code.emit_side_exits(b); }
   void leave(Builder& b, u16 live) override { model_code.leave(b, live); }
   u32 loops(Builder& b) override { return model_code.loops(b); }
   void end_trace(Builder& b, u32 trace) override { model_code.end_trace(b, trace); }
@@ -33,11 +33,11 @@ class ModelInstrumentation final : public Instrumentation {
 
   bool depends_on_accesses() const override { return model_plan.goes_by_sites; }
   void count_accesses() override { sites_count_up(); }
-  bool is_out_of_date(u64 pc, u64 executions) const override { return has_become_restless(pc, executions); }
+  bool is_out_of_date(u64 pc, u64 executions) const override { return has_become_unstable(pc, executions); }
 
   bool has_room() const override { return models_have_room(); }
   void discarded() override { models_forget_code(); }
-  void make_doors(Arena& a) override {
+  void make_gates(Arena& a) override {
     a.to_model = make_gate(a, enter_model);
     a.to_lookup = make_gate(a, enter_lookup);
   }

@@ -86,12 +86,13 @@ void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n) {
 namespace {
 
 /// Completes a log record that ends here.
-void restore_record(Thread* t, Context* c, u32 first, Evicted gone, bool repeats) {
+void restore_record(Thread* t, Context* c, u32 first, PathProgress progress, bool repeats) {
   if (repeats) {
-    for (const u8 reg : {rcx, rsi, rdi}) model_thread(t)->record[gone.words++] = c->reg(reg);
-    gone.count++;
+    for (const u8 reg : {rcx, rsi, rdi}) model_thread(t)->record[progress.words++] = c->reg(reg);
+    progress.count++;
   }
-  if (gone.count != 0) models_play_partial(t, {first, gone.count, gone.words, gone.outcomes, gone.branches});
+  if (progress.count != 0)
+    models_play_partial(t, {first, progress.count, progress.words, progress.outcomes, progress.branches});
 }
 
 }  // namespace
@@ -118,7 +119,7 @@ void restore_model_state(Thread* t, Context* c, const CacheLocation& s, bool rep
       m.next_outcome += range.outcomes;
     else
       m.history = m.history << range.outcomes | range.taken;
-    if (model_plan.each) restore_record(t, c, r.op, range.gone, repeats);
+    if (model_plan.each) restore_record(t, c, r.op, range.progress, repeats);
     return;
   }
 }

@@ -49,7 +49,7 @@ bool pages_can_be_inline() {
 }
 
 u64 level_words() {
-  if (settings().models.handed_on != 0) return 0;
+  if (settings().models.worker_count != 0) return 0;
   return models::FirstLevels::words(caches) + models::table_words(caches.l2) + models::tlb_words(tlbs) +
          (settings().models.own_llc != 0 ? models::shared_words(caches) : 0);
 }
@@ -73,7 +73,7 @@ const models::HierarchyShape& cache_shapes() { return caches; }
 
 const models::TlbShape& tlb_shapes() { return tlbs; }
 
-u32 lacking() { return missing; }
+u32 models_without_memory() { return missing; }
 
 u64 cold_model_bytes() {
   return page_up(sizeof(ColdModels)) + page_up(level_words() * 8) + (model_plan.each ? page_up(plain_words() * 8) : 0);
@@ -81,13 +81,13 @@ u64 cold_model_bytes() {
 
 u64 own_room() { return (cold_model_bytes() + access_log_room - 1) & ~(access_log_room - 1); }
 
-u64 rings_room() { return settings().models.handed_on != 0 ? u64{offloaded_rings} * channel::note_ring_bytes : 0; }
+u64 rings_bytes() { return settings().models.worker_count != 0 ? u64{offloaded_rings} * channel::note_ring_bytes : 0; }
 
 void make_cold_models(Thread* t) {
   ColdModels& r = *cold_models_of(t);
   u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(ColdModels)));
   const bool own = settings().models.own_llc != 0;
-  if (settings().models.handed_on == 0) {
+  if (settings().models.worker_count == 0) {
     u64* const tlb = tables + models::FirstLevels::words(caches);
     u64* const lower = tlb + models::tlb_words(tlbs);
     r.first = models::FirstLevels(caches, tables);
@@ -148,7 +148,7 @@ void models_init() {
                     (!on(channel::model_l1i) || can_be_inline(caches.l1i, 4)) &&
                     (!on(channel::model_l1d) || can_be_inline(caches.l1d, u64{1} << caches.l1d.line_bits));
   const bool plain = m.each != 0 || !fits;
-  model_plan.notes_full = static_cast<u32>(notes_room - (m.handed_on != 0 ? notes_handed_on : notes_kept));
+  model_plan.notes_full = static_cast<u32>(notes_room - (m.worker_count != 0 ? notes_offloaded : notes_kept));
   model_plan.each = plain || m.compared != 0;
   model_plan.each_branch = model_plan.each && on(channel::model_branches);
   if (!plain || (m.compared != 0 && fits)) {
@@ -157,7 +157,7 @@ void models_init() {
     model_plan.l1d = caches.l1d.sets != 0;
     model_plan.pages = on(channel::model_tlbs);
     model_plan.outcomes =
-        model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(models::Direction::gshare));
+        model_plan.branches && (m.worker_count != 0 || m.direction != static_cast<u8>(models::Direction::gshare));
   }
   model_plan.notes_sites = places_misses() && !plain && (model_plan.code() || model_plan.data());
   model_plan.goes_by_sites = model_plan.data() || model_plan.code();
@@ -178,7 +178,7 @@ void models_init() {
     line_slots = reinterpret_cast<u32*>(reserve((line_slots_mask + 1) * sizeof *line_slots, read_write));
   }
   model_plan.l1i_sets = caches.l1i.sets;
-  const bool has_levels = m.handed_on == 0 || model_plan.each;
+  const bool has_levels = m.worker_count == 0 || model_plan.each;
   const u64 bytes = models::shared_words(caches) * 8;
   if (caches.llc.sets != 0 && has_levels && !has_room(bytes * (model_plan.each ? 2 : 1))) {
     caches.llc = {};

@@ -24,20 +24,22 @@ namespace {
 
 using models::Access;
 
-constexpr Handed rings[] = {Handed::notes, Handed::outcomes};
+constexpr RingContent rings[] = {RingContent::notes, RingContent::outcomes};
 static_assert(sizeof rings / sizeof *rings == offloaded_rings);
 
-bool uses(Handed what) { return what == Handed::notes ? model_plan.code() || model_plan.data() : model_plan.outcomes; }
+bool uses(RingContent what) {
+  return what == RingContent::notes ? model_plan.code() || model_plan.data() : model_plan.outcomes;
+}
 
 // --- first levels ---------------------------------------------------------------------------------------------------
 
 TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, ColdModels& r) {
-  if (!uses(Handed::notes)) return;
+  if (!uses(RingContent::notes)) return;
   const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
   const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_note) & (notes_room - 1)) / note_bytes());
-  if (settings().models.handed_on != 0) {
-    m.next_note = reinterpret_cast<u64*>(notes_publish(t, Handed::notes, {n, 0, 0, 0}));
+  if (settings().models.worker_count != 0) {
+    m.next_note = reinterpret_cast<u64*>(notes_publish(t, RingContent::notes, {n, 0, 0, 0}));
     return;
   }
   Values& values = values_of(model_counts(t)->values);
@@ -46,7 +48,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, ColdModels& r) {
   const bool shares = settings().models.own_llc == 0;
   if (model_plan.notes_sites) {
     if (shares) llc_lock.take();
-    FigurePlacer placer(t, counts, r.tlbs.counts(), values.branches);
+    ValueRecorder placer(t, counts, r.tlbs.counts(), values.branches);
     models::access_all({&r.first, on(channel::model_lower) ? &r.lower : nullptr, model_plan.pages ? &r.tlbs : nullptr},
                        reinterpret_cast<const models::PlacedNote*>(r.note), n, counts, placer);
     if (shares) llc_lock.release();
@@ -71,12 +73,12 @@ u32 outcomes_written(const ModelThread& m) {
 }
 
 TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, ColdModels& r) {
-  if (!uses(Handed::outcomes)) return;
+  if (!uses(RingContent::outcomes)) return;
   const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
   const u32 n = outcomes_written(m);
-  if (settings().models.handed_on != 0) {
-    m.next_outcome = reinterpret_cast<u32*>(notes_publish(t, Handed::outcomes, {n, 0, 0, 0}));
+  if (settings().models.worker_count != 0) {
+    m.next_outcome = reinterpret_cast<u32*>(notes_publish(t, RingContent::outcomes, {n, 0, 0, 0}));
     return;
   }
   m.next_outcome = r.outcome;
@@ -174,7 +176,7 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
 extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64, u32 word) {
   const ModelThread& m = *model_thread(t);
   if (calls_on()) return calls_asked(t, word);
-  if (static_cast<Ask>(word & 0xff) == Ask::pieces) return model_element_accesses(t, word >> 8);
+  if (static_cast<Ask>(word & 0xff) == Ask::element_accesses) return model_element_accesses(t, word >> 8);
   repeat_done(t, word, m.saved[0], m.saved[2], m.saved[3]);
 }
 
@@ -182,8 +184,8 @@ void models_access(Thread* t, u64 address, u64 bytes, Ask what) {
   access_first(t, *cold_models_of(t), address, bytes, static_cast<Access>(what));
 }
 
-channel::NoteRing* note_ring(Thread* t, Handed what) {
-  if (what == Handed::windows) return window_ring(t);
+channel::NoteRing* note_ring(Thread* t, RingContent what) {
+  if (what == RingContent::windows) return window_ring(t);
   return reinterpret_cast<channel::NoteRing*>(reinterpret_cast<u64>(cold_models_of(t)) + own_room() +
                                               static_cast<u32>(what) * channel::note_ring_bytes);
 }
@@ -191,20 +193,20 @@ channel::NoteRing* note_ring(Thread* t, Handed what) {
 namespace {
 
 /// Sets the address of the next access records or outcomes.
-void set_next(Thread* t, Handed what, u64 block) {
-  if (what == Handed::notes)
+void set_next(Thread* t, RingContent what, u64 block) {
+  if (what == RingContent::notes)
     model_thread(t)->next_note = reinterpret_cast<u64*>(block);
   else
     model_thread(t)->next_outcome = reinterpret_cast<u32*>(block);
 }
 
 bool attach_notes(Thread* t, bool goes_on) {
-  if (settings().models.handed_on == 0) {
+  if (settings().models.worker_count == 0) {
     model_thread(t)->next_note = cold_models_of(t)->note;
     model_thread(t)->next_outcome = cold_models_of(t)->outcome;
     return true;
   }
-  for (const Handed what : rings) {
+  for (const RingContent what : rings) {
     if (!uses(what)) continue;
     const u64 block = notes_attach(t, what, goes_on);
     if (block == 0) return false;
@@ -218,7 +220,7 @@ constexpr channel::NoteBlock last_of_ring = {.count = 0, .forks = 0, .closes = 1
 /// Copies gshare, as all branches so far have left it, to where generated code probes it.
 void take_directions_back(Thread* t) {
   ModelThread& m = *model_thread(t);
-  const u64 state = notes_take_back(t, Handed::outcomes, outcomes_written(m));
+  const u64 state = notes_take_back(t, RingContent::outcomes, outcomes_written(m));
   if (state == 0) {
     // The command does not answer: gshare begins again, and the counts are marked as incomplete.
     __atomic_or_fetch(&model_counts(t)->without, static_cast<u32>(channel::model_branches), __ATOMIC_RELAXED);
@@ -227,13 +229,13 @@ void take_directions_back(Thread* t) {
   const auto& gshare = *reinterpret_cast<const models::Gshare*>(state);
   m.history = gshare.history;
   copy(reinterpret_cast<void*>(reinterpret_cast<u64>(t) + gshare_at), gshare.counters, sizeof gshare.counters);
-  (void)notes_publish(t, Handed::outcomes, last_of_ring);
+  (void)notes_publish(t, RingContent::outcomes, last_of_ring);
 }
 
 /// Publishes a mark in each ring that is used, after everything that it holds.
 void publish_mark(Thread* t, const channel::NoteBlock& mark) {
-  if (settings().models.handed_on == 0) return;
-  for (const Handed what : rings)
+  if (settings().models.worker_count == 0) return;
+  for (const RingContent what : rings)
     if (uses(what)) set_next(t, what, notes_publish(t, what, mark));
 }
 
@@ -245,20 +247,20 @@ bool models_attach(Thread* t, bool goes_on) {
       kernel(SYS_mmap, reinterpret_cast<u64>(model_counts(t)), channel::model_counts_bytes, read_write,
              MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::model_counts_offset(t->index));
   if (failed(page)) return false;
-  __atomic_or_fetch(&model_counts(t)->without, lacking(), __ATOMIC_RELAXED);
+  __atomic_or_fetch(&model_counts(t)->without, models_without_memory(), __ATOMIC_RELAXED);
   if (model_plan.goes_by_sites) sites_forget(t);
   if (goes_on) {
     model_thread(t)->record = cold_models_of(t)->access_log;
     return attach_notes(t, goes_on) && located_values_attach(t);
   }
   if (cold_models_of(t) == nullptr) {
-    const u64 at = try_reserve(own_room() + access_log_room + rings_room() + located_values_bytes(), read_write);
+    const u64 at = try_reserve(own_room() + access_log_room + rings_bytes() + located_values_bytes(), read_write);
     if (at == 0) return false;
     cold_models_of(t) = reinterpret_cast<ColdModels*>((at + access_log_room - 1) & ~(access_log_room - 1));
   } else {
     ColdModels* const rest = cold_models_of(t);
-    throw_away(rest, cold_model_bytes());
-    throw_away(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + 0x1000), jump_table_at - 0x1000);
+    discard_pages(rest, cold_model_bytes());
+    discard_pages(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + 0x1000), jump_table_at - 0x1000);
     cold_models_of(t) = rest;
   }
   make_cold_models(t);
@@ -274,8 +276,8 @@ void models_drain(Thread* t) {
 
 void models_settle(Thread* t) {
   models_drain(t);
-  if (settings().models.handed_on == 0) return;
-  for (const Handed what : rings)
+  if (settings().models.worker_count == 0) return;
+  for (const RingContent what : rings)
     if (uses(what)) notes_wait(t, what);
 }
 

@@ -16,11 +16,11 @@ enum class Ask : u32 {
   store,
   modify,
   fetch,
-  noted,       // the access records are full
-  repeat,      // a string instruction has run
-  access_log,  // the access log is full
-  pieces,      // an instruction is about to run whose accesses depend on its registers
-  outcomes,    // the outcomes of branches are full
+  noted,             // the access records are full
+  repeat,            // a string instruction has run
+  access_log,        // the access log is full
+  element_accesses,  // an instruction is about to run whose accesses depend on its registers
+  outcomes,          // the outcomes of branches are full
 };
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
 constexpr u32 bytes_of(u32 word) { return word >> 8 & 0xffff; }
@@ -112,8 +112,8 @@ inline constexpr u64 no_line = u64{1} << 63 | 1;
 /// the low bits of the next record's address to see whether it is in that room: ModelPlan::notes_full.
 inline constexpr u64 notes_room = channel::note_block_bytes;
 /// Bytes of access records, or of outcomes, that are published at a time, and that the engine processes at a time.
-inline constexpr u64 notes_handed_on = channel::notes_limit * sizeof(u64), notes_kept = 512 * sizeof(u64);
-static_assert(channel::outcomes_limit * sizeof(u32) == notes_handed_on);
+inline constexpr u64 notes_offloaded = channel::notes_limit * sizeof(u64), notes_kept = 512 * sizeof(u64);
+static_assert(channel::outcomes_limit * sizeof(u32) == notes_offloaded);
 /// Size of a thread's access log, with the room after it, which is checked in the same way.
 inline constexpr u64 access_log_bytes = 16384, access_log_room = 131072;
 /// Most lines of code that are distinguished: 64 MB of code.

@@ -35,7 +35,7 @@ void play(Thread* t, ColdModels& r, const models::LogPath* all, const u64* from,
   const bool shares = settings().models.own_llc == 0 && on(channel::model_lower);
   if (shares) llc_lock.take();
   if (places_misses()) {
-    FigurePlacer placer(t, plain_caches(r).counts(), plain_tlbs(r).counts(), plain_branches(r).counts());
+    ValueRecorder placer(t, plain_caches(r).counts(), plain_tlbs(r).counts(), plain_branches(r).counts());
     models::play(models, all, log_ops.data, from, to, &placer);
   } else {
     models::play(models, all, log_ops.data, from, to);

@@ -127,8 +127,8 @@ void running_cycles_before_fold(Thread* t) {
 
 void running_cycles_forget() {
   if (!reads_cycles() || all_executed == nullptr || costs == nullptr) return;
-  throw_away(all_executed, counters_bytes);
-  throw_away(costs, u64{channel::segment_limit} * sizeof(SegmentCost));
+  discard_pages(all_executed, counters_bytes);
+  discard_pages(costs, u64{channel::segment_limit} * sizeof(SegmentCost));
   all_instructions = instructions_at_last_run = 0;
 }
 

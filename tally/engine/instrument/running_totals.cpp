@@ -47,8 +47,8 @@ void read_executions(Thread* t) {
 void totals_folded(Thread* t) {
   RunningTotals& m = own(t);
   m.running = {};
-  throw_away(m.seen, counters_bytes);
-  throw_away(touched(t), channel::segment_limit / counters_per_touch);
+  discard_pages(m.seen, counters_bytes);
+  discard_pages(touched(t), channel::segment_limit / counters_per_touch);
 }
 
 void emit_touched(Builder& b, u32 number) {

@@ -36,7 +36,7 @@ void sites_count_up() {
 }
 
 void sites_forget(Thread* t) {
-  throw_away(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + sites_at), site_count * sizeof(u32));
+  discard_pages(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + sites_at), site_count * sizeof(u32));
 }
 
 void sites_after_fork() {
@@ -45,7 +45,7 @@ void sites_after_fork() {
 
 void record_unstable(u64 pc, u32 k) { sites[site_of(pc, k)].unstable = true; }
 
-bool has_become_restless(u64 pc, u64 executions) {
+bool has_become_unstable(u64 pc, u64 executions) {
   for (const u32 k : {0u, 1u}) {
     const Site& site = sites[site_of(pc, k)];
     if (!site.unstable && site.is_unstable(unstable_share, executions)) return true;

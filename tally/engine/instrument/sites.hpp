@@ -29,7 +29,7 @@ void sites_after_fork();
 void sites_count_up();
 /// Whether a stable site of the instruction at `pc`, which was executed `executions` times since, has become unstable.
 /// The caller holds cache_lock.
-bool has_become_restless(u64 pc, u64 executions);
+bool has_become_unstable(u64 pc, u64 executions);
 /// Records that the k-th site of the instruction at `pc` is unstable. The caller holds cache_lock.
 void record_unstable(u64 pc, u32 k);
 /// Returns a bit for each unstable site of an instruction, judged by its jumps among `executions` executions (0: the

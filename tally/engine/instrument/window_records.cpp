@@ -60,8 +60,8 @@ s64 additions_to_sum(Thread* t, u32 event) {
 }  // namespace
 
 s64 window_length(const Thread* t, u32 trigger) {
-  return static_cast<s64>(own(t).stretch == Stretch::counted ? requested().trigger[trigger].every
-                                                             : channel::window_event_limit);
+  return static_cast<s64>(own(t).window_state == WindowState::counted ? requested().trigger[trigger].every
+                                                                      : channel::window_event_limit);
 }
 
 s64 in_window(const Thread* t, u32 trigger) { return window_length(t, trigger) - 1 - t->countdown[trigger]; }
@@ -94,7 +94,7 @@ void begin_block(ThreadWindows& w) {
 
 void publish(Thread* t, bool closes) {
   ThreadWindows& w = own(t);
-  w.block = notes_publish(t, Handed::windows, {.count = w.rows, .forks = 0, .closes = closes, .returns = 0});
+  w.block = notes_publish(t, RingContent::windows, {.count = w.rows, .forks = 0, .closes = closes, .returns = 0});
   begin_block(w);
 }
 
@@ -165,7 +165,7 @@ void add_word(Thread* t, u64 word) {
 
 /// Adds `times` executions of a segment to the vector.
 void add_executions(Thread* t, u32 number, u64 times) {
-  if (number < channel::first_segment || own(t).stretch != Stretch::counted) return;
+  if (number < channel::first_segment || own(t).window_state != WindowState::counted) return;
   constexpr u64 most = 0xffffffff;
   for (; times != 0; times -= times < most ? times : most) {
     if (own(t).words == vector_limit) write_parts(t, 0);
@@ -176,7 +176,7 @@ void add_executions(Thread* t, u32 number, u64 times) {
 /// Adds to the vector how often the instruction at `pc` was executed in addition to what segments count.
 void add_correction(Thread* t, u64 pc, const channel::Totals& delta) {
   const s64 times = delta.field[channel::instructions];
-  if (times == 0 || own(t).vector == nullptr || own(t).stretch != Stretch::counted) return;
+  if (times == 0 || own(t).vector == nullptr || own(t).window_state != WindowState::counted) return;
   if (own(t).words + 2 > vector_limit) write_parts(t, 0);
   add_word(t, channel::window_word(channel::word_corrects, static_cast<u32>(static_cast<s32>(times))));
   add_word(t, pc);

@@ -9,7 +9,7 @@ namespace tally::engine::instrument {
 inline constexpr u32 windows_at = 0xf2300;
 
 /// The state of a thread whose windows start or stop at an address.
-enum class Stretch : u32 { counted, waits, done };
+enum class WindowState : u32 { counted, waits, done };
 
 /// Words of a vector that are buffered before they are written.
 inline constexpr u32 vector_limit = 1u << 15;
@@ -25,7 +25,7 @@ struct ThreadWindows {
   u64 last;         // address of the instruction that may be the last one of the window
   u32 leaves_next;  // 1: the countdowns are so low that the next check leaves
   u32 stays;        // 1: execute single steps up to the next check
-  Stretch stretch;
+  WindowState window_state;
   s64 ended[channel::window_trigger_limit];  // events of each trigger in all windows that have ended
   EventSums row;                             // the last one
   u64 late[channel::first_segment];  // counters of events known only at run time, up to what the countdowns contain

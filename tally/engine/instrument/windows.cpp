@@ -90,7 +90,7 @@ bool windows_attach(Thread* t) {
   if (w.ring == nullptr)
     w.ring = reinterpret_cast<channel::NoteRing*>(try_reserve(channel::note_ring_bytes, read_write));
   if (w.ring == nullptr) return false;
-  w.block = notes_attach(t, Handed::windows, false);
+  w.block = notes_attach(t, RingContent::windows, false);
   if (w.block == 0) return false;
   if (requested().vectors != 0 && w.vector == nullptr)
     w.vector = reinterpret_cast<u64*>(try_reserve(vector_limit * sizeof(u64), read_write));
@@ -103,32 +103,34 @@ bool windows_attach(Thread* t) {
   t->in_steps = 1;
   t->past_check = 0;
   begin_window(t);
-  if (requested().bounded != 0 && w.stretch == Stretch::counted)
+  if (requested().bounded != 0 && w.window_state == WindowState::counted)
     write_row(t, channel::window_starts);
   else
     read_row(t, w.row);
   return true;
 }
 
-void windows_of_program(Thread* t) { own(t).stretch = requested().waits != 0 ? Stretch::waits : Stretch::counted; }
+void windows_of_program(Thread* t) {
+  own(t).window_state = requested().waits != 0 ? WindowState::waits : WindowState::counted;
+}
 
 void windows_inherit(Thread* t, const Thread* parent) {
-  if (windows_on()) own(t).stretch = own(parent).stretch;
+  if (windows_on()) own(t).window_state = own(parent).window_state;
 }
 
 void windows_start(Thread* t) {
   ThreadWindows& w = own(t);
-  if (w.stretch != Stretch::waits) return;
+  if (w.window_state != WindowState::waits) return;
   set_single_steps(t, true);
   settle_countdowns(t);
   write_row(t, channel::window_starts);
-  w.stretch = Stretch::counted;
+  w.window_state = WindowState::counted;
   begin_window(t);
 }
 
 void windows_stop(Thread* t) {
   ThreadWindows& w = own(t);
-  if (w.stretch != Stretch::counted) return;
+  if (w.window_state != WindowState::counted) return;
   set_single_steps(t, true);
   settle_countdowns(t);
   if (const u32 k = full_trigger(t); k < requested().triggers) {
@@ -136,7 +138,7 @@ void windows_stop(Thread* t) {
     begin_window(t);
   }
   write_row(t, channel::window_stops);
-  w.stretch = Stretch::done;
+  w.window_state = WindowState::done;
   w.stays = 0;
   begin_window(t);
 }
@@ -163,7 +165,7 @@ void windows_close(Thread* t) {
   read_row(t, now);
   bool differs = false;
   for (u32 e = 0; e < settings().marks.events; e++) differs |= now.of[e] != own(t).row.of[e];
-  if (differs && own(t).stretch == Stretch::counted)
+  if (differs && own(t).window_state == WindowState::counted)
     write_row(t, full_trigger(t) < requested().triggers ? full_trigger(t) : u32{channel::window_cut});
   publish(t, true);
 }
@@ -206,7 +208,7 @@ void leave_at(Thread* t, u64 pc) {
   own(t).stays = 1;
 }
 
-void leave_trace(Thread* t, const Reached& r) {
+void leave_trace(Thread* t, const CountdownExit& r) {
   const CacheLocation& s = r.location;
   const u32 number = s.trace->number + s.place->segment;
   const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.place->pc));
@@ -225,7 +227,7 @@ void leave_trace(Thread* t, const Reached& r) {
 namespace tally::engine::translate {
 
 extern "C" void window_reached(Thread* t) {
-  const Reached r = reached(t->resume, t->pc);
+  const CountdownExit r = reached(t->resume, t->pc);
   if (r.steps != nullptr)
     instrument::before_last(t, *r.steps);
   else if (r.first != nullptr)

@@ -23,7 +23,7 @@ TEST(Haswell, IsTheArticlesXeon) {
 }
 
 TEST(Models, AllShippedModelsAreCompleteAndHaveASource) {
-  for (const Shipped& model : shipped) {
+  for (const ShippedModel& model : shipped) {
     const auto machine = named(model.name, "/");
     ASSERT_TRUE(machine) << machine.error().message;
     EXPECT_EQ(machine->name, model.name);

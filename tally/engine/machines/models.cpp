@@ -33,13 +33,13 @@ std::vector<std::string> core_names() {
 
 std::vector<std::string> names() {
   std::vector<std::string> result{"host"};
-  for (const Shipped& model : shipped) result.emplace_back(model.name);
+  for (const ShippedModel& model : shipped) result.emplace_back(model.name);
   return result;
 }
 
 Result<MachineModel> named(std::string_view name, const std::filesystem::path& root) {
   if (name == "host") return host(root);
-  for (const Shipped& model : shipped)
+  for (const ShippedModel& model : shipped)
     if (model.name == name) return parse(model.text, model.name);
   return fail(
       Code::bad_usage, fmt::format("there is no machine model '{}'", name),

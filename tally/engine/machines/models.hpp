@@ -7,7 +7,7 @@
 namespace tally::machine {
 
 /// A model's name and its text.
-struct Shipped {
+struct ShippedModel {
   std::string_view name;
   std::string_view text;
 };
@@ -16,7 +16,7 @@ extern const std::string_view haswell_text;
 
 /// All shipped models, one per line.
 inline const std::array shipped{
-    Shipped{"haswell", haswell_text},
+    ShippedModel{"haswell", haswell_text},
 };
 
 }  // namespace tally::machine

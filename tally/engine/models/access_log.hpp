@@ -19,9 +19,9 @@ enum class Step : std::uint8_t {
   load,
   store,
   modify,
-  fetch,   ///< of a line of code
-  repeat,  ///< a string instruction
-  pieces,  ///< accesses known only at run time: their number, and two words for each (ElementAccess::word)
+  fetch,             ///< of a line of code
+  repeat,            ///< a string instruction
+  element_accesses,  ///< accesses known only at run time: their number, and two words for each (ElementAccess::word)
   conditional,
   jump,
   call,

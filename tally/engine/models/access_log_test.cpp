@@ -75,7 +75,7 @@ TEST(AccessLog, indirect_targets_are_the_last_word_unless_the_path_has_them) {
 }
 
 TEST(AccessLog, the_record_has_the_number_of_element_accesses) {
-  const Op ops[] = {{.at = 0, .target = 0, .word = 1, .bytes = 0, .what = Step::pieces}};
+  const Op ops[] = {{.at = 0, .target = 0, .word = 1, .bytes = 0, .what = Step::element_accesses}};
   const LogPath ways[] = {{.first = 0, .count = 1, .words = 8, .outcomes = 0, .branches = 0}};
   const ElementAccess load{0x7000, 4, Access::load}, store{0x703e, 8, Access::store};
   const std::uint64_t access_log[] = {0, 2, load.address, load.word(), store.address, store.word(), 1, 2};

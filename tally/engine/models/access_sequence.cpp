@@ -18,7 +18,7 @@ std::uint64_t index_of(const Elements& of, const std::uint8_t* indices, unsigned
 /// Extends the last access if the new one starts at its end; otherwise adds an access.
 void add_or_extend(AccessSequence& to, std::uint32_t first, std::uint64_t address, std::uint64_t bytes, Access what) {
   if (to.count > first) {
-    ElementAccess& last = to.piece[to.count - 1];
+    ElementAccess& last = to.accesses[to.count - 1];
     if (last.address + last.bytes == address) {
       last.bytes += static_cast<std::uint32_t>(bytes);
       return;

@@ -26,11 +26,11 @@ struct ElementAccess {
 /// The accesses of one instruction, in order.
 struct AccessSequence {
   static constexpr std::uint32_t limit = 80;  ///< `enter` with 31 levels makes 63
-  ElementAccess piece[limit];
+  ElementAccess accesses[limit];
   std::uint32_t count = 0;
 
   void add(std::uint64_t address, std::uint64_t bytes, Access what) {
-    if (bytes != 0 && count < limit) piece[count++] = {address, static_cast<std::uint32_t>(bytes), what};
+    if (bytes != 0 && count < limit) accesses[count++] = {address, static_cast<std::uint32_t>(bytes), what};
   }
 };
 

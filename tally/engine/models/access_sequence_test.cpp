@@ -15,7 +15,7 @@ std::ostream& operator<<(std::ostream& out, const ElementAccess& element) {
 namespace {
 
 std::vector<ElementAccess> list(const AccessSequence& sequence) {
-  return {sequence.piece, sequence.piece + sequence.count};
+  return {sequence.accesses, sequence.accesses + sequence.count};
 }
 
 const std::uint8_t* bytes_of(const auto& values) { return reinterpret_cast<const std::uint8_t*>(values); }

@@ -22,8 +22,8 @@ void count_miss(Access access, bool across, HierarchyCounts& counts) {
 
 }  // namespace
 
-Placer::Placer(const std::uint8_t* statistics, std::uint32_t n, const HierarchyCounts& caches, const TlbCounts& tlbs,
-               const BranchCounts& branches)
+InstructionRecorder::InstructionRecorder(const std::uint8_t* statistics, std::uint32_t n, const HierarchyCounts& caches,
+                                         const TlbCounts& tlbs, const BranchCounts& branches)
     : count_(n < figure_limit ? n : figure_limit) {
   for (std::uint32_t i = 0; i < count_; ++i) {
     std::uint32_t word = statistics[i];
@@ -38,10 +38,10 @@ Placer::Placer(const std::uint8_t* statistics, std::uint32_t n, const HierarchyC
   }
 }
 
-void Placer::stepped(std::uint64_t site) {
+void InstructionRecorder::stepped(std::uint64_t site) {
   std::uint64_t* row = nullptr;
   for (std::uint32_t i = 0; i < count_; ++i) {
-    Figure& f = values_[i];
+    Statistic& f = values_[i];
     if (*f.now == f.placed) continue;
     if (row == nullptr) row = row_of(site);
     if (row != nullptr) row[i] += *f.now - f.placed;

@@ -12,28 +12,28 @@ namespace tally::models {
 
 /// Adds counts to a row per instruction: selected statistics, numbered by their order in HierarchyCounts, TlbCounts and
 /// BranchCounts, one after the other.
-class Placer : public Observer {
+class InstructionRecorder : public Observer {
  public:
   static constexpr std::uint32_t figure_limit = 32;
 
   /// `statistics`: the numbers of the `n` selected ones. The counts may only be added to during the lifetime of this
   /// object.
-  Placer(const std::uint8_t* statistics, std::uint32_t n, const HierarchyCounts& caches, const TlbCounts& tlbs,
-         const BranchCounts& branches);
+  InstructionRecorder(const std::uint8_t* statistics, std::uint32_t n, const HierarchyCounts& caches,
+                      const TlbCounts& tlbs, const BranchCounts& branches);
   void stepped(std::uint64_t site) final;
 
  protected:
-  ~Placer() = default;
+  ~InstructionRecorder() = default;
 
  private:
   /// Returns the row of the instruction; null: its counts are dropped.
   virtual std::uint64_t* row_of(std::uint64_t site) = 0;
 
-  struct Figure {
+  struct Statistic {
     const std::uint64_t* now;
     std::uint64_t placed;
   };
-  Figure values_[figure_limit];
+  Statistic values_[figure_limit];
   std::uint32_t count_;
 };
 

@@ -59,7 +59,7 @@ static_assert(sizeof(BundleHead) % 8 == 0 && sizeof(BundleTrace) == 28);
 struct BundleParts {
   const BundleTrace* traces;
   const channel::SegmentVector* vectors;
-  const Place* places;
+  const InstructionMapping* places;
   const Segment* segments;
   const BundleExit* exits;
   const BundlePage* pages;

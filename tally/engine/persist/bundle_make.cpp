@@ -288,7 +288,7 @@ class BundleMaker {
   u32 slot_mask_ = 0;
   Part<BundleTrace> traces_;
   Part<channel::SegmentVector> vectors_;
-  Part<Place> places_;
+  Part<InstructionMapping> places_;
   Part<Segment> segments_;
   Part<BundleExit> exits_;
   Part<BundlePage> pages_;

@@ -80,7 +80,7 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
     case Fix::negated: to = 0 - to; [[fallthrough]];
     case Fix::address: __builtin_memcpy(at, &to, 8); return;
     case Fix::exit_by: read_pointer(to, to); [[fallthrough]];
-    case Fix::exit: lead_exit(b.arena, at, to); return;
+    case Fix::exit: link_exit(b.arena, at, to); return;
   }
   __builtin_memcpy(at, &value, 4);
 }

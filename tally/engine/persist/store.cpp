@@ -171,7 +171,7 @@ bool take_key() {
 
 }  // namespace
 
-bool mend_store(u64 address) {
+bool repair_store(u64 address) {
   for (const channel::Store* store : {&kept, &added}) {
     const u64 base = reinterpret_cast<u64>(store->base);
     if (base == 0 || address - base >= channel::store_bytes) continue;

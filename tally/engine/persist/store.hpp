@@ -28,7 +28,7 @@ struct Template {
 
   // The arrays that follow, in this order:
   const channel::SegmentVector* vectors() const { return after<channel::SegmentVector>(this + 1, 0); }
-  const Place* places() const { return after<Place>(vectors(), segment_count); }
+  const InstructionMapping* places() const { return after<InstructionMapping>(vectors(), segment_count); }
   const Fixup* fixups() const { return after<Fixup>(places(), place_count); }
   const CodeRange* ranges() const { return after<CodeRange>(fixups(), fixup_count); }
   const KeptModelRange* model_ranges() const { return after<KeptModelRange>(ranges(), range_count); }
@@ -43,15 +43,15 @@ struct Template {
     return reinterpret_cast<const To*>(from + n);
   }
 };
-static_assert(sizeof(Template) % 16 == 0 && sizeof(Place) == 16 && sizeof(Fixup) == 8 && sizeof(CodeRange) == 8 &&
-              sizeof(KeptModelRange) == 8 && sizeof(Segment) == 4);
+static_assert(sizeof(Template) % 16 == 0 && sizeof(InstructionMapping) == 16 && sizeof(Fixup) == 8 &&
+              sizeof(CodeRange) == 8 && sizeof(KeptModelRange) == 8 && sizeof(Segment) == 4);
 
 /// Maps the files that the command offers, by their inode numbers, 0 = none. Called once at the start.
 void store_init(u64 kept_inode, u64 added_inode);
 
 /// A page at `address` could not be read, because the file was truncated or the disk fails. Replaces it with an empty
 /// page. Returns false if the address is not in a store. Takes no lock.
-bool mend_store(u64 address);
+bool repair_store(u64 address);
 /// How often that happened. Data copied from a store meanwhile must not be used.
 u32 store_damage();
 

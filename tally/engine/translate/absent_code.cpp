@@ -27,7 +27,7 @@ u64 bytes_present(u64 address, u64 n) {
 void note_absent_code() {
   // The thread that holds the cache may sleep until a thread of this process fills a page, possibly the waiting one.
   const auto hurry = [](const Lock& lock) {
-    if (&lock == &cache_lock) hurry_readers();
+    if (&lock == &cache_lock) stop_readers();
   };
   __atomic_store_n(&Lock::on_long_wait, hurry, __ATOMIC_RELAXED);
   __atomic_store_n(&may_be_absent, true, __ATOMIC_RELAXED);
@@ -63,7 +63,7 @@ u64 give_up_reading(Thread* t, u64 ip) {
   return reinterpret_cast<u64>(compares ? safe_compare_differs : safe_copy_end);
 }
 
-void hurry_readers() {
+void stop_readers() {
   Guard guard(threads_lock);
   const Thread* const t = current();
   for (const Thread* o = threads(); o != nullptr; o = o->next)

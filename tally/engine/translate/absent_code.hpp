@@ -30,6 +30,6 @@ u64 compare_code(const void* ours, u64 theirs, u64 n);
 u64 give_up_reading(Thread* t, u64 ip);
 
 /// Makes other threads give up reading, because this thread has waited long for a lock.
-void hurry_readers();
+void stop_readers();
 
 }  // namespace tally::engine::translate

@@ -105,8 +105,8 @@ Arena* new_arena(bool far, Map&& map) {
   a.to_indirect = make_gate(a, enter_indirect);
   a.to_syscall = make_gate(a, enter_syscall);
   a.to_far_return = make_gate(a, enter_far_return);
-  instrumentation->make_doors(a);
-  probes->make_doors(a);
+  instrumentation->make_gates(a);
+  probes->make_gates(a);
   a.to_unlike = make_gate(a, enter_unlike);
   a.to_key_check = make_gate(a, enter_key_check);
   if (counts_down()) a.to_window = make_gate(a, enter_window);
@@ -176,7 +176,7 @@ bool flush_makes_room() { return arena_count != 0; }
 
 bool serves(const Arena& a, u64 pc) { return reaches(a.base, pc) && arena_for(pc) == &a; }
 
-bool is_in_the_way(const AddressRange& s) {
+bool overlaps_arena(const AddressRange& s) {
   for (u32 i = 0; i < arena_count; i++)
     if (s.meets(arenas[i].base, arena_bytes)) return true;
   return false;

@@ -25,7 +25,7 @@ Arena* arena_around(u64 address);
 void release_arenas();
 
 /// Whether the range overlaps an arena. The caller must hold cache_lock, as for all functions below.
-bool is_in_the_way(const AddressRange& s);
+bool overlaps_arena(const AddressRange& s);
 /// Prevents new arenas in this range. Existing ones stay.
 void keep_clear(const AddressRange& s);
 /// The same while a system call of the program requests this range; only one at a time. An empty range ends it.

@@ -63,7 +63,7 @@ void insert_slot(u32 trace) {
     const Trace& t = tables.traces[slots[i].trace];
     if (!t.dead) continue;
     if (key_of(t) == key) {
-      tables.traces[trace].grave = t.grave;
+      tables.traces[trace].forwarding_jump = t.forwarding_jump;
       found = i;
       break;
     }
@@ -132,18 +132,18 @@ void patch_head(const Trace& t, u64 to) {
 /// Forwards jumps to a dropped trace to the next translation of its code. All dropped traces of one address share a
 /// forwarding jump, so that code that is rewritten again and again leaves no chain of jumps.
 void patch_dead(Trace& t) {
-  if (t.grave != 0 && fits32(static_cast<s64>(t.grave - t.start))) {
-    patch_grave(t.grave, 0);
+  if (t.forwarding_jump != 0 && fits32(static_cast<s64>(t.forwarding_jump - t.start))) {
+    patch_forwarding_jump(t.forwarding_jump, 0);
   } else {
     Arena* const a = arena_around(t.body);
     Emitter e{reinterpret_cast<u8*>(a->cold)};
     while (crosses_line(e.here() + 1)) e.byte(0x90);
-    t.grave = e.here();
+    t.forwarding_jump = e.here();
     e.jump(e.here() + 5);
-    emit_stub(*a, e, t.grave + 1, key_of(t));
+    emit_stub(*a, e, t.forwarding_jump + 1, key_of(t));
     a->cold = e.here();
   }
-  patch_head(t, t.grave);
+  patch_head(t, t.forwarding_jump);
 }
 
 bool holds_code_of(const Trace& t, u64 a, u64 n) {
@@ -196,8 +196,8 @@ void cache_init() {
 
 void forget_jumps(Thread* t) {
   // Empty entries lead into the engine. Dropping the private copies of the image's page restores them.
-  throw_away(jump_table(t), jump_table_entries * 8);
-  if (settings().windows.on != 0) throw_away(steps_table(t), jump_table_entries * 8);
+  discard_pages(jump_table(t), jump_table_entries * 8);
+  if (settings().windows.on != 0) discard_pages(steps_table(t), jump_table_entries * 8);
   t->generation = cache_generation();
 }
 
@@ -211,7 +211,8 @@ void forget_all_jumps() {
 void supersede(Trace& old, const Trace* by) {
   if (by == nullptr || !fits32(static_cast<s64>(by->body - old.start))) return patch_dead(old);
   patch_head(old, by->body);
-  if (by->grave != 0 && fits32(static_cast<s64>(by->body - by->grave))) patch_grave(by->grave, by->body);
+  if (by->forwarding_jump != 0 && fits32(static_cast<s64>(by->body - by->forwarding_jump)))
+    patch_forwarding_jump(by->forwarding_jump, by->body);
 }
 
 void shorten_jumps() {
@@ -230,8 +231,8 @@ void cache_reset() {
   instrumentation->discarded();
   probes->discarded();
   persistent_cache->discarded();
-  throw_away(slots, (slot_mask + 1) * sizeof *slots);
-  throw_away(pages, (page_mask + 1) * sizeof *pages);
+  discard_pages(slots, (slot_mask + 1) * sizeof *slots);
+  discard_pages(pages, (page_mask + 1) * sizeof *pages);
   slots_used = pages_used = free_node = 0;
   // Pages stay watched: writes to them drop nothing, and code translated from them is watched again.
   forget_all_jumps();
@@ -333,7 +334,7 @@ bool locate(u64 address, CacheLocation& out) {
   const Trace& t = tables.traces[a->traces[low - 1]];
   if (address < t.body || address - t.body >= t.bytes) return false;
   const u32 offset = static_cast<u32>(address - t.body);
-  const Place* const places = t.places;
+  const InstructionMapping* const places = t.places;
   u32 i = t.place_count;
   while (i > 1 && places[i - 1].offset > offset) i--;
   out = {&t, &places[i - 1], i - 1, offset, places[i - 1].offset == offset || offset == 0};

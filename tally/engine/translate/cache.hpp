@@ -34,7 +34,7 @@ inline constexpr u64 arena_bytes = channel::cache_bytes, arena_hot_bytes = 64ull
 enum class Borrowed : u8 { none, rcx_r11, one };
 
 /// One instruction of a trace: the location of its copy, and how to find the program's state there.
-struct Place {
+struct InstructionMapping {
   s32 pc;      // relative to the trace's pc
   u16 offset;  // from the trace's body: here the program's state is complete, except for `borrowed`
   u8 segment;
@@ -71,7 +71,7 @@ inline constexpr u32 dead_jump_bytes = 5;
 struct Trace {
   u64 pc, start, body;  // the entry check starts at `start`, the code at `body`
   u64 entry;            // the entry check for indirect jumps; 0 until one arrives
-  const Place* places;
+  const InstructionMapping* places;
   const Segment* segments;
   u32 bytes;  // from `body` on
   u32 place_count;
@@ -87,7 +87,7 @@ struct Trace {
   u32 gate;           // offset from body: the end of its gate, if it starts at a marked address
   u32 check;          // offset from body: the end of its check, if it is a trace in steps
   u32 compared;  // offset from body: the end of the code comparison (compared_code.hpp); 0 = watched or constant code
-  u64 grave;     // the forwarding jump to which all dropped traces of its address lead; 0 = none was dropped yet
+  u64 forwarding_jump;  // the forwarding jump to which all dropped traces of its address lead; 0 = none was dropped yet
 };
 
 /// Whether its first segment is the whole trace, and every other one an exit.
@@ -96,7 +96,7 @@ inline bool counts_exits(const Trace& t) { return t.segment_count > 1 && t.segme
 /// The program location of a cache address.
 struct CacheLocation {
   const Trace* trace;
-  const Place* place;
+  const InstructionMapping* place;
   u32 index;   // of the place in its trace
   u32 offset;  // of the address in the trace
   bool exact;  // the address is that of the place, where the program's state is complete
@@ -169,7 +169,7 @@ bool locate(u64 address, CacheLocation& out);
 
 struct Tables {
   Growing<Trace> traces;
-  Growing<Place> places;
+  Growing<InstructionMapping> places;
   Growing<Segment> segments;
 };
 extern Tables tables;

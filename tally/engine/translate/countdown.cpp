@@ -213,8 +213,8 @@ void emit_second_check(Builder& b) {
   e.load(rcx, o_spill1);
 }
 
-Reached reached(u64 from, u64 word) {
-  Reached r{};
+CountdownExit reached(u64 from, u64 word) {
+  CountdownExit r{};
   if ((word & first_word) == first_word) {
     r.first = &tables.traces[static_cast<u32>(word >> trace_shift)];
     return r;

@@ -45,14 +45,14 @@ void emit_check(Builder& b, const Instruction& in);
 void emit_second_check(Builder& b);
 
 /// Where a thread left a trace for a countdown.
-struct Reached {
+struct CountdownExit {
   const Trace* steps;      // at the check of this trace; null = elsewhere
   const Trace* first;      // at the start of this trace; null = elsewhere, and the following apply:
   CacheLocation location;  // before the next instruction to execute
   u32 triggers;            // the countdowns of this many triggers were reduced, and must be restored
 };
 /// `from` and `word` are those that generated code passes.
-Reached reached(u64 from, u64 word);
+CountdownExit reached(u64 from, u64 word);
 
 extern "C" {
 /// Entered from generated code: rax = the start of the countdown code, and is saved; pc = which countdown it is.

@@ -202,7 +202,7 @@ bool may_change(u64 pc) {
   return r == nullptr || r->writable || may_change_by_alias(pc) || is_always_compared(pc / page_bytes);
 }
 
-void know_code(u64 pc) {
+void query_code(u64 pc) {
   Guard guard(ranges_lock);
   if (find_range(pc) == nullptr) query_kernel(pc);
 }
@@ -394,7 +394,7 @@ void note_other_pages(u64 a, u64 n, u64 offset) {
   files_add(m);
 }
 
-void note_thrown_away(u64 a, u64 n, bool of_file) {
+void note_discarded_memory(u64 a, u64 n, bool of_file) {
   ChangeGuard guard;
   if (of_file) drop_everywhere(a, n);
   if (overlaps_read_only(a, a + n)) invalidate(a, n);

@@ -23,7 +23,7 @@ bool pointers_changed();
 /// Whether code at `pc` may be written without immediate notice to the engine.
 bool may_change(u64 pc);
 /// Queries the kernel about code that is about to run, if it is unknown.
-void know_code(u64 pc);
+void query_code(u64 pc);
 /// Whether [a, a + n) is known code that nobody can write as it is mapped now, so that it needs no watching. Does not
 /// query the kernel: for addresses without code, it would be queried again and again.
 bool is_constant(u64 a, u64 n);
@@ -49,7 +49,7 @@ void note_unknown(u64 a, u64 n);
 /// How much System V shared memory is attached at `a`.
 u64 attached_bytes(u64 a);
 /// The program discarded memory (madvise). `of_file`: the same bytes at other addresses, too.
-void note_thrown_away(u64 a, u64 n, bool of_file);
+void note_discarded_memory(u64 a, u64 n, bool of_file);
 /// Shared memory was mapped to another part of its file (remap_file_pages).
 void note_other_pages(u64 a, u64 n, u64 offset);
 /// A system call wrote to a file; device 0: to any mapped file.

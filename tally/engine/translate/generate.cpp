@@ -90,7 +90,7 @@ void emit_dynamic_by_rcx(Emitter& e, u8 dynamic, bool short_count, bool negative
 void copy_repeat(Builder& b, const Instruction& in, u32 segment) {
   const bool short_count = in.address_bits == 32;
   emit_dynamic_by_rcx(b.e, in.dynamic, short_count, false);
-  Place& p = b.place(in, segment);
+  InstructionMapping& p = b.place(in, segment);
   p.dynamic = static_cast<u8>(in.dynamic | (short_count ? 0x80 : 0));
   b.e.instruction(in.bytes, in.length);
   if (in.ends_early) emit_dynamic_by_rcx(b.e, in.dynamic, short_count, true);
@@ -140,7 +140,7 @@ void copy_gather(Builder& b, const Instruction& in, u32 segment) {
   e.load(rax, o_spill1);
   const u32 first = tables.places.size;
   copy_plain(b, in, segment);
-  Place& p = tables.places[first];
+  InstructionMapping& p = tables.places[first];
   p.dynamic = static_cast<u8>(in.dynamic | 0x40);
   p.pad[0] = elements;
   p.pad[1] = static_cast<u8>(by_k ? 0 : element);
@@ -169,7 +169,7 @@ void emit_head(Builder& b, const Instruction& in) {
     b.e.nops(2);
 }
 
-void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg) {
+void emit_increment(Builder& b, u32 segment, u32 number, Increment::Method how, u8 reg) {
   if (is_instrumented) reg = instrumentation->spared(reg);
   const u32 counter = counters_at + 8 * number;
   constexpr u32 displacement_at = 5;  // in an access through GS
@@ -211,7 +211,7 @@ namespace {
 
 void place_end(Builder& b, u64 target, u32 segment) {
   b.trace.place_count++;
-  Place p{};
+  InstructionMapping p{};
   p.pc = static_cast<s32>(target - b.trace.pc);
   p.segment = static_cast<u8>(segment);
   p.kind = Kind::end;

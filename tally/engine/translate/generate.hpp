@@ -7,7 +7,7 @@ namespace tally::engine::translate {
 
 /// How a segment is counted: the position of the increment, and what it may use.
 struct Increment {
-  enum How : u8 {
+  enum Method : u8 {
     inc,      // one instruction, where the flags are not needed
     scratch,  // uses a register that the next instruction overwrites
     late,     // uses a register that the end of the segment borrows anyway
@@ -56,9 +56,9 @@ struct Builder {
     emit_exit(arena, e, -1, key_of(target, trace.steps));
     fix(Fix::exit_by, operand, -4);
   }
-  Place& place(const Instruction& in, u32 segment, Borrowed borrowed = Borrowed::none, u8 reg = 0) {
+  InstructionMapping& place(const Instruction& in, u32 segment, Borrowed borrowed = Borrowed::none, u8 reg = 0) {
     // Written in place: copying a struct that was just written byte by byte would stall.
-    Place& p = tables.places[tables.places.add()];
+    InstructionMapping& p = tables.places[tables.places.add()];
     p.pc = static_cast<s32>(in.pc - trace.pc);
     p.offset = offset();
     p.segment = static_cast<u8>(segment);
@@ -85,7 +85,7 @@ void abandon_trace(const Builder& b);
 /// to an exit, which is patched separately.
 void emit_head(Builder& b, const Instruction& in);
 
-void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg);
+void emit_increment(Builder& b, u32 segment, u32 number, Increment::Method how, u8 reg);
 
 /// Emits the copy of an instruction that is not a branch, with code that counts accesses which are unknown in advance.
 void emit_copy(Builder& b, const Instruction& in, u32 segment);

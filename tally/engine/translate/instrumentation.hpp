@@ -59,7 +59,7 @@ class Instrumentation {
   virtual bool has_room() const { return true; }
   virtual void discarded() {}
   /// Emits the jumps of an arena into its own functions.
-  virtual void make_doors(Arena&) {}
+  virtual void make_gates(Arena&) {}
   /// An instruction was executed at its own address. Takes no lock.
   virtual void stepped(Thread*, const Instruction&) {}
 
@@ -85,7 +85,7 @@ class Probes {
   /// Whether every indirect jump of the thread enters the engine; called at each such jump. Take no lock.
   virtual bool is_followed(const Thread*) const { return false; }
   virtual void jumped(Thread*) {}
-  virtual void make_doors(Arena&) {}
+  virtual void make_gates(Arena&) {}
   /// Whether its tables have room for one more trace. discarded(): all code was discarded.
   virtual bool has_room() const { return true; }
   virtual void discarded() {}

@@ -28,9 +28,9 @@ void links_forget() { links.reset(first_link); }
 
 bool links_are_full(u32 more) { return links.full(more); }
 
-void patch_grave(u64 grave, u64 to) {
-  const u32 displacement = to == 0 ? 0 : static_cast<u32>(to - grave - 5);
-  __atomic_store_n(reinterpret_cast<u32*>(grave + 1), displacement, __ATOMIC_RELEASE);
+void patch_forwarding_jump(u64 forwarding_jump, u64 to) {
+  const u32 displacement = to == 0 ? 0 : static_cast<u32>(to - forwarding_jump - 5);
+  __atomic_store_n(reinterpret_cast<u32*>(forwarding_jump + 1), displacement, __ATOMIC_RELEASE);
 }
 
 u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
@@ -43,12 +43,12 @@ u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
     e.byte(0xe9);
   else
     e.byte(0x0f), e.byte(static_cast<u8>(0x80 | condition));
-  lead_exit(a, e.p, target);
+  link_exit(a, e.p, target);
   e.p += 4;
   return at;
 }
 
-void lead_exit(Arena& a, u8* displacement, u64 target) {
+void link_exit(Arena& a, u8* displacement, u64 target) {
   Emitter e{displacement};
   if (const Trace* t = find_trace(target); t != nullptr && fits32(static_cast<s64>(t->body - e.here() - 4))) {
     e.dword(static_cast<u32>(t->body - e.here() - 4));
@@ -86,8 +86,8 @@ u64 add_entry(Trace& t, u64 older) {
 }  // namespace
 
 void settle(Thread* t, Trace& trace, bool is_new) {
-  if (is_new && trace.grave != 0 && fits32(static_cast<s64>(trace.body - trace.grave)))
-    patch_grave(trace.grave, trace.body);
+  if (is_new && trace.forwarding_jump != 0 && fits32(static_cast<s64>(trace.body - trace.forwarding_jump)))
+    patch_forwarding_jump(trace.forwarding_jump, trace.body);
   t->resume = trace.body + (t->past_check != 0 ? trace.check : t->past_gate != 0 ? trace.gate : 0);
   t->past_gate = t->past_check = 0;
   if (t->link == no_link) return;

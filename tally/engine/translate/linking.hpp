@@ -10,7 +10,7 @@ namespace tally::engine::translate {
 /// `condition` < 0: unconditional. Returns the cache address of the jump.
 u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target);
 /// Sets the displacement of an exit: it leads to the trace of `target`, or to a new stub if there is none yet.
-void lead_exit(Arena& a, u8* displacement, u64 target);
+void link_exit(Arena& a, u8* displacement, u64 target);
 /// Emits the stub of an unlinked exit (displacement at `source`), which asks the engine for the trace of `target`.
 void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target);
 
@@ -22,7 +22,7 @@ u64 link_target(u64 link);
 void settle(Thread* t, Trace& trace, bool is_new);
 
 /// Redirects a forwarding jump to `to`; 0: to the stub that follows it.
-void patch_grave(u64 grave, u64 to);
+void patch_forwarding_jump(u64 forwarding_jump, u64 to);
 
 /// The table of exits that are not linked yet.
 void links_init();

@@ -101,7 +101,7 @@ void keep_file(MappedFile& file) {
   for (u32 tries = 0; tries < most_tries; tries++, i = (i + 1) % channel::kept_file_limit) {
     u64 found = 0;
     if (__atomic_compare_exchange_n(&kept[i], &found, check, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-      ask_command(current(), channel::wish_keep_file, file.release());
+      ask_command(current(), channel::request_keep_file, file.release());
       return;
     }
     if (found == check) return;
@@ -185,7 +185,7 @@ LoggedMapping log_mapping_of(u64 pc) {
   return found;
 }
 
-u8 field_of(const Place& p) {
+u8 field_of(const InstructionMapping& p) {
   if (p.plain_field() != 0) return p.plain_field();
   channel::SegmentVector v{};
   add_kind(v, p.kind);
@@ -194,7 +194,7 @@ u8 field_of(const Place& p) {
   return 0;
 }
 
-bool is_on_path(const Trace& t, const Place& p) { return !counts_exits(t) || p.segment == 0; }
+bool is_on_path(const Trace& t, const InstructionMapping& p) { return !counts_exits(t) || p.segment == 0; }
 
 void keep_former(const LoggedFile& file) {
   __atomic_add_fetch(&unmapped, 1, __ATOMIC_RELEASE);
@@ -211,7 +211,7 @@ void log_trace(const Trace& t) {
   LoggedMapping mapping{};
   u32 places = 0;
   for (; places < t.place_count && is_on_path(t, t.places[places]); places++) {
-    const Place& p = t.places[places];
+    const InstructionMapping& p = t.places[places];
     const u64 pc = t.pc + static_cast<u64>(static_cast<s64>(p.pc));
     if (p.kind != Kind::end && !mapping.has(pc)) mapping = log_mapping_of(pc);
   }
@@ -228,7 +228,7 @@ void log_trace(const Trace& t) {
       if (t.segments[i].counted < t.segments[0].counted) record->early |= u64{1} << i;
   auto* const place = reinterpret_cast<channel::CodePlace*>(record + 1);
   for (u32 i = 0; i < places; i++) {
-    const Place& p = t.places[i];
+    const InstructionMapping& p = t.places[i];
     u32 flags = is_branch(p.kind) ? channel::place_branches : 0;
     if (is_branch(p.kind) && p.falls_through) flags |= channel::place_falls_through;
     if (p.kind == Kind::end) flags |= channel::place_is_end;

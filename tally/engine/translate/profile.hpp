@@ -100,7 +100,7 @@ class History {
     u64 reached = entered_;
     u32 segment = 0;
     for (u32 i = 0; i < trace_.place_count; i++) {
-      const Place& p = trace_.places[i];
+      const InstructionMapping& p = trace_.places[i];
       if (counts_exits(trace_) && p.segment != 0) break;
       if (!is_branch(p.kind)) {
         each(p, reached, u64{0}, u64{0});
@@ -118,7 +118,7 @@ class History {
   /// Calls `each(branch, taken, passed)` with the place of every conditional branch.
   template <class Each>
   void branches(Each&& each) const {
-    places([&](const Place& p, u64, u64 taken, u64 passed) {
+    places([&](const InstructionMapping& p, u64, u64 taken, u64 passed) {
       if (is_branch(p.kind)) each(p, taken, passed);
     });
   }
@@ -126,8 +126,9 @@ class History {
   /// Whether most executions left the trace early.
   bool is_mistaken() const {
     bool mistaken = false;
-    branches(
-        [&](const Place& p, u64 taken, u64 passed) { mistaken |= p.falls_through ? taken > passed : passed > taken; });
+    branches([&](const InstructionMapping& p, u64 taken, u64 passed) {
+      mistaken |= p.falls_through ? taken > passed : passed > taken;
+    });
     return mistaken;
   }
 

@@ -102,7 +102,7 @@ class Reading : public EngineThreadTest {
     return choose_increment(ahead, in.data(), static_cast<u32>(segment.size()), end);
   }
 
-  static void expect(const Increment& got, Increment::How how, u32 at = 0, u8 reg = 0) {
+  static void expect(const Increment& got, Increment::Method how, u32 at = 0, u8 reg = 0) {
     EXPECT_EQ(got.how, how);
     EXPECT_EQ(got.at, at);
     EXPECT_EQ(+got.reg, +reg);

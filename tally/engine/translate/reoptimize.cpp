@@ -155,7 +155,7 @@ class Reoptimizer {
   void emit_branch(Builder& b, const Instruction& in, Branch& branch, bool is_last) {
     const u32 index = tables.places.size;
     b.place(in, 0);
-    Place& p = tables.places[index];
+    InstructionMapping& p = tables.places[index];
     p.falls_through = !branch.taken;
     branch.offset = p.offset;
     const u8 condition = static_cast<u8>(in.opcode & 15);

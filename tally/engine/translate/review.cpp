@@ -40,7 +40,7 @@ class Review {
     each_trace(warm, [&](Trace& trace) { branches += trace.segment_count; });
     if (!profile_.init(branches)) return false;
     each_trace(warm, [&](Trace& trace) {
-      History(counter_of(executions_), trace).branches([&](const Place& p, u64 taken, u64 passed) {
+      History(counter_of(executions_), trace).branches([&](const InstructionMapping& p, u64 taken, u64 passed) {
         profile_.note(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), taken, passed);
       });
     });
@@ -106,7 +106,7 @@ class Review {
   /// Whether one of its accesses has another outcome than when the trace was created.
   static bool is_unstable(const Trace& trace, u64 entered) {
     for (u32 i = 0; instrumentation->depends_on_accesses() && i < trace.place_count; i++) {
-      const Place& p = trace.places[i];
+      const InstructionMapping& p = trace.places[i];
       if (p.kind != Kind::end &&
           instrumentation->is_out_of_date(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), entered))
         return true;

@@ -33,7 +33,7 @@ class Translator {
 
   Outcome translate(Trace*& out) {
     if (!tables_have_room()) return Outcome::no_room;
-    know_code(pc_);
+    query_code(pc_);
     if (!steps_ && persistent_cache->load(pc_)) {
       out = find_trace(pc_);
       if (out != nullptr) return Outcome::translated;

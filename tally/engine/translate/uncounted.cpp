@@ -7,7 +7,7 @@ namespace tally::engine::translate {
 namespace {
 
 /// Returns the counts of one execution of a place on a trace's path.
-channel::Totals counts_of(const Place& p) {
+channel::Totals counts_of(const InstructionMapping& p) {
   channel::Totals one;
   one.field[channel::instructions] = 1;
   one.field[channel::loads] = p.loads;
@@ -22,7 +22,9 @@ channel::Totals counts_of(const Place& p) {
 
 bool assigns_counts() { return logs_code() || on_correction != nullptr; }
 
-u64 pc_of(const Trace& trace, const Place& p) { return trace.pc + static_cast<u64>(static_cast<s64>(p.pc)); }
+u64 pc_of(const Trace& trace, const InstructionMapping& p) {
+  return trace.pc + static_cast<u64>(static_cast<s64>(p.pc));
+}
 
 /// Corrects the counts for places [from, to) of a segment: executed `times` (1 or -1) times more than counted.
 void correct_places(Thread* t, const Trace& trace, u8 segment, u32 from, u32 to, s64 times) {
@@ -34,7 +36,7 @@ void correct_places(Thread* t, const Trace& trace, u8 segment, u32 from, u32 to,
   }
 }
 
-void correct_taken(Thread* t, const Trace& trace, const Place& branch, s64 times) {
+void correct_taken(Thread* t, const Trace& trace, const InstructionMapping& branch, s64 times) {
   channel::Totals delta;
   delta.field[channel::taken] = times;
   correct(t, pc_of(trace, branch), delta);

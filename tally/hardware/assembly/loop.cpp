@@ -98,7 +98,7 @@ Result<void> assemble(const std::string& text, const std::string& object, const 
   const auto end = linux::run_tool({"as", "-o", object, source});
   if (!end) return fail(not_here(end.error(), "as"));
   if (end->exit_code == 0) return {};
-  return fail(Code::bad_usage, assembler_errors(end->said, users, origin),
+  return fail(Code::bad_usage, assembler_errors(end->output, users, origin),
               *syntax ? "write Intel syntax for GNU as: mov rax, qword ptr [r14 + 8]; separate instructions with `;`"
                       : "write instructions for GNU as, and separate them with `;`");
 }
@@ -107,7 +107,7 @@ Result<void> run(const std::vector<std::string>& command) {
   const auto end = linux::run_tool(command);
   if (!end) return fail(not_here(end.error(), command.front()));
   if (end->exit_code == 0) return {};
-  return fail(Code::bad_usage, fmt::format("{} failed: {}", command.front(), printable(trimmed(end->said))));
+  return fail(Code::bad_usage, fmt::format("{} failed: {}", command.front(), printable(trimmed(end->output))));
 }
 
 }  // namespace

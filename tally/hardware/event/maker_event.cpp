@@ -10,7 +10,7 @@
 namespace tally::event {
 namespace {
 
-Event made(std::string_view asked, const std::string& label, const pfm::Found& found) {
+Event made(std::string_view asked, const std::string& label, const pfm::EncodedEvent& found) {
   return coded(asked, label, found.encoding, found.mode.value_or(Mode::user));
 }
 
@@ -26,7 +26,7 @@ Parsed qualified(std::string_view text, std::size_t colons) {
 
 struct Reading {
   const pfm::Pmu* pmu;
-  pfm::Found found;
+  pfm::EncodedEvent found;
 };
 
 // Whether two meanings of a name count the same event.

@@ -35,7 +35,7 @@ bool has(const std::vector<Metric>& metrics, const std::string& name) {
 }
 
 bool row_is_taken(const std::vector<Metric>& metrics, const EventName& event) {
-  return std::any_of(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.beside == event; });
+  return std::any_of(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.row_event == event; });
 }
 
 // The names of the events in formulas, with modes. An event that was requested by another name still has its generic
@@ -55,7 +55,7 @@ std::vector<EventName> names_for_formulas(const std::vector<Counted>& counted) {
 // The event in whose row a metric is shown: of the events it uses, the one that it names.
 EventName row_of(const MetricChoice& choice, const BoundMetric& bound, const std::vector<Counted>& counted) {
   const std::vector<std::string>& bare = choice.formula.names();
-  const auto found = std::find(bare.begin(), bare.end(), choice.beside);
+  const auto found = std::find(bare.begin(), bare.end(), choice.row_event);
   if (found == bare.end()) return {};
   return counted[bound.events[static_cast<std::size_t>(found - bare.begin())]].name;
 }
@@ -130,7 +130,7 @@ std::vector<RegionMetric> region_metrics(const std::vector<Event>& events, const
   }
   std::vector<RegionMetric> metrics;
   for (Metric& one : metrics_of(counted, asked, [](std::size_t, std::size_t) { return true; })) {
-    metrics.push_back({one.name, one.text(counted), one.unit, one.beside, one.per, one.asked, one.evaluate(totals)});
+    metrics.push_back({one.name, one.text(counted), one.unit, one.row_event, one.per, one.asked, one.evaluate(totals)});
   }
   return metrics;
 }

@@ -21,7 +21,7 @@ struct Counted {
 struct Metric {
   std::string name;  ///< "branches/instructions", "IPC", "IPC:k"
   std::string unit;
-  EventName beside;                 ///< the event in whose row it is shown; or empty
+  EventName row_event;              ///< the event in whose row it is shown; or empty
   EventName per;                    ///< the event that `beside` is compared with; empty for other metrics
   bool asked = false;               ///< requested by the user; otherwise shown because its events are counted
   Formula formula;                  ///< over the counted events; if `events` is empty, over the missing ones

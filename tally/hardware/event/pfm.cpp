@@ -152,7 +152,7 @@ const Pmu* find_pmu(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::optional<Result<Found>> encode(const Pmu& pmu, std::string_view text) {
+std::optional<Result<EncodedEvent>> encode(const Pmu& pmu, std::string_view text) {
   const std::string asked = with_separate_modes(text);
   const std::string full = pmu.name + "::" + asked;
   char* understood = nullptr;
@@ -170,7 +170,7 @@ std::optional<Result<Found>> encode(const Pmu& pmu, std::string_view text) {
                 fmt::format("`tally events --all '{}::{}*'` lists the event's unit masks", pmu.name,
                             split(asked, ':').front()));
   }
-  Found found;
+  EncodedEvent found;
   found.name = name;
   found.what = description(argument.idx, name);
   found.encoding.family = pmu.family;

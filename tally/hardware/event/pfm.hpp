@@ -32,17 +32,17 @@ const std::vector<Pmu>& pmus();
 const Pmu* find_pmu(std::string_view name);
 
 /// An event as encoded by libpfm4.
-struct Found {
+struct EncodedEvent {
   std::string name;  ///< "UOPS_RETIRED:ALL", with attributes if set: "UOPS_RETIRED:ALL:e:c=2"
   Encoding encoding;
   std::optional<Mode> mode;  ///< from :u and :k, if the text has them
   std::string what;          ///< libpfm4's description of the event and its unit masks
-  bool operator==(const Found&) const = default;
+  bool operator==(const EncodedEvent&) const = default;
 };
 
 /// Encodes an event of one PMU from its name and attributes, without the PMU's name: "UOPS_RETIRED:ALL:u:c=2". Returns
 /// nothing if the PMU has no such event. Errors (bad_usage): the event exists, but an attribute is unknown or missing.
-std::optional<Result<Found>> encode(const Pmu& pmu, std::string_view text);
+std::optional<Result<EncodedEvent>> encode(const Pmu& pmu, std::string_view text);
 
 /// A name of a table: an event with one of its unit masks, if it has any.
 struct Name {

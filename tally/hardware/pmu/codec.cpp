@@ -42,7 +42,7 @@ struct Part {
 Part part_of(const Slot& slot) { return {slot.name(), total_width(*slot.field), slot.mask(), slot, false}; }
 
 // Finds a run, "EN7..0" as in layouts, or a part of it, "EN3..2". Nothing if there is none.
-std::optional<Part> find_run(const Place& place, std::optional<int> version, const std::string& word) {
+std::optional<Part> find_run(const RegisterInstance& place, std::optional<int> version, const std::string& word) {
   const std::size_t dots = word.find("..");
   if (dots == std::string::npos) return std::nullopt;
   for (const Slot& lowest : slots(*place.reg, version)) {
@@ -58,7 +58,7 @@ std::optional<Part> find_run(const Place& place, std::optional<int> version, con
   return std::nullopt;
 }
 
-Result<Slot> find_slot(const Place& place, std::optional<int> version, const std::string& word) {
+Result<Slot> find_slot(const RegisterInstance& place, std::optional<int> version, const std::string& word) {
   std::vector<std::string> names;
   for (const Slot& slot : slots(*place.reg, version)) {
     if (plain(slot.name()) == plain(word)) return slot;
@@ -78,7 +78,7 @@ Result<Slot> find_slot(const Place& place, std::optional<int> version, const std
                            : fmt::format("did you mean {}?", join(near, ", ")));
 }
 
-Result<Part> find_part(const Place& place, std::optional<int> version, const std::string& word) {
+Result<Part> find_part(const RegisterInstance& place, std::optional<int> version, const std::string& word) {
   if (auto run = find_run(place, version, word)) return *std::move(run);
   const auto slot = find_slot(place, version, word);
   if (!slot) return tl::unexpected(slot.error());
@@ -138,7 +138,7 @@ void check_unknown_bits(const Value& value, std::vector<Remark>& remarks) {
 }
 
 void check_versions(const Value& value, std::vector<Remark>& remarks) {
-  const Place& place = value.place;
+  const RegisterInstance& place = value.place;
   if (value.version && !in_version(place.reg->since, place.reg->until, value.version)) {
     remarks.push_back(
         {Severity::wrong,
@@ -229,7 +229,7 @@ std::string reading(const Value& value, const Slot& slot) {
   return {};
 }
 
-Result<Value> encode(const Place& place, std::optional<int> version,
+Result<Value> encode(const RegisterInstance& place, std::optional<int> version,
                      const std::vector<std::pair<std::string, std::optional<std::string>>>& fields,
                      std::uint64_t base) {
   Value value{place, base, version};

@@ -15,7 +15,7 @@ namespace tally::pmu {
 
 /// The value of a register in one version of its model; without a version, in all at once.
 struct Value {
-  Place place;
+  RegisterInstance place;
   std::uint64_t bits = 0;
   std::optional<int> version;
 };
@@ -67,7 +67,7 @@ std::string reading(const Value& value, const Slot& slot);
 /// Encodes pairs of field names and values on top of `base`. Names are those of Slot::name() and run_name(), ignoring
 /// case and - versus _. Values are numbers, also negative, or named values; a one-bit field without a value is set.
 /// Errors: bad_usage for an unknown field (suggests the nearest), a duplicate field, and a value that does not fit.
-Result<Value> encode(const Place& place, std::optional<int> version,
+Result<Value> encode(const RegisterInstance& place, std::optional<int> version,
                      const std::vector<std::pair<std::string, std::optional<std::string>>>& fields,
                      std::uint64_t base = 0);
 

@@ -31,7 +31,7 @@ std::string with_index(std::string_view name, int index) {
 }
 
 // The name in the table, then its aliases.
-std::vector<std::string> all_names(const Place& place) {
+std::vector<std::string> all_names(const RegisterInstance& place) {
   std::vector<std::string> names{name(place)};
   for (const std::string& alias : split(place.reg->aliases, ' ')) {
     if (!alias.empty()) names.push_back(with_index(alias, place.reg->first + place.index));
@@ -39,18 +39,18 @@ std::vector<std::string> all_names(const Place& place) {
   return names;
 }
 
-std::uint64_t number_of(const Place& place) {
+std::uint64_t number_of(const RegisterInstance& place) {
   return place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride;
 }
 
-bool is_msr_at(const Place& place, std::uint64_t number) {
+bool is_msr_at(const RegisterInstance& place, std::uint64_t number) {
   if (place.reg->space != Space::msr) return false;
   return number_of(place) == number || (place.reg->other_number != 0 && place.reg->other_number == number);
 }
 
 // A register with all its names, in lower case.
 struct Entry {
-  Place place;
+  RegisterInstance place;
   std::vector<std::string> names;    // from all_names(), for display
   std::vector<std::string> full;     // the same, in lower case
   std::vector<std::string> shorter;  // also without optional parts
@@ -60,7 +60,7 @@ struct Entry {
 std::vector<Entry> make_index() {
   std::vector<Entry> made;
   for (const Model* model : models()) {
-    for (const Place& place : places(*model)) {
+    for (const RegisterInstance& place : places(*model)) {
       Entry entry{place, all_names(place), {}, {}, lower(address(place))};
       for (const std::string& one : entry.names) {
         entry.full.push_back(lower(one));
@@ -200,9 +200,9 @@ Result<int> version_of(const Model& model, std::string_view text) {
               "its versions are: " + join(names, ", "));
 }
 
-std::string name(const Place& place) { return with_index(place.reg->name, place.reg->first + place.index); }
+std::string name(const RegisterInstance& place) { return with_index(place.reg->name, place.reg->first + place.index); }
 
-std::string address(const Place& place) {
+std::string address(const RegisterInstance& place) {
   const std::uint64_t number = number_of(place);
   switch (place.reg->space) {
     case Space::msr: return "MSR " + manual_hex(number);
@@ -220,19 +220,19 @@ std::string address(const Place& place) {
   return fmt::format("operand of {}", place.reg->name.substr(0, place.reg->name.find(':')));
 }
 
-std::vector<Place> places(const Model& model) {
-  std::vector<Place> all;
+std::vector<RegisterInstance> places(const Model& model) {
+  std::vector<RegisterInstance> all;
   for (const Register& reg : model.registers) {
     for (int index = 0; index < reg.count; ++index) all.push_back({&model, &reg, index});
   }
   return all;
 }
 
-Result<Place> find_register(std::string_view text, const Model* model) {
+Result<RegisterInstance> find_register(std::string_view text, const Model* model) {
   const std::string full = lower(text);
   const std::string word = short_name(text);
   const auto number = parse_number(text);
-  std::optional<Place> shortened;
+  std::optional<RegisterInstance> shortened;
   for (const Entry& entry : entries(model)) {
     // A full name precedes a shortened one: PMC0 is Apple's, but is also short for Intel's IA32_PMC0.
     if (has(entry.full, full)) return entry.place;
@@ -244,10 +244,10 @@ Result<Place> find_register(std::string_view text, const Model* model) {
   return tl::unexpected(unknown_register(text, model));
 }
 
-std::vector<Place> matching(std::string_view pattern, const Model* model) {
+std::vector<RegisterInstance> matching(std::string_view pattern, const Model* model) {
   const std::string small = lower(pattern);
   const auto number = parse_number(pattern);
-  std::vector<Place> found;
+  std::vector<RegisterInstance> found;
   for (const Entry& entry : entries(model)) {
     bool hit = small.empty() || entry.place.model->name == small || has_word(entry.place.model->title, small) ||
                matches(small, entry.address) || matches(small, entry.place.reg->text);

@@ -58,28 +58,28 @@ const Model* model_of(std::string_view name);
 Result<int> version_of(const Model& model, std::string_view text);
 
 /// A register of a model; in a row of registers, one of them.
-struct Place {
+struct RegisterInstance {
   const Model* model = nullptr;
   const Register* reg = nullptr;
   int index = 0;  ///< in a row of registers, from 0
 };
 
 /// The name with its index: "IA32_PERFEVTSEL0".
-std::string name(const Place& place);
+std::string name(const RegisterInstance& place);
 
 /// The address: "MSR 186H", "S3_3_C9_C12_0", "CPUID.0AH:EAX", "CR4".
-std::string address(const Place& place);
+std::string address(const RegisterInstance& place);
 
 /// All registers of a model, including each register of a row.
-std::vector<Place> places(const Model& model);
+std::vector<RegisterInstance> places(const Model& model);
 
 /// Finds a register by name or number (hexadecimal, decimal, NNNH, S3_3_C9_C12_0), ignoring case, the prefixes IA32_
 /// and MSR_ and the suffixes _EL0 and _EL1. Searches all models if `model` is null.
 /// Errors: bad_usage; the hint suggests the nearest registers. Cost: the first call builds an index of all names.
-Result<Place> find_register(std::string_view text, const Model* model = nullptr);
+Result<RegisterInstance> find_register(std::string_view text, const Model* model = nullptr);
 
 /// All registers whose name, address or text contains the pattern, or matches it if it has * or ?. Empty: all.
-std::vector<Place> matching(std::string_view pattern, const Model* model = nullptr);
+std::vector<RegisterInstance> matching(std::string_view pattern, const Model* model = nullptr);
 
 /// Parses a number: 0x38D, 38DH, 909, 0b101, with _ or ' between digits. Returns nothing if it is not a number or does
 /// not fit 64 bits.

@@ -41,7 +41,7 @@ std::size_t end_of_name(std::string_view text) {
   return output ? next : end;
 }
 
-Result<std::uint64_t> value_of(std::string_view text, const Place& place, std::optional<int> version = {}) {
+Result<std::uint64_t> value_of(std::string_view text, const RegisterInstance& place, std::optional<int> version = {}) {
   const std::string word = trimmed(text);
   const int width = word.starts_with('-') ? number_width(*place.reg, version) : 64;
   const auto value = parse_signed(word, width);
@@ -80,7 +80,7 @@ Request leaf_request(std::uint64_t leaf) {
   Request request;
   request.leaf = leaf;
   for (const Model* model : models()) {
-    for (const Place& place : places(*model)) {
+    for (const RegisterInstance& place : places(*model)) {
       if (place.reg->space == Space::cpuid && (place.reg->number & ~0xFFULL) == leaf) {
         request.values.push_back({place, 0, std::nullopt});
       }
@@ -146,7 +146,7 @@ Result<Request> parse_request(std::string_view text, const Choice& choice) {
   return request;
 }
 
-Result<Place> register_named(std::string_view text, const Choice& choice) {
+Result<RegisterInstance> register_named(std::string_view text, const Choice& choice) {
   const std::string whole = trimmed(text);
   const std::string word = trimmed(std::string_view(whole).substr(0, end_of_name(whole)));
   if (const auto leaf = leaf_named(word); leaf && !leaf_request(*leaf).values.empty()) {

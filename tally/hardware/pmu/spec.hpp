@@ -37,7 +37,7 @@ struct Choice {
 Result<Request> parse_request(std::string_view text, const Choice& choice = {});
 
 /// The register that a request names; for a CPUID leaf, its first output. Errors: as parse_request().
-Result<Place> register_named(std::string_view text, const Choice& choice = {});
+Result<RegisterInstance> register_named(std::string_view text, const Choice& choice = {});
 
 /// The same request with the outputs of a leaf from this machine, EAX to EDX.
 Request with_leaf(Request request, const std::uint32_t (&outputs)[4]);

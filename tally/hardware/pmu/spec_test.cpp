@@ -71,7 +71,7 @@ TEST(Request, fields_have_the_names_that_are_shown) {
   EXPECT_EQ(bits("PMCR0_EL1:en7..0=0xf0,EN9..8=3,MODE=FIQ"), 0x3000004F0u);
   EXPECT_EQ(bits("PMCR0_EL1=0xff:EN3..2=0"), 0xF3u);
   for (const Model* model : models()) {
-    for (const Place& place : places(*model)) {
+    for (const RegisterInstance& place : places(*model)) {
       for (const Field& field : place.reg->fields) {
         const std::string shown = is_run(field) ? run_name(field) : Slot{&field, 0}.name();
         const auto made = encode(place, {}, {{shown, "1"}});
@@ -155,7 +155,7 @@ TEST(Request, versions_by_name_and_number) {
 
 TEST(Match, a_model_by_its_name) {
   std::size_t apples = 0;
-  for (const Place& place : matching("apple", nullptr)) apples += place.model->name == "apple" ? 1 : 0;
+  for (const RegisterInstance& place : matching("apple", nullptr)) apples += place.model->name == "apple" ? 1 : 0;
   EXPECT_EQ(apples, places(*model_of("apple")).size());
   EXPECT_EQ(matching("M1", nullptr).size(), apples);
 }

@@ -89,7 +89,7 @@ TEST(Tables, names_and_addresses_are_unique_and_found) {
   std::map<std::string, std::string> addresses;
   std::set<std::string> names;
   for (const Model* model : models()) {
-    for (const Place& place : places(*model)) {
+    for (const RegisterInstance& place : places(*model)) {
       EXPECT_TRUE(names.insert(name(place)).second) << name(place);
       const auto found = find_register(name(place));
       ASSERT_TRUE(found) << name(place);
@@ -125,7 +125,7 @@ TEST(Tables, a_decoded_value_encodes_to_itself) {
   std::mt19937_64 random(5);
   for_each_register([&](const Model& model, const Register& reg) {
     for (const auto& version : views(model)) {
-      const Place place{&model, &reg, reg.count - 1};
+      const RegisterInstance place{&model, &reg, reg.count - 1};
       for (int i = 0; i < 40; ++i) {
         const Value value{place, some_value(random, reg.width), version};
         std::vector<std::pair<std::string, std::optional<std::string>>> fields;

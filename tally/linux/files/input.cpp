@@ -16,7 +16,7 @@
 
 namespace tally::linux {
 
-Input Input::look() {
+Input Input::read_position() {
   Input input;
   struct stat status {};
   if (fstat(STDIN_FILENO, &status) != 0) return input;

@@ -17,7 +17,7 @@ namespace tally::linux {
 class Input {
  public:
   /// Reads the position of standard input, which may be closed.
-  static Input look();
+  static Input read_position();
 
   /// Moves a file back to that position, so that the next run reads the same. Does nothing if it is no file.
   void rewind() const;

@@ -31,11 +31,11 @@ constexpr const char* architecture =
 
 }  // namespace
 
-Machine read_host_machine(const std::string& root) {
+HostMachine read_host_machine(const std::string& root) {
   const fs::path base(root);
   const std::string cpuinfo = content(base / "proc/cpuinfo");
   const std::string flags = value_of(cpuinfo, "flags");
-  Machine machine;
+  HostMachine machine;
   machine.cpu = value_of(cpuinfo, "model name");
   // Exists since Linux 6.1.
   machine.architecture = content(base / "proc/sys/kernel/arch");

@@ -9,7 +9,7 @@
 namespace tally::linux {
 
 /// Properties that a measurement depends on. Empty if the system does not report them.
-struct Machine {
+struct HostMachine {
   std::string cpu;           ///< model name
   std::string architecture;  ///< "x86_64", "aarch64"
   std::string kernel;        ///< release
@@ -18,10 +18,10 @@ struct Machine {
   std::optional<std::int64_t> perf_event_paranoid;
   std::string governor;           ///< frequency governor of CPU 0
   std::vector<std::string> pmus;  ///< PMUs of the processor's cores that the kernel supports, by name
-  bool operator==(const Machine&) const = default;
+  bool operator==(const HostMachine&) const = default;
 };
 
 /// Reads files under `root` (tests use their own tree). Cost: six small files and a directory.
-Machine read_host_machine(const std::string& root = "/");
+HostMachine read_host_machine(const std::string& root = "/");
 
 }  // namespace tally::linux

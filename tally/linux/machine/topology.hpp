@@ -7,14 +7,14 @@
 namespace tally::linux {
 
 /// Position of a CPU, which the kernel's number identifies.
-struct Place {
+struct CpuPosition {
   int socket = 0;  ///< physical_package_id
   int core = 0;    ///< core_id: unique within the socket only
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const CpuPosition&) const = default;
 };
 
 /// Returns the position of a CPU; nothing if the kernel does not report it. `root`: the directory that contains sys/.
 /// Cost: two small files.
-std::optional<Place> place_of(int processor, const std::string& root = "/");
+std::optional<CpuPosition> cpu_position(int processor, const std::string& root = "/");
 
 }  // namespace tally::linux

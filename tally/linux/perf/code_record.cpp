@@ -7,7 +7,7 @@
 namespace tally::linux {
 namespace {
 
-using What = CodeRecord::What;
+using Kind = CodeRecord::Kind;
 using Bytes = std::span<const std::byte>;
 
 // Follows every record except samples (sample_id_all): process and thread, time, identifier.
@@ -31,7 +31,7 @@ CodeRecord sample_of(const RingRecord& record, bool calls, std::uint64_t period)
   const auto mode = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
   made.in_kernel = mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR;
   made.in_guest = mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
-  made.what = What::sample;
+  made.what = Kind::sample;
   return made;
 }
 
@@ -58,7 +58,7 @@ void read_mapping(const RingRecord& record, std::size_t own, CodeRecord& made) {
     made.generation = number_at<std::uint64_t>(body, 48);
   }
   made.name = text_at(body, before_name, own);
-  made.what = What::mapped;
+  made.what = Kind::mapped;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace tally::linux {
 namespace {
 
-using What = CodeRecord::What;
+using Kind = CodeRecord::Kind;
 
 /// Builds the body of a record from its fields.
 class Body {
@@ -46,7 +46,7 @@ TEST(CodeRecord, of_a_sample) {
   Body body;
   body.add(u64{77}).add(u64{0x401000}).add(std::int32_t{7}).add(std::int32_t{8}).add(u64{1000}).add(u64{250});
   const CodeRecord plain = body.read(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
-  EXPECT_EQ(plain.what, What::sample);
+  EXPECT_EQ(plain.what, Kind::sample);
   EXPECT_EQ(plain.id, 77u);
   EXPECT_EQ(plain.address, 0x401000u);
   EXPECT_EQ(plain.process, 7);
@@ -55,14 +55,14 @@ TEST(CodeRecord, of_a_sample) {
   EXPECT_EQ(plain.period, 250);
   EXPECT_FALSE(plain.in_kernel);
   EXPECT_TRUE(body.read(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL).in_kernel);
-  EXPECT_EQ(body.cut(1, PERF_RECORD_SAMPLE).what, What::other);
+  EXPECT_EQ(body.cut(1, PERF_RECORD_SAMPLE).what, Kind::other);
   body.add(u64{2}).add(static_cast<u64>(PERF_CONTEXT_USER)).add(u64{0x401000});
   const CodeRecord called = body.read(PERF_RECORD_SAMPLE, 0, true);
   ASSERT_EQ(called.depth(), 2u);
   EXPECT_TRUE(is_chain_mark(called.called(0)) && is_mark_of_user(called.called(0)));
   EXPECT_EQ(called.called(1), 0x401000u);
   EXPECT_FALSE(is_chain_mark(called.called(1)));
-  EXPECT_EQ(body.cut(8, PERF_RECORD_SAMPLE, true).what, What::other) << "fewer addresses than it says";
+  EXPECT_EQ(body.cut(8, PERF_RECORD_SAMPLE, true).what, Kind::other) << "fewer addresses than it says";
 }
 
 TEST(CodeRecord, of_a_mapping) {
@@ -71,7 +71,7 @@ TEST(CodeRecord, of_a_mapping) {
   body.add(std::uint32_t{8}).add(std::uint32_t{1}).add(u64{55}).add(u64{0}).add(std::uint32_t{5}).add(std::uint32_t{2});
   body.text("/bin/prog", 16).trailer(7, 8, 1000, 99);
   const CodeRecord read = body.read(PERF_RECORD_MMAP2);
-  EXPECT_EQ(read.what, What::mapped);
+  EXPECT_EQ(read.what, Kind::mapped);
   EXPECT_EQ(read.address, 0x1000u);
   EXPECT_EQ(read.bytes, 0x2000u);
   EXPECT_EQ(read.offset, 0x3000u);
@@ -80,7 +80,7 @@ TEST(CodeRecord, of_a_mapping) {
   EXPECT_EQ(read.device_minor, 1u);
   EXPECT_EQ(read.name, "/bin/prog");
   EXPECT_EQ(read.time_ns, 1000);
-  EXPECT_EQ(body.cut(24, PERF_RECORD_MMAP2).what, What::other);
+  EXPECT_EQ(body.cut(24, PERF_RECORD_MMAP2).what, Kind::other);
 }
 
 TEST(CodeRecord, of_a_mapping_with_a_build_id) {
@@ -89,7 +89,7 @@ TEST(CodeRecord, of_a_mapping_with_a_build_id) {
   body.add(std::uint8_t{3}).add(std::uint8_t{0}).add(std::uint16_t{0}).text("\xab\xcd\xef", 20);
   body.add(std::uint32_t{5}).add(std::uint32_t{2}).text("/bin/prog", 16).trailer(7, 8, 1000, 99);
   const CodeRecord read = body.read(PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
-  EXPECT_EQ(read.what, What::mapped);
+  EXPECT_EQ(read.what, Kind::mapped);
   ASSERT_EQ(read.build_id.size(), 3u);
   EXPECT_EQ(read.build_id[0], std::byte{0xab});
   EXPECT_EQ(read.build_id[2], std::byte{0xef});
@@ -102,15 +102,15 @@ TEST(CodeRecord, of_what_programs_do) {
   for (const std::int32_t one : {9, 7, 10, 8}) fork.add(one);
   fork.add(u64{1}).trailer(7, 8, 1000, 99);
   const CodeRecord begun = fork.read(PERF_RECORD_FORK);
-  EXPECT_EQ(begun.what, What::begun);
+  EXPECT_EQ(begun.what, Kind::begun);
   EXPECT_EQ(begun.process, 9);
   EXPECT_EQ(begun.parent_process, 7);
   EXPECT_EQ(begun.thread, 10);
   EXPECT_EQ(begun.parent_thread, 8);
   Body comm;
   comm.add(std::int32_t{7}).add(std::int32_t{8}).text("name", 8).trailer(7, 8, 1000, 99);
-  EXPECT_EQ(comm.read(PERF_RECORD_COMM).what, What::named);
-  EXPECT_EQ(comm.read(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC).what, What::executed);
+  EXPECT_EQ(comm.read(PERF_RECORD_COMM).what, Kind::named);
+  EXPECT_EQ(comm.read(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC).what, Kind::executed);
   EXPECT_EQ(comm.read(PERF_RECORD_COMM).name, "name");
 }
 
@@ -118,12 +118,12 @@ TEST(CodeRecord, of_what_is_missing) {
   Body lost;
   lost.add(u64{1234}).add(u64{5}).trailer(7, 8, 1000, 99);
   const CodeRecord read = lost.read(PERF_RECORD_LOST);
-  EXPECT_EQ(read.what, What::lost);
+  EXPECT_EQ(read.what, Kind::lost);
   EXPECT_EQ(read.value, 5);
   EXPECT_EQ(read.id, 99u) << "that of the counter, and not of what inherited it";
   Body throttle;
   throttle.add(u64{1}).add(u64{99}).add(u64{99}).trailer(7, 8, 1000, 99);
-  EXPECT_EQ(throttle.read(PERF_RECORD_THROTTLE).what, What::throttled);
+  EXPECT_EQ(throttle.read(PERF_RECORD_THROTTLE).what, Kind::throttled);
 }
 
 }  // namespace

@@ -77,8 +77,8 @@ std::vector<pid_t> ExecWatch::take() {
     for (SampleRing& ring : rings_->rings)
       ring.drain([&](const RingRecord& raw) {
         const SampleRecord record = sample_record(raw);
-        lost = lost || record.what == SampleRecord::What::lost;
-        if (record.what == SampleRecord::What::executed && is_named(record.name)) fresh.push_back(record.process);
+        lost = lost || record.what == SampleRecord::Kind::lost;
+        if (record.what == SampleRecord::Kind::executed && is_named(record.name)) fresh.push_back(record.process);
       });
     // If records were lost, finds their processes while they still run. The caller ignores those that it counts
     // already.

@@ -11,7 +11,7 @@ namespace tally::linux {
 
 /// A record of a counter that was opened `ordered`. sample_record() and code_record() also decode samples and mappings.
 struct PerfRecord {
-  enum class What {
+  enum class Kind {
     other,      ///< not needed
     sample,     ///< a period is complete
     mapped,     ///< code, of a file or not
@@ -23,7 +23,7 @@ struct PerfRecord {
     lost,       ///< the ring had no room for `value` records
     throttled,  ///< the kernel skipped samples, to limit their cost
   };
-  What what = What::other;
+  Kind what = Kind::other;
   std::int32_t process = 0, thread = 0;
   std::int32_t parent_process = 0, parent_thread = 0;  ///< of begun
   std::int64_t time_ns = 0;                            ///< by linux::now()

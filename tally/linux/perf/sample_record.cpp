@@ -22,7 +22,7 @@ SampleRecord sample_of(const RingRecord& record) {
   const std::uint64_t count = number_at<std::uint64_t>(body, before);
   if (count > (body.size() - head) / sizeof(std::uint64_t)) return {};
   SampleRecord made;
-  made.what = SampleRecord::What::sample;
+  made.what = SampleRecord::Kind::sample;
   made.address = number_at<std::uint64_t>(body, 0);
   made.process = number_at<std::int32_t>(body, 8);
   made.thread = number_at<std::int32_t>(body, 12);

@@ -33,7 +33,7 @@ struct Firmware {
 
 /// Counters of the system, and permissions to use them. Empty if the system does not report it.
 struct Survey {
-  Machine machine;
+  HostMachine machine;
   bool lists_pmus = false;              ///< /sys/bus/event_source/devices exists
   std::vector<CorePmu> core_pmus;       ///< those of the processor, by name
   std::vector<std::string> other_pmus;  ///< all other PMUs of the kernel

@@ -24,7 +24,7 @@ pid_t message_of(pid_t thread) {
   return ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &number) == 0 ? static_cast<pid_t>(number) : 0;
 }
 
-Sight described(pid_t thread, Sight::What what) {
+Sight described(pid_t thread, Sight::Kind what) {
   const std::string status = content(fmt::format("/proc/{}/status", thread));
   const auto number = [&](const char* key) {
     return static_cast<pid_t>(parse_integer(value_of(status, key)).value_or(0));
@@ -36,7 +36,7 @@ Sight described(pid_t thread, Sight::What what) {
 
 int seize(pid_t child) { return ptrace(PTRACE_SEIZE, child, nullptr, all_of_them) == 0 ? 0 : errno; }
 
-Sight look(const Change& change, bool known) {
+Sight interpret_stop(const Change& change, bool known) {
   const pid_t thread = change.process;
   const int signal = WSTOPSIG(change.wait_status);
   switch (change.wait_status >> 16) {

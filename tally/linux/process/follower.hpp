@@ -13,14 +13,14 @@ namespace tally::linux {
 
 /// Meaning of a stop of a followed thread.
 struct Sight {
-  enum What {
+  enum Kind {
     nothing,   ///< it was continued
     forked,    ///< it was continued, and created `child`: a thread or a process
     began,     ///< a thread is stopped before its first instruction
     executed,  ///< a thread is stopped before the first instruction of another program
     ends,      ///< a thread is stopped before its end; a killed thread is not reported
   };
-  What what = nothing;
+  Kind what = nothing;
   pid_t thread = 0;
   pid_t process = 0;
   pid_t parent = 0;  ///< of `began`: the process that created its process
@@ -41,7 +41,7 @@ int seize(pid_t child);
 
 /// Returns what this stop means. The thread stays stopped until go_on(), unless it was continued. `known`: its begin
 /// was reported. Cost: a system call or two; for a new thread also a small file.
-Sight look(const Change& change, bool known);
+Sight interpret_stop(const Change& change, bool known);
 
 /// Continues a stopped thread.
 void go_on(pid_t thread);

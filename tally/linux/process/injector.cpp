@@ -51,13 +51,13 @@ bool Injector::attach(pid_t thread, int first) {
   return true;
 }
 
-Injector::Seen Injector::refuse(pid_t process, std::string reason) {
+Injector::StopResult Injector::refuse(pid_t process, std::string reason) {
   under_way_.erase(process);
   ptrace(PTRACE_DETACH, process, nullptr, nullptr);
-  return {Seen::refused, std::move(reason)};
+  return {StopResult::refused, std::move(reason)};
 }
 
-Injector::Seen Injector::stopped(pid_t process, int status) {
+Injector::StopResult Injector::stopped(pid_t process, int status) {
   const int signal = WSTOPSIG(status);
   if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) {
     // A thread other than the leader may have called execve: it now has the leader's ID, but was attached under its
@@ -102,13 +102,13 @@ Injector::Seen Injector::stopped(pid_t process, int status) {
       // The trap with which a program reports that its execve has failed.
       under_way_.erase(found);
       ptrace(PTRACE_DETACH, process, nullptr, nullptr);
-      return {Seen::failed_exec, {}};
+      return {StopResult::failed_exec, {}};
     case Exec::in_exec: return begin_mapping(process, exec);
     default: return finish(process, exec);
   }
 }
 
-Injector::Seen Injector::begin_mapping(pid_t process, Exec& exec) {
+Injector::StopResult Injector::begin_mapping(pid_t process, Exec& exec) {
   if (ptrace(PTRACE_GETREGS, process, nullptr, &exec.registers) != 0)
     return refuse(process, "its registers cannot be read");
   if (exec.registers.cs != code_segment_64bit) return refuse(process, "it is a 32-bit program");
@@ -144,7 +144,7 @@ Injector::Seen Injector::begin_mapping(pid_t process, Exec& exec) {
   return {};
 }
 
-Injector::Seen Injector::finish(pid_t process, Exec& exec) {
+Injector::StopResult Injector::finish(pid_t process, Exec& exec) {
   user_regs_struct after{};
   if (ptrace(PTRACE_GETREGS, process, nullptr, &after) != 0) return refuse(process, "its registers cannot be read");
   ptrace(PTRACE_SETSIGMASK, process, sizeof exec.blocked, &exec.blocked);
@@ -165,7 +165,7 @@ Injector::Seen Injector::finish(pid_t process, Exec& exec) {
   if (ptrace(PTRACE_SETREGS, process, nullptr, &registers) != 0) return refuse(process, "its registers cannot be set");
   under_way_.erase(process);
   ptrace(PTRACE_DETACH, process, nullptr, nullptr);
-  return {Seen::injected, {}};
+  return {StopResult::injected, {}};
 }
 
 }  // namespace tally::linux

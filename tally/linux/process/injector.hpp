@@ -33,13 +33,13 @@ class Injector {
   bool attach(pid_t thread, int first);
 
   /// Meaning of a stop that wait4(2) reported.
-  struct Seen {
-    enum What { nothing, injected, failed_exec, refused } what = nothing;
+  struct StopResult {
+    enum Outcome { nothing, injected, failed_exec, refused } what = nothing;
     std::string reason;  ///< refused: why the program runs natively
   };
 
   /// Handles a stop of a process: the next step of the injection. `status`: from wait4.
-  Seen stopped(pid_t process, int status);
+  StopResult stopped(pid_t process, int status);
 
   /// Forgets a process that has ended.
   void ended(pid_t process) { under_way_.erase(process); }
@@ -54,9 +54,9 @@ class Injector {
     std::optional<long> word_before;  ///< its original content, if it is not in the vdso
   };
 
-  Seen begin_mapping(pid_t process, Exec& exec);
-  Seen finish(pid_t process, Exec& exec);
-  Seen refuse(pid_t process, std::string reason);
+  StopResult begin_mapping(pid_t process, Exec& exec);
+  StopResult finish(pid_t process, Exec& exec);
+  StopResult refuse(pid_t process, std::string reason);
 
   Injection injection_;
   std::map<pid_t, Exec> under_way_;

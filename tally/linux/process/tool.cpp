@@ -86,7 +86,7 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
     if (waiting.revents == 0) continue;
     const ssize_t got = retry([&] { return read(from.get(), part.data(), part.size()); });
     if (got <= 0) break;
-    if (end.said.size() < most_output) end.said.append(part.data(), static_cast<std::size_t>(got));
+    if (end.output.size() < most_output) end.output.append(part.data(), static_cast<std::size_t>(got));
   }
   int status = 0;
   if (retry([&] { return waitpid(process, &status, 0); }) < 0)

@@ -13,7 +13,7 @@ namespace tally::linux {
 /// How a tool ended, and its output on both streams.
 struct ToolEnd {
   int exit_code = 0;
-  std::string said;
+  std::string output;
   bool was_stopped = false;  ///< it took too long, or the user asked tally to end
 };
 

@@ -133,8 +133,8 @@ std::string without_parameters(std::string_view text) {
   return std::string(without_result(text));
 }
 
-Result<Place> parse_place(std::string_view text) {
-  Place place;
+Result<CodeAddress> parse_code_address(std::string_view text) {
+  CodeAddress place;
   const auto bad = [&](const std::string& why) {
     return fail(Code::bad_usage, fmt::format("'{}' is not a location in a program: {}", printable(text), why),
                 "for example: main, ns::parse(int), parse+0x10, libz.so.1:inflate, 0x401136");
@@ -164,13 +164,13 @@ Result<Place> parse_place(std::string_view text) {
   return place;
 }
 
-bool is_file(const Place& place, std::string_view file_name) {
+bool is_file(const CodeAddress& place, std::string_view file_name) {
   if (place.file.empty() || place.file == file_name) return true;
   return file_name.starts_with(place.file) && file_name.substr(place.file.size()).starts_with('.');
 }
 
-std::vector<Found> find(const Elf& elf, std::string_view symbol) {
-  std::vector<Found> found;
+std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
+  std::vector<SymbolMatch> found;
   const std::string_view word = word_of(symbol);
   const std::string wanted = without_spaces(symbol);
   for (const Function& function : elf.functions) {
@@ -183,7 +183,7 @@ std::vector<Found> find(const Elf& elf, std::string_view symbol) {
       if (without_spaces(name) != wanted && without_spaces(without_parameters(name)) != wanted) continue;
     }
     // Aliases of the same code: the two forms of a constructor are often one.
-    const bool known = std::any_of(found.begin(), found.end(), [&](const Found& one) {
+    const bool known = std::any_of(found.begin(), found.end(), [&](const SymbolMatch& one) {
       return one.address == function.address && one.name == name;
     });
     if (!known)
@@ -192,8 +192,9 @@ std::vector<Found> find(const Elf& elf, std::string_view symbol) {
   return found;
 }
 
-std::optional<Error> ambiguity(const std::vector<Found>& found, std::string_view symbol, std::string_view file_name) {
-  const auto is_other = [&](const Found& one) {
+std::optional<Error> ambiguity(const std::vector<SymbolMatch>& found, std::string_view symbol,
+                               std::string_view file_name) {
+  const auto is_other = [&](const SymbolMatch& one) {
     // Forms of a constructor or destructor differ only in the mangled name; static functions differ in neither.
     return one.name != found.front().name || one.symbol == found.front().symbol;
   };
@@ -204,7 +205,7 @@ std::optional<Error> ambiguity(const std::vector<Found>& found, std::string_view
     for (std::size_t k = 0; k < i; ++k) by_name = by_name && found[i].name != found[k].name;
   }
   constexpr std::size_t most = 12;
-  for (const Found& one : found) {
+  for (const SymbolMatch& one : found) {
     if (lines.size() == most) break;
     lines.push_back(by_name ? printable(one.name)
                             : fmt::format("{}:0x{:x}  {}", printable(file_name), one.address, printable(one.name)));

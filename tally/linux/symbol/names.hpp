@@ -20,30 +20,31 @@ std::string demangled(std::string_view name);
 std::string without_parameters(std::string_view demangled);
 
 /// A code address as users write it: "[FILE:]SYMBOL[+OFFSET]" or "[FILE:]0xADDRESS".
-struct Place {
+struct CodeAddress {
   std::string file = {};     ///< beginning of the name of the program or library; empty: any
   std::string symbol = {};   ///< empty: the address
   std::uint64_t offset = 0;  ///< from the symbol; without one, the address in the file or its disassembly
-  bool operator==(const Place&) const = default;
+  bool operator==(const CodeAddress&) const = default;
 };
 
 /// Parses such a text. Errors: bad_usage.
-Result<Place> parse_place(std::string_view text);
+Result<CodeAddress> parse_code_address(std::string_view text);
 
 /// Whether a file of this name (without directories) matches: "libz" and "libz.so.1" match "libz.so.1.2.13".
-bool is_file(const Place& place, std::string_view file_name);
+bool is_file(const CodeAddress& place, std::string_view file_name);
 
 /// A function of a file that a symbol may refer to. Several with the same full name are forms of one function
 /// (constructors), or several static functions.
-struct Found {
+struct SymbolMatch {
   std::string name;       ///< demangled, with parameters
   std::uint64_t address;  ///< as in the file
   bool chosen_late, local;
   std::string_view symbol;
 };
-std::vector<Found> find(const Elf& elf, std::string_view symbol);
+std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol);
 
 /// Returns an error if these are not one function, with the candidates and how to select one; else nothing.
-std::optional<Error> ambiguity(const std::vector<Found>& found, std::string_view symbol, std::string_view file_name);
+std::optional<Error> ambiguity(const std::vector<SymbolMatch>& found, std::string_view symbol,
+                               std::string_view file_name);
 
 }  // namespace tally::symbol

@@ -38,7 +38,7 @@ class OwnElf : public testing::Test {
   }
   std::vector<std::string> names(const char* symbol) const {
     std::vector<std::string> made;
-    for (const Found& one : find(*elf, symbol)) made.push_back(one.name);
+    for (const SymbolMatch& one : find(*elf, symbol)) made.push_back(one.name);
     return made;
   }
   static inline const std::string bytes = own_bytes();
@@ -106,15 +106,15 @@ TEST(Names, ParametersAndResultsAreLeftOut) {
 }
 
 TEST(Places, AreParsedAsUsersWriteThem) {
-  EXPECT_EQ(*parse_place("main"), (Place{"", "main", 0}));
-  EXPECT_EQ(*parse_place("main+0x10"), (Place{"", "main", 16}));
-  EXPECT_EQ(*parse_place("ns::f(std::string)+3"), (Place{"", "ns::f(std::string)", 3}));
-  EXPECT_EQ(*parse_place("libz.so.1:inflate"), (Place{"libz.so.1", "inflate", 0}));
-  EXPECT_EQ(*parse_place("prog:ns::f"), (Place{"prog", "ns::f", 0}));
-  EXPECT_EQ(*parse_place("0x401136"), (Place{"", "", 0x401136}));
-  EXPECT_EQ(*parse_place("libz:0x10"), (Place{"libz", "", 16}));
-  EXPECT_EQ(*parse_place("A::operator+"), (Place{"", "A::operator+", 0}));
-  for (const char* bad : {"", ":f", "libz:", "0x", "0xfg", "+3"}) EXPECT_FALSE(parse_place(bad)) << bad;
+  EXPECT_EQ(*parse_code_address("main"), (CodeAddress{"", "main", 0}));
+  EXPECT_EQ(*parse_code_address("main+0x10"), (CodeAddress{"", "main", 16}));
+  EXPECT_EQ(*parse_code_address("ns::f(std::string)+3"), (CodeAddress{"", "ns::f(std::string)", 3}));
+  EXPECT_EQ(*parse_code_address("libz.so.1:inflate"), (CodeAddress{"libz.so.1", "inflate", 0}));
+  EXPECT_EQ(*parse_code_address("prog:ns::f"), (CodeAddress{"prog", "ns::f", 0}));
+  EXPECT_EQ(*parse_code_address("0x401136"), (CodeAddress{"", "", 0x401136}));
+  EXPECT_EQ(*parse_code_address("libz:0x10"), (CodeAddress{"libz", "", 16}));
+  EXPECT_EQ(*parse_code_address("A::operator+"), (CodeAddress{"", "A::operator+", 0}));
+  for (const char* bad : {"", ":f", "libz:", "0x", "0xfg", "+3"}) EXPECT_FALSE(parse_code_address(bad)) << bad;
 }
 
 TEST(Places, FilesMatchByTheBeginningOfTheirNames) {

@@ -114,8 +114,9 @@ Result<std::vector<ComparedCount>> compare_functions(const result::Profile& befo
   const std::vector<std::string> names = difference->names(false);
   std::vector<ComparedCount> rows;
   for (std::size_t e = 0; e < difference->events.size(); ++e) {
-    const EventCount& total = after.stat.events[difference->in_after[e]].total;
-    const Trust trust = worst(before.stat.events[difference->in_before[e]].total.count.trust, total.count.trust);
+    const EventCount& total = after.stat.events[difference->event_index_after[e]].total;
+    const Trust trust =
+        worst(before.stat.events[difference->event_index_before[e]].total.count.trust, total.count.trust);
     for (std::size_t f = 0; f < difference->functions.size(); ++f) {
       const Change& change = difference->functions[f];
       if (change.by(e) == 0) continue;

@@ -74,7 +74,7 @@ class Comparison {
       sorted.back().of = i;
     }
     difference_.functions = std::move(sorted);
-    for (std::vector<std::size_t>* list : {&difference_.of_before, &difference_.of_after})
+    for (std::vector<std::size_t>* list : {&difference_.function_index_before, &difference_.function_index_after})
       for (std::size_t& index : *list) index = new_indices[index];
     sort(difference_.lines, new_indices);
     sort(difference_.objects, new_indices);
@@ -97,8 +97,8 @@ class Comparison {
       }
       found.insert(event.total.name.text());
       difference_.events.push_back(event.total.name.text());
-      difference_.in_before.push_back(b);
-      difference_.in_after.push_back(static_cast<std::size_t>(same - after.begin()));
+      difference_.event_index_before.push_back(b);
+      difference_.event_index_after.push_back(static_cast<std::size_t>(same - after.begin()));
     }
     for (const result::Event& event : after)
       if (is_counted(event) && found.count(event.total.name.text()) == 0)
@@ -106,10 +106,12 @@ class Comparison {
   }
 
   const std::vector<std::size_t>& events_of(int side) const {
-    return side == 0 ? difference_.in_before : difference_.in_after;
+    return side == 0 ? difference_.event_index_before : difference_.event_index_after;
   }
   static ChangeSide& side_of(Change& change, int side) { return side == 0 ? change.before : change.after; }
-  std::vector<std::size_t>& indices_of(int side) { return side == 0 ? difference_.of_before : difference_.of_after; }
+  std::vector<std::size_t>& indices_of(int side) {
+    return side == 0 ? difference_.function_index_before : difference_.function_index_after;
+  }
 
   Change empty_change(ChangedRows rows) const {
     Change change;
@@ -142,7 +144,7 @@ class Comparison {
         if (is_new) difference_.functions.push_back(empty_change(ChangedRows::functions));
         indices_of(side).push_back(entry->second);
         ChangeSide& one = side_of(difference_.functions[entry->second], side);
-        if (!one.is_there) one = {true, f, function.source, function.line, 0, std::move(one.counts)};
+        if (!one.is_present) one = {true, f, function.source, function.line, 0, std::move(one.counts)};
         one.entered += function.entered;
       }
     }
@@ -179,7 +181,7 @@ class Comparison {
           Change& change = difference_.lines[entry->second];
           change.of = indices_of(side)[f];
           ChangeSide& one = side_of(change, side);
-          if (!one.is_there) one = {true, f, at.first, at.second, 0, std::move(one.counts)};
+          if (!one.is_present) one = {true, f, at.first, at.second, 0, std::move(one.counts)};
           add(one, side, counts);
         }
     }
@@ -195,7 +197,7 @@ class Comparison {
         Change& change = difference_.objects[entry->second];
         change.of = indices_of(side)[sum.function];
         ChangeSide& one = side_of(change, side);
-        if (!one.is_there) one = {true, sum.function, 0, 0, 0, std::move(one.counts)};
+        if (!one.is_present) one = {true, sum.function, 0, 0, 0, std::move(one.counts)};
         add(one, side, sum.counts);
       }
   }
@@ -245,7 +247,7 @@ bool ProfileDifference::is_estimated(std::size_t event) const {
   const auto is = [](const result::Profile& profile, std::size_t e) {
     return profile.is_sampled() && !profile.sampling[e].of_all();
   };
-  return is(*before, in_before[event]) || is(*after, in_after[event]);
+  return is(*before, event_index_before[event]) || is(*after, event_index_after[event]);
 }
 
 Estimate ProfileDifference::estimate(const Change& change, std::size_t event) const {
@@ -257,15 +259,15 @@ Estimate ProfileDifference::estimate(const Change& change, std::size_t event) co
 }
 
 SampledRow ProfileDifference::sampled_row(const Change& change, std::size_t event) const {
-  return {sampled_count(*before, in_before[event], change.before.counts[event]),
-          sampled_count(*after, in_after[event], change.after.counts[event])};
+  return {sampled_count(*before, event_index_before[event], change.before.counts[event]),
+          sampled_count(*after, event_index_after[event], change.after.counts[event])};
 }
 
 std::vector<std::string> ProfileDifference::names(bool whole) const {
   std::vector<std::string> names;
   for (const Change& change : functions)
-    names.push_back(change.after.is_there ? after->functions[change.after.function].name
-                                          : before->functions[change.before.function].name);
+    names.push_back(change.after.is_present ? after->functions[change.after.function].name
+                                            : before->functions[change.before.function].name);
   return function_names(names, whole);
 }
 
@@ -274,8 +276,8 @@ std::string ProfileDifference::caution() const {
     return std::string("sampled ") + (after->is_sampled() ? "after" : "before") +
            " only, and counted exactly on the other side: use the same --backend for both";
   for (std::size_t e = 0; e < events.size(); ++e) {
-    const std::string &one = before->stat.events[in_before[e]].total.count.model,
-                      &other = after->stat.events[in_after[e]].total.count.model;
+    const std::string &one = before->stat.events[event_index_before[e]].total.count.model,
+                      &other = after->stat.events[event_index_after[e]].total.count.model;
     if (one != other)
       return fmt::format(
           "{}: the machine models differ before ({}) and after ({}): use the same --model and --precision for both",

@@ -13,7 +13,7 @@ namespace tally::report {
 
 /// One side of a change. `counts`: one for each event that both profiles have.
 struct ChangeSide {
-  bool is_there = false;
+  bool is_present = false;
   std::uint32_t function = 0;          ///< in the side's profile; the first if several have one name
   std::uint32_t source = 0, line = 0;  ///< the same; line 0: unknown
   std::int64_t entered = 0;            ///< of functions
@@ -35,10 +35,10 @@ struct Change {
 
 struct ProfileDifference {
   const result::Profile *before = nullptr, *after = nullptr;
-  std::vector<std::string> events;                   ///< events of both profiles, in the order of the first
-  std::vector<std::size_t> in_before, in_after;      ///< index of each event in the profiles
-  std::vector<std::string> only_before, only_after;  ///< events that cannot be compared
-  std::vector<Change> functions, lines, objects;     ///< ordered by the change of the first event, largest first
+  std::vector<std::string> events;  ///< events of both profiles, in the order of the first
+  std::vector<std::size_t> event_index_before, event_index_after;  ///< index of each event in the profiles
+  std::vector<std::string> only_before, only_after;                ///< events that cannot be compared
+  std::vector<Change> functions, lines, objects;  ///< ordered by the change of the first event, largest first
   /// Why the functions of the two are hard to compare; empty if they are not.
   std::string caution() const;
   /// Whether an event was sampled on a side, except if every single event is a sample.
@@ -50,7 +50,8 @@ struct ProfileDifference {
   std::vector<std::string> names(bool whole) const;
   SampledRow sampled_row(const Change& change, std::size_t event) const;
   std::vector<RunNoise> noise[changed_rows_count];  ///< of each event, if it is estimated
-  std::vector<std::size_t> of_before, of_after;     ///< index in `functions` of each function of the profiles
+  std::vector<std::size_t> function_index_before,
+      function_index_after;  ///< index in `functions` of each function of the profiles
 };
 
 /// Functions match if their names and the names of their files match. Addresses may differ, the program may have

@@ -86,7 +86,7 @@ ProfileBuilder after() {
 
 const Change& of(const ProfileDifference& difference, const std::string& name) {
   for (const Change& change : difference.functions) {
-    const bool is_after = change.after.is_there;
+    const bool is_after = change.after.is_present;
     const ChangeSide& side = is_after ? change.after : change.before;
     if ((is_after ? difference.after : difference.before)->functions[side.function].name == name) return change;
   }
@@ -105,8 +105,8 @@ TEST(ProfileDifference, matches_functions) {
   EXPECT_EQ(of(*made, "work(int)").by(0), 600) << "the library has another version";
   EXPECT_EQ(of(*made, "main").by(0), -10) << "the program is renamed";
   EXPECT_EQ(of(*made, "added").by(0), 50);
-  EXPECT_FALSE(of(*made, "added").before.is_there);
-  EXPECT_FALSE(of(*made, "removed").after.is_there);
+  EXPECT_FALSE(of(*made, "added").before.is_present);
+  EXPECT_FALSE(of(*made, "removed").after.is_present);
 }
 
 TEST(ProfileDifference, adds_up) {

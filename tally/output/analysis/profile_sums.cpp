@@ -133,7 +133,7 @@ std::string file_name(std::string_view path) {
   return std::string(slash == std::string_view::npos || path.starts_with('[') ? path : path.substr(slash + 1));
 }
 
-std::string place_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line) {
+std::string location_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line) {
   return line == 0 ? "" : fmt::format("{}:{}", file_name(profile.sources[source]), line);
 }
 

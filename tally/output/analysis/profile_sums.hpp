@@ -47,7 +47,7 @@ std::vector<CallSum> calls_between(const result::Profile& profile);
 std::vector<std::int64_t> inclusive_of_functions(const result::Profile& profile);
 
 /// "main.c:12"; empty if the line is unknown.
-std::string place_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line);
+std::string location_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line);
 
 /// The last component of a path.
 std::string file_name(std::string_view path);

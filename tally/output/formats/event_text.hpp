@@ -20,17 +20,17 @@ struct EventTrust {
 };
 
 /// An entry of the catalogue, and how it can be counted on this machine.
-struct Offered {
+struct OfferedEvent {
   event::Entry entry;
   EventTrust outlook;
 };
 
 /// A table for each origin; absent events come last, with their reasons below. `terminal`: columns of the terminal; 0:
 /// no terminal, so nothing is cut.
-std::string events_text(const std::vector<Offered>& offered, std::size_t terminal = 0);
+std::string events_text(const std::vector<OfferedEvent>& offered, std::size_t terminal = 0);
 
 /// The same for programs: schema tally-events/1.
-std::string events_json(const std::vector<Offered>& offered);
+std::string events_json(const std::vector<OfferedEvent>& offered);
 
 /// An explained event, and how it can be counted on this machine.
 struct Explained {

@@ -38,7 +38,7 @@ std::vector<Explained> sample_events() {
   return {code, faults};
 }
 
-std::vector<Offered> sample_offers() {
+std::vector<OfferedEvent> sample_offers() {
   return {{{event::Origin::table, "branches", {"branch-instructions", "PAPI_BR_INS"}, "branch instructions"},
            {Trust::exact, "", Source::engine}},
           {{event::Origin::table, "cycles", {}, "clock cycles"}, {Trust::absent, "this machine has no PMU", {}}},

@@ -72,9 +72,9 @@ class Reasons {
   std::vector<std::string> all_;
 };
 
-std::string table(const std::vector<const Offered*>& rows, Reasons& reasons, std::size_t terminal) {
+std::string table(const std::vector<const OfferedEvent*>& rows, Reasons& reasons, std::size_t terminal) {
   Grid grid({{"event"}, {"trust here"}, {"one count is"}});
-  for (const Offered* row : rows) {
+  for (const OfferedEvent* row : rows) {
     const std::string others = short_names(row->entry.other_names);
     std::string what = printable(row->entry.what);
     if (!others.empty()) what += what.empty() ? fmt::format("also {}", others) : fmt::format(" (also {})", others);
@@ -85,14 +85,14 @@ std::string table(const std::vector<const Offered*>& rows, Reasons& reasons, std
 
 }  // namespace
 
-std::string events_text(const std::vector<Offered>& offered, std::size_t terminal) {
+std::string events_text(const std::vector<OfferedEvent>& offered, std::size_t terminal) {
   std::string text;
   Reasons reasons;
   for (const Origin origin : {Origin::table, Origin::kernel, Origin::device, Origin::processor, Origin::others,
                               Origin::apple, Origin::given}) {
-    std::vector<const Offered*> rows;
+    std::vector<const OfferedEvent*> rows;
     for (const bool absent : {false, true}) {
-      for (const Offered& one : offered) {
+      for (const OfferedEvent& one : offered) {
         if (one.entry.origin == origin && (one.outlook.trust == Trust::absent) == absent) rows.push_back(&one);
       }
     }
@@ -102,10 +102,10 @@ std::string events_text(const std::vector<Offered>& offered, std::size_t termina
   return text + reasons.text();
 }
 
-std::string events_json(const std::vector<Offered>& offered) {
+std::string events_json(const std::vector<OfferedEvent>& offered) {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   Json json{{"schema", "tally-events/1"}, {"events", Json::array()}};
-  for (const Offered& one : offered) {
+  for (const OfferedEvent& one : offered) {
     json["events"].push_back({{"event", one.entry.name},
                               {"other_names", one.entry.other_names},
                               {"origin", origin_name(one.entry.origin)},

@@ -56,7 +56,7 @@ std::string_view source_name(Kind kind) {
   return "";
 }
 
-std::size_t characters_that_ask_for(const Format& format, std::string_view path) {
+std::size_t matched_name_length(const Format& format, std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   std::size_t longest = 0;
   for (const std::string& ending : split(format.endings, ' ')) {
@@ -68,7 +68,7 @@ std::size_t characters_that_ask_for(const Format& format, std::string_view path)
 }
 
 Result<void> check_ending(std::string_view output, const std::vector<const Format*>& formats, bool has_option) {
-  const auto asks = [&](const Format* format) { return characters_that_ask_for(*format, output) > 0; };
+  const auto asks = [&](const Format* format) { return matched_name_length(*format, output) > 0; };
   if (std::any_of(formats.begin(), formats.end(), asks)) return {};
   const std::vector<const Format*>& every = report::formats();
   if (!is_file_type(ending_of(output)) && std::none_of(every.begin(), every.end(), asks)) return {};

@@ -58,7 +58,7 @@ struct Format {
 };
 
 /// The number of characters of the file name in `path` that select the format; 0 if it does not.
-std::size_t characters_that_ask_for(const Format& format, std::string_view path);
+std::size_t matched_name_length(const Format& format, std::string_view path);
 
 /// Checks that the file name of `output` is acceptable for `formats` if no option names one: it selects one of them, or
 /// it has no ending, a text ending (.txt, .log, .out), a number or a random ending. Errors: bad_usage with the endings
@@ -82,7 +82,7 @@ const F* format_of_name(std::span<const F> formats, std::string_view output) {
   const F* best = nullptr;
   std::size_t longest = 0;
   for (const F& format : formats) {
-    const std::size_t length = characters_that_ask_for(format, output);
+    const std::size_t length = matched_name_length(format, output);
     if (length > longest) best = &format;
     longest = std::max(longest, length);
   }

@@ -39,7 +39,7 @@ Json metric_values(const Metric& metric) {
   return {{"metric", metric.name},
           {"formula", metric.formula},
           {"unit", text_or_null(metric.unit)},
-          {"event", text_or_null(metric.beside.text())},
+          {"event", text_or_null(metric.row_event.text())},
           {"per", text_or_null(metric.per.text())},
           {"asked", metric.asked},
           {"value", value_or_null(metric.ratio.value)},

@@ -41,7 +41,7 @@ struct ProfileStyle {
 };
 
 /// How a format represents inlined functions.
-enum class InlinedCodeIs {
+enum class InlineRepresentation {
   functions,  ///< if requested: as functions (profile_inlines.hpp)
   lines,      ///< only as their lines
   frames,     ///< always, in its own way
@@ -52,9 +52,9 @@ struct ProfileFormat : Format {
   std::string (*write)(const result::Profile& profile, const ProfileStyle& style);
   bool has_lines;          ///< it contains lines, regardless of the style
   bool has_calls = false;  ///< it consists of calls
-  InlinedCodeIs inlined = InlinedCodeIs::functions;
+  InlineRepresentation inlined = InlineRepresentation::functions;
   bool needs_executions = false;  ///< it contains execution counts, which samples do not have
-  bool of_stored = false;         ///< it can be made from a stored profile, which has no addresses of instructions
+  bool works_for_stored = false;  ///< it can be made from a stored profile, which has no addresses of instructions
 };
 
 /// All formats, the default first.

@@ -11,8 +11,8 @@ namespace {
 
 using pmu::Field;
 using pmu::Model;
-using pmu::Place;
 using pmu::Register;
+using pmu::RegisterInstance;
 
 std::string cell(std::string_view text) {
   std::string escaped;
@@ -29,16 +29,16 @@ std::string sentence(std::string_view text) {
 
 // "PERFEVTSEL0 to 7": the first and the last register of a row.
 std::string heading(const Model& model, const Register& reg) {
-  const Place first{&model, &reg, 0};
+  const RegisterInstance first{&model, &reg, 0};
   if (reg.count == 1) return name(first);
   return fmt::format("{} to {}", name(first), reg.first + reg.count - 1);
 }
 
 std::string addresses(const Model& model, const Register& reg) {
-  const Place first{&model, &reg, 0};
+  const RegisterInstance first{&model, &reg, 0};
   if (reg.space == pmu::Space::operand) return "operand of an instruction";
   if (reg.count == 1) return address(first);
-  return fmt::format("{} to {}", address(first), address(Place{&model, &reg, reg.count - 1}));
+  return fmt::format("{} to {}", address(first), address(RegisterInstance{&model, &reg, reg.count - 1}));
 }
 
 std::string bits_of(const Field& field) {

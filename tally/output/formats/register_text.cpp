@@ -16,8 +16,8 @@ namespace tally::report {
 namespace {
 
 using pmu::Field;
-using pmu::Place;
 using pmu::Register;
+using pmu::RegisterInstance;
 using pmu::Remark;
 using pmu::Slot;
 using pmu::Value;
@@ -258,7 +258,7 @@ std::string register_json(const std::vector<ShownRegister>& shown) {
   return json_text(json, 2) + "\n";
 }
 
-std::string register_list(const std::vector<Place>& places) {
+std::string register_list(const std::vector<RegisterInstance>& places) {
   struct Line {
     const pmu::Model* model;
     std::string name, address, text;
@@ -266,7 +266,7 @@ std::string register_list(const std::vector<Place>& places) {
   std::vector<Line> lines;
   std::size_t names = 0, addresses = 0;
   for (std::size_t at = 0; at < places.size();) {
-    const Place& first = places[at];
+    const RegisterInstance& first = places[at];
     // A complete row of registers is printed in one line.
     std::size_t last = at;
     while (last + 1 < places.size() && places[last + 1].reg == first.reg) ++last;

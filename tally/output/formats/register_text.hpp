@@ -22,7 +22,7 @@ std::string register_text(const ShownRegister& shown, pmu::Lines lines);
 std::string register_json(const std::vector<ShownRegister>& shown);
 
 /// Registers, one line each.
-std::string register_list(const std::vector<pmu::Place>& places);
+std::string register_list(const std::vector<pmu::RegisterInstance>& places);
 
 /// All tables of docs/reference/registers.md.
 std::string register_reference();

@@ -27,7 +27,7 @@ TEST(GoldenRegister, for_programs) {
 TEST(GoldenRegister, listed) {
   const auto place = pmu::find_register("IA32_PERFEVTSEL0");
   ASSERT_TRUE(place);
-  std::vector<pmu::Place> first = pmu::places(*place->model);
+  std::vector<pmu::RegisterInstance> first = pmu::places(*place->model);
   first.resize(std::min<std::size_t>(first.size(), 24));
   expect_golden(TALLY_GOLDEN, "register-list.txt", register_list(first));
 }

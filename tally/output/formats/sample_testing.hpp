@@ -50,8 +50,8 @@ inline result::Stat sample() {
                  row("duration_time", counted(7'190'000'000, Source::clock), Unit::nanoseconds)};
   stat.metrics = {metric("branches/instructions", "branches:u / instructions:u", "share", 0.17074),
                   metric("loads/instructions", "loads:u / instructions:u", "", 0.28072)};
-  stat.metrics[0].beside = {"branches", Mode::user};
-  stat.metrics[1].beside = {"loads", Mode::user};
+  stat.metrics[0].row_event = {"branches", Mode::user};
+  stat.metrics[1].row_event = {"loads", Mode::user};
   for (result::Metric& one : stat.metrics) one.per = {"instructions", Mode::user};
   result::Process process;
   process.pid = 42;
@@ -92,7 +92,7 @@ inline result::Stat sample_corrected() {
 inline result::Stat sample_with_metrics() {
   result::Stat stat = sample();
   stat.metrics.push_back(metric("IPC", "instructions:u / cycles:u", "", 2.07692));
-  stat.metrics.back().beside = {"cycles", Mode::user};
+  stat.metrics.back().row_event = {"cycles", Mode::user};
   stat.metrics.back().ratio.trust = Trust::scaled;
   stat.metrics.push_back(metric("branch-miss-rate", "branch-misses:u / branches:u", "share", 0.04944));
   stat.metrics.back().ratio.trust = Trust::modelled;

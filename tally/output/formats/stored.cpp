@@ -108,7 +108,7 @@ Metric metric(const Json& json, const Stat& stat) {
   one.name = json.at("metric").get<std::string>();
   one.formula = text(json, "formula");
   one.unit = text(json, "unit");
-  one.beside = split_event_name(text(json, "event"));
+  one.row_event = split_event_name(text(json, "event"));
   one.per = split_event_name(text(json, "per"));
   one.asked = json.value("asked", false);
   one.ratio = {optional<double>(json, "value"), trust(json.at("trust")), text(json, "reason"), text(json, "model")};
@@ -239,7 +239,7 @@ Result<std::vector<Stat>> read_stats(std::string_view text, const std::string& n
       stats.push_back(std::move(*stat));
     }
   } catch (const Json::exception& exception) {
-    return broken(name, what_is_wrong(text, exception.what()));
+    return broken(name, parse_error_text(text, exception.what()));
   } catch (const std::out_of_range&) {
     return broken(name, "a process belongs to a run that is missing");
   }

@@ -73,7 +73,7 @@ Result<LabRun> read_lab(std::string_view text, const std::string& file) {
   } catch (const Json::exception& exception) {
     return fail(Code::bad_usage,
                 fmt::format("'{}' is not a result of `tally lab --json`: {}", printable(file),
-                            what_is_wrong(text, exception.what())),
+                            parse_error_text(text, exception.what())),
                 "`tally lab --json` writes one");
   }
 }

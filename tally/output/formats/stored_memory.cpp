@@ -196,7 +196,7 @@ Result<std::vector<Memory>> read_memories(std::string_view text, const std::stri
     }
     if (wrong.empty()) return all;
   } catch (const Json::exception& exception) {
-    wrong = what_is_wrong(text, exception.what());
+    wrong = parse_error_text(text, exception.what());
   }
   return fail(Code::bad_usage,
               fmt::format("'{}' is not a result of `tally memory`: {}", printable(name), printable(wrong)),

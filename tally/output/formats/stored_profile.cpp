@@ -171,7 +171,7 @@ Result<Profile> read_profile(std::string_view text, const std::string& name) {
   } catch (const Json::exception& exception) {
     return fail(Code::bad_usage,
                 fmt::format("'{}' is not a result of `tally profile`: {}", printable(name),
-                            what_is_wrong(text, exception.what())),
+                            parse_error_text(text, exception.what())),
                 "`tally profile --format json -o FILE` writes one");
   }
 }

@@ -42,8 +42,8 @@ Check check(const Json& json) {
   return one;
 }
 
-Compared compared(const Json& json) {
-  Compared one;
+ComparedEvent compared(const Json& json) {
+  ComparedEvent one;
   one.event = text(json, "event");
   one.exact = optional<std::int64_t>(json, "exact");
   one.spread = number<std::int64_t>(json.at("spread"));
@@ -91,7 +91,7 @@ Result<Verify> read_verify(std::string_view text, const std::string& name) {
   } catch (const Json::exception& exception) {
     return fail(Code::bad_usage,
                 fmt::format("'{}' is not a result of `tally verify`: {}", printable(name),
-                            what_is_wrong(text, exception.what())),
+                            parse_error_text(text, exception.what())),
                 "`tally verify --json -o FILE` writes one");
   }
 }

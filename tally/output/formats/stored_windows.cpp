@@ -126,14 +126,14 @@ WindowsHead csv_head(const std::vector<std::string>& names, const std::vector<st
   const Trust believed =
       first.size() > names.size() ? trust_of(std::string(first.back())).value_or(Trust::absent) : Trust::absent;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_there = i + before_events < first.size() && !first[i + before_events].empty();
+    const bool is_present = i + before_events < first.size() && !first[i + before_events].empty();
     EventCount event;
     event.event = names[i];
     event.name = split_event_name(names[i]);
-    event.count.trust = is_there ? believed : Trust::absent;
-    if (!is_there) event.count.reason = "its column is empty";
+    event.count.trust = is_present ? believed : Trust::absent;
+    if (!is_present) event.count.reason = "its column is empty";
     head.events.push_back(std::move(event));
-    head.places.push_back(is_there ? std::optional(next++) : std::nullopt);
+    head.places.push_back(is_present ? std::optional(next++) : std::nullopt);
   }
   return head;
 }
@@ -275,7 +275,7 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
     }
     return collector.take();
   } catch (const Json::exception& wrong) {
-    return wrong_line(name, line, what_is_wrong({}, wrong.what()));
+    return wrong_line(name, line, parse_error_text({}, wrong.what()));
   }
 }
 

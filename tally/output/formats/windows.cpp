@@ -205,8 +205,8 @@ class JsonLines final : public WindowWriter {
   }
   void row(const result::Window& window, std::string& to) override {
     auto out = std::back_inserter(to);
-    const auto or_null = [](bool is_there, auto number) {
-      return is_there ? std::to_string(number) : std::string("null");
+    const auto or_null = [](bool is_present, auto number) {
+      return is_present ? std::to_string(number) : std::string("null");
     };
     if (window.program != program_) {
       program_ = window.program;

@@ -13,11 +13,11 @@
 namespace tally::report {
 namespace {
 
-using result::Discovered;
+using result::DiscoveredEvent;
 using result::EventClass;
 using result::Slope;
 
-std::string id_of(const Discovered& event) { return "event-" + raw_code(event.code); }
+std::string id_of(const DiscoveredEvent& event) { return "event-" + raw_code(event.code); }
 
 std::string number(double value) { return fmt::format("{:.3g}", value); }
 
@@ -37,7 +37,7 @@ std::string cell_text(const Slope& slope) {
   return number(slope.value) + (wide ? "?" : "");
 }
 
-std::string row(const Discovered& event) {
+std::string row(const DiscoveredEvent& event) {
   std::string html = fmt::format("<tr><td><a href=\"#{}\">{}</a></td><td>{}</td>", id_of(event), raw_code(event.code),
                                  escaped(what_it_counts(event)));
   for (const Slope& slope : event.slopes) {
@@ -55,7 +55,7 @@ std::string map(const result::Discovery& discovery) {
     head += fmt::format("<th style=\"writing-mode:vertical-rl;padding:.2rem\">{}</th>", escaped(payload));
   }
   std::string rows;
-  for (const Discovered& event : discovery.events) {
+  for (const DiscoveredEvent& event : discovery.events) {
     if (event.kind != EventClass::dead) rows += row(event);
   }
   return element("h3", "Events per copy of a payload") +
@@ -69,7 +69,7 @@ std::string map(const result::Discovery& discovery) {
              "soft");
 }
 
-std::string contrasts(const Discovered& event) {
+std::string contrasts(const DiscoveredEvent& event) {
   HtmlTable table({"payload", "control", "differs in", "#by", "#measured", "#from", "#to", "#p", "verdict"});
   for (const auto& one : event.contrasts) {
     table.add({one.payload, one.control, one.coordinate, number(one.expected), fmt::format("{:.4f}", one.difference),
@@ -79,7 +79,7 @@ std::string contrasts(const Discovered& event) {
   return table.html();
 }
 
-std::string evidence(const Discovered& event) {
+std::string evidence(const DiscoveredEvent& event) {
   std::vector<std::string> lines;
   if (!event.reason.empty()) lines.push_back(event.reason);
   for (const auto& alias : event.aliases) {
@@ -105,7 +105,7 @@ std::string title_of(const result::Discovery& discovery) {
 
 std::string section_of(const result::Discovery& discovery) {
   std::string html = map(discovery) + element("h3", "Evidence: each payload against its control");
-  for (const Discovered& event : discovery.events) {
+  for (const DiscoveredEvent& event : discovery.events) {
     if (event.kind != EventClass::dead) html += evidence(event);
   }
   for (const std::string& notice : discovery.notices) html += element("p", notice, "soft");

@@ -16,7 +16,7 @@
 namespace tally::report {
 
 /// A result and its name, which is its file's name.
-struct Shown {
+struct NamedResult {
   std::string name;
   std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Discovery, result::Windows,
                result::LabRun>
@@ -25,7 +25,7 @@ struct Shown {
 
 /// Builds a self-contained page (docs/one-liners.md). Curves of several results of `tally memory` share a chart at the
 /// beginning.
-std::string html_page(const std::vector<Shown>& results);
+std::string html_page(const std::vector<NamedResult>& results);
 
 /// The page of one result of `tally memory`.
 std::string memory_html(const result::Memory& memory);

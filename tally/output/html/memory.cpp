@@ -295,12 +295,12 @@ std::string section_of(const Memory& memory) {
   return html + folded("All points", point_rows(memory).html());
 }
 
-std::string memory_comparison(const std::vector<Shown>& results) {
+std::string memory_comparison(const std::vector<NamedResult>& results) {
   Chart laps = curve_chart();
   Chart cold{
       .title = "Cold reads against size", .caption = {}, .x = size_scale("region"), .y = time_scale("ns per line")};
   laps.caption = cold.caption = "Hollow: points disturbed by a busy machine.";
-  for (const Shown& one : results) {
+  for (const NamedResult& one : results) {
     const auto* memory = std::get_if<Memory>(&one.result);
     if (memory == nullptr) continue;
     for (Chart* const chart : {&laps, &cold}) {

@@ -11,19 +11,19 @@
 namespace tally::report {
 namespace {
 
-std::string title_of_any(const Shown& one) {
+std::string title_of_any(const NamedResult& one) {
   return std::visit([](const auto& result) { return title_of(result); }, one.result);
 }
 
-std::string section_of_any(const Shown& one) {
+std::string section_of_any(const NamedResult& one) {
   return std::visit([](const auto& result) { return section_of(result); }, one.result);
 }
 
 // The assets of each kind of result once.
-std::vector<SectionAssets> assets_of_all(const std::vector<Shown>& results) {
+std::vector<SectionAssets> assets_of_all(const std::vector<NamedResult>& results) {
   std::set<std::size_t> kinds;
   std::vector<SectionAssets> all;
-  for (const Shown& one : results) {
+  for (const NamedResult& one : results) {
     if (!kinds.insert(one.result.index()).second) continue;
     all.push_back(std::visit([](const auto& result) { return assets_of(result); }, one.result));
   }
@@ -46,11 +46,11 @@ std::string environment_line(const result::Environment& environment) {
   return join(words, " · ");
 }
 
-std::string html_page(const std::vector<Shown>& results) {
+std::string html_page(const std::vector<NamedResult>& results) {
   const std::string title =
       results.size() == 1 ? title_of_any(results.front()) : fmt::format("{} results", results.size());
   std::string body = element("h1", title) + memory_comparison(results) + stat_comparison(results);
-  for (const Shown& one : results) {
+  for (const NamedResult& one : results) {
     if (results.size() > 1) body += element("h2", title_of_any(one));
     body += element("p", one.name, "soft") + section_of_any(one);
   }

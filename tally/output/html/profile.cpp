@@ -95,7 +95,7 @@ Json lines_json(const result::Profile& profile, const result::ProfileFunction& f
   const std::string& object = profile.objects[f.object].name;
   std::pair<std::uint32_t, std::uint32_t> last{0, 0};
   const auto add = [&](std::uint32_t file, std::uint32_t line, const Json& counts) {
-    all.push_back({place_of(profile, file, line), counts, source.line(profile.sources[file], object, line)});
+    all.push_back({location_of(profile, file, line), counts, source.line(profile.sources[file], object, line)});
   };
   for (const auto& [at, counts] : lines) {
     if (at.second == 0) continue;
@@ -144,7 +144,7 @@ Json functions_json(const result::Profile& profile, const ProfileStyle& style,
     Json one;
     one["name"] = names[number];
     one["object"] = objects[f.object];
-    one["place"] = place_of(profile, f.source, f.line);
+    one["place"] = location_of(profile, f.source, f.line);
     one["lines"] = lines_json(profile, f, lines[number], source);
     if (style.disassembly && all.size() < most_disassembled)
       one["code"] = instructions_json(profile, number, style.disassembly);

@@ -22,9 +22,9 @@ bool may_be_noise(const ProfileDifference& difference, const Change& change) {
 }
 
 std::string place_text(const ProfileDifference& difference, const Change& change) {
-  const bool is_after = change.after.is_there;
+  const bool is_after = change.after.is_present;
   const ChangeSide& side = is_after ? change.after : change.before;
-  return place_of(is_after ? *difference.after : *difference.before, side.source, side.line);
+  return location_of(is_after ? *difference.after : *difference.before, side.source, side.line);
 }
 
 /// The inclusive counts of each function of the page.
@@ -40,7 +40,7 @@ InclusiveCounts inclusive_of(const result::Profile& profile, const std::vector<s
 
 /// The text of a line after the change. The text of a removed line is unknown: its file may have changed since.
 std::string line_text(const ProfileDifference& difference, const Change& line, SourceText& source) {
-  if (!line.after.is_there) return {};
+  if (!line.after.is_present) return {};
   const result::Profile& profile = *difference.after;
   const ChangeSide& side = line.after;
   const std::string& object = profile.objects[profile.functions[side.function].object].name;
@@ -52,7 +52,7 @@ Json functions_json(const ProfileDifference& difference, const ProfileStyle& sty
   Json all = Json::array();
   for (std::size_t i = 0; i < difference.functions.size(); ++i) {
     const Change& change = difference.functions[i];
-    const bool is_after = change.after.is_there;
+    const bool is_after = change.after.is_present;
     const result::Profile& profile = is_after ? *difference.after : *difference.before;
     const result::ProfileFunction& f = profile.functions[is_after ? change.after.function : change.before.function];
     all.push_back({{"name", names[i]},
@@ -72,15 +72,17 @@ Json functions_json(const ProfileDifference& difference, const ProfileStyle& sty
 
 Json rows_json(const ProfileDifference& difference) {
   const std::size_t count = difference.functions.size();
-  const auto before = inclusive_of(*difference.before, difference.of_before, difference.in_before, count);
-  const auto after = inclusive_of(*difference.after, difference.of_after, difference.in_after, count);
+  const auto before =
+      inclusive_of(*difference.before, difference.function_index_before, difference.event_index_before, count);
+  const auto after =
+      inclusive_of(*difference.after, difference.function_index_after, difference.event_index_after, count);
   Json all = Json::array();
   for (std::size_t i = 0; i < count; ++i) {
     const Change& change = difference.functions[i];
     all.push_back({{"f", i},
-                   {"only", !change.after.is_there   ? "before"
-                            : change.before.is_there ? ""
-                                                     : "after"},
+                   {"only", !change.after.is_present   ? "before"
+                            : change.before.is_present ? ""
+                                                       : "after"},
                    {"entered", change.after.entered},
                    {"entered_before", change.before.entered},
                    {"noise", may_be_noise(difference, change)},
@@ -99,8 +101,8 @@ Json calls_json(const ProfileDifference& difference) {
   const std::vector<std::int64_t> zeros(difference.events.size());
   for (const bool is_after : {false, true}) {
     const std::vector<PageCall> calls =
-        is_after ? page_calls(*difference.after, difference.of_after, difference.in_after)
-                 : page_calls(*difference.before, difference.of_before, difference.in_before);
+        is_after ? page_calls(*difference.after, difference.function_index_after, difference.event_index_after)
+                 : page_calls(*difference.before, difference.function_index_before, difference.event_index_before);
     std::vector<std::int64_t> numbers(calls.size());
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const std::int64_t parent = calls[i].parent < 0 ? -1 : numbers[static_cast<std::size_t>(calls[i].parent)];
@@ -130,8 +132,8 @@ Json arcs_json(const ProfileDifference& difference) {
   std::map<std::pair<std::size_t, std::size_t>, Arc> arcs;
   const std::size_t count = difference.events.size();
   for (const int side : {0, 1}) {
-    const auto& numbers = side == 0 ? difference.of_before : difference.of_after;
-    const auto& events = side == 0 ? difference.in_before : difference.in_after;
+    const auto& numbers = side == 0 ? difference.function_index_before : difference.function_index_after;
+    const auto& events = side == 0 ? difference.event_index_before : difference.event_index_after;
     for (const CallSum& sum : calls_between(side == 0 ? *difference.before : *difference.after)) {
       Arc& arc = arcs[{numbers[sum.caller], numbers[sum.callee]}];
       for (auto& inclusive : arc.inclusive) inclusive.resize(count);
@@ -169,11 +171,11 @@ std::string difference_html(const ProfileDifference& difference, const ProfileSt
   page.data["events"] = difference.events;
   Json view{{"name", "all threads"}, {"totals", Json::array()}, {"totals_before", Json::array()}};
   for (std::size_t e = 0; e < difference.events.size(); ++e) {
-    const std::int64_t before = total(*difference.before, difference.in_before[e]);
-    const std::int64_t after = total(*difference.after, difference.in_after[e]);
+    const std::int64_t before = total(*difference.before, difference.event_index_before[e]);
+    const std::int64_t after = total(*difference.after, difference.event_index_after[e]);
     view["totals"].push_back(after);
     view["totals_before"].push_back(before);
-    const Unit unit = difference.after->stat.events[difference.in_after[e]].total.unit;
+    const Unit unit = difference.after->stat.events[difference.event_index_after[e]].total.unit;
     page.data["units"].push_back(unit_on_page(unit));
     page.lines.emplace_back(fmt::format("{}: {} before, {} after, {}{}", difference.events[e], value_text(before, unit),
                                         value_text(after, unit),

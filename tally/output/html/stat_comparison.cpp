@@ -21,9 +21,9 @@ struct NamedStat {
   const Stat* stat;
 };
 
-std::vector<NamedStat> stats_of(const std::vector<Shown>& results) {
+std::vector<NamedStat> stats_of(const std::vector<NamedResult>& results) {
   std::vector<NamedStat> all;
-  for (const Shown& one : results) {
+  for (const NamedResult& one : results) {
     const auto* const stat = std::get_if<Stat>(&one.result);
     if (stat == nullptr) continue;
     const bool is_repeated =
@@ -151,7 +151,7 @@ std::string metrics_table(const std::vector<NamedStat>& stats) {
 
 }  // namespace
 
-std::string stat_comparison(const std::vector<Shown>& results) {
+std::string stat_comparison(const std::vector<NamedResult>& results) {
   const std::vector<NamedStat> stats = stats_of(results);
   if (stats.size() < 2) return {};
   std::string html = element("h2", "Counts compared");

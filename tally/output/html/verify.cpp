@@ -39,7 +39,7 @@ std::string checks_table(const Verify& verify, result::Verdict verdict) {
 std::string compared_table(const Verify& verify) {
   HtmlTable table({"event", "#" + verify.backend, "#spread", "#" + verify.other, "#due to faults", "#due to interrupts",
                    "#unexplained", "#allowed", "verdict", "reason"});
-  for (const result::Compared& one : verify.compared) {
+  for (const result::ComparedEvent& one : verify.compared) {
     table.add({one.event, number(one.exact), thousands(one.spread), number(one.other), thousands(one.by_faults),
                thousands(one.by_interrupts), number(one.left), thousands(one.allowed), std::string(name(one.verdict)),
                one.why});

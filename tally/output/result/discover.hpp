@@ -99,7 +99,7 @@ struct Alias {
 };
 
 /// One event.
-struct Discovered {
+struct DiscoveredEvent {
   std::uint64_t code = 0;
   EventClass kind = EventClass::dead;
   std::vector<int> counters;  ///< that can count it; empty if counters cannot be chosen
@@ -111,7 +111,7 @@ struct Discovered {
   std::string reason;                    ///< in words
   std::vector<Slope> slopes;
   std::vector<Contrast> contrasts;
-  bool operator==(const Discovered&) const = default;
+  bool operator==(const DiscoveredEvent&) const = default;
 };
 
 /// The whole result.
@@ -126,7 +126,7 @@ struct Discovery {
   int rank = 0;                     ///< of the matrix of compositions
   double condition = 0;             ///< of its independent columns
   std::vector<std::string> unseen;  ///< coordinates that no payload has
-  std::vector<Discovered> events;
+  std::vector<DiscoveredEvent> events;
   std::vector<std::string> notices;
   std::int64_t runs = 0, discarded = 0;
   bool incomplete = false;

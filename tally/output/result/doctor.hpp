@@ -18,12 +18,12 @@ struct Step {
 };
 
 /// Events, and how they are counted on this machine.
-struct Countable {
+struct CountableEvents {
   std::string what;  ///< names of events, or a description of several
   Trust trust = Trust::absent;
   std::string source;  ///< the PMU or backend that counts; empty if none does
   std::string reason;  ///< why it is absent or partial
-  bool operator==(const Countable&) const = default;
+  bool operator==(const CountableEvents&) const = default;
 };
 
 /// A fact, for programs (name, value) and for people (text).
@@ -48,7 +48,7 @@ struct Diagnosis {
   std::string verdict;                ///< the answer, in a sentence or two
   std::vector<std::string> evidence;  ///< facts that the verdict is based on
   std::vector<Step> next;             ///< the best step first
-  std::vector<Countable> countable;
+  std::vector<CountableEvents> countable;
   std::vector<FactGroup> facts;
   bool operator==(const Diagnosis&) const = default;
 };

@@ -207,7 +207,7 @@ struct Memory {
   std::vector<MemoryCounter> counters;  ///< empty if no events were counted
   std::string counters_reason;          ///< why points have no counts
   bool complete = true;                 ///< false after Ctrl-C, an error, or if time ran out
-  bool broken_off = false;              ///< by an error, which is in the notices
+  bool stopped_by_error = false;        ///< by an error, which is in the notices
   std::vector<std::string> notices;
   bool operator==(const Memory&) const = default;
 

@@ -43,7 +43,7 @@ Environment read_environment(const Json& json) {
   return environment;
 }
 
-std::string what_is_wrong(std::string_view text, std::string_view exception) {
+std::string parse_error_text(std::string_view text, std::string_view exception) {
   // If the file begins like JSON, the location of the error is useful.
   if (!trimmed(text.substr(0, 100)).starts_with('{')) return "it is not JSON";
   return json_problem(exception);

@@ -78,6 +78,6 @@ std::vector<Json> objects(std::string_view text);
 Environment read_environment(const Json& json);
 
 /// Why a text cannot be read, from the JSON library's exception, without the library's own terms.
-std::string what_is_wrong(std::string_view text, std::string_view exception);
+std::string parse_error_text(std::string_view text, std::string_view exception);
 
 }  // namespace tally::result

@@ -37,7 +37,7 @@ RegionMetric metric(const Json& json) {
   one.name = json.at("metric").get<std::string>();
   one.formula = json.at("formula").get<std::string>();
   one.unit = text(json, "unit");
-  one.beside = split_event_name(text(json, "event"));
+  one.row_event = split_event_name(text(json, "event"));
   one.per = split_event_name(text(json, "per"));
   one.asked = number<bool>(json.at("asked"));
   one.ratio.value = optional<double>(json, "value");
@@ -93,7 +93,7 @@ Result<ProgramRegions> read_regions(std::string_view text) {
     if (json.at("schema") == "tally-regions/1") return program_regions(json);
     return fail(Code::bad_usage, fmt::format("its schema is {}", json_text(json["schema"])));
   } catch (const Json::exception& exception) {
-    return fail(Code::bad_usage, what_is_wrong(text, exception.what()));
+    return fail(Code::bad_usage, parse_error_text(text, exception.what()));
   }
 }
 

@@ -86,7 +86,7 @@ struct Metric {
   std::string name;     ///< "branches/instructions", "IPC", "IPC:k"
   std::string formula;  ///< with full names: "instructions:u / cycles:u"
   std::string unit;     ///< "share" (of 1), "GHz", "per 1,000 instructions"; empty for plain numbers
-  EventName beside;     ///< the event in whose row it is printed; may be empty
+  EventName row_event;  ///< the event in whose row it is printed; may be empty
   EventName per;        ///< the event that `beside` is compared with; empty for other metrics
   bool asked = false;   ///< requested by the user; false if it is included because its events are
   Ratio ratio;          ///< with several runs the median

@@ -65,7 +65,7 @@ struct GradedEvent {
 };
 
 /// An event of a user's program, counted in two ways.
-struct Compared {
+struct ComparedEvent {
   std::string event;                  ///< full name
   std::optional<std::int64_t> exact;  ///< median of the runs with exact counts
   std::int64_t spread = 0;            ///< of those runs: variation of the program itself
@@ -76,14 +76,14 @@ struct Compared {
   std::int64_t allowed = 0;           ///< allowed difference
   Verdict verdict = Verdict::inconclusive;
   std::string why;  ///< why it failed, or is inconclusive
-  bool operator==(const Compared&) const = default;
+  bool operator==(const ComparedEvent&) const = default;
 };
 
 /// The whole result.
 struct Verify {
-  std::vector<std::string> command = {};  ///< a user's program; empty: the workloads with known answers
-  std::string other = {};                 ///< the other backend: "perf", "stepper"
-  std::vector<Compared> compared = {};    ///< events of that program
+  std::vector<std::string> command = {};     ///< a user's program; empty: the workloads with known answers
+  std::string other = {};                    ///< the other backend: "perf", "stepper"
+  std::vector<ComparedEvent> compared = {};  ///< events of that program
   std::string backend;
   std::string noise;  ///< noise added to the counts; empty: none
   bool quick = false;

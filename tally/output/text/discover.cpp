@@ -15,7 +15,7 @@
 namespace tally::report {
 namespace {
 
-using result::Discovered;
+using result::DiscoveredEvent;
 using result::EventClass;
 using result::Match;
 
@@ -46,7 +46,7 @@ std::string ranges(const std::vector<int>& numbers) {
 }
 
 // The verdicts of the payloads whose control differs in what the event counts: the numbers of yes, no and undecided.
-std::string verdicts(const Discovered& event) {
+std::string verdicts(const DiscoveredEvent& event) {
   int counts[3] = {};
   for (const result::Contrast& one : event.contrasts) {
     const bool about_it = std::any_of(event.terms.begin(), event.terms.end(), [&](const result::Term& term) {
@@ -65,7 +65,7 @@ std::string verdicts(const Discovered& event) {
 std::vector<std::string> by_class(const result::Discovery& discovery) {
   std::map<EventClass, int> counts;
   int several = 0;
-  for (const Discovered& event : discovery.events) {
+  for (const DiscoveredEvent& event : discovery.events) {
     ++counts[event.kind];
     several += event.kind == EventClass::counts && !event.aliases.empty();
   }
@@ -82,7 +82,7 @@ std::vector<std::string> by_class(const result::Discovery& discovery) {
 }
 
 // All matching names, as far as there is room: a single one would claim more than is known.
-std::string names_that_fit(const Discovered& event) {
+std::string names_that_fit(const DiscoveredEvent& event) {
   // A match without an effect is not a name.
   if (event.kind != EventClass::counts) return std::string(name(event.kind));
   std::string text = what_it_counts(event);
@@ -104,7 +104,7 @@ std::string head(const result::Discovery& discovery, std::size_t width) {
 
 std::string aliases_text(const result::Discovery& discovery, std::size_t width) {
   std::string text;
-  for (const Discovered& event : discovery.events) {
+  for (const DiscoveredEvent& event : discovery.events) {
     if (event.kind != EventClass::counts) continue;
     for (const result::Alias& alias : event.aliases) {
       text += hanging("   - " + raw_code(event.code) + ": ",
@@ -119,7 +119,7 @@ std::string aliases_text(const result::Discovery& discovery, std::size_t width) 
 
 std::string twins_text(const result::Discovery& discovery, std::size_t width) {
   std::string text;
-  for (const Discovered& event : discovery.events) {
+  for (const DiscoveredEvent& event : discovery.events) {
     if (event.same_as.empty() || event.same_as.front() < event.code) continue;
     std::vector<std::string> all{raw_code(event.code)};
     for (const std::uint64_t other : event.same_as) all.push_back(raw_code(other));
@@ -142,7 +142,7 @@ std::string all_contrasts(const result::Discovery& discovery, std::size_t termin
              {"from", Align::right},
              {"to", Align::right},
              {"verdict"}});
-  for (const Discovered& event : discovery.events) {
+  for (const DiscoveredEvent& event : discovery.events) {
     for (const result::Contrast& one : event.contrasts) {
       grid.add({raw_code(event.code), one.payload, one.control, one.coordinate, fmt::format("{:.3g}", one.expected),
                 fmt::format("{:.4f}", one.difference), fmt::format("{:.4f}", one.low), fmt::format("{:.4f}", one.high),
@@ -152,7 +152,7 @@ std::string all_contrasts(const result::Discovery& discovery, std::size_t termin
   return "\n" + grid.text(terminal);
 }
 
-Json event_json(const Discovered& event) {
+Json event_json(const DiscoveredEvent& event) {
   Json json{{"code", event.code}, {"raw", raw_code(event.code)}, {"class", name(event.kind)}};
   json["counters"] = event.counters;
   json["counts"] = Json::array();
@@ -195,7 +195,7 @@ Json event_json(const Discovered& event) {
 }
 
 // The name in the vendors' style, such as DISCOVERED.L1_DCACHE_LOAD_MISSES_1C2.
-std::string vendors_name(const Discovered& event) {
+std::string vendors_name(const DiscoveredEvent& event) {
   std::string name = "DISCOVERED";
   for (const auto& term : event.terms) name += "." + term.coordinate;
   for (char& c : name) {
@@ -209,7 +209,7 @@ std::string vendors_name(const Discovered& event) {
 
 std::string raw_code(std::uint64_t code) { return fmt::format("r{:x}", code); }
 
-std::string what_it_counts(const Discovered& event) {
+std::string what_it_counts(const DiscoveredEvent& event) {
   if (event.terms.empty()) return std::string(name(event.kind));
   std::vector<std::string> parts;
   for (const auto& term : event.terms) parts.push_back(term_text(term));
@@ -220,7 +220,7 @@ std::string discover_text(const result::Discovery& discovery, bool all, std::siz
   const std::size_t width = prose_width(usual_width, terminal);
   std::string text = head(discovery, width) + "\n";
   Grid grid({{"event"}, {"counts"}, {"counters"}, {"payloads"}, {"remarks"}});
-  for (const Discovered& event : discovery.events) {
+  for (const DiscoveredEvent& event : discovery.events) {
     if (event.kind == EventClass::dead) continue;
     grid.add({raw_code(event.code), names_that_fit(event), ranges(event.counters), verdicts(event), event.reason});
   }
@@ -260,7 +260,7 @@ std::string discover_json(const result::Discovery& discovery) {
   json["unseen"] = discovery.unseen;
   json["payloads"] = discovery.payloads;
   json["events"] = Json::array();
-  for (const Discovered& event : discovery.events) json["events"].push_back(event_json(event));
+  for (const DiscoveredEvent& event : discovery.events) json["events"].push_back(event_json(event));
   json["notices"] = discovery.notices;
   return json_text(json) + "\n";
 }
@@ -271,7 +271,7 @@ std::string discover_table(const result::Discovery& discovery) {
       {"Info", fmt::format("events found by tally discover, backend {}, seed {}", discovery.backend, discovery.seed)},
       {"Provenance", "discovered"}};
   json["Events"] = Json::array();
-  for (const Discovered& event : discovery.events) {
+  for (const DiscoveredEvent& event : discovery.events) {
     if (event.kind != EventClass::counts) continue;
     std::string what = what_it_counts(event);
     for (const auto& alias : event.aliases) what += ", or " + alias.coordinate;

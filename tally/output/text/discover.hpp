@@ -22,7 +22,7 @@ std::span<const DiscoveryFormat> discovery_formats();
 std::string raw_code(std::uint64_t code);
 
 /// What an event counts: "loads", "2 × stores + branches"; its class if it has no name.
-std::string what_it_counts(const result::Discovered& event);
+std::string what_it_counts(const result::DiscoveredEvent& event);
 
 /// One row per event that is not dead, and the events that cannot be distinguished. `all`: also the verdict of each
 /// payload.

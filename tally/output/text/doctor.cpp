@@ -26,7 +26,7 @@ std::string steps(const result::Diagnosis& diagnosis) {
 }
 
 // The trust, its source and the reason.
-std::string trust_text(const result::Countable& row) {
+std::string trust_text(const result::CountableEvents& row) {
   std::string text(name(row.trust));
   if (!row.source.empty()) text += " (" + row.source + ")";
   if (!row.reason.empty()) text += ": " + row.reason;
@@ -35,9 +35,9 @@ std::string trust_text(const result::Countable& row) {
 
 std::string countable(const result::Diagnosis& diagnosis) {
   std::size_t column = 0;
-  for (const result::Countable& row : diagnosis.countable) column = std::max(column, display_width(row.what));
+  for (const result::CountableEvents& row : diagnosis.countable) column = std::max(column, display_width(row.what));
   std::string text = "\n What tally counts here\n";
-  for (const result::Countable& row : diagnosis.countable) {
+  for (const result::CountableEvents& row : diagnosis.countable) {
     const std::string padding(column - display_width(row.what), ' ');
     text += hanging(fmt::format("   {}{}  ", row.what, padding), trust_text(row), width);
   }
@@ -80,7 +80,7 @@ Json value_json(const result::Fact& fact) {
       fact.value);
 }
 
-Json countable_json(const result::Countable& row) {
+Json countable_json(const result::CountableEvents& row) {
   return {{"what", row.what},
           {"trust", name(row.trust)},
           {"source", text_or_null(row.source)},
@@ -112,7 +112,7 @@ std::string doctor_json(const result::Diagnosis& diagnosis) {
     json["next"].push_back({{"text", step.text}, {"commands", step.commands}});
   }
   json["countable"] = Json::array();
-  for (const result::Countable& row : diagnosis.countable) json["countable"].push_back(countable_json(row));
+  for (const result::CountableEvents& row : diagnosis.countable) json["countable"].push_back(countable_json(row));
   for (const result::FactGroup& group : diagnosis.facts) {
     Json& object = json[group.name] = Json::object();
     for (const result::Fact& fact : group.facts) object[fact.name] = value_json(fact);

@@ -30,7 +30,7 @@ template <class Metric>
 const Metric* metric_next_to(const std::vector<Metric>& metrics, const EventName& event) {
   const Metric* found = nullptr;
   for (const Metric& metric : metrics) {
-    if (metric.beside != event) continue;
+    if (metric.row_event != event) continue;
     if (!metric.per.empty()) return &metric;
     if (!found) found = &metric;
   }

@@ -33,15 +33,15 @@ struct RowSide {
   const result::ProfileFunction& function() const { return profile.functions[side.function]; }
 };
 RowSide side_of(const ProfileDifference& difference, const Change& change) {
-  if (change.after.is_there) return {*difference.after, change.after};
+  if (change.after.is_present) return {*difference.after, change.after};
   return {*difference.before, change.before};
 }
 
 /// "sort.c:12", with the previous line if it differs.
 std::string location_text(const ProfileDifference& difference, const Change& change) {
   const RowSide one = side_of(difference, change);
-  std::string text = place_of(one.profile, one.side.source, one.side.line);
-  if (change.before.is_there && change.after.is_there && change.before.line != change.after.line &&
+  std::string text = location_of(one.profile, one.side.source, one.side.line);
+  if (change.before.is_present && change.after.is_present && change.before.line != change.after.line &&
       change.before.line != 0)
     text += fmt::format(" (was {})", change.before.line);
   return text;
@@ -104,10 +104,10 @@ class Table {
     add_rest(grid, difference_.before->unplaced, difference_.after->unplaced, "[not at any place]");
     Change total = none();
     for (std::size_t e = 0; e < difference_.events.size(); ++e) {
-      total.before.counts[e] = count(*difference_.before, difference_.in_before[e]);
-      total.after.counts[e] = count(*difference_.after, difference_.in_after[e]);
+      total.before.counts[e] = count(*difference_.before, difference_.event_index_before[e]);
+      total.after.counts[e] = count(*difference_.after, difference_.event_index_after[e]);
     }
-    total.before.is_there = total.after.is_there = true;
+    total.before.is_present = total.after.is_present = true;
     add_row(grid, total, {"total"});
     return fmt::format(" before: {}\n after:  {}\n {}{}\n\n{}\n{}", shell_words(difference_.before->stat.command),
                        shell_words(difference_.after->stat.command), difference_.events.front(),
@@ -130,14 +130,14 @@ class Table {
       to.before.counts[e] += change.before.counts[e];
       to.after.counts[e] += change.after.counts[e];
     }
-    to.before.is_there = to.after.is_there = true;
+    to.before.is_present = to.after.is_present = true;
   }
 
   bool has_interval(const Change& change) const {
     // The total needs no estimate of its share; an unchanged row needs no interval.
     return difference_.is_estimated(0) && change.by(0) != 0 && change.before.counts[0] + change.after.counts[0] != 0 &&
-           (change.before.counts[0] != count(*difference_.before, difference_.in_before[0]) ||
-            change.after.counts[0] != count(*difference_.after, difference_.in_after[0]));
+           (change.before.counts[0] != count(*difference_.before, difference_.event_index_before[0]) ||
+            change.after.counts[0] != count(*difference_.after, difference_.event_index_after[0]));
   }
   std::string interval(const Change& change) const {
     if (!has_interval(change)) return "";
@@ -151,11 +151,12 @@ class Table {
   }
 
   void add_row(Grid& grid, const Change& change, const std::vector<std::string>& names) const {
-    const auto shown = [](const ChangeSide& side) { return side.is_there ? thousands(side.counts[0]) : ""; };
+    const auto shown = [](const ChangeSide& side) { return side.is_present ? thousands(side.counts[0]) : ""; };
     std::vector<std::string> cells{signed_thousands(change.by(0)),
-                                   !change.before.is_there  ? "new"
-                                   : !change.after.is_there ? "removed"
-                                                            : percent(change.before.counts[0], change.after.counts[0]),
+                                   !change.before.is_present ? "new"
+                                   : !change.after.is_present
+                                       ? "removed"
+                                       : percent(change.before.counts[0], change.after.counts[0]),
                                    interval(change),
                                    is_noise(change) ? "may be noise" : "",
                                    shown(change.before),
@@ -171,10 +172,10 @@ class Table {
                 const std::string& name) const {
     Change change = none();
     for (std::size_t e = 0; e < difference_.events.size(); ++e) {
-      change.before.counts[e] = before[difference_.in_before[e]];
-      change.after.counts[e] = after[difference_.in_after[e]];
+      change.before.counts[e] = before[difference_.event_index_before[e]];
+      change.after.counts[e] = after[difference_.event_index_after[e]];
     }
-    change.before.is_there = change.after.is_there = true;
+    change.before.is_present = change.after.is_present = true;
     const auto is_zero = [](std::int64_t n) { return n == 0; };
     if (std::all_of(change.before.counts.begin(), change.before.counts.end(), is_zero) &&
         std::all_of(change.after.counts.begin(), change.after.counts.end(), is_zero))
@@ -205,7 +206,7 @@ class Table {
 };
 
 Json side_json(const ProfileDifference& difference, const ChangeSide& side, const result::Profile& profile) {
-  if (!side.is_there) return nullptr;
+  if (!side.is_present) return nullptr;
   Json json;
   json["source"] = side.line == 0 ? Json(nullptr) : Json(profile.sources[side.source]);
   json["line"] = side.line == 0 ? Json(nullptr) : Json(side.line);
@@ -246,8 +247,8 @@ std::string difference_json(const ProfileDifference& difference, const ProfileSt
   json["events"] = Json::array();
   for (std::size_t e = 0; e < difference.events.size(); ++e) {
     Json one{{"name", difference.events[e]}};
-    for (const auto& [key, profile, at] : {std::tuple{"before", difference.before, difference.in_before[e]},
-                                           {"after", difference.after, difference.in_after[e]}}) {
+    for (const auto& [key, profile, at] : {std::tuple{"before", difference.before, difference.event_index_before[e]},
+                                           {"after", difference.after, difference.event_index_after[e]}}) {
       const result::Event& event = profile->stat.events[at];
       one[key] = {{"value", value_or_null(event.total.count.value)},
                   {"trust", name(event.total.count.trust)},

@@ -34,7 +34,7 @@ std::string function_text(const result::Profile& profile, const result::ProfileF
     cells.push_back(fmt::format("{:x}", address));
     cells.push_back(text);
     const std::string location =
-        found == counted.end() ? "" : place_of(profile, found->second.source, found->second.line);
+        found == counted.end() ? "" : location_of(profile, found->second.source, found->second.line);
     cells.push_back(location == last_location ? "" : location);
     if (found != counted.end()) last_location = location;
     grid.add(std::move(cells));

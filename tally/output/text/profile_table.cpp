@@ -40,9 +40,9 @@ std::vector<std::string> names(const result::Profile& profile, const ProfileSum&
     case ProfileBy::function:
       // Sections and inlined functions have no entry count.
       return {function.name.starts_with('[') || function.entered == 0 ? "" : thousands(function.entered),
-              functions[sum.function], object, place_of(profile, function.source, function.line)};
+              functions[sum.function], object, location_of(profile, function.source, function.line)};
     case ProfileBy::line:
-      return {sum.line != 0 ? place_of(profile, sum.source, sum.line) : "unknown line", functions[sum.function],
+      return {sum.line != 0 ? location_of(profile, sum.source, sum.line) : "unknown line", functions[sum.function],
               object};
     case ProfileBy::object: return {object};
     case ProfileBy::process: return {owner.command, std::to_string(owner.pid)};

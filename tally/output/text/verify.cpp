@@ -138,7 +138,7 @@ std::string grades(const result::Verify& verify, std::size_t terminal) {
   return text;
 }
 
-Json compared_json(const result::Compared& one) {
+Json compared_json(const result::ComparedEvent& one) {
   return {{"event", one.event},
           {"exact", value_or_null(one.exact)},
           {"spread", one.spread},
@@ -184,14 +184,14 @@ std::string compared_text(const result::Verify& verify, std::size_t terminal) {
              {"left", Align::right},
              {"allowed", Align::right},
              {"verdict"}});
-  for (const result::Compared& one : verify.compared) {
+  for (const result::ComparedEvent& one : verify.compared) {
     grid.add({one.event, one.exact ? thousands(*one.exact) : "", added(one.spread),
               one.other ? thousands(*one.other) : "", added(one.by_faults), added(one.by_interrupts),
               one.left ? thousands(*one.left) : "", added(one.allowed),
               one.verdict == Verdict::fail ? "FAIL" : std::string(name(one.verdict))});
   }
   std::string text = grid.text(terminal);
-  for (const result::Compared& one : verify.compared) {
+  for (const result::ComparedEvent& one : verify.compared) {
     if (!one.why.empty()) text += hanging("   - " + one.event + ": ", one.why, prose_width(usual_width, terminal));
   }
   return text;
@@ -304,7 +304,7 @@ std::string verify_json(const result::Verify& verify) {
     json["command"] = verify.command;
     json["other"] = verify.other;
     json["compared"] = Json::array();
-    for (const result::Compared& one : verify.compared) json["compared"].push_back(compared_json(one));
+    for (const result::ComparedEvent& one : verify.compared) json["compared"].push_back(compared_json(one));
   }
   json["noise"] = text_or_null(verify.noise);
   json["quick"] = verify.quick;

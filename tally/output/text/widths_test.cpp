@@ -50,7 +50,7 @@ TEST(Widths, memory) {
 TEST(Widths, discover) {
   result::Discovery discovery;
   for (const std::uint64_t code : {0xc0U, 0xc4U}) {
-    result::Discovered event;
+    result::DiscoveredEvent event;
     event.code = code;
     event.kind = result::EventClass::counts;
     event.terms = {{"L1-dcache-load-misses", 2, 0.01}, {"conditional-branches", 1, 0.01}};

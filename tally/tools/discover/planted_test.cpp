@@ -72,7 +72,7 @@ Experiment discover(const Planting& planting, Vices vices = {}) {
   return discover(plant(codes(), planting), {}, planting, vices);
 }
 
-std::string text_of(const result::Discovered& event) {
+std::string text_of(const result::DiscoveredEvent& event) {
   std::string text = std::to_string(event.code) + " " + std::string(name(event.kind)) + " " + event.reason;
   for (const auto& term : event.terms) text += " " + std::to_string(term.weight) + " " + term.coordinate;
   for (const auto& alias : event.aliases) text += " or " + alias.coordinate;
@@ -106,7 +106,7 @@ TEST_P(Seeds, nearly_all_is_found_and_nearly_nothing_is_wrong) {
   EXPECT_GT(document.recall(), defect.recall());
   for (std::size_t i = 0; i < found.map.size(); ++i) {
     const Planted& one = found.map[i];
-    const result::Discovered& event = found.answer.events[i];
+    const result::DiscoveredEvent& event = found.answer.events[i];
     // The counters must be exact for every event that counts.
     if (event.kind != EventClass::dead) {
       EXPECT_EQ(event.counters, one.counters) << text_of(event);

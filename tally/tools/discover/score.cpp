@@ -39,7 +39,7 @@ Score score(const std::set<Claim>& claims, const std::vector<Planted>& map) {
 
 std::set<Claim> claims_of(const result::Discovery& answer) {
   std::set<Claim> claims;
-  for (const result::Discovered& event : answer.events) {
+  for (const result::DiscoveredEvent& event : answer.events) {
     if (event.kind != result::EventClass::counts || event.terms.size() != 1) continue;
     if (std::abs(event.terms[0].weight - 1) < 0.03) claims.insert({event.code, event.terms[0].coordinate});
   }

@@ -6,13 +6,13 @@
 namespace tally::doctor {
 namespace {
 
-using result::Countable;
+using result::CountableEvents;
 
 constexpr const char* by_kernel = "perf_event, run natively";
 constexpr const char* by_wait4 = "wait4, run natively";
 
-Countable exact_events(const Facts& facts, bool by_pmu) {
-  Countable row{"instructions, branches, loads, stores", Trust::absent, {}, {}};
+CountableEvents exact_events(const Facts& facts, bool by_pmu) {
+  CountableEvents row{"instructions, branches, loads, stores", Trust::absent, {}, {}};
   if (facts.trial.instructions) {
     return {row.what, Trust::exact, by_pmu ? "engine, with --backend engine" : "engine, user mode", {}};
   }
@@ -20,7 +20,7 @@ Countable exact_events(const Facts& facts, bool by_pmu) {
   return row;
 }
 
-Countable migrations(const Facts& facts) {
+CountableEvents migrations(const Facts& facts) {
   if (facts.probes.software.os_errno == 0) return {"cpu-migrations", Trust::counted, by_kernel, {}};
   return {"cpu-migrations",
           Trust::absent,
@@ -28,15 +28,15 @@ Countable migrations(const Facts& facts) {
           fmt::format("the kernel refuses to count it ({})", errno_name(facts.probes.software.os_errno))};
 }
 
-Countable in_the_kernel(const Facts& facts, bool by_pmu) {
-  Countable row{"anything in the kernel", Trust::absent, {}, "needs a PMU"};
+CountableEvents in_the_kernel(const Facts& facts, bool by_pmu) {
+  CountableEvents row{"anything in the kernel", Trust::absent, {}, "needs a PMU"};
   if (!by_pmu) return row;
   if (facts.probes.with_kernel.os_errno == 0) return {row.what, Trust::counted, by_kernel, {}};
   row.reason = fmt::format("the kernel refuses to count it ({})", errno_name(facts.probes.with_kernel.os_errno));
   return row;
 }
 
-Countable ticks(const Facts& facts) {
+CountableEvents ticks(const Facts& facts) {
   if (!facts.processor) return {"tsc", Trust::absent, {}, "only x86 has this counter"};
   if (facts.processor->invariant_time_stamp) return {"tsc", Trust::counted, "tsc", {}};
   return {"tsc", Trust::partial, "tsc", "it may change its rate (no invariant TSC)"};
@@ -44,11 +44,11 @@ Countable ticks(const Facts& facts) {
 
 }  // namespace
 
-std::vector<Countable> countable(const Facts& facts, bool by_pmu) {
+std::vector<CountableEvents> countable(const Facts& facts, bool by_pmu) {
   const linux::Probes& probes = facts.probes;
   // The clocks are the same with and without kernel mode.
   const bool clocks = probes.software.os_errno == 0 || probes.software_user.os_errno == 0;
-  std::vector<Countable> rows;
+  std::vector<CountableEvents> rows;
   if (by_pmu) rows.push_back({"instructions, cycles, what the PMU has", Trust::counted, by_kernel, {}});
   rows.push_back(exact_events(facts, by_pmu));
   rows.push_back(

@@ -8,8 +8,8 @@
 namespace tally::doctor {
 namespace {
 
-result::Countable row_of(const Facts& facts, bool by_pmu, const std::string& what) {
-  for (const result::Countable& row : countable(facts, by_pmu))
+result::CountableEvents row_of(const Facts& facts, bool by_pmu, const std::string& what) {
+  for (const result::CountableEvents& row : countable(facts, by_pmu))
     if (row.what == what) return row;
   ADD_FAILURE() << "there is no row " << what;
   return {};
@@ -22,27 +22,29 @@ Facts with_engine() {
   return facts;
 }
 
-TEST(Countable, has_cycles_of_a_model_only_without_a_pmu) {
+TEST(CountableEvents, has_cycles_of_a_model_only_without_a_pmu) {
   const std::string cycles = "cycles, cache and branch misses";
   EXPECT_EQ(row_of(with_engine(), false, cycles).trust, Trust::modelled);
   EXPECT_EQ(row_of(Facts{}, false, cycles).trust, Trust::absent);
-  for (const result::Countable& row : countable(with_engine(), true)) EXPECT_NE(row.what, cycles);
+  for (const result::CountableEvents& row : countable(with_engine(), true)) EXPECT_NE(row.what, cycles);
   EXPECT_EQ(row_of(Facts{}, true, "instructions, cycles, what the PMU has").trust, Trust::counted);
 }
 
-TEST(Countable, says_why_the_engine_does_not_count) {
+TEST(CountableEvents, says_why_the_engine_does_not_count) {
   const std::string exact = "instructions, branches, loads, stores";
-  EXPECT_EQ(row_of(with_engine(), false, exact), (result::Countable{exact, Trust::exact, "engine, user mode", ""}));
+  EXPECT_EQ(row_of(with_engine(), false, exact),
+            (result::CountableEvents{exact, Trust::exact, "engine, user mode", ""}));
   EXPECT_EQ(row_of(with_engine(), true, exact).source, "engine, with --backend engine");
   Facts failed;
   failed.survey.machine.architecture = "x86_64";
   failed.trial.problem = "ptrace is not permitted";
-  EXPECT_EQ(row_of(failed, false, exact), (result::Countable{exact, Trust::absent, "", "ptrace is not permitted"}));
+  EXPECT_EQ(row_of(failed, false, exact),
+            (result::CountableEvents{exact, Trust::absent, "", "ptrace is not permitted"}));
   failed.survey.machine.architecture = "aarch64";
   EXPECT_EQ(row_of(failed, false, exact).reason, "the engine is for x86-64");
 }
 
-TEST(Countable, names_the_error_of_the_kernel) {
+TEST(CountableEvents, names_the_error_of_the_kernel) {
   Facts facts;
   facts.probes.software.os_errno = EACCES;
   EXPECT_EQ(row_of(facts, false, "cpu-migrations").reason, "the kernel refuses to count it (EACCES)");
@@ -52,7 +54,7 @@ TEST(Countable, names_the_error_of_the_kernel) {
   EXPECT_EQ(row_of(facts, false, "anything in the kernel").reason, "needs a PMU");
 }
 
-TEST(Countable, takes_clocks_from_the_kernel_if_either_mode_can_be_counted) {
+TEST(CountableEvents, takes_clocks_from_the_kernel_if_either_mode_can_be_counted) {
   Facts facts;
   facts.probes.software.os_errno = EACCES;
   EXPECT_EQ(row_of(facts, false, "task-clock, cpu-clock").source, "perf_event, run natively");
@@ -60,7 +62,7 @@ TEST(Countable, takes_clocks_from_the_kernel_if_either_mode_can_be_counted) {
   EXPECT_EQ(row_of(facts, false, "task-clock, cpu-clock").source, "wait4, run natively");
 }
 
-TEST(Countable, trusts_an_invariant_time_stamp_counter) {
+TEST(CountableEvents, trusts_an_invariant_time_stamp_counter) {
   Facts facts;
   EXPECT_EQ(row_of(facts, false, "tsc").trust, Trust::absent);
   facts.processor = pmu::Processor{};

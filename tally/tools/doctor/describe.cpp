@@ -207,9 +207,9 @@ FactGroup rights(const Facts& facts) {
         "open_files", *survey.open_files,
         most > *survey.open_files ? fmt::format("{} (ulimit -n {} allows more)", *survey.open_files, most) : "");
   }
-  if (const auto room = user_mode_room(survey)) {
-    if (room->counters) group.number("user_mode_counters", *room->counters, room->words);
-    if (!room->counters) group.unknown("user_mode_counters", room->words);
+  if (const auto limit = user_mode_counter_limit(survey)) {
+    if (limit->counters) group.number("user_mode_counters", *limit->counters, limit->words);
+    if (!limit->counters) group.unknown("user_mode_counters", limit->words);
   }
   return group.take();
 }

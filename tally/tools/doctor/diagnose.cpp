@@ -303,7 +303,7 @@ void counts(const Facts& facts, Diagnosis& diagnosis) {
   }
   diagnosis.next.push_back(
       {"Nothing to do: tally uses it automatically.", {"tally stat -e instructions,cycles -- PROGRAM"}});
-  for (Step& step : what_is_missing(facts)) diagnosis.next.push_back(std::move(step));
+  for (Step& step : remaining_limits(facts)) diagnosis.next.push_back(std::move(step));
 }
 
 bool sees_no_pmu(const Facts& facts) {

@@ -17,7 +17,7 @@ Trial failed(const Error& error) {
 }
 
 // The smallest program that every system has.
-Trial try_engine(const linux::Machine& machine) {
+Trial try_engine(const linux::HostMachine& machine) {
   const auto events = event::parse_lists({"instructions"});
   if (!events) return failed(events.error());
   auto choice = backend::choose("engine", *events, machine);

@@ -88,20 +88,22 @@ void add_files(const Facts& facts, std::vector<Step>& steps) {
 
 // perf_mmap() of kernel/events/core.c: perf_event_mlock_kb is per processor, for all programs of a user together; more
 // counts as the process's own locked memory. Neither applies with CAP_IPC_LOCK or paranoid level −1.
-std::optional<UserModeRoom> user_mode_room(const linux::Survey& survey) {
+std::optional<UserModeCounterLimit> user_mode_counter_limit(const linux::Survey& survey) {
   constexpr std::int64_t usual_events = 4;
   const std::int64_t processors = processors_in(survey.online);
   if (!survey.mlock_kb || !survey.locked_bytes || processors == 0) return std::nullopt;
-  if (linux::has_capability(survey, linux::cap_ipc_lock)) return UserModeRoom{{}, "no limit: CAP_IPC_LOCK"};
-  if (survey.machine.perf_event_paranoid.value_or(0) < 0) return UserModeRoom{{}, "no limit: perf_event_paranoid"};
-  if (*survey.locked_bytes < 0) return UserModeRoom{{}, "no limit: ulimit -l"};
+  if (linux::has_capability(survey, linux::cap_ipc_lock)) return UserModeCounterLimit{{}, "no limit: CAP_IPC_LOCK"};
+  if (survey.machine.perf_event_paranoid.value_or(0) < 0)
+    return UserModeCounterLimit{{}, "no limit: perf_event_paranoid"};
+  if (*survey.locked_bytes < 0) return UserModeCounterLimit{{}, "no limit: ulimit -l"};
   const std::int64_t counters =
       *survey.mlock_kb * 1024 / survey.page_bytes * processors + *survey.locked_bytes / survey.page_bytes;
-  return UserModeRoom{counters, fmt::format("{}: {} with {} events each", thousands(counters),
-                                            plural(counters / usual_events, "thread", "threads"), usual_events)};
+  return UserModeCounterLimit{counters,
+                              fmt::format("{}: {} with {} events each", thousands(counters),
+                                          plural(counters / usual_events, "thread", "threads"), usual_events)};
 }
 
-std::vector<Step> what_is_missing(const Facts& facts) {
+std::vector<Step> remaining_limits(const Facts& facts) {
   std::vector<Step> steps;
   add_rights(facts, steps);
   add_user_reads(facts, steps);

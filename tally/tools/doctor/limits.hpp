@@ -13,15 +13,15 @@ namespace tally::doctor {
 
 /// What is not possible on a machine that counts, each with the required setting: the kernel, whole processors, reading
 /// counters without a system call, many counters at the same time. Pure.
-std::vector<result::Step> what_is_missing(const Facts& facts);
+std::vector<result::Step> remaining_limits(const Facts& facts);
 
 /// How many counters programs may read in user mode at the same time: each needs a page of locked memory.
-struct UserModeRoom {
+struct UserModeCounterLimit {
   std::optional<std::int64_t> counters;  ///< empty without a limit
   std::string words;                     ///< explanation
 };
 
 /// Empty if the kernel's settings are unknown. Pure.
-std::optional<UserModeRoom> user_mode_room(const linux::Survey& survey);
+std::optional<UserModeCounterLimit> user_mode_counter_limit(const linux::Survey& survey);
 
 }  // namespace tally::doctor

@@ -283,7 +283,7 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
         "-I" + scratch.path.string() + "/", "-I" + folder + "/", wrapper.string()})
     command.push_back(word);
   for (const std::string& one : defines) command.push_back("-D" + one);
-  const Said nasm = output_of(command);
+  const ToolOutput nasm = output_of(command);
   const std::string& output = nasm.text;
   if (nasm.was_stopped) return fail(Code::cannot_measure, "the assembler was stopped");
   if (nasm.is_missing) {
@@ -299,7 +299,7 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   image.entry = lowest;
   if (const auto label = map.symbols.find("_start"); label != map.symbols.end()) image.entry = label->second;
   image.symbols = map.symbols;
-  image.pieces.push_back({lowest, std::vector<std::uint8_t>(bytes.begin(), bytes.end())});
+  image.memory_blocks.push_back({lowest, std::vector<std::uint8_t>(bytes.begin(), bytes.end())});
   image.lines = read_listing(read_file(scratch.path / "listing"), map, 1);
   if (bytes.empty()) return fail(Code::bad_usage, fmt::format("'{}' assembles to nothing", printable(name)), "");
   return image;

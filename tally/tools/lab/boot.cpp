@@ -28,7 +28,7 @@ std::uint64_t call_gate() {
 
 }  // namespace
 
-void Machine::lay_out_tables() {
+void LabX86::lay_out_tables() {
   if (image_.bits == 16) return;
   const std::uint64_t code = image_.bits == 64 ? code_64 : code_32;
   const std::uint64_t descriptors[] = {0, code,        data, code | for_users, data | for_users, tss_descriptor(),
@@ -52,7 +52,7 @@ void Machine::lay_out_tables() {
 // Sets up what a multiboot loader provides: memory sizes and a command line, their address in EBX, and a magic number
 // in EAX. Writes the two moves at `at` and returns the address after them. Source: Multiboot specification 0.6.96,
 // "Machine state".
-std::uint64_t Machine::lay_out_boot_information(std::uint64_t at) {
+std::uint64_t LabX86::lay_out_boot_information(std::uint64_t at) {
   constexpr std::uint64_t has_memory = 1, has_command_line = 4;
   constexpr std::uint64_t lower = 640, first_mebibyte = 1 << 20;
   poke(layout::boot_information, has_memory | has_command_line, 4);
@@ -70,7 +70,7 @@ std::uint64_t Machine::lay_out_boot_information(std::uint64_t at) {
   return at + 4;
 }
 
-Result<bool> Machine::start() {
+Result<bool> LabX86::start() {
   const uc_mode mode = image_.bits == 64 ? UC_MODE_64 : image_.bits == 32 ? UC_MODE_32 : UC_MODE_16;
   if (const uc_err error = uc_open(UC_ARCH_X86, mode, &uc_); error != UC_ERR_OK) {
     return fail(Code::cannot_measure, fmt::format("cannot start the emulator: {}", uc_strerror(error)), "");
@@ -86,7 +86,7 @@ Result<bool> Machine::start() {
   checkpoint_.cover(memory_, memory_size());
   uc_mem_map_ptr(uc_, 0, memory_size(), UC_PROT_ALL, memory_);
   uc_mmio_map(uc_, layout::apic, layout::apic_size, on_apic_read, this, on_apic_write, this);
-  for (const Piece& part : image_.pieces) {
+  for (const MemoryBlock& part : image_.memory_blocks) {
     if (image_.bits != 16 && part.address < layout::rom_end && !part.bytes.empty()) {
       return fail(Code::bad_usage,
                   fmt::format("'{}' loads at {:X}H, where the lab keeps its tables: below {:X}H", image_.name,
@@ -143,7 +143,7 @@ Result<bool> Machine::start() {
   return true;
 }
 
-void Machine::add_hooks() {
+void LabX86::add_hooks() {
   uc_hook hook;
   const auto add = [&](int type, auto* function) {
     uc_hook_add(uc_, &hook, type, reinterpret_cast<void*>(function), this, 1, 0);

@@ -94,7 +94,7 @@ Result<std::unique_ptr<Computer>> make_computer(const Options& options, const Im
     static_cast<RunSettings&>(all) = settings;
     all.profile = arm;
     all.strict = options.barriers;
-    auto made = arm::Machine::make(image, all, std::move(listener));
+    auto made = arm::LabArm::make(image, all, std::move(listener));
     if (!made) return fail(made.error());
     return std::move(*made);
   }
@@ -111,7 +111,7 @@ Result<std::unique_ptr<Computer>> make_computer(const Options& options, const Im
   all.behaviour.overcount_on_irq = options.overcount;
   all.width = static_cast<int>(options.width);
   all.blocks = !options.single;
-  auto made = Machine::make(image, all, std::move(listener));
+  auto made = LabX86::make(image, all, std::move(listener));
   if (!made) return fail(made.error());
   return std::move(*made);
 }

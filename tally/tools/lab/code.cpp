@@ -12,7 +12,7 @@ constexpr std::uint64_t longest = 15;  // bytes of an instruction
 
 }  // namespace
 
-const Instruction& Machine::decoded(std::uint64_t address) {
+const Instruction& LabX86::decoded(std::uint64_t address) {
   const auto found = instructions_seen_.find(address);
   if (found != instructions_seen_.end()) return found->second;
   std::array<std::uint8_t, longest> bytes{};
@@ -23,7 +23,7 @@ const Instruction& Machine::decoded(std::uint64_t address) {
 }
 
 // Marks the bytes of an instruction or of a translated block as code.
-void Machine::mark_code(std::uint64_t address, std::uint64_t size) {
+void LabX86::mark_code(std::uint64_t address, std::uint64_t size) {
   for (std::uint64_t done = 0; done < size;) {
     const std::uint64_t here = std::min(size - done, page - (address + done) % page);
     if (const auto place = memory_place(address + done); place && *place + here <= code_bytes_.size()) {
@@ -34,11 +34,11 @@ void Machine::mark_code(std::uint64_t address, std::uint64_t size) {
   }
 }
 
-void Machine::on_slow_block(uc_engine*, std::uint64_t address, std::uint32_t size, void* machine) {
-  static_cast<Machine*>(machine)->mark_code(address, size);
+void LabX86::on_slow_block(uc_engine*, std::uint64_t address, std::uint32_t size, void* machine) {
+  static_cast<LabX86*>(machine)->mark_code(address, size);
 }
 
-bool Machine::is_code(std::uint64_t place, std::uint64_t size) const {
+bool LabX86::is_code(std::uint64_t place, std::uint64_t size) const {
   for (std::uint64_t at = place; at < place + size && at < code_bytes_.size(); ++at) {
     if (code_bytes_[at]) return true;
   }
@@ -46,7 +46,7 @@ bool Machine::is_code(std::uint64_t place, std::uint64_t size) const {
 }
 
 // Called for writes to memory: drops decoded instructions immediately, and translations before they run next.
-void Machine::written(std::uint64_t place, std::uint64_t size) {
+void LabX86::written(std::uint64_t place, std::uint64_t size) {
   if (!is_code(place, size)) return;
   forgets_ = restarts_ = true;
   first_dirty_ = std::min(first_dirty_, place);
@@ -59,7 +59,7 @@ void Machine::written(std::uint64_t place, std::uint64_t size) {
 }
 
 // Must not be called while translated code runs, only at the next boundary.
-void Machine::forget_code() {
+void LabX86::forget_code() {
   if (!forgets_) return;
   forgets_ = false;
   forget_blocks();
@@ -69,7 +69,7 @@ void Machine::forget_code() {
   last_dirty_ = 0;
 }
 
-void Machine::forget_blocks() {
+void LabX86::forget_blocks() {
   settle();
   last_block_ = nullptr;
   blocks_.clear();
@@ -77,7 +77,7 @@ void Machine::forget_blocks() {
 }
 
 // Removes the translations of the written range, at all of its addresses.
-void Machine::remove_translations(uc_engine* uc) const {
+void LabX86::remove_translations(uc_engine* uc) const {
   const std::uint64_t first = first_dirty_ & ~(page - 1), last = last_dirty_ | (page - 1);
   if (first < last) uc_ctl_remove_cache(uc, first, last + 1);
   for (const Alias& alias : aliases_) {

@@ -19,8 +19,8 @@ constexpr std::uint64_t local_vector = 0x340;
 }  // namespace
 
 // Offsets: Intel SDM vol. 3A, "Local APIC Register Address Map".
-std::uint64_t Machine::on_apic_read(uc_engine*, std::uint64_t offset, unsigned, void* machine) {
-  const Machine& self = *static_cast<Machine*>(machine);
+std::uint64_t LabX86::on_apic_read(uc_engine*, std::uint64_t offset, unsigned, void* machine) {
+  const LabX86& self = *static_cast<LabX86*>(machine);
   const pmu::emulated::LocalApic& apic = self.pmu_.apic();
   if (offset >= 0x100 && offset < 0x180) return apic.in_service(static_cast<int>(offset - 0x100) / 16);
   if (offset >= 0x200 && offset < 0x280) return apic.requested(static_cast<int>(offset - 0x200) / 16);
@@ -43,8 +43,8 @@ std::uint64_t Machine::on_apic_read(uc_engine*, std::uint64_t offset, unsigned, 
   }
 }
 
-void Machine::on_apic_write(uc_engine*, std::uint64_t offset, unsigned, std::uint64_t value, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+void LabX86::on_apic_write(uc_engine*, std::uint64_t offset, unsigned, std::uint64_t value, void* machine) {
+  LabX86& self = *static_cast<LabX86*>(machine);
   pmu::emulated::LocalApic& apic = self.pmu_.apic();
   switch (offset) {
     case 0x80: apic.set_task_priority(static_cast<std::uint8_t>(value)); break;
@@ -68,14 +68,14 @@ void Machine::on_apic_write(uc_engine*, std::uint64_t offset, unsigned, std::uin
 }
 
 // Ticks are those of the time stamp counter, divided according to the divide register. 0 stops the timer.
-void Machine::start_timer(std::uint64_t ticks) {
+void LabX86::start_timer(std::uint64_t ticks) {
   const std::uint32_t code = (timer_.divide & 3) | (timer_.divide >> 1 & 4);
   const unsigned shift = code == 7 ? 0 : code + 1;
   timer_.count = ticks;
   timer_.deadline = ticks == 0 ? 0 : pmu_.time_stamp() + (ticks << shift);
 }
 
-void Machine::ring_timer() {
+void LabX86::ring_timer() {
   constexpr std::uint32_t masked = 1U << 16, periodic = 1U << 17;
   const bool again = (timer_.vector & periodic) != 0;
   if ((timer_.vector & masked) == 0) pmu_.apic().request(static_cast<std::uint8_t>(timer_.vector));
@@ -83,8 +83,8 @@ void Machine::ring_timer() {
   if (again) start_timer(timer_.count);
 }
 
-std::uint32_t Machine::on_in(uc_engine*, std::uint32_t port, int, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+std::uint32_t LabX86::on_in(uc_engine*, std::uint32_t port, int, void* machine) {
+  LabX86& self = *static_cast<LabX86*>(machine);
   constexpr std::uint32_t transmitter_empty = 0x60;
   switch (port) {
     case serial_status: return transmitter_empty;
@@ -96,7 +96,7 @@ std::uint32_t Machine::on_in(uc_engine*, std::uint32_t port, int, void* machine)
 
 // Returns data that QEMU provides to programs: the size of memory and the number of processors. Items: QEMU,
 // docs/specs/fw_cfg.
-std::uint8_t Machine::read_firmware() {
+std::uint8_t LabX86::read_firmware() {
   constexpr std::uint16_t signature = 0, identification = 1, memory = 3, processors = 5, most_processors = 15;
   std::uint64_t item = 0;
   switch (firmware_item_) {
@@ -111,8 +111,8 @@ std::uint8_t Machine::read_firmware() {
   return at < 8 ? static_cast<std::uint8_t>(item >> (8 * at)) : 0;
 }
 
-void Machine::on_out(uc_engine*, std::uint32_t port, int, std::uint32_t value, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+void LabX86::on_out(uc_engine*, std::uint32_t port, int, std::uint32_t value, void* machine) {
+  LabX86& self = *static_cast<LabX86*>(machine);
   constexpr std::uint8_t divisor_latch = 0x80;
   if (port == serial + 3) {
     self.line_control_ = static_cast<std::uint8_t>(value);
@@ -132,7 +132,7 @@ void Machine::on_out(uc_engine*, std::uint32_t port, int, std::uint32_t value, v
   }
 }
 
-void Machine::flush_output() {
+void LabX86::flush_output() {
   if (output_.empty()) return;
   Entry printed = entry(Entry::Kind::output);
   printed.text = output_;

@@ -100,14 +100,14 @@ Result<Image> load_elf(const std::string& name, const Bytes& file) {
     if (offset > file.size() || in_file > file.size() - offset || in_memory > 1ULL << 30) {
       return fail(Code::bad_usage, fmt::format("'{}' is damaged: a segment is outside the file", name), "");
     }
-    Piece part;
+    MemoryBlock part;
     part.address = number(file, segment + at.physical, at.word);
     part.bytes.assign(file.begin() + static_cast<std::ptrdiff_t>(offset),
                       file.begin() + static_cast<std::ptrdiff_t>(offset + in_file));
     part.bytes.resize(in_memory);
-    image.pieces.push_back(std::move(part));
+    image.memory_blocks.push_back(std::move(part));
   }
-  if (image.pieces.empty()) {
+  if (image.memory_blocks.empty()) {
     return fail(Code::bad_usage, fmt::format("'{}' has nothing to load", name), "link it: it may be an object file");
   }
   read_symbols(image, file, at);

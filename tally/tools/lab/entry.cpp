@@ -33,7 +33,7 @@ std::string name_of(int vector) {
 
 }  // namespace
 
-Machine::Gate Machine::gate_of(int vector) const {
+LabX86::Gate LabX86::gate_of(int vector) const {
   Gate gate;
   if (image_.bits == 16) {
     const std::uint64_t at = 4 * static_cast<std::uint64_t>(vector);
@@ -61,14 +61,14 @@ Machine::Gate Machine::gate_of(int vector) const {
   return gate;
 }
 
-void Machine::push(std::uint64_t value) {
+void LabX86::push(std::uint64_t value) {
   const int word = word_bytes();
   const std::uint64_t top = get(UC_X86_REG_RSP) - static_cast<std::uint64_t>(word);
   set(UC_X86_REG_RSP, top);
   poke(top, value, word);
 }
 
-void Machine::unhandled(const Arrival& arrival) {
+void LabX86::unhandled(const Arrival& arrival) {
   const std::string why = arrival.why.empty() ? "" : ": " + arrival.why;
   const bool is_interrupt = arrival.vector >= 32;
   end(End::Reason::fault, at_, fmt::format("{}: {}{}", image_.place(at_), name_of(arrival.vector), why),
@@ -79,7 +79,7 @@ void Machine::unhandled(const Arrival& arrival) {
                                : "Fix the cause, or set a handler to observe it"));
 }
 
-void Machine::arrive(const Arrival& arrival) {
+void LabX86::arrive(const Arrival& arrival) {
   calm_ = 0;
   const Gate gate = gate_of(arrival.vector);
   if (gate.present && arrival.is_software && cpl_ > gate.level) {
@@ -101,7 +101,7 @@ void Machine::arrive(const Arrival& arrival) {
   enter(arrival, gate, false);
 }
 
-void Machine::enter(const Arrival& arrival, const Gate& gate, bool from_user) {
+void LabX86::enter(const Arrival& arrival, const Gate& gate, bool from_user) {
   const std::uint64_t flags = get(UC_X86_REG_RFLAGS);
   Entry what = entry(Entry::Kind::enter);
   what.number = static_cast<std::uint32_t>(arrival.vector);

@@ -38,7 +38,7 @@ void add(Work& sum, const Work& part, std::uint64_t times) {
 
 }  // namespace
 
-bool Machine::may_run_fast() const {
+bool LabX86::may_run_fast() const {
   if (!settings_.blocks || settings_.steps || settings_.width > 1 || image_.bits == 16 || is_shadowed_ || arrival_)
     return false;
   if (!pmu_.apic().is_idle() || instructions_ < single_until_) return false;
@@ -51,7 +51,7 @@ bool Machine::may_run_fast() const {
 }
 
 // Returns the number of instructions that can run before an event is possible.
-std::uint64_t Machine::budget() const {
+std::uint64_t LabX86::budget() const {
   // A short time, so that signals are noticed soon; and below the mark of a block that never runs.
   constexpr std::uint64_t at_once = 1U << 24;
   // The last instructions before the limit are reported, so they run one by one.
@@ -67,7 +67,7 @@ std::uint64_t Machine::budget() const {
   return left;
 }
 
-Result<bool> Machine::start_fast() {
+Result<bool> LabX86::start_fast() {
   const uc_mode mode = image_.bits == 64 ? UC_MODE_64 : UC_MODE_32;
   if (uc_open(UC_ARCH_X86, mode, &fast_) != UC_ERR_OK || uc_context_alloc(uc_, &context_) != UC_ERR_OK) {
     return fail(Code::cannot_measure, "cannot start the emulator a second time", "");
@@ -88,7 +88,7 @@ Result<bool> Machine::start_fast() {
 }
 
 // Runs from `at_` on as far as possible.
-void Machine::run_fast() {
+void LabX86::run_fast() {
   if (!fast_ && !start_fast()) {
     settings_.blocks = false;
     return;
@@ -118,7 +118,7 @@ void Machine::run_fast() {
 }
 
 // Runs at most `budget` instructions. Unless a block does not complete, it ends before the block at leave_at_.
-Machine::Leave Machine::run_blocks(std::uint64_t from, std::uint64_t budget) {
+LabX86::Leave LabX86::run_blocks(std::uint64_t from, std::uint64_t budget) {
   granted_ = budget_ = budget;
   last_block_ = nullptr;
   is_astray_ = false;
@@ -131,7 +131,7 @@ Machine::Leave Machine::run_blocks(std::uint64_t from, std::uint64_t budget) {
 
 // Handles a fault, an unsupported instruction, a store into code, or an end without a hook. The instruction inside the
 // block is unknown, and the rest of the block may have run.
-void Machine::go_astray() {
+void LabX86::go_astray() {
   if (is_astray_) return;
   is_astray_ = true;
   whole_ = granted_ - budget_ - (last_block_ ? last_block_->instructions : 0);
@@ -141,7 +141,7 @@ void Machine::go_astray() {
 
 // Returns to the start of the block that did not complete, so that it runs instruction by instruction: restores the
 // checkpoint and repeats the blocks before it. Returns the address of the block.
-std::uint64_t Machine::go_back(std::uint64_t from) {
+std::uint64_t LabX86::go_back(std::uint64_t from) {
   const std::uint64_t whole = whole_;
   const std::uint64_t last = last_block_ ? last_block_->address : from;
   roll_back();
@@ -161,7 +161,7 @@ std::uint64_t Machine::go_back(std::uint64_t from) {
 }
 
 // Discards everything since the checkpoint.
-void Machine::roll_back() {
+void LabX86::roll_back() {
   for (Block* block : touched_) block->times = 0;
   touched_.clear();
   replaced_.clear();
@@ -174,8 +174,8 @@ void Machine::roll_back() {
 }
 
 // Called before each block of the program. Rare cases are in other functions, so that no registers must be saved.
-void Machine::on_block(uc_engine*, std::uint64_t address, std::uint32_t size, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+void LabX86::on_block(uc_engine*, std::uint64_t address, std::uint32_t size, void* machine) {
+  LabX86& self = *static_cast<LabX86*>(machine);
   Block* const block = self.table_[address % table_size];
   if (block && block->address == address && block->size == size && block->times != 0 &&
       block->instructions <= self.budget_) [[likely]] {
@@ -188,7 +188,7 @@ void Machine::on_block(uc_engine*, std::uint64_t address, std::uint32_t size, vo
 }
 
 // Handles a block that is new, runs for the first time since settle(), or exceeds the budget.
-void Machine::begin_block(std::uint64_t address, std::uint32_t size) {
+void LabX86::begin_block(std::uint64_t address, std::uint32_t size) {
   if (is_astray_) {
     uc_emu_stop(fast_);
     return;
@@ -210,7 +210,7 @@ void Machine::begin_block(std::uint64_t address, std::uint32_t size) {
   last_block_ = block;
 }
 
-Machine::Block* Machine::block_at(std::uint64_t address, std::uint32_t size) {
+LabX86::Block* LabX86::block_at(std::uint64_t address, std::uint32_t size) {
   std::unique_ptr<Block>& slot = blocks_[address];
   if (!slot || slot->size != size) {
     // A block of another size may have run.
@@ -239,7 +239,7 @@ Machine::Block* Machine::block_at(std::uint64_t address, std::uint32_t size) {
 }
 
 // Passes the counts of the blocks to the PMU.
-void Machine::settle() {
+void LabX86::settle() {
   Work sum;
   for (Block* block : touched_) {
     add(sum, block->work, block->times);
@@ -252,25 +252,23 @@ void Machine::settle() {
   instructions_ += sum[Signal::instructions];
 }
 
-void Machine::on_fast_interrupt(uc_engine*, std::uint32_t, void* machine) {
-  static_cast<Machine*>(machine)->go_astray();
-}
+void LabX86::on_fast_interrupt(uc_engine*, std::uint32_t, void* machine) { static_cast<LabX86*>(machine)->go_astray(); }
 
-bool Machine::on_fast_invalid(uc_engine*, void* machine) {
-  static_cast<Machine*>(machine)->go_astray();
+bool LabX86::on_fast_invalid(uc_engine*, void* machine) {
+  static_cast<LabX86*>(machine)->go_astray();
   return true;
 }
 
-bool Machine::on_fast_hole(uc_engine*, uc_mem_type, std::uint64_t address, int, std::int64_t, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+bool LabX86::on_fast_hole(uc_engine*, uc_mem_type, std::uint64_t address, int, std::int64_t, void* machine) {
+  LabX86& self = *static_cast<LabX86*>(machine);
   if (self.reveal(address)) return true;
   self.go_astray();
   return false;
 }
 
 // Called before each store.
-void Machine::on_fast_write(uc_engine*, uc_mem_type, std::uint64_t address, int size, std::int64_t, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+void LabX86::on_fast_write(uc_engine*, uc_mem_type, std::uint64_t address, int size, std::int64_t, void* machine) {
+  LabX86& self = *static_cast<LabX86*>(machine);
   const auto place = self.memory_place(address);
   if (!place) return;
   const auto bytes = static_cast<std::uint64_t>(size);

@@ -14,12 +14,12 @@ namespace {
 
 using pmu::emulated::Signal;
 
-Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
+LabX86& of(void* machine) { return *static_cast<LabX86*>(machine); }
 
 }  // namespace
 
-void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
-  Machine& self = of(machine);
+void LabX86::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
+  LabX86& self = of(machine);
   const bool is_software = self.running_ && self.running_->kind == Kind::software_interrupt;
   Arrival arrival;
   arrival.vector = static_cast<int>(vector);
@@ -42,20 +42,20 @@ void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
   self.arrive(arrival);
 }
 
-bool Machine::on_invalid(uc_engine* uc, void* machine) {
+bool LabX86::on_invalid(uc_engine* uc, void* machine) {
   of(machine).note_invalid();
   // Returning true ends the run in Unicorn 2.0.1; run() continues it.
   uc_emu_stop(uc);
   return true;
 }
 
-void Machine::note_invalid() {
+void LabX86::note_invalid() {
   running_.reset();
   fault_ = Arrival{6, std::nullopt, at_, "these bytes are not an instruction of the emulated processor"};
 }
 
-bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
-  Machine& self = of(machine);
+bool LabX86::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
+  LabX86& self = of(machine);
   if (self.reveal(address)) return true;
   const std::string_view what = type == UC_MEM_FETCH_UNMAPPED   ? "fetches an instruction from"
                                 : type == UC_MEM_WRITE_UNMAPPED ? "writes to"
@@ -79,8 +79,8 @@ bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, 
 }
 
 // The hook for accesses is active only while a counter counts them, so that other blocks need no check.
-void Machine::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int size, std::int64_t, void* machine) {
-  Machine& self = of(machine);
+void LabX86::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int size, std::int64_t, void* machine) {
+  LabX86& self = of(machine);
   if (type == UC_MEM_WRITE) {
     if (const auto place = self.memory_place(address)) self.written(*place, static_cast<std::uint64_t>(size));
   }
@@ -88,7 +88,7 @@ void Machine::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int
   self.tags_.access(address);
 }
 
-End Machine::limit_reached(std::uint64_t address) const {
+End LabX86::limit_reached(std::uint64_t address) const {
   return no_end_in_sight(instructions_, address, recent_, image_, "HLT");
 }
 

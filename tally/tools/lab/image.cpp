@@ -76,7 +76,7 @@ Result<Image> load(const std::string& path, int bits, const std::vector<std::str
   image.name = path;
   image.bits = bits == 0 ? 32 : bits;
   image.entry = image.bits == 16 ? boot_sector : flat_address;
-  image.pieces.push_back({image.entry, bytes});
+  image.memory_blocks.push_back({image.entry, bytes});
   return image;
 }
 

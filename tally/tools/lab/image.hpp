@@ -12,7 +12,7 @@
 namespace tally::lab {
 
 /// Bytes at an address.
-struct Piece {
+struct MemoryBlock {
   std::uint64_t address = 0;
   std::vector<std::uint8_t> bytes;
 };
@@ -29,7 +29,7 @@ struct Image {
   std::string name;  ///< of the file or of the statements
   int bits = 32;     ///< the initial mode: 16, 32 or 64
   std::uint64_t entry = 0;
-  std::vector<Piece> pieces;
+  std::vector<MemoryBlock> memory_blocks;
   std::vector<Line> lines;                          ///< by address; empty without source
   std::map<std::string, std::uint64_t> symbols;     ///< labels
   std::string line_word = "line";                   ///< the word for a line; statements use another one

@@ -10,7 +10,7 @@ namespace tally::lab {
 
 std::string constants_text() {
   std::string text;
-  for (const pmu::Place& place : pmu::places(pmu::intel_model)) {
+  for (const pmu::RegisterInstance& place : pmu::places(pmu::intel_model)) {
     // LVT_PERFMON is defined below as an offset in the APIC's page, as in the manuals and the perfmon notes.
     if (place.reg->space != pmu::Space::msr || place.reg->other_number != 0) continue;
     const auto number = place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride;

@@ -17,7 +17,7 @@ constexpr std::uint64_t user_rdpmc = 1U << 8;  // CR4.PCE
 constexpr std::uint64_t general_protection = 13;
 
 // Returns the register's entry in the tables; nothing if they do not have it.
-std::optional<pmu::Place> place_of(std::uint32_t index) {
+std::optional<pmu::RegisterInstance> place_of(std::uint32_t index) {
   const auto place = pmu::find_register(fmt::format("{:#x}", index), &pmu::intel_model);
   if (!place || place->reg->space != pmu::Space::msr) return std::nullopt;
   return *place;
@@ -31,7 +31,7 @@ bool is_emulators(std::uint32_t index) {
 }  // namespace
 
 // A handler writes the same values repeatedly, so the remarks about a value are cached.
-const std::vector<pmu::Remark>& Machine::remarks_of(std::uint32_t index, std::uint64_t value) {
+const std::vector<pmu::Remark>& LabX86::remarks_of(std::uint32_t index, std::uint64_t value) {
   const auto [at, is_new] = remarks_.try_emplace({index, value});
   if (is_new) {
     if (const auto place = place_of(index)) at->second = pmu::check({*place, value, pmu_.profile().version});
@@ -39,7 +39,7 @@ const std::vector<pmu::Remark>& Machine::remarks_of(std::uint32_t index, std::ui
   return at->second;
 }
 
-void Machine::intercept(const Instruction& instruction) {
+void LabX86::intercept(const Instruction& instruction) {
   switch (instruction.kind) {
     case Kind::rdmsr: read_msr(instruction); return;
     case Kind::wrmsr: write_msr(instruction); return;
@@ -65,7 +65,7 @@ void Machine::intercept(const Instruction& instruction) {
   set(UC_X86_REG_RIP, next);
 }
 
-void Machine::read_msr(const Instruction& instruction) {
+void LabX86::read_msr(const Instruction& instruction) {
   const auto index = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
   const std::uint64_t next = instruction.address + instruction.length;
   pmu::emulated::Answer answer;
@@ -98,7 +98,7 @@ void Machine::read_msr(const Instruction& instruction) {
   set(UC_X86_REG_RIP, next);
 }
 
-pmu::emulated::Answer Machine::other_msr(std::uint32_t index) {
+pmu::emulated::Answer LabX86::other_msr(std::uint32_t index) {
   if (index == apic_base_msr) return {apic_base_, {}};
   if (index >= first_x2apic && index <= last_x2apic && (apic_base_ & x2apic_enabled) != 0) {
     return {on_apic_read(uc_, std::uint64_t{index - first_x2apic} * 16, 4, this), {}};
@@ -106,7 +106,7 @@ pmu::emulated::Answer Machine::other_msr(std::uint32_t index) {
   return {0, fmt::format("RDMSR of {:X}H: the emulated processor has no such register", index)};
 }
 
-void Machine::write_msr(const Instruction& instruction) {
+void LabX86::write_msr(const Instruction& instruction) {
   const auto index = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
   const std::uint64_t value = (get(UC_X86_REG_RDX) & 0xFFFF'FFFF) << 32 | (get(UC_X86_REG_RAX) & 0xFFFF'FFFF);
   const std::uint64_t next = instruction.address + instruction.length;
@@ -139,7 +139,7 @@ void Machine::write_msr(const Instruction& instruction) {
 
 // Writes IA32_APIC_BASE and, where it enables them, registers of the x2APIC, except the local vector of the counters,
 // which belongs to the PMU. An end of interrupt is always accepted.
-bool Machine::write_apic(std::uint32_t index, std::uint64_t value) {
+bool LabX86::write_apic(std::uint32_t index, std::uint64_t value) {
   if (index == end_of_interrupt_msr) {
     pmu_.apic().end_of_interrupt();
   } else if (index == apic_base_msr) {
@@ -153,7 +153,7 @@ bool Machine::write_apic(std::uint32_t index, std::uint64_t value) {
   return true;
 }
 
-void Machine::read_counter(const Instruction& instruction) {
+void LabX86::read_counter(const Instruction& instruction) {
   const auto ecx = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
   const bool user_may = (get(UC_X86_REG_CR4) & user_rdpmc) != 0;
   Entry read = entry(Entry::Kind::rdpmc);
@@ -174,7 +174,7 @@ void Machine::read_counter(const Instruction& instruction) {
 }
 
 // Executes CPUID for programs that search for a PMU. Source: Intel SDM vol. 2A, CPUID.
-void Machine::identify() {
+void LabX86::identify() {
   const pmu::emulated::Profile& profile = pmu_.profile();
   const auto leaf = static_cast<std::uint32_t>(get(UC_X86_REG_RAX));
   pmu::CpuidLeaf out;
@@ -200,7 +200,7 @@ void Machine::identify() {
   set(UC_X86_REG_RDX, out.edx);
 }
 
-void Machine::halt(const Instruction& instruction) {
+void LabX86::halt(const Instruction& instruction) {
   if (cpl_ > 0) {
     arrive({general_protection, 0, instruction.address, "HLT requires CPL 0"});
     return;

@@ -118,7 +118,7 @@ bool Linter::stops_a_counter(const Entry& entry) const {
   return pmu::intel::decode_event_select(selects_[entry.number - 0x186]).enable;
 }
 
-std::vector<Remark> Linter::look(Entry& entry, const IntelPmu& pmu) {
+std::vector<Remark> Linter::check(Entry& entry, const IntelPmu& pmu) {
   std::vector<Remark> remarks;
   switch (entry.kind) {
     case Entry::Kind::write:

@@ -13,7 +13,7 @@ class Linter {
  public:
   /// Returns remarks about this entry in addition to those about its value, and removes those about its value that do
   /// not apply in this run. `pmu` is in the state after the entry.
-  std::vector<pmu::Remark> look(Entry& entry, const pmu::emulated::IntelPmu& pmu);
+  std::vector<pmu::Remark> check(Entry& entry, const pmu::emulated::IntelPmu& pmu);
 
   /// Returns remarks about the end of the run.
   std::vector<pmu::Remark> at_end(const pmu::emulated::IntelPmu& pmu, bool interrupts_enabled) const;

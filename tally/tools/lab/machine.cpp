@@ -21,7 +21,7 @@ using pmu::emulated::Signal;
 constexpr std::uint64_t interrupt_flag = 1U << 9;
 constexpr std::uint64_t calm_enough = 64;  // instructions without an event before whole blocks are tried
 
-Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
+LabX86& of(void* machine) { return *static_cast<LabX86*>(machine); }
 
 std::string_view fate(Sent sent) {
   switch (sent) {
@@ -44,7 +44,7 @@ std::vector<int> counter_numbers(const pmu::emulated::Profile& profile) {
   return numbers;
 }
 
-Machine::Machine(const Image& image, const Settings& settings, Listener listener)
+LabX86::LabX86(const Image& image, const Settings& settings, Listener listener)
     : image_(image),
       settings_(settings),
       listener_(std::move(listener)),
@@ -65,29 +65,29 @@ Machine::Machine(const Image& image, const Settings& settings, Listener listener
   });
 }
 
-Machine::~Machine() {
+LabX86::~LabX86() {
   if (context_) uc_context_free(context_);
   if (fast_) uc_close(fast_);
   if (uc_) uc_close(uc_);
 }
 
-Result<std::unique_ptr<Machine>> Machine::make(const Image& image, const Settings& settings, Listener listener) {
-  std::unique_ptr<Machine> machine(new Machine(image, settings, std::move(listener)));
+Result<std::unique_ptr<LabX86>> LabX86::make(const Image& image, const Settings& settings, Listener listener) {
+  std::unique_ptr<LabX86> machine(new LabX86(image, settings, std::move(listener)));
   const auto started = machine->start();
   if (!started) return fail(started.error());
   return machine;
 }
 
-std::uint64_t Machine::get(int reg) const {
+std::uint64_t LabX86::get(int reg) const {
   std::uint64_t value = 0;
   uc_reg_read(uc_, named(reg), &value);
   return value;
 }
 
-void Machine::set(int reg, std::uint64_t value) { uc_reg_write(uc_, named(reg), &value); }
+void LabX86::set(int reg, std::uint64_t value) { uc_reg_write(uc_, named(reg), &value); }
 
 // The emulator supports the wide register names in 64-bit mode only.
-int Machine::named(int reg) const {
+int LabX86::named(int reg) const {
   if (image_.bits == 64) return reg;
   switch (reg) {
     case UC_X86_REG_RAX: return UC_X86_REG_EAX;
@@ -101,21 +101,21 @@ int Machine::named(int reg) const {
   }
 }
 
-std::uint64_t Machine::peek(std::uint64_t address, int size) const {
+std::uint64_t LabX86::peek(std::uint64_t address, int size) const {
   std::uint64_t value = 0;
   uc_mem_read(uc_, physical(address).value_or(address), &value, static_cast<std::size_t>(size));
   return value;
 }
 
-void Machine::poke(std::uint64_t address, std::uint64_t value, int size) {
+void LabX86::poke(std::uint64_t address, std::uint64_t value, int size) {
   const std::uint64_t place = physical(address).value_or(address);
   uc_mem_write(uc_, place, &value, static_cast<std::size_t>(size));
   written(place, static_cast<std::uint64_t>(size));
 }
 
-bool Machine::interrupts_enabled() const { return (get(UC_X86_REG_RFLAGS) & interrupt_flag) != 0; }
+bool LabX86::interrupts_enabled() const { return (get(UC_X86_REG_RFLAGS) & interrupt_flag) != 0; }
 
-Entry Machine::entry(Entry::Kind kind) const {
+Entry LabX86::entry(Entry::Kind kind) const {
   Entry entry;
   entry.kind = kind;
   entry.address = at_;
@@ -124,13 +124,13 @@ Entry Machine::entry(Entry::Kind kind) const {
   return entry;
 }
 
-std::string Machine::instruction_text(std::uint64_t address) const {
+std::string LabX86::instruction_text(std::uint64_t address) const {
   std::array<std::uint8_t, 15> bytes{};
   uc_mem_read(uc_, physical(address).value_or(address), bytes.data(), bytes.size());
   return text_of(bytes, address, code_bits_);
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> Machine::registers() const {
+std::vector<std::pair<std::string, std::uint64_t>> LabX86::registers() const {
   struct Name {
     const char* name;
     int wide;
@@ -150,12 +150,12 @@ std::vector<std::pair<std::string, std::uint64_t>> Machine::registers() const {
   return all;
 }
 
-void Machine::end(End::Reason reason, std::uint64_t address, std::string message, std::string hint) {
+void LabX86::end(End::Reason reason, std::uint64_t address, std::string message, std::string hint) {
   if (!end_) end_ = End{reason, address, 0, std::move(message), std::move(hint)};
   uc_emu_stop(uc_);
 }
 
-End Machine::run() {
+End LabX86::run() {
   end_.reset();
   while (!end_) {
     restarts_ = had_round_ = false;
@@ -188,10 +188,10 @@ End Machine::run() {
   return *end_;
 }
 
-void Machine::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* machine) { of(machine).before(address); }
+void LabX86::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* machine) { of(machine).before(address); }
 
 // The lab's own instructions are not counted.
-bool Machine::in_rom(std::uint64_t address) {
+bool LabX86::in_rom(std::uint64_t address) {
   if (address < layout::rom || address >= layout::rom_end) return false;
   if (address == layout::leave) {
     finish(address);
@@ -206,7 +206,7 @@ bool Machine::in_rom(std::uint64_t address) {
 }
 
 // Called before each instruction: retires the previous one, delivers interrupts, and executes some instructions itself.
-void Machine::before(std::uint64_t address) {
+void LabX86::before(std::uint64_t address) {
   if (end_) {
     uc_emu_stop(uc_);
     return;
@@ -264,13 +264,13 @@ void Machine::before(std::uint64_t address) {
 
 // The emulator reports each iteration of REP, which is one instruction. It also restarts an instruction that writes
 // into its own block; of those that write, only a call can lead to itself.
-bool Machine::is_begun_again(std::uint64_t address) const {
+bool LabX86::is_begun_again(std::uint64_t address) const {
   if (!running_ || running_->address != address) return false;
   if (running_->repeats) return true;
   return running_->stores != 0 && (!running_->is_call || get(UC_X86_REG_RSP) == stack_before_);
 }
 
-void Machine::check_surroundings(const Instruction& instruction) {
+void LabX86::check_surroundings(const Instruction& instruction) {
   const auto& stops = settings_.breakpoints;
   if (std::find(stops.begin(), stops.end(), instruction.address) != stops.end()) note(entry(Entry::Kind::breakpoint));
   if (!settings_.steps) return;
@@ -293,7 +293,7 @@ void Machine::check_surroundings(const Instruction& instruction) {
 }
 
 // Retires the instruction that the emulator executed; the next one is at `next`.
-void Machine::finish(std::uint64_t next) {
+void LabX86::finish(std::uint64_t next) {
   if (!running_) return;
   const Instruction done = *running_;
   running_.reset();
@@ -321,7 +321,7 @@ void Machine::finish(std::uint64_t next) {
 
 // Handles a change of the code segment: its privilege level, and whether its code is 64-bit. Source: Intel SDM vol. 3A,
 // "Segment Descriptors".
-void Machine::note_segment() {
+void LabX86::note_segment() {
   const std::uint64_t selector = get(UC_X86_REG_CS);
   cpl_ = static_cast<int>(selector & 3);
   if (image_.bits != 64) return;
@@ -339,7 +339,7 @@ void Machine::note_segment() {
 
 // Several instructions retire per cycle, in order; each multiplication waits for the previous one. So a loop takes the
 // longer of its instructions and its chain of products.
-std::uint64_t Machine::cycles_of(const Instruction& instruction) {
+std::uint64_t LabX86::cycles_of(const Instruction& instruction) {
   const auto width = static_cast<std::uint64_t>(settings_.width);
   const std::uint64_t before = retired_ / width;
   ++issued_;
@@ -353,7 +353,7 @@ std::uint64_t Machine::cycles_of(const Instruction& instruction) {
 }
 
 // Delivers an interrupt before the instruction at `address`. Returns whether there was one.
-bool Machine::interrupted(std::uint64_t address) {
+bool LabX86::interrupted(std::uint64_t address) {
   if (pmu_.apic().is_idle()) return false;
   if (is_shadowed_) {
     is_shadowed_ = false;

@@ -31,11 +31,11 @@ struct Settings : RunSettings {
   int width = 1;       ///< instructions that retire per cycle
 };
 
-class Machine : public Computer {
+class LabX86 : public Computer {
  public:
   /// Errors: cannot_measure if the emulator does not start; bad_usage if the image does not fit.
-  static Result<std::unique_ptr<Machine>> make(const Image& image, const Settings& settings, Listener listener);
-  ~Machine() override;
+  static Result<std::unique_ptr<LabX86>> make(const Image& image, const Settings& settings, Listener listener);
+  ~LabX86() override;
 
   End run() override;
 
@@ -65,7 +65,7 @@ class Machine : public Computer {
   std::string_view refusal() const override { return "#GP(0)"; }
   std::string handler_words(const Entry& entry) const override;
   std::string drawings() const override;
-  std::vector<pmu::Remark> lint(Entry& entry) override { return linter_.look(entry, pmu_); }
+  std::vector<pmu::Remark> lint(Entry& entry) override { return linter_.check(entry, pmu_); }
   std::vector<pmu::Remark> lint_at_end() const override { return linter_.at_end(pmu_, interrupts_enabled()); }
 
   /// Reads program memory, up to 8 bytes.
@@ -75,7 +75,7 @@ class Machine : public Computer {
   std::uint64_t memory_size() const { return image_.is_multiboot ? 128 << 20 : 16 << 20; }
 
  private:
-  Machine(const Image& image, const Settings& settings, Listener listener);
+  LabX86(const Image& image, const Settings& settings, Listener listener);
 
   // An exception or interrupt that is about to enter its handler.
   struct Arrival {

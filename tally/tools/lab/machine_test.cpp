@@ -380,7 +380,7 @@ TEST(LabMachine, a_16_bit_program_runs_as_a_boot_sector_does) {
                0, ".");
   ASSERT_TRUE(image) << image.error().message;
   EXPECT_EQ(image->bits, 16);
-  auto machine = Machine::make(*image, settings, {});
+  auto machine = LabX86::make(*image, settings, {});
   ASSERT_TRUE(machine);
   const End end = (*machine)->run();
   EXPECT_EQ(end.reason, End::Reason::halted) << end.message;

@@ -15,7 +15,7 @@ namespace tally::lab {
 struct Ran {
   End end;
   std::vector<Entry> entries;
-  std::unique_ptr<Machine> machine;
+  std::unique_ptr<LabX86> machine;
 
   int count(Entry::Kind kind) const {
     int found = 0;
@@ -44,7 +44,7 @@ inline Ran ran(const std::string& text, Settings settings = {}, int bits = 32) {
     ADD_FAILURE() << image.error().message;
     return out;
   }
-  auto machine = Machine::make(*image, settings, [&out](const Entry& entry) { out.entries.push_back(entry); });
+  auto machine = LabX86::make(*image, settings, [&out](const Entry& entry) { out.entries.push_back(entry); });
   if (!machine) {
     ADD_FAILURE() << machine.error().message;
     return out;

@@ -140,7 +140,7 @@ struct Run {
     } else if (story) {
       print(story->hear(entry, *machine));
     } else {
-      print(told(entry, *machine, telling));
+      print(entry_text(entry, *machine, telling));
     }
     // Flushed at each event for readers of a pipe or a file, but not for single steps, which are too many.
     if (heard.kind != Entry::Kind::step) std::fflush(stdout);

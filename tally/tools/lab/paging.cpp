@@ -17,10 +17,10 @@ constexpr std::uint64_t present = 1, is_page = 1U << 7;
 
 }  // namespace
 
-bool Machine::is_paging() const { return image_.bits != 16 && (get(UC_X86_REG_CR0) & paging) != 0; }
+bool LabX86::is_paging() const { return image_.bits != 16 && (get(UC_X86_REG_CR0) & paging) != 0; }
 
 // Returns no value if the page is unmapped.
-std::optional<std::uint64_t> Machine::physical(std::uint64_t address) const {
+std::optional<std::uint64_t> LabX86::physical(std::uint64_t address) const {
   if (!is_paging()) return address;
   const std::uint64_t control = get(UC_X86_REG_CR4);
   const bool is_wide = (control & wide_entries) != 0;
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> Machine::physical(std::uint64_t address) const {
 }
 
 // Returns the memory page of a virtual page above the memory; nothing if there is none or it is mapped already.
-std::optional<std::uint64_t> Machine::hidden_page(std::uint64_t address) const {
+std::optional<std::uint64_t> LabX86::hidden_page(std::uint64_t address) const {
   if (address < memory_size()) return std::nullopt;
   const auto at = physical(address);
   if (!at || *at >= memory_size()) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<std::uint64_t> Machine::hidden_page(std::uint64_t address) const {
 }
 
 // Maps the memory page of this virtual address and its neighbours for the emulator. Returns whether there is one.
-bool Machine::reveal(std::uint64_t address) {
+bool LabX86::reveal(std::uint64_t address) {
   if (!is_paging()) return false;
   std::uint64_t begin = address & ~(page - 1), size = 0;
   if (!hidden_page(begin)) return false;
@@ -86,7 +86,7 @@ bool Machine::reveal(std::uint64_t address) {
 }
 
 // Returns the memory offset of an address that the emulator reports; nothing if it is not in memory.
-std::optional<std::uint64_t> Machine::memory_place(std::uint64_t address) const {
+std::optional<std::uint64_t> LabX86::memory_place(std::uint64_t address) const {
   if (address < memory_size()) return address;
   for (const Alias& alias : aliases_) {
     if (address - alias.begin < alias.size) return alias.places[(address - alias.begin) / page] + address % page;
@@ -95,13 +95,13 @@ std::optional<std::uint64_t> Machine::memory_place(std::uint64_t address) const 
 }
 
 // Every change of the memory map makes the emulator drop its translated addresses.
-void Machine::forget_pages(uc_engine* uc) {
+void LabX86::forget_pages(uc_engine* uc) {
   constexpr std::uint64_t unused = 0xFEF0'0000;
   if (uc_mem_map(uc, unused, page, UC_PROT_ALL) == UC_ERR_OK) uc_mem_unmap(uc, unused, page);
 }
 
 // Called after a write to a control register or an invalidation: addresses may map to other pages now.
-void Machine::repage() {
+void LabX86::repage() {
   fast_pages_changed_ = true;
   if (!aliases_.empty()) {
     // Decoded bytes may be other instructions now.

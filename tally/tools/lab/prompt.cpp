@@ -46,7 +46,7 @@ std::vector<std::string> words_for(const std::string& text, bool is_first) {
     return field_words(text.substr(0, colon), text.substr(0, last + 1));
   }
   std::vector<std::string> words;
-  for (const pmu::Place& place : pmu::places(*model)) {
+  for (const pmu::RegisterInstance& place : pmu::places(*model)) {
     if (place.reg->space == (is_x86() ? pmu::Space::msr : pmu::Space::system_register))
       words.push_back(pmu::name(place));
   }

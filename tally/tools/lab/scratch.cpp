@@ -31,10 +31,10 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-Said output_of(const std::vector<std::string>& command) {
+ToolOutput output_of(const std::vector<std::string>& command) {
   auto end = linux::run_tool(command);
   if (!end) return {end.error().message, -1, end.error().code == Code::not_found, false};
-  return {std::move(end->said), end->exit_code, false, end->was_stopped};
+  return {std::move(end->output), end->exit_code, false, end->was_stopped};
 }
 
 }  // namespace tally::lab

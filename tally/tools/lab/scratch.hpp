@@ -25,13 +25,13 @@ Result<std::filesystem::path> new_folder();
 std::string read_file(const std::filesystem::path& path);
 
 /// The output of a program on both streams, and its exit status.
-struct Said {
+struct ToolOutput {
   std::string text;
   int status = 0;            ///< exit code; -1: it did not start
   bool is_missing = false;   ///< no program with that name was found
   bool was_stopped = false;  ///< by a signal that asks tally to end
 };
 /// Runs a program, found through PATH, until its end or until a signal is noted (linux::noted_signal()).
-Said output_of(const std::vector<std::string>& command);
+ToolOutput output_of(const std::vector<std::string>& command);
 
 }  // namespace tally::lab

@@ -60,7 +60,7 @@ std::string load_and(std::string_view instruction, std::uint64_t index, std::opt
   return text + fmt::format("  {}\n", instruction);
 }
 
-std::uint64_t index_of(const pmu::Place& place) {
+std::uint64_t index_of(const pmu::RegisterInstance& place) {
   return place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride;
 }
 

@@ -80,7 +80,7 @@ std::string remarks_text(const std::vector<pmu::Remark>& remarks, bool with_note
   return text;
 }
 
-std::string told(const Entry& entry, const Computer& machine, const Telling& telling) {
+std::string entry_text(const Entry& entry, const Computer& machine, const Telling& telling) {
   if (entry.kind == Entry::Kind::output)
     return telling.quiet ? entry.text
                          : fmt::format("{:<{}} | {}", "", place_width,

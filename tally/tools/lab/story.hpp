@@ -14,7 +14,7 @@ struct Telling {
 };
 
 /// Returns the text of one entry; empty if it is not printed.
-std::string told(const Entry& entry, const Computer& machine, const Telling& telling);
+std::string entry_text(const Entry& entry, const Computer& machine, const Telling& telling);
 
 /// Describes a value: the register's own sentence, or the fields that are set.
 std::string meaning_of(const pmu::Value& value);

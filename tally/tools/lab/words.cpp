@@ -11,7 +11,7 @@
 namespace tally::lab {
 namespace {
 
-std::optional<pmu::Place> place_of(std::uint32_t index) {
+std::optional<pmu::RegisterInstance> place_of(std::uint32_t index) {
   const auto place = pmu::find_register(fmt::format("{:#x}", index), &pmu::intel_model);
   if (!place || place->reg->space != pmu::Space::msr) return std::nullopt;
   return *place;
@@ -30,7 +30,7 @@ std::string event_of(int number, const pmu::emulated::IntelPmu& pmu) {
 
 }  // namespace
 
-std::vector<CounterState> Machine::counters() const {
+std::vector<CounterState> LabX86::counters() const {
   std::vector<CounterState> all;
   for (const int number : counter_numbers(pmu_.profile())) {
     const bool runs = pmu_.is_counting(number, 0) || pmu_.is_counting(number, 3);
@@ -40,38 +40,38 @@ std::vector<CounterState> Machine::counters() const {
   return all;
 }
 
-std::string Machine::headline() const {
+std::string LabX86::headline() const {
   return fmt::format("{}, emulated: {}\n{}", pmu_.profile().name, pmu_.profile().title,
                      model_line(settings_.cache_bytes));
 }
 
-std::string Machine::register_name(std::uint32_t number) const {
+std::string LabX86::register_name(std::uint32_t number) const {
   const auto place = place_of(number);
   // The manuals' name up to version 3.
   if (number == 0x390 && pmu_.profile().version < 4) return "IA32_PERF_GLOBAL_OVF_CTRL";
   return place ? pmu::name(*place) : fmt::format("MSR {:X}H", number);
 }
 
-std::string Machine::counter_name(std::uint32_t number) const {
+std::string LabX86::counter_name(std::uint32_t number) const {
   if (number >> 16 == 0x4000) return fmt::format("IA32_FIXED_CTR{}", number & 0xFFFF);
   if (number >> 16 == 0x2000) return "PERF_METRICS";
   return fmt::format("IA32_PMC{}", number);
 }
 
 // The meaning of a counter depends on its value, not on what was written.
-std::optional<pmu::Value> Machine::value(const Entry& entry) const {
+std::optional<pmu::Value> LabX86::value(const Entry& entry) const {
   const auto place = place_of(entry.number);
   if (!place) return std::nullopt;
   const bool is_counter = entry.kind == Entry::Kind::write && entry.number >= 0xC1 && entry.number < 0xC9;
   return pmu::Value{*place, is_counter ? entry.kept : entry.value, pmu_.profile().version};
 }
 
-std::string Machine::meaning(const Entry& entry) const {
+std::string LabX86::meaning(const Entry& entry) const {
   const auto what = value(entry);
   return what ? meaning_of(*what) : std::string();
 }
 
-std::string Machine::words(const Entry& entry) const {
+std::string LabX86::words(const Entry& entry) const {
   switch (entry.kind) {
     case Entry::Kind::write:
       // The APIC's register is memory-mapped.
@@ -93,13 +93,13 @@ std::string Machine::words(const Entry& entry) const {
   }
 }
 
-std::string Machine::handler_words(const Entry& entry) const {
+std::string LabX86::handler_words(const Entry& entry) const {
   return fmt::format("vector {:X}H is taken: the lab's handler sends an EOI and returns, 5 instructions", entry.number);
 }
 
-std::string Machine::drawings() const {
+std::string LabX86::drawings() const {
   std::string text;
-  for (const pmu::Place& place : pmu::places(pmu::intel_model)) {
+  for (const pmu::RegisterInstance& place : pmu::places(pmu::intel_model)) {
     if (place.reg->space != pmu::Space::msr || !pmu::emulated::exists(pmu_.profile(), place)) continue;
     const auto index =
         static_cast<std::uint32_t>(place.reg->number) + static_cast<std::uint32_t>(place.index * place.reg->stride);

@@ -145,7 +145,7 @@ std::uint64_t regions_of(const Pass& pass) {
   return std::max<std::uint64_t>(1, std::min(by_time, most_bytes / pass.pitch_bytes()));
 }
 
-Result<PassSample> run_passes(Runner& runner, const Pass& pass, const Wanted& wanted) {
+Result<PassSample> run_passes(Runner& runner, const Pass& pass, const PassSelection& wanted) {
   if (pass.region_bytes < pass.block_bytes || pass.stride_bytes < pass.block_bytes) {
     return fail(Code::bad_usage,
                 fmt::format("a region of {} is smaller than a block of {}",

@@ -39,14 +39,14 @@ struct PassSample {
 };
 
 /// The passes to run in addition to the writes.
-struct Wanted {
+struct PassSelection {
   bool read = false;
   bool raw = false;
 };
 
 /// Runs the passes over one mapping. Regions are visited in random order, the same in each pass. Errors: bad_usage if a
 /// region holds no block; cannot_measure without memory, or if the memory does not hold what was written.
-Result<PassSample> run_passes(Runner& runner, const Pass& pass, const Wanted& wanted);
+Result<PassSample> run_passes(Runner& runner, const Pass& pass, const PassSelection& wanted);
 
 /// A result row: `quantity` of this pass over these mappings.
 result::MemoryPoint pass_row(const Runner& runner, const Pass& pass, std::string task, std::string quantity,

@@ -108,7 +108,7 @@ struct Reader {
   watch::Watcher watcher;
   Energy energy;
   NeverFalling counters;
-  Own own;
+  ExporterStats own;
 
   void read(LatestReading& latest) {
     const Nanoseconds begin = linux::now();
@@ -124,7 +124,7 @@ struct Reader {
 };
 
 int serve(const std::string& root, const std::string& address, std::int64_t interval_ms, bool with_groups) {
-  watch::Asked asked;
+  watch::WatchRequest asked;
   asked.root = root;
   asked.shown.kinds = {result::WatchKind::system};
   if (with_groups) asked.shown.kinds.push_back(result::WatchKind::group);

@@ -11,8 +11,8 @@ namespace tally::serve {
 namespace {
 
 using watch::Counted;
-using watch::Machine;
 using watch::Reading;
+using watch::WatchedMachine;
 
 // The kernel accounts processor time in ticks of 10 ms (USER_HZ, proc(5)).
 constexpr double ticks_per_second = 100;
@@ -46,12 +46,12 @@ std::string label_text(std::string_view path) {
   return text;
 }
 
-std::string socket_of(const Machine& machine, int processor) {
+std::string socket_of(const WatchedMachine& machine, int processor) {
   const auto place = machine.places.find(processor);
   return place == machine.places.end() ? "" : std::to_string(place->second.socket);
 }
 
-void add_times(const Machine& machine, const Reading& reading, Families& families) {
+void add_times(const WatchedMachine& machine, const Reading& reading, Families& families) {
   families.counter("tally_cpu_seconds_total", "Time of each processor: busy, idle, and stolen by the hypervisor.");
   for (const auto& [processor, times] : reading.kernel.times.processors) {
     const std::string cpu = std::to_string(processor), socket = socket_of(machine, processor);
@@ -99,7 +99,7 @@ void add_counts(const Reading& reading, Families& families) {
   }
 }
 
-void add_sensors(const Machine& machine, const Reading& reading, Families& families) {
+void add_sensors(const WatchedMachine& machine, const Reading& reading, Families& families) {
   families.gauge("tally_temperature_celsius", "Temperature of cores, sockets and the machine.");
   std::set<std::string> seen;
   for (std::size_t i = 0; i < machine.sensors.size() && i < reading.temperatures.size(); ++i) {
@@ -115,8 +115,8 @@ void add_sensors(const Machine& machine, const Reading& reading, Families& famil
   }
 }
 
-void add_sockets(const Machine& machine, const Reading& reading, const std::vector<std::optional<double>>& joules,
-                 Families& families) {
+void add_sockets(const WatchedMachine& machine, const Reading& reading,
+                 const std::vector<std::optional<double>>& joules, Families& families) {
   const auto sum = [&](int socket, Counted counted) -> std::optional<double> {
     const auto found = reading.counts.sockets.find(socket);
     if (found == reading.counts.sockets.end()) return std::nullopt;
@@ -195,7 +195,7 @@ void add_groups(const Reading& reading, Families& families) {
   each(&Group::cpu_pressure_us, 1e6);
 }
 
-void add_own(const Machine& machine, const Reading& reading, const Own& own, Families& families) {
+void add_own(const WatchedMachine& machine, const Reading& reading, const ExporterStats& own, Families& families) {
   families.gauge("tally_build_info", "The version of tally; always 1.");
   families.add(1, {{"version", own.version}});
   families.gauge("tally_absent_info", "A column that this machine has no source for, and why; always 1.");
@@ -222,7 +222,8 @@ void add_own(const Machine& machine, const Reading& reading, const Own& own, Fam
 
 }  // namespace
 
-const std::vector<std::optional<double>>& Energy::add(const watch::Machine& machine, const watch::Reading& reading) {
+const std::vector<std::optional<double>>& Energy::add(const watch::WatchedMachine& machine,
+                                                      const watch::Reading& reading) {
   sums_.resize(machine.energies.size());
   last_.resize(machine.energies.size());
   for (std::size_t i = 0; i < machine.energies.size() && i < reading.energies.size(); ++i) {
@@ -239,8 +240,9 @@ const std::vector<std::optional<double>>& Energy::add(const watch::Machine& mach
   return sums_;
 }
 
-std::vector<prometheus::MetricFamily> series_of(const Machine& machine, const Reading& reading,
-                                                const std::vector<std::optional<double>>& joules, const Own& own) {
+std::vector<prometheus::MetricFamily> series_of(const WatchedMachine& machine, const Reading& reading,
+                                                const std::vector<std::optional<double>>& joules,
+                                                const ExporterStats& own) {
   Families families;
   add_times(machine, reading, families);
   add_counts(reading, families);

@@ -18,7 +18,7 @@ namespace tally::serve {
 class Energy {
  public:
   /// Joules since the first reading, one for each of the machine's counters; empty if one was never read.
-  const std::vector<std::optional<double>>& add(const watch::Machine& machine, const watch::Reading& reading);
+  const std::vector<std::optional<double>>& add(const watch::WatchedMachine& machine, const watch::Reading& reading);
 
  private:
   std::vector<std::optional<std::uint64_t>> last_;
@@ -26,7 +26,7 @@ class Energy {
 };
 
 /// Metrics of the exporter itself.
-struct Own {
+struct ExporterStats {
   std::uint64_t readings = 0;
   double reading_seconds = 0;  ///< for all readings
   double processor_seconds = 0;
@@ -34,7 +34,8 @@ struct Own {
 };
 
 /// All families of a reading. A missing value has no series; the reason is in tally_absent_info.
-std::vector<prometheus::MetricFamily> series_of(const watch::Machine& machine, const watch::Reading& reading,
-                                                const std::vector<std::optional<double>>& joules, const Own& own);
+std::vector<prometheus::MetricFamily> series_of(const watch::WatchedMachine& machine, const watch::Reading& reading,
+                                                const std::vector<std::optional<double>>& joules,
+                                                const ExporterStats& own);
 
 }  // namespace tally::serve

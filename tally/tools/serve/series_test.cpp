@@ -21,8 +21,8 @@ std::string label(const prometheus::ClientMetric& metric, const std::string& nam
   return "none";
 }
 
-watch::Machine machine() {
-  watch::Machine machine;
+watch::WatchedMachine machine() {
+  watch::WatchedMachine machine;
   machine.processors = {0, 1};
   machine.places = {{0, {0, 0}}, {1, {1, 0}}};
   machine.reasons.add("no-pmu", "there is none");

@@ -29,7 +29,7 @@ struct Distances {
   Trust trust = Trust::exact;
 };
 
-Distances distances(const Ledger& ledger, std::size_t place, const Known& event) {
+Distances distances(const Ledger& ledger, std::size_t place, const KnownEvent& event) {
   Distances all;
   for (const Series& series : ledger.series) {
     for (const Ran& ran : series.runs) {
@@ -65,7 +65,8 @@ const Check* failed(const std::vector<Check>& checks, const std::string& event) 
   return found == checks.end() ? nullptr : &*found;
 }
 
-GradedEvent known_grade(const Scene& scene, const std::vector<Check>& checks, std::size_t place, const Known& event) {
+GradedEvent known_grade(const Scene& scene, const std::vector<Check>& checks, std::size_t place,
+                        const KnownEvent& event) {
   const Distances all = distances(scene.ledger, place, event);
   GradedEvent graded;
   graded.event = event_name_of(event.id);
@@ -167,7 +168,7 @@ std::string instead_of(Id id, const std::vector<GradedEvent>& all) {
 std::vector<GradedEvent> grades(const Scene& scene, const std::vector<Check>& checks, const Ledger& speculative) {
   std::vector<GradedEvent> all;
   for (std::size_t i = 0; i < scene.ledger.events.size(); ++i) {
-    if (const Known* event = known(scene.ledger.events[i].id)) {
+    if (const KnownEvent* event = known(scene.ledger.events[i].id)) {
       all.push_back(known_grade(scene, checks, i, *event));
     }
   }

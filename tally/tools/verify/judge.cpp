@@ -61,7 +61,7 @@ Explained explained(const Count& count, const Trial& trial, Nature nature, Nanos
   return {0, 0, static_cast<std::int64_t>(faults) + by_time};
 }
 
-Deviation deviation(const Count& count, const Trial& trial, const Known& known, Allowance allowance,
+Deviation deviation(const Count& count, const Trial& trial, const KnownEvent& known, Allowance allowance,
                     Nanoseconds duration) {
   const Explained explanation = explained(count, trial, known.nature, duration);
   const Bounds within = bounds(allowance, count, known.nature);
@@ -112,7 +112,7 @@ Check judge(const Ledger& ledger, const std::string& goal, const std::string& wh
   Check check = check_of(goal, what, name_of(id));
   const auto index = ledger.place(id);
   if (!index) return concluded(check, Verdict::inconclusive, "not requested");
-  const Known& event = *known(id);
+  const KnownEvent& event = *known(id);
   std::int64_t furthest = -1;
   std::string unjudged;
   for (const Series& series : ledger.series) {

@@ -52,7 +52,7 @@ struct Deviation {
   std::int64_t low = 0, high = 0;
   bool is_within() const { return low <= off && off <= high; }
 };
-Deviation deviation(const Count& count, const Trial& trial, const Known& known, Allowance allowance,
+Deviation deviation(const Count& count, const Trial& trial, const KnownEvent& known, Allowance allowance,
                     Nanoseconds duration);
 
 /// Selects the programs that a goal applies to.

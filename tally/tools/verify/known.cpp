@@ -22,7 +22,7 @@ std::int64_t calls(const Counts& counts) {
   return static_cast<std::int64_t>(counts.direct_calls + counts.indirect_calls);
 }
 
-constexpr Known list[] = {
+constexpr KnownEvent list[] = {
     {Id::instructions, additive, plain<&Counts::instructions>},
     {Id::branches, additive, branches},
     {Id::far_branches, additive, plain<&Counts::far>},
@@ -48,10 +48,11 @@ constexpr Id speculative[] = {Id::cycles,           Id::ref_cycles,       Id::br
 
 }  // namespace
 
-std::span<const Known> known_events() { return list; }
+std::span<const KnownEvent> known_events() { return list; }
 
-const Known* known(Id id) {
-  const auto found = std::find_if(std::begin(list), std::end(list), [id](const Known& one) { return one.id == id; });
+const KnownEvent* known(Id id) {
+  const auto found =
+      std::find_if(std::begin(list), std::end(list), [id](const KnownEvent& one) { return one.id == id; });
   return found == std::end(list) ? nullptr : found;
 }
 

@@ -18,17 +18,17 @@ enum class Nature {
   accesses,  ///< processors count instructions or micro-operations: only the engine has an expected value
 };
 
-struct Known {
+struct KnownEvent {
   event::Id id;
   Nature nature;
   std::int64_t (*value)(const workload::Counts& counts);
 };
 
 /// In the order in which they get counters: first the events that are compared with each other in one run.
-std::span<const Known> known_events();
+std::span<const KnownEvent> known_events();
 
 /// The entry of an event; null if the program does not determine its count.
-const Known* known(event::Id id);
+const KnownEvent* known(event::Id id);
 
 /// Events without a known answer that PMUs or models count.
 std::span<const event::Id> speculative_events();

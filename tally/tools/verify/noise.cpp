@@ -51,7 +51,7 @@ struct Disturbance {
 
 void disturb(Count& count, const event::Event& event, const Disturbance& by, const Noise& noise, Chance& chance) {
   if (!count.value) return;
-  const Known* its = known(event.id);
+  const KnownEvent* its = known(event.id);
   if (!its) {
     // Events that the kernel counts do not come from the processor.
     if (event::definition(event.id).kind == event::Kind::software || count.trust == Trust::partial) return;

@@ -13,7 +13,7 @@
 namespace tally::verify {
 namespace {
 
-using result::Compared;
+using result::ComparedEvent;
 using result::Verdict;
 
 // All runs with one backend: the counts of each event.
@@ -65,15 +65,15 @@ std::vector<std::int64_t> values_of(const std::vector<Count>& counts) {
   return values;
 }
 
-Compared concluded(Compared one, Verdict verdict, std::string why) {
+ComparedEvent concluded(ComparedEvent one, Verdict verdict, std::string why) {
   one.verdict = verdict;
   one.why = std::move(why);
   return one;
 }
 
-Compared compared(const event::Event& event, const std::vector<Count>& exact, const std::vector<Count>& other,
-                  Nanoseconds longest) {
-  Compared one;
+ComparedEvent compared(const event::Event& event, const std::vector<Count>& exact, const std::vector<Count>& other,
+                       Nanoseconds longest) {
+  ComparedEvent one;
   one.event = name_of(event.id);
   if (const std::string why = why_unjudged(exact); !why.empty()) return concluded(one, Verdict::inconclusive, why);
   const std::vector<std::int64_t> exact_values = values_of(exact);

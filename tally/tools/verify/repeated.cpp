@@ -51,7 +51,7 @@ Check overhead(const Scene& scene) {
 }
 
 // Repeats the same program: after correction, counts that follow from the program have no spread.
-Check determinism(const Scene& scene, const Known& event) {
+Check determinism(const Scene& scene, const KnownEvent& event) {
   Check check = check_of("G20", "the same in every run", name_of(event.id));
   const auto place = scene.ledger.place(event.id);
   if (!place) return concluded(check, Verdict::inconclusive, "not requested");
@@ -123,7 +123,7 @@ Check answered(const Scene& scene, const Rule& rule, std::size_t smaller, std::s
 }
 
 // A counter that always has the same value, or 0, does not count.
-Check moves(const Scene& scene, const Known& event) {
+Check moves(const Scene& scene, const KnownEvent& event) {
   Check check = check_of("T5", "the counter moves", name_of(event.id));
   const auto place = scene.ledger.place(event.id);
   if (!place) return concluded(check, Verdict::inconclusive, "not requested");
@@ -151,7 +151,7 @@ Check moves(const Scene& scene, const Known& event) {
 
 std::vector<Check> repeated(const Scene& scene) {
   std::vector<Check> checks;
-  for (const Known& event : known_events()) {
+  for (const KnownEvent& event : known_events()) {
     if (scene.ledger.place(event.id)) checks.push_back(determinism(scene, event));
   }
   checks.push_back(overhead(scene));
@@ -165,7 +165,7 @@ std::vector<Check> consistency(const Scene& scene) {
     const auto larger = scene.ledger.place(one.larger);
     if (smaller && larger) checks.push_back(answered(scene, one, *smaller, *larger));
   }
-  for (const Known& event : known_events()) {
+  for (const KnownEvent& event : known_events()) {
     if (scene.ledger.place(event.id)) checks.push_back(moves(scene, event));
   }
   return checks;

@@ -259,7 +259,7 @@ Result<Checks> multiplexing(const Scene& scene) {
   if (!ran) return fail(ran.error());
   double furthest = -1;
   for (std::size_t i = 0; i < scene.ledger.events.size(); ++i) {
-    const Known* event = known(scene.ledger.events[i].id);
+    const KnownEvent* event = known(scene.ledger.events[i].id);
     const Count& count = ran->counts[i];
     if (!event || event->nature == Nature::accesses || !count.value) continue;
     const std::int64_t expected = event->value(trial.known());

@@ -136,7 +136,7 @@ class Scripted final : public backend::Backend {
 
   Count counted_of(const event::Event& event, const Trial& trial, const backend::Order& order, bool multiplex) {
     if (!has(event.id)) return absent("scripted: not here");
-    const Known* its = known(event.id);
+    const KnownEvent* its = known(event.id);
     const MutantInput input{event.id, trial, order, trial.known(), runs_};
     std::int64_t number = its ? its->value(input.known) : speculative(event.id, trial);
     value(input, number);

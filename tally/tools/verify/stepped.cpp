@@ -75,7 +75,7 @@ Result<backend::Counts> Stepped::run(const backend::CountOrder& order) {
   const auto counts = counts_of(linux::content(file));
   outcome->counts.clear();
   for (const event::Event& event : order.events) {
-    const Known* its = known(event.id);
+    const KnownEvent* its = known(event.id);
     Count count = absent("the single-stepper wrote no counts");
     if (!its) count = absent("the single-stepper does not count it");
     if (its && counts) count = exact(its->value(*counts), Source::stepper);

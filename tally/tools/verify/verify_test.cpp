@@ -24,7 +24,7 @@ TEST(RightBackend, is_exact) {
   Scripted backend;
   const result::Verify result = verified(backend, false);
   EXPECT_EQ(verdict(result), Verdict::pass) << failures(result);
-  for (const Known& event : known_events()) {
+  for (const KnownEvent& event : known_events()) {
     EXPECT_EQ(grade(result, name_of(event.id)), result::EventGrade::exact) << name_of(event.id);
   }
   EXPECT_EQ(grade(result, "cycles:u"), result::EventGrade::speculative);
@@ -212,9 +212,9 @@ result::Verify compared_by(Scripted& pmu, const std::string& program = "/x/count
   return *result;
 }
 
-const result::Compared& row(const result::Verify& result, const std::string& event) {
+const result::ComparedEvent& row(const result::Verify& result, const std::string& event) {
   return *std::find_if(result.compared.begin(), result.compared.end(),
-                       [&event](const result::Compared& one) { return one.event == event; });
+                       [&event](const result::ComparedEvent& one) { return one.event == event; });
 }
 
 TEST(Program, a_right_pmu_agrees_after_correction) {
@@ -227,7 +227,7 @@ TEST(Program, a_right_pmu_agrees_after_correction) {
   };
   const result::Verify result = compared_by(pmu);
   EXPECT_EQ(verdict(result), Verdict::pass);
-  const result::Compared& instructions = row(result, "instructions:u");
+  const result::ComparedEvent& instructions = row(result, "instructions:u");
   EXPECT_EQ(instructions.exact, 2'000'005);
   EXPECT_EQ(instructions.other, 2'001'007);
   EXPECT_EQ(instructions.by_faults, 979);

@@ -23,7 +23,7 @@ std::string number(std::uint64_t value) { return thousands(static_cast<std::int6
 
 }  // namespace
 
-Result<std::vector<Trial>> chosen(const Wanted& wanted) {
+Result<std::vector<Trial>> chosen(const ProgramSelection& wanted) {
   std::vector<Trial> trials;
   std::vector<std::string> names;
   for (const workload::Workload& one : workload::all()) names.emplace_back(one.name);

@@ -8,7 +8,7 @@ namespace {
 TEST(Counted, processes_and_groups_have_their_own) {
   const Tree tree;
   make_xeon(tree);
-  const Machine machine = read_watched_machine(tree.root());
+  const WatchedMachine machine = read_watched_machine(tree.root());
   Reading before, after;
   after.time = std::chrono::seconds(1);
   const auto sums = [](double instructions, double cycles) {
@@ -51,7 +51,7 @@ TEST(Counted, processes_and_groups_have_their_own) {
 TEST(Counted, ratios_of_what_was_counted) {
   const Tree tree;
   make_xeon(tree);
-  const Machine machine = read_watched_machine(tree.root());
+  const WatchedMachine machine = read_watched_machine(tree.root());
   Reading before, after;
   after.time = std::chrono::seconds(2);
   const auto at = [](Counted one) { return static_cast<std::size_t>(one); };

@@ -26,7 +26,7 @@ constexpr Id of_instructions[] = {Id::instructions, Id::cycles, Id::ipc};
 constexpr Id of_caches[] = {Id::l3_misses, Id::l2_misses,          Id::l3_hits,
                             Id::l2_hits,   Id::l3_per_instruction, Id::l2_per_instruction};
 
-void missing(Machine& machine, Id id, std::size_t reason) {
+void missing(WatchedMachine& machine, Id id, std::size_t reason) {
   for (const Kind kind : {Kind::core, Kind::socket, Kind::system}) {
     if (applies(definitions()[static_cast<std::size_t>(id)], kind)) {
       machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
@@ -34,17 +34,17 @@ void missing(Machine& machine, Id id, std::size_t reason) {
   }
 }
 
-std::size_t no_pmu(Machine& machine) {
+std::size_t no_pmu(WatchedMachine& machine) {
   return machine.reasons.add("no-pmu", "the kernel provides no core PMU here",
                              "`tally doctor` explains why, and how to get one");
 }
 
-std::size_t of_files(Machine& machine) {
+std::size_t of_files(WatchedMachine& machine) {
   return machine.reasons.add("not-opened", "counters can only be opened on this machine, not on one read from files");
 }
 
 // Returns the error of perf_event_open(2) as a reason.
-std::size_t refused(Machine& machine, int os_errno, const std::string& what) {
+std::size_t refused(WatchedMachine& machine, int os_errno, const std::string& what) {
   if (os_errno == EACCES || os_errno == EPERM) {
     const auto& paranoid = machine.survey.machine.perf_event_paranoid;
     return machine.reasons.add("no-permission",
@@ -58,7 +58,7 @@ std::size_t refused(Machine& machine, int os_errno, const std::string& what) {
 }
 
 // Returns the PMU of a processor, if cores are of several kinds.
-const linux::CorePmu* pmu_of(const Machine& machine, int processor) {
+const linux::CorePmu* pmu_of(const WatchedMachine& machine, int processor) {
   for (const linux::CorePmu& pmu : machine.survey.core_pmus) {
     const auto cpus = linux::listed_processors(pmu.cpus);
     if (pmu.cpus.empty() || (cpus && std::find(cpus->begin(), cpus->end(), processor) != cpus->end())) return &pmu;
@@ -68,22 +68,22 @@ const linux::CorePmu* pmu_of(const Machine& machine, int processor) {
 
 // PERF_TYPE_HARDWARE, with the PMU's number in the upper half if there are several (linux/perf_event.h,
 // PERF_PMU_TYPE_SHIFT).
-PerfEvent generic(const Machine& machine, const linux::CorePmu& pmu, std::uint64_t number) {
+PerfEvent generic(const WatchedMachine& machine, const linux::CorePmu& pmu, std::uint64_t number) {
   const bool is_hybrid = machine.survey.core_pmus.size() > 1 && pmu.type;
   return {linux::perf_type_hardware, (is_hybrid ? std::uint64_t{*pmu.type} << 32 : 0) | number};
 }
 
 }  // namespace
 
-std::size_t why_no_core_counters(Machine& machine) {
+std::size_t why_no_core_counters(WatchedMachine& machine) {
   return machine.survey.core_pmus.empty() ? no_pmu(machine) : of_files(machine);
 }
 
-std::size_t why_refused(Machine& machine, int os_errno, const std::string& what) {
+std::size_t why_refused(WatchedMachine& machine, int os_errno, const std::string& what) {
   return refused(machine, os_errno, what);
 }
 
-std::uint64_t core_type_bits(const Machine& machine, int processor) {
+std::uint64_t core_type_bits(const WatchedMachine& machine, int processor) {
   const linux::CorePmu* pmu = pmu_of(machine, processor);
   return pmu ? generic(machine, *pmu, 0).config : 0;
 }
@@ -105,7 +105,7 @@ int Counters::add(bool of_socket, int where, int processor, const std::vector<st
   return 0;
 }
 
-void Counters::open_cores(Machine& machine, const std::vector<int>& processors) {
+void Counters::open_cores(WatchedMachine& machine, const std::vector<int>& processors) {
   std::set<std::string> names;
   std::set<Counted> counted;
   int failed = 0, failed_caches = 0;
@@ -162,7 +162,7 @@ void Counters::open_cores(Machine& machine, const std::vector<int>& processors) 
   set_source(Id::l2_per_instruction, {Counted::l2_misses});
 }
 
-void Counters::open_software(Machine& machine, const std::vector<int>& processors) {
+void Counters::open_software(WatchedMachine& machine, const std::vector<int>& processors) {
   const auto software = [](linux::KernelEvent event) {
     return PerfEvent{linux::perf_type_software, static_cast<std::uint64_t>(event)};
   };
@@ -173,7 +173,7 @@ void Counters::open_software(Machine& machine, const std::vector<int>& processor
                   {software(linux::KernelEvent::context_switches), {Counted::switches, 1, false, {}, 0}}});
     if (failed != 0) break;
   }
-  const auto reason = failed != 0 ? refused(machine, failed, "page faults and context switches") : machine.gone;
+  const auto reason = failed != 0 ? refused(machine, failed, "page faults and context switches") : machine.not_reported;
   for (const Id id : {Id::faults, Id::switches}) {
     for (const Kind kind : {Kind::core, Kind::socket}) {
       machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
@@ -182,7 +182,7 @@ void Counters::open_software(Machine& machine, const std::vector<int>& processor
   }
 }
 
-void Counters::open_around(Machine& machine) {
+void Counters::open_around(WatchedMachine& machine) {
   int failed = 0;
   std::set<Counted> opened;
   for (const AroundEvent& event : around_events(machine)) {
@@ -198,7 +198,7 @@ void Counters::open_around(Machine& machine) {
   report_neighbours(machine, opened, failed == 0 ? std::optional<std::size_t>{} : refused(machine, failed, "this"));
 }
 
-Counters Counters::open(Machine& machine, const std::vector<int>& processors) {
+Counters Counters::open(WatchedMachine& machine, const std::vector<int>& processors) {
   Counters counters;
   const auto of_processors =
       machine.reasons.add("counted-by-processor", "hits and misses are counted per CPU, not per process or group",

@@ -18,7 +18,7 @@ WatchFact number_fact(std::string label, std::int64_t value) { return {std::move
 WatchFact absent(std::string label, std::string reason) { return {std::move(label), {}, std::move(reason)}; }
 
 // Adds the number of cores of the machine and of one socket.
-void add_counts(const Machine& machine, std::vector<WatchFact>& facts) {
+void add_counts(const WatchedMachine& machine, std::vector<WatchFact>& facts) {
   std::map<int, std::set<int>> cores;
   for (const auto& [processor, place] : machine.places) cores[place.socket].insert(place.core);
   std::size_t physical = 0;
@@ -44,7 +44,7 @@ void add_counts(const Machine& machine, std::vector<WatchFact>& facts) {
                                   : number_fact("Last level caches", count(domains.size())));
 }
 
-void add_identity(const Machine& machine, std::vector<WatchFact>& facts) {
+void add_identity(const WatchedMachine& machine, std::vector<WatchFact>& facts) {
   const bool is_hybrid = machine.survey.core_pmus.size() > 1 || (machine.processor && machine.processor->hybrid);
   facts.push_back({"Hybrid processor", is_hybrid ? "yes" : "no", {}});
   if (const auto& processor = machine.processor) {
@@ -63,7 +63,7 @@ void add_identity(const Machine& machine, std::vector<WatchFact>& facts) {
   }
 }
 
-void add_counters(const Machine& machine, std::vector<WatchFact>& facts) {
+void add_counters(const WatchedMachine& machine, std::vector<WatchFact>& facts) {
   const char* labels[] = {"Core PMU (perfmon) version", "Number of core PMU generic (programmable) counters",
                           "Width of generic (programmable) counters", "Number of core PMU fixed counters",
                           "Width of fixed counters"};
@@ -100,7 +100,7 @@ void add_counters(const Machine& machine, std::vector<WatchFact>& facts) {
   for (const char* label : labels) facts.push_back(absent(label, why));
 }
 
-void add_power(const Machine& machine, std::vector<WatchFact>& facts) {
+void add_power(const WatchedMachine& machine, std::vector<WatchFact>& facts) {
   const auto hertz = [&](const char* label, std::optional<double> value, const char* why) {
     facts.push_back(value ? WatchFact{label, fmt::format("{:.0f} Hz", *value), {}} : absent(label, why));
   };
@@ -122,7 +122,7 @@ void add_power(const Machine& machine, std::vector<WatchFact>& facts) {
 
 }  // namespace
 
-result::WatchHeader header_of(const Machine& machine) {
+result::WatchHeader header_of(const WatchedMachine& machine) {
   result::WatchHeader header;
   std::vector<WatchFact>& facts = header.facts;
   const std::string& cpu = machine.survey.machine.cpu;

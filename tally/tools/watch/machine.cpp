@@ -19,37 +19,37 @@ namespace {
 using Kind = result::WatchKind;
 constexpr Kind all_kinds[] = {Kind::core, Kind::socket, Kind::system, Kind::process, Kind::group};
 
-bool is_virtual(const Machine& machine) {
+bool is_virtual(const WatchedMachine& machine) {
   if (machine.survey.machine.hypervisor) return *machine.survey.machine.hypervisor;
   return machine.processor && machine.processor->under_hypervisor;
 }
 
 // Returns the hint for data that a virtual machine does not have: the hypervisor hides most of it.
-std::string of_virtual(const Machine& machine, const char* what) {
+std::string of_virtual(const WatchedMachine& machine, const char* what) {
   return is_virtual(machine) ? fmt::format("this is a virtual machine, and its host shows it no {}", what) : "";
 }
 
-void set_reason(Machine& machine, Id id, std::size_t reason) {
+void set_reason(WatchedMachine& machine, Id id, std::size_t reason) {
   for (const Kind kind : all_kinds) machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
 }
 
-void set_reason(Machine& machine, Id id, Kind kind, std::size_t reason) {
+void set_reason(WatchedMachine& machine, Id id, Kind kind, std::size_t reason) {
   machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
 }
 
 // Sets the reason for row kinds that cannot have a column. Reasons for missing data overwrite it later.
-void say_what_does_not_apply(Machine& machine) {
+void say_what_does_not_apply(WatchedMachine& machine) {
   const std::size_t no_such = machine.reasons.add("not-of-this", "no source reports this for such a row");
   for (const Definition& one : definitions()) set_reason(machine, one.id, no_such);
 }
 
-void missing(Machine& machine, Id id, std::size_t reason) {
+void missing(WatchedMachine& machine, Id id, std::size_t reason) {
   for (const Kind kind : all_kinds) {
     if (applies(definitions()[static_cast<std::size_t>(id)], kind)) set_reason(machine, id, kind, reason);
   }
 }
 
-void read_frequency(Machine& machine) {
+void read_frequency(WatchedMachine& machine) {
   ColumnSource& column = machine.column(Id::cfreq);
   switch (machine.frequency) {
     case linux::FrequencySource::cpufreq: column.source = "cpufreq/scaling_cur_freq"; return;
@@ -68,7 +68,7 @@ void read_frequency(Machine& machine) {
                               of_virtual(machine, "frequencies")));
 }
 
-void read_temperatures(Machine& machine) {
+void read_temperatures(WatchedMachine& machine) {
   std::set<std::string> drivers;
   bool has_critical = false, has_core = false;
   for (const linux::TemperatureSensor& sensor : machine.sensors) {
@@ -103,7 +103,7 @@ void read_temperatures(Machine& machine) {
   }
 }
 
-void read_resctrl(Machine& machine) {
+void read_resctrl(WatchedMachine& machine) {
   const bool monitors = machine.has_resctrl && !linux::cache_monitors(machine.root).empty();
   if (monitors) {
     machine.column(Id::l3_occupancy).source = "resctrl: llc_occupancy";
@@ -129,7 +129,7 @@ void read_resctrl(Machine& machine) {
   missing(machine, Id::local, reason);
 }
 
-void read_kernel(Machine& machine) {
+void read_kernel(WatchedMachine& machine) {
   const std::string proc = machine.root + "/proc";
   linux::FolderFiles files(proc);
   const linux::KernelStatistics statistics = linux::read_kernel_statistics(files);
@@ -160,7 +160,7 @@ void read_kernel(Machine& machine) {
   }
 }
 
-void read_groups_of(Machine& machine) {
+void read_groups_of(WatchedMachine& machine) {
   const linux::GroupHierarchy& groups = machine.groups;
   const bool is_old = groups.unified.empty() && !(groups.cpuacct.empty() && groups.memory.empty());
   const auto reason =
@@ -193,19 +193,19 @@ std::size_t Reasons::add(std::string code, std::string text, std::string hint) {
   return all_.size() - 1;
 }
 
-std::vector<int> Machine::sockets() const {
+std::vector<int> WatchedMachine::sockets() const {
   std::set<int> all;
   for (const auto& [number, place] : places) all.insert(place.socket);
   return {all.begin(), all.end()};
 }
 
-Machine read_watched_machine(const std::string& root) {
-  Machine machine;
+WatchedMachine read_watched_machine(const std::string& root) {
+  WatchedMachine machine;
   machine.root = root;
   machine.survey = linux::read_counting(root);
   machine.processors = linux::listed_processors(machine.survey.online).value_or(std::vector<int>{});
   for (const int processor : machine.processors) {
-    machine.places[processor] = linux::place_of(processor, root).value_or(linux::Place{});
+    machine.places[processor] = linux::cpu_position(processor, root).value_or(linux::CpuPosition{});
     if (const auto domain = linux::l3_domain(processor, root)) machine.l3[processor] = *domain;
   }
   if (root == "/" && linux::cpuid(0)) {
@@ -232,7 +232,7 @@ Machine read_watched_machine(const std::string& root) {
   read_resctrl(machine);
   read_kernel(machine);
   machine.not_yet = machine.reasons.add("not-yet", "first reading: available from the next one on");
-  machine.gone = machine.reasons.add("gone", "its source does not report this row, or could not be read");
+  machine.not_reported = machine.reasons.add("gone", "its source does not report this row, or could not be read");
   machine.no_ticks =
       machine.reasons.add("no-ticks", "this architecture has no time-stamp counter that programs can read");
   machine.too_short =
@@ -243,13 +243,13 @@ Machine read_watched_machine(const std::string& root) {
   return machine;
 }
 
-void complete_reasons(Machine& machine) {
+void complete_reasons(WatchedMachine& machine) {
   for (const Definition& one : definitions()) {
     ColumnSource& column = machine.column(one.id);
     for (const Kind kind : all_kinds) {
       std::size_t& reason = column.reason[static_cast<std::size_t>(kind)];
       const bool is_general = machine.reasons.all().at(reason).code == "not-of-this";
-      if (!column.source.empty() && applies(one, kind) && is_general) reason = machine.gone;
+      if (!column.source.empty() && applies(one, kind) && is_general) reason = machine.not_reported;
     }
   }
 }

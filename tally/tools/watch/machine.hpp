@@ -35,14 +35,14 @@ class Reasons {
 };
 
 /// The watched machine.
-struct Machine {
+struct WatchedMachine {
   std::string root = "/";
   linux::Survey survey;
-  std::optional<pmu::Processor> processor;  ///< from CPUID; for the local machine on x86 only
-  std::string event_names;                  ///< libpfm4's name for this processor: "Intel Haswell"
-  std::vector<int> processors;              ///< the online processors
-  std::map<int, linux::Place> places;       ///< of each processor
-  std::map<int, int> l3;                    ///< the L3 domain of each processor
+  std::optional<pmu::Processor> processor;   ///< from CPUID; for the local machine on x86 only
+  std::string event_names;                   ///< libpfm4's name for this processor: "Intel Haswell"
+  std::vector<int> processors;               ///< the online processors
+  std::map<int, linux::CpuPosition> places;  ///< of each processor
+  std::map<int, int> l3;                     ///< the L3 domain of each processor
   linux::FrequencySource frequency = linux::FrequencySource::none;
   std::vector<linux::TemperatureSensor> sensors;
   std::vector<linux::EnergyCounter> energies;
@@ -52,7 +52,7 @@ struct Machine {
   bool has_resctrl = false;
   std::array<ColumnSource, column_count> columns;
   Reasons reasons;
-  std::size_t not_yet = 0, gone = 0, too_short = 0, not_running = 0, no_ticks = 0,
+  std::size_t not_yet = 0, not_reported = 0, too_short = 0, not_running = 0, no_ticks = 0,
               idle = 0;  ///< reasons of single cells
 
   ColumnSource& column(Id id) { return columns[static_cast<std::size_t>(id)]; }
@@ -65,12 +65,12 @@ struct Machine {
 /// Reads the properties of the machine whose proc/ and sys/ are in `root`, and sets the source of each column that
 /// comes from kernel files. The sources of counter columns are set when the counters are opened (counters.hpp). Cost:
 /// some ten small files, plus five per processor.
-Machine read_watched_machine(const std::string& root);
+WatchedMachine read_watched_machine(const std::string& root);
 
 /// The last step, after counters are open: sets the reason for rows that have no value in a column with a source.
-void complete_reasons(Machine& machine);
+void complete_reasons(WatchedMachine& machine);
 
 /// Returns the header in PCM's terms, with the reason for each missing fact. Pure.
-result::WatchHeader header_of(const Machine& machine);
+result::WatchHeader header_of(const WatchedMachine& machine);
 
 }  // namespace tally::watch

@@ -96,7 +96,7 @@ void set_together(const Between& between, const ProcessorSums& sum, bool with_so
   }
   if (sum.has_waited && between.seconds > 0) Between::set(row, Id::waiting, sum.waited_ns / 1e9 / between.seconds);
   if (!sum.has_waited && !between.machine.column(Id::waiting).source.empty()) {
-    Between::say(row, Id::waiting, between.machine.gone);
+    Between::say(row, Id::waiting, between.machine.not_reported);
   }
   if (sum.hertz_of > 0) Between::set(row, Id::cfreq, sum.hertz / sum.hertz_of / 1e9);
   set_core_counts(row, sum.grown, between.seconds, with_software);
@@ -142,7 +142,7 @@ std::optional<double> joules(const Between& between, linux::EnergyCounter::Of of
   return sum;
 }
 
-std::set<int> domains_of(const Machine& machine, int socket) {
+std::set<int> domains_of(const WatchedMachine& machine, int socket) {
   std::set<int> domains;
   for (const auto& [processor, place] : machine.places) {
     const auto domain = machine.l3.find(processor);
@@ -236,7 +236,7 @@ bool is_watched(const Shown& shown, int processor) {
 }
 
 result::WatchRow core_row(const Between& between, int processor, const ProcessorSums& one) {
-  const linux::Place place = between.machine.places.at(processor);
+  const linux::CpuPosition place = between.machine.places.at(processor);
   result::WatchRow row = between.row(Kind::core);
   row.name = std::to_string(processor);
   row.processor = processor;

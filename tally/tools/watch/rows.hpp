@@ -10,9 +10,9 @@ namespace tally::watch {
 /// Two readings, their differences, and the reasons for cells without values.
 class Between {
  public:
-  Between(const Machine& machine, const Reading& before, const Reading& after);
+  Between(const WatchedMachine& machine, const Reading& before, const Reading& after);
 
-  const Machine& machine;
+  const WatchedMachine& machine;
   const Reading& before;
   const Reading& after;
   double seconds = 0;

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = result::WatchKind;
 
-std::vector<result::WatchColumn> columns_of(const Machine& machine) {
+std::vector<result::WatchColumn> columns_of(const WatchedMachine& machine) {
   std::vector<result::WatchColumn> columns;
   for (const Definition& one : definitions()) {
     columns.push_back({std::string(one.name), std::string(one.unit), std::string(one.what),
@@ -24,7 +24,7 @@ bool wants(const Shown& shown, Kind kind) {
 
 }  // namespace
 
-Between::Between(const Machine& of, const Reading& from, const Reading& to)
+Between::Between(const WatchedMachine& of, const Reading& from, const Reading& to)
     : machine(of), before(from), after(to), seconds(static_cast<double>((to.time - from.time).count()) / 1e9) {}
 
 result::WatchRow Between::row(Kind kind) const {
@@ -71,7 +71,8 @@ void keep_largest(std::vector<result::WatchRow>& rows, Id by, std::size_t most, 
   rows.resize(most);
 }
 
-result::WatchTable table_of(const Machine& machine, const Shown& shown, const Reading& before, const Reading& after) {
+result::WatchTable table_of(const WatchedMachine& machine, const Shown& shown, const Reading& before,
+                            const Reading& after) {
   const Between between(machine, before, after);
   result::WatchTable table;
   table.time = after.wall;

@@ -20,7 +20,8 @@ struct Shown {
 };
 
 /// Returns the table of the differences between two readings.
-result::WatchTable table_of(const Machine& machine, const Shown& shown, const Reading& before, const Reading& after);
+result::WatchTable table_of(const WatchedMachine& machine, const Shown& shown, const Reading& before,
+                            const Reading& after);
 
 /// Returns the processes that match the filter and used the most CPU time between two readings, or since their start
 /// without a previous reading: those whose details must be read. At most as many as are shown.

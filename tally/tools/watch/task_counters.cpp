@@ -22,13 +22,13 @@ constexpr std::size_t most_threads = 256, most_of_groups = 4096;
 
 constexpr Id columns[] = {Id::instructions, Id::cycles, Id::ipc};
 
-void set_reasons(Machine& machine, Kind kind, std::size_t reason) {
+void set_reasons(WatchedMachine& machine, Kind kind, std::size_t reason) {
   for (const Id id : columns) machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
 }
 
 }  // namespace
 
-TaskCounters TaskCounters::open(Machine& machine) {
+TaskCounters TaskCounters::open(WatchedMachine& machine) {
   TaskCounters counters;
   counters.counts_ = !machine.survey.core_pmus.empty() && machine.root == "/";
   if (!counters.counts_) {
@@ -59,7 +59,7 @@ int TaskCounters::add(Opened& opened, std::uint64_t type_bits, const linux::Perf
   return 0;
 }
 
-void TaskCounters::open_process(Machine& machine, int process, Opened& opened) const {
+void TaskCounters::open_process(WatchedMachine& machine, int process, Opened& opened) const {
   const std::vector<pid_t> threads = linux::threads_of(process);
   if (threads.size() > most_threads) {
     opened.refused = machine.reasons.add(
@@ -89,7 +89,7 @@ void TaskCounters::open_process(Machine& machine, int process, Opened& opened) c
   }
 }
 
-void TaskCounters::open_group(Machine& machine, const std::string& path, Opened& opened) const {
+void TaskCounters::open_group(WatchedMachine& machine, const std::string& path, Opened& opened) const {
   std::size_t all = 0;
   for (const auto& [key, one] : opened_) all += key.starts_with('/') ? one.members.size() : 0;
   if (all + 2 * machine.processors.size() > most_of_groups) {
@@ -100,7 +100,7 @@ void TaskCounters::open_group(Machine& machine, const std::string& path, Opened&
   }
   const auto folder = linux::open_cgroup(machine.groups.unified + path);
   if (!folder) {
-    opened.refused = machine.gone;
+    opened.refused = machine.not_reported;
     return;
   }
   linux::PerfTarget target;
@@ -158,7 +158,7 @@ void TaskCounters::close_others(bool of_groups) {
   }
 }
 
-TaskReadings<int> TaskCounters::read(Machine& machine, const std::vector<linux::ProcessStatistics>& processes) {
+TaskReadings<int> TaskCounters::read(WatchedMachine& machine, const std::vector<linux::ProcessStatistics>& processes) {
   TaskReadings<int> readings;
   if (!counts_) return readings;
   for (const linux::ProcessStatistics& one : processes) {
@@ -175,7 +175,8 @@ TaskReadings<int> TaskCounters::read(Machine& machine, const std::vector<linux::
   return readings;
 }
 
-TaskReadings<std::string> TaskCounters::read(Machine& machine, const std::vector<linux::CgroupStatistics>& groups) {
+TaskReadings<std::string> TaskCounters::read(WatchedMachine& machine,
+                                             const std::vector<linux::CgroupStatistics>& groups) {
   TaskReadings<std::string> readings;
   if (!counts_ || machine.groups.unified.empty()) return readings;
   for (const linux::CgroupStatistics& one : groups) {

@@ -16,14 +16,14 @@ class TaskCounters {
  public:
   /// Records in `machine` the sources of the columns, or why they have none. If nothing can be counted, read() opens no
   /// counters.
-  static TaskCounters open(Machine& machine);
+  static TaskCounters open(WatchedMachine& machine);
 
   /// Reads the counters of these processes, and closes those of all others. A new process starts with 0. Cost: two
   /// counters per thread, including later threads; two system calls each.
-  TaskReadings<int> read(Machine& machine, const std::vector<linux::ProcessStatistics>& processes);
+  TaskReadings<int> read(WatchedMachine& machine, const std::vector<linux::ProcessStatistics>& processes);
 
   /// The same for groups. Cost: two counters per group and processor.
-  TaskReadings<std::string> read(Machine& machine, const std::vector<linux::CgroupStatistics>& groups);
+  TaskReadings<std::string> read(WatchedMachine& machine, const std::vector<linux::CgroupStatistics>& groups);
 
  private:
   // One counter and its last value.
@@ -40,8 +40,8 @@ class TaskCounters {
   };
 
   static int add(Opened& opened, std::uint64_t type_bits, const linux::PerfTarget& target);
-  void open_process(Machine& machine, int process, Opened& opened) const;
-  void open_group(Machine& machine, const std::string& path, Opened& opened) const;
+  void open_process(WatchedMachine& machine, int process, Opened& opened) const;
+  void open_group(WatchedMachine& machine, const std::string& path, Opened& opened) const;
   static Sums take(Opened& opened);
   void close_others(bool of_groups);
   Opened& known(const std::string& key, bool& is_new);

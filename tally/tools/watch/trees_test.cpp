@@ -89,7 +89,7 @@ TEST(Xeon, memory_traffic_and_energy_by_pmus_that_are_there_but_not_opened) {
   tree.write(imc + "/events/cas_count_read.scale", "6.103515625e-5");
   tree.write(imc + "/events/cas_count_read.unit", "MiB");
   tree.write("sys/bus/event_source/devices/cpu/type", "4");
-  const Machine machine = read_watched_machine(tree.root());
+  const WatchedMachine machine = read_watched_machine(tree.root());
   const auto events = around_events(machine);
   ASSERT_EQ(events.size(), 2u) << "one a socket";
   EXPECT_EQ(events[1].socket, 1);

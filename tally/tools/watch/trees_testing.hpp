@@ -28,7 +28,7 @@ inline std::string reason(const result::WatchTable& table, const result::WatchRo
 }
 
 inline Watcher open(const Tree& tree, std::vector<Kind> kinds = {Kind::core, Kind::socket, Kind::system}) {
-  Asked asked;
+  WatchRequest asked;
   asked.root = tree.root();
   asked.shown.kinds = std::move(kinds);
   auto watcher = Watcher::open(asked);

@@ -56,7 +56,7 @@ double scale_of(const std::string& folder, const std::string& event) {
   return factor * (unit == "MiB" ? 1048576.0 : 1.0);
 }
 
-void add_events(const Machine& machine, const std::string& pmu, const UncoreEventRow& one,
+void add_events(const WatchedMachine& machine, const std::string& pmu, const UncoreEventRow& one,
                 std::vector<AroundEvent>& all) {
   const auto device = linux::pmu_device(machine.root, pmu);
   if (!device || !device->type) return;
@@ -81,20 +81,20 @@ void add_events(const Machine& machine, const std::string& pmu, const UncoreEven
   }
 }
 
-void missing(Machine& machine, Id id, std::size_t reason) {
+void missing(WatchedMachine& machine, Id id, std::size_t reason) {
   for (const Kind kind : {Kind::socket, Kind::system}) {
     machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
   }
 }
 
-std::string hint_of_virtual(const Machine& machine, const char* what) {
+std::string hint_of_virtual(const WatchedMachine& machine, const char* what) {
   const bool is_virtual =
       machine.survey.machine.hypervisor.value_or(machine.processor && machine.processor->under_hypervisor);
   return is_virtual ? fmt::format("this is a virtual machine, and its host shows it no {}", what) : "";
 }
 
 // Returns the memory controllers that have no row above.
-std::string other_controllers(const Machine& machine) {
+std::string other_controllers(const WatchedMachine& machine) {
   std::vector<std::string> found;
   for (const std::string& name : machine.survey.other_pmus) {
     for (const char* known : {"amd_df", "amd_umc", "arm_cmn", "arm_dmc", "hisi_sccl", "nvidia_scf", "uncore_imc",
@@ -108,7 +108,7 @@ std::string other_controllers(const Machine& machine) {
 
 }  // namespace
 
-std::vector<AroundEvent> around_events(const Machine& machine) {
+std::vector<AroundEvent> around_events(const WatchedMachine& machine) {
   std::vector<AroundEvent> all;
   for (const std::string& pmu : machine.survey.other_pmus) {
     for (const UncoreEventRow& one : event_rows) {
@@ -119,7 +119,7 @@ std::vector<AroundEvent> around_events(const Machine& machine) {
   return all;
 }
 
-void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::optional<std::size_t> refused) {
+void report_neighbours(WatchedMachine& machine, const std::set<Counted>& opened, std::optional<std::size_t> refused) {
   std::map<Counted, std::set<std::string>> names;
   for (const AroundEvent& event : around_events(machine)) names[event.counts].insert(event.name);
   const auto set_source = [&](Id id, Counted counts, std::size_t nothing) {
@@ -128,7 +128,7 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
       machine.column(id).source =
           "PMU: " + (all.size() > 2 ? fmt::format("{} and {} like it", *all.begin(), all.size() - 1)
                                     : join({all.begin(), all.end()}, ", "));
-      missing(machine, id, machine.gone);
+      missing(machine, id, machine.not_reported);
     } else {
       missing(machine, id, !all.empty() && refused ? *refused : nothing);
     }
@@ -162,7 +162,7 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
     if (zone == machine.energies.end()) continue;
     if (linux::number_in(zone->path)) {
       machine.column(id).source = "powercap: " + zone->zone;
-      missing(machine, id, machine.gone);
+      missing(machine, id, machine.not_reported);
     } else {
       missing(machine, id,
               machine.reasons.add("powercap-root", "only root may read powercap's energy_uj",
@@ -173,7 +173,7 @@ void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::o
       "no-uncore-clock", "the kernel reports no uncore frequency: no intel_uncore_frequency, no uncore_clock");
   if (!linux::uncore_frequencies(machine.root).empty()) {
     machine.column(Id::uncore_frequency).source = "intel_uncore_frequency/…/current_freq_khz";
-    missing(machine, Id::uncore_frequency, machine.gone);
+    missing(machine, Id::uncore_frequency, machine.not_reported);
   } else {
     set_source(Id::uncore_frequency, Counted::uncore_clocks, no_clock);
   }

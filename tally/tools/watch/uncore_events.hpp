@@ -24,10 +24,10 @@ struct AroundEvent {
 };
 
 /// Returns all uncore events in the machine's sysfs. Cost: some small files per uncore PMU.
-std::vector<AroundEvent> around_events(const Machine& machine);
+std::vector<AroundEvent> around_events(const WatchedMachine& machine);
 
 /// Sets the source of READ, WRITE, CPU, DIMM, LLCRDMISSLAT and UncFREQ, or why it is missing. `opened`: the counts that
 /// are available; `refused`: the reason for those that are not.
-void report_neighbours(Machine& machine, const std::set<Counted>& opened, std::optional<std::size_t> refused);
+void report_neighbours(WatchedMachine& machine, const std::set<Counted>& opened, std::optional<std::size_t> refused);
 
 }  // namespace tally::watch

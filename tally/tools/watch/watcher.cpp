@@ -19,13 +19,13 @@ bool wants(const Shown& shown, Kind kind) {
   return std::find(shown.kinds.begin(), shown.kinds.end(), kind) != shown.kinds.end();
 }
 
-std::vector<int> watched(const Machine& machine, const Shown& shown) {
+std::vector<int> watched(const WatchedMachine& machine, const Shown& shown) {
   return shown.processors.empty() ? machine.processors : shown.processors;
 }
 
 }  // namespace
 
-Watcher::Watcher(Asked asked, Machine machine, Counters counters, TaskCounters task_counters)
+Watcher::Watcher(WatchRequest asked, WatchedMachine machine, Counters counters, TaskCounters task_counters)
     : asked_(std::move(asked)),
       machine_(std::move(machine)),
       counters_(std::move(counters)),
@@ -33,8 +33,8 @@ Watcher::Watcher(Asked asked, Machine machine, Counters counters, TaskCounters t
       root_(asked_.root),
       proc_(asked_.root + "/proc") {}
 
-Result<Watcher> Watcher::open(Asked asked) {
-  Machine machine = read_watched_machine(asked.root);
+Result<Watcher> Watcher::open(WatchRequest asked) {
+  WatchedMachine machine = read_watched_machine(asked.root);
   if (machine.processors.empty()) {
     return fail(Code::cannot_measure,
                 fmt::format("cannot read the CPUs of this machine: {}/sys/devices/system/cpu/online",

@@ -13,7 +13,7 @@
 namespace tally::watch {
 
 /// The options of a watcher.
-struct Asked {
+struct WatchRequest {
   std::string root = "/";
   Shown shown;
   std::size_t most_groups = 4096;  ///< the most groups to read
@@ -24,9 +24,9 @@ class Watcher {
  public:
   /// Reads the properties of the machine, opens the available counters, and makes the first reading. Errors:
   /// cannot_measure without /proc/stat.
-  static Result<Watcher> open(Asked asked);
+  static Result<Watcher> open(WatchRequest asked);
 
-  const Machine& machine() const { return machine_; }
+  const WatchedMachine& machine() const { return machine_; }
   result::WatchHeader header() const { return header_of(machine_); }
 
   /// The rows of the next tables.
@@ -40,11 +40,11 @@ class Watcher {
   const Reading& reading() const { return now_; }
 
  private:
-  Watcher(Asked asked, Machine machine, Counters counters, TaskCounters task_counters);
+  Watcher(WatchRequest asked, WatchedMachine machine, Counters counters, TaskCounters task_counters);
   Reading read(const Reading* before);
 
-  Asked asked_;
-  Machine machine_;
+  WatchRequest asked_;
+  WatchedMachine machine_;
   Counters counters_;
   TaskCounters task_counters_;
   linux::FolderFiles root_;

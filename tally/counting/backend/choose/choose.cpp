@@ -85,7 +85,7 @@ bool counts_any_hardware(const Backend& backend, const std::vector<event::Event>
 }
 
 // Returns why the PMU of this machine is not used; empty if it is.
-std::string why_no_pmu(const linux::Machine& machine, const std::vector<event::Event>& events) {
+std::string why_no_pmu(const linux::HostMachine& machine, const std::vector<event::Event>& events) {
   if (machine.pmus.empty()) {
     const bool is_guest = machine.hypervisor.value_or(false);
     return fmt::format("this {} exposes no PMU", is_guest ? "VM" : "machine");
@@ -104,7 +104,7 @@ constexpr const Candidate* candidates[] = {
 
 // Whether `--backend auto` takes a backend that accepts the order: it counts at least one hardware event.
 bool counts_enough(const Candidate& candidate, const Backend& backend, const std::vector<event::Event>& events) {
-  return candidate.when == Candidate::When::last || backend.traits().is_engine || all_software(events) ||
+  return candidate.when == Candidate::ChoiceRule::last || backend.traits().is_engine || all_software(events) ||
          counts_any_hardware(backend, events);
 }
 
@@ -117,7 +117,7 @@ const std::vector<event::Event> no_events;
 // most useful refusal, which is the one about a wrong request, else the first.
 template <class AnOrder>
 Result<Choice> choose_automatically(const AnOrder& order, const std::vector<event::Event>& events,
-                                    const linux::Machine& machine, const std::optional<Simulation>& simulation) {
+                                    const linux::HostMachine& machine, const std::optional<Simulation>& simulation) {
   std::optional<Error> error;
   bool is_passed_over = false;
   for (const Candidate* const one : candidates) {
@@ -125,7 +125,7 @@ Result<Choice> choose_automatically(const AnOrder& order, const std::vector<even
     if (!candidate.is_automatic()) continue;
     auto backend = candidate.make(machine, simulation);
     if (simulation && !backend->traits().is_engine) continue;
-    const bool is_shortcut = candidate.when == Candidate::When::if_enough;
+    const bool is_shortcut = candidate.when == Candidate::ChoiceRule::if_enough;
     if (auto refused = backend->refuses(order)) {
       const bool reports_more = !error || (refused->code == Code::bad_usage && error->code != Code::bad_usage);
       if (!is_shortcut && reports_more) error = std::move(refused);
@@ -141,7 +141,7 @@ Result<Choice> choose_automatically(const AnOrder& order, const std::vector<even
 }
 
 template <class AnOrder>
-Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const linux::Machine& machine,
+Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const linux::HostMachine& machine,
                             const std::optional<Simulation>& simulation) {
   for (const Candidate* const one : candidates) {
     const Candidate& candidate = *one;
@@ -166,7 +166,7 @@ Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const
 
 template <class AnOrder>
 Result<Choice> choose_for(const std::string& name, const AnOrder& order, const std::vector<event::Event>& events,
-                          const linux::Machine& machine, const std::optional<Simulation>& simulation) {
+                          const linux::HostMachine& machine, const std::optional<Simulation>& simulation) {
   auto choice = name == "auto" ? choose_automatically(order, events, machine, simulation)
                                : take_by_name(name, order, machine, simulation);
   if (!choice) return choice;
@@ -195,17 +195,17 @@ bool is_engine(std::string_view name) {
   });
 }
 
-Result<Choice> choose(const std::string& name, const CountOrder& order, const linux::Machine& machine,
+Result<Choice> choose(const std::string& name, const CountOrder& order, const linux::HostMachine& machine,
                       const std::optional<Simulation>& simulation) {
   return choose_for(name, order, order.events, machine, simulation);
 }
 
-Result<Choice> choose(const std::string& name, const RegionOrder& order, const linux::Machine& machine,
+Result<Choice> choose(const std::string& name, const RegionOrder& order, const linux::HostMachine& machine,
                       const std::optional<Simulation>& simulation) {
   return choose_for(name, order, order.count.events, machine, simulation);
 }
 
-Result<Choice> choose(const std::string& name, const WindowOrder& order, const linux::Machine& machine,
+Result<Choice> choose(const std::string& name, const WindowOrder& order, const linux::HostMachine& machine,
                       const std::optional<Simulation>& simulation) {
   std::vector<event::Event> events = order.events;
   for (const WindowTrigger& trigger : order.triggers)
@@ -216,20 +216,20 @@ Result<Choice> choose(const std::string& name, const WindowOrder& order, const l
   return choose_for(name, order, events, machine, simulation);
 }
 
-Result<Choice> choose(const std::string& name, const ProfileOrder& order, const linux::Machine& machine,
+Result<Choice> choose(const std::string& name, const ProfileOrder& order, const linux::HostMachine& machine,
                       const std::optional<Simulation>& simulation) {
   return choose_for(name, order, order.events, machine, simulation);
 }
 
-Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine,
-                      const std::optional<Simulation>& simulation) {
+Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events,
+                      const linux::HostMachine& machine, const std::optional<Simulation>& simulation) {
   CountOrder order;
   order.events = events;
   return choose(name, order, machine, simulation);
 }
 
 Outlook outlook(const event::Event& event) {
-  static const linux::Machine machine = linux::read_host_machine();
+  static const linux::HostMachine machine = linux::read_host_machine();
   CountOrder order;
   order.events = {event};
   auto choice = choose_automatically(order, order.events, machine, {});

@@ -24,7 +24,7 @@ TEST(Choose, runs_natively_without_a_notice_for_software_events_only) {
 }
 
 TEST(Choose, reports_why_the_pmu_is_not_used) {
-  linux::Machine machine;
+  linux::HostMachine machine;
   machine.hypervisor = true;
   const auto guest = choose("auto", hardware, machine);
   ASSERT_TRUE(guest);

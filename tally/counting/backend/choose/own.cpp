@@ -40,7 +40,7 @@ namespace {
 
 // Returns why a model has no count of an event in regions; empty if it has one.
 std::string why_not_in_regions(const event::Event& event, const channel::AskedModels& models) {
-  const Needed needed = needed_by(event.id);
+  const NeededModels needed = needed_by(event.id);
   if (models.models.on == 0) return "no machine model in this run: use `tally stat --model NAME -e EVENT`";
   if (engine::provides(models.models, needed)) return "";
   return "not simulated in this run: also name it with `tally stat -e`";
@@ -53,7 +53,7 @@ Count in_regions(const event::Event& event, const channel::AskedModels& models) 
   Simulation simulation = engine::simulation_of(models.models);
   // The engine has the timings of the core and not its name, so the core is called like the machine.
   simulation.machine.core = simulation.machine.name;
-  engine::Tally tally;
+  engine::CollectedTotals tally;
   tally.without = models.without;
   return engine::count_of(event, tally, &simulation);
 }

@@ -241,7 +241,7 @@ class Engine final : public Backend {
     if (!simulation) return modelling;
     for (const event::Event& event : job.events()) {
       if (!asks_a_model(event) || !why_not_modelled(event.id, *simulation).empty()) continue;
-      const Needed needed = needed_by(event.id);
+      const NeededModels needed = needed_by(event.id);
       modelling.needed.branches |= needed.branches;
       modelling.needed.l1i |= needed.l1i;
       modelling.needed.l1d |= needed.l1d;
@@ -258,7 +258,8 @@ class Engine final : public Backend {
                                   (modelling.needed.l1i || modelling.needed.l1d || modelling.needed.tlbs ||
                                    (modelling.needed.branches && simulation->precision == Precision::full));
     if (can_be_offloaded)
-      modelling.settings.handed_on = static_cast<std::uint8_t>(simulation->workers.value_or(usual_model_workers()));
+      modelling.settings.worker_count =
+          static_cast<std::uint8_t>(simulation->workers.value_or(default_model_workers()));
     modelling.simulation = std::move(*simulation);
     return modelling;
   }
@@ -275,9 +276,9 @@ std::unique_ptr<Backend> make(std::optional<Simulation> simulation) {
 extern const Candidate always;
 
 const Candidate always{
-    "engine", Candidate::When::always,
-    [](const linux::Machine&, const std::optional<Simulation>& simulation) { return make(simulation); },
-    [](const linux::Machine&, const std::string& why) {
+    "engine", Candidate::ChoiceRule::always,
+    [](const linux::HostMachine&, const std::optional<Simulation>& simulation) { return make(simulation); },
+    [](const linux::HostMachine&, const std::string& why) {
       return std::vector<std::string>{why + "; counting with the engine (`tally doctor` explains)"};
     }};
 

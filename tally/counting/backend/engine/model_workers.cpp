@@ -23,8 +23,8 @@
 namespace tally::backend::engine {
 namespace {
 
-using channel::Handed;
 using channel::NoteRing;
+using channel::RingContent;
 using linux::SparseMemory;
 
 /// Returns the number of entries in a block, limited to its size, because a program may have overwritten it.
@@ -34,7 +34,7 @@ std::uint32_t count_of(const channel::NoteBlock& block, std::size_t bytes_of_eac
 
 /// The state of a ring.
 struct Player {
-  Handed kind;
+  RingContent kind;
   RingMemory memory;
   linux::Mapping counts_memory, values_memory;
   Placed placed;
@@ -43,7 +43,7 @@ struct Player {
   bool forgotten = false;
 
   std::size_t bytes_of_each() const {
-    if (kind == Handed::outcomes) return sizeof(tally::models::Outcome);
+    if (kind == RingContent::outcomes) return sizeof(tally::models::Outcome);
     return placed.statistics.count != 0 ? sizeof(tally::models::PlacedNote) : sizeof(tally::models::Note);
   }
 
@@ -62,7 +62,7 @@ class ModelWorkers::Work {
  public:
   Work(const Channel& shared, const channel::Models& models, unsigned threads)
       : shared_(shared),
-        bell_(shared.records.header().bell),
+        bell_(shared.records.header().wakeup),
         shapes_{shape_of(models), tlbs_of(models)},
         direction_(static_cast<tally::models::Direction>(models.direction)),
         own_llc_(models.own_llc != 0) {
@@ -194,7 +194,7 @@ class ModelWorkers::Work {
     player->kind = channel::held_by_ring(number);
     player->memory = std::move(*ring);
     player->counts_memory = std::move(*counts);
-    if (player->kind == Handed::notes) player->placed.statistics = shared_.records.header().settings.placed;
+    if (player->kind == RingContent::notes) player->placed.statistics = shared_.records.header().settings.placed;
     return players_.emplace(number, std::move(player)).first->second.get();
   }
 
@@ -297,7 +297,7 @@ class ModelWorkers::Work {
 
   /// Returns empty models. The caller holds mutex_.
   std::unique_ptr<OffloadedModel> fresh(Player& player) {
-    if (player.kind == Handed::outcomes) return offloaded_directions(direction_);
+    if (player.kind == RingContent::outcomes) return offloaded_directions(direction_);
     const std::uint32_t process = player.ring().process;
     LevelShapes shapes = shapes_;
     std::shared_ptr<LastLevel> last;
@@ -354,7 +354,7 @@ class ModelWorkers::Work {
   }
 
   const Channel& shared_;
-  channel::NoteBell& bell_;
+  channel::RingWakeup& bell_;
   const LevelShapes shapes_;
   const tally::models::Direction direction_;
   const bool own_llc_;
@@ -363,7 +363,7 @@ class ModelWorkers::Work {
   std::deque<std::uint32_t> waiting_;  // rings that have blocks, or may have
   struct Child {
     std::uint32_t process;
-    Handed kind;
+    RingContent kind;
     auto operator<=>(const Child&) const = default;
   };
   std::map<Child, std::unique_ptr<OffloadedModel>> forked_;          // initial models of that process's first thread
@@ -383,7 +383,7 @@ void ModelWorkers::forget(std::uint32_t process) { work_->forget(process); }
 
 void ModelWorkers::finish() { work_->finish(); }
 
-unsigned usual_model_workers() {
+unsigned default_model_workers() {
   constexpr int most = 16;
   const int processors = linux::allowed_processors();
   return processors < 2 ? 0 : static_cast<unsigned>(std::min(processors, most));

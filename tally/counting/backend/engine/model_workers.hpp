@@ -32,6 +32,6 @@ class ModelWorkers {
 };
 
 /// Returns the default number of workers: one for each CPU that this process may use; 0 if there is only one.
-unsigned usual_model_workers();
+unsigned default_model_workers();
 
 }  // namespace tally::backend::engine

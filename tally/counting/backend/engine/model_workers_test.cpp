@@ -38,7 +38,7 @@ channel::Models models() {
 class Engine {
  public:
   Engine(Channel& shared, std::uint32_t thread, std::uint32_t process, std::uint32_t forked = 0,
-         channel::Handed what = channel::Handed::notes)
+         channel::RingContent what = channel::RingContent::notes)
       : shared_(shared),
         thread_(thread),
         number_(channel::ring_number(thread, what)),
@@ -68,11 +68,11 @@ class Engine {
     ring_bell();
   }
   void ring_bell() {
-    channel::NoteBell& bell = shared_.records.header().bell;
-    channel::enqueue(bell, ring(), number_);
-    if (__atomic_load_n(&bell.sleepers, __ATOMIC_SEQ_CST) == 0) return;
-    __atomic_add_fetch(&bell.rings, 1, __ATOMIC_SEQ_CST);
-    linux::wake_all(bell.rings);
+    channel::RingWakeup& wakeup = shared_.records.header().wakeup;
+    channel::enqueue(wakeup, ring(), number_);
+    if (__atomic_load_n(&wakeup.sleepers, __ATOMIC_SEQ_CST) == 0) return;
+    __atomic_add_fetch(&wakeup.rings, 1, __ATOMIC_SEQ_CST);
+    linux::wake_all(wakeup.rings);
   }
 
   /// Waits until this many of its blocks are taken.
@@ -183,7 +183,7 @@ TEST(ModelWorkers, predictors_and_tlbs_of_a_forked_child_continue_its_parents) {
   with_tlbs.dtlb = {4, 2, 12, 0, 1, 0};
   with_tlbs.direction = static_cast<std::uint8_t>(tally::models::Direction::tage);
   ModelWorkers workers(*shared, with_tlbs, 2);
-  constexpr auto outcomes = channel::Handed::outcomes;
+  constexpr auto outcomes = channel::RingContent::outcomes;
   Engine parent(*shared, 7, 3), parents_branches(*shared, 7, 3, 0, outcomes);
   Engine child(*shared, 8, 4, 4), childs_branches(*shared, 8, 4, 4, outcomes);
   std::mt19937_64 random(3);
@@ -214,7 +214,7 @@ TEST(ModelWorkers, a_predictor_is_returned_in_its_final_state) {
   channel::Models with_branches = models();
   with_branches.direction = static_cast<std::uint8_t>(tally::models::Direction::gshare);
   ModelWorkers workers(*shared, with_branches, 1);
-  Engine branches(*shared, 7, 3, 0, channel::Handed::outcomes);
+  Engine branches(*shared, 7, 3, 0, channel::RingContent::outcomes);
   std::mt19937_64 random(5);
   const auto direct = std::make_unique<tally::models::Gshare>();
   std::uint64_t wrong = 0;
@@ -322,7 +322,7 @@ TEST(ModelWorkers, the_wakeup_is_closed_at_the_end) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   { const ModelWorkers workers(*shared, models(), 2); }
-  EXPECT_EQ(shared->records.header().bell.closed, 1u);
+  EXPECT_EQ(shared->records.header().wakeup.closed, 1u);
 }
 
 }  // namespace

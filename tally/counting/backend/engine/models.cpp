@@ -33,7 +33,7 @@ tally::models::CacheShape shape_of(const channel::ModelLevel& level) {
 
 }  // namespace
 
-std::uint32_t bits_of(const Needed& needed) {
+std::uint32_t bits_of(const NeededModels& needed) {
   return (needed.branches ? channel::model_branches : 0u) | (needed.l1i ? channel::model_l1i : 0u) |
          (needed.l1d ? channel::model_l1d : 0u) | (needed.lower ? channel::model_lower : 0u) |
          (needed.tlbs ? channel::model_tlbs : 0u) | (needed.core ? channel::model_core : 0u);
@@ -46,7 +46,7 @@ using Values = std::array<std::uint64_t, value_count>;
 
 }  // namespace
 
-channel::Models settings_of(const Simulation& simulation, const Needed& needed) {
+channel::Models settings_of(const Simulation& simulation, const NeededModels& needed) {
   channel::Models models{};
   const bool full = simulation.precision == Precision::full;
   models.on = bits_of(needed) | (needed.tlbs_in(simulation.precision) ? channel::model_tlbs : 0u);
@@ -111,7 +111,7 @@ Simulation simulation_of(const channel::Models& settings) {
   return models;
 }
 
-bool provides(const channel::Models& settings, const Needed& needed) {
+bool provides(const channel::Models& settings, const NeededModels& needed) {
   const std::uint32_t wanted = bits_of(needed);
   return (settings.on & wanted) == wanted;
 }
@@ -148,7 +148,7 @@ std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValu
   };
   static_assert(sizeof(Counts) == sizeof values);
   auto counts = std::bit_cast<Counts>(values);
-  if (!Needed{.core = true}.tlbs_in(simulation.precision)) counts.tlbs = {};
+  if (!NeededModels{.core = true}.tlbs_in(simulation.precision)) counts.tlbs = {};
   const tally::models::CoreTable* const table = machine::core_named(simulation.machine.core);
   const unsigned load_latency = table != nullptr ? table->load_latency : 0;
   return static_cast<std::int64_t>(core.cycles + tally::models::miss_cycles(simulation.machine.latencies, load_latency,
@@ -156,8 +156,8 @@ std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValu
                                                                             counts.branches));
 }
 
-std::string made_of(const channel::CoreValues& core, const Simulation& simulation) {
-  const bool with_tlbs = Needed{.core = true}.tlbs_in(simulation.precision);
+std::string describe_cycles(const channel::CoreValues& core, const Simulation& simulation) {
+  const bool with_tlbs = NeededModels{.core = true}.tlbs_in(simulation.precision);
   const std::string parts =
       fmt::format("cycles come from a model: the time of instructions on that core, {}",
                   with_tlbs ? "misses of caches and TLBs, and mispredictions"
@@ -168,7 +168,7 @@ std::string made_of(const channel::CoreValues& core, const Simulation& simulatio
                      share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
 }
 
-std::string what_no_model_saw(const channel::UnseenValues& unseen) {
+std::string describe_unmodelled(const channel::UnseenValues& unseen) {
   if (unseen.instructions == 0) return "";
   return fmt::format(
       "no model processed {} instructions with {} loads and stores, which the engine executed one at a time at their "

@@ -12,7 +12,7 @@
 namespace tally::backend::engine {
 
 /// Returns the settings of an engine that runs the needed models; all are off if none is needed.
-channel::Models settings_of(const Simulation& simulation, const Needed& needed);
+channel::Models settings_of(const Simulation& simulation, const NeededModels& needed);
 
 /// Returns the timings of the machine's core; all 0 if it has none.
 channel::ModelCore core_of(const Simulation& simulation);
@@ -21,10 +21,10 @@ channel::ModelCore core_of(const Simulation& simulation);
 Simulation simulation_of(const channel::Models& settings);
 
 /// Returns what is needed as bits of channel::Model.
-std::uint32_t bits_of(const Needed& needed);
+std::uint32_t bits_of(const NeededModels& needed);
 
 /// Whether these settings provide all that is needed.
-bool provides(const channel::Models& settings, const Needed& needed);
+bool provides(const channel::Models& settings, const NeededModels& needed);
 
 /// Returns the caches for these settings: those that are on.
 tally::models::HierarchyShape shape_of(const channel::Models& models);
@@ -40,10 +40,10 @@ std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValu
                        const Simulation& simulation);
 
 /// Returns in words what the cycles consist of, and how much of the executed code the core model does not support.
-std::string made_of(const channel::CoreValues& core, const Simulation& simulation);
+std::string describe_cycles(const channel::CoreValues& core, const Simulation& simulation);
 
 /// Returns a sentence on what was executed and not modelled; empty if nothing.
-std::string what_no_model_saw(const channel::UnseenValues& unseen);
+std::string describe_unmodelled(const channel::UnseenValues& unseen);
 
 /// Returns the first value in which the two ways of simulating differ, with both values; nothing if they agree.
 std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain);

@@ -95,10 +95,11 @@ std::unique_ptr<OffloadedModel> OffloadedCaches::copy() const {
 
 namespace {
 
-class LocatedValuesRecorder final : public tally::models::Placer {
+class LocatedValuesRecorder final : public tally::models::InstructionRecorder {
  public:
   LocatedValuesRecorder(const Placed& placed, const HierarchyCounts& caches, const tally::models::TlbCounts& tlbs)
-      : Placer(placed.statistics.figure, placed.statistics.count, caches, tlbs, none), table_(placed.table) {}
+      : InstructionRecorder(placed.statistics.figure, placed.statistics.count, caches, tlbs, none),
+        table_(placed.table) {}
 
  private:
   std::uint64_t* row_of(std::uint64_t site) override {

@@ -56,7 +56,7 @@ struct ChildSide {
     std::uint32_t& answer = self.header->first_answer;
     __atomic_store_n(&answer, static_cast<std::uint32_t>(Answer::asked), __ATOMIC_RELEASE);
     const pid_t pid = linux::own_pid();
-    const channel::Announcement announcement{0, 0, 0, pid, pid, channel::wish_take_over, self.first_fd};
+    const channel::Announcement announcement{0, 0, 0, pid, pid, channel::request_take_over, self.first_fd};
     if (!linux::announce(self.first_fd + static_cast<int>(channel::inherited_socket), &announcement,
                          sizeof announcement))
       return;
@@ -105,9 +105,9 @@ class Server final : public Observer {
     linux::Descriptor file;
     while (const auto sender = announcements_.receive(&a, sizeof a, file)) {
       if (a.process >= channel::process_limit || a.thread >= channel::thread_limit) continue;
-      const bool granted = a.wish == channel::wish_keep_file  ? keep(std::move(file))
-                           : a.wish == channel::request_marks ? write_marks(a, *sender)
-                                                              : take_over(a, *sender);
+      const bool granted = a.request == channel::request_keep_file ? keep(std::move(file))
+                           : a.request == channel::request_marks   ? write_marks(a, *sender)
+                                                                   : take_over(a, *sender);
       channel::Header& header = shared_.records.header();
       std::uint32_t& answer = a.thread == 0 ? header.first_answer : shared_.records.thread(a.thread).answer;
       __atomic_store_n(&answer, static_cast<std::uint32_t>(granted ? Answer::granted : Answer::refused),
@@ -155,14 +155,14 @@ class Server final : public Observer {
 
   void stopped(pid_t process, int status) {
     const auto seen = injector_.stopped(process, status);
-    if (seen.what == linux::Injector::Seen::nothing) return;
+    if (seen.what == linux::Injector::StopResult::nothing) return;
     const auto found = announced_.find(process);
     const channel::Announcement a = found == announced_.end() ? channel::Announcement{} : found->second;
-    if (seen.what == linux::Injector::Seen::injected) {
+    if (seen.what == linux::Injector::StopResult::injected) {
       ++execution_.injected;
       free_areas(a);
     }
-    if (seen.what == linux::Injector::Seen::refused) {
+    if (seen.what == linux::Injector::StopResult::refused) {
       ran_natively(command_of(process), seen.reason);
       free_areas(a);
     }
@@ -177,9 +177,9 @@ class Server final : public Observer {
     if (rows_ != nullptr) rows_->ended(a.thread);
     if (a.gives_back == 0 || process.state != channel::State::ended) return;
     channel::Thread& thread = shared_.records.thread(a.thread);
-    channel::give_area(shared_.records, shared_.records.header().free_counters, thread.area);
+    channel::release_area(shared_.records, shared_.records.header().free_counters, thread.area);
     thread.area = 0;
-    channel::give_area(shared_.records, shared_.records.header().free_vectors, process.vectors);
+    channel::release_area(shared_.records, shared_.records.header().free_vectors, process.vectors);
     process.vectors = 0;
   }
 
@@ -284,7 +284,7 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   std::optional<ModelWorkers> workers;
   std::optional<WindowRows> rows;
   try {
-    if (settings.models.handed_on != 0) workers.emplace(shared, settings.models, settings.models.handed_on);
+    if (settings.models.worker_count != 0) workers.emplace(shared, settings.models, settings.models.worker_count);
     if (settings.windows.on != 0) rows.emplace(shared, job, modelling, linux::now());
   } catch (const std::system_error& error) {
     return fail(Code::cannot_measure,
@@ -315,7 +315,7 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
     });
     conductor->begin(run.started().time);
   }
-  const Left left = run.wait(conductor ? &*conductor : nullptr, &server);
+  const WaitResult left = run.wait(conductor ? &*conductor : nullptr, &server);
   if (left.ended) {
     if (auto executed = run.executed(); !executed) return fail(executed.error());
   }

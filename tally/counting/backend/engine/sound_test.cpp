@@ -98,7 +98,7 @@ TEST(Sound, a_wrong_number_of_records_causes_no_long_search) {
   run.channel().records.header().next_process = run.channel().records.header().next_thread = 0xffffffff;
   EXPECT_LT(claimed_processes(run.channel()), 100u);
   EXPECT_LT(claimed_threads(run.channel()), 100u);
-  EXPECT_LT(look(run.channel()).threads.size(), 100u);
+  EXPECT_LT(take_snapshot(run.channel()).threads.size(), 100u);
   EXPECT_EQ(run.complaint(), "");
 }
 
@@ -171,7 +171,7 @@ TEST(Sound, no_random_overwrite_makes_a_wrong_count_exact) {
     for (std::uint8_t& byte : data) byte = static_cast<std::uint8_t>(random() % 4 == 0 ? 0 : random());
     Scribbled run;
     run.scribble(data.data(), data.size());
-    look(run.channel());
+    take_snapshot(run.channel());
     ASSERT_EQ(run.complaint(), "") << i;
   }
 }

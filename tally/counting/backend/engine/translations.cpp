@@ -232,7 +232,7 @@ class RecordMover {
 
 }  // namespace
 
-Translations Translations::open(std::uint64_t engine, WhichTranslations which) {
+Translations Translations::open(std::uint64_t engine, TranslationOptions which) {
   Translations translations;
   const auto random = linux::make_cache_key();
   if (!random) return translations;

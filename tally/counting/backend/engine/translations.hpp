@@ -12,7 +12,7 @@
 
 namespace tally::backend::engine {
 
-struct WhichTranslations {
+struct TranslationOptions {
   bool only_added = false;  ///< without the file, which programs that read their memory map would see
   bool modelled = false;    ///< with models: uses the file for that code, which is several times as large
 };
@@ -23,7 +23,7 @@ class Translations {
  public:
   /// Opens the translations for the engine with this ImageHeader::build. Reads the header of a file in the cache
   /// directory and the user's key. The engine checks each record before it uses it.
-  static Translations open(std::uint64_t engine, WhichTranslations which = {});
+  static Translations open(std::uint64_t engine, TranslationOptions which = {});
 
   /// The descriptors for programs; −1 if there is none.
   int kept_fd() const { return kept_ ? kept_->file.get() : -1; }

@@ -20,7 +20,7 @@ bool opens_counters(const std::vector<event::Event>& events) {
          std::all_of(counts.begin(), counts.end(), [](const KernelCount& one) { return one.os_errno == 0; });
 }
 
-Count count_of(const event::Event& event, const RunStatistics& statistics, const Left& left) {
+Count count_of(const event::Event& event, const RunStatistics& statistics, const WaitResult& left) {
   const event::Kind kind = event::definition(event.id).kind;
   if (kind == event::Kind::microarchitectural) return absent(why_it_needs_a_pmu(event));
   if (kind == event::Kind::hardware) return absent("the program runs natively: only the kernel's values are available");
@@ -57,7 +57,7 @@ class None final : public Backend {
     const KernelCounters counters(order.events);
     if (const auto started = native.start(); !started) return fail(started.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
-    const Left left = native.wait();
+    const WaitResult left = native.wait();
     RunStatistics statistics = native.statistics();
     statistics.kernel = counters.read();
     if (left.ended)
@@ -84,7 +84,7 @@ std::unique_ptr<Backend> make(Use use) { return std::make_unique<None>(use); }
 
 namespace {
 
-std::unique_ptr<Backend> make_always(const linux::Machine& /*machine*/,
+std::unique_ptr<Backend> make_always(const linux::HostMachine& /*machine*/,
                                      const std::optional<Simulation>& /*simulation*/) {
   return make();
 }
@@ -93,15 +93,15 @@ std::unique_ptr<Backend> make_always(const linux::Machine& /*machine*/,
 
 extern const Candidate if_enough, last, by_name;
 
-const Candidate if_enough{"none", Candidate::When::if_enough,
-                          [](const linux::Machine&, const std::optional<Simulation>&) { return make(Use::if_enough); },
-                          nullptr};
+const Candidate if_enough{
+    "none", Candidate::ChoiceRule::if_enough,
+    [](const linux::HostMachine&, const std::optional<Simulation>&) { return make(Use::if_enough); }, nullptr};
 
 const Candidate last{
-    "none", Candidate::When::last, make_always, [](const linux::Machine&, const std::string& why) {
+    "none", Candidate::ChoiceRule::last, make_always, [](const linux::HostMachine&, const std::string& why) {
       return std::vector<std::string>{why + "; counting only kernel events: this tally was built without the engine"};
     }};
 
-const Candidate by_name{"none", Candidate::When::by_name, make_always, nullptr};
+const Candidate by_name{"none", Candidate::ChoiceRule::by_name, make_always, nullptr};
 
 }  // namespace tally::backend::none

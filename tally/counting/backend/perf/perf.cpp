@@ -27,7 +27,7 @@
 namespace tally::backend::perf {
 namespace {
 
-std::vector<linux::PmuDevice> devices_of(const linux::Machine& machine) {
+std::vector<linux::PmuDevice> devices_of(const linux::HostMachine& machine) {
   std::vector<linux::PmuDevice> devices;
   for (const std::string& name : machine.pmus) {
     if (auto device = linux::pmu_device("/", name)) devices.push_back(std::move(*device));
@@ -76,7 +76,7 @@ class CommandCount {
     conductor.begin(native_.started().time);
     gate->open();
     if (const auto executed = native_.executed(); !executed) return fail(executed.error());
-    const Left left = native_.wait(&conductor, census_ ? &*census_ : nullptr);
+    const WaitResult left = native_.wait(&conductor, census_ ? &*census_ : nullptr);
     const std::vector<Count> counts = conductor.finish(linux::now());
 
     RunStatistics statistics = native_.statistics();
@@ -139,9 +139,9 @@ class CommandCount {
   }
 
   static Count of_command(const event::Event& event, const Count& counted, const RunStatistics& statistics,
-                          const Left& left) {
+                          const WaitResult& left) {
     if (is_software(event)) return native_count(event, statistics, left);
-    Count count = believed_as_left(counted, left);
+    Count count = downgrade_if_running(counted, left);
     return statistics.lost.empty() ? count : downgraded(std::move(count), Trust::partial, statistics.lost);
   }
 
@@ -155,7 +155,7 @@ class CommandCount {
 
 class Perf final : public Backend {
  public:
-  Perf(const linux::Machine& machine, Use use) : machine_(machine), use_(use), cores_(devices_of(machine)) {}
+  Perf(const linux::HostMachine& machine, Use use) : machine_(machine), use_(use), cores_(devices_of(machine)) {}
 
   Traits traits() const override { return {.name = "perf", .has_pmu_counters = true}; }
 
@@ -242,34 +242,39 @@ class Perf final : public Backend {
     return std::nullopt;
   }
 
-  const linux::Machine machine_;
+  const linux::HostMachine machine_;
   const Use use_;
   const std::vector<linux::PmuDevice> cores_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make(const linux::Machine& machine, Use use) { return std::make_unique<Perf>(machine, use); }
+std::unique_ptr<Backend> make(const linux::HostMachine& machine, Use use) {
+  return std::make_unique<Perf>(machine, use);
+}
 
 extern const Candidate with_pmu, by_name, kernel_events;
 
 const Candidate with_pmu{
-    "perf", Candidate::When::automatic,
-    [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::pmu); }, nullptr};
+    "perf", Candidate::ChoiceRule::automatic,
+    [](const linux::HostMachine& machine, const std::optional<Simulation>&) { return make(machine, Use::pmu); },
+    nullptr};
 
 const Candidate by_name{
-    "perf", Candidate::When::by_name,
-    [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::by_name); },
+    "perf", Candidate::ChoiceRule::by_name,
+    [](const linux::HostMachine& machine, const std::optional<Simulation>&) { return make(machine, Use::by_name); },
     nullptr};
 
 const Candidate kernel_events{
-    "perf", Candidate::When::last,
-    [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::kernel_events); },
-    [](const linux::Machine&, const std::string& why) {
+    "perf", Candidate::ChoiceRule::last,
+    [](const linux::HostMachine& machine, const std::optional<Simulation>&) {
+      return make(machine, Use::kernel_events);
+    },
+    [](const linux::HostMachine&, const std::string& why) {
       return std::vector<std::string>{why + "; counting only kernel events (`tally doctor` explains)"};
     }};
 
-std::string why_not(const linux::Machine& machine) {
+std::string why_not(const linux::HostMachine& machine) {
   const auto devices = devices_of(machine);
   for (const linux::PmuDevice& device : devices) {
     const auto type = devices.size() > 1 ? device.type : std::nullopt;

@@ -18,10 +18,10 @@ enum class Use {
 };
 
 /// Creates the backend "perf" for this machine.
-std::unique_ptr<Backend> make(const linux::Machine& machine, Use use = Use::pmu);
+std::unique_ptr<Backend> make(const linux::HostMachine& machine, Use use = Use::pmu);
 
 /// Returns why this machine's PMU is not reliable; empty if it is. Each of its PMUs counts a loop whose counts are
 /// known. Cost: some microseconds.
-std::string why_not(const linux::Machine& machine);
+std::string why_not(const linux::HostMachine& machine);
 
 }  // namespace tally::backend::perf

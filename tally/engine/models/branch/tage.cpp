@@ -236,7 +236,7 @@ Lanes16 Tage::pass(const std::uint32_t* words, std::uint32_t n) {
 // predictions.
 void Tage::place(const std::uint32_t* words, std::uint32_t n, Places& places) {
 #if defined(__SSE2__)
-  if (n == batch && has_avx2()) return locate_block(words, places);
+  if (n == batch && has_avx2()) return locate_batch(words, places);
 #endif
   Lanes hash(hash_), leaving;
   // `word` and `index` have the low 16 bits of those values in all lanes.
@@ -267,7 +267,7 @@ void Tage::place(const std::uint32_t* words, std::uint32_t n, Places& places) {
 
 // The same for a whole batch, two branches at a time. It takes six tenths of the time, because all operations from one
 // hash to the next depend on each other.
-TALLY_AVX2 void Tage::locate_block(const std::uint32_t* words, Places& places) {
+TALLY_AVX2 void Tage::locate_batch(const std::uint32_t* words, Places& places) {
   Lanes16 leaving_of[batch / lane_bits];
   for (std::uint32_t i = 0; i < batch; i += lane_bits) leaving_of[i / lane_bits] = pass(words + i, lane_bits);
   BranchPair pair = first_two(words, leaving_of[0]);

@@ -46,7 +46,7 @@ class Tage {
 
   Lanes16 pass(const Outcome* outcomes, std::uint32_t n);
   void place(const Outcome* outcomes, std::uint32_t n, Places& places);
-  void locate_block(const Outcome* outcomes, Places& places);
+  void locate_batch(const Outcome* outcomes, Places& places);
   bool allocate(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, bool taken);
   void learn(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, unsigned key);
   std::uint32_t settle(const Outcome* outcomes, std::uint32_t n, const Places& places);

@@ -22,8 +22,8 @@ std::uint32_t Cache::set_by_division(std::uint64_t line) const {
 }
 
 template <class Policy>
-Look Cache::access_in(std::uint64_t* set, std::uint64_t tag) {
-  Look lookup;
+Lookup Cache::access_in(std::uint64_t* set, std::uint64_t tag) {
+  Lookup lookup;
   const std::uint32_t place = place_of(set, shape_.ways, tag);
   lookup.hit = place < shape_.ways;
   if (lookup.hit) {
@@ -36,12 +36,12 @@ Look Cache::access_in(std::uint64_t* set, std::uint64_t tag) {
   return lookup;
 }
 
-Look Cache::access(std::uint64_t address) {
+Lookup Cache::access(std::uint64_t address) {
   std::uint64_t* const set = words_of(address);
   const std::uint64_t tag = tag_of(address, shape_.line_bits);
   if (shape_.replacement != Replacement::lru) return access_in<TreePlru>(set, tag);
-  const Lru::Used used = Lru::use_tag(set, shape_.ways, tag);
-  Look lookup;
+  const Lru::UseResult used = Lru::use_tag(set, shape_.ways, tag);
+  Lookup lookup;
   lookup.hit = used.hit;
   if (used.hit) {
     lookup.first_use = used.before != tag;
@@ -89,11 +89,11 @@ std::uint32_t Cache::access_all(std::uint64_t* lines, std::uint32_t n) {
   return missed;
 }
 
-Look Cache::use(std::uint64_t address) { return holds(address) ? access(address) : Look{}; }
+Lookup Cache::use(std::uint64_t address) { return holds(address) ? access(address) : Lookup{}; }
 
-Look Cache::prefetch(std::uint64_t address) {
-  if (holds(address)) return Look{.hit = true};
-  const Look lookup = access(address);
+Lookup Cache::prefetch(std::uint64_t address) {
+  if (holds(address)) return Lookup{.hit = true};
+  const Lookup lookup = access(address);
   std::uint64_t* const set = words_of(address);
   const std::uint32_t place = place_of(set, shape_.ways, tag_of(address, shape_.line_bits));
   set[place] &= ~used_bit;

@@ -48,7 +48,7 @@ struct LevelTable {
 };
 
 /// The result of a lookup in a level.
-struct Look {
+struct Lookup {
   bool hit = false;                   ///< the line was present
   bool first_use = false;             ///< the line was prefetched and this is its first use
   std::uint64_t displaced = no_line;  ///< address of the line that was replaced
@@ -67,7 +67,7 @@ class Cache {
   const CacheShape& shape() const { return shape_; }
 
   /// Uses the line at this address; a miss allocates it.
-  Look access(std::uint64_t address);
+  Lookup access(std::uint64_t address);
   /// Uses each of these lines in order and moves those that miss to the front of `lines`. The low two bits of a line
   /// are the caller's. Returns the number of misses. For LRU only, without prefetched lines.
   std::uint32_t access_all(std::uint64_t* lines, std::uint32_t n);
@@ -87,9 +87,9 @@ class Cache {
     return shape_.replacement == Replacement::lru && *words_of(address) == tag_of(address, shape_.line_bits);
   }
   /// Uses the line if it is present; a miss changes nothing.
-  Look use(std::uint64_t address);
+  Lookup use(std::uint64_t address);
   /// Prefetches a line; changes nothing if it is present.
-  Look prefetch(std::uint64_t address);
+  Lookup prefetch(std::uint64_t address);
   /// Prefetches the set of a line from host memory for a later use. Counts and changes nothing.
   void expect(std::uint64_t address) const;
   /// Whether the line is present; changes nothing.
@@ -106,7 +106,7 @@ class Cache {
  private:
   std::uint32_t set_by_division(std::uint64_t line) const;
   template <class Policy>
-  Look access_in(std::uint64_t* set, std::uint64_t tag);
+  Lookup access_in(std::uint64_t* set, std::uint64_t tag);
   std::uint64_t* words_of(std::uint64_t address) const { return table_ + std::uint64_t{set_of(address)} * set_words_; }
 
   CacheShape shape_;

@@ -82,7 +82,7 @@ TEST(Cache, AddressZeroIsAbsentBeforeItsFirstUse) {
   OwnCache own(lines(1, 1));
   EXPECT_FALSE(own.cache.access(0).hit);
   EXPECT_TRUE(own.cache.access(63).hit);
-  const Look lookup = own.cache.access(64);
+  const Lookup lookup = own.cache.access(64);
   EXPECT_FALSE(lookup.hit);
   EXPECT_EQ(lookup.displaced, 0U);
 }
@@ -104,9 +104,9 @@ TEST(Cache, APrefetchedLineIsNewUntilItIsUsed) {
     EXPECT_FALSE(own.cache.prefetch(0x40).hit);
     EXPECT_TRUE(own.cache.prefetch(0x40).hit);
     EXPECT_TRUE(own.cache.holds(0x40));
-    const Look first = own.cache.access(0x40);
+    const Lookup first = own.cache.access(0x40);
     EXPECT_TRUE(first.hit && first.first_use);
-    const Look second = own.cache.access(0x40);
+    const Lookup second = own.cache.access(0x40);
     EXPECT_TRUE(second.hit && !second.first_use);
     own.cache.prefetch(0x80);
     own.cache.access(0xc0);

@@ -25,7 +25,7 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
   constexpr Note purpose = 3;  // the bits of its Access
   std::uint32_t places[FirstPair::batch];
   const bool some_are_left_out = !levels_.code().exists() || !levels_.data().exists();
-  if (some_are_left_out) n = those_there(notes, n, indexes);
+  if (some_are_left_out) n = drop_missing_levels(notes, n, indexes);
   std::uint32_t missed = 0;
   for (std::uint32_t at = 0; at < n; at += FirstPair::batch) {
     const std::uint32_t here = n - at < FirstPair::batch ? n - at : FirstPair::batch;
@@ -56,7 +56,7 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
   return missed;
 }
 
-std::uint32_t FirstLevels::those_there(Note* notes, std::uint32_t n, std::uint32_t* indexes) const {
+std::uint32_t FirstLevels::drop_missing_levels(Note* notes, std::uint32_t n, std::uint32_t* indexes) const {
   std::uint32_t left = 0;
   for (std::uint32_t i = 0; i < n; ++i) {
     if (!(access_of(notes[i]) == Access::fetch ? levels_.code() : levels_.data()).exists()) continue;

@@ -40,7 +40,7 @@ class FirstLevels {
   static constexpr std::uint32_t is_across = 1u << 31;
 
  private:
-  std::uint32_t those_there(Note* notes, std::uint32_t n, std::uint32_t* indexes) const;
+  std::uint32_t drop_missing_levels(Note* notes, std::uint32_t n, std::uint32_t* indexes) const;
 
   FirstPair levels_;
   bool missed_ = false;  // whether the access of the last note has missed so far

@@ -55,7 +55,7 @@ void LowerLevels::make_room(const Cache& level, std::uint64_t displaced, Cache* 
 namespace {
 
 // A store into a level that does not allocate on writes uses the line if it is present, and otherwise changes nothing.
-Look reach(Cache& level, std::uint64_t address, Access access) {
+Lookup reach(Cache& level, std::uint64_t address, Access access) {
   return access == Access::store && !level.shape().write_allocate ? level.use(address) : level.access(address);
 }
 
@@ -70,13 +70,13 @@ void count_in(LevelCounts& counts, Access access, bool hit) {
 void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts& counts, Cache* l1i, Cache* l1d) {
   bool hit = false;
   if (l2_.exists()) {
-    const Look lookup = reach(l2_, address, access);
+    const Lookup lookup = reach(l2_, address, access);
     hit = lookup.hit;
     counts.l2.count(access, hit);
     make_room(l2_, lookup.displaced, l1i, l1d);
   }
   if (!hit && llc_.exists()) {
-    const Look lookup = reach(llc_, address, access);
+    const Lookup lookup = reach(llc_, address, access);
     counts.llc.count(access, lookup.hit);
     make_room(llc_, lookup.displaced, l1i, l1d);
   }
@@ -136,7 +136,7 @@ void LowerLevels::expect(std::uint64_t address) const {
 void LowerLevels::prefetch(std::uint64_t address, HierarchyCounts& counts, Cache* l1i, Cache* l1d) {
   bool hit = false;
   if (l2_.exists()) {
-    const Look lookup = l2_.prefetch(address);
+    const Lookup lookup = l2_.prefetch(address);
     hit = lookup.hit;
     counts.prefetches += !hit;
     make_room(l2_, lookup.displaced, l1i, l1d);
@@ -171,7 +171,7 @@ bool Hierarchy::touch(std::uint64_t address, Access access) {
     count_in(counts, access, true);
     return true;
   }
-  Look lookup;
+  Lookup lookup;
   if (level.exists()) {
     lookup = reach(level, address, access);
     count_in(counts, access, lookup.hit);

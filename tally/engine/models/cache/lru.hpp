@@ -29,14 +29,14 @@ struct Lru {
   }
 
   /// The result of a use: whether the tag was present, and its previous word or the displaced one.
-  struct Used {
+  struct UseResult {
     bool hit;
     std::uint64_t before;
   };
 
   /// Makes the tag the most recent one, whether it was present or not, in one pass: each word moves by one until the
   /// tag's previous way.
-  static Used use_tag(std::uint64_t* set, std::uint32_t ways, std::uint64_t tag) {
+  static UseResult use_tag(std::uint64_t* set, std::uint32_t ways, std::uint64_t tag) {
     std::uint64_t before = set[0];
     set[0] = tag;
     if ((before | used_bit) == tag) return {true, before};

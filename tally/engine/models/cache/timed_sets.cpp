@@ -11,7 +11,7 @@ constexpr std::uint64_t places(const CacheShape& shape) { return std::uint64_t{s
 }  // namespace
 
 std::uint64_t TimedSets::words(const CacheShape& code, const CacheShape& data) {
-  return std::uint64_t{2} * known_size * (sizeof(Known) / sizeof(std::uint64_t)) + places(code) + places(data);
+  return std::uint64_t{2} * known_size * (sizeof(PresentLine) / sizeof(std::uint64_t)) + places(code) + places(data);
 }
 
 bool TimedSets::fits(const CacheShape& code, const CacheShape& data) {
@@ -35,7 +35,7 @@ TimedSets TimedSets::over(std::uint64_t* code, std::uint64_t* data, std::uint64_
 void TimedSets::lay_out(std::uint64_t* code, std::uint64_t* data, std::uint64_t* words) {
   code_.ways = code;
   data_.ways = data;
-  code_.known = reinterpret_cast<Known*>(words);
+  code_.known = reinterpret_cast<PresentLine*>(words);
   data_.known = code_.known + known_size;
   code_.times = reinterpret_cast<std::uint64_t*>(data_.known + known_size);
   data_.times = code_.times + places(code_.cache.shape());
@@ -61,7 +61,7 @@ void TimedSets::sort(Level& level, std::uint64_t first) {
   std::uint64_t* const times = level.times + first;
   for (std::uint32_t i = 0; i < level.cache.shape().ways; ++i) {
     const std::uint64_t tag = ways[i];
-    Known& known = at(level.known, number_of(tag));
+    PresentLine& known = at(level.known, number_of(tag));
     std::uint64_t time = tag != 0 ? times[i] : 0;
     if (tag != 0 && known.line == number_of(tag)) {
       time = known.time;
@@ -83,7 +83,7 @@ std::uint32_t TimedSets::oldest(const Level& level, std::uint64_t first) const {
   for (std::uint32_t i = 0; i < level.cache.shape().ways; ++i) {
     const std::uint64_t tag = level.ways[first + i];
     if (tag == 0) return i;
-    const Known& known = at(level.known, number_of(tag));
+    const PresentLine& known = at(level.known, number_of(tag));
     const std::uint64_t time = known.line == number_of(tag) ? known.time : level.times[first + i];
     chosen = time < least ? i : chosen;
     least = time < least ? time : least;
@@ -92,7 +92,7 @@ std::uint32_t TimedSets::oldest(const Level& level, std::uint64_t first) const {
 }
 
 // Searches for a line that is not in its entry of the hash table. Returns whether it is in its set.
-bool TimedSets::seek(Level& level, Known& known, std::uint64_t line) {
+bool TimedSets::seek(Level& level, PresentLine& known, std::uint64_t line) {
   const std::uint32_t ways = level.cache.shape().ways;
   const auto first_way = [&](std::uint64_t address) { return std::uint64_t{level.cache.set_of(address)} * ways; };
   if (known.line != 0) {
@@ -104,7 +104,7 @@ bool TimedSets::seek(Level& level, Known& known, std::uint64_t line) {
   const bool found = place_of(level.ways + first, ways, tag) < ways;
   if (!found) {
     std::uint64_t& way = level.ways[first + oldest(level, first)];
-    Known& leaves = at(level.known, number_of(way));
+    PresentLine& leaves = at(level.known, number_of(way));
     if (way != 0 && leaves.line == number_of(way)) leaves.line = 0;
     way = tag;
   }
@@ -113,14 +113,14 @@ bool TimedSets::seek(Level& level, Known& known, std::uint64_t line) {
 }
 
 std::uint32_t TimedSets::use_all(const Note* notes, std::uint32_t n, std::uint32_t* missed) {
-  Known* const known_for[] = {data_.known, data_.known, data_.known, code_.known};  // by Access
+  PresentLine* const known_for[] = {data_.known, data_.known, data_.known, code_.known};  // by Access
   const unsigned line_bits = line_bits_;
   std::uint64_t now = clock_;
   std::uint32_t misses = 0, sought = 0;
   for (std::uint32_t i = 0; i < n; ++i) {
     const Note note = notes[i];
     const std::uint64_t line = ~note >> line_bits;
-    Known& known = at(known_for[note & 3], line);
+    PresentLine& known = at(known_for[note & 3], line);
     if (known.line != line) [[unlikely]] {
       ++sought;
       missed[misses] = i;

@@ -38,7 +38,7 @@ class TimedSets {
 
  private:
   /// A line that is present, by the complement of its number; 0 for none.
-  struct Known {
+  struct PresentLine {
     std::uint64_t line;
     std::uint64_t time;  ///< of its last use
   };
@@ -49,13 +49,15 @@ class TimedSets {
     Cache cache;
     std::uint64_t* ways = nullptr;   ///< of a set in any order
     std::uint64_t* times = nullptr;  ///< of the ways that are not in the hash table
-    Known* known = nullptr;
+    PresentLine* known = nullptr;
   };
 
   void lay_out(std::uint64_t* code, std::uint64_t* data, std::uint64_t* words);
-  static Known& at(Known* known, std::uint64_t line) { return known[(line ^ line >> known_bits) & (known_size - 1)]; }
+  static PresentLine& at(PresentLine* known, std::uint64_t line) {
+    return known[(line ^ line >> known_bits) & (known_size - 1)];
+  }
   std::uint64_t number_of(std::uint64_t tag) const { return tag >> line_bits_; }
-  bool seek(Level& level, Known& known, std::uint64_t line);
+  bool seek(Level& level, PresentLine& known, std::uint64_t line);
   std::uint32_t oldest(const Level& level, std::uint64_t first) const;
   void sort(Level& level, std::uint64_t first);
 

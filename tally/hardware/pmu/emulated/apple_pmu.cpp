@@ -27,7 +27,7 @@ ApplePmu::ApplePmu(AppleBehaviour behaviour) : behaviour_(behaviour) {
                                                "PMCR4_EL1", "PMESR0_EL1", "PMESR1_EL1"};
   for (std::size_t i = 0; i < controls; ++i) numbers_[i] = number_of(names[i]);
   for (int i = 0; i < counters; ++i) {
-    for (const Place& place : places(apple_model)) {
+    for (const RegisterInstance& place : places(apple_model)) {
       if (name(place) != fmt::format("PMC{}", i)) continue;
       counter_numbers_[static_cast<std::size_t>(i)] =
           place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride;

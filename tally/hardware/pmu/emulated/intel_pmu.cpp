@@ -28,12 +28,13 @@ IntelPmu::IntelPmu(const Profile& profile, Behaviour behaviour) : profile_(profi
   global_control_ = profile.version >= 2 ? low_ones(profile.counters) : 0;
   // PERFMON_AVAIL; BTS and PEBS unavailable.
   misc_enable_ = 1U << 7 | 1U << 11 | 1U << 12;
-  for (const Place& place : places(intel_model)) {
+  for (const RegisterInstance& place : places(intel_model)) {
     if (place.reg->space != Space::msr || !exists(profile_, place)) continue;
     const auto index = place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride;
     known_.push_back({static_cast<std::uint32_t>(index), place, existing_bits(profile_, *place.reg)});
   }
-  std::sort(known_.begin(), known_.end(), [](const Known& a, const Known& b) { return a.index < b.index; });
+  std::sort(known_.begin(), known_.end(),
+            [](const ImplementedRegister& a, const ImplementedRegister& b) { return a.index < b.index; });
   choose_events();
 }
 
@@ -152,7 +153,7 @@ void IntelPmu::count(const Work& work, int cpl, bool sibling) {
     // The status bit is set even if the counter does not interrupt.
     status_ |= 1ULL << number;
     interrupt = interrupt || counter.interrupts;
-    tell({Happening::Kind::overflow, number});
+    notify({Happening::Kind::overflow, number});
   }
   // One PMI, even if several counters overflowed on the instruction.
   if (interrupt) raise_pmi();
@@ -174,7 +175,7 @@ void IntelPmu::raise_pmi() {
 void IntelPmu::send_pmi() {
   pmi_in_ = -1;
   const Sent sent = apic_.send_perfmon();
-  tell({Happening::Kind::pmi, 0, sent});
+  notify({Happening::Kind::pmi, 0, sent});
   if (sent == Sent::pending) freeze();
 }
 
@@ -186,7 +187,7 @@ void IntelPmu::freeze() {
     } else {
       global_control_ = 0;
     }
-    tell({Happening::Kind::frozen});
+    notify({Happening::Kind::frozen});
   }
   if ((debug_control_ & freeze_branches) != 0) {
     if (profile_.version >= 4) {

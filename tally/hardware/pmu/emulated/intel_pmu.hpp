@@ -108,12 +108,12 @@ class IntelPmu {
   };
 
   // A register of this processor.
-  struct Known {
+  struct ImplementedRegister {
     std::uint32_t index = 0;
-    Place place;
+    RegisterInstance place;
     std::uint64_t bits = 0;
   };
-  const Known* known(std::uint32_t index) const;
+  const ImplementedRegister* known(std::uint32_t index) const;
 
   static constexpr int first_fixed = 32;
   static constexpr int slots_total = 40;
@@ -133,15 +133,15 @@ class IntelPmu {
   void write_counter(int number, std::uint64_t value);
   std::optional<std::string> refused(std::uint32_t index, std::uint64_t value) const;
   void apply(std::uint32_t index, std::uint64_t value);
-  std::optional<std::string> reserved(const Known& known, std::uint64_t value) const;
+  std::optional<std::string> reserved(const ImplementedRegister& known, std::uint64_t value) const;
   Answer no_such(std::uint32_t index, bool write) const;
-  void tell(const Happening& happening) const {
+  void notify(const Happening& happening) const {
     if (listener_) listener_(happening);
   }
 
   Profile profile_;
   Behaviour behaviour_;
-  std::vector<Known> known_;  // sorted by index
+  std::vector<ImplementedRegister> known_;  // sorted by index
   LocalApic apic_;
   std::array<Counter, slots_total> counters_{};
   std::array<std::uint64_t, 32> select_{};  // IA32_PERFEVTSELn

@@ -74,9 +74,10 @@ bool IntelPmu::owns(std::uint32_t index) {
          in_row(index, full_counter_0, rows) || in_row(index, fixed_control, 6);
 }
 
-const IntelPmu::Known* IntelPmu::known(std::uint32_t index) const {
-  const auto at = std::lower_bound(known_.begin(), known_.end(), index,
-                                   [](const Known& one, std::uint32_t number) { return one.index < number; });
+const IntelPmu::ImplementedRegister* IntelPmu::known(std::uint32_t index) const {
+  const auto at =
+      std::lower_bound(known_.begin(), known_.end(), index,
+                       [](const ImplementedRegister& one, std::uint32_t number) { return one.index < number; });
   return at != known_.end() && at->index == index ? &*at : nullptr;
 }
 
@@ -98,7 +99,7 @@ Answer IntelPmu::no_such(std::uint32_t index, bool write) const {
   return fault(fmt::format("{} of {}: {} does not have it{}", word, name(*place), profile_.name, why));
 }
 
-std::optional<std::string> IntelPmu::reserved(const Known& known, std::uint64_t value) const {
+std::optional<std::string> IntelPmu::reserved(const ImplementedRegister& known, std::uint64_t value) const {
   if (known.place.reg->others != OtherBits::reserved) return std::nullopt;
   const std::uint64_t wrong = value & ~known.bits;
   if (wrong == 0) return std::nullopt;
@@ -138,7 +139,7 @@ Answer IntelPmu::read(std::uint32_t index) const {
     case actual_clock: return {actual_};
     default: break;
   }
-  const Known* const reg = known(index);
+  const ImplementedRegister* const reg = known(index);
   if (!reg) return no_such(index, false);
   switch (index) {
     case platform_info: return {behaviour_.clock.base << 8};
@@ -166,7 +167,7 @@ void IntelPmu::write_counter(int number, std::uint64_t value) {
 
 std::optional<std::string> IntelPmu::refused(std::uint32_t index, std::uint64_t value) const {
   if (is_plain(index)) return std::nullopt;
-  const Known* const reg = known(index);
+  const ImplementedRegister* const reg = known(index);
   if (!reg) return no_such(index, true).fault;
   if (reg->place.reg->access == Access::read_only) {
     return fmt::format("WRMSR of {}: it is read-only", name(reg->place));

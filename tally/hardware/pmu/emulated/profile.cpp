@@ -124,7 +124,7 @@ std::uint64_t existing_bits(const Profile& profile, const Register& reg) {
   return bits;
 }
 
-bool exists(const Profile& profile, const Place& place) {
+bool exists(const Profile& profile, const RegisterInstance& place) {
   const Register& reg = *place.reg;
   if (profile.version < reg.since || profile.version > reg.until) return false;
   return has(profile, reg.needs, reg.first + place.index);

@@ -53,7 +53,7 @@ bool has(const Profile& profile, Feature feature, int index);
 std::uint64_t existing_bits(const Profile& profile, const Register& reg);
 
 /// Whether the processor has this register. RDMSR of a missing one raises #GP(0).
-bool exists(const Profile& profile, const Place& place);
+bool exists(const Profile& profile, const RegisterInstance& place);
 
 /// A choice where sources disagree or leave it to an emulator, with its source.
 struct Choice {

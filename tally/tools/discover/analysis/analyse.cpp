@@ -13,7 +13,7 @@
 namespace tally::discover {
 namespace {
 
-using result::Discovered;
+using result::DiscoveredEvent;
 using result::EventClass;
 using result::Match;
 
@@ -77,14 +77,14 @@ Match verdict_of(const result::Contrast& one, bool rejected, const Limits& limit
   return Match::undecided;
 }
 
-void judge(std::vector<Discovered>& events, const Limits& limits) {
+void judge(std::vector<DiscoveredEvent>& events, const Limits& limits) {
   std::vector<double> p;
-  for (const Discovered& event : events) {
+  for (const DiscoveredEvent& event : events) {
     for (const auto& one : event.contrasts) p.push_back(one.p);
   }
   const std::vector<bool> rejected = benjamini_hochberg(p, limits.false_share);
   std::size_t at = 0;
-  for (Discovered& event : events) {
+  for (DiscoveredEvent& event : events) {
     for (auto& one : event.contrasts) one.verdict = verdict_of(one, rejected[at++], limits);
     // The rejected ones are needed again, because a name requires an effect.
   }
@@ -128,7 +128,7 @@ std::string splitting(const Explanation& a, const Explanation& b, const Record& 
   return best;
 }
 
-void name_it(Discovered& event, const Record& record, const Slopes& slopes, const std::vector<Facts>& library,
+void name_it(DiscoveredEvent& event, const Record& record, const Slopes& slopes, const std::vector<Facts>& library,
              const Limits& limits) {
   const std::vector<Explanation> ways = explain(slopes.of, record.payloads, limits);
   if (ways.empty()) {
@@ -148,7 +148,7 @@ void name_it(Discovered& event, const Record& record, const Slopes& slopes, cons
 }
 
 // Classifies an event without a slope: by interrupts, or occasional.
-void classify_flat(Discovered& event, const Rhythm& rhythm) {
+void classify_flat(DiscoveredEvent& event, const Rhythm& rhythm) {
   const bool by_interrupts =
       rhythm.interrupts_known && rhythm.per_interrupt >= 0.2 && 2 * rhythm.left_by_interrupts < rhythm.left_by_time;
   event.kind = by_interrupts ? EventClass::interrupts_only : EventClass::background;
@@ -159,7 +159,7 @@ void classify_flat(Discovered& event, const Rhythm& rhythm) {
                      : fmt::format("{} a millisecond, whatever the payload", number_text(rhythm.per_ms));
 }
 
-void classify(Discovered& event, const Record& record, std::size_t place, const Slopes& slopes,
+void classify(DiscoveredEvent& event, const Record& record, std::size_t place, const Slopes& slopes,
               const std::vector<int>& without, const std::vector<Facts>& library, const Limits& limits) {
   if (!slopes.rejected.empty()) {
     event.kind = EventClass::rejected;
@@ -182,7 +182,7 @@ void classify(Discovered& event, const Record& record, std::size_t place, const 
 }
 
 // A claim requires an effect: a payload in which the coordinate and the counts both differ from the control's.
-bool has_effect(const Discovered& event, const Record& record) {
+bool has_effect(const DiscoveredEvent& event, const Record& record) {
   for (const auto& contrast : event.contrasts) {
     if (contrast.low <= 0) continue;
     const auto with = payload_of(record, contrast.payload), without = payload_of(record, contrast.control);
@@ -194,7 +194,7 @@ bool has_effect(const Discovered& event, const Record& record) {
   return false;
 }
 
-bool same_slopes(const Discovered& a, const Discovered& b, const Limits& limits) {
+bool same_slopes(const DiscoveredEvent& a, const DiscoveredEvent& b, const Limits& limits) {
   for (std::size_t i = 0; i < a.slopes.size(); ++i) {
     result::Slope wide = a.slopes[i];
     wide.error = std::hypot(a.slopes[i].error, b.slopes[i].error);
@@ -205,7 +205,7 @@ bool same_slopes(const Discovered& a, const Discovered& b, const Limits& limits)
 
 // Finds events that cannot be distinguished, and a payload with a coordinate that none of those used has.
 void find_twins(result::Discovery& answer, const std::vector<Facts>& library, const Limits& limits) {
-  const auto counts = [](const Discovered& one) {
+  const auto counts = [](const DiscoveredEvent& one) {
     return one.kind == EventClass::counts || one.kind == EventClass::unexplained;
   };
   std::string news;
@@ -214,8 +214,8 @@ void find_twins(result::Discovery& answer, const std::vector<Facts>& library, co
       if (news.empty() && payload.composition[*result::coordinate_of(name)] > 0) news = payload.name;
     }
   }
-  for (Discovered& one : answer.events) {
-    for (const Discovered& other : answer.events) {
+  for (DiscoveredEvent& one : answer.events) {
+    for (const DiscoveredEvent& other : answer.events) {
       if (one.code == other.code || !counts(one) || !counts(other) || !same_slopes(one, other, limits)) continue;
       one.same_as.push_back(other.code);
       one.splits_same = news;
@@ -283,7 +283,7 @@ result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, 
                                          one.counter, one.disagreed, one.of));
   }
   for (std::size_t place = 0; place < record.events.size(); ++place) {
-    Discovered event;
+    DiscoveredEvent event;
     event.code = record.events[place];
     event.counters = where[place].counters;
     if (where[place].alive) {
@@ -297,7 +297,7 @@ result::Discovery analyse(const Record& raw, const std::vector<Facts>& library, 
     answer.events.push_back(std::move(event));
   }
   judge(answer.events, limits);
-  for (Discovered& event : answer.events) {
+  for (DiscoveredEvent& event : answer.events) {
     if (event.kind != EventClass::counts || has_effect(event, record)) continue;
     event.kind = EventClass::unexplained;
     event.reason = "the fit has no significant effect";

@@ -24,7 +24,7 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 std::map<std::string, std::string> encodings(const pmu::emulated::ArmProfile& profile) {
   std::map<std::string, std::string> all;
   if (profile.model == &pmu::arm_model) return all;
-  for (const pmu::Place& place : pmu::places(*profile.model)) {
+  for (const pmu::RegisterInstance& place : pmu::places(*profile.model)) {
     if (place.reg->space != pmu::Space::system_register) continue;
     const std::string name = lower(pmu::name(place));
     all[name] = pmu::address(place);
@@ -72,7 +72,7 @@ std::string advice(const std::string& message, const std::string& line, const pm
   }
   if (message.find("system register") == std::string::npos) return "";
   std::vector<std::string> names;
-  for (const pmu::Place& place : pmu::places(*profile.model)) names.push_back(lower(pmu::name(place)));
+  for (const pmu::RegisterInstance& place : pmu::places(*profile.model)) names.push_back(lower(pmu::name(place)));
   for (std::size_t at = 0; at < statement.size(); ++at) {
     std::size_t end = at;
     while (end < statement.size() && is_word(statement[end])) ++end;
@@ -171,14 +171,14 @@ Result<Image> assemble(const std::string& name, const std::string& text, const p
     command.push_back("--defsym");
     command.push_back(one);
   }
-  const Said assembled = output_of(command);
+  const ToolOutput assembled = output_of(command);
   if (assembled.was_stopped) return fail(Code::cannot_measure, "the assembler was stopped");
   if (assembled.is_missing) {
     return fail(Code::not_found, "assembly needs the program aarch64-linux-gnu-as, which is not installed",
                 "install it: sudo apt-get install binutils-aarch64-linux-gnu");
   }
   if (assembled.status != 0) return fail(Code::bad_usage, format_errors(name, text, assembled.text, profile));
-  const Said linked =
+  const ToolOutput linked =
       output_of({"aarch64-linux-gnu-ld", "-n", "-Ttext=0x100000", "-o", image_path.string(), object.string()});
   if (linked.status != 0)
     return fail(Code::bad_usage, fmt::format("{}: {}", printable(name), reported_by_linker(linked.text)));

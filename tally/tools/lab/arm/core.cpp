@@ -47,7 +47,7 @@ class PmuV3 : public Core {
     if (answer) remember(number, value);
     return answer;
   }
-  void retire(const Done& done, int level) override {
+  void retire(const RetiredInstruction& done, int level) override {
     misses_ = done.misses;
     accesses_ = memory_ = done.accesses;
     mispredicted_ = done.is_mispredicted ? 1 : 0;
@@ -119,7 +119,7 @@ class Apple : public Core {
  public:
   Apple(const pmu::emulated::ArmProfile& profile, bool strict) : Core(profile), pmu_({47, true, strict}) {
     for (const std::uint8_t one : codes) times_[one] = &work_.events[one];
-    for (const pmu::Place& place : pmu::places(*profile.model)) {
+    for (const pmu::RegisterInstance& place : pmu::places(*profile.model)) {
       for (int i = 0; i < apple_counters; ++i) {
         if (pmu::name(place) == fmt::format("PMC{}", i)) numbers_[i] = number_of(place);
       }
@@ -136,7 +136,7 @@ class Apple : public Core {
     return pmu_.write(number, value, level);
   }
   void synchronize() override { pmu_.synchronize(); }
-  void retire(const Done& done, int level) override {
+  void retire(const RetiredInstruction& done, int level) override {
     const bool is_memory = done.is_load || done.is_store;
     const auto set = [&](std::uint8_t code, bool is_so) { *times_[code] = is_so ? 1 : 0; };
     work_.cycles = *times_[0x02] = done.cycles;
@@ -183,7 +183,7 @@ class Apple : public Core {
  private:
   static constexpr std::uint8_t codes[] = {0x01, 0x02, 0x8C, 0x8D, 0x8E, 0x8F, 0x90, 0x93, 0x94, 0x95, 0x96, 0x97,
                                            0x98, 0x99, 0x9A, 0x9B, 0x9C, 0xA2, 0xA3, 0xBF, 0xC0, 0xC5, 0xCB};
-  static std::uint64_t number_of(const pmu::Place& place) {
+  static std::uint64_t number_of(const pmu::RegisterInstance& place) {
     return place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride;
   }
   std::uint64_t get(std::uint64_t number) const { return pmu_.read(number, 1).value; }
@@ -208,13 +208,13 @@ class Apple : public Core {
 }  // namespace
 
 Core::Core(const pmu::emulated::ArmProfile& profile) : profile_(profile) {
-  for (const pmu::Place& place : pmu::places(*profile_.model)) {
+  for (const pmu::RegisterInstance& place : pmu::places(*profile_.model)) {
     if (place.reg->space != pmu::Space::system_register) continue;
     places_[place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride] = place;
   }
 }
 
-std::optional<pmu::Place> Core::place_of(std::uint64_t number) const {
+std::optional<pmu::RegisterInstance> Core::place_of(std::uint64_t number) const {
   const auto found = places_.find(number);
   if (found == places_.end()) return std::nullopt;
   return found->second;

@@ -15,7 +15,7 @@
 namespace tally::lab::arm {
 
 /// What one instruction did.
-struct Done {
+struct RetiredInstruction {
   std::uint64_t cycles = 1;
   std::uint64_t accesses = 0;  ///< to memory
   std::uint64_t misses = 0;    ///< accesses that missed in the line-tag cache
@@ -38,7 +38,7 @@ class Core {
   /// Execute MRS and MSR for a register number at exception level `level`.
   virtual pmu::emulated::Answer read(std::uint64_t number, int level) const = 0;
   virtual pmu::emulated::Answer write(std::uint64_t number, std::uint64_t value, int level) = 0;
-  virtual void retire(const Done& done, int level) = 0;
+  virtual void retire(const RetiredInstruction& done, int level) = 0;
   /// ISB.
   virtual void synchronize() {}
   virtual Line line() const = 0;
@@ -51,11 +51,11 @@ class Core {
   /// Whether the register with this number is a counter.
   bool is_counter(std::uint64_t number) const;
   /// Returns the register's entry in the table; nothing if this core does not have it.
-  std::optional<pmu::Place> place_of(std::uint64_t number) const;
+  std::optional<pmu::RegisterInstance> place_of(std::uint64_t number) const;
 
  private:
   const pmu::emulated::ArmProfile& profile_;
-  std::map<std::uint64_t, pmu::Place> places_;  // by number
+  std::map<std::uint64_t, pmu::RegisterInstance> places_;  // by number
 };
 
 /// `strict`: Apple's control registers take effect at an ISB, and reading them before returns garbage.

@@ -122,7 +122,7 @@ void Linter::written_apple(const Entry& entry, const Core& core, std::vector<Rem
   }
 }
 
-std::vector<Remark> Linter::look(const Entry& entry, const Core& core) {
+std::vector<Remark> Linter::check(const Entry& entry, const Core& core) {
   std::vector<Remark> remarks;
   if (entry.kind == Entry::Kind::write && entry.text.empty()) {
     if (core.profile().model == &pmu::arm_model) {

@@ -13,7 +13,7 @@ namespace tally::lab::arm {
 class Linter {
  public:
   /// Returns remarks about this entry; `core` is in the state after it.
-  std::vector<pmu::Remark> look(const Entry& entry, const Core& core);
+  std::vector<pmu::Remark> check(const Entry& entry, const Core& core);
   /// Returns remarks about the end of the run; `is_masked`: by PSTATE.
   std::vector<pmu::Remark> at_end(const Core& core, bool is_masked) const;
 

@@ -14,7 +14,7 @@ namespace {
 
 using pmu::system_register;
 
-Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
+LabArm& of(void* machine) { return *static_cast<LabArm*>(machine); }
 
 }  // namespace
 
@@ -24,26 +24,26 @@ int general_id(unsigned number) {
   return number == 29 ? static_cast<int>(UC_ARM64_REG_X29) : static_cast<int>(UC_ARM64_REG_X0 + number);
 }
 
-Machine::Machine(const Image& image, const Settings& settings, Listener listener)
+LabArm::LabArm(const Image& image, const Settings& settings, Listener listener)
     : image_(image),
       settings_(settings),
       listener_(std::move(listener)),
       core_(make_core(*settings.profile, settings.strict)),
       tags_(settings.cache_bytes) {}
 
-Machine::~Machine() {
+LabArm::~LabArm() {
   if (kernel_) uc_context_free(kernel_);
   if (uc_) uc_close(uc_);
 }
 
-Result<std::unique_ptr<Machine>> Machine::make(const Image& image, const Settings& settings, Listener listener) {
-  std::unique_ptr<Machine> machine(new Machine(image, settings, std::move(listener)));
+Result<std::unique_ptr<LabArm>> LabArm::make(const Image& image, const Settings& settings, Listener listener) {
+  std::unique_ptr<LabArm> machine(new LabArm(image, settings, std::move(listener)));
   const auto started = machine->start();
   if (!started) return fail(started.error());
   return machine;
 }
 
-Result<bool> Machine::start() {
+Result<bool> LabArm::start() {
   if (const uc_err error = uc_open(UC_ARCH_ARM64, UC_MODE_ARM, &uc_); error != UC_ERR_OK) {
     return fail(Code::cannot_measure, fmt::format("cannot start the emulator: {}", uc_strerror(error)), "");
   }
@@ -56,7 +56,7 @@ Result<bool> Machine::start() {
   uc_mem_map_ptr(uc_, 0, layout::memory_size, UC_PROT_ALL, words_);
   uc_mmio_map(uc_, layout::serial, layout::device_size, on_serial_read, this, on_serial_write, this);
   uc_mmio_map(uc_, layout::exit, layout::device_size, on_exit_read, this, on_exit_write, this);
-  for (const Piece& part : image_.pieces) {
+  for (const MemoryBlock& part : image_.memory_blocks) {
     if (part.address > layout::memory_size || part.bytes.size() > layout::memory_size - part.address) {
       return fail(Code::bad_usage,
                   fmt::format("'{}' does not fit: {} bytes at {:X}H, and the machine has 16 MiB", image_.name,
@@ -90,27 +90,27 @@ Result<bool> Machine::start() {
   return true;
 }
 
-std::uint64_t Machine::get(int reg) const {
+std::uint64_t LabArm::get(int reg) const {
   std::uint64_t value = 0;
   uc_reg_read(uc_, reg, &value);
   return value;
 }
 
-void Machine::set(int reg, std::uint64_t value) { uc_reg_write(uc_, reg, &value); }
+void LabArm::set(int reg, std::uint64_t value) { uc_reg_write(uc_, reg, &value); }
 
-std::uint64_t Machine::general(unsigned number) const {
+std::uint64_t LabArm::general(unsigned number) const {
   if (number == 31) return 0;
   return get(general_id(number));
 }
 
-void Machine::set_system(std::uint64_t number, std::uint64_t value) {
+void LabArm::set_system(std::uint64_t number, std::uint64_t value) {
   uc_arm64_cp_reg reg{static_cast<std::uint32_t>(number >> 7 & 15), static_cast<std::uint32_t>(number >> 3 & 15),
                       static_cast<std::uint32_t>(number >> 14),     static_cast<std::uint32_t>(number >> 11 & 7),
                       static_cast<std::uint32_t>(number & 7),       value};
   uc_reg_write(uc_, UC_ARM64_REG_CP_REG, &reg);
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> Machine::registers() const {
+std::vector<std::pair<std::string, std::uint64_t>> LabArm::registers() const {
   std::vector<std::pair<std::string, std::uint64_t>> all;
   for (unsigned i = 0; i < 31; ++i) all.emplace_back(fmt::format("X{}", i), general(i));
   all.emplace_back("SP", get(UC_ARM64_REG_SP));
@@ -119,14 +119,14 @@ std::vector<std::pair<std::string, std::uint64_t>> Machine::registers() const {
   return all;
 }
 
-std::string Machine::instruction_text(std::uint64_t address) const {
+std::string LabArm::instruction_text(std::uint64_t address) const {
   if (const auto found = image_.texts.find(address); found != image_.texts.end()) return found->second;
   std::uint32_t word = 0;
   uc_mem_read(uc_, address, &word, sizeof word);
   return fmt::format(".inst {:#010x}", word);
 }
 
-Entry Machine::entry(Entry::Kind kind) const {
+Entry LabArm::entry(Entry::Kind kind) const {
   Entry entry;
   entry.kind = kind;
   entry.address = at_;
@@ -136,19 +136,19 @@ Entry Machine::entry(Entry::Kind kind) const {
 }
 
 // A decoded instruction is stored with its word, because a program may change its code.
-const Instruction& Machine::decoded(std::uint64_t address) {
+const Instruction& LabArm::decoded(std::uint64_t address) {
   const std::uint32_t word = address < layout::memory_size ? words_[address / 4] : 0;
   Instruction& instruction = seen_[address / 4 % seen_.size()];
   if (instruction.word != word || instruction.address != address) instruction = decode(word, address);
   return instruction;
 }
 
-void Machine::end(End::Reason reason, std::uint64_t address, std::string message, std::string hint) {
+void LabArm::end(End::Reason reason, std::uint64_t address, std::string message, std::string hint) {
   if (!end_) end_ = End{reason, address, 0, std::move(message), std::move(hint)};
   uc_emu_stop(uc_);
 }
 
-End Machine::run() {
+End LabArm::run() {
   end_.reset();
   while (!end_) {
     const uc_err error = uc_emu_start(uc_, get(UC_ARM64_REG_PC), ~0ULL, 0, 0);
@@ -166,10 +166,10 @@ End Machine::run() {
   return *end_;
 }
 
-void Machine::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* machine) { of(machine).before(address); }
+void LabArm::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* machine) { of(machine).before(address); }
 
 // Called before each instruction: retires the previous one, delivers interrupts, and executes some instructions itself.
-void Machine::before(std::uint64_t address) {
+void LabArm::before(std::uint64_t address) {
   if (end_) {
     uc_emu_stop(uc_);
     return;
@@ -198,7 +198,7 @@ void Machine::before(std::uint64_t address) {
   if (!intercept(instruction)) running_ = instruction;
 }
 
-void Machine::check_surroundings(const Instruction& instruction) {
+void LabArm::check_surroundings(const Instruction& instruction) {
   const auto& stops = settings_.breakpoints;
   if (std::find(stops.begin(), stops.end(), instruction.address) != stops.end()) note(entry(Entry::Kind::breakpoint));
   if (!settings_.steps) return;
@@ -217,7 +217,7 @@ void Machine::check_surroundings(const Instruction& instruction) {
   note(step);
 }
 
-void Machine::finish(std::uint64_t next) {
+void LabArm::finish(std::uint64_t next) {
   if (!running_) return;
   const Instruction done = *running_;
   running_.reset();
@@ -227,8 +227,8 @@ void Machine::finish(std::uint64_t next) {
   note(entry(Entry::Kind::leave));
 }
 
-void Machine::retire(const Instruction& instruction, std::uint64_t next) {
-  Done done;
+void LabArm::retire(const Instruction& instruction, std::uint64_t next) {
+  RetiredInstruction done;
   done.cycles = instruction.cycles;
   done.accesses = tags_.references();
   done.misses = tags_.misses();
@@ -258,7 +258,7 @@ void Machine::retire(const Instruction& instruction, std::uint64_t next) {
 }
 
 // Reports an overflow and the interrupt that it requests.
-void Machine::report_overflows(std::uint64_t before) {
+void LabArm::report_overflows(std::uint64_t before) {
   const std::uint64_t now = core_->overflows();
   for (int bit = 0; now != before && bit < 32; ++bit) {
     if ((now & ~before) >> bit & 1) {
@@ -279,14 +279,14 @@ void Machine::report_overflows(std::uint64_t before) {
   note(asked);
 }
 
-bool Machine::interrupted(std::uint64_t address) {
+bool LabArm::interrupted(std::uint64_t address) {
   const Line line = core_->line();
   if (line == Line::none || masks(line)) return false;
   enter(line == Line::irq ? Exception::irq : Exception::fiq, address, 0, "an interrupt of the performance counters");
   return true;
 }
 
-End Machine::limit_reached(std::uint64_t address) const {
+End LabArm::limit_reached(std::uint64_t address) const {
   return no_end_in_sight(instructions_, address, recent_, image_, "WFI");
 }
 

@@ -42,11 +42,11 @@ struct Settings : RunSettings {
 /// Returns the emulator's ID of a general register, 0 to 30.
 int general_id(unsigned number);
 
-class Machine : public Computer {
+class LabArm : public Computer {
  public:
   /// Errors: cannot_measure if the emulator does not start; bad_usage if the image does not fit.
-  static Result<std::unique_ptr<Machine>> make(const Image& image, const Settings& settings, Listener listener);
-  ~Machine() override;
+  static Result<std::unique_ptr<LabArm>> make(const Image& image, const Settings& settings, Listener listener);
+  ~LabArm() override;
 
   End run() override;
 
@@ -69,11 +69,11 @@ class Machine : public Computer {
   std::string_view refusal() const override { return "refused"; }
   std::string handler_words(const Entry& entry) const override;
   std::string drawings() const override;
-  std::vector<pmu::Remark> lint(Entry& entry) override { return linter_.look(entry, *core_); }
+  std::vector<pmu::Remark> lint(Entry& entry) override { return linter_.check(entry, *core_); }
   std::vector<pmu::Remark> lint_at_end() const override { return linter_.at_end(*core_, masks(core_->line())); }
 
  private:
-  Machine(const Image& image, const Settings& settings, Listener listener);
+  LabArm(const Image& image, const Settings& settings, Listener listener);
 
   /// The kinds of exceptions: rows in the vector table, in units of 80H.
   enum class Exception : std::uint32_t { synchronous = 0, irq = 1, fiq = 2 };

@@ -47,13 +47,13 @@ bool is_of_controller(std::uint64_t number) {
 
 }  // namespace
 
-bool Machine::masks(Line line) const {
+bool LabArm::masks(Line line) const {
   const std::uint64_t state = get(UC_ARM64_REG_PSTATE);
   return line == Line::irq ? (state & irq_mask) != 0 : (state & fiq_mask) != 0;
 }
 
 // Executes the instruction if the lab handles it. Returns whether it did.
-bool Machine::intercept(const Instruction& instruction) {
+bool LabArm::intercept(const Instruction& instruction) {
   const std::uint64_t next = instruction.address + 4;
   switch (instruction.kind) {
     case Kind::system_register: return access(instruction);
@@ -75,7 +75,7 @@ bool Machine::intercept(const Instruction& instruction) {
   }
 }
 
-std::optional<std::uint64_t> Machine::other_register(std::uint64_t number) const {
+std::optional<std::uint64_t> LabArm::other_register(std::uint64_t number) const {
   if (number == acknowledge) return core_->line() == Line::irq ? monitors_interrupt : spurious_interrupt;
   if (number == physical_count || number == virtual_count) return cycles_;
   if (number == debug_features) {
@@ -88,7 +88,7 @@ std::optional<std::uint64_t> Machine::other_register(std::uint64_t number) const
   return std::nullopt;
 }
 
-bool Machine::access(const Instruction& instruction) {
+bool LabArm::access(const Instruction& instruction) {
   const std::uint64_t number = instruction.system_number();
   const std::uint64_t next = instruction.address + 4;
   Answer answer;
@@ -139,7 +139,7 @@ bool Machine::access(const Instruction& instruction) {
 
 // At EL0 an access to an existing register traps with its encoding as the syndrome; otherwise the instruction is
 // undefined. Source: Arm ARM, "ESR_EL1", exception classes 0 and 18H.
-void Machine::refuse(const Instruction& instruction, const std::string& why, bool traps) {
+void LabArm::refuse(const Instruction& instruction, const std::string& why, bool traps) {
   const std::uint64_t number = instruction.system_number();
   std::uint32_t syndrome = 1U << 25;
   if (traps) {
@@ -150,7 +150,7 @@ void Machine::refuse(const Instruction& instruction, const std::string& why, boo
   enter(Exception::synchronous, instruction.address, syndrome, why);
 }
 
-void Machine::wait(const Instruction& instruction) {
+void LabArm::wait(const Instruction& instruction) {
   const std::uint64_t next = instruction.address + 4;
   retire(instruction, next);
   set(UC_ARM64_REG_PC, next);
@@ -160,7 +160,7 @@ void Machine::wait(const Instruction& instruction) {
 
 // The emulator derives its level from PSTATE only at an ERET, so writing PSTATE does not bring it back from EL0. So
 // this restores the core's state at EL1, with what EL0 may have changed.
-void Machine::leave_user() {
+void LabArm::leave_user() {
   struct Wide {
     std::uint64_t half[2];
   };
@@ -179,7 +179,7 @@ void Machine::leave_user() {
   set(UC_ARM64_REG_SP_EL0, user_stack);
 }
 
-void Machine::enter(Exception what, std::uint64_t back, std::uint32_t syndrome, const std::string& why) {
+void LabArm::enter(Exception what, std::uint64_t back, std::uint32_t syndrome, const std::string& why) {
   running_.reset();
   const std::uint64_t base = get(UC_ARM64_REG_VBAR_EL1);
   constexpr std::uint64_t same_level = 0x200, level_below = 0x400, row = 0x80;
@@ -209,15 +209,15 @@ void Machine::enter(Exception what, std::uint64_t back, std::uint32_t syndrome, 
   note(entered);
 }
 
-void Machine::on_interrupt(uc_engine*, std::uint32_t, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+void LabArm::on_interrupt(uc_engine*, std::uint32_t, void* machine) {
+  LabArm& self = *static_cast<LabArm*>(machine);
   self.enter(
       Exception::synchronous, self.at_, 1U << 25,
       "the core raises an exception: an instruction that is undefined here, or an access that it does not allow");
 }
 
-bool Machine::on_invalid(uc_engine* uc, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+bool LabArm::on_invalid(uc_engine* uc, void* machine) {
+  LabArm& self = *static_cast<LabArm*>(machine);
   self.running_.reset();
   self.fault_ = "these bytes are not an instruction of the emulated core";
   // Returning true ends the run in Unicorn 2.0.1; run() continues it.
@@ -225,8 +225,8 @@ bool Machine::on_invalid(uc_engine* uc, void* machine) {
   return true;
 }
 
-bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+bool LabArm::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
+  LabArm& self = *static_cast<LabArm*>(machine);
   const std::string_view what = type == UC_MEM_FETCH_UNMAPPED   ? "fetches an instruction from"
                                 : type == UC_MEM_WRITE_UNMAPPED ? "writes to"
                                                                 : "reads from";
@@ -255,34 +255,34 @@ bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, 
   return false;
 }
 
-void Machine::on_access(uc_engine*, uc_mem_type, std::uint64_t address, int, std::int64_t, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+void LabArm::on_access(uc_engine*, uc_mem_type, std::uint64_t address, int, std::int64_t, void* machine) {
+  LabArm& self = *static_cast<LabArm*>(machine);
   self.tags_.access(address);
 }
 
 // A PL011: the data register at 0, the flags at 18H.
-std::uint64_t Machine::on_serial_read(uc_engine*, std::uint64_t offset, unsigned, void*) {
+std::uint64_t LabArm::on_serial_read(uc_engine*, std::uint64_t offset, unsigned, void*) {
   constexpr std::uint64_t flags = 0x18, all_empty = 0x90;
   return offset == flags ? all_empty : 0;
 }
 
-void Machine::on_serial_write(uc_engine*, std::uint64_t offset, unsigned, std::uint64_t value, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+void LabArm::on_serial_write(uc_engine*, std::uint64_t offset, unsigned, std::uint64_t value, void* machine) {
+  LabArm& self = *static_cast<LabArm*>(machine);
   if (offset != 0) return;
   self.output_ += static_cast<char>(value);
   if (self.output_.back() == '\n') self.flush_output();
 }
 
-std::uint64_t Machine::on_exit_read(uc_engine*, std::uint64_t, unsigned, void*) { return 0; }
+std::uint64_t LabArm::on_exit_read(uc_engine*, std::uint64_t, unsigned, void*) { return 0; }
 
-void Machine::on_exit_write(uc_engine*, std::uint64_t, unsigned, std::uint64_t value, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
+void LabArm::on_exit_write(uc_engine*, std::uint64_t, unsigned, std::uint64_t value, void* machine) {
+  LabArm& self = *static_cast<LabArm*>(machine);
   // The instruction is done; the run ends before the next one.
   self.end_ = ended_itself(self.at_, value);
   uc_emu_stop(self.uc_);
 }
 
-void Machine::flush_output() {
+void LabArm::flush_output() {
   if (output_.empty()) return;
   Entry printed = entry(Entry::Kind::output);
   printed.text = output_;

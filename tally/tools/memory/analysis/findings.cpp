@@ -42,7 +42,7 @@ void set_latency(MemoryLevel& level, const Curve& curve, const Plateau& plateau,
     values.push_back(curve[i].ns);
     counts.push_back(curve[i].counts);
   }
-  level.counts = medians_by_place(counts);
+  level.counts = medians_by_column(counts);
   std::sort(values.begin(), values.end());
   if (const auto ranks = median_ranks(values.size())) {
     level.ns_low = values[ranks->low - 1];
@@ -83,7 +83,7 @@ struct Reasons {
 };
 
 // Adds the reasons that follow from few or disturbed timings.
-void add_noise_reasons(Reasons& reasons, const Stretch& range, double waited_share) {
+void add_noise_reasons(Reasons& reasons, const PointStatistics& range, double waited_share) {
   if (waited_share > waited_too_long) {
     reasons.words.push_back(fmt::format("{} ({:.0f} % of the time)", processor_shared, waited_share * 100));
   }

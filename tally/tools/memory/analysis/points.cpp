@@ -124,7 +124,7 @@ PointSummary summarize_point(const std::vector<MappingSample>& mappings, const S
     sound.push_back(&mapping.ns);
     medians.push_back(median(mapping.ns));
     ghz.push_back(mapping.ghz);
-    counts.push_back(medians_by_place(mapping.counts));
+    counts.push_back(medians_by_column(mapping.counts));
     if (mapping.from_memory) from_memory.push_back(*mapping.from_memory);
     if (!mapping.whole_laps) continue;
     const double least = *std::min_element(mapping.ns.begin(), mapping.ns.end());
@@ -134,7 +134,7 @@ PointSummary summarize_point(const std::vector<MappingSample>& mappings, const S
   if (sound.empty()) return point;
   point.ns = median(medians);
   point.cycles = point.ns * median(ghz);
-  point.counts = medians_by_place(counts);
+  point.counts = medians_by_column(counts);
   if (!from_memory.empty()) point.from_memory = median(std::move(from_memory));
   const auto drawn = resampled_medians(sound);
   point.ns_low = quantile(drawn, 0.025);

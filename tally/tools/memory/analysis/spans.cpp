@@ -14,7 +14,7 @@
 namespace tally::memory {
 namespace {
 
-std::string contended_text(const Curve& curve, const Stretch& range, std::size_t first, std::size_t last) {
+std::string contended_text(const Curve& curve, const PointStatistics& range, std::size_t first, std::size_t last) {
   return fmt::format("{} of {} sizes from {} to {}{}{}", range.flagged, range.points,
                      size_text(curve[first].size_bytes), size_text(curve[last].size_bytes),
                      range.why.empty() ? "" : ": ", range.why);
@@ -34,8 +34,8 @@ std::vector<LevelSpan> join_spans(const std::vector<Plateau>& plateaus, const st
   return spans;
 }
 
-Stretch measure_range(const Curve& curve, std::size_t first, std::size_t last) {
-  Stretch range;
+PointStatistics measure_range(const Curve& curve, std::size_t first, std::size_t last) {
+  PointStatistics range;
   std::map<std::string, int> reasons;
   int most = 0;
   std::vector<double> quiet;
@@ -66,7 +66,7 @@ Stretch measure_range(const Curve& curve, std::size_t first, std::size_t last) {
 std::string contention_of(const Curve& curve, const LevelSpan& span) {
   const std::size_t first = span.first.first;
   const std::size_t last = span.last.last;
-  const Stretch range = measure_range(curve, first, last);
+  const PointStatistics range = measure_range(curve, first, last);
   return range.flagged * 4 > range.points ? contended_text(curve, range, first, last) : std::string();
 }
 
@@ -75,7 +75,7 @@ std::string contention_between(const Curve& curve, const LevelSpan& span, const 
   constexpr double hiding_octaves = 0.75;
   const std::size_t first = span.last.last;
   const std::size_t last = next.first.first;
-  const Stretch range = measure_range(curve, first, last);
+  const PointStatistics range = measure_range(curve, first, last);
   const bool hole = range.flagged > 0 && range.hole_octaves >= hiding_octaves;
   // In a shorter range the interval of the capacity covers the uncertainty.
   const bool rough =

@@ -26,7 +26,7 @@ struct LevelSpan {
 std::vector<LevelSpan> join_spans(const std::vector<Plateau>& plateaus, const std::vector<bool>& is_cache_rise);
 
 /// Statistics of a range of points, both ends included.
-struct Stretch {
+struct PointStatistics {
   std::size_t points = 0;
   std::size_t flagged = 0;
   std::string why;          ///< of most flagged points
@@ -35,7 +35,7 @@ struct Stretch {
   double rejected_share = 0;
 };
 
-Stretch measure_range(const Curve& curve, std::size_t first, std::size_t last);
+PointStatistics measure_range(const Curve& curve, std::size_t first, std::size_t last);
 
 /// Why the latency of a span is unreliable: more than a quarter of its points are flagged. Empty if it is reliable.
 std::string contention_of(const Curve& curve, const LevelSpan& span);

@@ -45,7 +45,7 @@ Pass pass_of(const Runner& runner, std::uint64_t region, std::uint64_t block) {
 }
 
 // Measures one region and block in all mappings; adds the rows of the requested passes.
-Result<void> measure_size(Runner& runner, const Pass& pass, const Wanted& wanted, result::Memory& result,
+Result<void> measure_size(Runner& runner, const Pass& pass, const PassSelection& wanted, result::Memory& result,
                           std::vector<double>& references, Sweep& sweep) {
   std::vector<MappingSample> write;
   std::vector<MappingSample> read;
@@ -83,7 +83,8 @@ Result<void> measure_size(Runner& runner, const Pass& pass, const Wanted& wanted
 }
 
 Result<Sweep> sweep_over(Runner& runner, const std::vector<std::uint64_t>& regions,
-                         const std::vector<std::uint64_t>& blocks, const Wanted& wanted, result::Memory& result) {
+                         const std::vector<std::uint64_t>& blocks, const PassSelection& wanted,
+                         result::Memory& result) {
   Sweep sweep;
   std::vector<double> references;
   std::vector<Pass> passes;
@@ -105,7 +106,7 @@ Result<Sweep> sweep_over(Runner& runner, const std::vector<std::uint64_t>& regio
   return sweep;
 }
 
-Result<void> chase(Runner& runner, const Wanted& wanted, result::Memory& result) {
+Result<void> chase(Runner& runner, const PassSelection& wanted, result::Memory& result) {
   // Writing and reading a region is one batch, and batches must be short.
   const auto regions = or_else(runner.plan().regions, doubling(64, wanted.raw ? largest_raw : 64 * mib));
   const auto sweep = sweep_over(runner, regions, or_else(runner.plan().blocks, {64}), wanted, result);

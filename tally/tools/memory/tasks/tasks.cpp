@@ -190,7 +190,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
   if (auto done = task->run(*runner, result); !done) {
     if (result.points.empty()) return fail(done.error());
     result.notices.push_back("stopped early: " + done.error().message);
-    result.broken_off = true;
+    result.stopped_by_error = true;
     result.complete = false;
   }
   // Without points there is nothing to judge.

@@ -99,7 +99,7 @@ std::vector<Row> rows_of(const Task& task, const std::vector<HeldCounter>& held)
 }
 
 Result<void> set_all(const Task& task) {
-  for (const Switched& one : task.switches) {
+  for (const SwitchChange& one : task.switches) {
     if (one.before == one.set) continue;
     if (auto done = linux::write_rdpmc_switch(task.root, one.pmu, one.set); !done) return done;
   }
@@ -129,9 +129,9 @@ Result<void> hold_on(const Task& task, State& state, linux::Staying& staying) {
 
 std::string folder_of(const std::string& root) { return (root == "/" ? "" : root) + "/run/tally-rdpmc"; }
 
-bool put_back(const std::string& root, const std::vector<Switched>& switches, std::vector<std::string>& notices) {
+bool put_back(const std::string& root, const std::vector<SwitchChange>& switches, std::vector<std::string>& notices) {
   bool all = true;
-  for (const Switched& one : switches) {
+  for (const SwitchChange& one : switches) {
     if (one.before == one.set) continue;
     const auto now = linux::read_rdpmc_switch(root, one.pmu);
     if (now && *now == one.before) continue;

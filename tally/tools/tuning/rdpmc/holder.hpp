@@ -12,7 +12,7 @@ namespace tally::rdpmc {
 /// The daemon's task.
 struct Task {
   std::string root;
-  std::vector<Switched> switches;  ///< to apply
+  std::vector<SwitchChange> switches;  ///< to apply
   std::vector<backend::ProcessorEvent> events;
   std::vector<linux::PmuDevice> cores;
   Pin pin;
@@ -23,7 +23,7 @@ std::string folder_of(const std::string& root);
 
 /// Restores the switches that still have the value that tally set. Adds notices about switches that another program has
 /// changed and about failed writes. Returns false if a write failed.
-bool put_back(const std::string& root, const std::vector<Switched>& switches, std::vector<std::string>& notices);
+bool put_back(const std::string& root, const std::vector<SwitchChange>& switches, std::vector<std::string>& notices);
 
 /// Runs the daemon. Errors: those of on(), with all settings restored.
 Result<void> hold(const Task& task, linux::Staying& staying);

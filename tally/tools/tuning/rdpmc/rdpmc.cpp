@@ -18,7 +18,7 @@ constexpr std::int64_t for_everybody = 2;
 
 // The processor's PMUs. Fails if the machine has no rdpmc switch.
 Result<std::vector<linux::PmuDevice>> cores_of(const std::string& root) {
-  const linux::Machine machine = linux::read_host_machine(root);
+  const linux::HostMachine machine = linux::read_host_machine(root);
   if (machine.architecture != "x86_64") {
     return fail(Code::cannot_measure,
                 fmt::format("{} has no switch that lets every program read counters: on arm64 a program may only read "
@@ -38,8 +38,8 @@ Result<std::vector<linux::PmuDevice>> cores_of(const std::string& root) {
               "`tally doctor` shows why");
 }
 
-Result<Standing> read_status(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
-  Standing standing;
+Result<RdpmcStatus> read_status(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
+  RdpmcStatus standing;
   for (const linux::PmuDevice& core : cores) {
     const auto value = linux::read_rdpmc_switch(root, core.name);
     if (!value && value.error().os_errno != EACCES) return fail(value.error());
@@ -57,7 +57,7 @@ Result<Standing> read_status(const std::string& root, const std::vector<linux::P
 }
 
 // With the directory locked: restores what a killed process left.
-Result<Standing> repair(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
+Result<RdpmcStatus> repair(const std::string& root, const std::vector<linux::PmuDevice>& cores) {
   auto standing = read_status(root, cores);
   if (!standing || !standing->left) return standing;
   std::vector<std::string> notices{
@@ -71,8 +71,8 @@ Result<Standing> repair(const std::string& root, const std::vector<linux::PmuDev
 }
 
 // The daemon cannot report that another program had changed a switch, so off() does.
-void add_differences(const std::vector<Switched>& before, Standing& now) {
-  for (const Switched& old : before) {
+void add_differences(const std::vector<SwitchChange>& before, RdpmcStatus& now) {
+  for (const SwitchChange& old : before) {
     for (const Switch& one : now.switches) {
       if (one.pmu != old.pmu || one.value == old.before) continue;
       now.notices.push_back(fmt::format("{}: the setting was {} before, but another program wrote {}: not restored",
@@ -88,7 +88,7 @@ Error permission_error(const Error& why, const char* word) {
 
 }  // namespace
 
-Result<Standing> status(const std::string& root) {
+Result<RdpmcStatus> status(const std::string& root) {
   const auto cores = cores_of(root);
   if (!cores) return fail(cores.error());
   auto standing = read_status(root, *cores);
@@ -99,7 +99,7 @@ Result<Standing> status(const std::string& root) {
   return standing;
 }
 
-Result<Standing> on(const std::vector<event::Event>& events, const std::string& root, const Pin& pin) {
+Result<RdpmcStatus> on(const std::vector<event::Event>& events, const std::string& root, const Pin& pin) {
   const auto cores = cores_of(root);
   if (!cores) return fail(cores.error());
   auto requested = backend::processor_events(events, *cores);
@@ -135,7 +135,7 @@ Result<Standing> on(const std::vector<event::Event>& events, const std::string& 
   return standing;
 }
 
-Result<Standing> off(const std::string& root) {
+Result<RdpmcStatus> off(const std::string& root) {
   const auto cores = cores_of(root);
   if (!cores) return fail(cores.error());
   auto standing = read_status(root, *cores);

@@ -23,12 +23,12 @@ struct Switch {
 };
 
 /// The current state of switches and daemon.
-struct Standing {
+struct RdpmcStatus {
   std::vector<Switch> switches;
   std::optional<State> held;         ///< by a running daemon
   std::optional<State> left;         ///< by a killed daemon: not yet restored, because this user may not
   std::vector<std::string> notices;  ///< what was or could not be restored, and doubts about events
-  bool operator==(const Standing&) const = default;
+  bool operator==(const RdpmcStatus&) const = default;
 };
 
 /// Counts an event on a processor; tests replace it.
@@ -36,16 +36,16 @@ using Pin = std::function<Result<linux::PinnedCounter>(const linux::PerfEvent& e
 
 /// The current state of the machine whose files are below `root`. Restores what a killed daemon left. Errors:
 /// cannot_measure with the reason if the machine has no such switch.
-Result<Standing> status(const std::string& root = "/");
+Result<RdpmcStatus> status(const std::string& root = "/");
 
 /// Starts a daemon that lets every program read these events on every processor until it is stopped. Errors: those of
 /// status(); cannot_measure if it is already on, if this user may not, or if an event gets no counter on one of the
 /// processors. Changes nothing on errors.
-Result<Standing> on(const std::vector<event::Event>& events, const std::string& root = "/",
-                    const Pin& pin = linux::pin_counter);
+Result<RdpmcStatus> on(const std::vector<event::Event>& events, const std::string& root = "/",
+                       const Pin& pin = linux::pin_counter);
 
 /// Stops the daemon, which restores the previous state; does nothing without one. Errors: those of status();
 /// cannot_measure if this user may not.
-Result<Standing> off(const std::string& root = "/");
+Result<RdpmcStatus> off(const std::string& root = "/");
 
 }  // namespace tally::rdpmc

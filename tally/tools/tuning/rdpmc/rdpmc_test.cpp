@@ -115,7 +115,7 @@ class Rdpmc : public testing::Test {
       return linux::PinnedCounter({}, pages_.page(processor, pinned[processor]++));
     };
   }
-  Result<Standing> switch_on(const std::string& list = "instructions,cycles,branches") {
+  Result<RdpmcStatus> switch_on(const std::string& list = "instructions,cycles,branches") {
     return on(events(list), root_, pin());
   }
 
@@ -182,8 +182,8 @@ TEST_F(Rdpmc, a_signal_restores_everything) {
 }
 
 TEST_F(Rdpmc, every_command_restores_what_a_killed_daemon_left) {
-  const std::function<Result<Standing>()> words[] = {[&] { return status(root_); }, [&] { return off(root_); },
-                                                     [&] { return switch_on(); }};
+  const std::function<Result<RdpmcStatus>()> words[] = {[&] { return status(root_); }, [&] { return off(root_); },
+                                                        [&] { return switch_on(); }};
   for (const auto& word : words) {
     ASSERT_TRUE(switch_on());
     kill_holder(SIGKILL);

@@ -19,7 +19,7 @@ bool read_line(const std::string& line, State& state) {
   if (kind == "holder") {
     words >> state.holder.number >> state.holder.started;
   } else if (kind == "switch") {
-    Switched one;
+    SwitchChange one;
     words >> one.pmu >> one.before >> one.set;
     state.switches.push_back(std::move(one));
   } else if (kind == "counter" || kind == "none") {
@@ -42,7 +42,7 @@ bool read_line(const std::string& line, State& state) {
 
 std::string text_of(const State& state) {
   std::string text = fmt::format("{}\nholder {} {}\n", first_line, state.holder.number, state.holder.started);
-  for (const Switched& one : state.switches) text += fmt::format("switch {} {} {}\n", one.pmu, one.before, one.set);
+  for (const SwitchChange& one : state.switches) text += fmt::format("switch {} {} {}\n", one.pmu, one.before, one.set);
   for (const Row& row : state.rows) {
     text += row.place
                 ? fmt::format("counter {} {} {} {}\n", row.place->selector, row.place->width, row.processors, row.event)

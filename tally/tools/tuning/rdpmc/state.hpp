@@ -14,11 +14,11 @@
 namespace tally::rdpmc {
 
 /// A PMU's switch: its previous value, and the value that was set.
-struct Switched {
+struct SwitchChange {
   std::string pmu;
   std::int64_t before = 0;
   std::int64_t set = 0;
-  bool operator==(const Switched&) const = default;
+  bool operator==(const SwitchChange&) const = default;
 };
 
 /// The counter of an event, on some processors.
@@ -32,7 +32,7 @@ struct Row {
 /// The whole state.
 struct State {
   linux::ProcessMark holder;
-  std::vector<Switched> switches;
+  std::vector<SwitchChange> switches;
   std::vector<Row> rows;
   bool operator==(const State&) const = default;
 };

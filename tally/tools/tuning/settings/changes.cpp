@@ -96,7 +96,7 @@ bool is_register(const Change& change) { return change.what.starts_with(of_regis
 
 }  // namespace
 
-Result<std::vector<Change>> changes_for(const Asked& asked, const std::string& root) {
+Result<std::vector<Change>> changes_for(const SettingsRequest& asked, const std::string& root) {
   const auto processors = linux::listed_processors(linux::content(root + "/sys/devices/system/cpu/online"));
   if (!processors) return fail(Code::cannot_measure, "cannot list the processors of this machine");
   std::vector<Change> changes;

@@ -92,11 +92,12 @@ bool repair_locked(const std::string& root, std::vector<std::string>& notices) {
 
 }  // namespace
 
-Held::Held(Held&& other) noexcept : root_(other.root_), changes_(std::exchange(other.changes_, {})) {}
+ScopedSettings::ScopedSettings(ScopedSettings&& other) noexcept
+    : root_(other.root_), changes_(std::exchange(other.changes_, {})) {}
 
-Held::~Held() { (void)put_back(); }
+ScopedSettings::~ScopedSettings() { (void)put_back(); }
 
-Result<Held> Held::change(const Asked& asked, const std::string& root) {
+Result<ScopedSettings> ScopedSettings::change(const SettingsRequest& asked, const std::string& root) {
   auto folder = linux::RunFolder::enter(folder_of(root));
   if (!folder) {
     Error error = folder.error();
@@ -109,7 +110,7 @@ Result<Held> Held::change(const Asked& asked, const std::string& root) {
     return fail(Code::cannot_measure, notices.back(), "restore this first; tally has changed nothing");
   auto changes = changes_for(asked, root);
   if (!changes) return fail(changes.error());
-  if (changes->empty()) return Held(root, {});
+  if (changes->empty()) return ScopedSettings(root, {});
   // Saved before anything is changed.
   const Note note{linux::mark_of(linux::process_number()), *changes};
   if (auto written = linux::write_run_note(folder_of(root), text_of(note)); !written) return fail(written.error());
@@ -119,10 +120,10 @@ Result<Held> Held::change(const Asked& asked, const std::string& root) {
     if (undo(*changes, root, notices)) linux::remove_run_note(folder_of(root));
     return fail(done.error());
   }
-  return Held(root, *std::move(changes));
+  return ScopedSettings(root, *std::move(changes));
 }
 
-std::vector<std::string> Held::put_back() {
+std::vector<std::string> ScopedSettings::put_back() {
   std::vector<std::string> notices;
   if (changes_.empty()) return notices;
   const auto folder = linux::RunFolder::enter(folder_of(root_));

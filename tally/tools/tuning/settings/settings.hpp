@@ -10,11 +10,11 @@
 namespace tally::settings {
 
 /// The requested changes.
-struct Asked {
+struct SettingsRequest {
   bool fix_frequency = false;    ///< every processor at its base frequency, without turbo: cpufreq
   bool prefetchers_off = false;  ///< all four of each Intel core: MSR_MISC_FEATURE_CONTROL
   bool any() const { return fix_frequency || prefetchers_off; }
-  bool operator==(const Asked&) const = default;
+  bool operator==(const SettingsRequest&) const = default;
 };
 
 /// One setting: its previous value, and the value that was set.
@@ -26,15 +26,15 @@ struct Change {
 
 /// Changes settings of the machine during its lifetime. They are saved in run/tally-settings first, so that another
 /// process can restore them. Move-only.
-class Held {
+class ScopedSettings {
  public:
   /// First restores what a killed process had changed. Errors: cannot_measure if the machine lacks a setting, this user
   /// may not change it, or a running process holds changes. Changes nothing on errors.
-  static Result<Held> change(const Asked& asked, const std::string& root = "/");
+  static Result<ScopedSettings> change(const SettingsRequest& asked, const std::string& root = "/");
 
-  Held(Held&& other) noexcept;
-  Held& operator=(Held&&) = delete;
-  ~Held();
+  ScopedSettings(ScopedSettings&& other) noexcept;
+  ScopedSettings& operator=(ScopedSettings&&) = delete;
+  ~ScopedSettings();
 
   /// Restores now, except settings that another program has changed. Returns notices.
   std::vector<std::string> put_back();
@@ -42,7 +42,8 @@ class Held {
   const std::vector<Change>& changes() const { return changes_; }
 
  private:
-  Held(std::string root, std::vector<Change> changes) : root_(std::move(root)), changes_(std::move(changes)) {}
+  ScopedSettings(std::string root, std::vector<Change> changes)
+      : root_(std::move(root)), changes_(std::move(changes)) {}
 
   std::string root_;
   std::vector<Change> changes_;

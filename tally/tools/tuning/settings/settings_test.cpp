@@ -69,13 +69,13 @@ void expect_as_before(const FakeMachine& machine) {
 TEST(Settings, are_changed_and_restored) {
   const FakeMachine machine;
   {
-    const auto held = Held::change({true, true}, machine.root());
+    const auto held = ScopedSettings::change({true, true}, machine.root());
     ASSERT_TRUE(held) << held.error().message;
     EXPECT_EQ(machine.frequencies(1), "2100000 2100000");
     EXPECT_EQ(machine.prefetchers(1), 0x2Fu) << "the other bits stay";
     EXPECT_TRUE(machine.is_noted());
     EXPECT_TRUE(repair(machine.root()).empty()) << "their process is running";
-    EXPECT_FALSE(Held::change({true, false}, machine.root())) << "one at a time";
+    EXPECT_FALSE(ScopedSettings::change({true, false}, machine.root())) << "one at a time";
   }
   expect_as_before(machine);
 }
@@ -84,7 +84,7 @@ TEST(Settings, are_restored_by_the_next_call_after_a_kill) {
   const FakeMachine machine;
   const pid_t child = fork();
   if (child == 0) {
-    const auto held = Held::change({true, true}, machine.root());
+    const auto held = ScopedSettings::change({true, true}, machine.root());
     raise(SIGKILL);
   }
   waitpid(child, nullptr, 0);
@@ -98,7 +98,7 @@ TEST(Settings, are_restored_by_the_next_call_after_a_kill) {
 
 TEST(Settings, changed_by_another_program_are_not_restored) {
   const FakeMachine machine;
-  auto held = Held::change({true, false}, machine.root());
+  auto held = ScopedSettings::change({true, false}, machine.root());
   ASSERT_TRUE(held);
   machine.write(FakeMachine::cpufreq(0) + "scaling_max_freq", "3000000");
   const auto notices = held->put_back();
@@ -111,14 +111,16 @@ TEST(Settings, changed_by_another_program_are_not_restored) {
 TEST(Settings, all_or_none) {
   const FakeMachine machine;
   machine.remove("dev/cpu/1");
-  const auto held = Held::change({true, true}, machine.root());
+  const auto held = ScopedSettings::change({true, true}, machine.root());
   ASSERT_FALSE(held);
   EXPECT_EQ(machine.frequencies(0), "1000000 3700000");
   EXPECT_FALSE(machine.is_noted());
   machine.remove(FakeMachine::cpufreq(0));
-  EXPECT_NE(Held::change({true, false}, machine.root()).error().message.find("cannot be fixed"), std::string::npos);
+  EXPECT_NE(ScopedSettings::change({true, false}, machine.root()).error().message.find("cannot be fixed"),
+            std::string::npos);
   machine.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD");
-  EXPECT_NE(Held::change({false, true}, machine.root()).error().message.find("AuthenticAMD"), std::string::npos);
+  EXPECT_NE(ScopedSettings::change({false, true}, machine.root()).error().message.find("AuthenticAMD"),
+            std::string::npos);
 }
 
 }  // namespace

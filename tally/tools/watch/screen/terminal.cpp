@@ -27,13 +27,13 @@ bool wants_colours() {
   return (!word || !*word) && has_colors();
 }
 
-attr_t attributes_of(Look look) {
-  switch (look) {
-    case Look::title: return A_REVERSE;
-    case Look::heading: return wants_colours() ? A_BOLD | COLOR_PAIR(1) : A_BOLD;
-    case Look::strong: return A_BOLD;
-    case Look::faint: return A_DIM;
-    case Look::plain: break;
+attr_t attributes_of(LineStyle style) {
+  switch (style) {
+    case LineStyle::title: return A_REVERSE;
+    case LineStyle::heading: return wants_colours() ? A_BOLD | COLOR_PAIR(1) : A_BOLD;
+    case LineStyle::strong: return A_BOLD;
+    case LineStyle::faint: return A_DIM;
+    case LineStyle::plain: break;
   }
   return A_NORMAL;
 }
@@ -113,8 +113,8 @@ void Terminal::draw(const std::vector<Line>& lines, bool again) {
   erase();
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::string text = lines[i].text;
-    if (lines[i].look == Look::title) text.append(width - std::min(width, display_width(text)), ' ');
-    attrset(attributes_of(lines[i].look));
+    if (lines[i].style == LineStyle::title) text.append(width - std::min(width, display_width(text)), ' ');
+    attrset(attributes_of(lines[i].style));
     mvaddstr(static_cast<int>(i), 0, text.c_str());
   }
   attrset(A_NORMAL);

@@ -44,8 +44,8 @@ WatchTable arranged(const WatchTable& table, const Chosen& chosen) {
   return page;
 }
 
-void add(std::vector<Line>& lines, const std::string& text, Look look = Look::plain) {
-  for (const std::string& line : split(text, '\n')) lines.push_back({line, look});
+void add(std::vector<Line>& lines, const std::string& text, LineStyle style = LineStyle::plain) {
+  for (const std::string& line : split(text, '\n')) lines.push_back({line, style});
   if (!lines.empty() && lines.back().text.empty()) lines.pop_back();
 }
 
@@ -55,7 +55,7 @@ void add_grid(std::vector<Line>& lines, const std::string& text) {
   add(lines, text);
   for (std::size_t i = first; i < lines.size(); ++i) {
     const bool is_sum = lines[i].text.find(" SKT ") < 8 || lines[i].text.find("SYS") < 8;
-    lines[i].look = i == first ? Look::heading : is_sum ? Look::strong : Look::plain;
+    lines[i].style = i == first ? LineStyle::heading : is_sum ? LineStyle::strong : LineStyle::plain;
   }
 }
 
@@ -73,13 +73,13 @@ void add_rows(std::vector<Line>& lines, const WatchTable& table, const Chosen& c
     add(lines,
         chosen.filter.empty() ? " there are none, or this user cannot see them"
                               : " no name has '" + chosen.filter + "' in it",
-        Look::faint);
+        LineStyle::faint);
     return;
   }
   const bool of_machine = chosen.page == Page::machine;
   add_grid(lines, report::watch_grid(page, shown_columns(page, chosen, false), of_machine, false));
   if (!of_machine) {
-    if (table.rows_left_out > 0) add(lines, fmt::format(" {} more", table.rows_left_out), Look::faint);
+    if (table.rows_left_out > 0) add(lines, fmt::format(" {} more", table.rows_left_out), LineStyle::faint);
     return;
   }
   add(lines, report::watch_totals_text(page));
@@ -90,13 +90,13 @@ void add_rows(std::vector<Line>& lines, const WatchTable& table, const Chosen& c
 }
 
 void add_column_list(std::vector<Line>& lines, const WatchTable& table, const Chosen& chosen) {
-  add(lines, " columns: up and down, space shows or hides, c goes back", Look::heading);
+  add(lines, " columns: up and down, space shows or hides, c goes back", LineStyle::heading);
   for (std::size_t at = 0; at < table.columns.size(); ++at) {
     const auto& column = table.columns[at];
     add(lines,
         fmt::format("{}[{}] {:<12} {}", at == chosen.cursor ? ">" : " ", chosen.hidden.contains(at) ? ' ' : 'x',
                     column.name, column.source.empty() ? "no source here" : column.source),
-        at == chosen.cursor ? Look::strong : Look::plain);
+        at == chosen.cursor ? LineStyle::strong : LineStyle::plain);
   }
 }
 
@@ -218,7 +218,7 @@ std::vector<Line> lines_of(const WatchTable& table, const Around& around, Chosen
                            std::size_t height) {
   std::vector<Line> lines;
   if (height == 0) return lines;
-  lines.push_back({title_of(table, around, chosen), Look::title});
+  lines.push_back({title_of(table, around, chosen), LineStyle::title});
   const std::vector<Line> body = body_of(table, around, chosen, width);
   const std::size_t room = height > 2 ? height - 2 : 0;
   if (chosen.page == Page::columns) {
@@ -230,7 +230,7 @@ std::vector<Line> lines_of(const WatchTable& table, const Around& around, Chosen
   for (std::size_t i = 0; i < room; ++i) {
     lines.push_back(chosen.first_line + i < body.size() ? body[chosen.first_line + i] : Line{});
   }
-  if (height > 1) lines.push_back({foot_of(chosen), Look::title});
+  if (height > 1) lines.push_back({foot_of(chosen), LineStyle::title});
   for (Line& line : lines) line.text = clipped(line.text, width);
   return lines;
 }

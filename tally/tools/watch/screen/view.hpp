@@ -47,11 +47,11 @@ struct Around {
 };
 
 /// The style of a line.
-enum class Look { plain, title, heading, strong, faint };
+enum class LineStyle { plain, title, heading, strong, faint };
 
 struct Line {
   std::string text;
-  Look look = Look::plain;
+  LineStyle style = LineStyle::plain;
   bool operator==(const Line&) const = default;
 };
 

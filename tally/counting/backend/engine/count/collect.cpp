@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* still_running_reason = "it was still running";
 
-void join_tallies(Tally& to, const Tally& from) {
+void join_tallies(CollectedTotals& to, const CollectedTotals& from) {
   to.totals.add(from.totals);
   add(to.models, from.models);
   to.without |= from.without;
@@ -38,11 +38,11 @@ struct Image {
   std::uint32_t index = 0;
   bool first_of_program = false;  // created when an engine started, not by a fork
   bool is_sound = true;           // the process record is valid
-  Tally tally;
+  CollectedTotals tally;
   struct Thread {
     const channel::Thread* record;
     std::uint32_t number;
-    Tally tally;
+    CollectedTotals tally;
   };
   std::vector<Thread> threads;
   result::Process result;
@@ -116,7 +116,7 @@ class Collector {
     return !known->second;
   }
 
-  void add_models(std::uint32_t index, Tally& tally) {
+  void add_models(std::uint32_t index, CollectedTotals& tally) {
     channel::ModelCounts counts{};
     if (modelling_.settings.on == 0 ||
         !linux::read_at(shared_.file.get(), channel::model_counts_offset(index), &counts, sizeof counts))
@@ -202,7 +202,7 @@ class Collector {
     images_of_[process.pid]++;
     end_of(image, process, made);
     for (const Image::Thread& thread : image.threads) {
-      Tally tally = thread.tally;
+      CollectedTotals tally = thread.tally;
       if (!partial.empty()) tally.reason = image.tally.reason;
       tally.core_is_elsewhere = image.threads.size() > 1;
       result::Thread one;
@@ -239,7 +239,7 @@ class Collector {
     }
   }
 
-  std::vector<EventCount> counts(const Tally& tally) const {
+  std::vector<EventCount> counts(const CollectedTotals& tally) const {
     std::vector<EventCount> made;
     for (const event::Event& event : job_.events()) {
       const bool hardware = event::has_modes(event::definition(event.id).kind);
@@ -313,8 +313,8 @@ std::string share_of_native(const std::vector<Image>& images, const Execution& e
 }
 
 /// Returns the counts of the whole command: exact if every part is exact.
-Tally total_of(const std::vector<Image>& images, const Execution& execution, const Channel& shared) {
-  Tally total;
+CollectedTotals total_of(const std::vector<Image>& images, const Execution& execution, const Channel& shared) {
+  CollectedTotals total;
   for (const Image& image : images) join_tallies(total, image.tally);
   std::vector<std::string> reasons = reasons_of(images);
   if (const auto running = running_count(images); running > 0) {
@@ -408,7 +408,7 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<Image>& images = collect.images();
   std::vector<result::ProgramRegions> regions = collect.regions();
-  const Tally total = total_of(images, execution, shared);
+  const CollectedTotals total = total_of(images, execution, shared);
   const bool counted_anything =
       std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
   const std::int64_t running = running_count(images);
@@ -442,8 +442,9 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
         "threads share the last-level cache of their process, so its counts vary from run to run (--llc private: one "
         "per thread)");
   }
-  if (std::string text = what_no_model_saw(total.unseen); !text.empty()) outcome.notices.push_back(std::move(text));
-  if (modelling.needed.core && total.core.instructions > 0) outcome.notices.push_back(made_of(total.core, *simulation));
+  if (std::string text = describe_unmodelled(total.unseen); !text.empty()) outcome.notices.push_back(std::move(text));
+  if (modelling.needed.core && total.core.instructions > 0)
+    outcome.notices.push_back(describe_cycles(total.core, *simulation));
   if (modelling.settings.compared != 0) {
     outcome.notices.push_back("the plain models " +
                               (collect.difference() ? "differ: " + *collect.difference() : std::string("agree")));

@@ -15,7 +15,7 @@ namespace tally::backend::engine {
 /// The models of a run.
 struct Modelling {
   std::optional<Simulation> simulation = {};  ///< nothing: no model is used
-  Needed needed = {};
+  NeededModels needed = {};
   channel::Models settings = {};
 };
 

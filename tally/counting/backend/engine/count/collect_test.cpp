@@ -61,7 +61,7 @@ TEST(Collector, a_count_is_exact_unless_there_is_a_reason) {
 
 TEST(Collector, counts_without_the_models_of_some_threads_are_partial) {
   const Simulation simulation{.machine = *machine::named("haswell", "/")};
-  Tally tally{totals(), ""};
+  CollectedTotals tally{totals(), ""};
   tally.models.l1d.load_misses = 5;
   const auto count_named = [&](const char* name) { return count_of(*event::parse(name), tally, &simulation); };
   EXPECT_EQ(count_named("L1-dcache-load-misses").trust, Trust::modelled);

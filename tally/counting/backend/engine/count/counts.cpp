@@ -20,7 +20,7 @@ bool is_retired(event::Id id) { return id == event::Id::retired_loads || id == e
 // For an event that the engine does not count: absent, because 0 would be wrong.
 Count not_counted() { return absent("the engine does not count it"); }
 
-Count retired(const event::Event& event, const Tally& tally) {
+Count retired(const event::Event& event, const CollectedTotals& tally) {
   const auto value = value_of(event.id, tally.totals);
   if (!value) return not_counted();
   Count count = exact(*value, Source::engine);
@@ -29,7 +29,7 @@ Count retired(const event::Event& event, const Tally& tally) {
   return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
 }
 
-Count modelled(const event::Event& event, const Tally& tally, const Simulation& simulation) {
+Count modelled(const event::Event& event, const CollectedTotals& tally, const Simulation& simulation) {
   if (std::string why = why_not_modelled(event.id, simulation); !why.empty()) return absent(std::move(why));
   const bool is_time = needed_by(event.id).core;
   if ((is_of_last_level(event.id) || is_time) && (tally.without & channel::model_llc)) {
@@ -67,7 +67,7 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
 }
 
-Count in_totals(const event::Event& event, const Tally& tally) {
+Count in_totals(const event::Event& event, const CollectedTotals& tally) {
   const auto value = value_of(event.id, tally.totals);
   if (!value) return not_counted();
   return tally.reason.empty() ? exact(*value, Source::engine) : partial(*value, Source::engine, tally.reason);
@@ -75,7 +75,7 @@ Count in_totals(const event::Event& event, const Tally& tally) {
 
 }  // namespace
 
-Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation) {
+Count count_of(const event::Event& event, const CollectedTotals& tally, const Simulation* simulation) {
   const bool is_modelled = event::definition(event.id).kind == event::Kind::microarchitectural && !is_retired(event.id);
   if (is_modelled && !needed_by(event.id).any()) return absent(why_it_needs_a_pmu(event));
   if (is_modelled && simulation == nullptr && event.mode != event::Mode::kernel) {

@@ -12,7 +12,7 @@
 namespace tally::backend::engine {
 
 /// The totals of one thread or process, and why they are not exact; an empty reason means that they are.
-struct Tally {
+struct CollectedTotals {
   channel::Totals totals;
   std::string reason;
   channel::ModelValues models = {};
@@ -28,6 +28,6 @@ std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals
                                      const channel::ModelValues& models = {});
 
 /// Returns the count of a hardware event. `simulation`: the source of modelled events; null: none.
-Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation = nullptr);
+Count count_of(const event::Event& event, const CollectedTotals& tally, const Simulation* simulation = nullptr);
 
 }  // namespace tally::backend::engine

@@ -97,7 +97,7 @@ channel::Totals totals_of(std::uint32_t number, const Channel& shared, Effort* e
   return totals;
 }
 
-Snapshot look(const Channel& shared) {
+Snapshot take_snapshot(const Channel& shared) {
   const std::uint32_t threads = claimed_threads(shared);
   Snapshot snapshot;
   snapshot.threads.resize(threads + 1);
@@ -107,14 +107,14 @@ Snapshot look(const Channel& shared) {
 }
 
 void LiveMeter::enable() {
-  from_ = look(shared_);
+  from_ = take_snapshot(shared_);
   kernel_from_ = kernel_.read();
 }
 
 std::vector<Count> LiveMeter::read() {
-  last_ = look(shared_);
+  last_ = take_snapshot(shared_);
   kernel_last_ = kernel_.read();
-  Tally tally{last_->whole(), ""};
+  CollectedTotals tally{last_->whole(), ""};
   if (from_) tally.totals.add(from_->whole(), -1);
   RunStatistics statistics;
   statistics.kernel = kernel();

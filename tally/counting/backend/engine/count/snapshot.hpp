@@ -30,7 +30,7 @@ struct Snapshot {
 channel::Totals totals_of(std::uint32_t thread, const Channel& shared, Effort* effort = nullptr);
 
 /// Reads every thread. Cost: 24 bytes for each code segment of each running thread.
-Snapshot look(const Channel& shared);
+Snapshot take_snapshot(const Channel& shared);
 
 /// The part of a run that is counted: after `from` and before `until`.
 struct Window {

@@ -7,7 +7,7 @@ namespace tally::backend::engine {
 
 using channel::CodeRecordKind;
 
-void CodeWhereabouts::refresh(std::uint32_t process) {
+void CodeLocator::refresh(std::uint32_t process) {
   const std::uint32_t last =
       std::min(__atomic_load_n(&shared_.records.header().next_code_log, __ATOMIC_ACQUIRE), channel::code_log_limit - 1);
   for (; last_ < last; ++last_) {
@@ -26,7 +26,7 @@ void CodeWhereabouts::refresh(std::uint32_t process) {
   for (const std::uint32_t number : numbers) read_on(number, logs_[number]);
 }
 
-void CodeWhereabouts::read_on(std::uint32_t number, Log& log) {
+void CodeLocator::read_on(std::uint32_t number, Log& log) {
   (void)engine::read_on(shared_.file.get(), number, log,
                         [&](const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place) {
                           if (record.kind == CodeRecordKind::shared) add_sharing(number, record, place);
@@ -34,14 +34,14 @@ void CodeWhereabouts::read_on(std::uint32_t number, Log& log) {
                         });
 }
 
-void CodeWhereabouts::add_sharing(std::uint32_t number, const channel::CodeRecord& record, std::uint64_t place) {
+void CodeLocator::add_sharing(std::uint32_t number, const channel::CodeRecord& record, std::uint64_t place) {
   channel::CodeCounts counts{};
   if (record.bytes < sizeof counts || !linux::read_at(shared_.file.get(), place, &counts, sizeof counts)) return;
   auto& numbers = of_process_[counts.process];
   if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
 }
 
-void CodeWhereabouts::add_mapping(const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place, Log& log) {
+void CodeLocator::add_mapping(const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place, Log& log) {
   if (record.bytes < sizeof(channel::CodeMapping)) return;
   // Aligned for the record's numbers.
   std::vector<std::uint64_t> memory(record.bytes / 8);
@@ -51,7 +51,7 @@ void CodeWhereabouts::add_mapping(const channel::CodeRecord& record, std::uint64
   log.mappings.emplace_back(at, CodeMapping{m->start, m->end, m->offset, files_.number(*m), m->number});
 }
 
-std::optional<CodePlaceInFile> CodeWhereabouts::find(std::uint32_t process, std::uint64_t address) {
+std::optional<CodePlaceInFile> CodeLocator::find(std::uint32_t process, std::uint64_t address) {
   std::optional<CodeMapping> found;
   const auto logs = of_process_.find(process);
   if (logs == of_process_.end()) return std::nullopt;

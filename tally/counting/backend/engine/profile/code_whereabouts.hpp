@@ -18,9 +18,9 @@ struct CodePlaceInFile {
 };
 
 /// Reads each log once, as far as it is written.
-class CodeWhereabouts {
+class CodeLocator {
  public:
-  explicit CodeWhereabouts(const Channel& shared) : shared_(shared) {}
+  explicit CodeLocator(const Channel& shared) : shared_(shared) {}
 
   /// Returns where an address of a process (the index of its record) is mapped from. Returns nothing if the logs do not
   /// have it, or have two files for it: it is then unknown which was mapped at that moment.

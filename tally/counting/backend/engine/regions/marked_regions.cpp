@@ -10,7 +10,7 @@ namespace tally::backend::engine {
 namespace {
 
 RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Job& job,
-                       const Tally& tally, const Simulation* simulation) {
+                       const CollectedTotals& tally, const Simulation* simulation) {
   RegionCounts result;
   result.entries = of.entries;
   result.recursive = of.recursive;
@@ -54,7 +54,7 @@ bool is_any(const channel::MarkCounts& one) { return one.entries + one.open + on
 }  // namespace
 
 std::vector<RegionResult> regions_of(const Job& job, const Modelling& modelling, const Channel& shared,
-                                     const std::vector<MarkedThread>& threads, const Tally& tally) {
+                                     const std::vector<MarkedThread>& threads, const CollectedTotals& tally) {
   const auto events = marked_events(job, modelling);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<RegionResult> result;

@@ -14,6 +14,6 @@ struct MarkedThread {
   std::int32_t tid;
 };
 std::vector<RegionResult> regions_of(const Job& job, const Modelling& modelling, const Channel& shared,
-                                     const std::vector<MarkedThread>& threads, const Tally& tally);
+                                     const std::vector<MarkedThread>& threads, const CollectedTotals& tally);
 
 }  // namespace tally::backend::engine

@@ -56,7 +56,7 @@ void Marker::find_marks(const symbol::Elf& elf, const Target& target, std::size_
   }
   const auto found = symbol::find(elf, target.place.symbol);
   // An older version of the same name may be an ordinary function (memcpy of glibc), which no program calls.
-  if (std::any_of(found.begin(), found.end(), [](const symbol::Found& one) { return one.chosen_late; })) {
+  if (std::any_of(found.begin(), found.end(), [](const symbol::SymbolMatch& one) { return one.chosen_late; })) {
     in.problems[place] =
         Error{Code::bad_usage,
               fmt::format("'{}' in {} is not one function: the library chooses among several at startup (ifunc)",
@@ -66,7 +66,7 @@ void Marker::find_marks(const symbol::Elf& elf, const Target& target, std::size_
   }
   in.problems[place] = symbol::ambiguity(found, target.place.symbol, in.name);
   if (in.problems[place]) return;
-  for (const symbol::Found& one : found) in.addresses[place].push_back(one.address + target.place.offset);
+  for (const symbol::SymbolMatch& one : found) in.addresses[place].push_back(one.address + target.place.offset);
 }
 
 const Marker::Module& Marker::module(const std::string& path, pid_t process) {
@@ -115,7 +115,7 @@ Result<void> Marker::check_program(const std::string& path) {
     const Target& target = targets_[i];
     if (program.problems[i]) return fail(*program.problems[i]);
     if (program.dynamic || !program.addresses[i].empty()) continue;
-    const auto near = near_names(target);
+    const auto near = similar_names(target);
     return fail(
         Code::bad_usage,
         fmt::format("no function '{}' in {}, which loads no libraries", printable(target.text), searched_files()),
@@ -216,7 +216,7 @@ std::string Marker::searched_files() const {
   return join(parts, ", ");
 }
 
-std::vector<std::string> Marker::near_names(const Target& target) const {
+std::vector<std::string> Marker::similar_names(const Target& target) const {
   constexpr std::size_t most = 100'000;
   // Compared without scopes, unless the user gave one; the program's names come first.
   const std::string word = symbol::without_parameters(target.place.symbol);
@@ -257,7 +257,7 @@ std::vector<std::string> Marker::missing() const {
           fmt::format("no program ran under the engine, so '{}' was not searched for", printable(target.text)));
       continue;
     }
-    const auto near = near_names(target);
+    const auto near = similar_names(target);
     notes.push_back(fmt::format("no function '{}' in the code that was mapped: {}{}", printable(target.text),
                                 searched_files(), near.empty() ? "" : "; did you mean " + join(near, " or ") + "?"));
   }

@@ -39,7 +39,7 @@ class Marker {
  private:
   /// An address that a mark needs.
   struct Target {
-    symbol::Place place;
+    symbol::CodeAddress place;
     std::string text;  ///< as the user wrote it
     std::uint32_t mark, role;
     bool found = false;
@@ -67,7 +67,7 @@ class Marker {
   bool is_in(const Target& target, const Module& in, const std::string& program) const;
   std::vector<const Module*> by_order() const;
   std::string searched_files() const;
-  std::vector<std::string> near_names(const Target& target) const;
+  std::vector<std::string> similar_names(const Target& target) const;
 
   std::vector<Target> targets_;
   std::map<ModuleKey, Module> modules_;

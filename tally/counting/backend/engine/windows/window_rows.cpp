@@ -26,8 +26,8 @@
 namespace tally::backend::engine {
 namespace {
 
-using channel::Handed;
 using channel::NoteRing;
+using channel::RingContent;
 using channel::WindowRow;
 
 /// The state of a thread's ring.
@@ -71,7 +71,7 @@ class WindowRows::Work {
  public:
   Work(const Channel& shared, const Job& job, const Modelling& modelling, Nanoseconds started)
       : shared_(shared),
-        bell_(shared.records.header().bell),
+        bell_(shared.records.header().wakeup),
         order_(*job.windows),
         settings_(shared.records.header().settings),
         places_(window_places(job, modelling)),
@@ -86,9 +86,10 @@ class WindowRows::Work {
     const auto marked = marked_events(job, modelling);
     for (std::size_t i = 0; i < marked.size(); ++i) {
       const MarkedEvent& one = marked[i];
-      Count count = places_.events[i]
-                        ? count_of(*one.event, Tally{}, modelling.simulation ? &*modelling.simulation : nullptr)
-                        : absent(one.is_cycles ? "there is no room for it with this many events" : one.reason);
+      Count count =
+          places_.events[i]
+              ? count_of(*one.event, CollectedTotals{}, modelling.simulation ? &*modelling.simulation : nullptr)
+              : absent(one.is_cycles ? "there is no room for it with this many events" : one.reason);
       head.events.push_back(event_count(*one.event, std::move(count)));
     }
     head.places = places_.events;
@@ -170,7 +171,7 @@ class WindowRows::Work {
 
   /// Returns the ring's state with its memory mapped; null if that fails.
   Reader* reader_of(std::uint32_t number) {
-    if (channel::held_by_ring(number) != Handed::windows) return nullptr;
+    if (channel::held_by_ring(number) != RingContent::windows) return nullptr;
     Reader& reader = readers_[number];
     if (!reader.memory) reader.memory = RingMemory::map(shared_, number);
     return reader.memory ? &reader : nullptr;
@@ -309,7 +310,7 @@ class WindowRows::Work {
   /// Ends a thread that has ended without closing its ring, which is not needed any more.
   void cut(std::uint32_t thread) {
     if (shared_.records.thread(thread).state == channel::State::free) return;
-    const std::uint32_t number = channel::ring_number(thread, Handed::windows);
+    const std::uint32_t number = channel::ring_number(thread, RingContent::windows);
     Reader* const reader = reader_of(number);
     if (reader == nullptr) return;
     serve(number);
@@ -360,11 +361,11 @@ class WindowRows::Work {
   }
 
   const Channel& shared_;
-  channel::NoteBell& bell_;
+  channel::RingWakeup& bell_;
   const WindowOrder& order_;
   const channel::Settings settings_;
   const WindowPlaces places_;
-  CodeWhereabouts whereabouts_;
+  CodeLocator whereabouts_;
   CodeBlocks blocks_;
   std::optional<WindowCycles> cycles_;
   const Nanoseconds started_;

@@ -34,7 +34,7 @@ tl::unexpected<Error> not_there(const char* what, std::int32_t number) {
   return fail(Code::cannot_measure, fmt::format("there is no {} {}", what, number), "`ps -e` lists processes", ESRCH);
 }
 
-Member member_of(std::int32_t thread) {
+AttachedThread member_of(std::int32_t thread) {
   const auto file = [](std::int64_t of, const char* name) {
     return linux::content(fmt::format("/proc/{}/{}", of, name));
   };
@@ -42,7 +42,7 @@ Member member_of(std::int32_t thread) {
     return static_cast<std::int32_t>(parse_integer(linux::value_of(status, key)).value_or(0));
   };
   const std::string status = file(thread, "status");
-  Member member{number(status, "Tgid"), thread, number(status, "PPid"), "", linux::value_of(status, "Name")};
+  AttachedThread member{number(status, "Tgid"), thread, number(status, "PPid"), "", linux::value_of(status, "Name")};
   member.command = file(member.process, "comm");
   return member;
 }
@@ -74,7 +74,7 @@ Error why_nothing(const Counters& counters, const Attachment& attachment) {
 // A thread that an opened thread starts is counted with it; a thread that an unopened one starts is not. To count each
 // thread once, the counters are opened again until no thread started in the meantime.
 std::size_t open_threads(const std::function<std::vector<pid_t>()>& threads_now, Counters& counters,
-                         std::vector<Member>& members) {
+                         std::vector<AttachedThread>& members) {
   const std::size_t first_target = counters.targets();
   const std::size_t first_member = members.size();
   std::vector<pid_t> threads = threads_now();
@@ -117,7 +117,7 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
   }
   if (counters.size() == 0) return fail(why_nothing(counters, attachment));
   if (counters.any_in_user_mode()) {
-    for (const Member& one : attached.members) {
+    for (const AttachedThread& one : attached.members) {
       if (!linux::is_kernel_thread(one.thread)) continue;
       attached.notices.push_back(fmt::format(
           "{} ({}) is a kernel thread: it never runs in user mode; `:k` counts what it does", one.thread, one.name));
@@ -171,7 +171,7 @@ std::vector<result::Process> processes_of(const CountOrder& order, const Attache
   std::vector<result::Process> processes;
   std::map<std::int64_t, std::vector<std::size_t>> targets;
   for (std::size_t i = 0; i < attached.members.size(); ++i) {
-    const Member& one = attached.members[i];
+    const AttachedThread& one = attached.members[i];
     auto process =
         std::find_if(processes.begin(), processes.end(), [&](const auto& row) { return row.pid == one.process; });
     if (process == processes.end()) {
@@ -197,7 +197,7 @@ std::vector<result::Part> parts_of(const CountOrder& order, const std::vector<li
   std::map<std::pair<int, int>, std::vector<std::size_t>> members;
   const std::vector<int>& processors = order.target.attachment.processors;
   for (std::size_t i = 0; i < processors.size(); ++i) {
-    const auto index = linux::place_of(processors[i]);
+    const auto index = linux::cpu_position(processors[i]);
     members[{index ? index->socket : -1, !index ? processors[i] : by_core ? index->core : 0}].push_back(i);
   }
   std::vector<result::Part> parts;

@@ -9,7 +9,7 @@
 namespace tally::backend::perf {
 
 /// An attached thread, as it was when counting began.
-struct Member {
+struct AttachedThread {
   std::int32_t process = 0;
   std::int32_t thread = 0;
   std::int32_t parent = 0;  ///< the parent of its process; 0 if unknown
@@ -19,15 +19,15 @@ struct Member {
 
 /// The result of attaching.
 struct Attached {
-  std::vector<Member> members = {};       ///< in the order of the counters' targets; empty if these are CPUs
-  std::vector<std::string> notices = {};  ///< notes for the user
+  std::vector<AttachedThread> members = {};  ///< in the order of the counters' targets; empty if these are CPUs
+  std::vector<std::string> notices = {};     ///< notes for the user
 };
 
 /// Opens the counters on the threads that `threads_now` lists, and on all that these start later. If threads start in
 /// the meantime, opens all of them again, up to twenty times. Returns how many started during the last try: they may be
 /// missing from the counts. Cost: a system call for each counter and try.
 std::size_t open_threads(const std::function<std::vector<pid_t>()>& threads_now, Counters& counters,
-                         std::vector<Member>& members);
+                         std::vector<AttachedThread>& members);
 
 /// Opens the counters on everything that is attached to, not yet started. Errors: cannot_measure if a process or thread
 /// does not exist or may not be counted, and if nothing can be counted.

@@ -65,7 +65,7 @@ class Attaching : public testing::Test {
     if (tried.first_errno() != 0) GTEST_SKIP() << "the kernel refuses perf_event_open here";
   }
   Counters counters_{*event::parse_lists({"{page-faults,task-clock}"}), {}};
-  std::vector<Member> members_;
+  std::vector<AttachedThread> members_;
   Latecomers latecomers_;
 };
 

@@ -128,7 +128,7 @@ void Census::expect(const linux::Sight& sight) {
 bool Census::takes(const linux::Change& change) {
   const pid_t number = change.process;
   if (change.stopped) {
-    linux::Sight sight = linux::follower::look(change, number == first_ || living_.contains(number));
+    linux::Sight sight = linux::follower::interpret_stop(change, number == first_ || living_.contains(number));
     if (sight.what == linux::Sight::forked) expect(sight);
     if (sight.what == linux::Sight::nothing || sight.what == linux::Sight::forked) return true;
     // The parent may have ended, and another process may have adopted it.

@@ -62,7 +62,7 @@ void AddressSpaces::add(std::int32_t process, const linux::CodeMapping& mapping)
 }
 
 void AddressSpaces::see(const linux::CodeRecord& record) {
-  using Kind = linux::CodeRecord::What;
+  using Kind = linux::CodeRecord::Kind;
   if (record.what == Kind::executed) spaces_[record.process].clear();
   if (record.what == Kind::begun && record.process != record.parent_process)
     spaces_[record.process] = spaces_[record.parent_process];

@@ -55,7 +55,7 @@ int most_precise(const std::string& pmu) {
 }
 
 /// Finds the settings with which the kernel opens the event; returns 0, or the errno with which it refuses.
-int try_event(CodeEvents::One& one, bool calls) {
+int try_event(CodeEvents::SampledEvent& one, bool calls) {
   const PerfTarget here{0, -1, false, PerfStart::when_enabled};
   while (true) {
     const linux::PerfCounter counter = linux::open_sampled(one.kinds.front(), here, perf_sampling(one.sampling, calls));
@@ -72,8 +72,8 @@ int try_event(CodeEvents::One& one, bool calls) {
   }
 }
 
-Result<CodeEvents::One> code_event(const event::Event& event, const ProfileOrder& order,
-                                   const std::vector<linux::PmuDevice>& cores) {
+Result<CodeEvents::SampledEvent> code_event(const event::Event& event, const ProfileOrder& order,
+                                            const std::vector<linux::PmuDevice>& cores) {
   const auto refused = [&](const std::string& why, int os_errno = 0) {
     return fail(Code::cannot_measure, fmt::format("{} cannot be sampled: {}", printable(event.asked), why),
                 "`tally doctor` shows what can be counted here", os_errno);
@@ -81,7 +81,7 @@ Result<CodeEvents::One> code_event(const event::Event& event, const ProfileOrder
   const bool is_software = event::definition(event.id).kind == event::Kind::software;
   if (is_software && !is_fault(event.id) && !is_clock(event.id))
     return refused("it happens in the kernel, at no instruction of the program");
-  CodeEvents::One one;
+  CodeEvents::SampledEvent one;
   for (const Encoded& kind : encode(event, cores)) {
     if (!kind.why_none.empty()) return refused(kind.why_none);
     one.kinds.push_back(kind.event);
@@ -141,7 +141,7 @@ CodeCounters::CodeCounters(const CodeEvents& events)
 
 Result<void> CodeCounters::open_events(const PerfTarget& target, std::vector<Opened>& opened) const {
   for (std::size_t e = 0; e < events_.events.size(); ++e) {
-    const CodeEvents::One& one = events_.events[e];
+    const CodeEvents::SampledEvent& one = events_.events[e];
     linux::PerfSampling sampling = perf_sampling(one.sampling, events_.calls);
     sampling.wakeup_bytes = static_cast<std::uint32_t>(pages_ * linux::page_bytes() / 4);
     int why = 0;
@@ -197,11 +197,11 @@ Result<void> CodeCounters::open_on(std::int32_t thread, int processor, PerfStart
   const std::size_t first = counters_.size();
   std::move(opened.begin(), opened.end(), std::back_inserter(counters_));
   const auto known = std::find_if(processors_.begin(), processors_.end(),
-                                  [&](const OneProcessor& one) { return one.processor == processor; });
+                                  [&](const CpuCounters& one) { return one.processor == processor; });
   const bool is_new = known == processors_.end();
   if (is_new)
     if (auto mapped = map_rings(processor, first); !mapped) return mapped;
-  const OneProcessor& rings = is_new ? processors_.back() : *known;
+  const CpuCounters& rings = is_new ? processors_.back() : *known;
   for (std::size_t i = first; i < counters_.size(); ++i) {
     const std::size_t into = counters_[i].event == none ? rings.process_records : rings.samples;
     if (i != into) counters_[i].counter.write_into(counters_[into].counter);
@@ -238,7 +238,7 @@ void CodeCounters::name_counters(const std::function<void(std::uint64_t, std::si
 
 std::vector<int> CodeCounters::descriptors() const {
   std::vector<int> all;
-  for (const OneProcessor& one : processors_)
+  for (const CpuCounters& one : processors_)
     all.insert(all.end(), {counters_[one.process_records].counter.fd.get(), counters_[one.samples].counter.fd.get()});
   return all;
 }

@@ -16,13 +16,13 @@ namespace tally::backend::perf {
 
 /// The events of an order, with how to sample them.
 struct CodeEvents {
-  struct One {
+  struct SampledEvent {
     std::vector<linux::PerfEvent> kinds;  ///< one for each kind of cores
     result::EventSampling sampling;       ///< settings of the samples
     CountSource source;                   ///< as in Encoded, of all kinds of cores
     std::string doubt;                    ///< as in Encoded
   };
-  std::vector<One> events;
+  std::vector<SampledEvent> events;
   bool calls = false;
 };
 
@@ -55,7 +55,7 @@ class CodeCounters {
   linux::PerfValue total(std::size_t event) const;
 
  private:
-  struct OneProcessor {
+  struct CpuCounters {
     int processor = 0;
     std::size_t process_records = 0, samples = 0;  // indexes of the counters that own the rings
   };
@@ -70,7 +70,7 @@ class CodeCounters {
 
   const CodeEvents& events_;
   std::vector<Opened> counters_;
-  std::vector<OneProcessor> processors_;
+  std::vector<CpuCounters> processors_;
   MergedRings<linux::CodeRecord> rings_;
   std::size_t pages_ = 0;  // of a ring for samples
   bool everywhere_ = false;

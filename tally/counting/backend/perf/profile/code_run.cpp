@@ -59,7 +59,7 @@ class CodeRun {
   }
 
   /// Adds the profile and its sums to the outcome. `command`: the statistics of the command, if a command was counted.
-  void finish(CodeProfile& outcome, const Left& left, const RunStatistics* command = nullptr) {
+  void finish(CodeProfile& outcome, const WaitResult& left, const RunStatistics* command = nullptr) {
     counters_.disable();
     reader_->finish();
     take(std::numeric_limits<std::int64_t>::max());
@@ -80,7 +80,7 @@ class CodeRun {
       std::int64_t sum = 0;
       for (std::size_t row = 0; row < code.rows.size(); ++row) sum += code.counts[row * events_.events.size() + e];
       code.sampling[e] = how;
-      Count count = believed_as_left(count_of(events_.events[e], how, total, sum), left);
+      Count count = downgrade_if_running(count_of(events_.events[e], how, total, sum), left);
       const std::string lost =
           command == nullptr || !left.ended
               ? ""
@@ -93,10 +93,10 @@ class CodeRun {
       outcome.counts.push_back(event_count(order_.events[e], std::move(count)));
       code.events.push_back(outcome.counts.back());
     }
-    if (samples_.lost_tidings() > 0)
+    if (samples_.lost_process_records() > 0)
       outcome.notices.push_back(
           fmt::format("{} records of mappings were lost because a ring was full: some code may have no name",
-                      samples_.lost_tidings()));
+                      samples_.lost_process_records()));
     outcome.code = std::move(code);
   }
 
@@ -105,8 +105,8 @@ class CodeRun {
     counters_.take(until_ns, [this](const linux::CodeRecord& record) { samples_.see(record); });
   }
 
-  static Count count_of(const CodeEvents::One& one, const result::EventSampling& how, const linux::PerfValue& total,
-                        std::int64_t sum) {
+  static Count count_of(const CodeEvents::SampledEvent& one, const result::EventSampling& how,
+                        const linux::PerfValue& total, std::int64_t sum) {
     Count count = counted(sum, one.source);
     if (!how.of_all()) count = downgraded(std::move(count), Trust::sampled, "");
     if (how.lost > 0)
@@ -145,7 +145,7 @@ Result<CodeProfile> run_command(const ProfileOrder& order, const CodeEvents& eve
   if (auto begun = run.begin(); !begun) return fail(begun.error());
   gate->open();
   if (const auto executed = native.executed(); !executed) return fail(executed.error());
-  const Left left = native.wait();
+  const WaitResult left = native.wait();
   const RunStatistics statistics = native.statistics();
   CodeProfile outcome{native.outcome(statistics), {}};
   run.finish(outcome, left, &statistics);

@@ -7,7 +7,7 @@
 namespace tally::backend::perf {
 namespace {
 
-using Kind = linux::CodeRecord::What;
+using Kind = linux::CodeRecord::Kind;
 
 // The limit of distinct call stacks: about 100 bytes each.
 constexpr std::size_t most_calls = 2'000'000;
@@ -77,7 +77,9 @@ void CodeSamples::see(const linux::CodeRecord& record) {
       unnamed_[record.process] = true;
       [[fallthrough]];
     case Kind::named: threads_[record.thread] = record.name; break;
-    case Kind::lost: (event == events_.end() ? lost_tidings_ : sampling_[event->second].lost) += record.value; break;
+    case Kind::lost:
+      (event == events_.end() ? lost_process_records_ : sampling_[event->second].lost) += record.value;
+      break;
     case Kind::throttled:
       if (event != events_.end()) ++sampling_[event->second].throttled;
       break;

@@ -30,7 +30,7 @@ class CodeSamples {
   void see(const linux::CodeRecord& record);
 
   /// Returns how many process records were lost because a ring was full. Some code may have no name then.
-  std::int64_t lost_tidings() const { return lost_tidings_; }
+  std::int64_t lost_process_records() const { return lost_process_records_; }
 
   /// Returns the profile; call it once. Of EventSampling it sets `samples`, `lost`, `throttled` and `effective`.
   result::CodeCounts finish();
@@ -61,7 +61,7 @@ class CodeSamples {
   std::vector<result::EventSampling> sampling_;
   std::vector<double> squares_;  // for each event: sum of the squared periods of its samples
   bool calls_;
-  std::int64_t lost_tidings_ = 0;
+  std::int64_t lost_process_records_ = 0;
   bool calls_cut_ = false;
   AddressSpaces spaces_;
   std::unordered_map<std::uint64_t, std::size_t> events_;

@@ -8,7 +8,7 @@
 namespace tally::backend::perf {
 namespace {
 
-using Kind = linux::CodeRecord::What;
+using Kind = linux::CodeRecord::Kind;
 
 // Markers in call chains (enum perf_callchain_context).
 constexpr auto in_kernel = static_cast<std::uint64_t>(-128), in_user = static_cast<std::uint64_t>(-512);
@@ -191,7 +191,7 @@ TEST(CodeSamples, distinguish_events_and_count_losses) {
   EXPECT_EQ(code.sampling[1].lost, 3);
   EXPECT_EQ(code.sampling[0].lost, 0);
   EXPECT_EQ(code.sampling[0].throttled, 1);
-  EXPECT_EQ(recorded.samples.lost_tidings(), 3);
+  EXPECT_EQ(recorded.samples.lost_process_records(), 3);
 }
 
 /// The inclusive count of a call target.

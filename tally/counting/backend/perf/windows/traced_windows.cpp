@@ -146,7 +146,7 @@ void TracedWindows::sample(pid_t number, Thread& thread, const linux::SampleReco
 void TracedWindows::take(pid_t number, Thread& thread) {
   if (!thread.ring) return;
   thread.ring->drain([&](const linux::RingRecord& raw) {
-    using Kind = linux::SampleRecord::What;
+    using Kind = linux::SampleRecord::Kind;
     const linux::SampleRecord record = linux::sample_record(raw);
     if (record.what == Kind::sample) sample(number, thread, record);
     if (record.what == Kind::lost || record.what == Kind::throttled) thread.gap = true;
@@ -188,7 +188,7 @@ bool TracedWindows::takes(const linux::Change& change) {
     process_of_.erase(number);
     return number != first_;
   }
-  Sight sight = linux::follower::look(change, number == first_ || living_.contains(number));
+  Sight sight = linux::follower::interpret_stop(change, number == first_ || living_.contains(number));
   if (sight.what == Sight::nothing) return true;
   if (sight.what == Sight::forked) {
     // The new thread or process may stop before or after its creator reports it.

@@ -202,7 +202,7 @@ Result<void> WindowGroups::find_processors(std::int32_t thread, PerfStart start)
 Result<void> WindowGroups::open(std::int32_t thread, PerfStart start) {
   if (processors_.empty()) return find_processors(thread, start);
   const std::size_t whole = counters_.size();
-  for (const OneProcessor& one : processors_) {
+  for (const CpuCounters& one : processors_) {
     auto group = open_group(thread, one.processor, start);
     if (!group || !group->front()) {
       counters_.erase(counters_.begin() + static_cast<std::ptrdiff_t>(whole), counters_.end());
@@ -236,7 +236,7 @@ void WindowGroups::disable() const {
 
 std::vector<int> WindowGroups::descriptors() const {
   std::vector<int> all;
-  for (const OneProcessor& one : processors_) all.insert(all.end(), {one.samples_fd, one.counts_fd});
+  for (const CpuCounters& one : processors_) all.insert(all.end(), {one.samples_fd, one.counts_fd});
   return all;
 }
 

@@ -73,7 +73,7 @@ class WindowGroups {
   std::vector<linux::PerfValue> totals() const;
 
  private:
-  struct OneProcessor {
+  struct CpuCounters {
     int processor;
     std::size_t samples, counts;  // indexes of their rings
     int samples_fd, counts_fd;    // descriptors of the counters that own them
@@ -83,7 +83,7 @@ class WindowGroups {
   Result<void> add_rings(int processor, const std::vector<linux::PerfCounter>& group);
 
   const WindowEvents& events_;
-  std::vector<OneProcessor> processors_;
+  std::vector<CpuCounters> processors_;
   MergedRings<linux::SampleRecord> rings_{linux::sample_record};
   std::vector<linux::PerfCounter> counters_;  // by root, CPU and index in the group
   std::size_t ring_bytes_ = 0;

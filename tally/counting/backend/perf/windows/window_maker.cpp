@@ -77,13 +77,13 @@ void WindowMaker::add(std::vector<std::int64_t>& sums, const Thread& thread,
   for (std::size_t i = 0; i < values.size(); ++i) sums[first + i] += values[i];
 }
 
-bool WindowMaker::knows(std::int32_t thread) const {
+bool WindowMaker::is_counted(std::int32_t thread) const {
   const auto found = threads_.find(thread);
   return found != threads_.end() && found->second.ended_ns == 0;
 }
 
 void WindowMaker::see(const SampleRecord& record) {
-  using Kind = SampleRecord::What;
+  using Kind = SampleRecord::Kind;
   switch (record.what) {
     case Kind::sample: return sample(record);
     case Kind::end_count: return end_count(record);

@@ -43,7 +43,7 @@ class WindowMaker {
   void see(const linux::SampleRecord& record);
 
   /// Whether a thread with this ID is counted and running.
-  bool knows(std::int32_t thread) const;
+  bool is_counted(std::int32_t thread) const;
 
   /// Ends the windows of the roots at this time. `totals`: the values of the counters of all roots, over all threads:
   /// by root, CPU and index in the group (index 0 is ignored). Counts of threads whose end was not reported become a

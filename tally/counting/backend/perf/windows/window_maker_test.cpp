@@ -9,7 +9,7 @@
 namespace tally::backend::perf {
 namespace {
 
-using Kind = linux::SampleRecord::What;
+using Kind = linux::SampleRecord::Kind;
 
 // Two CPUs; groups of the trigger, the trigger again, and one other event. Counter IDs: 10 · (1 + root) + 3 · CPU +
 // index.

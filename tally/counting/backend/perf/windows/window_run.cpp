@@ -53,7 +53,7 @@ class InheritedWindows final : public WindowSource {
   Result<bool> add(std::int32_t process) {
     const std::lock_guard lock(mutex_);
     take(linux::now().count());
-    if (maker_->knows(process)) return false;
+    if (maker_->is_counted(process)) return false;
     const std::size_t before = roots_.size();
     const auto undo = [&] {
       groups_.close_after(before);
@@ -199,7 +199,7 @@ Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& e
   if (auto begun = windows->begin(native.started().time); !begun) return fail(begun.error());
   gate->open();
   if (const auto executed = native.executed(); !executed) return fail(executed.error());
-  const Left left = native.wait(nullptr, windows->observer());
+  const WaitResult left = native.wait(nullptr, windows->observer());
   windows->finish();
   const RunStatistics statistics = native.statistics();
   WindowTotals outcome{native.outcome(statistics)};
@@ -211,7 +211,7 @@ Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& e
   outcome.notices.insert(outcome.notices.begin(), notes.begin(), notes.end());
   std::vector<Count> counts = windows->counts();
   for (Count& one : counts) {
-    one = believed_as_left(std::move(one), left);
+    one = downgrade_if_running(std::move(one), left);
     if (!lost.empty() && one.value) one = downgraded(std::move(one), Trust::partial, lost);
   }
   add_counts(outcome, order, counts);

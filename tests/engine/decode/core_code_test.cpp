@@ -19,7 +19,7 @@ using Registers = std::set<int>;
 // The model's number of a register: the test's own copy of the rule.
 int number_of(ZydisRegister r) {
   const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
-  const int id = ZydisRegisterGetId(whole);
+  const int id = static_cast<unsigned char>(ZydisRegisterGetId(whole));
   switch (ZydisRegisterGetClass(whole)) {
     case ZYDIS_REGCLASS_GPR64: return models::first_general + id;
     case ZYDIS_REGCLASS_ZMM: return models::first_vector + id;

@@ -172,7 +172,7 @@ TEST_F(SampleChoice, merged_rows_are_of_processes_and_their_sums_are_the_threads
     EXPECT_LT(std::stol(row.at(length)), 9000) << "a part is 1000";
   }
   for (const auto& [of, numbers] : series) EXPECT_EQ(numbers.size(), 1u) << of;
-  for (const auto& [of, number] : ends) EXPECT_EQ(number, 1) << of;
+  for (const auto& [of, end_count] : ends) EXPECT_EQ(end_count, 1) << of;
   EXPECT_FALSE(sums.empty());
   long threads = 0, processes = 0;
   for (const auto& row : rows_of(apart.content().value_or(""))) threads += std::stol(row.at(instructions));

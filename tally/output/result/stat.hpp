@@ -87,7 +87,7 @@ struct Metric {
   std::string formula;  ///< with full names: "instructions:u / cycles:u"
   std::string unit;     ///< "share" (of 1), "GHz", "per 1,000 instructions"; empty for plain numbers
   EventName row_event;  ///< the event in whose row it is printed; may be empty
-  EventName per;        ///< the event that `beside` is compared with; empty for other metrics
+  EventName per;        ///< the event that `row_event` is compared with; empty for other metrics
   bool asked = false;   ///< requested by the user; false if it is included because its events are
   Ratio ratio;          ///< with several runs the median
   std::vector<std::optional<double>> runs;  ///< with several runs: the value of each

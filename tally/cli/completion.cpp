@@ -1,9 +1,7 @@
-#include <fmt/format.h>
+#include "tally/cli/completion.hpp"
 
-#include <vector>
+#include <algorithm>
 
-#include "tally/cli/command.hpp"
-#include "tally/cli/manual.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/metric.hpp"
@@ -13,162 +11,57 @@
 namespace tally::cli {
 namespace {
 
-using Words = std::vector<std::string>;
+using Words = std::vector<CompletionWord>;
 
 Words event_words() {
   Words words;
-  for (const event::Definition& definition : event::all()) words.emplace_back(definition.name);
+  for (const event::Definition& definition : event::all()) words.push_back({definition.name, definition.what});
   return words;
 }
 
 Words metric_words() {
-  Words words{"list", "all"};
-  for (const MetricDefinition& line : metric_table()) words.emplace_back(line.name);
+  Words words{{"list", "print the names"}, {"all", "all metrics that can be computed"}};
+  for (const MetricDefinition& metric : metric_table()) words.push_back({metric.name, metric.what});
   return words;
 }
 
-// The candidates for a value, by the value_name of its option or the name of the positional argument. Other values are
-// not completed, except FILE.
-constexpr struct {
-  const char* text;
-  Words (*words)();
-} values[] = {
-    {"EVENTS", event_words}, {"EVENT", event_words}, {"METRICS", metric_words}, {"BACKEND", backend::backend_names}};
-
-// The arms of `case $command`: the options of each command.
-std::string options_arms() {
-  std::string arms;
-  for (const Command& command : commands()) {
-    Page page;
-    command.describe(page);
-    Words all;
-    for (const OptionDescription& option : page.options())
-      for (const std::string& name : option.names) all.push_back(name);
-    arms += fmt::format("    {}) echo '{}' ;;\n", command.name, join(all, " "));
-  }
-  return arms;
-}
-
-std::string value_arms() {
-  std::string arms;
-  for (const Command& command : commands()) {
-    Page page;
-    command.describe(page);
-    for (const OptionDescription& option : page.options()) {
-      std::string value = option.is_positional() ? option.positional_name : option.value_name;
-      if (value.empty()) continue;
-      // Alternatives end with a bar, so that a single word is not mistaken for a kind of value.
-      if (!option.words.empty()) value = join(option.words, "|") + "|";
-      Words patterns;
-      if (option.is_positional()) patterns.push_back(fmt::format("{}:", command.name));
-      for (const std::string& name : option.names) patterns.push_back(fmt::format("{}:{}", command.name, name));
-      arms += fmt::format("    {}) echo '{}' ;;\n", join(patterns, "|"), value);
-    }
-  }
-  return arms;
-}
-
-std::string word_arms() {
-  std::string arms;
-  for (const auto& value : values) arms += fmt::format("    {}) echo '{}' ;;\n", value.text, join(value.words(), " "));
-  return arms;
-}
-
-std::string command_words() {
+Words backend_words() {
+  static const std::vector<std::string> names = backend::backend_names();
   Words words;
-  for (const Command& command : commands()) words.emplace_back(command.name);
-  return join(words, " ");
+  for (const std::string& name : names) words.push_back({name, ""});
+  return words;
 }
 
-// Needs only bash. If the package bash-completion is loaded, the measured program's own completion takes over after the
-// program's name.
-constexpr const char* logic = R"bash(
-# Completes the last item of a comma-separated list.
-_tally_list() {
-  local typed=$1 before=
-  [[ $typed == *,* ]] && before=${typed%,*},
-  local IFS=$' \t\n' word
-  COMPREPLY=()
-  for word in $(compgen -W "$2" -- "${typed##*,}"); do COMPREPLY+=("$before$word"); done
-}
+constexpr CompletionSet sets[] = {{"EVENTS", true, event_words},
+                                  {"EVENT", true, event_words},
+                                  {"METRICS", true, metric_words},
+                                  {"BACKEND", false, backend_words}};
 
-_tally_value() {
-  local kind=$1 typed=$2
-  case $kind in
-    FILE) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$typed")) ;;
-    EVENTS | EVENT | METRICS) compopt -o nospace 2>/dev/null; _tally_list "$typed" "$(_tally_words "$kind")" ;;
-    *'|'*) COMPREPLY=($(compgen -W "${kind//|/ }" -- "$typed")) ;;
-    *) COMPREPLY=($(compgen -W "$(_tally_words "$kind")" -- "$typed")) ;;
-  esac
+// Names of values are in capital letters. One in small letters is what the user types: "own|callees".
+bool is_literal(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c == '|' || c == '-' || (c >= 'a' && c <= 'z'); });
 }
-
-_tally() {
-  local IFS=$' \t\n'
-  local typed=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-  COMPREPLY=()
-  if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "$(_tally_commands) help --help --version" -- "$typed"))
-    return
-  fi
-  local command=${COMP_WORDS[1]} i kind
-  if [[ $command == help ]]; then
-    COMPREPLY=($(compgen -W "$(_tally_commands)" -- "$typed"))
-    return
-  fi
-  # bash splits words at an equals sign: --format=json arrives as three words.
-  if [[ $typed == = ]]; then typed= before=${COMP_WORDS[COMP_CWORD - 1]}; fi
-  if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
-  # The first word that is neither an option nor its value starts the program, if the command runs one.
-  if [[ $command == stat ]]; then
-    for ((i = 2; i < COMP_CWORD; ++i)); do
-      case ${COMP_WORDS[i]} in
-        --) ((++i)); break ;;
-        =) ((++i)) ;;
-        -*)
-          kind=$(_tally_kind "$command:${COMP_WORDS[i]}")
-          [[ $kind && ${COMP_WORDS[i + 1]} != = ]] && ((++i)) ;;
-        *) break ;;
-      esac
-    done
-    if ((i < COMP_CWORD)) || [[ ${COMP_WORDS[COMP_CWORD - 1]} == -- ]]; then
-      if declare -F _command_offset >/dev/null; then
-        _command_offset "$i"
-      elif ((i == COMP_CWORD)); then
-        COMPREPLY=($(compgen -c -- "$typed"))
-      else
-        compopt -o filenames 2>/dev/null
-        COMPREPLY=($(compgen -f -- "$typed"))
-      fi
-      return
-    fi
-  fi
-  kind=$(_tally_kind "$command:$before")
-  if [[ $kind ]]; then
-    _tally_value "$kind" "$typed"
-  elif [[ $typed == -* ]]; then
-    COMPREPLY=($(compgen -W "$(_tally_options "$command")" -- "$typed"))
-  elif [[ $command == stat ]]; then
-    compopt -o filenames 2>/dev/null
-    COMPREPLY=($(compgen -c -- "$typed"))
-  else
-    kind=$(_tally_kind "$command:")
-    if [[ $kind ]]; then _tally_value "$kind" "$typed"; fi
-  fi
-}
-
-complete -F _tally tally
-)bash";
 
 }  // namespace
 
-std::string bash_completion() {
-  std::string text = "# bash completion of tally, printed by the command itself.\n\n";
-  text += fmt::format("_tally_commands() {{ echo '{}'; }}\n\n", command_words());
-  text += fmt::format("_tally_options() {{\n  case $1 in\n{}  esac\n}}\n\n", options_arms());
-  text += fmt::format("# The kind of value that an option takes.\n_tally_kind() {{\n  case $1 in\n{}  esac\n}}\n\n",
-                      value_arms());
-  text += fmt::format("_tally_words() {{\n  case $1 in\n{}  esac\n}}\n", word_arms());
-  return text + logic;
+std::span<const CompletionSet> completion_sets() { return sets; }
+
+CompletionValue completion_value(const OptionDescription& option) {
+  CompletionValue value;
+  value.name = option.is_positional() ? option.positional_name : option.value_name;
+  if (value.name.empty()) return value;
+  if (!option.words.empty() || is_literal(value.name)) {
+    value.kind = CompletionValue::Kind::words;
+    value.words = option.words.empty() ? split(value.name, '|') : option.words;
+  } else if (value.name == "FILE") {
+    value.kind = CompletionValue::Kind::file;
+  }
+  for (const CompletionSet& set : sets) {
+    if (value.kind != CompletionValue::Kind::none || value.name != set.value_name) continue;
+    value.kind = CompletionValue::Kind::set;
+    value.set = &set;
+  }
+  return value;
 }
 
 }  // namespace tally::cli

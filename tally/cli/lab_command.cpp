@@ -44,7 +44,8 @@ constexpr const char* footer =
 describe. tally explains each write to such a register and what is wrong with it, and reports the exact location of each
 overflow and interrupt.
 
-FILE is assembly (.asm, .s, .nasm), an ELF image, or a flat image. It is 32-bit unless it says `bits 16` or `bits 64`.
+FILE is NASM assembly (.asm, .s, .nasm), an ELF image, or a flat image. It is 32-bit unless it says `bits 16` or
+`bits 64`. For Arm cores, see below, it is GNU assembly.
 Register names are predefined (IA32_PERFEVTSEL0, APIC_BASE, LVT_PERFMON, ...). `%include "lab.inc"` defines helpers:
 
   puts                    print the text at ESI

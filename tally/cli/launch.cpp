@@ -43,7 +43,8 @@ Result<std::vector<std::string>> command_of(const Page& page, bool may_be_missin
   if (!words.empty() && words.front() == "--") {
     words.erase(words.begin());
   } else if (!words.empty() && words.front().size() > 1 && words.front().starts_with("-")) {
-    const std::string instead = perf_option_hint(words.front());
+    const std::vector<std::string> usage = split(page.usage(), ' ');  // "tally stat [options] …"
+    const std::string instead = usage.size() > 1 ? perf_option_hint(usage[1], words.front()) : "";
     return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
                 instead.empty() ? page.options_hint(words.front()) : instead);
   }

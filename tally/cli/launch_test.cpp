@@ -12,10 +12,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Result<Words> command_in(const Words& arguments, bool may_be_missing = false) {
+Result<Words> command_in(const Words& arguments, bool may_be_missing = false, const std::string& command = "stat") {
   Page page;
   bool wait_all = false;
-  page.head("Counts.", "tally stat [options] [--] PROGRAM");
+  page.head("Counts.", "tally " + command + " [options] [--] PROGRAM");
   page.add_flag("--wait-all", wait_all, "wait");
   page.prefix_command();
   EXPECT_EQ(page.read(arguments), std::nullopt);
@@ -48,6 +48,20 @@ TEST(CommandOf, does_not_start_with_an_unknown_option) {
   refused = command_in({"-A", "ls"}, true);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().hint, "`-a --per-core` reports each core");
+}
+
+TEST(CommandOf, has_hints_for_options_of_perf_by_command) {
+  const auto hint = [](const std::string& command, const std::string& option) {
+    const auto refused = command_in({option, "ls"}, false, command);
+    return refused ? "" : refused.error().hint;
+  };
+  EXPECT_NE(hint("profile", "-g").find("`--calls`"), std::string::npos);
+  EXPECT_NE(hint("profile", "-F99").find("`--frequency HZ`"), std::string::npos);
+  EXPECT_NE(hint("profile", "--call-graph=dwarf").find("`--calls`"), std::string::npos);
+  EXPECT_NE(hint("profile", "-n").find("`--top N`"), std::string::npos);
+  EXPECT_NE(hint("stat", "-n").find("`-e duration_time`"), std::string::npos);
+  EXPECT_NE(hint("stat", "-v").find("`tally event NAME`"), std::string::npos);
+  EXPECT_NE(hint("sample", "-n").find("`tally sample --help`"), std::string::npos);
 }
 
 TEST(IdsOf, is_a_list_of_positive_numbers) {

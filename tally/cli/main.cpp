@@ -2,11 +2,14 @@
 
 #include <exception>
 
+#include "tally/cli/build_description.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/completion.hpp"
+#include "tally/cli/first_contact.hpp"
 #include "tally/cli/manual.hpp"
 #include "tally/cli/overview.hpp"
+#include "tally/cli/perf_commands.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/core/base/version.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/process/large_stack.hpp"
 #include "tally/output/formats/wrap.hpp"
@@ -23,7 +26,7 @@ std::string help() {
          "\n"
          "Options:\n"
          "  -h, --help     print this help; `tally COMMAND --help` explains a command\n"
-         "  -V, --version  print the version\n"
+         "  -V, --version  print version, commit and build\n"
          "\n"
          "Example:\n"
          "  tally stat -- ls -l\n";
@@ -35,6 +38,8 @@ int unknown_command(const std::string& word) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
   const auto near = nearest(word, names, 1);
+  if (const std::string hint = command_hint(word); !hint.empty())
+    return report_error({Code::bad_usage, fmt::format("unknown command '{}'", word), hint});
   const bool is_option = word.starts_with("-");
   return report_error(
       {Code::bad_usage, fmt::format("unknown {} '{}'", is_option ? "option" : "command", printable(word)),
@@ -53,16 +58,23 @@ int run_help(const std::vector<std::string>& words) {
 
 int run(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
+    // Bad usage in both cases. A user at a terminal reads where to begin; the log of a script lists the commands.
+    if (linux::Output::standard_output().is_terminal()) {
+      (void)print(first_contact_text(read_first_contact()));
+      return exit_bad_usage;
+    }
     (void)linux::Output::standard_error().write(help());
     return exit_bad_usage;
   }
   const std::string& word = arguments.front();
   if (word == "--help" || word == "-h") return print(help());
   if (word == "help") return run_help({arguments.begin() + 1, arguments.end()});
-  if (word == "--version" || word == "-V") return print(fmt::format("tally {}\n", version()));
+  if (word == "--version" || word == "-V") return print(build_description());
   // The build calls these and installs their output.
   if (word == "--print-man") return print(manual(arguments.size() > 1 ? arguments[1] : ""));
   if (word == "--print-bash-completion") return print(bash_completion());
+  if (word == "--print-zsh-completion") return print(zsh_completion());
+  if (word == "--print-fish-completion") return print(fish_completion());
   for (const Command& command : commands()) {
     if (command.name == word) return command.run({arguments.begin() + 1, arguments.end()});
   }

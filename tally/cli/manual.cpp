@@ -44,9 +44,18 @@ std::string upper(std::string text) {
   return text;
 }
 
+// One usage is filled; several keep their lines.
+std::string synopsis(const std::string& usage) {
+  const std::vector<std::string> usages = split(usage, '\n');
+  if (usages.size() == 1) return line(usage);
+  std::string text = ".nf\n";
+  for (const std::string& one : usages) text += line(trimmed(one));
+  return text + ".fi\n";
+}
+
 std::string head(const std::string& name, std::string_view summary, const std::string& usage) {
   return fmt::format(".TH {} 1 \"\" \"tally {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}", upper(name),
-                     version(), plain(name), plain(summary), line(usage));
+                     version(), plain(name), plain(summary), synopsis(usage));
 }
 
 // Whether a line is a heading; a sentence that ends with a colon is not.
@@ -138,7 +147,7 @@ std::string main_page() {
       "List the commands.\n"
       ".TP\n"
       "\\fB\\-V\\fR, \\fB\\-\\-version\\fR\n"
-      "Print the version.\n";
+      "Print version, commit and build.\n";
   text +=
       ".SH EXIT STATUS\n"
       "The exit status of the measured program, or 128+N if signal N killed it. Errors of tally itself: 2 bad usage, "

@@ -33,6 +33,12 @@ TEST_P(ManPage, begins_and_ends_as_man_pages_do) {
   EXPECT_TRUE(page.ends_with("\n"));
 }
 
+TEST_P(ManPage, indents_no_usage) {
+  const std::string page = manual(GetParam());
+  const std::size_t begin = page.find(".SH SYNOPSIS");
+  EXPECT_EQ(page.substr(begin, page.find(".SH DESCRIPTION") - begin).find("\n "), std::string::npos);
+}
+
 TEST_P(ManPage, has_no_other_requests) {
   constexpr std::string_view requests[] = {"TH", "SH", "TP", "PP", "nf", "fi", "RS", "RE"};
   for (const std::string& line : split(manual(GetParam()), '\n')) {
@@ -92,19 +98,6 @@ TEST(Manual, is_empty_for_what_is_no_command) { EXPECT_EQ(manual("stats"), ""); 
 TEST(Manual, keeps_the_lines_of_examples) {
   const std::string page = manual("stat");
   EXPECT_NE(page.find(".SH EXAMPLES\n.PP\n.nf\n.RS\ntally stat"), std::string::npos);
-}
-
-TEST(BashCompletion, has_every_command_and_option) {
-  const std::string text = bash_completion();
-  for (const Command& command : commands()) {
-    const std::size_t arm = text.find("    " + std::string(command.name) + ") echo '");
-    ASSERT_NE(arm, std::string::npos) << command.name;
-    const std::string line = text.substr(arm, text.find('\n', arm) - arm);
-    Page page;
-    command.describe(page);
-    for (const OptionDescription& option : page.options())
-      for (const std::string& name : option.names) EXPECT_NE(line.find(name), std::string::npos) << line;
-  }
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ Option Option::check(ValueCheck check) {
 
 Option Option::one_of(const std::vector<std::string>& words) {
   option_->check(CLI::IsMember(words));
-  return *this;
+  return this->words(words);
 }
 
 Option Option::alias(const std::string& word, const std::string& current) {
@@ -170,6 +170,7 @@ Option Page::add_flag(const std::string& names, bool& value, const std::string& 
 }
 
 void Page::prefix_command() { app_->prefix_command(); }
+bool Page::runs_program() const { return app_->get_prefix_command(); }
 std::vector<std::string> Page::remaining() const { return app_->remaining(); }
 bool Page::has(const std::string& name) const { return app_->count(name) > 0; }
 
@@ -199,6 +200,8 @@ std::vector<OptionDescription> Page::options() const {
     if (option->get_group().empty()) continue;
     OptionDescription& one = all.emplace_back();
     one.text = option->get_description();
+    one.is_repeatable =
+        option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll || option->get_items_expected_max() > 1;
     if (const auto words = words_.find(option); words != words_.end()) one.words = words->second;
     if (option->get_positional()) {
       one.positional_name = option->get_name();

@@ -30,7 +30,7 @@ class Option {
   Option value_name(const std::string& name);
   /// Calls `check` with each value, and rejects the values for which it returns an error.
   Option check(ValueCheck check);
-  /// Accepts only these words.
+  /// Accepts only these words, and offers them for completion.
   Option one_of(const std::vector<std::string>& words);
   /// Also accepts `word`, an older name of the value `current`. Help, man page and completion do not list it.
   Option alias(const std::string& word, const std::string& current);
@@ -58,6 +58,7 @@ struct OptionDescription {
   std::string text;
   std::vector<std::string> words;  ///< that the completion offers as values
   bool has_short_name = false;
+  bool is_repeatable = false;  ///< may be given several times
   bool is_positional() const { return names.empty(); }
 };
 
@@ -84,6 +85,8 @@ class Page {
 
   /// The first argument that is not an option starts a program's command line; remaining() returns it after read().
   void prefix_command();
+  /// Whether prefix_command() was called.
+  bool runs_program() const;
   std::vector<std::string> remaining() const;
 
   /// Parses the arguments and stores their values. Returns tally's exit code if the command is finished: it printed the

@@ -1,31 +1,52 @@
-// Hints for options of `perf stat` that `tally stat` does not have.
+// Hints for options of perf that tally's commands lack or spell differently.
 #pragma once
 
+#include <cctype>
 #include <string>
 #include <string_view>
 
 namespace tally::cli {
 
-// Options of `perf stat`, and what to use instead.
+/// An option of perf, and what a command of tally has instead.
 struct PerfOption {
-  std::string_view option, instead;
+  std::string_view command, option, instead;
 };
 inline constexpr PerfOption perf_options[] = {
-    {"-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
-    {"-j", "`--format json` writes one object"},
-    {"-A", "`-a --per-core` reports each core"},
-    {"--no-aggr", "`-a --per-core` reports each core"},
-    {"-G", "`--cgroup PATH` counts one control group"},
-    {"-i", "`-t TID` counts a thread without its children"},
-    {"--no-inherit", "`-t TID` counts a thread without its children"},
-    {"-n", "`-e duration_time` counts only the time"},
-    {"--null", "`-e duration_time` counts only the time"},
+    {"stat", "-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
+    {"stat", "-j", "`--format json` writes one object"},
+    {"stat", "-A", "`-a --per-core` reports each core"},
+    {"stat", "--no-aggr", "`-a --per-core` reports each core"},
+    {"stat", "-G", "`--cgroup PATH` counts one control group"},
+    {"stat", "-i", "`-t TID` counts a thread without its children"},
+    {"stat", "--no-inherit", "`-t TID` counts a thread without its children"},
+    {"stat", "-n", "`-e duration_time` counts only the time"},
+    {"stat", "--null", "`-e duration_time` counts only the time"},
+    {"stat", "-v", "`tally event NAME` explains how an event is counted"},
+    {"stat", "--verbose", "`tally event NAME` explains how an event is counted"},
+    {"stat", "-F", "`tally profile --frequency HZ` samples"},
+    {"stat", "-c", "`tally profile --every N` samples"},
+    {"stat", "-g", "`tally profile --calls` records calls"},
+    {"sample", "-F", "`tally profile --frequency HZ` samples; windows need `--every N`"},
+    {"sample", "-c", "`--every N` sets the length of a window"},
+    {"sample", "-g", "`tally profile --calls` records calls"},
+    {"sample", "--call-graph", "`tally profile --calls` records calls"},
+    {"profile", "-g", "`--calls` records calls"},
+    {"profile", "--call-graph", "`--calls` records calls; samples record call stacks by frame pointers"},
+    {"profile", "-F", "`--frequency HZ` samples HZ times per second and CPU"},
+    {"profile", "-c", "`--every N` samples every N events"},
+    {"profile", "--count", "`--every N` samples every N events"},
+    {"profile", "-n", "`--top N` limits the rows of the table"},
+    {"profile", "--stdio", "omit it: the table is the default format"},
 };
 
-/// The hint for an option of perf; empty for others.
-inline std::string perf_option_hint(const std::string& unknown) {
+/// Returns the hint for an option of perf in a command of tally, "stat"; empty for others. `unknown` may include a
+/// value:
+/// "-F99", "--call-graph=fp".
+inline std::string perf_option_hint(std::string_view command, std::string_view unknown) {
+  const bool is_short = unknown.size() > 2 && unknown[1] != '-' && std::isdigit(static_cast<unsigned char>(unknown[2]));
+  const std::string_view option = is_short ? unknown.substr(0, 2) : unknown.substr(0, unknown.find('='));
   for (const PerfOption& one : perf_options) {
-    if (one.option == unknown) return std::string(one.instead);
+    if (one.command == command && one.option == option) return std::string(one.instead);
   }
   return "";
 }

@@ -46,7 +46,9 @@ Result<void> check_events(const std::vector<event::Event>& events, bool calls, s
           Code::bad_usage,
           fmt::format("{} cannot record {}, an event of a model",
                       format.empty() ? "--calls" : fmt::format("the format {}", format), printable(event.asked)),
-          "count instructions, loads, stores or branches, or use another format: table, pprof, callgrind");
+          format.empty()
+              ? "count instructions, loads, stores or branches, or omit --calls"
+              : "count instructions, loads, stores or branches, or use another format: table, pprof, callgrind");
     if (kind == event::Kind::hardware || modelled) continue;
     return fail(Code::bad_usage, fmt::format("{} cannot be profiled", printable(event.asked)),
                 "profile instructions, loads, stores, branches, or misses and cycles of a model");

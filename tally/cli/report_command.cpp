@@ -13,6 +13,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/linux/files/terminal.hpp"
 #include "tally/output/analysis/phases.hpp"
 #include "tally/output/formats/readers.hpp"
 #include "tally/output/html/html.hpp"
@@ -35,8 +36,9 @@ constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::windows, 
 constexpr report::Format page_format{report::Kind::stat, "html", ".html .htm", "a page"};
 
 constexpr const char* examples =
-    "The page is a single file that needs no network. Latency curves of several files share one chart. Two profiles "
-    "are compared: by default a table of the differences is printed; -o PAGE.html writes a page.\n"
+    "The page is a single file that needs no network. Latency curves of several files share one chart. Two profiles, "
+    "or several results of tally stat, are compared: without -o a table of the differences is printed; -o PAGE.html "
+    "writes a page.\n"
     "\n"
     "Examples:\n"
     "  tally report stat.json -o stat.html\n"
@@ -50,13 +52,15 @@ constexpr const char* examples =
     "  # Regions recorded by the tally library\n"
     "  TALLY_OUTPUT=regions.json ./prog\n"
     "  tally report regions.json -o regions.html\n"
+    "  # Compare counts\n"
+    "  tally report monday.json tuesday.json\n"
     "  # Compare two profiles\n"
     "  tally report before.json after.json\n"
     "  tally report before.json after.json --by line --top 0\n"
     "  tally report before.json after.json -o changes.html\n";
 
 void describe(Page& page, Options& options) {
-  page.head("Make an HTML page of stored results, or compare two profiles.",
+  page.head("Make an HTML page of stored results, or compare profiles or counts.",
             "tally report [options] -o PAGE.html FILE…\n  tally report [options] BEFORE.json AFTER.json");
   page.add_option("FILE", options.files, "a file with stored results, in one of the formats below");
   page.add_option("-o,--output", options.output, "write the page to FILE, - for standard output").value_name("FILE");
@@ -74,9 +78,17 @@ Error unknown_file(const report::StoredFile& file) {
   const char* what = file.text.empty()                                      ? "the file is empty"
                      : begins("<!doctype html") || begins("<!DOCTYPE html") ? "it is already a page"
                      : begins("task,")                                      ? "it holds only the rows of a result"
-                                                                            : "not a file format that tally reads";
-  return {Code::bad_usage, fmt::format("cannot make a page of '{}': {}", printable(file.name), what),
+                                       : "it is not in a file format that tally reads";
+  return {Code::bad_usage, fmt::format("cannot report '{}': {}", printable(file.name), what),
           "`tally report --help` lists the file formats", 0};
+}
+
+// Null for tally's own JSON. An error if the file is in no format that tally reads.
+Result<const report::Format*> format_of(const report::StoredFile& file) {
+  const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
+  if (auto why = unreadable_file_error(file)) return fail(*std::move(why));
+  if (format == nullptr && !is_of_tally(file.text)) return fail(unknown_file(file));
+  return format;
 }
 
 // The results that were read from the files.
@@ -112,12 +124,15 @@ Result<LoadedResults> read_all(const std::vector<std::string>& names) {
     profiles += report::is_profile_json(*file);
     files.push_back(*std::move(file));
   }
-  if (profiles != 0 && profiles < files.size()) return fail(mixed_profiles());
+  if (profiles != 0 && profiles < files.size()) {
+    for (const report::StoredFile& file : files)
+      if (const auto format = format_of(file); !format) return fail(format.error());
+    return fail(mixed_profiles());
+  }
   for (report::StoredFile& file : files) {
-    const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
-    if (auto why = unreadable_file_error(file)) return fail(*std::move(why));
-    if (format == nullptr && !is_of_tally(file.text)) return fail(unknown_file(file));
-    auto results = stored_results(file, format);
+    const auto format = format_of(file);
+    if (!format) return fail(format.error());
+    auto results = stored_results(file, *format);
     if (!results) return fail(results.error());
     for (result::AnyResult& one : *results) add(std::move(one), file.name.substr(file.name.rfind('/') + 1), all);
     file = {};  // files of windows are large
@@ -167,6 +182,11 @@ int run_report(const std::vector<std::string>& arguments) {
   if (options.profiles.any())
     return report_error({Code::bad_usage, "--format, --by, --top and --full-names can only be used with profiles",
                          "use -o page.html for other results", 0});
+  if (options.output.empty() && options.vectors.empty()) {
+    const std::string table =
+        report::stat_comparison_table(results->shown, linux::terminal_columns(linux::Stream::output));
+    if (!table.empty()) return print(table);
+  }
   const bool to_file = !options.output.empty() && options.output != "-";
   if (options.output.empty() && linux::Output::standard_output().is_terminal()) {
     return report_error({Code::bad_usage, "refusing to write a page to a terminal", "use `-o page.html`", 0});

@@ -43,6 +43,8 @@ struct Options {
 };
 
 constexpr const char* examples =
+    "Windows cover the whole run; they are not statistical samples. `tally profile -e cpu-clock` samples.\n"
+    "\n"
     "Each thread has its own windows. The last window of a thread may be incomplete. The rows of a thread are in order "
     "of time.\n"
     "\n"

@@ -11,6 +11,7 @@
 #include "tally/cli/launch.hpp"
 #include "tally/cli/metrics.hpp"
 #include "tally/cli/models.hpp"
+#include "tally/cli/native_times.hpp"
 #include "tally/cli/noise.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/passes.hpp"
@@ -46,6 +47,7 @@ struct Options {
   EventTable table;
   ModelOptions model;
   bool passes = false;
+  bool native_times = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   ResultOptions results;
   measure::StatOptions stat;
@@ -63,7 +65,8 @@ constexpr const char* examples =
     "write, 126 the program cannot be executed, 127 the program was not found.\n"
     "\n"
     "Ctrl-C goes to the program. If it ends the measurement, tally writes the counts so far and exits by SIGINT. Press "
-    "it three times within two seconds to stop without waiting for the program.\n"
+    "it three times within two seconds to stop without waiting for the program. In scripts use --timeout or SIGTERM: "
+    "shells start background jobs with SIGINT ignored.\n"
     "\n"
     "Examples:\n"
     "  tally stat -- bzip2 -k big.tar\n"
@@ -134,6 +137,7 @@ void describe(Page& app, Options& options) {
   app.add_flag("--corrections", options.stat.count.count_interrupts,
                "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
   add_backend_option(app, options.backend, "count with this backend: auto (default), perf, engine, none");
+  add_native_times_option(app, options.native_times);
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
   add_quiet_option(app, options.quiet);
@@ -257,14 +261,33 @@ Result<std::vector<std::string>> choose_passes(Options& options, const backend::
   return messages;
 }
 
+// Whether the kernel lets this user count an event of it, in this process.
+bool kernel_counts(const event::Event& event) {
+  for (const backend::KernelCount& count : backend::KernelCounters({event}).read()) {
+    if (count.os_errno != 0) return false;
+  }
+  return true;
+}
+
+// Keeps those events that the kernel counts for running processes, and adds task-clock. A user who may not count in the
+// kernel gets the page faults of user mode.
+std::vector<event::Event> for_running_processes(std::vector<event::Event> events) {
+  const bool may_count_kernel = kernel_counts(*event::parse("page-faults"));
+  std::vector<event::Event> chosen;
+  for (event::Event& event : events) {
+    const bool is_software = event::definition(event.id).kind == event::Kind::software;
+    if (event.id == event::Id::duration_time) chosen.push_back(*event::parse("task-clock"));
+    if (is_software && !backend::kernel_event(event.id) && event.id != event::Id::duration_time) continue;
+    if (event.id == event::Id::page_faults && !may_count_kernel) event = *event::parse("page-faults:u");
+    if (event.id == event::Id::context_switches && !may_count_kernel) continue;
+    chosen.push_back(std::move(event));
+  }
+  return chosen;
+}
+
 std::vector<event::Event> default_events(const backend::Backend& backend, const Options& options) {
   std::vector<event::Event> events = backend.default_set();
-  if (options.stat.count.target.attachment.any()) {
-    std::erase_if(events, [](const event::Event& event) {
-      const bool software = event::definition(event.id).kind == event::Kind::software;
-      return software && !backend::kernel_event(event.id) && event.id != event::Id::duration_time;
-    });
-  }
+  if (options.stat.count.target.attachment.any()) events = for_running_processes(std::move(events));
   for (event::Event& event : events) {
     if (options.kernel && event::has_modes(event::definition(event.id).kind)) event.mode = event::Mode::both;
   }
@@ -280,6 +303,10 @@ int count(Options& options) {
   if (!noise) return report_error(noise.error());
   options.stat.count.usual_events = options.nothing_asked;
   if (options.nothing_asked) options.stat.count.events = default_events(*choice->backend, options);
+  if (options.native_times) {
+    if (const auto fits = check_native_times(options.stat, *choice->backend); !fits) return report_error(fits.error());
+    choice->notices.emplace_back(native_times_notice);
+  }
   if (const auto there = check_launch(options.stat.count); !there) return report_error(there.error());
   if (const auto why = why_no_processes(options, *choice->backend)) return report_error(*why);
   const auto passes = choose_passes(options, *choice->backend);
@@ -309,6 +336,7 @@ int count(Options& options) {
   std::optional<verify::Noisy> noisy;
   if (*noise) noisy.emplace(*choice->backend, **noise);
   auto stat = measure::stat(noisy ? *noisy : *choice->backend, options.stat, *signals);
+  if (stat && options.native_times) add_native_times(*stat, options.stat, machine, *signals);
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
@@ -331,10 +359,11 @@ int count_assembly(Options& options) {
   const measure::StatOptions& stat = options.stat;
   if (!stat.count.target.command.empty() || stat.count.target.attachment.any() || stat.count.timing.delay ||
       stat.count.timing.interval || !stat.regions.empty() || !stat.metrics.empty() || options.passes ||
-      stat.count.multiplex) {
-    return report_error(
-        {Code::bad_usage, "--asm cannot be combined with these options",
-         "omit the command, -p, -t, -a, -C, -I, --delay, --metrics, --function, --passes and --multiplex", 0});
+      stat.count.multiplex || options.native_times) {
+    return report_error({Code::bad_usage, "--asm cannot be combined with these options",
+                         "omit the command, -p, -t, -a, -C, -I, --delay, --metrics, --function, --passes, "
+                         "--native-times and --multiplex",
+                         0});
   }
   CodeRequest request;
   request.snippet.events = stat.count.events;

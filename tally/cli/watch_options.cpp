@@ -22,7 +22,8 @@ move its cursor, tables are printed as with --batch.
 
 The first table appears after one interval. With a PROGRAM, tally watch ends when the program ends, returns its exit
 code and prints tables to standard error. Only --fix-frequency and --prefetchers change the machine. tally restores the
-settings at the end; if tally was killed, the next tally watch or tally memory restores them.
+settings at the end; if tally was killed, the next tally watch or tally memory restores them. In scripts use -n or
+SIGTERM: shells start background jobs with SIGINT ignored.
 
 Examples:
   tally watch

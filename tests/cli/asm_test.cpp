@@ -146,6 +146,7 @@ TEST(Asm, has_no_cycles_where_an_instruction_has_no_timing) {
     EXPECT_TRUE(values.contains("instructions:u")) << code;
   }
   const Finished finished = tally({"stat", "-q", "--model", "haswell", "-e", "cycles", "--asm", "pause"});
+  EXPECT_FALSE(holds(finished.out + finished.err, "cycles are a model's")) << finished.out << finished.err;
   EXPECT_TRUE(holds(finished.out + finished.err, "the core model has no timing for")) << finished.out << finished.err;
 }
 
@@ -159,6 +160,9 @@ TEST(Asm, that_crashes_or_ends_early_is_reported) {
   EXPECT_EQ(crashed.code(), 125);
   EXPECT_TRUE(holds(crashed.err, "the code was killed by SIGSEGV")) << crashed.err;
   EXPECT_TRUE(holds(crashed.err, "--init")) << crashed.err;
+  const Finished trapped = tally({"stat", "-q", "--asm", "ud2", "-e", "instructions"});
+  EXPECT_TRUE(holds(trapped.err, "killed by SIGILL")) << trapped.err;
+  EXPECT_FALSE(holds(trapped.err, "--init")) << trapped.err;
   const Finished cured = tally({"stat", "-q", "--asm", "mov rax, [rbx]", "--init", "mov rbx, r14", "-e", "loads"});
   EXPECT_EQ(cured.code(), 0) << cured.err;
 }

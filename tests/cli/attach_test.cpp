@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -51,6 +52,26 @@ TEST(Attach, a_process_is_counted_until_its_end) {
   EXPECT_FALSE(holds(finished.out, "\r\n1,,,,,,task-clock,0,")) << finished.out;
   EXPECT_TRUE(holds(finished.out, "user_time,,absent")) << "wait4 reports our own children only";
   program.finish();
+}
+
+TEST(Attach, the_default_events_of_a_process_include_its_cpu_time) {
+  TALLY_NEEDS_COUNTERS();
+  const json result = result_of({"-p", std::to_string(getpid()), "--timeout", "20"});
+  std::vector<std::string> names;
+  for (const json& event : result["events"]) names.push_back(event["event"].get<std::string>());
+  EXPECT_NE(std::find(names.begin(), names.end(), "task-clock"), names.end()) << result.dump();
+  EXPECT_EQ(std::find(names.begin(), names.end(), "peak-memory"), names.end()) << result.dump();
+}
+
+TEST(Attach, the_end_of_a_process_is_reported) {
+  TALLY_NEEDS_COUNTERS();
+  Running program({"/bin/sleep", "1"});
+  const Finished ended = tally({"stat", "-e", "task-clock", "-p", std::to_string(program.pid())});
+  const std::string end = "process " + std::to_string(program.pid()) + " ended after ";
+  EXPECT_TRUE(holds(ended.out + ended.err, end)) << ended.out << ended.err;
+  program.finish();
+  const Finished stopped = tally({"stat", "-e", "task-clock", "-p", std::to_string(getpid()), "--timeout", "20"});
+  EXPECT_FALSE(holds(stopped.out + stopped.err, "ended after")) << stopped.out << stopped.err;
 }
 
 TEST(Attach, what_does_not_exist_is_reported) {

@@ -16,7 +16,8 @@ TEST(Install, works_from_another_prefix_and_when_it_was_moved) {
   ASSERT_EQ(installed.code(), 0) << installed.out << installed.err;
   for (const char* file :
        {"bin/tally", "share/man/man1/tally.1", "share/man/man1/tally-stat.1", "share/bash-completion/completions/tally",
-        "share/doc/tally/LICENSE", "share/doc/tally/licences/README.md", "share/doc/tally/licences/elfutils.txt"}) {
+        "share/zsh/site-functions/_tally", "share/fish/vendor_completions.d/tally.fish", "share/doc/tally/LICENSE",
+        "share/doc/tally/licences/README.md", "share/doc/tally/licences/elfutils.txt"}) {
     EXPECT_TRUE(fs::exists(place.path() + "/" + file)) << file << "\n" << installed.out;
   }
   if (const auto unit = TemporaryFile::read(place.path() + "/lib/systemd/system/tally-serve.service")) {

@@ -383,7 +383,7 @@ TEST(LabStatements, a_mistake_is_named) {
   EXPECT_EQ(lab({"--model", "z80", "-e", "nop"}).code(), 2);
   const Finished missing = lab({"/no/such.asm"});
   EXPECT_EQ(missing.code(), 2);
-  EXPECT_TRUE(holds(missing.err, "cannot read '/no/such.asm': No such file or directory\n       FILE is assembly"))
+  EXPECT_TRUE(holds(missing.err, "cannot read '/no/such.asm': No such file or directory\n       FILE is NASM assembly"))
       << missing.err;
   for (const char* const nothing : {"", " ", ";"}) {
     const Finished empty = lab({"-e", nothing});
@@ -443,7 +443,7 @@ TEST(LabFiles, output_comes_as_it_is_printed_and_survives_a_signal) {
 // New code is slow, but the budget of a run of blocks is not; tally waits neither for a file nor for the assembler.
 TEST(LabFiles, a_signal_ends_what_takes_long) {
   TALLY_NEEDS_NASM();
-  const TemporaryFile zeros("zeros.bin", std::string(16, '\0')), loop("loop.asm", "  jmp $\n");
+  const TemporaryFile zeros("zeros.bin", std::string(14 << 20, '\0')), loop("loop.asm", "  jmp $\n");
   const TemporaryFile pipe("pipe.asm", "");
   ASSERT_EQ(unlink(pipe.path().c_str()), 0);
   ASSERT_EQ(mkfifo(pipe.path().c_str(), 0600), 0);
@@ -561,6 +561,21 @@ TEST(LabErrors, a_typing_error_is_reported_with_its_line_and_a_suggestion) {
   EXPECT_TRUE(holds(finished.err, "program.asm:2:")) << finished.err;
   EXPECT_TRUE(holds(finished.err, "did you mean rdmsr?")) << finished.err;
   EXPECT_FALSE(holds(finished.err, "program.asm:4:")) << finished.err;
+}
+
+TEST(LabErrors, the_syntax_of_gnu_as_is_recognised) {
+  TALLY_NEEDS_NASM();
+  const Finished finished = lab_of("  .globl _start\n_start:\n  mov %eax, %ebx\n");
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_TRUE(holds(finished.err, "x86 files are in NASM's syntax")) << finished.err;
+}
+
+TEST(LabErrors, a_program_without_an_end_is_told) {
+  TALLY_NEEDS_NASM();
+  const Finished finished = lab_of("  mov eax, 1\n");
+  EXPECT_EQ(finished.code(), 1);
+  EXPECT_TRUE(holds(finished.err, "ran past its last instruction (line 1)")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "end it with HLT or RET")) << finished.err;
 }
 
 TEST(LabErrors, an_endless_loop_ends_and_says_where_it_is) {

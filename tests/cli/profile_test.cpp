@@ -410,6 +410,8 @@ TEST_F(Profile, refuses_what_it_cannot_do) {
       {{"profile", "--top", "-1", "--", "true"}, "--top"},
       {{"profile", "--backend", "engine", "-e", "page-faults", "--", "true"}, "page-faults cannot be profiled"},
       {{"profile", "--backend", "engine", "--calls", "-e", "cycles", "--", "true"}, "--calls cannot record cycles"},
+      {{"profile", "--backend", "engine", "--calls", "--format", "callgrind", "-e", "cycles", "--", "true"},
+       "or omit --calls"},
       {{"profile", "--model", "no-such-machine", "-e", "cycles", "--", "true"}, "no-such-machine"},
       {{"profile", "--backend", "engine", "--calls", "-e", "instructions,loads,stores,calls,returns", "--", "true"},
        "more than 4 events"},

@@ -19,6 +19,7 @@ TEST(Report, usage) {
   const TemporaryFile not_json("notes.txt", "some words\n");
   const TemporaryFile page("page.html", "<!doctype html>\n<title>Counts</title>\n");
   const TemporaryFile broken("broken.json", "{\"schema\": \"tally-memory/1\"}");
+  const TemporaryFile profile("profile.json", "{\"schema\": \"tally-profile/1\"}");
   const struct {
     Words words;
     int code;
@@ -26,8 +27,10 @@ TEST(Report, usage) {
   } cases[] = {
       {{"report"}, 2, "missing FILE"},
       {{"report", "/nowhere/at/all", "-o", "-"}, 2, "/nowhere/at/all"},
-      {{"report", not_json.path(), "-o", "-"}, 2, "not a file format that tally reads"},
+      {{"report", not_json.path(), "-o", "-"}, 2, "it is not in a file format that tally reads"},
       {{"report", page.path(), "-o", "-"}, 2, "it is already a page"},
+      {{"report", profile.path(), not_json.path()}, 2, "it is not in a file format that tally reads"},
+      {{"report", profile.path(), golden_memory}, 2, "profiles and other results cannot be mixed"},
       {{"report", golden_memory, "-o", golden_memory}, 2, "its results would be lost"},
       {{"report", broken.path(), "-o", "-"}, 2, "is not a result of `tally memory`: "},
       {{"report", golden_memory, "-o", "/nowhere/page.html"}, 125, "/nowhere/page.html"},
@@ -38,6 +41,15 @@ TEST(Report, usage) {
     EXPECT_TRUE(holds(finished.err, one.message)) << finished.err;
     EXPECT_EQ(finished.out, "");
   }
+}
+
+TEST(Report, compares_counts_in_a_table_without_a_file_for_the_page) {
+  const std::string first = std::string(TALLY_GOLDEN) + "/one-run.json";
+  const Finished table = tally({"report", first, golden_series});
+  EXPECT_EQ(table.code(), 0) << table.err;
+  EXPECT_TRUE(holds(table.out, " difference ")) << table.out;
+  EXPECT_TRUE(holds(table.out, "relative to one-run.json\n")) << table.out;
+  EXPECT_TRUE(tally({"report", first, golden_series, "-o", "-"}).out.starts_with("<!doctype html>"));
 }
 
 TEST(Report, memory_writes_its_page_additionally_and_by_the_name_of_its_output) {

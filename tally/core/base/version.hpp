@@ -5,7 +5,7 @@
 
 namespace tally {
 
-/// "0.1.0".
+/// "0.9.0".
 std::string_view version();
 
 }  // namespace tally

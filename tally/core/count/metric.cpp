@@ -26,6 +26,26 @@ MetricChoice choice_of(const MetricDefinition& line) {
           false};
 }
 
+// Groups of LIKWID, and what tally has for them.
+struct LikwidGroup {
+  std::string_view name, hint;
+};
+constexpr std::string_view no_flops =
+    "there is none for floating-point operations: `tally events --all FP` searches events";
+constexpr std::string_view for_machine = "`tally watch` shows it for the whole machine";
+constexpr LikwidGroup likwid_groups[] = {
+    {"BRANCH", "LIKWID's group: use branch-rate, branch-miss-rate"},
+    {"CLOCK", "LIKWID's group: use frequency, CPI"},
+    {"DATA", "LIKWID's group: use loads-per-store"},
+    {"L3CACHE", "LIKWID's group: use cache-miss-rate, cache-MPKI"},
+    {"TLB_DATA", "LIKWID's group: use dTLB-miss-rate, dTLB-MPKI"},
+    {"TLB_INSTR", "LIKWID's group: use iTLB-MPKI"},
+    {"FLOPS_DP", no_flops},
+    {"FLOPS_SP", no_flops},
+    {"MEM", for_machine},
+    {"ENERGY", for_machine},
+};
+
 Result<MetricChoice> named(const std::string& text) {
   const auto [name, mode] = split_event_name(text);
   std::vector<std::string> names;
@@ -36,6 +56,10 @@ Result<MetricChoice> named(const std::string& text) {
       return choice;
     }
     names.emplace_back(line.name);
+  }
+  for (const LikwidGroup& group : likwid_groups) {
+    if (group.name == name)
+      return fail(Code::bad_usage, fmt::format("unknown metric '{}'", name), std::string(group.hint));
   }
   const auto near = nearest(name, names);
   return fail(Code::bad_usage, fmt::format("unknown metric '{}'", printable(name)),

@@ -38,6 +38,17 @@ TEST(LostCounters, are_not_suspected_in_many_short_programs) {
   EXPECT_NE(why_counters_were_lost(Nanoseconds(5'000'000), usage, "true"), "");
 }
 
+TEST(LostCounters, are_not_suspected_in_a_program_that_sleeps_often) {
+  linux::Usage usage = took(Nanoseconds(76'996'000), Nanoseconds{0});
+  usage.minor_faults = 52;
+  EXPECT_NE(why_counters_were_lost(Nanoseconds(70'130'000), usage, "true"), "");
+  usage.voluntary_switches = 600;
+  usage.involuntary_switches = 7;
+  EXPECT_EQ(why_counters_were_lost(Nanoseconds(70'130'000), usage, "true"), "");
+  // 20 us per switch are 12 ms: more than that is a loss.
+  EXPECT_NE(why_counters_were_lost(Nanoseconds(58'000'000), usage, "true"), "");
+}
+
 TEST(LostCounters, are_replaced_by_the_values_of_wait4) {
   RunStatistics statistics;
   statistics.usage = took(milliseconds(5), milliseconds(45));

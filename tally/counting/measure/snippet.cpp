@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/assembly/chains.hpp"
@@ -36,12 +37,35 @@ std::string end_text(int wait_status) {
   return fmt::format("ended with {}", exit.code);
 }
 
+// What to do about code that a signal killed, or that ended itself.
+std::string hint_for(std::optional<int> signal) {
+  switch (signal.value_or(0)) {
+    case SIGILL: return "this processor has no such instruction, or the code executes data";
+    case SIGTRAP: return "a trap instruction cannot be counted: remove it";
+    case SIGFPE: return "set the operands of the division with --init: registers are 0 at the start";
+    case SIGSEGV:
+      return fmt::format(
+          "it accesses memory that is not mapped, or needs kernel mode: --init sets registers up, {}; `tally lab` runs "
+          "code in kernel mode",
+          assembly::reserved_registers());
+    default: return fmt::format("--init sets registers up before the loop; {}", assembly::reserved_registers());
+  }
+}
+
 Error why_not_counted(int wait_status, Nanoseconds limit) {
   if (linux::is_killed_by_timer(wait_status))
     return {Code::cannot_measure, fmt::format("the code did not end within {}", duration_text(limit)),
             "if it has no endless loop, use `--timeout MS` for more time", 0};
   return {Code::cannot_measure, fmt::format("the code {}", end_text(wait_status)),
-          fmt::format("--init sets registers up before the loop; {}", assembly::reserved_registers()), 0};
+          hint_for(linux::exit_of(wait_status).signal), 0};
+}
+
+// Adds a notice of one execution. Those of others may differ from it in a percentage after the first semicolon.
+void add_notice(std::vector<std::string>& notices, std::string notice) {
+  const auto topic = [](const std::string& text) { return text.substr(0, text.find("; ")); };
+  const bool is_known = std::any_of(notices.begin(), notices.end(),
+                                    [&](const std::string& other) { return topic(other) == topic(notice); });
+  if (!is_known) notices.push_back(std::move(notice));
 }
 
 // Returns the counts of one execution of a program, in the order of the events.
@@ -61,10 +85,7 @@ Result<std::vector<Count>> run(Bench& bench, const Program& program, const std::
     if (bench.signals.interrupted_by()) return fail(Code::cannot_measure, "interrupted before anything was counted");
     if (outcome->wait_status != 0) return fail(why_not_counted(outcome->wait_status, program.limit));
     for (std::size_t i = 0; i < pass.size(); ++i) counts[pass[i]] = std::move(outcome->counts[i].count);
-    for (std::string& notice : outcome->notices) {
-      if (std::find(bench.notices.begin(), bench.notices.end(), notice) == bench.notices.end())
-        bench.notices.push_back(std::move(notice));
-    }
+    for (std::string& notice : outcome->notices) add_notice(bench.notices, std::move(notice));
   }
   return counts;
 }
@@ -186,6 +207,12 @@ Result<result::Snippet> snippet(backend::Backend& backend, const SnippetOptions&
   }
   snippet.executions = bench.executions;
   snippet.notices = std::move(bench.notices);
+  const bool has_cycles = std::any_of(snippet.events.begin(), snippet.events.end(), [](const result::PerCopy& one) {
+    return one.name.base == "cycles" && one.each.value.has_value();
+  });
+  // What the engine says about cycles does not matter if there are none.
+  if (!has_cycles)
+    std::erase_if(snippet.notices, [](const std::string& one) { return one.starts_with("cycles are a model's"); });
   return snippet;
 }
 

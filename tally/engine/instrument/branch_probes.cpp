@@ -25,6 +25,9 @@ void compare_counter(Emitter& e, u8 reg, bool taken) {
   e.byte(taken ? 3 : 0);
 }
 
+/// The instruction that was just emitted ends with the displacement of a target_entry().
+void relocate_target_entry(const Emitter& e, u64 pc) { recorder.fix_at(Fix::target, e.p - sizeof(u32), pc); }
+
 /// Increments a model count. The flags are lost.
 void count_one(Emitter& e, u64 offset) {
   static const u8 increment[] = {0x65, 0x48, 0xff, 0x04, 0x25};
@@ -181,14 +184,15 @@ void ModelCode::resolved_target(Builder& b, const Instruction& in, u16 live) {
   if (!model_plan.branches) return;
   spill_flags(b, live);
   move_negated_by(e, a_, in.rip_operand(), in.target());
-  const u32 entry = indirect_at + static_cast<u32>(in.pc % 512) * 8;
-  table_access(e, 0x3b, a_, no_register, 0, entry);
+  table_access(e, 0x3b, a_, no_register, 0, target_entry(in.pc));
+  relocate_target_entry(e, in.pc);
   u8* const away = jump_if(e, not_equal);
   const u64 back = e.here();
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   set_jump_target(away, stub.here());
   count_one(stub, offsetof(channel::ModelCounts, values.indirect_misses));
-  table_access(stub, 0x89, a_, no_register, 0, entry);
+  table_access(stub, 0x89, a_, no_register, 0, target_entry(in.pc));
+  relocate_target_entry(stub, in.pc);
   jump_to(stub, back);
   b.arena.cold = stub.here();
 }
@@ -198,7 +202,6 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
   if (records_) finish_by_target(b, in);
   if (!model_plan.branches) return;
   const bool returns = in.kind == Kind::ret;
-  const u32 entry = indirect_at + static_cast<u32>(in.pc % 512) * 8;
   if (returns) {
     byte_access(e, Byte::load, r11, o_model_top);
     address_of(e, r11, r11, no_register, 0, -16, false);
@@ -206,7 +209,8 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
     extend_byte(e, r11);
     table_access(e, 0x8b, r11, r11, 0, return_stack_at);
   } else {
-    e.load(r11, entry);
+    e.load(r11, target_entry(in.pc));
+    relocate_target_entry(e, in.pc);
   }
   e.add_registers(rcx, r11, rcx);  // the table contains the negated prediction: 0 if it is right
   e.byte(0xe3);                    // jrcxz over the jump
@@ -240,7 +244,8 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
     stub.not_register(r11);
     stub.not_register(rax);
     stub.add_constant(rax, 1);
-    stub.store(rax, entry);
+    stub.store(rax, target_entry(in.pc));
+    relocate_target_entry(stub, in.pc);
   }
   stub.load(rax, o_model_rax);
   jump_to(stub, back);

@@ -93,7 +93,7 @@ enum ModelLayout : u32 {
   return_stack_at = 0x1200,   // 16 entries of 16 bytes: negated addresses
   code_pages_at = 0x1300,     // per set of the iTLB, the number of the page that was executed last, a dword
   data_pages_at = 0x1400,     // per set of the dTLB, the line that was accessed last; 1 << page_stride_bits bytes apart
-  indirect_at = 0x2000,       // sim::IndirectTargets
+  indirect_at = 0x2000,       // models::IndirectTargets
   gshare_at = 0x3000,         // the counters of sim::Gshare
   l1d_at = 0x8000,            // per set, the line that was used last; one line's length apart
   l1i_at = 0xc000,            // per set, the number of the line of code that was fetched last
@@ -160,6 +160,8 @@ inline u32 code_page_entry(u64 address) {
   return code_pages_at +
          (static_cast<u32>(address >> model_plan.page_bits) & (model_plan.code_page_sets - 1)) * u32{sizeof(u32)};
 }
+/// Returns the offset, from the GS base, of the predicted target of the indirect branch at `pc`.
+inline u32 target_entry(u64 pc) { return indirect_at + models::IndirectTargets::index_of(pc) * u32{sizeof(u64)}; }
 /// Returns the number of a line of code; 0 if there are too many. The caller holds cache_lock.
 u32 line_number(u64 line);
 

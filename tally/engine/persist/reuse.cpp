@@ -73,6 +73,7 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
     case Fix::to_stubs: value = stubs + static_cast<u32>(f.value) - after; break;
     case Fix::line: value = line_number(to); break;
     case Fix::page_entry: value = code_page_entry(to); break;
+    case Fix::target: value = target_entry(to); break;
     case Fix::outcome: value = models::outcome_of(to, f.extra != 0); break;
     case Fix::site: value = site_at(to, f.extra); break;
     case Fix::unstable: record_unstable(to, f.extra); return;

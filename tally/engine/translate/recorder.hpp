@@ -34,6 +34,7 @@ enum class Fix : u8 {
   negated_by,   // qword: the target of the pointer at that address, which must not change, negated
   line,         // dword: the number of the line or page of code at program address pc + value
   page_entry,   // dword: displacement of the model state of the set of that page
+  target,       // dword: displacement of the predicted target of the indirect branch at program address pc + value
   outcome,      // dword: identifies the branch at program address pc + value; extra: whether it was taken
   site,         // dword: displacement of the counter of site `extra` of the instruction at program address pc + value
   unstable,     // nothing: that site is assumed to be unstable

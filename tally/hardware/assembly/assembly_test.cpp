@@ -33,6 +33,18 @@ TEST(Assembly, errors_are_reported_with_their_line) {
       << one.error().message;
 }
 
+#if defined(__x86_64__)
+TEST(Assembly, refuses_att_syntax_that_the_assembler_would_read_in_the_other_order) {
+  NEEDS_AN_ASSEMBLER();
+  const auto refused = machine_code("nop; mov %eax, %ebx", "--asm");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::bad_usage);
+  EXPECT_NE(refused.error().message.find("'mov %eax, %ebx' is AT&T syntax"), std::string::npos);
+  EXPECT_TRUE(machine_code(".att_syntax; mov %eax, %ebx", "--asm"));
+  EXPECT_TRUE(machine_code("nop # 5 %eax", "--asm"));
+}
+#endif
+
 TEST(Assembly, makes_programs_that_end_with_0) {
   NEEDS_AN_ASSEMBLER();
   const auto folder = linux::ScratchFolder::make();

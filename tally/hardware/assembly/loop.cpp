@@ -103,6 +103,21 @@ Result<void> assemble(const std::string& text, const std::string& object, const 
                       : "write instructions for GNU as, and separate them with `;`");
 }
 
+// Returns the first statement with a register in AT&T syntax, such as "mov %eax, %ebx". GNU as accepts it in Intel
+// mode, and reads its operands in Intel's order. Empty if there is none.
+std::string att_statement(const std::string& text) {
+  if (*syntax == '\0' || text.find(".att_syntax") != std::string::npos) return {};
+  for (const std::string& line : split(text, '\n')) {
+    for (const std::string& statement : split(line.substr(0, line.find('#')), ';')) {
+      const std::size_t percent = statement.find('%');
+      if (percent == std::string::npos || statement.find('"') < percent) continue;
+      if (percent + 1 < statement.size() && std::isalpha(static_cast<unsigned char>(statement[percent + 1])) != 0)
+        return trimmed(statement);
+    }
+  }
+  return {};
+}
+
 Result<void> run(const std::vector<std::string>& command) {
   const auto end = linux::run_tool(command);
   if (!end) return fail(not_here(end.error(), command.front()));
@@ -149,6 +164,11 @@ Result<std::string> code_of(const std::string& text_or_file) {
 }
 
 Result<std::string> machine_code(const std::string& text, std::string_view origin) {
+  if (const std::string statement = att_statement(text); !statement.empty()) {
+    return fail(Code::bad_usage,
+                fmt::format("{} cannot be assembled: '{}' is AT&T syntax", origin, printable(statement)),
+                "write Intel syntax: destination first, and no %; or start the code with `.att_syntax;`");
+  }
   const auto folder = linux::ScratchFolder::make();
   if (!folder) return fail(folder.error());
   const std::string object = folder->path() + "/code";

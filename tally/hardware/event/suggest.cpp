@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/metric.hpp"
 #include "tally/hardware/event/perf_names.hpp"
 #include "tally/hardware/event/table.hpp"
 #include "tally/hardware/pmu/apple/events.hpp"
@@ -81,12 +82,20 @@ const Candidates& of_all_processors() {
   return all;
 }
 
-// Searches this machine's names first. Compares the whole text before its first part: "UOPS_RETIRED:ALL" is a name.
+// Names of perf's events for sampled memory accesses, which are no counts, and the events that count them.
+constexpr std::pair<std::string_view, std::string_view> sampled[] = {{"mem-loads", "loads"}, {"mem-stores", "stores"}};
+
+// Searches this machine's names first, and those of other processors only if none is near. Compares the whole text
+// before its first part: "UOPS_RETIRED:ALL" is a name.
 std::vector<std::string> nearest_names(std::string_view text, const Sources& sources) {
+  for (const auto& [name, event] : sampled) {
+    if (text == name) return {std::string(event)};
+  }
   const Candidates here = candidates(sources);
   const Candidates apple = apple_candidates();
   for (const std::string_view wanted : {text, text.substr(0, text.find(':'))}) {
     auto near = here.nearest(wanted);
+    if (!near.empty()) return near;
     const auto add = [&](const std::vector<std::string>& others) {
       for (const std::string& other : others) {
         const bool has_room = near.size() < 3 && std::find(near.begin(), near.end(), other) == near.end();
@@ -140,6 +149,16 @@ Error refused_tracepoint(std::string_view text) {
           0};
 }
 
+/// The hint for a name that is a metric's, or a common name for the last-level cache; empty for others.
+std::string hint_of_known_name(std::string_view name) {
+  const std::string small = lower(name);
+  for (const MetricDefinition& metric : metric_table())
+    if (lower(metric.name) == small) return fmt::format("{0} is a metric: `tally stat --metrics {0}`", metric.name);
+  if (!small.starts_with("l3-") && small != "l3") return "";
+  return small.find("miss") != std::string::npos ? "did you mean LLC-load-misses, LLC-store-misses, cache-misses?"
+                                                 : "did you mean LLC-loads, LLC-stores, cache-references?";
+}
+
 bool looks_like_code(std::string_view text) {
   return text.size() >= 2 && text.size() <= 16 &&
          text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos &&
@@ -164,6 +183,10 @@ Error unknown_event(std::string_view text, const Sources& sources) {
     error.hint = base.size() <= 4 ? fmt::format("for an event code, write r{}", base)
                                   : fmt::format("for an event code, write 0x{}", base);
   } else if (!base.empty() && base.size() <= longest_compared) {
+    if (const std::string known = hint_of_known_name(base); !known.empty()) {
+      error.hint = known;
+      return error;
+    }
     const auto near = nearest_names(base, sources);
     if (!near.empty()) error.hint = "did you mean " + join(near, ", ") + "?";
   }

@@ -26,7 +26,11 @@ constexpr Nanoseconds time_to_ask = std::chrono::seconds(2), time_to_take = std:
                       time_to_drain = std::chrono::seconds(1);
 
 tl::unexpected<Error> cannot_listen(const std::string& where) {
-  return system_failure(Code::cannot_measure, fmt::format("cannot listen on {}", printable(where)));
+  const std::string hint = errno == EACCES          ? "ports below 1024 need root or CAP_NET_BIND_SERVICE"
+                           : errno == EADDRNOTAVAIL ? "no network interface has this address: `ip address` lists them"
+                           : errno == EADDRINUSE    ? "another program listens there: choose another port"
+                                                    : "";
+  return system_failure(Code::cannot_measure, fmt::format("cannot listen on {}", printable(where)), hint);
 }
 
 /// Returns the key for the limit on connections: the address, or with IPv6 the network, because a host has many

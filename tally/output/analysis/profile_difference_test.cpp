@@ -93,6 +93,40 @@ const Change& of(const ProfileDifference& difference, const std::string& name) {
   throw std::out_of_range(name);
 }
 
+TEST(ProfileDifference, has_one_line_for_events_of_the_same_model) {
+  ProfileBuilder old = before(), fresh = before();
+  for (ProfileBuilder* made : {&old, &fresh})
+    for (result::Event& one : made->profile.stat.events) {
+      one.total.count.trust = Trust::modelled;
+      one.total.count.model = "haswell caches, fast";
+    }
+  std::string table = difference_table(*difference_of(old.profile, fresh.profile), {});
+  EXPECT_NE(table.find("\n modelled (haswell caches, fast): instructions:u, loads:u\n"), std::string::npos) << table;
+  fresh.profile.stat.events[1].total.count.trust = Trust::partial;
+  fresh.profile.stat.events[1].total.count.reason = "killed";
+  table = difference_table(*difference_of(old.profile, fresh.profile), {});
+  EXPECT_NE(table.find("\n before: modelled (haswell caches, fast): instructions:u, loads:u\n"), std::string::npos)
+      << table;
+  EXPECT_NE(table.find("\n after: partial (haswell caches, fast): loads:u; killed\n"), std::string::npos) << table;
+}
+
+TEST(ProfileDifference, has_both_commands_in_the_title_of_its_page) {
+  const ProfileBuilder old = before(), fresh = after();
+  const std::string page = difference_html(*difference_of(old.profile, fresh.profile), {});
+  EXPECT_NE(page.find("<title>/bin/old → /bin/new</title>"), std::string::npos);
+  EXPECT_NE(page.find("<h2>Flame graph</h2>"), std::string::npos);
+  EXPECT_NE(difference_html(*difference_of(old.profile, old.profile), {}).find("<title>What changed: /bin/old<"),
+            std::string::npos);
+}
+
+TEST(ProfileDifference, reports_lines_without_a_line_table) {
+  const ProfileBuilder old = before();
+  EXPECT_NE(
+      profile_table(old.profile, {.by = ProfileBy::line}).find(" no line information: compile the program with -g"),
+      std::string::npos);
+  EXPECT_EQ(profile_table(old.profile, {}).find("no line information"), std::string::npos);
+}
+
 TEST(ProfileDifference, matches_functions) {
   const ProfileBuilder old = before(), changed = after();
   const auto made = difference_of(old.profile, changed.profile);

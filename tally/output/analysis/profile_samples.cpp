@@ -120,6 +120,7 @@ result::Profile in_samples(result::Profile profile) {
     event.name =
         profile.event_count() == 1 ? EventName{"samples"} : EventName{"samples of " + event.name.base, event.name.mode};
     event.count.value = profile.sampling[e].samples;
+    profile.unplaced[e] = 0;
   }
   return profile;
 }

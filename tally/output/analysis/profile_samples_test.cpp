@@ -75,6 +75,21 @@ TEST(ProfileOfSamples, has_no_intervals_if_every_event_is_a_sample) {
   EXPECT_NE(table.find("every one"), std::string::npos) << table;
 }
 
+TEST(ProfileOfSamples, keeps_counts_without_samples_out_of_the_column_of_samples) {
+  result::Profile lost = sampled(250);
+  lost.unplaced = {9'390'367};
+  lost.stat.events[0].total.count.value = 100'000 + 9'390'367;
+  const std::string table = profile_table(lost, {});
+  EXPECT_NE(table.find("[not at any place: see below]"), std::string::npos) << table;
+  EXPECT_EQ(table.find("9,390,367"), std::string::npos) << table;
+  EXPECT_NE(table.find("98.95 %"), std::string::npos) << table;
+  EXPECT_NE(table.find("counted and not sampled"), std::string::npos) << table;
+  EXPECT_EQ(table.find("100,000 different instructions"), std::string::npos) << table;
+  EXPECT_EQ(in_samples(lost).unplaced, std::vector<std::int64_t>{0});
+  lost.sampling[0].every = 1;
+  EXPECT_NE(profile_table(lost, {}).find("9,390,367"), std::string::npos);
+}
+
 TEST(ProfileOfSamples, reports_incomplete_stacks) {
   const std::string table = profile_table(sampled(250, "without_frame"), {});
   EXPECT_NE(table.find("100.0 % of call stacks are incomplete: they end in prog"), std::string::npos) << table;

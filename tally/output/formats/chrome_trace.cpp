@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tally/core/base/json_text.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
 
 namespace tally::report {
 namespace {
@@ -25,8 +26,7 @@ class ChromeTrace final : public WindowWriter {
   }
 
   void row(const result::Window& window, std::string& to) override {
-    // The beginning of a thread's first window is unknown: its slice has no duration.
-    const auto [before, is_first] = ends_.try_emplace({window.pid, window.tid}, window.time);
+    const auto [before, is_first] = ends_.try_emplace({window.pid, window.tid}, first_begin(window));
     const double end = microseconds(window.time), begin = microseconds(before->second);
     before->second = window.time;
     auto out = std::back_inserter(to);
@@ -54,6 +54,13 @@ class ChromeTrace final : public WindowWriter {
   void end(std::string& to) override { to += "\n]}\n"; }
 
  private:
+  /// Returns when the first window of a thread began. The command's first thread begins with the measurement; for other
+  /// threads the begin is not recorded, so their first slice has no length.
+  Nanoseconds first_begin(const result::Window& window) const {
+    const bool is_of_command = !head_.command.empty() && file_name(head_.command.front()) == window.program;
+    const bool is_first_thread = ends_.empty() && window.pid == window.tid && head_.start.empty();
+    return is_of_command && is_first_thread ? Nanoseconds{0} : window.time;
+  }
   static double microseconds(Nanoseconds time) { return static_cast<double>(time.count()) / 1e3; }
 
   result::WindowsHead head_;

@@ -11,8 +11,9 @@ namespace tally::report {
 /// The beginning of a trace.
 inline constexpr std::string_view chrome_trace_begin = R"({"displayTimeUnit":"ns","traceEvents":[)";
 
-/// A slice for each window in the row of its thread, and a curve for each event and thread: events per microsecond in
-/// the window. Format: Google's "Trace Event Format" (JSON object format, phases X and C).
+/// A slice for each window in the row of its thread, and a curve for each event and thread: events per microsecond
+/// in the window. The first slice of a thread has no length, except for the command's first thread. The format:
+/// Google's "Trace Event Format" (JSON object format, phases X and C).
 std::unique_ptr<WindowWriter> make_chrome_trace();
 
 }  // namespace tally::report

@@ -27,6 +27,13 @@ TEST(Table, one_run) {
 )");
 }
 
+TEST(Table, large_ratios_have_separators) {
+  result::Stat stat = sample();
+  for (result::Metric& metric : stat.metrics)
+    if (metric.beside.base == "loads") metric.ratio.value = 111'111.111;
+  EXPECT_NE(table(stat, {})->find(" 111,111.111 per instruction "), std::string::npos) << *table(stat, {});
+}
+
 TEST(Table, processes_and_threads_have_a_row_each) {
   const std::string text = *table(sample(), {true, true});
   EXPECT_NE(text.find("\n pid  parent  tid      loads:u  trust  end     command\n"

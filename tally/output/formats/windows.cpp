@@ -49,11 +49,11 @@ class Table final : public WindowWriter {
     add(cells, {is_narrow_ ? "last at" : last}, to);
   }
   void row(const result::Window& window, std::string& to) override {
-    std::vector<std::string> cells{std::to_string(window.number),
+    std::vector<std::string> cells{thousands(static_cast<std::int64_t>(window.number)),
                                    fmt::format("{:.3f}", static_cast<double>(window.time.count()) / 1e6),
                                    program_of(window), std::to_string(window.tid)};
-    if (has_length_) cells.push_back(std::to_string(window.length));
-    for (const auto& place : head_.places) cells.push_back(place ? std::to_string(window.counts[*place]) : "absent");
+    if (has_length_) cells.push_back(thousands(window.length));
+    for (const auto& place : head_.places) cells.push_back(place ? thousands(window.counts[*place]) : "absent");
     std::vector<std::string> words{window.address != 0 ? fmt::format("{:#x}", window.address) : "-"};
     for (const std::string_view text : {window.function, window.line})
       if (!text.empty()) words.push_back(ForeignText(text).in_line());

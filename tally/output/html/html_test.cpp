@@ -264,6 +264,24 @@ TEST(Html, several_counts_are_compared_in_one_table) {
   EXPECT_FALSE(holds(html_page({{"a.json", first}, {"m.json", sample_memory()}}), "Counts compared"));
 }
 
+TEST(Html, several_counts_are_compared_in_a_text_table_too) {
+  result::Stat first = sample(), second = sample();
+  first.events.resize(1);
+  second.events.resize(1);
+  first.events[0].total.count.value = 1000;
+  second.events[0].total.count.value = 1250;
+  first.metrics.clear();
+  second.metrics.clear();
+  const std::string table = stat_comparison_table({{"a.json", first}, {"b.json", second}}, 0);
+  EXPECT_TRUE(holds(table,
+                    " event           a.json  b.json  difference  ratio  trust\n"
+                    " instructions:u   1,000   1,250        +250  1.250  exact\n"))
+      << table;
+  EXPECT_TRUE(holds(table, "relative to a.json\n")) << table;
+  EXPECT_EQ(stat_comparison_table({{"a.json", first}}, 0), "");
+  EXPECT_EQ(stat_comparison_table({{"a.json", first}, {"b.json", second}, {"m.json", sample_memory()}}, 0), "");
+}
+
 TEST(Html, differences_within_the_ranges_of_the_runs_are_marked) {
   result::Stat first = sample_series(6), second = first;
   const std::string mark = "the ranges of the runs overlap";

@@ -285,7 +285,7 @@ std::string profile_page(const ProfilePage& page) {
   body +=
       "<div class=\"bar\"><input class=\"find\" id=\"find\" type=\"search\" placeholder=\"find a function or file\" "
       "aria-label=\"find a function or file\"><span id=\"choices\"></span></div>\n";
-  body += element("h2", "Call stacks") + element("p", page.about_stacks, "soft");
+  body += element("h2", "Flame graph") + element("p", page.about_stacks, "soft");
   if (page.has_stacks)
     body +=
         "<p><label><input type=\"checkbox\" id=\"inverted\"> inverted: functions at the top, their callers below"
@@ -293,7 +293,7 @@ std::string profile_page(const ProfilePage& page) {
         "id=\"out\">Show all</button></p>\n<div id=\"flame\"></div>\n";
   body += "<section id=\"chosen\" aria-live=\"polite\"></section>\n" + element("h2", "Functions") +
           "<div class=\"scroll\"><table id=\"functions\"></table></div>\n<p><button type=\"button\" class=\"link\" "
-          "id=\"more\"></button></p>\n<noscript><p>The table and the call stacks need JavaScript.</p></noscript>\n";
+          "id=\"more\"></button></p>\n<noscript><p>The table and the flame graph need JavaScript.</p></noscript>\n";
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
@@ -319,7 +319,7 @@ std::string profile_html(const result::Profile& profile, const ProfileStyle& sty
   page.about_stacks =
       page.has_stacks
           ? "Each box is a function. Its width is its inclusive count; its callees are below it. Click to zoom."
-          : "Calls were not recorded: use tally profile --calls --format html to see call stacks.";
+          : "Calls were not recorded: use tally profile --calls --format html to see a flame graph.";
   std::vector<std::string> newer;
   page.data = page_data(profile, style, newer);
   if (!newer.empty())

@@ -160,9 +160,12 @@ std::int64_t total(const result::Profile& profile, std::size_t event) {
 
 std::string difference_html(const ProfileDifference& difference, const ProfileStyle& style) {
   ProfilePage page;
-  page.title = "What changed: " + shell_words(difference.after->stat.command);
-  page.lines.emplace_back("before: " + shell_words(difference.before->stat.command), "soft");
-  page.lines.emplace_back("after: " + shell_words(difference.after->stat.command), "soft");
+  const std::string before_command = shell_words(difference.before->stat.command),
+                    after_command = shell_words(difference.after->stat.command);
+  page.title = before_command == after_command ? "What changed: " + after_command
+                                               : fmt::format("{} → {}", before_command, after_command);
+  page.lines.emplace_back("before: " + before_command, "soft");
+  page.lines.emplace_back("after: " + after_command, "soft");
   page.lines.emplace_back(environment_line(difference.after->stat.environment), "soft");
   if (const std::string caution = difference.caution(); !caution.empty()) page.lines.emplace_back(caution, "");
   if (difference.is_estimated(0))
@@ -195,7 +198,7 @@ std::string difference_html(const ProfileDifference& difference, const ProfileSt
           ? "Each box is a function. Its width is the larger of its inclusive counts before and after; its callees are "
             "below it. Red: more than before; blue: less; grey: unchanged. Click to zoom."
       : before || after ? "Only one of the two profiles has calls: record both with tally profile --calls."
-                        : "Calls were not recorded: use tally profile --calls to see call stacks.";
+                        : "Calls were not recorded: use tally profile --calls to see a flame graph.";
   page.data["functions"] = functions_json(difference, style);
   view["rows"] = rows_json(difference);
   view["calls"] = page.has_stacks ? calls_json(difference) : Json::array();

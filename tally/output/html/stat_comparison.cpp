@@ -6,7 +6,9 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/html/element.hpp"
+#include "tally/output/html/html.hpp"
 #include "tally/output/html/sections.hpp"
+#include "tally/output/text/grid.hpp"
 #include "tally/output/text/metrics.hpp"
 
 namespace tally::report {
@@ -105,17 +107,23 @@ std::vector<std::string> event_row(const std::vector<NamedStat>& stats, const Ev
   return values;
 }
 
-std::string events_table(const std::vector<NamedStat>& stats) {
-  HtmlTable table(headings_of(stats, "event"));
+/// A table: headings, where "#" marks a column of numbers, and rows.
+struct ComparedEvent {
+  std::vector<std::string> headings;
+  std::vector<std::vector<std::string>> rows;
+};
+
+ComparedEvent compared_events(const std::vector<NamedStat>& stats) {
+  ComparedEvent table{headings_of(stats, "event"), {}};
   std::vector<std::string> shown;
   for (const NamedStat& one : stats) {
     for (const Event& event : one.stat->events) {
       if (std::find(shown.begin(), shown.end(), event.total.name.text()) != shown.end()) continue;
       shown.push_back(event.total.name.text());
-      table.add(event_row(stats, event.total.name));
+      table.rows.push_back(event_row(stats, event.total.name));
     }
   }
-  return table.html();
+  return table;
 }
 
 std::vector<std::string> metric_row(const std::vector<NamedStat>& stats, const std::string& name) {
@@ -135,18 +143,33 @@ std::vector<std::string> metric_row(const std::vector<NamedStat>& stats, const s
   return values;
 }
 
-std::string metrics_table(const std::vector<NamedStat>& stats) {
-  HtmlTable table(headings_of(stats, "metric"));
+ComparedEvent compared_metrics(const std::vector<NamedStat>& stats) {
+  ComparedEvent table{headings_of(stats, "metric"), {}};
   std::vector<std::string> shown;
   for (const NamedStat& one : stats) {
     for (const Metric& metric : one.stat->metrics) {
       if (std::find(shown.begin(), shown.end(), metric.name) != shown.end()) continue;
       shown.push_back(metric.name);
-      table.add(metric_row(stats, metric.name));
+      table.rows.push_back(metric_row(stats, metric.name));
     }
   }
-  const std::string html = table.html();
-  return html.empty() ? html : element("h3", "Metrics compared") + html;
+  return table;
+}
+
+std::string html_of(const ComparedEvent& compared) {
+  HtmlTable table(compared.headings);
+  for (const std::vector<std::string>& row : compared.rows) table.add(row);
+  return table.html();
+}
+
+std::string text_of(const ComparedEvent& compared, std::size_t terminal) {
+  if (compared.rows.empty()) return {};
+  std::vector<Column> columns;
+  for (const std::string& heading : compared.headings)
+    columns.push_back(heading.starts_with('#') ? Column{heading.substr(1), Align::right} : Column{heading});
+  Grid grid(std::move(columns));
+  for (const std::vector<std::string>& row : compared.rows) grid.add(row);
+  return grid.text(terminal) + "\n";
 }
 
 }  // namespace
@@ -159,7 +182,18 @@ std::string stat_comparison(const std::vector<NamedResult>& results) {
   html += element(
       "p", fmt::format("Differences and ratios are relative to {}; a ratio of 1 means no change.", stats.front().name),
       "soft");
-  return html + events_table(stats) + metrics_table(stats);
+  const std::string metrics = html_of(compared_metrics(stats));
+  return html + html_of(compared_events(stats)) +
+         (metrics.empty() ? metrics : element("h3", "Metrics compared") + metrics);
+}
+
+std::string stat_comparison_table(const std::vector<NamedResult>& results, std::size_t terminal) {
+  const std::vector<NamedStat> stats = stats_of(results);
+  if (stats.size() < 2 || stats.size() != results.size()) return {};
+  std::string text;
+  for (const NamedStat& one : stats) text += prose_line(printable(one.name + ": " + title_of(*one.stat)), terminal);
+  text += "\n" + text_of(compared_events(stats), terminal) + text_of(compared_metrics(stats), terminal);
+  return text + prose_line("differences and ratios are relative to " + printable(stats.front().name), terminal);
 }
 
 }  // namespace tally::report

@@ -12,8 +12,7 @@ namespace {
 constexpr std::size_t widest_in_row = 48;  // columns; with it and the numbers, a table fits a terminal of 120
 
 bool has_reason(const Count& count) {
-  return (count.trust == Trust::partial || count.trust == Trust::absent || count.trust == Trust::scaled) &&
-         !count.reason.empty();
+  return count.trust != Trust::exact && count.trust != Trust::modelled && !count.reason.empty();
 }
 
 std::string without_reason(const Count& count) {

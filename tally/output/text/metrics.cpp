@@ -45,6 +45,12 @@ std::string relation_to(const EventName& per, const std::string& unit) {
   return "per " + one;
 }
 
+// "0.281", "111,111.111"
+std::string three_decimals(double value) {
+  const std::string text = fmt::format("{:.3f}", value);
+  return value < 1'000 || value >= 1e15 ? text : thousands(std::stoll(text)) + text.substr(text.find('.'));
+}
+
 template <class Metric>
 std::string text_next_to(const std::vector<Metric>& metrics, const EventName& event) {
   const Metric* metric = metric_next_to(metrics, event);
@@ -54,7 +60,7 @@ std::string text_next_to(const std::vector<Metric>& metrics, const EventName& ev
     return fmt::format("{} {:.3f}", metric->name, value);
   if (metric->per.empty()) return fmt::format("{} {}", metric->name, metric_text(value, metric->unit));
   if (metric->unit == "share") return fmt::format("{} of {}", percent_text(value * 100), metric->per.base);
-  return fmt::format("{:.3f} {}", value, relation_to(metric->per, metric->unit));
+  return fmt::format("{} {}", three_decimals(value), relation_to(metric->per, metric->unit));
 }
 
 }  // namespace

@@ -193,12 +193,35 @@ class Table {
     for (const auto& [events, where] :
          {std::pair{&difference_.only_before, "before"}, {&difference_.only_after, "after"}})
       if (!events->empty()) text += fmt::format(" {}: counted {} only, not compared\n", join(*events, ", "), where);
-    for (const auto& [profile, which] : {std::pair{difference_.before, "before"}, {difference_.after, "after"}})
-      for (const result::Event& event : profile->stat.events)
-        if (event.total.count.trust != Trust::exact)
-          text += fmt::format(" {} {} is {}{}{}\n", event.total.name.text(), which, name(event.total.count.trust),
-                              event.total.count.reason.empty() ? "" : ": ", event.total.count.reason);
+    const std::vector<std::string> before = trust_lines(*difference_.before), after = trust_lines(*difference_.after);
+    for (const std::string& line : before) text += fmt::format(" {}{}\n", before == after ? "" : "before: ", line);
+    if (before != after)
+      for (const std::string& line : after) text += fmt::format(" after: {}\n", line);
     return text;
+  }
+
+  /// Returns the trust of the events that are not exact, a line for each trust, model and reason:
+  /// "modelled (gshare, fast): branch-misses:u".
+  static std::vector<std::string> trust_lines(const result::Profile& profile) {
+    std::vector<std::pair<const Count*, std::vector<std::string>>> groups;
+    for (const result::Event& event : profile.stat.events) {
+      const Count& count = event.total.count;
+      if (count.trust == Trust::exact) continue;
+      const auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+        return group.first->trust == count.trust && group.first->model == count.model &&
+               group.first->reason == count.reason;
+      });
+      if (found != groups.end())
+        found->second.push_back(event.total.name.text());
+      else
+        groups.push_back({&count, {event.total.name.text()}});
+    }
+    std::vector<std::string> lines;
+    for (const auto& [count, names] : groups)
+      lines.push_back(fmt::format("{}{}: {}{}{}", name(count->trust),
+                                  count->model.empty() ? "" : fmt::format(" ({})", count->model), join(names, ", "),
+                                  count->reason.empty() ? "" : "; ", count->reason));
+    return lines;
   }
 
   const ProfileDifference& difference_;

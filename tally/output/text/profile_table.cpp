@@ -83,26 +83,32 @@ class Numbers {
     if (with_calls_) add("with callees");
     if (with_calls_ && profile_.is_sampled()) add("95 % interval");
     for (const std::size_t e : events_)
-      add(!profile_.is_sampled() || profile_.sampling[e].of_all() ? profile_.stat.events[e].total.name.text()
-          : events_.size() == 1                                   ? "samples"
+      add(!has_samples_only(e)  ? profile_.stat.events[e].total.name.text()
+          : events_.size() == 1 ? "samples"
                                 : "samples of " + profile_.stat.events[e].total.name.text());
     return made;
   }
 
-  /// `inclusive`: for the first event; nothing if unknown. `samples`: empty if nothing was sampled.
+  /// `inclusive`: for the first event; nothing if unknown. `samples`: empty if the counts are not samples; then the row
+  /// has no interval and no number in a column of samples.
   std::vector<std::string> cells(const std::vector<std::int64_t>& counts, std::optional<std::int64_t> inclusive,
                                  const std::vector<std::int64_t>& samples) const {
     const std::size_t first = events_.front();
     std::vector<std::string> made;
     const auto add_share = [&](std::optional<std::int64_t> count) {
       made.push_back(count ? share(*count, total(profile_, first)) : "");
-      if (profile_.is_sampled()) made.push_back(count ? interval_text(profile_, first, *count) : "");
+      if (profile_.is_sampled())
+        made.push_back(count && !samples.empty() ? interval_text(profile_, first, *count) : "");
     };
     add_share(counts[first]);
     if (with_calls_) add_share(inclusive);
-    for (const std::size_t e : events_) made.push_back(thousands(samples.empty() ? counts[e] : samples[e]));
+    for (const std::size_t e : events_)
+      made.push_back(!samples.empty() ? thousands(samples[e]) : has_samples_only(e) ? "" : thousands(counts[e]));
     return made;
   }
+
+  /// Returns whether the column of this event has samples instead of counts.
+  bool has_samples_only(std::size_t event) const { return profile_.is_sampled() && !profile_.sampling[event].of_all(); }
 
  private:
   const result::Profile& profile_;
@@ -193,7 +199,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   add_rest(numbers, grid, profile.unplaced, {}, "[not at any place: see below]", by_function);
   std::vector<std::string> cells(numbers.columns().size() - events.size());
   for (const std::size_t e : events)
-    cells.push_back(thousands(profile.is_sampled() ? all_samples[e] : total(profile, e)));
+    cells.push_back(thousands(numbers.has_samples_only(e) ? all_samples[e] : total(profile, e)));
   if (by_function) cells.emplace_back();
   cells.emplace_back("total");
   grid.add(std::move(cells));
@@ -205,9 +211,10 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   text += trust_lines(profile.stat);
   for (const std::string& line : sampling_lines(profile)) text += fmt::format(" {}\n", line);
   if (std::any_of(profile.unplaced.begin(), profile.unplaced.end(), [](std::int64_t n) { return n != 0; }))
-    text +=
-        " [not at any place]: counted natively, after a process was killed, or (machine model) by more than 100,000 "
-        "different instructions of a thread\n";
+    text += profile.is_sampled()
+                ? " [not at any place]: counted and not sampled, because the kernel took the counters away\n"
+                : " [not at any place]: counted natively, after a process was killed, or (machine model) by more than "
+                  "100,000 different instructions of a thread\n";
   if (any_unseen)
     text += " with callees: empty if jumps (tail calls) also reach the function, or if its thread started in it\n";
   if (profile.calls_cut)
@@ -218,6 +225,9 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
     text += " calls were too deep: calls nested deeper than 262,143 are attributed to their callers\n";
   if (profile.stat.incomplete) text += " incomplete: interrupted before all counts and names were collected\n";
   if (profile.stat.signal) text += fmt::format(" the program was killed by signal {}\n", *profile.stat.signal);
+  if (style.by == ProfileBy::line && std::any_of(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(shown),
+                                                 [](const ProfileSum& sum) { return sum.line == 0; }))
+    text += " no line information: compile the program with -g; --debuginfod downloads debug files of libraries\n";
   for (const std::string& line : nameless_lines(profile)) text += fmt::format(" {}\n", line);
   for (const std::string& line : unread_lines(profile)) text += fmt::format(" {}\n", line);
   return text;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/csv.hpp"
@@ -70,6 +71,25 @@ std::string histogram_text(const RegionEvent& event, std::size_t terminal) {
     const auto width = static_cast<std::size_t>(
         std::ceil(static_cast<double>(row.entries) * widest_bar / static_cast<double>(highest)));
     grid.add({range(row), thousands(static_cast<std::int64_t>(row.entries)), std::string(width, '#')});
+  }
+  return grid.text(terminal);
+}
+
+// The counts of a region in each of its threads.
+std::string threads_text(const RegionResult& region, std::size_t terminal) {
+  Grid grid({{"thread", Align::right},
+             {"entries", Align::right},
+             {"event"},
+             {"total", Align::right},
+             {"per entry", Align::right},
+             {"trust"}});
+  for (const RegionThread& thread : region.threads) {
+    std::string id = std::to_string(thread.thread);
+    std::string entries = thousands(static_cast<std::int64_t>(thread.counts.entries));
+    for (const RegionEvent& event : thread.counts.events) {
+      grid.add({std::exchange(id, ""), std::exchange(entries, ""), event.event.text(), number(event.total.value),
+                per_entry_text(event, thread.counts.entries), trust_text(event)});
+    }
   }
   return grid.text(terminal);
 }
@@ -160,11 +180,14 @@ std::string region_text(const RegionResult& region, std::size_t terminal) {
   return text;
 }
 
-std::string regions_table(const result::ProgramRegions& program, std::size_t terminal) {
+std::string regions_table(const result::ProgramRegions& program, std::size_t terminal, bool per_thread) {
   std::string text = fmt::format("regions of process {} ({})\n", program.pid, printable(shell_words(program.command)));
   if (program.regions.empty())
     text += (program.reason.empty() ? "no region was entered" : printable(program.reason)) + "\n";
-  for (const RegionResult& region : program.regions) text += "\n" + region_text(region, terminal);
+  for (const RegionResult& region : program.regions) {
+    text += "\n" + region_text(region, terminal);
+    if (per_thread && region.threads.size() > 1) text += threads_text(region, terminal);
+  }
   return text;
 }
 

@@ -31,8 +31,8 @@ std::string entries_text(const RegionResult& region);
 /// it; 0: no terminal.
 std::string region_text(const RegionResult& region, std::size_t terminal = 0);
 
-/// The regions of a process as text.
-std::string regions_table(const result::ProgramRegions& program, std::size_t terminal = 0);
+/// The regions of a process as text. `per_thread`: also the counts of each thread, in regions of several threads.
+std::string regions_table(const result::ProgramRegions& program, std::size_t terminal = 0, bool per_thread = false);
 
 /// One JSON object, documented in docs/reference/regions-json.md.
 std::string regions_json(const result::ProgramRegions& program);

@@ -67,9 +67,9 @@ std::string snippet_table(const result::Snippet& snippet, std::size_t terminal) 
   if (!snippet.notices.empty()) text += "\n";
   for (const std::string& notice : snippet.notices) text += hanging(" note: ", notice, prose_width(110, terminal));
   std::string last = fmt::format(
-      "{} minus {} copies, {} minus {} rounds", thousands(static_cast<std::int64_t>(2 * snippet.unroll)),
-      thousands(static_cast<std::int64_t>(snippet.unroll)), thousands(static_cast<std::int64_t>(2 * snippet.rounds)),
-      thousands(static_cast<std::int64_t>(snippet.rounds)));
+      "difference of loops with {} and {} copies, {} and {} rounds",
+      thousands(static_cast<std::int64_t>(snippet.unroll)), thousands(static_cast<std::int64_t>(2 * snippet.unroll)),
+      thousands(static_cast<std::int64_t>(snippet.rounds)), thousands(static_cast<std::int64_t>(2 * snippet.rounds)));
   if (snippet.repeats > 1) last += fmt::format(", median of {} repetitions", snippet.repeats);
   last += fmt::format(" · {} programs executed · {}", snippet.executions, snippet.backend);
   return text + "\n" + prose_line(last, terminal);

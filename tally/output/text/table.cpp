@@ -155,11 +155,11 @@ std::string parts_block(const result::Stat& stat, std::size_t terminal) {
 }
 
 // The regions of the last run; files contain those of all runs.
-std::string regions_block(const result::Stat& stat, std::size_t terminal) {
+std::string regions_block(const result::Stat& stat, const Style& style) {
   if (stat.runs.empty() || stat.runs.back().regions.empty()) return {};
   std::string text = stat.runs.size() > 1 ? "\nof the last run\n" : "";
   for (const result::ProgramRegions& program : stat.runs.back().regions)
-    text += "\n" + regions_table(program, terminal);
+    text += "\n" + regions_table(program, style.terminal, style.per_thread);
   return text;
 }
 
@@ -189,13 +189,17 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
     text += corrected + "\n";
   if (const std::string metrics = metrics_block(stat, notes, style.terminal); !metrics.empty()) text += metrics + "\n";
   if (repeated) text += runs_line(stat);
-  text += footer(stat);
   if (stat.signal) text += fmt::format(" the program was killed by {}\n", signal_name(*stat.signal));
   for (const std::string& notice : stat.notices) text += fmt::format(" note: {}\n", printable(notice));
-  text += parts_block(stat, style.terminal);
-  if (style.per_process || style.per_thread) text += processes_block(stat, style, notes);
+  std::string blocks = parts_block(stat, style.terminal);
+  if (style.per_process || style.per_thread) blocks += processes_block(stat, style, notes);
+  blocks += regions_block(stat, style);
+  // Each block begins with an empty line.
+  if (!blocks.empty()) text += (text.ends_with("\n\n") ? blocks.substr(1) : blocks) + "\n";
+  // The last line of every table names the backend.
+  text += footer(stat);
   // The result may come from an untrusted file.
-  return ForeignText(text + regions_block(stat, style.terminal) + "\n").in_lines();
+  return ForeignText(text + "\n").in_lines();
 }
 
 }  // namespace tally::report

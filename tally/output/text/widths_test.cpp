@@ -97,8 +97,13 @@ TEST(Widths, regions) {
   event.least = 123'456'789;
   event.most = 987'654'321;
   region.all.events = {event};
+  region.threads = {{4711, region.all}, {4712, region.all}};
   program.regions = {region};
   expect_fit([&](std::size_t terminal) { return regions_table(program, terminal); }, 200);
+  expect_fit([&](std::size_t terminal) { return regions_table(program, terminal, true); }, 200);
+  EXPECT_EQ(regions_table(program, 0).find("4712"), std::string::npos);
+  EXPECT_NE(regions_table(program, 0, true).find("\n   4712    1,000  instructions:u"), std::string::npos)
+      << regions_table(program, 0, true);
 }
 
 TEST(Widths, watch) {
@@ -165,8 +170,8 @@ TEST(Widths, windows) {
   EXPECT_TRUE(
       whole.starts_with("  window    time/ms program       thread instructions "
                         "  branches      loads     stores  "
-                        "last instruction\n    1234   1234.567 a-program-1-  "
-                        "123456        50000       7213"))
+                        "last instruction\n   1,234   1234.567 a-program-1-  "
+                        "123456       50,000      7,213"))
       << whole;
   for (const std::size_t terminal : {60u, 80u}) {
     EXPECT_LE(widest(windows(terminal)), terminal) << windows(terminal);
@@ -174,8 +179,8 @@ TEST(Widths, windows) {
     EXPECT_NE(windows(terminal).find("0x7ffff7dd5f3a"), std::string::npos);
   }
   EXPECT_EQ(windows(80).find("window  time/ms program   thread ins"), 0u) << windows(80);
-  EXPECT_NE(windows(80).find("\n  1234 1234.567 a-pr…1-x  123456   50000    "
-                             "7213   14511    9870 0x7ffff7dd5f3a\n"),
+  EXPECT_NE(windows(80).find("\n 1,234 1234.567 a-pr…1-x  123456  50,000   "
+                             "7,213  14,511   9,870 0x7ffff7dd5f3a\n"),
             std::string::npos)
       << windows(80);
   EXPECT_NE(windows(80).find(" a-pr…2-x "), std::string::npos);

@@ -180,6 +180,14 @@ std::string evidence_of(const HostRule& rule, const Facts& facts) {
   return join(all, "; ");
 }
 
+// Several monitors use KVM, and some show their name only in the ACPI tables, which only root can read.
+bool hides_monitor(const HostRule& rule, const Facts& facts) {
+  constexpr std::uint64_t reads_all_files = 1U << 1 | 1U << 2;  // CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+  const linux::Firmware& firmware = facts.survey.firmware;
+  return rule.name == "KVM" && firmware.vendor.empty() && firmware.acpi_oem.empty() && facts.survey.capabilities &&
+         (*facts.survey.capabilities & reads_all_files) == 0;
+}
+
 }  // namespace
 
 std::optional<bool> is_virtual(const Facts& facts) {
@@ -198,7 +206,13 @@ std::optional<Host> recognise_host(const Facts& facts) {
     if (!matches(rule, facts)) continue;
     result::Step step{std::string(rule.text), {}};
     if (!rule.commands.empty()) step.commands = split(rule.commands, '\n');
-    return Host{std::string(rule.name), evidence_of(rule, facts), {std::move(step)}};
+    Host host{std::string(rule.name), evidence_of(rule, facts), {}};
+    if (hides_monitor(rule, facts)) {
+      host.switches.push_back({"The monitor of this virtual machine cannot be read without root; this may tell more:",
+                               {"sudo tally doctor"}});
+    }
+    host.switches.push_back(std::move(step));
+    return host;
   }
   return std::nullopt;
 }

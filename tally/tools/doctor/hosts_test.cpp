@@ -69,6 +69,25 @@ TEST(RecogniseHost, needs_every_sign_of_a_row) {
   EXPECT_FALSE(recognise_host(facts));
 }
 
+TEST(RecogniseHost, asks_for_root_if_the_name_of_a_monitor_on_kvm_is_hidden) {
+  Facts facts = with_hypervisor("KVM");
+  facts.survey.capabilities = 0;
+  auto host = recognise_host(facts);
+  ASSERT_TRUE(host);
+  ASSERT_EQ(host->switches.size(), 2u);
+  EXPECT_EQ(host->switches[0].commands, std::vector<std::string>{"sudo tally doctor"});
+  EXPECT_EQ(host->switches[1].commands.size(), 3u);
+  facts.survey.firmware.vendor = "QEMU";
+  host = recognise_host(facts);
+  ASSERT_TRUE(host);
+  EXPECT_EQ(host->switches.size(), 1u);
+  facts.survey.firmware.vendor.clear();
+  facts.survey.capabilities = 1U << 1;
+  host = recognise_host(facts);
+  ASSERT_TRUE(host);
+  EXPECT_EQ(host->switches.size(), 1u);
+}
+
 TEST(RecogniseHost, has_one_step_with_a_command_in_each_line) {
   const auto with_switch = recognise_host(with_hypervisor("Xen"));
   ASSERT_TRUE(with_switch);

@@ -157,15 +157,30 @@ std::vector<std::string> reported_all(const std::string& name, const std::string
   return parts;
 }
 
+// Whether a source is in the syntax of GNU as: its directives, or a register with %.
+bool is_for_gnu_as(const std::string& source) {
+  for (const std::string_view word : {".globl", ".global", ".text", ".section", ".intel_syntax", ".att_syntax"}) {
+    if (source.find(word) != std::string::npos) return true;
+  }
+  for (const std::string_view part : {"ax", "bx", "cx", "dx", "si", "di", "sp", "bp"}) {
+    for (const std::string_view prefix : {"%e", "%r"}) {
+      if (source.find(fmt::format("{}{}", prefix, part)) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
 tl::unexpected<Error> refuse(const std::string& name, const std::string& source, const std::string& output) {
   std::vector<std::string> parts = reported_all(name, source, output);
   if (parts.empty()) parts.push_back(trimmed(output));
-  return fail(Code::bad_usage, join(parts, "\n       "));
+  return fail(Code::bad_usage, join(parts, "\n       "),
+              is_for_gnu_as(source) ? "x86 files are in NASM's syntax, not in that of GNU as" : "");
 }
 
 // The parts of nasm's map: the addresses of sections and labels.
 struct Map {
   std::map<std::string, std::uint64_t> sections;
+  std::map<std::string, std::uint64_t> lengths;  // of the sections
   std::map<std::string, std::uint64_t> symbols;
 };
 
@@ -180,6 +195,7 @@ Map read_map(const std::string& text) {
     };
     if (part.starts_with("-- Sections (summary)") && all.size() == 6 && is_number(all[0])) {
       map.sections[all[5]] = std::strtoull(all[0].c_str(), nullptr, 16);
+      map.lengths[all[5]] = std::strtoull(all[3].c_str(), nullptr, 16);
     } else if (part.starts_with("-- Symbols") && all.size() == 3 && is_number(all[0]) && is_number(all[1])) {
       map.symbols[all[2]] = std::strtoull(all[1].c_str(), nullptr, 16);
     }
@@ -295,7 +311,10 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   const std::string bytes = read_file(scratch.path / "out");
   const Map map = read_map(read_file(scratch.path / "map"));
   std::uint64_t lowest = image.bits == 16 ? 0x7C00 : 0x10'0000;
-  if (const auto code = map.sections.find(".text"); code != map.sections.end()) lowest = code->second;
+  if (const auto code = map.sections.find(".text"); code != map.sections.end()) {
+    lowest = code->second;
+    image.text_end = lowest + map.lengths.at(".text");
+  }
   image.entry = lowest;
   if (const auto label = map.symbols.find("_start"); label != map.symbols.end()) image.entry = label->second;
   image.symbols = map.symbols;

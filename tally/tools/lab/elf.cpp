@@ -67,6 +67,19 @@ bool has_multiboot_header(const Bytes& file) {
   return false;
 }
 
+// Whether the kernel starts this program: it names a dynamic linker, has thread-local data, or uses GNU's ABI.
+bool is_linux_program(const Bytes& file, const Layout& at) {
+  constexpr std::uint64_t gnu = 3, interpreter = 3, thread_local_data = 7;
+  const std::uint64_t segments = number(file, at.segments, at.word);
+  const std::uint64_t size = number(file, at.segment_size, 2), count = number(file, at.segment_count, 2);
+  bool is_linux = number(file, 7, 1) == gnu;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t kind = number(file, segments + i * size, 4);
+    is_linux = is_linux || kind == interpreter || kind == thread_local_data;
+  }
+  return is_linux;
+}
+
 }  // namespace
 
 Result<Image> load_elf(const std::string& name, const Bytes& file) {
@@ -77,6 +90,10 @@ Result<Image> load_elf(const std::string& name, const Bytes& file) {
   if (number(file, 5, 1) != 1 || (machine != i386 && machine != x86_64 && machine != aarch64)) {
     return fail(Code::bad_usage, fmt::format("'{}' is an ELF file for another machine", name),
                 "the lab runs images for x86, 32 or 64 bit, and for AArch64");
+  }
+  if (!has_multiboot_header(file) && is_linux_program(file, at)) {
+    return fail(Code::bad_usage, fmt::format("'{}' is a Linux program, not a bare-metal image", name),
+                fmt::format("to count it: `tally stat -- {}`", name));
   }
   Image image;
   image.name = name;

@@ -71,6 +71,10 @@ void LabX86::push(std::uint64_t value) {
 void LabX86::unhandled(const Arrival& arrival) {
   const std::string why = arrival.why.empty() ? "" : ": " + arrival.why;
   const bool is_interrupt = arrival.vector >= 32;
+  if (!is_interrupt && image_.is_of_statements()) {
+    end(End::Reason::fault, at_, fmt::format("{}: {}{}", image_.place(at_), name_of(arrival.vector), why));
+    return;
+  }
   end(End::Reason::fault, at_, fmt::format("{}: {}{}", image_.place(at_), name_of(arrival.vector), why),
       fmt::format("vector {:X}H has no handler in the IDT, nor has a double fault: a processor would shut down (triple "
                   "fault). {}",

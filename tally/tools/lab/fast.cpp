@@ -225,7 +225,7 @@ LabX86::Block* LabX86::block_at(std::uint64_t address, std::uint32_t size) {
       const bool is_plain = instruction.kind == Kind::plain && !instruction.repeats &&
                             std::find(stops.begin(), stops.end(), at) == stops.end();
       const bool is_rom = at >= layout::rom && at < layout::rom_end;
-      if (!is_plain || is_rom || instruction.length == 0) {
+      if (!is_plain || is_rom || instruction.length == 0 || is_after_code(at)) {
         slot->instructions = never;
         break;
       }

@@ -18,10 +18,19 @@ constexpr std::uint64_t boot_sector = 0x7C00;
 
 }  // namespace
 
+std::uint64_t Image::end() const {
+  std::uint64_t end = 0;
+  for (const MemoryBlock& piece : memory_blocks) end = std::max(end, piece.address + piece.bytes.size());
+  return end;
+}
+
 const Line* Image::line_at(std::uint64_t address) const {
   const auto next = std::upper_bound(lines.begin(), lines.end(), address,
                                      [](std::uint64_t a, const Line& line) { return a < line.address; });
-  return next == lines.begin() ? nullptr : &*std::prev(next);
+  if (next == lines.begin()) return nullptr;
+  const Line* const line = &*std::prev(next);
+  const bool is_after_end = next == lines.end() && address >= end() && line->address < end();
+  return is_after_end ? nullptr : line;
 }
 
 std::string Image::place(std::uint64_t address) const {
@@ -60,7 +69,7 @@ Result<Image> load(const std::string& path, int bits, const std::vector<std::str
   const auto read = linux::read_file(path, most_bytes);
   if (!read)
     return fail(Code::bad_usage, read.error().message,
-                "FILE is assembly (.asm, .s, .nasm), an ELF image or a flat image; use -e for statements");
+                "FILE is NASM assembly (.asm, .s, .nasm), an ELF image or a flat image; use -e for statements");
   const std::string& content = *read;
   const std::vector<std::uint8_t> bytes(content.begin(), content.end());
   if (content.starts_with("\x7F"

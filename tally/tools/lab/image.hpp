@@ -36,9 +36,14 @@ struct Image {
   std::vector<std::string> warnings = {};           ///< from the assembler
   bool is_multiboot = false;                        ///< starts as after a multiboot loader: 32 bits
   bool is_arm = false;                              ///< for a 64-bit Arm core, not for x86
+  std::uint64_t text_end = 0;                       ///< address after .text of assembly; 0: after the last byte
   std::map<std::uint64_t, std::string> texts = {};  ///< disassembled instructions, if available
 
-  /// Returns the source line of an address; null if there is none.
+  /// Whether this is a program of statements (-e), which has no handlers of the user.
+  bool is_of_statements() const { return line_word == "statement"; }
+  /// Returns the address after the last byte.
+  std::uint64_t end() const;
+  /// Returns the source line of an address; null if there is none, and after the last byte.
   const Line* line_at(std::uint64_t address) const;
   /// Returns an address for display: "line 12", "puts", "100020H".
   std::string place(std::uint64_t address) const;

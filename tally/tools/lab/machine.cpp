@@ -46,6 +46,7 @@ std::vector<int> counter_numbers(const pmu::emulated::Profile& profile) {
 
 LabX86::LabX86(const Image& image, const Settings& settings, Listener listener)
     : image_(image),
+      code_end_(image.text_end != 0 ? image.text_end : image.end()),
       settings_(settings),
       listener_(std::move(listener)),
       pmu_(*settings.profile, settings.behaviour),
@@ -205,6 +206,12 @@ bool LabX86::in_rom(std::uint64_t address) {
   return true;
 }
 
+// Whether the program left its code at the end: without a branch, or to memory that is 0. It may jump to code that it
+// wrote there, or to the helpers of lab.inc, which may follow.
+bool LabX86::is_past_end(std::uint64_t address, bool falls_through) const {
+  return (falls_through && address == code_end_) || (is_after_code(address) && peek(address, 2) == 0);
+}
+
 // Called before each instruction: retires the previous one, delivers interrupts, and executes some instructions itself.
 void LabX86::before(std::uint64_t address) {
   if (end_) {
@@ -222,6 +229,7 @@ void LabX86::before(std::uint64_t address) {
     had_round_ = restarts_ && running_->repeats;
     return;
   }
+  const bool falls_through = running_ && !running_->is_branch && running_->address + running_->length == address;
   finish(address);
   // The written memory may be code at another address too, and the emulator invalidates translations at one address
   // only.
@@ -233,6 +241,12 @@ void LabX86::before(std::uint64_t address) {
   if (timer_.is_running() && pmu_.time_stamp() >= timer_.deadline) ring_timer();
   if (interrupted(address)) return;
   at_ = address;
+  if (is_past_end(address, falls_through)) {
+    end(End::Reason::hole, address,
+        fmt::format("the program ran past its last instruction ({})", image_.place(code_end_ - 1)),
+        "end it with HLT or RET");
+    return;
+  }
   if (++calm_ > calm_enough && may_run_fast()) {
     goes_fast_ = true;
     calm_ = 0;

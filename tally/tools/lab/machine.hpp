@@ -149,6 +149,8 @@ class LabX86 : public Computer {
   void finish(std::uint64_t next);
   bool interrupted(std::uint64_t address);
   bool in_rom(std::uint64_t address);
+  bool is_past_end(std::uint64_t address, bool falls_through) const;
+  bool is_after_code(std::uint64_t address) const { return address >= code_end_ && address < code_end_ + 16; }
   void check_surroundings(const Instruction& instruction);
   void end(End::Reason reason, std::uint64_t address, std::string message, std::string hint = {});
   End limit_reached(std::uint64_t address) const;
@@ -234,6 +236,7 @@ class LabX86 : public Computer {
   }
 
   Image image_;
+  std::uint64_t code_end_ = 0;
   Settings settings_;
   Listener listener_;
   pmu::emulated::IntelPmu pmu_;

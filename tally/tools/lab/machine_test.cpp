@@ -109,6 +109,35 @@ TEST(LabMachine, U4_a_hole_is_reported_with_its_instruction_also_after_whole_blo
   }
 }
 
+TEST(LabMachine, a_program_without_an_end_stops_after_its_last_instruction) {
+  TALLY_NEEDS_NASM();
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run = ran("  mov ecx, 100000\n.again:\n  dec ecx\n  jnz .again\n  nop\n", settings);
+    EXPECT_TRUE(run.end.is_error());
+    EXPECT_EQ(run.end.message, "the program ran past its last instruction (line 7)") << blocks;
+    EXPECT_EQ(run.machine->instructions(), 1 + 200000 + 1) << blocks;
+    EXPECT_EQ(run.machine->image().line_at(run.machine->image().end()), nullptr);
+    // 16 bytes: the helpers of lab.inc follow at once.
+    const Ran full = ran("  times 16 nop\n", settings);
+    EXPECT_EQ(full.end.message, "the program ran past its last instruction (line 3)") << blocks;
+    EXPECT_EQ(full.machine->instructions(), 16U) << blocks;
+  }
+}
+
+TEST(LabMachine, code_that_a_program_writes_after_its_end_runs) {
+  TALLY_NEEDS_NASM();
+  const Ran run = ran("  mov byte [after], 0F4h\n  jmp after\nafter:\n");
+  EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
+}
+
+TEST(LabImage, a_linux_program_is_refused) {
+  const auto image = load("/proc/self/exe", 0);
+  ASSERT_FALSE(image);
+  EXPECT_NE(image.error().message.find("is a Linux program"), std::string::npos) << image.error().message;
+}
+
 TEST(LabMachine, U5_U11_whole_blocks_and_single_instructions_agree_on_every_interrupt) {
   TALLY_NEEDS_NASM();
   const std::string program =

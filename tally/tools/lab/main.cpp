@@ -189,6 +189,7 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   // At the prompt the statement is undone, so this is no failure.
   if (end.is_error() && !options.interactive) {
     std::fprintf(stderr, "tally: %s\n", shown(end.message).c_str());
+    if (end.hint.empty()) return {exit_code_of(end), true};
     for (const std::string& line : wrapped(end.hint, 100)) std::fprintf(stderr, "       %s\n", line.c_str());
   }
   return {exit_code_of(end), end.is_error()};

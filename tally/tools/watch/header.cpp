@@ -85,6 +85,11 @@ void add_counters(const WatchedMachine& machine, std::vector<WatchFact>& facts) 
     facts.push_back({labels[4], fmt::format("{} bits", perfmon.fixed_width), {}});
     return;
   }
+  // Hypervisors without a virtual PMU do not hide AMD's first four counters: CPUID has no bit for them.
+  if (processor.amd_counters > 0 && processor.under_hypervisor && machine.survey.core_pmus.empty()) {
+    for (const char* label : labels) facts.push_back(absent(label, "this virtual machine has no virtual PMU"));
+    return;
+  }
   if (processor.amd_counters > 0) {
     const char* generations[] = {"AMD's four old counters", "AMD's core extension", "AMD's PerfMonV2"};
     facts.push_back({labels[0], generations[std::clamp(processor.amd_perfmon, 0, 2)], {}});

@@ -3,12 +3,30 @@
 
 #include "tally/linux/perf/pmu_devices.hpp"
 #include "tally/tools/watch/cache_events.hpp"
+#include "tally/tools/watch/machine.hpp"
 #include "tally/tools/watch/trees_testing.hpp"
 #include "tally/tools/watch/uncore_events.hpp"
 #include "tally/tools/watch/watcher.hpp"
 
 namespace tally::watch {
 namespace {
+
+TEST(Header, shows_no_counters_of_a_virtual_amd_machine_without_a_pmu) {
+  WatchedMachine machine;
+  machine.processor = pmu::Processor{};
+  machine.processor->under_hypervisor = true;
+  machine.processor->amd_counters = 4;
+  const auto counters_of = [](const result::WatchHeader& header) {
+    for (const result::WatchFact& fact : header.facts) {
+      if (fact.label == "Number of core PMU generic (programmable) counters") return fact;
+    }
+    return result::WatchFact{};
+  };
+  EXPECT_EQ(counters_of(header_of(machine)).text, "");
+  EXPECT_EQ(counters_of(header_of(machine)).reason, "this virtual machine has no virtual PMU");
+  machine.survey.core_pmus.push_back({"cpu", {}, {}, {}});
+  EXPECT_EQ(counters_of(header_of(machine)).text, "4");
+}
 
 TEST(Xeon, every_cell_of_two_sockets) {
   const Tree tree;

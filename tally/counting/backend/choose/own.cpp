@@ -41,7 +41,8 @@ namespace {
 // Returns why a model has no count of an event in regions; empty if it has one.
 std::string why_not_in_regions(const event::Event& event, const channel::AskedModels& models) {
   const NeededModels needed = needed_by(event.id);
-  if (models.models.on == 0) return "no machine model in this run: use `tally stat --model NAME -e EVENT`";
+  if (models.models.on == 0)
+    return fmt::format("needs a machine model: `tally stat --model host -e {}`", event::name(event));
   if (engine::provides(models.models, needed)) return "";
   return "not simulated in this run: also name it with `tally stat -e`";
 }
@@ -73,9 +74,8 @@ Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& eve
 #endif
     const bool is_there = count.trust == Trust::exact || count.trust == Trust::modelled;
     any = any || is_there;
-    const std::string why = count.reason.empty() ? "no exact count is available" : count.reason;
-    own.push_back(
-        {{}, Source::engine, "", is_there ? "" : "not available in regions under the engine: " + why, count.model});
+    const std::string why = count.reason.empty() ? "the engine has no exact count of it in regions" : count.reason;
+    own.push_back({{}, Source::engine, "", is_there ? "" : why, count.model});
   }
   if (any || events.empty()) return own;
   return fail(Code::cannot_measure, fmt::format("cannot count {}: {}", printable(events[0].asked), own[0].absent),

@@ -67,11 +67,9 @@ std::optional<Error> refuses_trigger(const WindowTrigger& trigger) {
   weigh(trigger.event.id, weight);
   const bool is_counted = std::any_of(weight, weight + channel::mark_fields, [](std::int8_t one) { return one != 0; });
   if (is_counted && !needed_by(trigger.event.id).any() && trigger.event.mode == event::Mode::user) return std::nullopt;
-  return Error{Code::bad_usage,
-               fmt::format("the engine cannot end windows by {}: it does not count it at each instruction",
-                           event::name(trigger.event)),
-               "end windows by instructions, loads, stores or any kind of branch; kernel events can end windows "
-               "only in a native run",
+  return Error{Code::bad_usage, fmt::format("the engine cannot end windows by {}", event::name(trigger.event)),
+               "use instructions, branches, loads or stores; or count natively by a kernel event: `--by page-faults -e "
+               "page-faults`",
                0};
 }
 

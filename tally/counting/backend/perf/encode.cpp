@@ -178,7 +178,7 @@ std::vector<Encoded> encode(const event::Event& event, const std::vector<PmuDevi
     return {{{linux::perf_type_software, static_cast<std::uint64_t>(*own), user_only}, Source::kernel, "", ""}};
   }
   if (event::definition(event.id).kind == event::Kind::software) return {none("not one of the kernel's counters")};
-  if (cores.empty()) return {none("this machine's kernel has no PMU of the processor")};
+  if (cores.empty()) return {none("the kernel reports no PMU for this processor")};
   if (event.encoding && !is_any_cores(*event.encoding)) {
     const PmuDevice* core = named_core(*event.encoding, cores);
     if (core) return {coded_for(event, *core, cores.size() > 1)};

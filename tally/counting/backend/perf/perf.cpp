@@ -286,7 +286,7 @@ std::string why_not(const linux::HostMachine& machine) {
     }
     return fmt::format("{}: {}", device.name, why);
   }
-  return devices.empty() ? "this machine's kernel has no PMU of the processor" : "";
+  return devices.empty() ? "the kernel reports no PMU for this processor" : "";
 }
 
 }  // namespace tally::backend::perf

@@ -33,7 +33,7 @@ Result<std::vector<linux::PmuDevice>> cores_of(const std::string& root) {
   }
   if (!cores.empty()) return cores;
   return fail(Code::cannot_measure,
-              "the kernel has no PMU of the processor here (no `cpu` in /sys/bus/event_source/devices): there is no "
+              "the kernel reports no PMU for this processor (no `cpu` in /sys/bus/event_source/devices): there is no "
               "counter to read",
               "`tally doctor` shows why");
 }

@@ -312,7 +312,7 @@ TEST_F(Rdpmc, is_refused_with_the_reason) {
   refused("rdpmc: No such file or directory");
   tree.erase("sys/bus/event_source/devices/cpu/type");
   lay_out(tree);
-  refused("no PMU of the processor");
+  refused("no PMU for this processor");
   lay_out(desktop);
   const auto software = switch_on("cycles,page-faults");
   ASSERT_FALSE(software);

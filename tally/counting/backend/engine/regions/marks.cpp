@@ -205,14 +205,21 @@ std::vector<const Marker::Module*> Marker::by_order() const {
 }
 
 std::string Marker::searched_files() const {
+  // The program, and files that could not be read; the number of the others.
   std::vector<std::string> parts;
+  std::size_t others = 0;
   for (const Module* one : by_order()) {
+    if (!parts.empty() && one->trouble.empty()) {
+      ++others;
+      continue;
+    }
     const std::string state =
         !one->trouble.empty() ? one->trouble
         : one->stripped       ? fmt::format("stripped: {} names are left", thousands(static_cast<long>(one->functions)))
                               : plural(static_cast<long>(one->functions), "function", "functions");
     parts.push_back(fmt::format("{} ({})", printable(one->path), state));
   }
+  if (others > 0) parts.push_back(plural(static_cast<long>(others), "other file", "other files"));
   return join(parts, ", ");
 }
 
@@ -259,7 +266,9 @@ std::vector<std::string> Marker::missing() const {
     }
     const auto near = similar_names(target);
     notes.push_back(fmt::format("no function '{}' in the code that was mapped: {}{}", printable(target.text),
-                                searched_files(), near.empty() ? "" : "; did you mean " + join(near, " or ") + "?"));
+                                searched_files(),
+                                near.empty() ? "; it may be inlined: `tally profile --inlines` lists inlined functions"
+                                             : "; did you mean " + join(near, " or ") + "?"));
   }
   return notes;
 }

@@ -55,8 +55,8 @@ Error why_nothing(const Counters& counters, const Attachment& attachment) {
     hint = "counting whole processors requires root, CAP_PERFMON, or kernel.perf_event_paranoid at 0 or lower";
   } else if (denied) {
     hint =
-        "counting processes of other users, or any process if kernel.perf_event_paranoid forbids it, requires root or "
-        "CAP_PERFMON";
+        "only root or CAP_PERFMON may count other users' processes; for your own, count user mode: "
+        "`-e page-faults:u,task-clock`";
   } else if (why == ENOENT && !attachment.cgroup.empty()) {
     // The kernel creates the group's own perf state only with a controller.
     hint =
@@ -218,6 +218,18 @@ std::vector<result::Part> parts_of(const CountOrder& order, const std::vector<li
   return parts;
 }
 
+namespace {
+
+std::string end_of(const Attachment& attachment, Nanoseconds duration) {
+  const std::size_t number = attachment.processes.size() + attachment.threads.size();
+  const std::string who = number > 1                         ? "all processes and threads"
+                          : attachment.processes.size() == 1 ? fmt::format("process {}", attachment.processes[0])
+                                                             : fmt::format("thread {}", attachment.threads[0]);
+  return fmt::format("{} ended after {}", who, duration_text(duration));
+}
+
+}  // namespace
+
 Result<Counts> count_attached(const CountOrder& order, const std::vector<linux::PmuDevice>& cores) {
   using Taken = linux::Signals::Taken;
   const Attachment& attachment = order.target.attachment;
@@ -227,7 +239,8 @@ Result<Counts> count_attached(const CountOrder& order, const std::vector<linux::
   linux::Living living(attachment.processes, attachment.threads);
   bool over = false;
   Conductor conductor(order, counters, rotation_of(cores), [&] { over = true; });
-  conductor.begin(linux::now());
+  const Nanoseconds start = linux::now();
+  conductor.begin(start);
   while (!over && (!attachment.processors.empty() || living.any())) {
     int patience = -1;
     if (const auto next = conductor.next()) {
@@ -239,6 +252,8 @@ Result<Counts> count_attached(const CountOrder& order, const std::vector<linux::
     if (const Nanoseconds now = linux::now(); conductor.next() && *conductor.next() <= now) conductor.due(now);
   }
   const std::vector<Count> counts = conductor.finish(linux::now());
+  if (attachment.processors.empty() && !living.any())
+    attached->notices.push_back(end_of(attachment, linux::now() - start));
   Counts outcome;
   outcome.duration = conductor.counted(linux::now());
   outcome.notices = attached->notices;

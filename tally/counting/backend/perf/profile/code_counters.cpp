@@ -111,9 +111,14 @@ bool is_elsewhere(int os_errno) { return os_errno == EINVAL || os_errno == ENOEN
 
 tl::unexpected<Error> not_opened(int os_errno) {
   if (os_errno == EMFILE) return fail(Code::cannot_measure, linux::why_no_more_files(), "", EMFILE);
+  const bool is_denied = os_errno == EACCES || os_errno == EPERM;
   return fail(Code::cannot_measure,
               "the kernel does not open a counter for samples (perf_event_open): " + linux::errno_text(os_errno),
-              "`tally doctor` explains more", os_errno);
+              is_denied
+                  ? "only root or CAP_PERFMON may count other users' processes; `tally doctor` shows what you may "
+                    "count"
+                  : "`tally doctor` explains more",
+              os_errno);
 }
 
 }  // namespace

@@ -1,0 +1,124 @@
+// The completion scripts of the shells have every command, option, value and help text.
+#include "tally/cli/completion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/core/base/text.hpp"
+
+namespace tally::cli {
+namespace {
+
+// The lines of a script that begin like this.
+std::string lines_of(const std::string& script, const std::string& beginning) {
+  std::string found;
+  for (const std::string& line : split(script, '\n'))
+    if (line.starts_with(beginning)) found += line + "\n";
+  return found;
+}
+
+// The body of a function of sh or zsh.
+std::string function_of(const std::string& script, const std::string& name) {
+  const std::size_t at = script.find("\n" + name + "() {\n");
+  return at == std::string::npos ? "" : script.substr(at, script.find("\n}\n", at) - at);
+}
+
+// Both scripts escape quotes and brackets in a way of their own.
+std::string without_escapes(std::string text) {
+  for (const char* one : {"'\\''", "\\"})
+    for (std::size_t at = 0; (at = text.find(one, at)) != std::string::npos;) text.erase(at, std::string(one).size());
+  std::erase(text, '\'');
+  return text;
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+template <class Check>
+void for_each_option(const Check& check) {
+  for (const Command& command : commands()) {
+    Page page;
+    command.describe(page);
+    for (const OptionDescription& option : page.options())
+      for (const std::string& name : option.names) check(std::string(command.name), option, name);
+  }
+}
+
+TEST(BashCompletion, has_every_command_and_option) {
+  const std::string text = bash_completion();
+  for_each_option([&](const std::string& command, const OptionDescription&, const std::string& name) {
+    const std::string line = lines_of(text, "    " + command + ") echo '");
+    EXPECT_TRUE(holds(line, name)) << command << " " << line;
+  });
+}
+
+TEST(ZshCompletion, has_every_option_with_its_text) {
+  const std::string text = zsh_completion();
+  EXPECT_TRUE(text.starts_with("#compdef tally\n"));
+  for_each_option([&](const std::string& command, const OptionDescription& option, const std::string& name) {
+    const std::string body = without_escapes(function_of(text, "_tally_" + command));
+    const char* separator = option.value_name.empty() ? "" : name.starts_with("--") ? "=" : "+";
+    const std::string expected = without_escapes(name + separator + "[" + option.text + "]");
+    EXPECT_TRUE(holds(body, expected)) << command << " " << expected;
+  });
+}
+
+TEST(ZshCompletion, offers_again_what_may_be_repeated) {
+  const std::string body = function_of(zsh_completion(), "_tally_stat");
+  EXPECT_TRUE(holds(body, "'*-e+["));
+  EXPECT_TRUE(holds(body, "'(-r --repeat)-r+["));
+}
+
+TEST(FishCompletion, has_every_option_with_its_text) {
+  const std::string text = fish_completion();
+  for_each_option([&](const std::string& command, const OptionDescription& option, const std::string& name) {
+    const std::string lines = lines_of(text, "complete -c tally -n '__tally_in " + command + "' ");
+    const std::string spelled = name.starts_with("--") ? " -l " + name.substr(2) + " " : " -s " + name.substr(1) + " ";
+    EXPECT_TRUE(holds(lines, spelled)) << command << " " << name;
+    EXPECT_TRUE(holds(without_escapes(lines), " -d " + without_escapes(option.text))) << command << " " << name;
+  });
+}
+
+TEST(Completion, every_shell_has_the_same_sets_of_words) {
+  const std::string bash = bash_completion(), zsh = without_escapes(zsh_completion()), fish = fish_completion();
+  for (const CompletionSet& set : completion_sets()) {
+    ASSERT_FALSE(set.words().empty());
+    const std::string line = lines_of(bash, "    " + std::string(set.value_name) + ") echo");
+    for (const CompletionWord& word : set.words()) {
+      EXPECT_TRUE(holds(line, std::string(word.text))) << word.text;
+      EXPECT_TRUE(holds(zsh, std::string(word.text))) << word.text;
+      EXPECT_TRUE(holds(fish, "'" + std::string(word.text) + "' '")) << word.text;
+    }
+  }
+}
+
+TEST(Completion, commands_that_run_a_program_have_its_completion) {
+  const std::string zsh = zsh_completion(), fish = fish_completion();
+  for (const char* command : {"stat", "sample", "profile", "verify", "watch"}) {
+    EXPECT_TRUE(holds(function_of(zsh, std::string("_tally_") + command), "_tally_program")) << command;
+    EXPECT_TRUE(holds(fish, std::string("__tally_at_program ") + command + "'")) << command;
+  }
+  EXPECT_FALSE(holds(function_of(zsh, "_tally_doctor"), "_tally_program"));
+}
+
+TEST(Completion, the_kind_of_a_value_follows_from_the_option) {
+  OptionDescription option;
+  EXPECT_EQ(completion_value(option).kind, CompletionValue::Kind::none);
+  option.positional_name = "FILE";
+  EXPECT_EQ(completion_value(option).kind, CompletionValue::Kind::file);
+  option.names = {"--event"};
+  option.value_name = "EVENTS";
+  ASSERT_EQ(completion_value(option).kind, CompletionValue::Kind::set);
+  EXPECT_TRUE(completion_value(option).set->is_list);
+  option.value_name = "own|callees";
+  EXPECT_EQ(completion_value(option).words, (std::vector<std::string>{"own", "callees"}));
+  option.value_name = "N|LIST";
+  EXPECT_EQ(completion_value(option).kind, CompletionValue::Kind::none);
+  option.words = {"one", "two"};
+  EXPECT_EQ(completion_value(option).kind, CompletionValue::Kind::words);
+}
+
+}  // namespace
+}  // namespace tally::cli

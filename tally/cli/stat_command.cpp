@@ -269,8 +269,8 @@ bool kernel_counts(const event::Event& event) {
   return true;
 }
 
-// Keeps those events that the kernel counts for running processes, and adds task-clock. A user who may not count in the
-// kernel gets the page faults of user mode.
+// Keeps those events that the kernel counts for running processes, and adds task-clock. Users without permission for
+// the kernel get the page faults of user mode.
 std::vector<event::Event> for_running_processes(std::vector<event::Event> events) {
   const bool may_count_kernel = kernel_counts(*event::parse("page-faults"));
   std::vector<event::Event> chosen;

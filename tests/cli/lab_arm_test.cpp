@@ -243,8 +243,10 @@ TEST(LabArm, mistakes_are_reported_with_a_suggestion) {
   EXPECT_TRUE(holds(error_of("  b nowhere\n"), "there is no label")) << error_of("  b nowhere\n");
   const std::string loop = error_of("1: b 1b\n");
   EXPECT_TRUE(holds(loop, "instructions; the last ones at line 2")) << loop;
-  EXPECT_TRUE(holds(error_of("  mov x0, #0x2000000\n  str x0, [x0]\n"), "line 3 writes to 2000000H, which is not mapped"));
-  EXPECT_TRUE(holds(error_of("  mov x0, #0x2000000\n  mov sp, x0\n  str x0, [sp]\n"), "the stack is outside of memory"));
+  EXPECT_TRUE(
+      holds(error_of("  mov x0, #0x2000000\n  str x0, [x0]\n"), "line 3 writes to 2000000H, which is not mapped"));
+  EXPECT_TRUE(
+      holds(error_of("  mov x0, #0x2000000\n  mov sp, x0\n  str x0, [sp]\n"), "the stack is outside of memory"));
   EXPECT_TRUE(holds(error_of("  svc #3\n"), "VBAR_EL1 is 0: no handler")) << error_of("  svc #3\n");
   EXPECT_TRUE(holds(error_of("  mrs x0, S3_1_C15_C0_0\n"), "the emulated core has no such register"));
 }

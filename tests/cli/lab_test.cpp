@@ -570,7 +570,7 @@ TEST(LabErrors, the_syntax_of_gnu_as_is_recognised) {
   EXPECT_TRUE(holds(finished.err, "x86 files are in NASM's syntax")) << finished.err;
 }
 
-TEST(LabErrors, a_program_without_an_end_is_told) {
+TEST(LabErrors, a_program_without_an_end_is_reported) {
   TALLY_NEEDS_NASM();
   const Finished finished = lab_of("  mov eax, 1\n");
   EXPECT_EQ(finished.code(), 1);

@@ -30,7 +30,7 @@ TEST(Table, one_run) {
 TEST(Table, large_ratios_have_separators) {
   result::Stat stat = sample();
   for (result::Metric& metric : stat.metrics)
-    if (metric.beside.base == "loads") metric.ratio.value = 111'111.111;
+    if (metric.row_event.base == "loads") metric.ratio.value = 111'111.111;
   EXPECT_NE(table(stat, {})->find(" 111,111.111 per instruction "), std::string::npos) << *table(stat, {});
 }
 

@@ -208,7 +208,7 @@ std::optional<Host> recognise_host(const Facts& facts) {
     if (!rule.commands.empty()) step.commands = split(rule.commands, '\n');
     Host host{std::string(rule.name), evidence_of(rule, facts), {}};
     if (hides_monitor(rule, facts)) {
-      host.switches.push_back({"The monitor of this virtual machine cannot be read without root; this may tell more:",
+      host.switches.push_back({"The monitor of this virtual machine cannot be read without root; this may find it:",
                                {"sudo tally doctor"}});
     }
     host.switches.push_back(std::move(step));

@@ -20,7 +20,7 @@ constexpr std::uint64_t boot_sector = 0x7C00;
 
 std::uint64_t Image::end() const {
   std::uint64_t end = 0;
-  for (const MemoryBlock& piece : memory_blocks) end = std::max(end, piece.address + piece.bytes.size());
+  for (const MemoryBlock& block : memory_blocks) end = std::max(end, block.address + block.bytes.size());
   return end;
 }
 

@@ -222,10 +222,10 @@ namespace {
 
 std::string end_of(const Attachment& attachment, Nanoseconds duration) {
   const std::size_t number = attachment.processes.size() + attachment.threads.size();
-  const std::string who = number > 1                         ? "all processes and threads"
-                          : attachment.processes.size() == 1 ? fmt::format("process {}", attachment.processes[0])
-                                                             : fmt::format("thread {}", attachment.threads[0]);
-  return fmt::format("{} ended after {}", who, duration_text(duration));
+  const std::string target = number > 1                         ? "all processes and threads"
+                             : attachment.processes.size() == 1 ? fmt::format("process {}", attachment.processes[0])
+                                                                : fmt::format("thread {}", attachment.threads[0]);
+  return fmt::format("{} ended after {}", target, duration_text(duration));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace tally::cli {
 
-/// A line on standard error that is rewritten, if standard error is a terminal.
+/// Rewrites one line on standard error if that is a terminal; otherwise prints nothing.
 class Progress {
  public:
   explicit Progress(std::string title);
@@ -16,7 +16,7 @@ class Progress {
   /// Shows the finished share of the work, 0 to 1, and the current step, at most ten times per second.
   void show(double done, const std::string& what);
 
-  /// Begins a part of the work whose share grows with time: show() then also prints the remaining time.
+  /// Starts a part of the work with a steady rate. From now on, show() also prints the remaining time of this part.
   void begin_part();
 
   /// Removes the line.
@@ -32,8 +32,8 @@ class Progress {
   Nanoseconds began_{0};
 };
 
-/// The remaining time in words, if the work from share `from` to share `done` took `elapsed`; empty if it is too early
-/// to say.
+/// Returns the remaining time in words, given that the work took `elapsed` from share `from` to share `done`. Empty
+/// before 3 seconds have passed, or if the share has not grown.
 std::string remaining_time_text(double from, double done, Nanoseconds elapsed);
 
 }  // namespace tally::cli

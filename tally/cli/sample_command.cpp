@@ -213,7 +213,7 @@ int sample(Options& options) {
     say(choice->notices);
 
   WindowRows rows(*format, std::move(*output));
-  measure::ChosenWindows chosen(options.choice);
+  measure::WindowFilter chosen(options.choice);
   std::vector<std::string> absences;
   Result<void> described;
   options.order.sink.on_begin = [&](const result::WindowsHead& head) {

@@ -1,4 +1,4 @@
-// Computes results from records, and subtracts the overhead.
+// Computes the counts of each region from the threads' records, and subtracts the cost of reading the counters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using detail::Overhead;
 using detail::Record;
 using detail::Shared;
 
-// A count is too small if at least this part of what was read may be overhead, and the overhead is not constant.
+// A count is too small if the overhead varies and is at least this percentage of the raw count.
 constexpr double too_much_percent = 10;
 
 struct Sum {
@@ -36,7 +36,7 @@ void add(Sum& sum, const std::array<detail::Number, histogram_buckets>& buckets)
   }
 }
 
-// `histograms`: those of the record, or null if not requested.
+// Adds a record to the sums. `histograms` belongs to the record; null if none was requested for its region.
 void add(Sums& sums, const Record& record, const Overhead& overhead, const detail::Histograms* histograms) {
   const std::int64_t entries = record.entries.get();
   const bool first = sums.entries == 0;
@@ -48,14 +48,14 @@ void add(Sums& sums, const Record& record, const Overhead& overhead, const detai
   for (std::size_t i = 0; i < sums.events.size(); ++i) {
     Sum& sum = sums.events[i];
     const std::int64_t nested = record.inner.get() * overhead.nested[i];
-    // How many inner entries a single entry had is unknown: exact only if all had the same number.
+    // Uses the average number of inner entries: exact only if each entry had the same number of them.
     const std::int64_t nested_each = nested / entries;
-    const std::int64_t taken_off = entries * overhead.own[i] + nested;
+    const std::int64_t subtracted = entries * overhead.own[i] + nested;
     const std::int64_t least = record.least[i].get() - overhead.own[i] - nested_each;
     const std::int64_t most = record.most[i].get() - overhead.own[i] - nested_each;
     sum.read += record.total[i].get();
-    sum.overhead += taken_off;
-    sum.total += record.total[i].get() - taken_off;
+    sum.overhead += subtracted;
+    sum.total += record.total[i].get() - subtracted;
     sum.least = first ? least : std::min(sum.least, least);
     sum.most = first ? most : std::max(sum.most, most);
     sum.each = std::max(sum.each, overhead.own[i] + nested_each);
@@ -76,13 +76,13 @@ Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
   if (!own.absent.empty()) return absent(own.absent);
   const std::uint64_t all = sums.entries + sums.dropped;
   if (sums.entries == 0)
-    return absent(all == 0 ? "no entry has ended" : "none of its entries was read in the same way at both ends");
+    return absent(all == 0 ? "no entry has ended" : "no entry read the counters in the same way at both ends");
   const std::int64_t total = sums.events[event].total;
   Count count = detail::count_of(shared, event, total);
   if (!own.doubt.empty()) count = downgraded(std::move(count), Trust::partial, own.doubt);
   if (sums.dropped == 0) return count;
   return downgraded(std::move(count), Trust::partial,
-                    fmt::format("without {} of {} entries: their ends were not read in the same way, or not at all",
+                    fmt::format("without {} of {} entries: begin and end were read differently, or one was not read",
                                 sums.dropped, all));
 }
 

@@ -1,4 +1,5 @@
-// Programs with a C library, under equal conditions: no ASLR, no rseq, one environment, the same arguments.
+// Compares programs with a C library in the engine with native runs and with the single-stepper, under equal
+// conditions: no ASLR, no rseq, the same environment and arguments.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -43,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(engine, SteppedLibcTest,
                                          Case{"streams_static", {built("streams_static")}, 5, "some\ninput\n"}),
                          name_of);
 
-/// Too long for that: the same total for all block sizes and for two runs.
+/// Programs that are too long to single-step. Their counts must be the same in each run, with every block size.
 class LibcTest : public testing::TestWithParam<Case> {};
 
 TEST_P(LibcTest, counts_one_total) {
@@ -70,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(engine, LibcTest,
                                          Case{"streams_dynamic", {built("streams_dynamic")}, 5, "a\nb\n"}),
                          name_of);
 
-/// Several threads alternate in any order: only the visible results are the same.
+/// Programs whose threads alternate in any order. Their counts may differ; the visible results must be the same.
 class ThreadedLibcTest : public testing::TestWithParam<Case> {};
 
 TEST_P(ThreadedLibcTest, behaves_as_natively) {

@@ -60,7 +60,7 @@ TEST(Adoption, is_refused_with_a_clear_message) {
   EXPECT_EQ(run({}).code(), 2);
   const Finished unknown = run({"emacs"});
   EXPECT_EQ(unknown.code(), 2);
-  EXPECT_NE(unknown.err.find("there is one for: bzip2"), std::string::npos) << unknown.err;
+  EXPECT_NE(unknown.err.find("patches exist for: bzip2"), std::string::npos) << unknown.err;
 }
 
 TEST(Adoption, counts_every_region_of_the_patches) {

@@ -5,7 +5,8 @@
 
 namespace tally::stats {
 
-/// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. Not for cryptography.
+/// Generates pseudorandom numbers; not for cryptography. Source: Steele, Lea, Flood, "Fast splittable pseudorandom
+/// number generators", OOPSLA 2014.
 class SplitMix64 {
  public:
   explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
@@ -18,7 +19,7 @@ class SplitMix64 {
     return mixed ^ mixed >> 31;
   }
 
-  /// A number in [0, 1).
+  /// Returns a uniformly distributed number in [0, 1).
   double share() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
  private:

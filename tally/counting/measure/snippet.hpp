@@ -1,4 +1,4 @@
-// Counts what one copy of some code does, by doubling the number of copies.
+// Counts the events of one copy of some code: doubles the copies and the rounds, and subtracts.
 #pragma once
 
 #include <string>
@@ -16,16 +16,17 @@ struct SnippetOptions {
   std::string code, init;
   std::vector<event::Event> events;
   std::uint64_t unroll = 100;   ///< copies in a round
-  std::uint64_t rounds = 1000;  ///< iterations of the loop around them
+  std::uint64_t rounds = 1000;  ///< iterations of the loop around the copies
   int repeats = 1;
-  bool rdpmc = false;  ///< as RegionOrder::rdpmc
+  bool rdpmc = false;  ///< `rdpmc` in the code reads the counts of the events
   std::optional<int> processor = {};
-  std::optional<Nanoseconds> limit = {};  ///< longest run time of each program; nothing: assembly::usual_limit()
+  std::optional<Nanoseconds> limit = {};  ///< longest run time of each program; empty: assembly::usual_limit()
 };
 
-/// Measures four programs with n and 2n copies and m and 2m rounds. Startup, loop and cold caches cancel in the double
-/// difference, which is the work of n m copies (the RDPMC article subtracts two reads; nanoBench two numbers of
-/// copies). If cycles are counted and the code is one instruction, also measures its latency and throughput chains.
+/// Runs four programs: n or 2n copies, each for m or 2m rounds. The difference of their differences is the cost of n·m
+/// copies: the costs of startup, the loop and cold caches cancel. (The RDPMC article subtracts two reads; nanoBench
+/// subtracts runs with two numbers of copies.) If cycles are counted and the code is one instruction, also measures its
+/// latency and throughput chains.
 /// Errors: bad_usage for code that cannot be assembled or repeated; cannot_measure if the code fails or exceeds the
 /// limit; those of Backend::run().
 Result<result::Snippet> snippet(backend::Backend& backend, const SnippetOptions& options, linux::Signals& signals);

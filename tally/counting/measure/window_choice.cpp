@@ -9,16 +9,16 @@
 namespace tally::measure {
 namespace {
 
-// The kernel keeps 15 characters of a name (linux/sched.h, TASK_COMM_LEN), and perf's records have no more.
-constexpr std::size_t kernels_length = 15;
+// The kernel keeps only the first 15 bytes of a program's name (TASK_COMM_LEN in linux/sched.h); so do perf's records.
+constexpr std::size_t comm_length = 15;
 
 bool is(std::string_view program, std::string_view name) {
-  return program == name || (program.size() == kernels_length && name.substr(0, kernels_length) == program);
+  return program == name || (program.size() == comm_length && name.substr(0, comm_length) == program);
 }
 
 }  // namespace
 
-bool ChosenWindows::takes(const result::Window& window) {
+bool WindowFilter::takes(const result::Window& window) {
   const auto matches = [&](const std::string& name) { return is(window.program, name); };
   const bool selected = choice_.only.empty() || std::any_of(choice_.only.begin(), choice_.only.end(), matches);
   if (!selected || std::any_of(choice_.without.begin(), choice_.without.end(), matches)) {
@@ -34,9 +34,9 @@ bool ChosenWindows::takes(const result::Window& window) {
   return true;
 }
 
-std::vector<std::string> ChosenWindows::notices() const {
+std::vector<std::string> WindowFilter::notices() const {
   if (left_out_.empty() && taken_ > 0 && written_ == 0 && longest_ <= choice_.skip)
-    return {fmt::format("--skip {} leaves nothing: no thread has more than {}", choice_.skip,
+    return {fmt::format("--skip {} skips every window: no thread has more than {}", choice_.skip,
                         plural(static_cast<std::int64_t>(longest_), "window", "windows"))};
   if (left_out_.empty()) return {};
   std::vector<std::string> names;
@@ -52,7 +52,7 @@ std::vector<std::string> ChosenWindows::notices() const {
     names.push_back(fmt::format("{} others", others));
   }
   const std::string of = plural(static_cast<std::int64_t>(windows), "window", "windows") + " of " + join(names, ", ");
-  if (taken_ == 0) return {"no windows of the requested programs: left out were " + of};
+  if (taken_ == 0) return {"no windows of the requested programs; omitted: " + of};
   return {"left out: " + of};
 }
 

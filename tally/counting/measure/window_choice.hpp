@@ -22,9 +22,9 @@ struct WindowChoice {
 };
 
 /// Decides on each window in order. Programs run on regardless: omitted windows were counted as well.
-class ChosenWindows {
+class WindowFilter {
  public:
-  explicit ChosenWindows(WindowChoice choice) : choice_(std::move(choice)) {}
+  explicit WindowFilter(WindowChoice choice) : choice_(std::move(choice)) {}
 
   bool takes(const result::Window& window);
 

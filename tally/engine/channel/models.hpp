@@ -17,7 +17,7 @@ enum Model : uint32_t {
   model_llc = 1u << 6,   ///< the last level alone; only in ModelCounts::without
 };
 
-/// A cache level or a TLB, like sim::CacheShape; `sets` 0: it does not exist.
+/// A cache level or a TLB, like models::CacheShape; `sets` 0: it does not exist.
 struct ModelLevel {
   uint32_t sets, ways;
   uint8_t line_bits, replacement, write_allocate, inclusive;
@@ -26,7 +26,7 @@ struct ModelLevel {
 /// The simulated machine.
 struct Models {
   uint32_t on;        ///< bits of Model; 0: nothing is simulated
-  uint8_t direction;  ///< sim::Direction: the predictor of conditional branches
+  uint8_t direction;  ///< models::Direction: the predictor of conditional branches
   uint8_t each;       ///< 1: the plain models process every access, not only those that generated code cannot resolve
   uint8_t compared;   ///< 1: both kinds of models run, for tests: see ModelCounts
   uint8_t own_llc;    ///< 1: each thread has a last level of its own
@@ -37,23 +37,23 @@ struct Models {
   char name[40];  ///< of the machine, cut at 39 bytes: for programs that ask
 };
 
-/// How long one kind of instruction takes, like sim::Timing.
+/// How long one kind of instruction takes, like models::Timing.
 struct ModelTiming {
   uint16_t busy;
   uint16_t slots;
   uint8_t is_known, latency, unit, reserved;
 };
 
-/// At least the number of values of sim::Operation.
+/// At least the number of values of models::Operation.
 inline constexpr uint32_t core_kinds = 96;
 
-/// The core of the machine, like sim::CoreTable; with model_core.
+/// The core of the machine, like models::CoreTable; with model_core.
 struct ModelCore {
   uint8_t width, window, in_order, load_latency, vector_load_latency, load_busy, store_busy, reserved;
-  ModelTiming timing[core_kinds];  ///< indexed by sim::Operation
+  ModelTiming timing[core_kinds];  ///< indexed by models::Operation
 };
 
-/// References and misses of a level, like sim::LevelCounts.
+/// References and misses of a level, like models::LevelCounts.
 struct ModelLevelCounts {
   uint64_t fetches, fetch_misses, loads, load_misses, stores, store_misses;
 };
@@ -62,7 +62,7 @@ struct ModelLevelCounts {
 /// those are the loads and stores that are counted anyway.
 struct ModelValues {
   ModelLevelCounts l1i, l1d, l2, llc;
-  ModelLevelCounts l1d_across;  ///< what accesses across line boundaries add to l1d: see sim::HierarchyCounts
+  ModelLevelCounts l1d_across;  ///< what accesses across line boundaries add to l1d: see models::HierarchyCounts
   uint64_t prefetches;
   ModelLevelCounts itlb, dtlb, stlb;
   uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses, btb_misses;

@@ -35,10 +35,10 @@ inline constexpr uint64_t models_of(RingContent what) {
 
 /// Enough blocks for a worker to return before they are full; a sleeping worker takes about 100 µs.
 inline constexpr uint32_t note_blocks = 128;
-/// Access records per block, 8 bytes each (sim::Note). Generated code checks once per trace whether a block is full, so
-/// a block has room after them for the records of any trace.
+/// Access records per block, 8 bytes each (models::Note). Generated code checks once per trace whether a block is full,
+/// so a block has room after them for the records of any trace.
 inline constexpr uint32_t notes_limit = 2048;
-/// Outcomes per block, 4 bytes each (sim::Outcome).
+/// Outcomes per block, 4 bytes each (models::Outcome).
 inline constexpr uint32_t outcomes_limit = 4096;
 inline constexpr uint64_t note_block_bytes = uint64_t{2} * notes_limit * sizeof(uint64_t);
 static_assert(note_block_bytes == uint64_t{2} * outcomes_limit * sizeof(uint32_t));

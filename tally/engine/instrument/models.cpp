@@ -1,4 +1,4 @@
-// Processes what generated code does not resolve, and publishes the counts of the simulated machine.
+// Processes the accesses and branch outcomes that generated code does not settle, and publishes the models' counts.
 #include "tally/engine/instrument/models.hpp"
 
 #include <initializer_list>
@@ -85,7 +85,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, ColdMode
   model_counts(t)->values.conditional_misses += r.tage.play(r.outcome, n);
 }
 
-/// Whether the line of data is in the page of its set that was accessed last; makes its page that one.
+/// Makes the page of this line the most recent page of its TLB set. Returns whether it already was.
 bool is_page_most_recent(Thread* t, u64 line) {
   if (!model_plan.pages) return true;
   const u64 set = line >> model_plan.page_bits & (model_plan.data_page_sets - 1);
@@ -93,7 +93,7 @@ bool is_page_most_recent(Thread* t, u64 line) {
   return (std::exchange(last, line) ^ line) >> model_plan.page_bits == 0;
 }
 
-/// Accesses one line of data; returns whether that was recorded.
+/// Accesses one line of data. Returns whether it wrote an access record.
 bool touch_data(Thread* t, ColdModels& r, u64 line, models::Note note) {
   ModelThread& m = *model_thread(t);
   bool same_line = true;
@@ -127,9 +127,9 @@ TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, ColdModels
 
 // --- string instructions --------------------------------------------------------------------------------------------
 
-/// After the first element in a pair of lines, the others find both lines where they are and leave them in the same
-/// order: they need no probe.
-void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
+/// Processes the elements that a string instruction executed. Only the first element in a pair of lines needs a probe:
+/// the others hit both lines and leave their LRU order unchanged.
+void process_string_elements(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
   const ModelThread& m = *model_thread(t);
   ColdModels& r = *cold_models_of(t);
   const models::Repeat repeat = models::Repeat::of(word >> 8);
@@ -137,7 +137,7 @@ void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
   models::Repetition left(repeat, words);
   const u64 bytes = repeat.bytes, line = model_plan.line_bytes;
   const auto elements_left = [&](u64 address) {
-    // Elements in the line of this one, including it; 1 if it is in two lines.
+    // The number of elements from this one to the end of its line; 1 if the element crosses into another line.
     const u64 offset = address & (line - 1);
     if (offset + bytes > line) return u64{1};
     return left.down ? offset / bytes + 1 : (line - offset) / bytes;
@@ -173,11 +173,11 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
   review_at_times(t);
 }
 
-extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64, u32 word) {
+extern "C" __attribute__((visibility("hidden"), used)) void handle_model_request(Thread* t, u64, u32 word) {
   const ModelThread& m = *model_thread(t);
   if (calls_on()) return calls_asked(t, word);
   if (static_cast<Ask>(word & 0xff) == Ask::element_accesses) return model_element_accesses(t, word >> 8);
-  repeat_done(t, word, m.saved[0], m.saved[2], m.saved[3]);
+  process_string_elements(t, word, m.saved[0], m.saved[2], m.saved[3]);
 }
 
 void models_access(Thread* t, u64 address, u64 bytes, Ask what) {
@@ -217,12 +217,12 @@ bool attach_notes(Thread* t, bool goes_on) {
 
 constexpr channel::NoteBlock last_of_ring = {.count = 0, .forks = 0, .closes = 1, .returns = 0};
 
-/// Copies gshare, as all branches so far have left it, to where generated code probes it.
-void take_directions_back(Thread* t) {
+/// Copies the worker's gshare state, after all branches so far, to the tables that generated code probes.
+void restore_gshare(Thread* t) {
   ModelThread& m = *model_thread(t);
   const u64 state = notes_take_back(t, RingContent::outcomes, outcomes_written(m));
   if (state == 0) {
-    // The command does not answer: gshare begins again, and the counts are marked as incomplete.
+    // The tally command does not answer. gshare starts again, and the counts of branches are marked as incomplete.
     __atomic_or_fetch(&model_counts(t)->without, static_cast<u32>(channel::model_branches), __ATOMIC_RELAXED);
     return;
   }
@@ -232,7 +232,7 @@ void take_directions_back(Thread* t) {
   (void)notes_publish(t, RingContent::outcomes, last_of_ring);
 }
 
-/// Publishes a mark in each ring that is used, after everything that it holds.
+/// Appends a mark to each ring in use, after the records that the ring already holds.
 void publish_mark(Thread* t, const channel::NoteBlock& mark) {
   if (settings().models.worker_count == 0) return;
   for (const RingContent what : rings)
@@ -288,7 +288,7 @@ void models_before_fork(Thread* t, u32 process) {
 bool models_take_back() {
   if (!model_plan.outcomes || settings().models.direction != static_cast<u8>(models::Direction::gshare)) return false;
   Guard guard(threads_lock);
-  for (Thread* t = threads(); t != nullptr; t = t->next) take_directions_back(t);
+  for (Thread* t = threads(); t != nullptr; t = t->next) restore_gshare(t);
   model_plan.outcomes = false;
   return true;
 }
@@ -302,7 +302,7 @@ void models_after_fork() {
 
 void models_repeat(Thread* t, u64 rcx, u64 rsi, u64 rdi) {
   ModelThread& m = *model_thread(t);
-  repeat_done(t, static_cast<u32>(m.repeat_word), rcx, rsi, rdi);
+  process_string_elements(t, static_cast<u32>(m.repeat_word), rcx, rsi, rdi);
 }
 
 }  // namespace tally::engine::instrument

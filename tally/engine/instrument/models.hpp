@@ -2,7 +2,7 @@
 ///
 /// Nothing of it exists if nothing is simulated. Generated code itself probes the most recent line of a cache set and
 /// the counter of a predictor; it passes what these do not resolve to enter_model, described by one word. First levels
-/// are exact. Accesses that may miss them are recorded, and processed later by all levels (sim::FirstLevels).
+/// are exact. Accesses that may miss them are recorded, and processed later by all levels (models::FirstLevels).
 #pragma once
 #include "tally/engine/models/access_log.hpp"
 #include "tally/engine/records.hpp"
@@ -10,7 +10,7 @@
 namespace tally::engine::instrument {
 
 /// Why the model is called: the low byte of its word. Above it are the bytes of an access, the number of a line of
-/// code, or the accesses of a repeated string instruction. The first four values are those of sim::Access.
+/// code, or the accesses of a repeated string instruction. The first four values are those of models::Access.
 enum class Ask : u32 {
   load,
   store,
@@ -94,7 +94,7 @@ enum ModelLayout : u32 {
   code_pages_at = 0x1300,     // per set of the iTLB, the number of the page that was executed last, a dword
   data_pages_at = 0x1400,     // per set of the dTLB, the line that was accessed last; 1 << page_stride_bits bytes apart
   indirect_at = 0x2000,       // models::IndirectTargets
-  gshare_at = 0x3000,         // the counters of sim::Gshare
+  gshare_at = 0x3000,         // the counters of models::Gshare
   l1d_at = 0x8000,            // per set, the line that was used last; one line's length apart
   l1i_at = 0xc000,            // per set, the number of the line of code that was fetched last
   sites_at = 0xd1000,         // how often each site jumped: dwords

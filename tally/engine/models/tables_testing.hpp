@@ -48,8 +48,8 @@ bool adds_all() {
 }
 
 /// A hierarchy with its memory.
-struct OwnHierarchy {
-  explicit OwnHierarchy(const HierarchyShape& shape)
+struct HierarchyWithTables {
+  explicit HierarchyWithTables(const HierarchyShape& shape)
       : own(private_words(shape)),
         shared(shared_words(shape)),
         view(shape, tables_in(shape, own.data(), shared.data())) {}

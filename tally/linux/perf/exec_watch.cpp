@@ -53,9 +53,9 @@ ExecWatch::~ExecWatch() = default;
 bool ExecWatch::is_reported() const { return rings_ != nullptr; }
 
 bool ExecWatch::is_named(std::string_view name) const {
-  constexpr std::size_t kernels_length = 15;  // linux/sched.h, TASK_COMM_LEN
+  constexpr std::size_t comm_length = 15;  // linux/sched.h, TASK_COMM_LEN
   return std::any_of(names_.begin(), names_.end(), [&](const std::string& one) {
-    return !name.empty() && std::string_view(one).substr(0, kernels_length) == name;
+    return !name.empty() && std::string_view(one).substr(0, comm_length) == name;
   });
 }
 
@@ -94,7 +94,7 @@ std::vector<pid_t> ExecWatch::take() {
   return fresh;
 }
 
-void ExecWatch::wait(const Living& living, int fd) const {
+void ExecWatch::wait(const ProcessWatch& living, int fd) const {
   std::vector<int> descriptors{fd};
   if (rings_)
     for (const PerfCounter& counter : rings_->counters) descriptors.push_back(counter.fd.get());

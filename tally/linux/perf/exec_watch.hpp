@@ -28,7 +28,7 @@ class ExecWatch {
   std::vector<pid_t> take();
 
   /// Blocks until take() may return one, one of `living` has ended, or `fd` is readable.
-  void wait(const Living& living, int fd) const;
+  void wait(const ProcessWatch& living, int fd) const;
 
  private:
   struct Rings;

@@ -80,7 +80,7 @@ Descriptor signals_that_end() {
 }
 
 void wait_for_end(const ProcessMark& process) {
-  Living living({process.number}, {});
+  ProcessWatch living({process.number}, {});
   if (!lives(process)) return;
   while (living.any()) living.wait(-1, -1);
 }
@@ -113,7 +113,7 @@ bool lives(const ProcessMark& process) {
 }
 
 Result<void> end_and_wait(const ProcessMark& process) {
-  Living living({process.number}, {});
+  ProcessWatch living({process.number}, {});
   if (!lives(process)) return {};
   if (kill(process.number, SIGTERM) != 0) {
     return system_failure(Code::cannot_measure, fmt::format("cannot send process {} a signal to end", process.number));

@@ -52,7 +52,7 @@ TEST(Staying, runs_until_it_is_asked_to_end) {
     if (signal == SIGTERM) {
       EXPECT_TRUE(end_and_wait(mark));
     } else {
-      Living living({*number}, {});
+      ProcessWatch living({*number}, {});
       kill(*number, signal);
       while (living.any()) living.wait(-1, -1);
     }

@@ -39,12 +39,13 @@ std::vector<pid_t> threads_of(pid_t process) {
   return threads;
 }
 
-bool process_is_alive(pid_t process) {
+bool is_process_alive(pid_t process) {
   const std::vector<pid_t> threads = threads_of(process);
   return std::any_of(threads.begin(), threads.end(), is_alive);
 }
 
-// The ninth field of stat(5), the seventh after the name: PF_KTHREAD of include/linux/sched.h.
+// Tests PF_KTHREAD (include/linux/sched.h) in the field `flags` of /proc/PID/stat: the ninth field in proc(5), the
+// seventh after the name.
 bool is_kernel_thread(pid_t thread) {
   constexpr std::uint64_t kernel_thread = 0x200000;
   const std::string stat = content("/proc/" + std::to_string(thread) + "/stat");
@@ -54,31 +55,31 @@ bool is_kernel_thread(pid_t thread) {
   return words.size() > 7 && (std::strtoull(words[7].c_str(), nullptr, 10) & kernel_thread) != 0;
 }
 
-Living::Living(const std::vector<pid_t>& processes, const std::vector<pid_t>& threads) {
+ProcessWatch::ProcessWatch(const std::vector<pid_t>& processes, const std::vector<pid_t>& threads) {
   for (const pid_t process : processes) add(process);
   for (const pid_t thread : threads) all_.push_back({thread, Descriptor()});
 }
 
-void Living::add(pid_t process) {
+void ProcessWatch::add(pid_t process) {
   all_.push_back({process, Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process, 0)))});
 }
 
-bool Living::any() {
+bool ProcessWatch::any() {
   std::erase_if(all_, [](const Watched& one) {
     return one.descriptor ? has_ended(one.descriptor.get()) : !is_alive(one.number);
   });
   return !all_.empty();
 }
 
-void Living::wait(const std::vector<int>& descriptors, int milliseconds) const {
+void ProcessWatch::wait(const std::vector<int>& descriptors, int milliseconds) const {
   std::vector<pollfd> waited;
   for (const int one : descriptors) waited.push_back({one, POLLIN, 0});
   const std::size_t others = waited.size();
   for (const Watched& one : all_) {
     if (one.descriptor) waited.push_back({one.descriptor.get(), POLLIN, 0});
   }
-  const bool looks = waited.size() - others < all_.size();
-  if (looks) milliseconds = milliseconds < 0 ? poll_every_ms : std::min(milliseconds, poll_every_ms);
+  const bool has_polled = waited.size() - others < all_.size();
+  if (has_polled) milliseconds = milliseconds < 0 ? poll_every_ms : std::min(milliseconds, poll_every_ms);
   poll(waited.data(), waited.size(), milliseconds);
 }
 

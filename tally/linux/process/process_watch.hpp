@@ -12,18 +12,18 @@ namespace tally::linux {
 /// Returns the threads of a process, by ID; empty if it has ended.
 std::vector<pid_t> threads_of(pid_t process);
 
-/// Whether one of its threads runs: the first one may have ended before the others.
-bool process_is_alive(pid_t process);
+/// Whether a thread of the process is alive. The main thread may end before the others.
+bool is_process_alive(pid_t process);
 
 /// Whether a thread is a kernel thread, which executes nothing in user mode. False if it does not exist.
 bool is_kernel_thread(pid_t thread);
 
 /// Waits for the end of processes and threads that others started.
-class Living {
+class ProcessWatch {
  public:
   /// Cost: a system call for each process. Threads, and processes on kernels without pidfds (before 5.3), are checked
   /// ten times a second.
-  Living(const std::vector<pid_t>& processes, const std::vector<pid_t>& threads);
+  ProcessWatch(const std::vector<pid_t>& processes, const std::vector<pid_t>& threads);
 
   /// Whether one of them is running.
   bool any();
@@ -32,6 +32,7 @@ class Living {
   void add(pid_t process);
 
   /// Blocks until one has ended, one of `descriptors` is readable, or the timeout has passed (negative: infinite).
+  /// Returns after at most 100 ms if one is polled: call it in a loop.
   void wait(const std::vector<int>& descriptors, int milliseconds) const;
   void wait(int fd, int milliseconds) const { wait(std::vector<int>{fd}, milliseconds); }
 

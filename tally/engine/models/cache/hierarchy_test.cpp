@@ -11,8 +11,8 @@
 namespace tally::models {
 namespace {
 
+using testing::HierarchyWithTables;
 using testing::lines;
-using testing::OwnHierarchy;
 
 // A small hierarchy: 2 KiB, 2 KiB, 8 KiB, 32 KiB.
 HierarchyShape small() {
@@ -23,15 +23,15 @@ HierarchyShape small() {
   return shape;
 }
 
-// Every s-th byte of A bytes, s times: A accesses.
+// Loads every stride-th byte of `bytes` bytes, in `stride` rounds: `bytes` accesses in all.
 LevelCounts walk(const HierarchyShape& shape, std::uint64_t bytes, std::uint64_t stride) {
-  OwnHierarchy own(shape);
+  HierarchyWithTables own(shape);
   for (std::uint64_t round = 0; round < stride; ++round)
     for (std::uint64_t i = 0; i < bytes; i += stride) own.view.access(0x10000 + i, 1, Access::load);
   return own.view.counts().l1d;
 }
 
-// The RDPMC article's table without a prefetcher: A·min(s, 64)/64 misses when the cache is smaller than A.
+// The RDPMC article's table without a prefetcher: bytes·min(stride, 64)/64 misses if `bytes` exceeds L1D.
 TEST(Hierarchy, StrideWalkMissesEachLineOncePerRound) {
   constexpr std::uint64_t bytes = 1 << 20;
   for (std::uint64_t stride = 1; stride <= 1024; stride *= 2) {
@@ -43,18 +43,18 @@ TEST(Hierarchy, StrideWalkMissesEachLineOncePerRound) {
 
 TEST(Hierarchy, AWalkThatFitsMissesEachLineOnce) {
   for (const std::uint64_t stride : {1U, 8U, 64U}) EXPECT_EQ(walk(small(), 2048, stride).load_misses, 32U) << stride;
-  // Every second line: half of the sets are never used, and the rest still fits.
+  // The walk uses every second line: half of the sets stay empty, and the lines fit in the other half.
   EXPECT_EQ(walk(small(), 2048, 128).load_misses, 16U);
 }
 
-// A chain through a working set in random order: after the first round all accesses hit in the level that holds it and
-// miss in the smaller ones.
+// A pointer chase through a working set in random order. After the first round, all accesses hit in the level that
+// holds the working set, and miss in the smaller levels.
 TEST(Hierarchy, PointerChaseHitsWhereTheWorkingSetFits) {
   const auto chase = [](std::uint64_t bytes) {
     std::vector<std::uint64_t> order(bytes / 64);
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::mt19937_64(7));
-    OwnHierarchy own(small());
+    HierarchyWithTables own(small());
     for (int round = 0; round < 10; ++round)
       for (const std::uint64_t line : order) own.view.access(line * 64, 8, Access::load);
     return own.view.counts();
@@ -72,7 +72,7 @@ TEST(Hierarchy, PointerChaseHitsWhereTheWorkingSetFits) {
 }
 
 TEST(Hierarchy, ASplitAccessIsTwoReferences) {
-  OwnHierarchy own(small());
+  HierarchyWithTables own(small());
   own.view.access(0x103c, 8, Access::load);
   EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 2, .load_misses = 2}));
   own.view.access(0x1038, 8, Access::load);  // ends at the end of its line
@@ -83,9 +83,10 @@ TEST(Hierarchy, ASplitAccessIsTwoReferences) {
   EXPECT_EQ(own.view.counts().l1d.stores, 12U);
 }
 
-// Counts by access: if two lines of an access miss, the second miss is subtracted.
+// l1d_across is the part to subtract from l1d to count accesses: each line of an access after the first, and each
+// missed line after the first missed one.
 TEST(Hierarchy, AccessesAcrossLinesAreAlsoCountedSeparately) {
-  OwnHierarchy own(small());
+  HierarchyWithTables own(small());
   const auto across = [&] { return own.view.counts().l1d_across; };
   own.view.access(0x1000, 64, Access::load);
   EXPECT_EQ(across(), LevelCounts{});
@@ -105,7 +106,7 @@ TEST(Hierarchy, AccessesAcrossLinesAreAlsoCountedSeparately) {
 }
 
 TEST(Hierarchy, AModificationLoadsAndStoresAndMissesOnce) {
-  OwnHierarchy own(small());
+  HierarchyWithTables own(small());
   own.view.access(0x1000, 8, Access::modify);
   own.view.access(0x1000, 8, Access::modify);
   EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 2, .load_misses = 1, .stores = 2, .store_misses = 0}));
@@ -113,7 +114,7 @@ TEST(Hierarchy, AModificationLoadsAndStoresAndMissesOnce) {
 }
 
 TEST(Hierarchy, CodeAndDataShareL2) {
-  OwnHierarchy own(small());
+  HierarchyWithTables own(small());
   own.view.access(0x1000, 4, Access::fetch);
   own.view.access(0x1000, 4, Access::load);
   EXPECT_EQ(own.view.counts().l1i, (LevelCounts{.fetches = 1, .fetch_misses = 1}));
@@ -122,7 +123,7 @@ TEST(Hierarchy, CodeAndDataShareL2) {
 }
 
 TEST(Hierarchy, EachLevelReceivesTheMissesOfTheOneAbove) {
-  OwnHierarchy own(small());
+  HierarchyWithTables own(small());
   std::mt19937_64 random(3);
   for (int i = 0; i < 100'000; ++i)
     own.view.access(random() % 100'000, 1 + random() % 16, static_cast<Access>(random() % 4));
@@ -136,7 +137,7 @@ TEST(Hierarchy, EachLevelReceivesTheMissesOfTheOneAbove) {
 TEST(Hierarchy, LevelsThatDoNotExistPassOn) {
   HierarchyShape shape = small();
   shape.l2 = {};
-  OwnHierarchy own(shape);
+  HierarchyWithTables own(shape);
   own.view.access(0x1000, 1, Access::load);
   own.view.access(0x1000, 1, Access::load);
   EXPECT_EQ(own.view.counts().l2, LevelCounts{});
@@ -146,7 +147,7 @@ TEST(Hierarchy, LevelsThatDoNotExistPassOn) {
 TEST(Hierarchy, WithoutWriteAllocateStoresAllocateNothing) {
   HierarchyShape shape = small();
   shape.l1d.write_allocate = false;
-  OwnHierarchy own(shape);
+  HierarchyWithTables own(shape);
   own.view.access(0x1000, 1, Access::store);
   own.view.access(0x1000, 1, Access::store);
   EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.stores = 2, .store_misses = 2}));
@@ -156,16 +157,16 @@ TEST(Hierarchy, WithoutWriteAllocateStoresAllocateNothing) {
   EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 1, .load_misses = 1, .stores = 3, .store_misses = 2}));
 }
 
-// One line is used repeatedly in L1D, which an inclusive level below does not see: it displaces the line, and removes
-// it from L1D.
-TEST(Hierarchy, AnInclusiveLevelRemovesItsLinesFromTheOthers) {
+// One line hits in L1D repeatedly. The inclusive last level does not see these hits, so it displaces the line, and
+// then also removes it from L1D.
+TEST(Hierarchy, AnInclusiveLevelRemovesDisplacedLinesFromTheOthers) {
   const auto misses_of_hot_line = [](bool inclusive) {
     HierarchyShape shape = small();
     shape.l2 = {};
     shape.llc = lines(1, 16);
     shape.llc.inclusive = inclusive;
     shape.l1d = lines(1, 8);
-    OwnHierarchy own(shape);
+    HierarchyWithTables own(shape);
     std::uint64_t hot = 0;
     for (std::uint64_t i = 0; i < 160; ++i) {
       const std::uint64_t before = own.view.counts().l1d.load_misses;
@@ -185,13 +186,13 @@ TEST(Hierarchy, NextLinePrefetchesAPageAfterItsFirstMiss) {
   constexpr std::uint64_t bytes = 1 << 20;
   for (const std::uint64_t stride : {1U, 8U, 32U})
     EXPECT_EQ(walk(shape, bytes, stride).load_misses, bytes / 4096 * stride);
-  EXPECT_EQ(walk(shape, bytes, 128).load_misses, bytes / 128 * 128) << "the program does not use the next line next";
+  EXPECT_EQ(walk(shape, bytes, 128).load_misses, bytes / 128 * 128) << "the walk skips the line that was prefetched";
 }
 
 TEST(Hierarchy, PrefetchedLinesAreInAllLevels) {
   HierarchyShape shape = small();
   shape.prefetch.next_line = true;
-  OwnHierarchy own(shape);
+  HierarchyWithTables own(shape);
   own.view.access(0x1000, 1, Access::load);
   EXPECT_EQ(own.view.counts().prefetches, 2U) << "into L1D and into L2";
   for (std::uint64_t i = 0; i < 16; ++i)
@@ -206,7 +207,7 @@ TEST(Hierarchy, PrefetchedLinesAreInAllLevels) {
 TEST(Hierarchy, TheStreamerFillsL2AndLeavesL1Alone) {
   HierarchyShape shape = small();
   shape.prefetch.streamer = true;
-  OwnHierarchy own(shape);
+  HierarchyWithTables own(shape);
   for (std::uint64_t i = 0; i < 1 << 20; i += 8) own.view.access(i, 8, Access::load);
   EXPECT_EQ(own.view.counts().l1d.load_misses, 16384U);
   EXPECT_EQ(own.view.counts().l2.load_misses, 3 * 256U);  // the first three lines of every page
@@ -214,7 +215,7 @@ TEST(Hierarchy, TheStreamerFillsL2AndLeavesL1Alone) {
   EXPECT_EQ(own.view.counts().prefetches, 61 * 256U);
 }
 
-TEST(Hierarchy, FastExcludesWhatWouldChangeTheFirstLevel) {
+TEST(Hierarchy, FastHasIndependentLruFirstLevels) {
   HierarchyShape shape = small();
   shape.l1d.replacement = shape.l2.replacement = Replacement::tree_plru;
   shape.llc.inclusive = true;
@@ -225,11 +226,11 @@ TEST(Hierarchy, FastExcludesWhatWouldChangeTheFirstLevel) {
   EXPECT_EQ(fast(shape), expected);
 }
 
-// The first level's misses may be passed on later: the lower levels count the same from them alone.
+// The first level may pass its misses on later, in batches: the lower levels need only these to count the same.
 TEST(Hierarchy, FastLowerLevelsNeedOnlyTheMisses) {
   HierarchyShape shape = small();
   shape.prefetch.streamer = true;
-  OwnHierarchy whole(shape);
+  HierarchyWithTables whole(shape);
   testing::OwnCache l1d(shape.l1d);
   std::vector<std::uint64_t> l2(table_words(shape.l2)), llc(table_words(shape.llc));
   LowerLevels lower(shape, l2.data(), llc.data());

@@ -123,7 +123,7 @@ class Rdpmc : public testing::Test {
   void kill_holder(int signal) const {
     const auto state = parse_state(linux::run_note(root_ + "/run/tally-rdpmc"));
     ASSERT_TRUE(state);
-    linux::Living living({state->holder.number}, {});
+    linux::ProcessWatch living({state->holder.number}, {});
     kill(state->holder.number, signal);
     while (living.any()) living.wait(-1, -1);
   }

@@ -99,7 +99,7 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
   std::size_t doubtful = 0;
   for (const std::int32_t process : attachment.processes) {
     doubtful += open_threads([process] { return linux::threads_of(process); }, counters, attached.members);
-    if (!linux::process_is_alive(process)) return not_there("process", process);
+    if (!linux::is_process_alive(process)) return not_there("process", process);
   }
   for (const std::int32_t thread : attachment.threads) {
     if (!linux::is_alive(thread)) return not_there("thread", thread);
@@ -185,7 +185,7 @@ std::vector<result::Process> processes_of(const CountOrder& order, const Attache
   }
   for (result::Process& process : processes) {
     process.counts = counts_of(targets[process.pid]);
-    if (linux::process_is_alive(static_cast<pid_t>(process.pid))) process.end = result::End::running;
+    if (linux::is_process_alive(static_cast<pid_t>(process.pid))) process.end = result::End::running;
   }
   return processes;
 }
@@ -236,7 +236,7 @@ Result<Counts> count_attached(const CountOrder& order, const std::vector<linux::
   Counters counters(order.events, cores);
   auto attached = open_attached(attachment, counters);
   if (!attached) return fail(attached.error());
-  linux::Living living(attachment.processes, attachment.threads);
+  linux::ProcessWatch living(attachment.processes, attachment.threads);
   bool over = false;
   Conductor conductor(order, counters, rotation_of(cores), [&] { over = true; });
   const Nanoseconds start = linux::now();

@@ -175,7 +175,7 @@ Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const 
     auto run = std::make_unique<CodeRun>(order, events);
     const std::vector<pid_t> before = threads_now();
     for (const std::int32_t process : order.target.attachment.processes)
-      if (!linux::process_is_alive(process))
+      if (!linux::is_process_alive(process))
         return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
                     ESRCH);
     for (const pid_t thread : before)
@@ -230,7 +230,7 @@ Result<CodeProfile> run_attached(const ProfileOrder& order, const CodeEvents& ev
   if (!run) return fail(run.error());
   // The mappings from before the counters were opened; the counters report later ones.
   for (const std::int32_t process : order.target.attachment.processes) add_living((*run)->samples(), process);
-  linux::Living living(order.target.attachment.processes, {});
+  linux::ProcessWatch living(order.target.attachment.processes, {});
   const Nanoseconds started = linux::now();
   if (auto begun = (*run)->begin(); !begun) return fail(begun.error());
   (*run)->counters().enable();

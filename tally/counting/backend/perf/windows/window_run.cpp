@@ -231,7 +231,7 @@ Result<std::unique_ptr<InheritedWindows>> open_attached(const WindowOrder& order
     auto windows = std::make_unique<InheritedWindows>(order, events);
     const auto before = threads_now();
     for (const std::int32_t process : order.target.attachment.processes)
-      if (!linux::process_is_alive(process))
+      if (!linux::is_process_alive(process))
         return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
                     ESRCH);
     for (const auto& [process, thread] : before)
@@ -304,7 +304,7 @@ class AwaitedPrograms {
                          taken.error().message));
       return {};
     }
-    if (!taken && !linux::process_is_alive(process)) {
+    if (!taken && !linux::is_process_alive(process)) {
       report(fmt::format("found process {}, but it ended before it could be counted", process));
       return {};
     }
@@ -323,7 +323,7 @@ class AwaitedPrograms {
 
   const WindowOrder& order_;
   linux::ExecWatch watch_;
-  linux::Living living_{{}, {}};
+  linux::ProcessWatch living_{{}, {}};
   InheritedWindows windows_;
   int found_ = 0;
 };
@@ -337,7 +337,7 @@ Result<WindowTotals> run_attached(const WindowOrder& order, const WindowEvents& 
   if (!order.target.attachment.awaited.empty()) return AwaitedPrograms(order, events).run();
   auto windows = open_attached(order, events);
   if (!windows) return fail(windows.error());
-  linux::Living living(order.target.attachment.processes, {});
+  linux::ProcessWatch living(order.target.attachment.processes, {});
   const Nanoseconds started = linux::now();
   // Starts the counters before the sink reports the beginning.
   (*windows)->enable();

@@ -16,7 +16,7 @@ namespace {
 
 Result<const report::StatFormat*> format_of(const ResultOptions& options, const std::string& usual) {
   if (options.separator && options.separator->empty()) {
-    return fail(Code::bad_usage, "the separator of -x is empty", "for example: -x ,  or  -x '\\t'");
+    return fail(Code::bad_usage, "-x has an empty separator", "for example: -x ,  or  -x '\\t'");
   }
   if (options.separator && options.format.empty()) return &report::fields_format();
   const auto format = report::choose_format(report::stat_formats(), options.format, options.output, usual);
@@ -52,7 +52,7 @@ void add_result_options(Page& page, ResultOptions& options, const std::string& u
   page.add_flag("--append", options.append, "with -o: append to FILE instead of replacing it");
   page.add_option("--meta", options.description,
                   "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "
-                  "NAME.meta.json)")
+                  "NAME.meta.json; with --append: NAME.meta.jsonl)")
       .value_name("FILE");
   page.add_flag("--per-process", options.style.per_process, "also report the counts of each process");
   page.add_flag("--per-thread", options.style.per_thread, "also report the counts of each thread");
@@ -152,7 +152,7 @@ bool Destination::print_interval(const result::Interval& interval) {
 
 Result<std::string> Destination::whole_text(const std::vector<result::Stat>& stats) {
   if (!appends_to_.empty()) {
-    // Other processes may have extended the file since it was opened, even with its header.
+    // Other processes may have written to the file since it was opened, and may have written its header.
     if (auto locked = output_.lock(); !locked) return fail(locked.error());
     if (auto fits = continue_file(); !fits) return fail(fits.error());
   }

@@ -21,7 +21,8 @@ nlohmann::json memory_json(const test::Words& options) {
   return json;
 }
 
-// A turn of the chase is a load, and two instructions for the loop; the readings add some to a batch.
+// One iteration of the pointer chase is a load and two loop instructions. Each batch also counts a few instructions
+// that read the counters.
 TEST(Memory, a_curves_points_have_their_instructions_for_each_load) {
   TALLY_NEEDS_PMU();
   const auto json = memory_json({"curve", "--from", "4K", "--to", "16K"});
@@ -37,7 +38,7 @@ TEST(Memory, a_curves_points_have_their_instructions_for_each_load) {
   }
 }
 
-// The report has no columns for points: its levels have them.
+// The report prints counts for each level, not for each point.
 TEST(Memory, a_reports_levels_have_their_instructions_for_each_load) {
   TALLY_NEEDS_GUEST();
   const auto json = memory_json({"--from", "4K", "--to", "32K"});
@@ -52,7 +53,7 @@ TEST(Memory, a_reports_levels_have_their_instructions_for_each_load) {
   EXPECT_NE(table.out.find("  3.00"), std::string::npos) << table.out;
 }
 
-// An emulated processor has no TLB that costs time.
+// TLB misses cost no time on an emulated processor.
 TEST(Memory, a_translation_buffer_that_does_not_show_is_not_seen) {
   TALLY_NEEDS_GUEST();
   const auto json = memory_json({"tlb"});
@@ -74,7 +75,8 @@ TEST(Memory, what_a_pmu_does_not_count_is_absent_with_the_reason) {
   }
 }
 
-// The instructions of the loop that writes between the time stamps do not belong to loads.
+// With this order, a loop writes a new cycle of pointers between the time stamps. Its instructions do not belong to
+// loads, so the points have no counts.
 TEST(Memory, laps_that_are_planted_in_between_have_no_counts) {
   TALLY_NEEDS_PMU();
   const auto json = memory_json({"curve", "--order", "fresh-per-lap", "--from", "4K", "--to", "8K"});

@@ -5,10 +5,11 @@
 
 namespace tally::profile {
 
-/// A Dwfl_Callbacks::find_debuginfo. Searches this machine by build ID and by the name in the file, below
-/// /usr/lib/debug and next to the file, and then servers if debug_servers.hpp allows it. libdwfl's own
-/// dwfl_standard_find_debuginfo() asks every server in the environment, which can take minutes without a message.
-/// Returns a descriptor, or −1.
+/// A Dwfl_Callbacks::find_debuginfo. Searches this machine first: by build ID, then by the name in .gnu_debuglink, or
+/// by FILE.debug if there is none, in /usr/lib/debug and next to the file. Then asks the servers, if
+/// ask_debug_servers() enabled them. libdwfl's own dwfl_standard_find_debuginfo() asks every server in the environment,
+/// which can take minutes and prints nothing. Returns a descriptor that the caller closes, and its path in `found`; −1
+/// if there is no such file.
 int find_debug_file(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, const char* file,
                     const char* link, GElf_Word crc, char** found);
 

@@ -94,7 +94,7 @@ enter_model:
   pushfq
   andl $~special_flags, (%rsp)
   popfq
-3:call model_asked
+3:call handle_model_request
 model_leave_begin:
   movq $0, %gs:model_active
   testl $special_flags, %gs:model_whole_flags

@@ -1,4 +1,4 @@
-// A chart as plain data, which page.js draws.
+// The data of a chart. page.js draws it.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,16 @@ namespace tally::report {
 /// One axis.
 struct Scale {
   std::string label{};
-  std::string unit{};  ///< "bytes" is shown as 48 K; other units follow the number
+  std::string unit{};  ///< "bytes" prints sizes such as 48 K; any other unit is printed after the number
   bool logarithmic = false;
-  std::optional<double> least{};  ///< beginning of the axis; by default from the data
+  std::optional<double> least{};  ///< start of the axis; default: chosen from the data
   std::optional<double> most{};
 };
 
 struct ChartPoint {
   double x = 0;
   double y = 0;
-  std::optional<double> low{}, high{};  ///< an interval, drawn as a bar
+  std::optional<double> low{}, high{};  ///< interval, drawn as an error bar
   bool hollow = false;                  ///< unreliable
   std::string note{};                   ///< shown with the value
 };
@@ -28,17 +28,17 @@ struct ChartSeries {
   std::string name;
   int color = 0;  ///< 0 to 5
   bool line = true;
-  bool dashed = false;  ///< a control: dashed, not filled
+  bool dashed = false;  ///< a control; its line is dashed, and a histogram is not filled
   std::vector<ChartPoint> points{};
 };
 
-/// A range of the x axis with one level.
+/// A plateau: a range of the x axis and the y value of its horizontal line.
 struct Band {
   double from = 0, to = 0, level = 0;
-  std::string label;  ///< may have several lines; left out if it does not fit
+  std::string label;  ///< may have several lines; a line that is wider than the band is not drawn
 };
 
-/// A vertical line on the x axis.
+/// A vertical line at an x value.
 struct Mark {
   double at = 0;
   bool dotted = false;
@@ -54,7 +54,7 @@ struct Chart {
   bool steps = false;  ///< a histogram: each point is the left edge of a bin
 };
 
-/// The chart, with a table of its numbers that opens on a click. Empty if it has no points.
+/// Returns the HTML of the chart, and of a collapsed table of its values. Returns "" if the chart has no points.
 std::string figure(const Chart& chart);
 
 }  // namespace tally::report

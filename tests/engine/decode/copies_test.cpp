@@ -298,7 +298,7 @@ class Copies : public EngineThreadTest {
   u64 area_ = 0, relative_ = 0, stepped_ = 0;
   std::map<int, u64> failures_;
   std::mt19937_64 random_{1};
-  Place places_[64];
+  InstructionMapping places_[64];
 };
 
 const std::vector<u8> all_registers = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -1,4 +1,5 @@
-// Every way to move the stack: enter and leave by level, pushes of 16 bits, of immediates, memory and rsp itself.
+// Instructions that change the stack pointer: enter and leave at several nesting levels; pushes and pops of 16 bits,
+// memory, fs and rsp itself; pushes of immediates.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {

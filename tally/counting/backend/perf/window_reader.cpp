@@ -17,7 +17,8 @@ Result<std::unique_ptr<WindowReader>> WindowReader::start(std::vector<int> descr
           while (bell->wait(waited, patience_ms)) take();
         });
   } catch (const std::system_error& error) {
-    return fail(Code::cannot_measure, std::string("cannot start a thread: ") + error.what());
+    return fail(Code::cannot_measure,
+                std::string("cannot start a thread that reads the perf ring buffers: ") + error.what());
   }
   return reader;
 }

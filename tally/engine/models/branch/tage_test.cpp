@@ -28,7 +28,7 @@ TEST(Tage, LearnsABiasAtOnce) { EXPECT_LE(wrong(*tage(), "T", 100, 0), 2U); }
 
 TEST(Tage, LearnsAlternation) { EXPECT_EQ(wrong(*tage(), "TN", 300, 200), 0U); }
 
-// Longer than gshare's 14 outcomes, and within TAGE's 128.
+// The lengths are within TAGE's history of 128 outcomes; all but the first exceed gshare's 14.
 TEST(Tage, LearnsLongLoops) {
   for (const std::size_t length : {10U, 30U, 60U, 100U}) {
     const std::string loop = std::string(length - 1, 'T') + "N";
@@ -43,7 +43,7 @@ TEST(Tage, ALoopBeyondItsHistoryCostsItsExit) {
 }
 
 TEST(Tage, LearnsPatternsThatTheOthersDoNot) {
-  // Has runs that are equal for 15 outcomes and more and then differ.
+  // The same 15 or more outcomes occur several times, and different outcomes follow them.
   const std::string pattern = "TTNTTTTTTTTTTTTTTTTTTTTNNTTTTTTTTTTTTTTTTTTTTTTNTNTTTTTTTTTTTTTTTTTTTTTTTT";
   const auto bimodal = std::make_unique<Bimodal>();
   const auto gshare = std::make_unique<Gshare>();
@@ -52,7 +52,7 @@ TEST(Tage, LearnsPatternsThatTheOthersDoNot) {
   EXPECT_EQ(wrong(*tage(), pattern, 600, 500), 0U);
 }
 
-// Noise is unpredictable: about half of it is wrong, not more, however many entries are allocated for it.
+// Noise is unpredictable: about half of its predictions are wrong, and not more, even if it allocates many entries.
 TEST(Tage, NoiseIsHalfWrong) {
   const auto predictor = tage();
   std::uint32_t noise = 1;
@@ -64,7 +64,7 @@ TEST(Tage, NoiseIsHalfWrong) {
   EXPECT_NEAR(count, 50'000, 1'500);
 }
 
-// A miniature program: loops with long patterns between unpredictable branches that would occupy all entries.
+// A small program: loops with long patterns, and between them unpredictable branches that could occupy all entries.
 class Mixed {
  public:
   explicit Mixed(std::uint32_t noise = 1) : noise_(noise) {}
@@ -93,13 +93,13 @@ class Mixed {
 };
 
 TEST(Tage, NoiseDoesNotDisplaceThePatterns) {
-  // Some noise occupies five entries, some fifty.
+  // Each seed causes 4 to 25 mispredictions in its last 8000 exits.
   int wrong = 0;
   for (std::uint32_t noise = 1; noise <= 16; ++noise) wrong += Mixed(noise * 77'777).wrong(*tage(), 4000, 1000);
   EXPECT_LE(wrong, 16 * 15) << "of 16 * 8000 exits";
 }
 
-// Useful entries must not be kept for ever.
+// The predictor must replace useful entries that are no longer used.
 TEST(Tage, LearnsANewProgramAfterALongOne) {
   const auto predictor = tage();
   const auto program = [&](std::uint64_t pc, unsigned loops, int rounds) {
@@ -133,7 +133,7 @@ TEST(Tage, ResetClearsAll) {
   }
 }
 
-// Compares the predictions with those of the reference, one by one and in batches of all lengths.
+// Compares the predictions of predict(), and of play() with batches of 1 to 100 branches, with the reference.
 class Compared {
  public:
   Compared() {
@@ -188,7 +188,7 @@ TEST(Tage, PredictsLoopsAsTheReference) {
   }
 }
 
-// Branches that repeat some of the last 20 outcomes, biased branches, and unpredictable branches.
+// Branches that depend on the parity of four of the last 28 outcomes, biased branches, and unpredictable branches.
 TEST(Tage, PredictsCorrelatedBranchesAsTheReference) {
   Compared compared;
   std::uint32_t noise = 1, history = 0;
@@ -201,8 +201,8 @@ TEST(Tage, PredictsCorrelatedBranchesAsTheReference) {
   }
 }
 
-// Patterns are learned and useful in all tables. Then their branches become noise, for which nothing can be allocated
-// until all entries have aged.
+// The branches first follow patterns, so entries in all tables become useful. Then some of the branches become noise.
+// Noise gets no entry until all useful counters have aged.
 TEST(Tage, AgesAsTheReference) {
   Compared compared;
   std::uint32_t noise = 1;

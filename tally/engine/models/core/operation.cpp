@@ -4,7 +4,7 @@ namespace tally::models {
 
 namespace {
 
-// The mnemonics of a kind, separated by spaces.
+// The mnemonics of a kind, each with a space before and after it.
 struct Names {
   Operation operation;
   const char* names;
@@ -113,7 +113,7 @@ constexpr Names all_names[] = {
     {Operation::x87_root, " fsqrt "},
 };
 
-// Whether the space-separated list contains this word.
+// Returns whether the list contains this word.
 bool lists(const char* names, const char* word) {
   while (*names != 0) {
     ++names;  // the space before a name
@@ -132,7 +132,7 @@ Operation named(const char* mnemonic) {
   return Operation::unknown;
 }
 
-// Returns the kind for 256 bits, which takes at least twice the time.
+// Returns the kind for 256 bits, which occupies the divider for twice as long.
 Operation widened(Operation operation) {
   switch (operation) {
     case Operation::fp_divide_single: return Operation::fp_divide_single_wide;
@@ -148,12 +148,12 @@ bool is(const char* mnemonic, const char* name) {
   return *name == 0 && *mnemonic == 0;
 }
 
-// Idioms whose result does not depend on the register's value.
+// Returns whether the instruction clears a register if both sources are that register.
 bool clears(const char* mnemonic) {
   return lists(" xor sub pxor xorps xorpd psubb psubw psubd psubq pcmpgtb pcmpgtw pcmpgtd ", mnemonic);
 }
 
-// Vector shifts by a constant have the timing of shuffles; by a register they take one more micro-operation.
+// A vector shift by a constant has the timing of a shuffle. A shift by a register needs one more micro-operation.
 bool is_vector_shift(const char* mnemonic) {
   return lists(" psllw pslld psllq psrlw psrld psrlq psraw psrad ", mnemonic);
 }
@@ -170,7 +170,7 @@ Operation refined(Operation operation, const char* mnemonic, const Form& form) {
     case Operation::exchange: return is(mnemonic, "xchg") && form.memory ? Operation::locked : operation;
     case Operation::vector_shuffle:
       if (is_vector_shift(mnemonic) && !form.immediate) return Operation::vector_shift_by_register;
-      // Between registers these merge; a load of one element merges with nothing.
+      // movss and movsd between registers keep the upper elements of the destination. A load clears them.
       if (form.memory && (is(mnemonic, "movss") || is(mnemonic, "movsd"))) return Operation::vector_move;
       return operation;
     case Operation::vector_to_integer: return form.memory ? Operation::vector_move : operation;

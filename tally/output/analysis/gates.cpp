@@ -30,6 +30,7 @@ std::string grew(const ComparedCount& row) {
   const auto relative = row.relative_change();
   const std::string where = row.function.empty() ? "" : " of " + row.function;
   if (!row.before || !row.after) return fmt::format("{}{}: {}", row.event, where, row.reason);
+  if (row.change() == 0) return fmt::format("{}{}: {} as before", row.event, where, value_text(*row.before, row.unit));
   return fmt::format(
       "{}{}: {} → {} ({}{}{})", row.event, where, value_text(*row.before, row.unit), value_text(*row.after, row.unit),
       row.change() > 0   ? "+"

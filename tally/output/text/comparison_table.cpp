@@ -104,11 +104,25 @@ bool JudgedComparison::any(GateResult::State state, bool is_hard) const {
                      [&](const GateResult& gate) { return gate.state == state && gate.gate.is_hard == is_hard; });
 }
 
+namespace {
+
+// "; largest change: parse (+8,000)": the function that changed most by the event of a gate of the whole program.
+std::string largest_change(const Comparison& comparison, const ComparedCount* count) {
+  if (count == nullptr || !count->function.empty()) return "";
+  for (const ComparedCount& function : comparison.functions)
+    if (function.event == count->event && function.verdict != Verdict::same)
+      return fmt::format("; largest change: {} ({})", function.function, change_text(function));
+  return "";
+}
+
+}  // namespace
+
 std::string JudgedComparison::verdict() const {
   for (const auto state : {GateResult::State::failed, GateResult::State::undecided})
     for (const GateResult& gate : gates)
       if (gate.state == state && gate.gate.is_hard)
-        return fmt::format("{}: {}", state == GateResult::State::failed ? "failed" : "undecided", gate.text);
+        return fmt::format("{}: {}{}", state == GateResult::State::failed ? "failed" : "undecided", gate.text,
+                           largest_change(comparison, gate.count));
   if (!gates.empty()) return "passed: every gate";
   for (const auto wanted : {Verdict::worse, Verdict::better, Verdict::undecided})
     for (const ComparedCount& count : comparison.counts)

@@ -16,7 +16,6 @@ inline constexpr CommandHint command_hints[] = {
     {"record", "use `tally profile -- PROGRAM` for a profile, `tally sample --every 1M -- PROGRAM` for a time series"},
     {"top", "use `tally watch` for cores and processes, `tally profile -a -e cpu-clock -- sleep 5` for functions"},
     {"diff", "use `tally compare OLD.json NEW.json` with two results of `tally profile -o FILE.json`"},
-    {"compare", "use `tally report OLD.json NEW.json` with two results of `tally profile --format json`"},
     {"list", "use `tally events`; `tally event NAME` explains one"},
     {"annotate", "use `tally profile --annotate FUNCTION -- PROGRAM`"},
     {"script", "use `tally export FILE`, or `tally profile --format folded -- PROGRAM` for call stacks"},

@@ -106,7 +106,7 @@ TEST(Memory, what_cannot_be_done_is_refused_with_a_hint) {
       {{"memory", "--from", "1"}, 2, "--from 1 is not a multiple of 64 bytes"},
       {{"memory", "--from", "1M", "--to", "1K"}, 2, "set both with --from and --to"},
       {{"memory", "--to", "900000G"}, 2, "of memory are available"},
-      {{"memory", "seq-bw", "--regions", "900000G"}, 2, "choose a smaller one with --regions"},
+      {{"memory", "seq-bw", "--regions", "900000G"}, 2, "--regions sets a smaller one"},
       {{"memory", "--store", "nt1024"}, 2, "unknown --store 'nt1024'"},
       {{"memory", "chase-read", "--regions", "64", "--blocks", "4K"}, 2, "no region holds a block"},
       {{"memory", "--preset", "lense"}, 2, "the presets are: lens-small"},

@@ -231,7 +231,7 @@ TEST(NativeWindows, a_program_that_is_not_running_yet_is_waited_for) {
   waitpid(child, &status, 0);
   const Finished finished = running.finish();
   EXPECT_EQ(finished.code(), 0) << finished.out;
-  EXPECT_NE(finished.out.find("it has ended"), std::string::npos) << finished.out;
+  EXPECT_NE(finished.out.find("the program has ended: tally stops waiting"), std::string::npos) << finished.out;
   std::string rows = finished.out.substr(finished.out.find("series,number"));
   int count = 0;
   for (const auto& row : rows_of(rows)) {

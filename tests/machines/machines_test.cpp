@@ -161,7 +161,7 @@ TEST(Answers, a_pmu_that_cannot_exclude_the_kernel_is_found_by_counting_both) {
   doctor::Facts facts = facts_of("bare-intel");
   facts.probes.cores = {{EPERM, std::nullopt}};
   facts.probes.with_kernel = {0, std::nullopt};
-  expect_message(doctor::diagnose(facts), "refused", "this PMU cannot leave the kernel out");
+  expect_message(doctor::diagnose(facts), "refused", "this PMU cannot exclude the kernel");
   expect_message(doctor::diagnose(facts), "refused", "tally stat --kernel");
 }
 
@@ -239,7 +239,7 @@ TEST(Answers, the_board_of_a_device_tree_identifies_a_virtual_machine) {
   facts.survey.firmware = {};
   EXPECT_EQ(doctor::diagnose(facts).cause, "no-pmu");
   facts.survey.firmware.board = "linux,dummy-virt";
-  expect_message(doctor::diagnose(facts), "no-vpmu", "was not recognised");
+  expect_message(doctor::diagnose(facts), "no-vpmu", "tally does not recognise this host");
   facts.survey.firmware.board = "linux,dummy-virt, qemu,fw-cfg-mmio";
   expect_message(doctor::diagnose(facts), "no-vpmu", "-cpu host,pmu=on");
 }

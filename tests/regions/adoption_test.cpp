@@ -55,7 +55,7 @@ TEST(Adoption, is_refused_with_a_clear_message) {
   };
   const Finished no_sources = run({"bzip2"});
   EXPECT_EQ(no_sources.code(), 3) << no_sources.err;
-  EXPECT_NE(no_sources.err.find("there is no deb-src"), std::string::npos) << no_sources.err;
+  EXPECT_NE(no_sources.err.find("deb-src is missing"), std::string::npos) << no_sources.err;
   EXPECT_NE(no_sources.err.find("apt-get update"), std::string::npos) << no_sources.err;
   EXPECT_EQ(run({}).code(), 2);
   const Finished unknown = run({"emacs"});

@@ -70,7 +70,7 @@ TEST(Serve, listens_on_the_loopback_only_or_on_the_given_address) {
   const Finished taken = tally({"serve", "--listen", std::to_string(served.port()), "--root", machine.root()});
   EXPECT_EQ(taken.code(), 125);
   EXPECT_NE(taken.err.find("cannot listen"), std::string::npos) << taken.err;
-  EXPECT_NE(taken.err.find("choose another port"), std::string::npos) << taken.err;
+  EXPECT_NE(taken.err.find("another program uses the port"), std::string::npos) << taken.err;
 }
 
 TEST(Serve, ends_as_a_service_does) {

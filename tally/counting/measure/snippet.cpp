@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/assembly/chains.hpp"
@@ -39,17 +38,16 @@ std::string end_text(int wait_status) {
 
 // What to do about code that a signal killed, or that ended itself.
 std::string hint_for(std::optional<int> signal) {
-  switch (signal.value_or(0)) {
-    case SIGILL: return "this processor has no such instruction, or the code executes data";
-    case SIGTRAP: return "a trap instruction cannot be counted: remove it";
-    case SIGFPE: return "set the operands of the division with --init: registers are 0 at the start";
-    case SIGSEGV:
-      return fmt::format(
-          "it accesses memory that is not mapped, or needs kernel mode: --init sets registers up, {}; `tally lab` runs "
-          "code in kernel mode",
-          assembly::reserved_registers());
-    default: return fmt::format("--init sets registers up before the loop; {}", assembly::reserved_registers());
-  }
+  const std::string name = signal ? signal_name(*signal) : "";
+  if (name == "SIGILL") return "this processor has no such instruction, or the code executes data";
+  if (name == "SIGTRAP") return "a trap instruction cannot be counted: remove it";
+  if (name == "SIGFPE") return "set the operands of the division with --init: registers are 0 at the start";
+  if (name == "SIGSEGV")
+    return fmt::format(
+        "it accesses memory that is not mapped, or needs kernel mode: --init sets registers up, {}; `tally lab` runs "
+        "code in kernel mode",
+        assembly::reserved_registers());
+  return fmt::format("--init sets registers up before the loop; {}", assembly::reserved_registers());
 }
 
 Error why_not_counted(int wait_status, Nanoseconds limit) {

@@ -176,7 +176,7 @@ TEST(Parse, a_tracepoint_is_refused_with_the_reason) {
     ASSERT_FALSE(event) << name;
     EXPECT_NE(event.error().message.find("is a tracepoint of the kernel"), std::string::npos) << event.error().message;
   }
-  EXPECT_NE(parse("sched:sched_switch", nothing_readable).error().hint.find("context-switches counts"),
+  EXPECT_NE(parse("sched:sched_switch", nothing_readable).error().hint.find("count context-switches instead"),
             std::string::npos);
   EXPECT_EQ(parse("UOPS_NONSENSE:ALL", nothing_readable).error().message.find("tracepoint"), std::string::npos);
 }

@@ -60,7 +60,8 @@ TEST(Memory, a_translation_buffer_that_does_not_show_is_not_seen) {
   ASSERT_EQ(json["tlbs"].size(), 1u) << json;
   EXPECT_EQ(json["tlbs"][0]["seen"], false);
   EXPECT_TRUE(json["tlbs"][0]["entries"].is_null());
-  EXPECT_NE(json["tlbs"][0]["because"].get<std::string>().find("not seen: 2048 lines in separate pages"), std::string::npos);
+  EXPECT_NE(json["tlbs"][0]["because"].get<std::string>().find("not seen: 2048 lines in separate pages"),
+            std::string::npos);
 }
 
 TEST(Memory, what_a_pmu_does_not_count_is_absent_with_the_reason) {

@@ -58,8 +58,8 @@ class Steady final : public Backend {
 }  // namespace
 
 extern const Candidate by_name;
-const Candidate by_name{"steady", Candidate::When::by_name,
-                  [](const linux::Machine&, const std::optional<Simulation>&) -> std::unique_ptr<Backend> {
+const Candidate by_name{"steady", Candidate::ChoiceRule::by_name,
+                  [](const linux::HostMachine&, const std::optional<Simulation>&) -> std::unique_ptr<Backend> {
                     return std::make_unique<Steady>();
                   },
                   nullptr};
@@ -165,7 +165,7 @@ core   simple
         ("tally/engine/machines/CMakeLists.txt", "tally_directory(machine SOURCES", " small.cpp"),
         ("tally/engine/machines/models.hpp", "extern const std::string_view haswell_text;",
          "extern const std::string_view small_text;"),
-        ("tally/engine/machines/models.hpp", "inline const std::array shipped{", '    Shipped{"small", small_text},'),
+        ("tally/engine/machines/models.hpp", "inline const std::array shipped{", '    ShippedModel{"small", small_text},'),
     ],
 }
 

@@ -37,7 +37,7 @@ def version_of(package):
 
 def is_linked_with(programs, names):
     """Whether one of the released files is in the table's column: all programs, or by name."""
-    return "all" in programs or "pages" in programs or any(f"`{name}`" in programs for name in names)
+    return re.search(r"\ball\b|\bpages\b", programs) or any(f"`{name}`" in programs for name in names)
 
 
 def identifier(name):

@@ -66,12 +66,15 @@ void limit_personality(scmp_filter_ctx filter) {
         "personality");
 }
 
-void make_read_only() {
+void make_read_only(const char* root) {
   check(unshare(CLONE_NEWNS), "unshare");
   check(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), "mount /");
-  check(mount("/", "/", nullptr, MS_BIND | MS_REC, nullptr), "mount /");
-  check(mount(nullptr, "/", nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr), "mount / read-only");
-  // Others are mounted below the root directory.
+  check(mount(root, root, nullptr, MS_BIND | MS_REC, nullptr), root);
+  check(mount(nullptr, root, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr), root);
+}
+
+// Nothing can be created in the directories of temporary files, which other file systems are mounted on.
+void hide_temporary_directories() {
   for (const char* other : {"/tmp", "/dev/shm", "/var/tmp", "/run"})
     if (mount("/proc/self/fdinfo", other, nullptr, MS_BIND, nullptr) < 0 && errno != ENOENT) fail(other, errno);
   unsetenv("HOME");
@@ -115,8 +118,12 @@ int main(int argc, char** argv) {
     }
   }
   if (i == argc) fail("command", EINVAL);
-  if (root) check(chroot(root), root), check(chdir("/"), "/");
-  if (read_only) make_read_only();
+  if (read_only) make_read_only(root ? root : "/");
+  if (root) {
+    check(chroot(root), root);
+    check(chdir("/"), "/");
+  }
+  if (read_only) hide_temporary_directories();
   if (user) {
     check(setgroups(0, nullptr), "setgroups");
     check(setresgid(*user, *user, *user), "setresgid");

@@ -96,7 +96,7 @@ void add_notice_about_corrections(result::Stat& stat) {
   }
   if (!any) {
     stat.notices.emplace_back(
-        "there is nothing to correct: page faults and interrupts add only to instructions and branches that a PMU "
+        "--corrections has no effect here: page faults and interrupts add only to instructions and branches that a PMU "
         "counts in user mode");
   }
 }

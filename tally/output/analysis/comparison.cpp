@@ -8,6 +8,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/ranks.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
 
 namespace tally::report {
 namespace {
@@ -16,12 +17,6 @@ using result::EventCount;
 using result::Stat;
 
 constexpr double significance = 0.05;
-
-const result::Event* find_event(const Stat& stat, const std::string& event) {
-  const auto found = std::find_if(stat.events.begin(), stat.events.end(),
-                                  [&](const result::Event& one) { return one.total.name.text() == event; });
-  return found == stat.events.end() ? nullptr : &*found;
-}
 
 std::vector<double> values_of_runs(const Stat& stat, const std::string& event) {
   std::vector<double> values;
@@ -143,8 +138,6 @@ Result<std::vector<ComparedCount>> compare_functions(const result::Profile& befo
   return rows;
 }
 
-std::string file_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 }  // namespace
 
 std::string_view name(Verdict verdict) {
@@ -162,6 +155,12 @@ std::optional<double> ComparedCount::relative_change() const {
   return static_cast<double>(change()) / static_cast<double>(*before);
 }
 
+const result::Event* find_event(const Stat& stat, const EventName& name) {
+  const auto found = std::find_if(stat.events.begin(), stat.events.end(),
+                                  [&](const result::Event& one) { return one.total.name.text() == name.text(); });
+  return found == stat.events.end() ? nullptr : &*found;
+}
+
 const Stat* counts_of(const result::AnyResult& result) {
   if (const auto* const stat = std::get_if<Stat>(&result)) return stat;
   if (const auto* const profile = std::get_if<result::Profile>(&result)) return &profile->stat;
@@ -171,7 +170,7 @@ const Stat* counts_of(const result::AnyResult& result) {
 std::optional<Error> not_comparable(const Stat& before, const Stat& after) {
   const auto &old_words = before.command, &new_words = after.command;
   const bool are_commands = !old_words.empty() && !new_words.empty();
-  if (are_commands && file_of(old_words.front()) == file_of(new_words.front()) &&
+  if (are_commands && file_name(old_words.front()) == file_name(new_words.front()) &&
       std::equal(old_words.begin() + 1, old_words.end(), new_words.begin() + 1, new_words.end()))
     return std::nullopt;
   if (old_words.empty() && new_words.empty() && before.target == after.target) return std::nullopt;
@@ -184,7 +183,7 @@ std::optional<Error> not_comparable(const Stat& before, const Stat& after) {
 Result<Comparison> compare(const result::AnyResult& before, const result::AnyResult& after) {
   Comparison comparison{.before = counts_of(before), .after = counts_of(after)};
   for (const result::Event& event : comparison.before->events) {
-    const result::Event* const other = find_event(*comparison.after, event.total.name.text());
+    const result::Event* const other = find_event(*comparison.after, event.total.name);
     if (other != nullptr)
       comparison.counts.push_back(compare_event(*comparison.before, *comparison.after, event, *other));
   }

@@ -47,6 +47,9 @@ struct Comparison {
   std::vector<std::string> warnings = {};  ///< why the comparison may mislead
 };
 
+/// The event of this name; null if the result does not have it.
+const result::Event* find_event(const result::Stat& stat, const EventName& name);
+
 /// The counts of a stat result or profile; null for other results.
 const result::Stat* counts_of(const result::AnyResult& result);
 

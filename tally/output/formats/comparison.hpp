@@ -41,6 +41,8 @@ std::string comparison_json(const JudgedComparison& judged, const ComparisonStyl
 /// At most 60,000 characters, which GitHub and GitLab accept as a comment.
 std::string comparison_markdown(const JudgedComparison& judged, const ComparisonStyle& style);
 
+/// A count as text; "-" if it is missing.
+std::string count_text(const std::optional<std::int64_t>& value, Unit unit);
 /// A change as text: "+1,234", "-12.31 ms"; "0" if there is none.
 std::string change_text(const ComparedCount& count);
 /// "+2.13 %"; empty if there is none, or nothing to relate it to.

@@ -26,10 +26,6 @@ std::string cell(const std::string& text) {
   return escaped;
 }
 
-std::string value_cell(const std::optional<std::int64_t>& value, Unit unit) {
-  return value ? value_text(*value, unit) : "–";
-}
-
 const char* mark(Verdict verdict) {
   switch (verdict) {
     case Verdict::worse: return "🔴 worse";
@@ -41,8 +37,8 @@ const char* mark(Verdict verdict) {
 }
 
 std::string row(const ComparedCount& count, const std::string& first, const std::string& last) {
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", first, value_cell(count.before, count.unit),
-                     value_cell(count.after, count.unit), change_text(count), relative_text(count), mark(count.verdict),
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", first, count_text(count.before, count.unit),
+                     count_text(count.after, count.unit), change_text(count), relative_text(count), mark(count.verdict),
                      cell(last));
 }
 

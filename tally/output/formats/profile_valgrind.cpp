@@ -46,7 +46,7 @@ std::string numbers(const std::vector<std::int64_t>& counts) {
   return text;
 }
 
-/// A source file, or a placeholder.
+/// The path of a source file; "???", which callgrind writes, if it is unknown.
 std::string source_name(const result::Profile& profile, std::uint32_t source) {
   return source == 0 ? "???" : profile.sources[source];
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/comparison.hpp"
 #include "tally/output/html/element.hpp"
 #include "tally/output/html/html.hpp"
 #include "tally/output/html/sections.hpp"
@@ -33,12 +34,6 @@ std::vector<NamedStat> stats_of(const std::vector<NamedResult>& results) {
     all.push_back({is_repeated ? fmt::format("{} ({})", one.name, all.size() + 1) : one.name, stat});
   }
   return all;
-}
-
-const Event* find_event(const Stat& stat, const EventName& name) {
-  const auto found = std::find_if(stat.events.begin(), stat.events.end(),
-                                  [&](const Event& event) { return event.total.name.text() == name.text(); });
-  return found == stat.events.end() ? nullptr : &*found;
 }
 
 const Metric* find_metric(const Stat& stat, const std::string& name) {

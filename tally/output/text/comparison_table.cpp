@@ -12,10 +12,6 @@
 namespace tally::report {
 namespace {
 
-std::string value_cell(const std::optional<std::int64_t>& value, Unit unit) {
-  return value ? value_text(*value, unit) : "-";
-}
-
 std::string note_of(const ComparedCount& count) {
   if (!count.reason.empty()) return count.reason;
   return count.probability ? fmt::format("p = {:.3g}", *count.probability) : "";
@@ -23,7 +19,7 @@ std::string note_of(const ComparedCount& count) {
 
 void add_counts(Grid& grid, const std::vector<const ComparedCount*>& counts) {
   for (const ComparedCount* const count : counts)
-    grid.add({count->event, value_cell(count->before, count->unit), value_cell(count->after, count->unit),
+    grid.add({count->event, count_text(count->before, count->unit), count_text(count->after, count->unit),
               change_text(*count), relative_text(*count), std::string(name(count->verdict)), count->trust,
               note_of(*count)});
 }
@@ -40,7 +36,7 @@ std::string functions_table(const Comparison& comparison, const ComparisonStyle&
              {"function", Align::left, 0, true}});
   for (const ComparedCount* const one : functions)
     grid.add({change_text(*one), relative_text(*one), share_of_whole(comparison, *one),
-              value_cell(one->before, one->unit), value_cell(one->after, one->unit), std::string(name(one->verdict)),
+              count_text(one->before, one->unit), count_text(one->after, one->unit), std::string(name(one->verdict)),
               one->function});
   return "\n" + grid.text(style.terminal);
 }
@@ -58,6 +54,10 @@ std::string gate_lines(const std::vector<GateResult>& gates, std::size_t termina
 }
 
 }  // namespace
+
+std::string count_text(const std::optional<std::int64_t>& value, Unit unit) {
+  return value ? value_text(*value, unit) : "-";
+}
 
 std::string change_text(const ComparedCount& count) {
   if (!count.before || !count.after) return "";

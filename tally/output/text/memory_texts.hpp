@@ -10,7 +10,7 @@ namespace tally::report {
 /// Whether the machine was quiet enough, and how much was rejected.
 std::string verdict_text(const result::Memory& memory);
 
-/// What to do next about a contended run; empty if there is nothing to do.
+/// What to do next about a contended run; empty for an undisturbed run.
 std::string advice_text(const result::Memory& memory);
 
 /// What was counted during the timings and by which PMU, and why some or all events were not.

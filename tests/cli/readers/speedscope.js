@@ -16,7 +16,7 @@ if (!load) {
 }
 code = code.replace('(()=>{', `(()=>{globalThis.importer=()=>(${load[1]}(),${exported[1]});`);
 
-// The browser objects that it reads when it is loaded; there is nothing to draw on, so it fails there.
+// The browser objects that it reads when it is loaded; it fails when it draws, because there is no canvas.
 const nothing = new Proxy(function () {}, {
   get: (_, name) => (name === Symbol.toPrimitive ? () => '' : nothing),
   apply: () => nothing,

@@ -26,7 +26,7 @@ constexpr std::uint64_t most_passed = 256 << 20;
 constexpr std::uint64_t most_ranges = 4'000'000;
 constexpr std::size_t most_inlined = 500'000;
 // Longer names are cut, because each of many thousand functions may have the same one.
-constexpr std::size_t most_name = 4096;
+constexpr std::size_t most_debug_name = 4096;
 
 constexpr unsigned int discriminator_attribute = 0x2136;  // DW_AT_GNU_discriminator, which libdw 0.188 does not define
 
@@ -40,9 +40,9 @@ std::string linker_name_of(Dwarf_Die& die) {
   Dwarf_Attribute attribute;
   for (const unsigned int kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
     if (const char* const name = dwarf_formstring(dwarf_attr_integrate(&die, kind, &attribute)); name != nullptr)
-      return {name, strnlen(name, most_name)};
+      return {name, strnlen(name, most_debug_name)};
   const char* const name = dwarf_diename(&die);
-  return name == nullptr ? "[function without a name]" : std::string(name, strnlen(name, most_name));
+  return name == nullptr ? "[function without a name]" : std::string(name, strnlen(name, most_debug_name));
 }
 
 /// Returns the file whose number is in an attribute; null if there is none. The number belongs to the unit that

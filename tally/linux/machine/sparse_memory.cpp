@@ -8,7 +8,7 @@
 namespace tally::linux {
 namespace {
 
-constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t sparse_page = 4096;
 
 }  // namespace
 
@@ -22,12 +22,12 @@ std::optional<SparseMemory> SparseMemory::make(std::size_t bytes) {
 std::optional<SparseMemory> SparseMemory::copy() const {
   auto made = make(bytes_);
   if (!made || bytes_ == 0) return made;
-  std::vector<unsigned char> resident((bytes_ + page_bytes - 1) / page_bytes);
+  std::vector<unsigned char> resident((bytes_ + sparse_page - 1) / sparse_page);
   const bool known = mincore(mapping_.data(), bytes_, resident.data()) == 0;
   for (std::size_t page = 0; page < resident.size(); ++page) {
     if (known && (resident[page] & 1) == 0) continue;
-    const std::size_t at = page * page_bytes;
-    std::memcpy(made->mapping_.data() + at, mapping_.data() + at, std::min(page_bytes, bytes_ - at));
+    const std::size_t at = page * sparse_page;
+    std::memcpy(made->mapping_.data() + at, mapping_.data() + at, std::min(sparse_page, bytes_ - at));
   }
   return made;
 }

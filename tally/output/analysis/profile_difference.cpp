@@ -48,9 +48,9 @@ std::set<Name> ambiguous(const result::Profile& profile, const std::vector<std::
   return names;
 }
 
-class Comparison {
+class ProfileComparison {
  public:
-  Comparison(const result::Profile& before, const result::Profile& after) : profiles_{&before, &after} {
+  ProfileComparison(const result::Profile& before, const result::Profile& after) : profiles_{&before, &after} {
     difference_.before = &before;
     difference_.after = &after;
   }
@@ -289,7 +289,7 @@ std::string ProfileDifference::caution() const {
 }
 
 Result<ProfileDifference> difference_of(const result::Profile& before, const result::Profile& after) {
-  return Comparison(before, after).compare();
+  return ProfileComparison(before, after).compare();
 }
 
 }  // namespace tally::report

@@ -72,7 +72,7 @@ class Reasons {
   std::vector<std::string> all_;
 };
 
-std::string table(const std::vector<const OfferedEvent*>& rows, Reasons& reasons, std::size_t terminal) {
+std::string offered_table(const std::vector<const OfferedEvent*>& rows, Reasons& reasons, std::size_t terminal) {
   Grid grid({{"event"}, {"trust here"}, {"one count is"}});
   for (const OfferedEvent* row : rows) {
     const std::string others = short_names(row->entry.other_names);
@@ -97,7 +97,7 @@ std::string events_text(const std::vector<OfferedEvent>& offered, std::size_t te
       }
     }
     if (rows.empty()) continue;
-    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", heading(origin), table(rows, reasons, terminal));
+    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", heading(origin), offered_table(rows, reasons, terminal));
   }
   return text + reasons.text();
 }

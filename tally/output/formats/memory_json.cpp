@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tally/core/base/json_text.hpp"
+#include "tally/output/formats/json_values.hpp"
 #include "tally/output/text/memory.hpp"
 
 namespace tally::report {
@@ -14,8 +15,6 @@ template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json counts_json(const result::Memory& memory, const std::vector<double>& counted) {
   Json counts;
@@ -124,7 +123,7 @@ Json ratio_json(const result::MemoryRatio& ratio) {
           {"verdict", ratio.verdict}};
 }
 
-Json environment_json(const result::Environment& environment) {
+Json memory_environment(const result::Environment& environment) {
   return {{"cpu", text_or_null(environment.cpu)},          {"architecture", text_or_null(environment.architecture)},
           {"kernel", text_or_null(environment.kernel)},    {"microcode", text_or_null(environment.microcode)},
           {"hypervisor", or_null(environment.hypervisor)}, {"governor", text_or_null(environment.governor)},
@@ -156,7 +155,7 @@ std::string memory_json(const result::Memory& memory) {
   json["schema"] = "tally-memory/1";
   json["task"] = memory.task;
   json["complete"] = memory.complete;
-  json["environment"] = environment_json(memory.environment);
+  json["environment"] = memory_environment(memory.environment);
   json["settings"] = Json::object();
   for (const auto& [key, value] : memory.settings) json["settings"][key] = value;
   json["verdict"] = verdict_json(memory.verdict);

@@ -17,7 +17,7 @@ std::int64_t usual_length(const std::vector<HpctoolRow>& rows) {
   return *middle;
 }
 
-WindowsHead head_of(const std::vector<HpctoolRow>& rows, const HpctoolNames& names) {
+WindowsHead hpctool_head(const std::vector<HpctoolRow>& rows, const HpctoolNames& names) {
   WindowsHead head;
   std::size_t next = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -52,7 +52,7 @@ bool are_hpctool_windows(std::string_view text) {
 Result<Windows> read_hpctool_windows(std::string_view text, const std::string& name, std::string_view description) {
   const auto rows = hpctool_rows(text, name);
   if (!rows) return fail(rows.error());
-  WindowsCollector collector(head_of(*rows, hpctool_names(description)));
+  WindowsCollector collector(hpctool_head(*rows, hpctool_names(description)));
   const auto usual = static_cast<double>(usual_length(*rows));
   Window window;
   std::vector<std::int64_t> counts;

@@ -12,7 +12,7 @@ namespace {
 
 // Everything below may throw Json::exception: read_profile() turns it into an Error.
 
-constexpr const char* schema = "tally-profile";
+constexpr const char* profile_schema = "tally-profile";
 
 /// An index in a list of `size` elements.
 std::uint32_t index(const Json& json, std::size_t size) {
@@ -165,8 +165,8 @@ bool is_profile(std::string_view text) { return text.find("\"tally-profile/") !=
 Result<Profile> read_profile(std::string_view text, const std::string& name) {
   try {
     const Json json = Json::parse(text);
-    if (!is_schema(result::text(json, "schema"), schema))
-      return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}/2", printable(name), schema));
+    if (!is_schema(result::text(json, "schema"), profile_schema))
+      return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}/2", printable(name), profile_schema));
     return profile_of(json);
   } catch (const Json::exception& exception) {
     return fail(Code::bad_usage,

@@ -8,7 +8,7 @@
 namespace tally::result {
 namespace {
 
-constexpr const char* schema = "tally-verify";
+constexpr const char* verify_schema = "tally-verify";
 
 GradedEvent graded_event(const Json& json) {
   GradedEvent one;
@@ -84,8 +84,8 @@ bool is_verify(std::string_view text) { return text.find("\"tally-verify/") != s
 Result<Verify> read_verify(std::string_view text, const std::string& name) {
   try {
     const Json json = Json::parse(text);
-    if (!is_schema(result::text(json, "schema"), schema)) {
-      return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}/2", printable(name), schema));
+    if (!is_schema(result::text(json, "schema"), verify_schema)) {
+      return fail(Code::bad_usage, fmt::format("'{}' does not have the schema {}/2", printable(name), verify_schema));
     }
     return verify_of(json);
   } catch (const Json::exception& exception) {

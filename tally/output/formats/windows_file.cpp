@@ -73,7 +73,7 @@ Json head_json(const WindowsHead& head) {
 }
 
 // May throw Json::exception.
-WindowsHead head_of(const Json& json) {
+WindowsHead stored_head(const Json& json) {
   WindowsHead head;
   head.command = json.at("command").get<std::vector<std::string>>();
   for (const Json& one : json.at("triggers"))
@@ -230,7 +230,7 @@ Result<void> WindowsDecoder::read_head() {
     return damaged("the checksum of the header is wrong", at);
   try {
     const Json json = Json::parse(std::string_view(bytes.data(), bytes.size()));
-    head_ = head_of(json);
+    head_ = stored_head(json);
     counts_ = number<std::size_t>(json.at("counts"));
   } catch (const Json::exception&) {
     return damaged("the header is invalid", at);

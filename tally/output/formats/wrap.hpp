@@ -4,10 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "tally/core/base/text.hpp"
+
 namespace tally::report {
 
 /// `start`, then `text` in lines of at most 80 columns if its words allow it; further lines begin below the text of the
 /// first. Ends with a line break.
 std::string hanging(std::string_view start, std::string_view text);
+using tally::hanging;
 
 }  // namespace tally::report

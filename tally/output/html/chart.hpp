@@ -24,9 +24,12 @@ struct ChartPoint {
   std::string note{};                   ///< shown with the value
 };
 
+/// Colours of the page's style sheet for series.
+constexpr int chart_colors = 6;
+
 struct ChartSeries {
   std::string name;
-  int color = 0;  ///< 0 to 5
+  int color = 0;  ///< 0 to chart_colors - 1
   bool line = true;
   bool dashed = false;  ///< a control; its line is dashed, and a histogram is not filled
   std::vector<ChartPoint> points{};

@@ -25,7 +25,7 @@ const char* letters(double share) { return share > 0.5 ? "#ffffff" : "#14202e"; 
 
 std::string label(double value, bool is_size) { return is_size ? size_text(value) : rounded(value, 0); }
 
-std::string number(double value) { return rounded(value, value < 10 ? 2 : value < 100 ? 1 : 0); }
+std::string cell_text(double value) { return rounded(value, value < 10 ? 2 : value < 100 ? 1 : 0); }
 
 }  // namespace
 
@@ -65,9 +65,9 @@ std::string heat_map(const HeatMap& map) {
         svg += fmt::format(
             "<g><title>{}: {} {}{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
             escaped(fmt::format("{} × {}", label(column, map.x_is_size), label(*row, map.y_is_size))),
-            number(found->second), escaped(map.unit), note == map.notes.end() ? "" : escaped(", " + note->second), x, y,
-            cell_width - 2, cell_height - 2, fill(share));
-        text(x + cell_width / 2 - 1, y + 19, "middle", number(found->second),
+            cell_text(found->second), escaped(map.unit), note == map.notes.end() ? "" : escaped(", " + note->second), x,
+            y, cell_width - 2, cell_height - 2, fill(share));
+        text(x + cell_width / 2 - 1, y + 19, "middle", cell_text(found->second),
              fmt::format(" style=\"fill:{}\"", letters(share)));
         svg += "</g>\n";
       }

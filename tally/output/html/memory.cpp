@@ -20,7 +20,6 @@ using result::Memory;
 using result::MemoryLevel;
 using result::MemoryPoint;
 
-constexpr int colors = 6;
 
 bool is_curve(const MemoryPoint& point) { return point.task == "curve" && point.ns; }
 bool is_scattered(const MemoryPoint& point) { return point.task == "scattered" && point.ns; }
@@ -103,7 +102,7 @@ std::string misses_figure(const Memory& memory) {
               .y = {.label = "misses per load", .least = 0}};
   for (const auto& count : result::memory_counts) {
     if (!count.name.ends_with("_misses")) continue;
-    ChartSeries series{.name = std::string(count.title), .color = static_cast<int>(chart.series.size()) % colors};
+    ChartSeries series{.name = std::string(count.title), .color = static_cast<int>(chart.series.size()) % chart_colors};
     for (const MemoryPoint& point : memory.points) {
       const auto value = memory.count_of(point.counts, count.name);
       if (!value || !is_curve(point)) continue;
@@ -206,7 +205,7 @@ std::string points_figure(const Memory& memory) {
     auto series =
         std::find_if(chart.series.begin(), chart.series.end(), [&](const auto& one) { return one.name == name; });
     if (series == chart.series.end()) {
-      chart.series.push_back({.name = name, .color = static_cast<int>(chart.series.size()) % colors});
+      chart.series.push_back({.name = name, .color = static_cast<int>(chart.series.size()) % chart_colors});
       series = chart.series.end() - 1;
     }
     ChartPoint shown{axes->x_of(*point), axes->y_of(*point), {}, {}, !point->flags.empty(), join(point->flags, "; ")};
@@ -232,7 +231,7 @@ std::string histogram_charts(const Memory& memory) {
       if (one.group != group) continue;
       chart.x.label = chart.x.unit = one.unit;
       const int index = static_cast<int>(chart.series.size());
-      ChartSeries series{.name = one.name, .color = index % colors, .dashed = index > 0};
+      ChartSeries series{.name = one.name, .color = index % chart_colors, .dashed = index > 0};
       for (std::size_t i = 0; i < one.bins.size(); ++i) {
         series.points.push_back({.x = one.bins[i].low, .y = static_cast<double>(one.bins[i].count)});
         const bool gap = i + 1 == one.bins.size() || one.bins[i + 1].low > one.bins[i].high * 1.0001;
@@ -304,7 +303,7 @@ std::string memory_comparison(const std::vector<NamedResult>& results) {
     const auto* memory = std::get_if<Memory>(&one.result);
     if (memory == nullptr) continue;
     for (Chart* const chart : {&laps, &cold}) {
-      ChartSeries series = series_of(*memory, one.name, static_cast<int>(chart->series.size()) % colors,
+      ChartSeries series = series_of(*memory, one.name, static_cast<int>(chart->series.size()) % chart_colors,
                                      chart == &laps ? is_curve : is_cold_read);
       if (!series.points.empty()) chart->series.push_back(std::move(series));
     }

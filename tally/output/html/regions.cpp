@@ -10,7 +10,6 @@
 namespace tally::report {
 namespace {
 
-constexpr int colors = 6;
 
 std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : "-"; }
 
@@ -64,7 +63,7 @@ std::string histogram_charts(const result::ProgramRegions& program) {
                           .steps = true});
         chart = charts.end() - 1;
       }
-      ChartSeries series{.name = region.name, .color = static_cast<int>(chart->series.size()) % colors};
+      ChartSeries series{.name = region.name, .color = static_cast<int>(chart->series.size()) % chart_colors};
       for (std::size_t i = 0; i < event.histogram.size(); ++i) {
         const RegionBucket& one = event.histogram[i];
         series.points.push_back({.x = static_cast<double>(one.least), .y = static_cast<double>(one.entries)});

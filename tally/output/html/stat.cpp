@@ -15,7 +15,6 @@ namespace {
 using result::EventCount;
 using result::Stat;
 
-constexpr int colors = 6;
 
 std::string count_text(const EventCount& one) { return one.count.value ? value_text(*one.count.value, one.unit) : "-"; }
 
@@ -64,7 +63,7 @@ std::string runs_figure(const Stat& stat) {
     const auto& median = stat.events[i].total.count.value;
     if (!median || *median == 0) continue;
     ChartSeries series{.name = stat.events[i].total.name.text(),
-                       .color = static_cast<int>(chart.series.size()) % colors};
+                       .color = static_cast<int>(chart.series.size()) % chart_colors};
     for (std::size_t run = 0; run < stat.runs.size(); ++run) {
       const EventCount& one = stat.runs[run].counts.at(i);
       if (!one.count.value) continue;
@@ -94,7 +93,7 @@ std::string intervals_figure(const Stat& stat) {
       auto series = chart.series.begin();
       while (series != chart.series.end() && series->name != one.name.text()) ++series;
       if (series == chart.series.end()) {
-        chart.series.push_back({.name = one.name.text(), .color = static_cast<int>(chart.series.size()) % colors});
+        chart.series.push_back({.name = one.name.text(), .color = static_cast<int>(chart.series.size()) % chart_colors});
         series = chart.series.end() - 1;
       }
       series->points.push_back({.x = static_cast<double>(interval.end.count()) / 1e9,

@@ -12,12 +12,12 @@ namespace {
 using result::Check;
 using result::Verify;
 
-std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : ""; }
+std::string thousands_if(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : ""; }
 
 std::string grades_table(const Verify& verify) {
   HtmlTable table({"event", "grade", "reason", "#largest error", "#runs", "counted by", "published", "alternative"});
   for (const result::GradedEvent& one : verify.events) {
-    table.add({one.event.text(), std::string(name(one.grade)), one.why, number(one.furthest), thousands(one.runs),
+    table.add({one.event.text(), std::string(name(one.grade)), one.why, thousands_if(one.furthest), thousands(one.runs),
                one.source, one.published, one.instead});
   }
   return table.html();
@@ -30,8 +30,9 @@ std::string checks_table(const Verify& verify, result::Verdict verdict) {
     if (check.verdict != verdict) continue;
     std::string tolerance = check.tolerance;
     if (!check.reason.empty()) tolerance += " (" + check.reason + ")";
-    table.add({check.goal, check.what, check.event, check.program, number(check.expected), number(check.measured),
-               tolerance, thousands(check.runs), check.off ? thousands(check.off) : "", check.why});
+    table.add({check.goal, check.what, check.event, check.program, thousands_if(check.expected),
+               thousands_if(check.measured), tolerance, thousands(check.runs), check.off ? thousands(check.off) : "",
+               check.why});
   }
   return table.html();
 }
@@ -40,9 +41,9 @@ std::string compared_table(const Verify& verify) {
   HtmlTable table({"event", "#" + verify.backend, "#spread", "#" + verify.other, "#due to faults", "#due to interrupts",
                    "#unexplained", "#allowed", "verdict", "reason"});
   for (const result::ComparedEvent& one : verify.compared) {
-    table.add({one.event, number(one.exact), thousands(one.spread), number(one.other), thousands(one.by_faults),
-               thousands(one.by_interrupts), number(one.left), thousands(one.allowed), std::string(name(one.verdict)),
-               one.why});
+    table.add({one.event, thousands_if(one.exact), thousands(one.spread), thousands_if(one.other),
+               thousands(one.by_faults), thousands(one.by_interrupts), thousands_if(one.left), thousands(one.allowed),
+               std::string(name(one.verdict)), one.why});
   }
   return table.html();
 }

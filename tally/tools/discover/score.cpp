@@ -9,7 +9,7 @@ namespace {
 
 constexpr int programmed_with_the_defect = 4;
 
-const Planted* find(const std::vector<Planted>& map, std::uint64_t code) {
+const Planted* planted_at(const std::vector<Planted>& map, std::uint64_t code) {
   const auto one = std::find_if(map.begin(), map.end(), [code](const Planted& at) { return at.code == code; });
   return one == map.end() ? nullptr : &*one;
 }
@@ -21,7 +21,7 @@ bool counts_one_thing(const Planted& one) { return one.terms.size() == 1 && one.
 Score score(const std::set<Claim>& claims, const std::vector<Planted>& map) {
   Score answer;
   for (const Claim& claim : claims) {
-    const Planted* one = find(map, claim.first);
+    const Planted* one = planted_at(map, claim.first);
     ++answer.claims;
     const bool right = one && counts_one_thing(*one) && one->terms[0].coordinate == claim.second;
     answer.wrong += !right;

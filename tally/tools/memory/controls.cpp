@@ -9,7 +9,6 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t line_bytes = 64;
 // Enough to decide between two latencies; a map needs some 100 walks.
 constexpr Walk short_walk{5, 50'000};
 

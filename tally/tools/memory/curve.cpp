@@ -13,7 +13,6 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t line_bytes = 64;
 // With a shared processor only whole laps are reliable. A settling lap and a timed lap must fit into one time slice,
 // which is 3 ms or more.
 constexpr double longest_settled_lap_ns = 1.2e6;

@@ -13,7 +13,6 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t line_bytes = 64;
 // The time of a line for the length of batches: at most that of a single read from memory.
 constexpr double line_ns = 150;
 constexpr double batch_ns = 400'000;

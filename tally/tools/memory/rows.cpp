@@ -5,12 +5,6 @@
 #include "tally/core/stats/statistics.hpp"
 
 namespace tally::memory {
-namespace {
-
-constexpr std::uint64_t line_bytes = 64;
-
-}  // namespace
-
 void set_timing(result::MemoryPoint& row, const std::vector<MappingSample>& mappings) {
   row.mappings = static_cast<std::int64_t>(mappings.size());
   set_timing(row, summarize_point(mappings));

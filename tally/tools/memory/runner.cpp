@@ -21,7 +21,6 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr int usual_mappings = 5;
 constexpr std::uint64_t reference_lines = 8;
-constexpr std::uint64_t line_bytes = 64;
 // A ring with a longer lap is not walked before it is timed: planting it was the warm-up lap.
 constexpr double longest_warm_lap_ns = 100e6;
 constexpr std::size_t huge_page_bytes = 2 << 20;

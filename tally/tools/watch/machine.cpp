@@ -43,7 +43,7 @@ void say_what_does_not_apply(WatchedMachine& machine) {
   for (const Definition& one : definitions()) set_reason(machine, one.id, no_such);
 }
 
-void missing(WatchedMachine& machine, Id id, std::size_t reason) {
+void note_missing(WatchedMachine& machine, Id id, std::size_t reason) {
   for (const Kind kind : all_kinds) {
     if (applies(definitions()[static_cast<std::size_t>(id)], kind)) set_reason(machine, id, kind, reason);
   }
@@ -55,17 +55,18 @@ void read_frequency(WatchedMachine& machine) {
     case linux::FrequencySource::cpufreq: column.source = "cpufreq/scaling_cur_freq"; return;
     case linux::FrequencySource::cpuinfo: column.source = "/proc/cpuinfo (APERF and MPERF)"; return;
     case linux::FrequencySource::nominal:
-      missing(machine, Id::cfreq,
-              machine.reasons.add("frequency-nominal",
-                                  "/proc/cpuinfo has only the nominal frequency: no cpufreq driver, and no APERF and "
-                                  "MPERF registers to measure by",
-                                  of_virtual(machine, "such registers")));
+      note_missing(
+          machine, Id::cfreq,
+          machine.reasons.add("frequency-nominal",
+                              "/proc/cpuinfo has only the nominal frequency: no cpufreq driver, and no APERF and "
+                              "MPERF registers to measure by",
+                              of_virtual(machine, "such registers")));
       return;
     case linux::FrequencySource::none: break;
   }
-  missing(machine, Id::cfreq,
-          machine.reasons.add("no-cpufreq", "there is no cpufreq driver (/sys/devices/system/cpu/cpu0/cpufreq)",
-                              of_virtual(machine, "frequencies")));
+  note_missing(machine, Id::cfreq,
+               machine.reasons.add("no-cpufreq", "there is no cpufreq driver (/sys/devices/system/cpu/cpu0/cpufreq)",
+                                   of_virtual(machine, "frequencies")));
 }
 
 void read_temperatures(WatchedMachine& machine) {
@@ -82,8 +83,8 @@ void read_temperatures(WatchedMachine& machine) {
         "no driver of processor temperatures: no coretemp, k10temp in /sys/class/hwmon, no such zone "
         "in /sys/class/thermal",
         of_virtual(machine, "sensors"));
-    missing(machine, Id::temperature, reason);
-    missing(machine, Id::margin, reason);
+    note_missing(machine, Id::temperature, reason);
+    note_missing(machine, Id::margin, reason);
     return;
   }
   const std::string source = join({drivers.begin(), drivers.end()}, ", ");
@@ -97,9 +98,9 @@ void read_temperatures(WatchedMachine& machine) {
   if (has_critical) {
     machine.column(Id::margin).source = source;
   } else {
-    missing(machine, Id::margin,
-            machine.reasons.add("no-critical-temperature",
-                                fmt::format("{} does not report the throttling temperature", source)));
+    note_missing(machine, Id::margin,
+                 machine.reasons.add("no-critical-temperature",
+                                     fmt::format("{} does not report the throttling temperature", source)));
   }
 }
 
@@ -125,8 +126,8 @@ void read_resctrl(WatchedMachine& machine) {
           : machine.reasons.add("no-resctrl",
                                 "this processor or kernel does not monitor L3 occupancy and bandwidth (RDT)",
                                 of_virtual(machine, "monitoring"));
-  missing(machine, Id::l3_occupancy, reason);
-  missing(machine, Id::local, reason);
+  note_missing(machine, Id::l3_occupancy, reason);
+  note_missing(machine, Id::local, reason);
 }
 
 void read_kernel(WatchedMachine& machine) {
@@ -142,10 +143,10 @@ void read_kernel(WatchedMachine& machine) {
   machine.column(Id::switches).source = "/proc/stat; /proc/PID/status";
   machine.column(Id::throttled).source = "cpu.stat";
   if (statistics.waited_ns.empty()) {
-    missing(machine, Id::waiting,
-            machine.reasons.add(
-                "no-schedstat",
-                "the kernel does not record waiting times: /proc/schedstat is missing (CONFIG_SCHEDSTATS)"));
+    note_missing(machine, Id::waiting,
+                 machine.reasons.add(
+                     "no-schedstat",
+                     "the kernel does not record waiting times: /proc/schedstat is missing (CONFIG_SCHEDSTATS)"));
   } else {
     machine.column(Id::waiting).source = "/proc/schedstat";
   }

@@ -22,28 +22,28 @@ std::uint64_t own_words(const LevelShapes& shapes) {
          tally::models::Tlbs::time_words(shapes.tlbs);
 }
 
-void add(channel::ModelLevelCounts& to, const tally::models::LevelCounts& from) {
+void add_modelled(channel::ModelLevelCounts& to, const tally::models::LevelCounts& from) {
   auto sum = std::bit_cast<tally::models::LevelCounts>(to);
   sum.add(from);
   to = std::bit_cast<channel::ModelLevelCounts>(sum);
 }
 
 /// Skips the references to the first levels, which the engine counts in the same memory at the same time.
-void add(channel::ModelValues& to, const HierarchyCounts& from) {
+void add_modelled(channel::ModelValues& to, const HierarchyCounts& from) {
   to.l1i.fetch_misses += from.l1i.fetch_misses;
   to.l1d.load_misses += from.l1d.load_misses;
   to.l1d.store_misses += from.l1d.store_misses;
   to.l1d_across.load_misses += from.l1d_across.load_misses;
   to.l1d_across.store_misses += from.l1d_across.store_misses;
-  add(to.l2, from.l2);
-  add(to.llc, from.llc);
+  add_modelled(to.l2, from.l2);
+  add_modelled(to.llc, from.llc);
   to.prefetches += from.prefetches;
 }
 
-void add(channel::ModelValues& to, const tally::models::TlbCounts& from) {
-  add(to.itlb, from.itlb);
-  add(to.dtlb, from.dtlb);
-  add(to.stlb, from.stlb);
+void add_modelled(channel::ModelValues& to, const tally::models::TlbCounts& from) {
+  add_modelled(to.itlb, from.itlb);
+  add_modelled(to.dtlb, from.dtlb);
+  add_modelled(to.stlb, from.stlb);
 }
 
 }  // namespace
@@ -125,8 +125,8 @@ void OffloadedCaches::take_placed(const tally::models::PlacedNote* notes, std::u
     tally::models::access_all({&first_, has_lower ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes, count,
                               counts, placer);
   }
-  add(values, counts);
-  add(values, tlbs_.counts());
+  add_modelled(values, counts);
+  add_modelled(values, tlbs_.counts());
   tlbs_.clear_counts();
 }
 
@@ -136,7 +136,7 @@ void OffloadedCaches::take(void* block, std::uint32_t count, channel::ModelValue
   auto* const notes = static_cast<tally::models::Note*>(block);
   if (tally::models::tlb_words(shapes_.tlbs) != 0) {
     tlbs_.access_all(notes, count);
-    add(values, tlbs_.counts());
+    add_modelled(values, tlbs_.counts());
     tlbs_.clear_counts();
   }
   HierarchyCounts counts;
@@ -146,7 +146,7 @@ void OffloadedCaches::take(void* block, std::uint32_t count, channel::ModelValue
     if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
     lower_.request_all(notes, missed, counts);
   }
-  add(values, counts);
+  add_modelled(values, counts);
 }
 
 namespace {

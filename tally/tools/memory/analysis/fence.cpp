@@ -9,7 +9,7 @@
 namespace tally::memory {
 namespace {
 
-constexpr double line_bytes = 64;
+constexpr double bytes_per_line = 64;
 
 // Whether the residuals of a straight line split into two halves that differ by more than the noise of each. Each side
 // has a slope of its own, so a bend alone is not a step.
@@ -40,8 +40,8 @@ FenceFit fit_fence(std::span<const SizeTime> small, std::span<const SizeTime> la
   std::vector<double> lines;
   std::vector<double> ns;
   for (const SizeTime& one : small) {
-    lines.push_back(one.size_bytes / line_bytes);
-    ns.push_back(one.ns * one.size_bytes / line_bytes);
+    lines.push_back(one.size_bytes / bytes_per_line);
+    ns.push_back(one.ns * one.size_bytes / bytes_per_line);
   }
   const Line line = fit_line(lines, ns);
   FenceFit fit{line.intercept, line.slope, line.slope, 0, has_step(lines, ns)};
@@ -49,7 +49,7 @@ FenceFit fit_fence(std::span<const SizeTime> small, std::span<const SizeTime> la
   for (const SizeTime& one : large) floor.push_back(one.ns);
   if (!floor.empty()) fit.floor_ns = median(std::move(floor));
   if (fit.floor_ns > 1.05 * fit.line_ns) {
-    fit.crossing_bytes = line_bytes * fit.fence_ns / (fit.floor_ns - fit.line_ns);
+    fit.crossing_bytes = bytes_per_line * fit.fence_ns / (fit.floor_ns - fit.line_ns);
   }
   return fit;
 }

@@ -13,15 +13,15 @@
 namespace tally::memory {
 namespace {
 
-using Row = std::map<std::string, std::string, std::less<>>;
+using LensFields = std::map<std::string, std::string, std::less<>>;
 
-std::optional<double> value(const Row& row, std::string_view key) {
+std::optional<double> value(const LensFields& row, std::string_view key) {
   const auto found = row.find(key);
   return found == row.end() ? std::nullopt : number_of(found->second);
 }
 
 // The value of the first of these keys that a row has, because the tools use several names for one thing.
-std::optional<double> first_value(const Row& row, std::initializer_list<std::string_view> keys) {
+std::optional<double> first_value(const LensFields& row, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     if (const auto found = value(row, key)) return found;
   }
@@ -29,7 +29,7 @@ std::optional<double> first_value(const Row& row, std::initializer_list<std::str
 }
 
 // The block size comes last in "raw-chasing-separate-128" and "pointer-chasing-4096".
-std::optional<double> block_of(const Row& row) {
+std::optional<double> block_of(const LensFields& row) {
   if (const auto block = value(row, "block_size")) return block;
   for (const std::string_view key : {"raw_type", "task_name"}) {
     const auto found = row.find(key);
@@ -41,7 +41,7 @@ std::optional<double> block_of(const Row& row) {
 }
 
 // Adds a write and a read of a region; false if the row has no stamps or they do not ascend.
-bool add_row(const Row& row, result::Memory& memory) {
+bool add_row(const LensFields& row, result::Memory& memory) {
   const auto region = first_value(row, {"region_size", "access_size"});
   const auto block = block_of(row);
   const auto count = value(row, "count");
@@ -68,8 +68,8 @@ bool add_row(const Row& row, result::Memory& memory) {
 
 // Parses "[ 98.2] {0}[pointer-chasing-64] region_size 4096, block_size 64, count 9, total 8, average 7, cycle 1 - 2 -
 // 3."
-Row row_of_log(std::string_view line) {
-  Row row;
+LensFields row_of_log(std::string_view line) {
+  LensFields row;
   const std::size_t task = line.find("}[");
   const std::size_t task_end = line.find(']', task);
   if (task == std::string_view::npos || task_end == std::string_view::npos) return row;
@@ -124,7 +124,7 @@ Result<result::Memory> read_lens_csv(std::string_view text) {
   for (std::size_t i = 1; i < lines.size(); ++i) {
     if (lines[i].empty()) continue;
     const auto cells = split(lines[i], ',');
-    Row row;
+    LensFields row;
     for (std::size_t k = 0; k < std::min(names.size(), cells.size()); ++k) row[names[k]] = cells[k];
     if (cells.size() != names.size() || !add_row(row, memory)) {
       return fail(wrong_line(i + 1, lines[i], "a row with region, block, count, total and three ascending stamps"));

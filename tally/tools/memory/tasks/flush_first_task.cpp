@@ -12,8 +12,6 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t line_bytes = 64;
-
 Chain chain_of(std::byte* base, const Order& order) {
   return {base, order.data(), Blocks{order.size() - 1}, Bytes{line_bytes}, Lines{1}};
 }

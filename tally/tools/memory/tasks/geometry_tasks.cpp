@@ -15,8 +15,6 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t line_bytes = 64;
-
 // The latencies inside the first level and beyond it, by its reported size.
 Result<std::pair<double, double>> first_latencies(Runner& runner, std::uint64_t first_bytes) {
   const auto inside = runner.visit({.blocks = first_bytes / 4 / line_bytes});

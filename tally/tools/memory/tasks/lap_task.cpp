@@ -8,7 +8,6 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t widest_span = 64 << 20;
 
 std::vector<std::uint64_t> counts_of(const Plan& plan) {

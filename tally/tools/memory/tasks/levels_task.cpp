@@ -26,7 +26,6 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t mib = 1 << 20;
 // Larger sizes get fewer points and mappings: planting and walking them takes as long as all others.
 constexpr std::uint64_t costly_bytes = 64 * mib;

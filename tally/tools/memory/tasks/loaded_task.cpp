@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t usual_region = 64 << 20;
+constexpr std::uint64_t loaded_region = 64 << 20;
 constexpr std::uint64_t stream_window = 64 << 20;
 constexpr std::uint64_t stream_access = 4096;
 // Additions after each 64 KiB that are moved: from hardly any load to full load.
@@ -77,7 +77,7 @@ Result<void> run_loaded(Runner& runner, result::Memory& result) {
     return fail(Code::cannot_measure, "the task needs two CPUs, but this process may run on only one",
                 "allow more with taskset or the container's CPU limit");
   }
-  const std::uint64_t region = runner.plan().regions.empty() ? usual_region : runner.plan().regions.back();
+  const std::uint64_t region = runner.plan().regions.empty() ? loaded_region : runner.plan().regions.back();
   std::vector<double> references;
   for (const Operation& operation : operations()) {
     if (operation.name != "load" && operation.name != "nt-store") continue;

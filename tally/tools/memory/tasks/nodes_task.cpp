@@ -13,8 +13,8 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t usual_region = 128 << 20;
-constexpr std::uint64_t stream_access = 4096;
+constexpr std::uint64_t nodes_region = 128 << 20;
+constexpr std::uint64_t node_stream_access = 4096;
 
 // The first processor of a node that this process may run on.
 std::optional<int> processor_of(const linux::Node& node, const Runner& runner) {
@@ -42,10 +42,10 @@ Result<result::MemoryPoint> latency(Runner& runner, std::uint64_t region, int no
 
 Result<result::MemoryPoint> bandwidth(Runner& runner, std::uint64_t region, int node) {
   Stream stream{.operation = operations().front(),
-                .order = forward_ring(std::max<std::uint64_t>(1, region / stream_access)),
+                .order = forward_ring(std::max<std::uint64_t>(1, region / node_stream_access)),
                 .order_name = "forward"};
   stream.order.push_back(0);
-  stream.stride_bytes = stream.access_bytes = stream_access;
+  stream.stride_bytes = stream.access_bytes = node_stream_access;
   stream.window_bytes = region;
   stream.node = node;
   return measure_rate(runner, stream, "nodes");
@@ -91,7 +91,7 @@ Result<void> run_nodes(Runner& runner, result::Memory& result) {
     return fail(Code::cannot_measure, "this kernel lists no NUMA nodes (/sys/devices/system/node)",
                 "without NUMA there is one node: `tally memory` measures it");
   }
-  const std::uint64_t region = runner.plan().regions.empty() ? usual_region : runner.plan().regions.back();
+  const std::uint64_t region = runner.plan().regions.empty() ? nodes_region : runner.plan().regions.back();
   result.maps = {{"Latency of memory on each node", "memory of node", "processor of node", false, false, "ns", {}},
                  {"Loads of memory on each node", "memory of node", "processor of node", false, false, "MB/s", {}}};
   std::vector<double> references;

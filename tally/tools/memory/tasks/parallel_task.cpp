@@ -10,8 +10,7 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t line_bytes = 64;
-constexpr std::uint64_t usual_region = 64 << 20;
+constexpr std::uint64_t parallel_region = 64 << 20;
 
 // Walks one ring through the whole region; each walker starts at a different block.
 Result<Visit> visit_together(Runner& runner, std::uint64_t lines, int rings) {
@@ -39,7 +38,7 @@ Result<Visit> visit_together(Runner& runner, std::uint64_t lines, int rings) {
 }  // namespace
 
 Result<void> run_mlp(Runner& runner, result::Memory& result) {
-  const std::uint64_t region = runner.plan().regions.empty() ? usual_region : runner.plan().regions.back();
+  const std::uint64_t region = runner.plan().regions.empty() ? parallel_region : runner.plan().regions.back();
   const std::uint64_t lines = std::max<std::uint64_t>(most_rings, region / line_bytes);
   std::vector<double> references;
   for (int rings = 1; rings <= most_rings; ++rings) {

@@ -15,7 +15,7 @@ namespace tally::memory {
 namespace {
 
 constexpr unsigned swept = Takes::regions | Takes::blocks | Takes::stride;
-constexpr unsigned writes = Takes::store | Takes::fence;
+constexpr unsigned writes_and_fences = Takes::store | Takes::fence;
 
 constexpr std::array all{
     Task{"levels", "the full report: cache levels, TLBs, controls, verdict", run_levels, 0u | Takes::ends},
@@ -25,16 +25,19 @@ constexpr std::array all{
     Task{"line", "cache line size", run_line, 0, 1},
     Task{"ladder", "prefetchers: latency of single cold accesses by stride", run_ladder},
     Task{"clock", "core cycles per nanosecond, and first-level latency", run_clock, 0, 1, false},
-    Task{"chase-write", "write regions, one fence per region", run_chase_write, swept | writes},
-    Task{"chase-read", "write regions, then read them cold", run_chase_read, swept | writes | Takes::load},
-    Task{"chase-raw", "write each region, then read it at once", run_chase_raw, swept | writes | Takes::load},
-    Task{"forward", "store-to-load forwarding of regions", run_forward, swept | writes | Takes::load},
-    Task{"fence-fit", "write small regions: cost of fence and line, bandwidth", run_fence_fit, writes | Takes::stride},
-    Task{"amplify", "cold reads by region and block size", run_amplify, swept | writes | Takes::load},
-    Task{"overwrite", "overwrite one block: slow writes and their period", run_overwrite, writes | Takes::blocks},
+    Task{"chase-write", "write regions, one fence per region", run_chase_write, swept | writes_and_fences},
+    Task{"chase-read", "write regions, then read them cold", run_chase_read, swept | writes_and_fences | Takes::load},
+    Task{"chase-raw", "write each region, then read it at once", run_chase_raw,
+         swept | writes_and_fences | Takes::load},
+    Task{"forward", "store-to-load forwarding of regions", run_forward, swept | writes_and_fences | Takes::load},
+    Task{"fence-fit", "write small regions: cost of fence and line, bandwidth", run_fence_fit,
+         writes_and_fences | Takes::stride},
+    Task{"amplify", "cold reads by region and block size", run_amplify, swept | writes_and_fences | Takes::load},
+    Task{"overwrite", "overwrite one block: slow writes and their period", run_overwrite,
+         writes_and_fences | Takes::blocks},
     Task{"basic", "each operation alone, 64 to 256 bytes, forward and random", run_basic, 0u | Takes::fence},
     Task{"flush-first", "write and read regions after emptying the first-level cache", run_flush_first,
-         writes | Takes::regions | Takes::load},
+         writes_and_fences | Takes::regions | Takes::load},
     Task{"wear", "write one address in seven ways: slow writes and their period", run_wear,
          Takes::blocks | Takes::stride | Takes::fence},
     Task{"stride-lat", "latency by stride, one fence per access", run_stride_lat,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t usual_bytes = 256;
 constexpr std::uint64_t usual_distance = 4096;
-constexpr std::size_t writes = 1 << 18;
+constexpr std::size_t wear_writes = 1 << 18;
 constexpr std::size_t every = 32;             // writes between two short delays
 constexpr std::uint64_t short_adds = 1 << 9;  // additions of one core cycle each
 constexpr std::uint64_t long_adds = 1 << 25;
@@ -54,14 +54,14 @@ Series write_repeatedly(Runner& runner, std::byte* base, const Store& store, con
   static const std::vector<std::uint32_t> once{0, 0};
   const auto before = [&](std::size_t i) {
     if (method.delay_every > 0 && i % method.delay_every == 0) (void)adds(short_adds);
-    if (method.rests_half_way && i == writes / 2) (void)adds(long_adds);
+    if (method.rests_half_way && i == wear_writes / 2) (void)adds(long_adds);
   };
   const auto body = [&](std::size_t i) {
     std::byte* const at = base + (method.alternates && i % 2 == 1 ? distance : 0);
     store.write({at, once.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
     runner.plan().fence->wait();
   };
-  return time_each(runner, writes, before, body);
+  return time_each(runner, wear_writes, before, body);
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ Result<void> run_wear(Runner& runner, result::Memory& result) {
   const std::uint64_t distance = std::max(bytes, plan.stride_bytes > 0 ? plan.stride_bytes : usual_distance);
   auto area = runner.fresh(distance + bytes);
   if (!area) return fail(area.error());
-  const Series control = time_each(runner, writes, nothing_before, [&](std::size_t) { plan.fence->wait(); });
+  const Series control = time_each(runner, wear_writes, nothing_before, [&](std::size_t) { plan.fence->wait(); });
   const auto slow_control = outlying(control.ns);
   for (const WriteMethod& method : methods) {
     const Store* const store = store_of(method);

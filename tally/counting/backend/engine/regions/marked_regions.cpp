@@ -33,7 +33,7 @@ RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEv
   return result;
 }
 
-void add(channel::MarkCounts& to, const channel::MarkCounts& more) {
+void add_mark_counts(channel::MarkCounts& to, const channel::MarkCounts& more) {
   for (std::size_t i = 0; i < channel::mark_event_limit; ++i) {
     channel::MarkEvent& event = to.event[i];
     const channel::MarkEvent& other = more.event[i];
@@ -66,7 +66,7 @@ std::vector<RegionResult> regions_of(const Job& job, const Modelling& modelling,
       channel::MarkCounts counts{};
       const std::uint64_t at = channel::mark_counts_offset(thread.number) + mark * sizeof counts;
       if (!linux::read_at(shared.file.get(), at, &counts, sizeof counts) || !is_any(counts)) continue;
-      add(all, counts);
+      add_mark_counts(all, counts);
       region.threads.push_back({thread.tid, counts_of(counts, events, job, tally, simulation)});
     }
     if (!is_any(all)) continue;

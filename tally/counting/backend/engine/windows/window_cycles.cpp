@@ -24,7 +24,7 @@ struct WordsHeader {
 };
 
 template <class T>
-void add(linux::Spool& spool, std::span<const T> values) {
+void append(linux::Spool& spool, std::span<const T> values) {
   spool.add(values.data(), values.size_bytes());
 }
 
@@ -58,14 +58,14 @@ void WindowCycles::keep(const result::Window& window, std::uint32_t process, std
                        static_cast<std::uint32_t>(window.counts.size()),
                        static_cast<std::uint32_t>(window.vector.size()),
                        static_cast<std::uint32_t>(executed.size())};
-  add(spool_, std::span(&head, 1));
-  add(spool_, std::span(window.program));
-  add(spool_, window.counts);
-  add(spool_, window.vector);
+  append(spool_, std::span(&head, 1));
+  append(spool_, std::span(window.program));
+  append(spool_, window.counts);
+  append(spool_, window.vector);
   for (const LoggedWords& one : executed) {
     const WordsHeader words{one.log, static_cast<std::uint32_t>(one.words.size())};
-    add(spool_, std::span(&words, 1));
-    add(spool_, std::span<const std::uint64_t>(one.words));
+    append(spool_, std::span(&words, 1));
+    append(spool_, std::span<const std::uint64_t>(one.words));
   }
 }
 

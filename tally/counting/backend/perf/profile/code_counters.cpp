@@ -24,7 +24,7 @@ using linux::PerfTarget;
 constexpr std::uint64_t usual_frequency = 3989;
 
 // Bytes of the rings of all CPUs together, and of one. A ring for process records is a quarter of it.
-constexpr std::size_t memory_limit = 64 << 20, ring_limit = 2 << 20, least_pages = 8;
+constexpr std::size_t profile_memory_limit = 64 << 20, profile_ring_limit = 2 << 20, least_profile_pages = 8;
 
 bool is_fault(Id id) {
   return id == Id::page_faults || id == Id::user_page_faults || id == Id::minor_faults || id == Id::major_faults;
@@ -140,8 +140,8 @@ CodeCounters::CodeCounters(const CodeEvents& events)
       }) {
   const auto all = static_cast<std::size_t>(std::max(linux::configured_processors(), 1L));
   const std::size_t page = linux::page_bytes();
-  pages_ = least_pages;
-  while (pages_ * 2 * page <= ring_limit && pages_ * 2 * page * all <= memory_limit) pages_ *= 2;
+  pages_ = least_profile_pages;
+  while (pages_ * 2 * page <= profile_ring_limit && pages_ * 2 * page * all <= profile_memory_limit) pages_ *= 2;
 }
 
 Result<void> CodeCounters::open_events(const PerfTarget& target, std::vector<Opened>& opened) const {
@@ -176,7 +176,7 @@ Result<void> CodeCounters::map_rings(int processor, std::size_t first) {
       processors_.push_back({processor, first, first + 1});
       return {};
     }
-    if (pages_ <= least_pages || samples.error().os_errno != EPERM) return fail(samples.error());
+    if (pages_ <= least_profile_pages || samples.error().os_errno != EPERM) return fail(samples.error());
     pages_ /= 2;
   }
 }

@@ -26,7 +26,7 @@ namespace tally::backend::perf {
 namespace {
 
 // Rings are emptied as they fill, and at least after this time.
-constexpr int poll_each_ms = 100;
+constexpr int profile_poll_ms = 100;
 
 // Records of different CPUs may arrive late by a little. Waiting this long ensures that a mapping is seen before its
 // samples.
@@ -52,7 +52,7 @@ class CodeRun {
   Result<void> begin() {
     counters_.name_counters([this](std::uint64_t id, std::size_t event) { samples_.add_counter(id, event); });
     auto reader = WindowReader::start(
-        counters_.descriptors(), [this] { take(linux::now().count() - patience_ns); }, poll_each_ms);
+        counters_.descriptors(), [this] { take(linux::now().count() - patience_ns); }, profile_poll_ms);
     if (!reader) return fail(reader.error());
     reader_ = std::move(*reader);
     return {};

@@ -13,10 +13,10 @@ namespace tally::backend::perf {
 namespace {
 
 // Bytes of all rings together, and of one thread's ring while there is memory for it.
-constexpr std::size_t memory_limit = 64 << 20, ring_limit = 512 << 10, least_pages = 8;
+constexpr std::size_t traced_memory_limit = 64 << 20, traced_ring_limit = 512 << 10, least_traced_pages = 8;
 // Time between two reads of the rings. At the highest rate of a thread (a record of 100 bytes each microsecond) a ring
 // is full a little later.
-constexpr int poll_each_ms = 4;
+constexpr int traced_poll_ms = 4;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ Result<void> TracedWindows::begin(Nanoseconds started) {
         const std::lock_guard lock(mutex_);
         take_all();
       },
-      poll_each_ms);
+      traced_poll_ms);
   if (!reader) return fail(reader.error());
   reader_ = std::move(*reader);
   return {};
@@ -54,9 +54,9 @@ Result<void> TracedWindows::begin(Nanoseconds started) {
 
 void TracedWindows::map_ring(Thread& thread) {
   const std::size_t page = linux::page_bytes();
-  std::size_t bytes = ring_limit;
-  while (bytes > least_pages * page && ring_bytes_ + bytes > memory_limit / 2) bytes /= 2;
-  for (; bytes >= page && ring_bytes_ + bytes <= memory_limit; bytes /= 2) {
+  std::size_t bytes = traced_ring_limit;
+  while (bytes > least_traced_pages * page && ring_bytes_ + bytes > traced_memory_limit / 2) bytes /= 2;
+  for (; bytes >= page && ring_bytes_ + bytes <= traced_memory_limit; bytes /= 2) {
     auto ring = linux::SampleRing::map(thread.group.front(), bytes / page);
     if (!ring && ring.error().os_errno == EPERM) continue;
     if (ring) {

@@ -1,9 +1,15 @@
-# tally_directory(NAME [SOURCES …] [DEPENDS directory…] [LIBRARIES target…] [TESTS …])
+option(TALLY_UNITY "Compile the sources of a directory eight at a time: half the time of a first build" ON)
+# With it, a source sees names that it does not use. The presets dev and tidy warn of those that shadow others.
+add_library(tally_unity_warnings INTERFACE)
+target_compile_options(tally_unity_warnings INTERFACE -Wno-shadow -Wno-subobject-linkage)
+
+# tally_directory(NAME [SEPARATE] [SOURCES …] [DEPENDS directory…] [LIBRARIES target…] [TESTS …])
 #
 # A directory of sources is an include prefix and this target: tally_NAME. DEPENDS names the directories below it whose headers
 # it includes; LIBRARIES are libraries of others, used inside only. TESTS become one program, NAME_test.
+# SEPARATE: each source is compiled by itself, because several define the same names in namespaces of their own: tables, mostly.
 function(tally_directory name)
-  cmake_parse_arguments(directory "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(directory "SEPARATE" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM directory_DEPENDS PREPEND tally_)
   list(TRANSFORM directory_LIBRARIES REPLACE "^fmt::fmt$" tally_fmt)
   if(directory_SOURCES)
@@ -13,6 +19,10 @@ function(tally_directory name)
     set_target_properties(tally_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                                                    VISIBILITY_INLINES_HIDDEN ON)
     target_link_libraries(tally_${name} PUBLIC ${directory_DEPENDS} PRIVATE tally_warnings tally_checks tally_hardening ${directory_LIBRARIES})
+    if(TALLY_UNITY AND NOT directory_SEPARATE)
+      set_target_properties(tally_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+      target_link_libraries(tally_${name} PRIVATE tally_unity_warnings)
+    endif()
     # Precompiled headers take as long as they save in eight sources.
     list(LENGTH directory_SOURCES sources)
     if(sources GREATER 8)

@@ -16,7 +16,7 @@ for word in "$@"; do
   esac
 done
 if ((${#setup[@]} == 0)); then ./dev setup build demo; fi
-./dev build "${setup[@]}"
+./dev build "${setup[@]}" tally tally-engine
 
 tally=build/release/tally
 folder=build/demo

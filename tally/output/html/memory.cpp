@@ -20,7 +20,6 @@ using result::Memory;
 using result::MemoryLevel;
 using result::MemoryPoint;
 
-
 bool is_curve(const MemoryPoint& point) { return point.task == "curve" && point.ns; }
 bool is_scattered(const MemoryPoint& point) { return point.task == "scattered" && point.ns; }
 

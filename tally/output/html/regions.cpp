@@ -10,7 +10,6 @@
 namespace tally::report {
 namespace {
 
-
 std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : "-"; }
 
 std::string events_table(const RegionResult& region) {

@@ -15,7 +15,6 @@ namespace {
 using result::EventCount;
 using result::Stat;
 
-
 std::string count_text(const EventCount& one) { return one.count.value ? value_text(*one.count.value, one.unit) : "-"; }
 
 std::string remark(const Count& count) {
@@ -93,7 +92,8 @@ std::string intervals_figure(const Stat& stat) {
       auto series = chart.series.begin();
       while (series != chart.series.end() && series->name != one.name.text()) ++series;
       if (series == chart.series.end()) {
-        chart.series.push_back({.name = one.name.text(), .color = static_cast<int>(chart.series.size()) % chart_colors});
+        chart.series.push_back(
+            {.name = one.name.text(), .color = static_cast<int>(chart.series.size()) % chart_colors});
         series = chart.series.end() - 1;
       }
       series->points.push_back({.x = static_cast<double>(interval.end.count()) / 1e9,

@@ -1,4 +1,4 @@
-// Conflicts between an engine and a program: see libc/edges.cpp.
+// Conflicts between an engine and a program: see libc/edges.cpp and libc/rights.cpp.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -8,6 +8,7 @@ struct Edge {
   const char* name;
   bool exact = true;
   std::uint64_t at_least = 1000;  // instructions
+  std::string program = "edges";
 };
 
 std::ostream& operator<<(std::ostream& stream, const Edge& edge) { return stream << edge.name; }
@@ -18,7 +19,7 @@ TEST_P(EdgeTest, is_as_natively) {
   for (const char* kind : {"dynamic", "static"}) {
     SCOPED_TRACE(kind);
     Command command;
-    command.words = {std::string(LIBC_PROGRAMS) + "/edges_" + kind, GetParam().name};
+    command.words = {std::string(LIBC_PROGRAMS) + "/" + GetParam().program + "_" + kind, GetParam().name};
     const Outcome native = run_native(command);
     ASSERT_EQ(native.code, 0) << native.err;
     for (const int size : {0, 1}) {
@@ -30,14 +31,22 @@ TEST_P(EdgeTest, is_as_natively) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    engine, EdgeTest,
-    testing::Values(Edge{"killed_at_birth"}, Edge{"traces_own_threads"}, Edge{"asks_to_be_traced", false},
-                    Edge{"masks"}, Edge{"descriptors"}, Edge{"failed_exec", true, 30000000}, Edge{"gs_base", false},
-                    Edge{"moved_code"}, Edge{"breakpoints"}, Edge{"confined", false}, Edge{"trusted_less"},
-                    Edge{"trusted_less_later"}, Edge{"descriptors_above_limit"}, Edge{"truncated"}, Edge{"read_code"},
-                    Edge{"stays_small"}, Edge{"forks_while_asking"}, Edge{"stops_mapping_threads"}),
-    [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(engine, EdgeTest,
+                         testing::Values(Edge{"killed_at_birth"}, Edge{"traces_own_threads"},
+                                         Edge{"asks_to_be_traced", false}, Edge{"masks"}, Edge{"descriptors"},
+                                         Edge{"failed_exec", true, 30000000}, Edge{"gs_base", false},
+                                         Edge{"moved_code"}, Edge{"breakpoints"}, Edge{"confined", false},
+                                         Edge{"descriptors_above_limit"}, Edge{"truncated"}, Edge{"read_code"},
+                                         Edge{"stays_small"}, Edge{"forks_while_asking"},
+                                         Edge{"stops_mapping_threads"}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(rights, EdgeTest,
+                         testing::Values(Edge{"trusted_less", true, 1000, "rights"},
+                                         Edge{"trusted_less_later", true, 1000, "rights"},
+                                         Edge{"trusted_less_by_saved_user", true, 1000, "rights"},
+                                         Edge{"trusted_as_before", true, 1000, "rights"}),
+                         [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
 }  // namespace tally::engine_test

@@ -16,6 +16,7 @@
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/protection_keys.hpp"
+#include "tally/engine/guest/rights.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
@@ -27,12 +28,6 @@
 
 namespace tally::engine::guest {
 namespace {
-
-/// Whether this option of prctl(2) reduces the rights of the process.
-bool loses_rights_by(u64 option) {
-  constexpr u64 drop_capability = 24, set_securebits = 28, no_new_privileges = 38, ambient = 47;
-  return option == drop_capability || option == set_securebits || option == no_new_privileges || option == ambient;
-}
 
 /// Whether a descriptor argument of the call is an engine descriptor.
 bool names_own_descriptor(const Thread* t, Descriptors descriptors) {
@@ -213,12 +208,15 @@ s64 get_limit(Thread* t) { return emulate_limit(t, 0, t->gpr[rdi], 0, t->gpr[rsi
 
 /// A process that loses rights must not write translations that more trusted programs will execute.
 s64 give_rights_up(Thread* t) {
-  give_up_writing();
+  if (!keeps_ids(*t)) give_up_writing();
   return run(t);
 }
+s64 change_groups(Thread* t) { return set_groups(t); }
+s64 change_capabilities(Thread* t) { return set_capabilities(t); }
 
 s64 unshare(Thread* t) {
-  const s64 r = give_rights_up(t);
+  if (makes_namespace(t->gpr[rdi])) give_up_writing();
+  const s64 r = run(t);
   if (!failed(r) && (t->gpr[rdi] & 0x400 /* CLONE_FILES */) && !is_last(t)) has_own_numbers(t);
   return r;
 }
@@ -292,7 +290,7 @@ s64 control_process(Thread* t) {
   if (option == channel::ask_option) return answer(t, g[rsi], g[rdx], g[r10]);
   if (option == deny_executable) return write_unseen(t);
   if (option == set_time_stamp) clock_without_time_stamp();
-  if (loses_rights_by(option)) give_up_writing();
+  if (loses_rights_by(option, g[rsi])) give_up_writing();
   const s64 r = run(t);
   if (option == set_name) name_thread(t);
   return r;

@@ -205,61 +205,6 @@ int descriptors() {
   return 0;
 }
 
-int writable_translations() {
-  FILE* const maps = fopen("/proc/self/maps", "r");
-  int found = 0;
-  for (char line[512]; maps != nullptr && fgets(line, sizeof line, maps) != nullptr;)
-    found += strstr(line, " rw-s ") != nullptr && strstr(line, "tally-translations") != nullptr;
-  fclose(maps);
-  return found;
-}
-
-/// A program that gives up rights, in each of these ways, keeps no means to write what more trusted programs execute.
-/// The programs that it executes have none, either.
-int trusted_less() {
-  int (*const ways[])() = {[] { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }, [] { return setuid(65534); },
-                           [] { return setgid(65534); }, [] { return chroot("/"); }};
-  for (const auto way : ways) {
-    if (way != ways[0] && geteuid() != 0) continue;  // the others need root
-    const pid_t child = fork();
-    if (child == 0) {
-      if (way() != 0) _exit(2);
-      if (writable_translations() != 0) _exit(1);
-      execl("/bin/sh", "sh", "-c", "! grep -q 'rw-s .*tally-translations' /proc/self/maps", nullptr);
-      _exit(3);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (status != 0) return 1;
-  }
-  return 0;
-}
-
-/// A child that shares the memory, or the descriptors, gave up rights before.
-int trusted_less_later() {
-  const unsigned long kinds[] = {CLONE_VM | CLONE_VFORK, CLONE_FILES};
-  for (const unsigned long shared : kinds) {
-    const pid_t child = fork();
-    if (child == 0) {
-      const long other = shared == CLONE_FILES ? syscall(SYS_clone, shared | SIGCHLD, 0, 0, 0, 0) : vfork();
-      if (other == 0) {
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        _exit(0);
-      }
-      int status = 0;
-      waitpid(static_cast<pid_t>(other), &status, 0);
-      prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-      if (writable_translations() != 0) _exit(1);
-      execl("/bin/sh", "sh", "-c", "! grep -q 'rw-s .*tally-translations' /proc/self/maps", nullptr);
-      _exit(3);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (status != 0) return 1;
-  }
-  return 0;
-}
-
 /// The program's own descriptors above its initial limit, after it gave up rights.
 int descriptors_above_limit() {
   rlimit limit{};
@@ -516,8 +461,6 @@ int main(int argc, char** argv) {
                      {"moved_code", moved_code},
                      {"breakpoints", breakpoints},
                      {"confined", confined},
-                     {"trusted_less", trusted_less},
-                     {"trusted_less_later", trusted_less_later},
                      {"descriptors_above_limit", descriptors_above_limit},
                      {"truncated", truncated},
                      {"read_code", read_code},

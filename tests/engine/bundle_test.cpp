@@ -145,6 +145,22 @@ TEST_F(BundleTest, lists_better_traces) {
   }
 }
 
+// Code that a thread ran that has ended is needed by the next run as much as any other.
+TEST_F(BundleTest, includes_what_ended_threads_ran) {
+  const std::string program = std::string(LIBC_PROGRAMS) + "/ended_dynamic";
+  const auto traces = [&](const std::vector<std::string>& words) {
+    fs::remove_all(scratch_.file("cache"));
+    command_.words = words;
+    expect_exact(run_counted(command_));
+    std::uint32_t n = 0;
+    each_kept([&](Bundle&, engine::persist::BundleHead& head) { n += head.traces; });
+    return n;
+  };
+  const std::uint32_t in_first = traces({program}), in_ended = traces({program, "thread"});
+  EXPECT_GT(in_first, 800u);
+  EXPECT_GE(in_ended, in_first);
+}
+
 // What one process stored is available to the next process of the same run and to concurrent ones: each has one bundle.
 TEST_F(BundleTest, is_of_all_processes_of_a_run) {
   const auto bundles = [&] { return each_kept([](Bundle&, engine::persist::BundleHead&) {}); };

@@ -18,6 +18,7 @@
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/logged_code.hpp"
+#include "tally/engine/translate/profile.hpp"
 
 namespace tally::engine::guest {
 
@@ -193,6 +194,7 @@ void finish_departed_locked(Thread* t) {
     mark_partial(t, channel::partial_killed);
     clear_after_kill(t);
   }
+  keep_executions(t);
   end_counting(t);
   models_close(t);
   // It has left the list itself, or was killed at any instruction of doing so.
@@ -315,6 +317,7 @@ Thread* new_thread(Thread* parent, bool of_its_own) {
 
 void finish_thread(Thread* t) {
   Guard guard(threads_lock);
+  keep_executions(t);
   end_counting(t);
   models_close(t);
   unlink(t);
@@ -376,6 +379,7 @@ void counts_to_records() {
   core_finish_locked(current());
   if (!code_log_restarts(own_records.segments)) return;
   translate::log_restarted();
+  forget_executions();
   own_records.segments = channel::first_segment;
   own_records.shared.process(own_records.process).segments = own_records.segments;
 }
@@ -464,6 +468,7 @@ bool after_fork(Thread* t, u32 process) {
   models_after_fork();
   core_forget();
   code_log_forked();
+  forget_executions();
   if (!give_counters(t, process, true)) return false;
   t->tid = kernel(SYS_gettid);
   t->tgid = p.pid;

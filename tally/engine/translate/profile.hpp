@@ -32,8 +32,14 @@ class Scratch {
   u64 bytes_ = 0;
 };
 
-/// How often segments were executed, summed over all threads of the process of `t` that still have counters. Summed
-/// once, because reading each counter of each thread takes long.
+/// Keeps the counters of a thread that ends while its process continues, for Executions. The caller must hold
+/// threads_lock.
+void keep_executions(Thread* t);
+/// Segment numbers start again, or the process is new. The caller must hold threads_lock.
+void forget_executions();
+
+/// How often segments were executed, summed over all threads of the process of `t`, including ended ones. Summed once,
+/// because reading each counter of each thread takes long.
 class Executions {
  public:
   /// Returns false if no memory is available. The caller must hold threads_lock.
@@ -41,8 +47,6 @@ class Executions {
   u64 operator[](u32 number) const { return counters_[number]; }
 
  private:
-  void add(Thread* t, u32 numbers);
-
   Scratch<u64> sums_;
   const u64* counters_ = nullptr;
 };

@@ -90,6 +90,7 @@ struct Thread {
   u32 maker;                    // process record of the parent that created its pid namespace; 0 = it starts none
   u32 maker_outside;            // number of that process outside the namespace: see sharing.hpp
   u64 in_functions;             // number of marked functions that it is executing
+  u32 followed;                 // each of its indirect jumps enters the engine
   u32 past_gate;                // it has passed the gate of the trace at its pc
   u32 in_steps;                 // it runs traces of one instruction each: see translate/countdown.hpp
   u32 past_check;               // it continues after the check of such a trace at its pc
@@ -131,11 +132,11 @@ static_assert(offsetof(Thread, pad) == o_pad && offsetof(Thread, self) == o_self
 
 /// Layout of a thread's block of address space: offsets from the GS base.
 enum ThreadLayout : u32 {
-  jump_table_at = 0x10000,    // 64 Ki cache addresses, indexed by the low 16 bits of program addresses
-  stack_at = 0x90000,         // the engine's stack
-  signal_stack_at = 0xb0000,  // the engine's alternate signal stack
-  actions_at = 0xd0000,       // signal actions of a vfork child
-  counters_at = 0x100000,     // mapped from the channel: one counter per segment
+  jump_table_at = 0x10000,                                    // 64 Ki cache addresses: see jump_slot()
+  stack_at = 0x90000,                                         // the engine's stack
+  signal_stack_at = 0xb0000,                                  // the engine's alternate signal stack
+  actions_at = 0xd0000,                                       // signal actions of a vfork child
+  counters_at = 0x100000,                                     // mapped from the channel: one counter per segment
   steps_table_at = counters_at + channel::segment_limit * 8,  // jump table of threads in steps
 };
 inline constexpr u32 jump_table_entries = 65536;
@@ -153,9 +154,10 @@ inline Thread* current() {
 }
 inline u64* jump_table(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + jump_table_at); }
 inline u64* steps_table(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + steps_table_at); }
-/// The jump table entry for an indirect jump of thread `t` to program address `pc`.
+/// The jump table entry for an indirect jump of thread `t` to program address `pc`. The sum of two parts of the address
+/// differs for neighbouring code of any alignment up to 64 KB.
 inline u64& jump_slot(Thread* t, u64 pc, bool in_steps = false) {
-  return (in_steps ? steps_table(t) : jump_table(t))[pc & (jump_table_entries - 1)];
+  return (in_steps ? steps_table(t) : jump_table(t))[(pc + (pc >> 16)) % jump_table_entries];
 }
 inline Actions* own_actions(Thread* t) { return reinterpret_cast<Actions*>(reinterpret_cast<u64>(t) + actions_at); }
 inline u64* counters(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + counters_at); }

@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(engine, ProgramTest,
                                          Program{"rewrite", {}}, Program{"processes", {}}, Program{"late_child", {}},
                                          Program{"threads", {}}, Program{"thread_signals", {}}, Program{"restarts", {}},
                                          Program{"rep_timer", {}}, Program{"block_timer", {}},
-                                         Program{"exits_timer", {}}),
+                                         Program{"shared_slots", {}}, Program{"exits_timer", {}}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(ends, ProgramTest,
@@ -136,8 +136,14 @@ TEST_P(TimerTest, counts_a_fixed_part_and_the_handler_runs) {
 
 INSTANTIATE_TEST_SUITE_P(engine, TimerTest,
                          testing::Values(TimerProgram{"rep_timer", 4, 0, 2}, TimerProgram{"block_timer", 18, 11, 2},
-                                         TimerProgram{"exits_timer", 4, 13, 2}),
+                                         TimerProgram{"exits_timer", 4, 13, 2}, TimerProgram{"shared_slots", 4, 18, 2}),
                          [](const auto& one) { return std::string(one.param.name); });
+
+TEST(SharedSlots, do_not_delay_signals) {
+  const Counted counted = run_counted(command_of({"shared_slots", {"w"}}));
+  EXPECT_EQ(counted.outcome.code, 0) << counted.outcome.err;
+  expect_exact(counted);
+}
 
 TEST(Loads, of_interrupted_string_instructions_are_whole) {
   const Counted quiet = run_stepped(command_of({"rep_timer", {}}));

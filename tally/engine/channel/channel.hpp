@@ -20,7 +20,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 24;
+inline constexpr uint32_t layout_version = 25;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.
@@ -161,6 +161,7 @@ struct Settings {
   uint32_t cache_limit;  ///< most traces before all are discarded; 0: as many as fit
   uint32_t hot_from;  ///< executions after which a trace is optimized again for the next run; 0: the engine's default
   uint32_t loop_is_fast;      ///< 1: the instruction `loop` is one operation, as on AMD processors, not several
+  uint32_t has_bmi2;          ///< 1: the processor has the instructions BMI2, such as `rorx`
   uint32_t protection_keys;   ///< 1: the processor and the kernel support them: CPUID reports OSPKE
   Models models;              ///< the simulated machine
   ModelCore core;             ///< the core whose timings determine cycles

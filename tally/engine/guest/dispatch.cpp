@@ -24,7 +24,7 @@ Outcome find_or_translate(Thread* t) {
   const bool steps = t->in_steps != 0;
   Trace* trace = find_trace(key_of(t->pc, steps));
   const bool is_new = trace == nullptr;
-  if (is_new) outcome = make_trace(t->pc, steps, t->link == by_jump ? jump_slot(t, t->pc, steps) : 0, trace);
+  if (is_new) outcome = make_trace(t->pc, steps, t->link == by_jump, trace);
   end_reading(t);
   if (cache_is_damaged()) return Outcome::no_room;  // damaged by a process that died holding another lock
   if (outcome == Outcome::translated) settle(t, *trace, is_new);
@@ -35,7 +35,7 @@ Outcome find_or_translate(Thread* t) {
 
 extern "C" void dispatch(Thread* t) {
   if (t->link >= first_link) t->pc = link_target(t->link);
-  if (t->link == by_jump && probes->is_followed(t)) probes->jumped(t);
+  if (t->link == by_jump && t->followed != 0) probes->jumped(t);
   windows_settle(t);
   Outcome outcome = Outcome::no_room;
   // Other threads may fill the cache again before this thread's turn. A flush rarely fails completely.

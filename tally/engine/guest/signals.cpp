@@ -115,7 +115,7 @@ void at_model_pad(Thread* t, Context* c) {
 /// system call that has not begun does not begin.
 void come_out(Thread* t, Context* c) {
   const u64 rip = c->ip;
-  if (in_cache(rip)) {
+  if (in_generated_code(rip)) {
     t->stepping = to_boundary;
     c->flags |= trap_flag;
   } else if (begin_leaving_again(c)) {
@@ -209,7 +209,7 @@ bool is_after_popf(const CacheLocation& s) {
 void traces_itself(Thread* t, Context* c, u8* info) {
   CacheLocation location;
   if (model_thread(t)->active != 0) return;  // continue with the flag set
-  if (!in_cache(c->ip)) {
+  if (!in_generated_code(c->ip)) {
     // In the engine: the next instruction is executed alone, and the trap after it is the program's.
     t->flags &= ~trap_flag;
     c->flags &= ~trap_flag;
@@ -236,7 +236,7 @@ void step_done(Thread* t, Context* c, u8* info) {
     return t->traces_itself != 0 ? trap_after(t, c, info) : enter_from(t, c);
   }
   CacheLocation location;
-  if (!in_cache(c->ip)) {
+  if (!in_generated_code(c->ip)) {
     // Back in the engine, which will find the pending request.
     t->stepping = not_stepping;
     c->flags &= ~trap_flag;

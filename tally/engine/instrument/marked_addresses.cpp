@@ -157,7 +157,6 @@ class MarkProbes final : public Probes {
     if (is_marked(b.trace.pc)) emit_gate(b);
   }
   void counted(Builder& b, u32 number, bool) override { emit_touched(b, number); }
-  bool is_followed(const Thread* t) const override { return is_watched(t); }
   void jumped(Thread* t) override { marks_landed(t); }
   void make_gates(Arena& a) override { a.to_mark = make_gate(a, enter_mark); }
 };

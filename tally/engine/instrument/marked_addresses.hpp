@@ -23,8 +23,7 @@ const channel::MarkPoints& given_marks();
 /// Marks the return address of a function that was entered. False if there are too many. Takes cache_lock.
 bool mark_return(u64 pc);
 
-/// is_watched: whether the thread's indirect jumps are checked. marks_landed: checks one. Neither needs a lock.
-bool is_watched(const Thread* t);
+/// Checks an indirect jump of a followed thread. Needs no lock.
 void marks_landed(Thread* t);
 
 }  // namespace tally::engine::instrument

@@ -190,6 +190,7 @@ bool emulate_here(Thread* t) {
 void watch(Thread* t) {
   if (t->in_functions == 0 || own(t).watched_from != 0) return;
   own(t).watched_from = t->gpr[rsp];
+  t->followed = 1;
   forget_jumps(t);  // none may bypass the engine
 }
 
@@ -215,7 +216,7 @@ bool marks_attach(Thread* t) {
       kernel(SYS_mmap, reinterpret_cast<u64>(&counts(t, 0)), channel::mark_counts_bytes, read_write,
              MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::mark_counts_offset(t->index));
   if (failed(page)) return false;
-  own(t).watched_from = 0;
+  own(t).watched_from = t->followed = 0;
   t->in_functions = 0;
   t->past_gate = 0;
   return true;
@@ -233,8 +234,6 @@ void marks_end(Thread* t) {
   }
 }
 
-bool is_watched(const Thread* t) { return own(t).watched_from != 0; }
-
 void marks_landed(Thread* t) {
   ThreadMarks& m = own(t);
   const u64 sp = t->gpr[rsp];
@@ -245,7 +244,7 @@ void marks_landed(Thread* t) {
     end(c, now.values());
     close(t, c);
   });
-  if (sp > m.watched_from || t->in_functions == 0) m.watched_from = 0;
+  if (sp > m.watched_from || t->in_functions == 0) m.watched_from = t->followed = 0;
 }
 
 extern "C" void marked(Thread* t) {

@@ -39,7 +39,8 @@ u64 mix_key(u64 key, u64 bytes, u64 code) {
 /// Covers several positions, because many programs have the same size and the same first bytes.
 u64 key_of_program() {
   u64 start = 0, end = 0;
-  u64 key = settings().loop_is_fast | settings().protection_keys << 1;  // code has other sizes
+  // Code has other sizes.
+  u64 key = settings().loop_is_fast | settings().protection_keys << 1 | settings().has_bmi2 << 2;
   if (!constant_around(entry, start, end)) return key;
   for (u64 quarter = 0; quarter < 4; quarter++) key = mix_key(key, end - start, start + (end - start) / 4 * quarter);
   return mix_key(key, end - start, entry & ~63ull);
@@ -154,7 +155,7 @@ class Loader {
       Trace& t = *new_trace(*arena_, pc, body - (stored.by_jump ? entry_check_bytes(pc) : 0));
       if (stored.by_jump) {
         Emitter e{reinterpret_cast<u8*>(t.start)};
-        t.entry = emit_entry_check(*arena_, e, pc, reinterpret_cast<u64>(engine_no_target));
+        t.entry = emit_entry_check(*arena_, e, pc);
         // Of two targets that share a slot, the second one precedes the first once it is reached.
         if (u64& slot = jump_slot(current(), pc); slot == reinterpret_cast<u64>(engine_no_target) && !has_better(i))
           slot = t.entry;

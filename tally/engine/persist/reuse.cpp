@@ -97,9 +97,9 @@ void register_pages(const Template& t, u64 pc, u32 index) {
 }
 
 /// Returns null if there is no room, or if the copied data is damaged.
-Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
+Trace* make(const Template& t, u64 pc, bool by_jump, Arena& arena) {
   const u32 damage_before = store_damage();
-  Builder b = begin_trace(arena, pc, older, room_before(t, next_body(arena, pc, older)));
+  Builder b = begin_trace(arena, pc, by_jump, room_before(t, next_body(arena, pc, by_jump)));
   Trace& trace = b.trace;
   trace.places = t.places();
   trace.place_count = t.place_count;
@@ -135,11 +135,11 @@ Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
 
 }  // namespace
 
-Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena) {
+Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& arena) {
   if (!can_use(t, pc, arena)) return nullptr;
   const u32 index = tables.traces.size;
   place_segments(t.segment_count);
-  Trace* const made = make(t, pc, older, arena);
+  Trace* const made = make(t, pc, by_jump, arena);
   return made != nullptr ? made : &tables.traces[index];
 }
 

@@ -33,8 +33,9 @@ u32 refused[16], refused_count;  // positions of the last invalid records in `ke
 
 /// Returns a number for each kind of code that can be generated from the same program code.
 u64 kind_of_code() {
-  constexpr u64 checks_keys = 0xA0761D6478BD642Full;
-  return instrumentation_key() ^ (settings().protection_keys != 0 ? checks_keys : 0);
+  constexpr u64 checks_keys = 0xA0761D6478BD642Full, without_bmi2 = 0xE7037ED1A0B428DBull;
+  return instrumentation_key() ^ (settings().protection_keys != 0 ? checks_keys : 0) ^
+         (settings().has_bmi2 != 0 ? 0 : without_bmi2);
 }
 
 /// The hash by which templates are found: the same in every process that has this code at this offset in a page. Reads
@@ -286,7 +287,7 @@ class Store final : public PersistentCache {
  public:
   bool load(u64 pc) override { return load_bundle(pc); }
   const Template* find(u64 pc) override { return find_template(pc); }
-  Trace* reuse(const Template& t, u64 pc, u64 older, Arena& a) override { return persist::reuse(t, pc, older, a); }
+  Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& a) override { return persist::reuse(t, pc, by_jump, a); }
   bool records(u8 generation) const override {
     return writes && !keeps_nothing() && (generation > 0 || added.header().end < first_made_limit());
   }

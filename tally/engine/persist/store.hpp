@@ -95,7 +95,7 @@ u64 room_before(const Template& t, u64 body);
 inline constexpr u64 room_nowhere = 4 * trace_alignment;
 
 /// Creates a trace from a template. Returns null if it cannot be used there, and a dead trace if there is no room.
-Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena);
+Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& arena);
 
 // --- bundle.cpp: the templates that this program uses ----------------------------------------------------------------
 

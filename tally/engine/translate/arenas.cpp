@@ -133,7 +133,10 @@ Arena* arena_around(u64 address) {
   return nullptr;
 }
 
-bool in_cache(u64 address) { return arena_around(address) != nullptr; }
+bool in_generated_code(u64 address) {
+  return arena_around(address) != nullptr ||
+         (address >= reinterpret_cast<u64>(lookup_begin) && address < reinterpret_cast<u64>(lookup_end));
+}
 
 Arena* arena_for(u64 pc) {
   for (u32 i = 0; i < arena_count; i++)

@@ -4,6 +4,7 @@
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/compared_code.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/indirect_targets.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/linking.hpp"
 #include "tally/engine/translate/logged_code.hpp"
@@ -122,6 +123,7 @@ PageEntry* page_entry(u64 page, bool make) {
 /// Turns the head of a trace into a jump to the one before it, which leads to `to`. Writes two bytes in one store: the
 /// head is aligned and its first instruction has at least two bytes, so no thread is between them.
 void patch_head(const Trace& t, u64 to) {
+  jump_tables_have_dead = true;
   Emitter front{reinterpret_cast<u8*>(t.start - dead_jump_bytes)};
   front.jump(to);
   const u32 back = static_cast<u32>(t.start - dead_jump_bytes - t.body - 2) & 0xff;
@@ -155,13 +157,12 @@ bool holds_code_of(const Trace& t, u64 a, u64 n) {
   return false;
 }
 
-bool drop_page(PageEntry* entry, u64 a, u64 n) {
-  bool any = false;
+void drop_page(PageEntry* entry, u64 a, u64 n) {
   for (u32* link = &entry->first; *link != 0;) {
     const u32 k = *link;
     Trace& t = tables.traces[page_nodes[k].trace];
     if (!t.dead && holds_code_of(t, a, n)) {
-      t.dead = any = true;
+      t.dead = true;
       patch_dead(t);
     }
     if (t.dead) {
@@ -172,7 +173,6 @@ bool drop_page(PageEntry* entry, u64 a, u64 n) {
       link = &page_nodes[k].next;
     }
   }
-  return any;
 }
 
 }  // namespace
@@ -187,6 +187,7 @@ void cache_init() {
   page_nodes.init(4u << 20);
   tables.traces.size = page_nodes.size = 1;
   links_init();
+  indirect_targets_init();
   slot_mask = 4095;
   slots = new_table<Slot>(4096);
   page_mask = 2047;
@@ -201,11 +202,42 @@ void forget_jumps(Thread* t) {
   t->generation = cache_generation();
 }
 
+namespace {
+
 void forget_all_jumps() {
   generation++;
   jump_tables_have_dead = false;
+  forget_indirect_targets();
   Guard guard(threads_lock);
   for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
+}
+
+/// The caller holds threads_lock.
+void replace_jumps(const Trace& dead) {
+  const Trace* const live = find_trace(key_of(dead));
+  const u64 entry = live != nullptr ? live->entry : 0;
+  const u64 filling = entry != 0 ? entry : reinterpret_cast<u64>(engine_no_target);
+  if (!dead.steps) replace_indirect_target(dead.pc, dead.entry, entry);
+  for (Thread* t = threads(); t != nullptr; t = t->next) {
+    u64& slot = jump_slot(t, dead.pc, dead.steps);
+    if (slot == dead.entry) __atomic_store_n(&slot, filling, __ATOMIC_RELEASE);
+  }
+}
+
+}  // namespace
+
+void replace_dead_jumps() {
+  if (!jump_tables_have_dead) return;
+  jump_tables_have_dead = false;
+  generation++;
+  Guard guard(threads_lock);
+  for (u32 i = 1; i < tables.traces.size; i++) {
+    Trace& trace = tables.traces[i];
+    if (!trace.dead || trace.entry == 0) continue;
+    replace_jumps(trace);
+    trace.entry = 0;
+  }
+  for (Thread* t = threads(); t != nullptr; t = t->next) t->generation = generation;
 }
 
 void supersede(Trace& old, const Trace* by) {
@@ -213,10 +245,6 @@ void supersede(Trace& old, const Trace* by) {
   patch_head(old, by->body);
   if (by->forwarding_jump != 0 && fits32(static_cast<s64>(by->body - by->forwarding_jump)))
     patch_forwarding_jump(by->forwarding_jump, by->body);
-}
-
-void shorten_jumps() {
-  if (jump_tables_have_dead) forget_all_jumps();
 }
 
 u32 cache_generation() { return generation; }
@@ -308,15 +336,13 @@ u64 literal(Arena& a, u64 value) {
 void invalidate(u64 a, u64 n) {
   if (n == 0 || cache_is_damaged()) return;
   const u64 first = a / page_bytes - (a >= page_bytes && a % page_bytes < 15 ? 1 : 0), last = (a + n - 1) / page_bytes;
-  bool any = false;
   if (last - first > page_mask) {
     for (u32 i = 0; i <= page_mask; i++)
-      if (pages[i].page >= first && pages[i].page <= last) any |= drop_page(&pages[i], a, n);
+      if (pages[i].page >= first && pages[i].page <= last) drop_page(&pages[i], a, n);
   } else {
     for (u64 p = first; p <= last; p++)
-      if (PageEntry* entry = page_entry(p, false)) any |= drop_page(entry, a, n);
+      if (PageEntry* entry = page_entry(p, false)) drop_page(entry, a, n);
   }
-  if (any) jump_tables_have_dead = true;
 }
 
 bool locate(u64 address, CacheLocation& out) {

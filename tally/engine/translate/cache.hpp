@@ -80,7 +80,6 @@ struct Trace {
   bool dead;
   bool steps;         // it is a trace in steps: one instruction, see countdown.hpp
   bool looked_ahead;  // it relies on code outside of it, and is registered for the pages of that code
-  u8 entries;         // number of additional entry checks, placed outside the trace
   u8 generation;      // how often it was reoptimized, if it has no template
   u32 use;            // number of the use of its template (note_use()); 0 = none
   u32 loop;           // offset from body: displacement of a jump to its middle, which exits if set to 0; 0 here = none
@@ -147,9 +146,9 @@ Trace* new_trace(Arena& arena, u64 key, u64 start);
 void register_page(u32 trace, u64 pc);
 
 u64 literal(Arena& a, u64 value);
-/// Emits the entry check of a trace for indirect jumps: it continues if the target is `pc`, and otherwise jumps to
-/// `older`, the previous entry of the jump table. Returns the address of its first instruction.
-u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older);
+/// Emits the entry check of a trace for indirect jumps: it continues if the target is `pc`, and otherwise looks the
+/// target up (indirect_targets.hpp). Returns the address of its first instruction.
+u64 emit_entry_check(const Arena& a, Emitter& e, u64 pc);
 u32 entry_check_bytes(u64 pc);
 
 /// Drops the translations of [a, a + n).
@@ -158,12 +157,11 @@ void invalidate(u64 a, u64 n);
 void supersede(Trace& old, const Trace* by);
 /// Empties the jump table of a thread that is not using it.
 void forget_jumps(Thread* t);
-/// Empties all jump tables, whose entries lead to dead traces.
-void forget_all_jumps();
-/// The same, but only if an entry leads to a dead trace. Until then, such jumps are forwarded.
-void shorten_jumps();
+/// Replaces the entries of dead traces in all jump tables. Until then, such jumps are forwarded.
+void replace_dead_jumps();
 
-bool in_cache(u64 address);
+/// Whether the code at this address continues to a trace, or enters the engine, without regard to pending requests.
+bool in_generated_code(u64 address);
 /// Takes no lock. Returns false for addresses between traces, such as stubs.
 bool locate(u64 address, CacheLocation& out);
 
@@ -178,9 +176,9 @@ extern Tables tables;
 
 enum class Outcome { translated, step, unreadable, leave, no_room, no_space };
 
-/// Translates the code at `pc`. With `steps`, translates only the one instruction there, see countdown.hpp. `older` is
-/// the current jump table entry if an indirect jump leads there, and 0 otherwise.
-Outcome make_trace(u64 pc, bool steps, u64 older, Trace*& out);
+/// Translates the code at `pc`. With `steps`, translates only the one instruction there, see countdown.hpp. `by_jump`:
+/// an indirect jump leads there, so that the trace needs an entry check.
+Outcome make_trace(u64 pc, bool steps, bool by_jump, Trace*& out);
 
 /// Takes all locks of data that threads share, except that of the mappings. Then no other thread is changing this data.
 inline void lock_tables() {

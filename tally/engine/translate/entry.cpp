@@ -1,5 +1,7 @@
 #include "tally/engine/translate/entry.hpp"
 
+#include "tally/engine/translate/indirect_targets.hpp"
+
 namespace tally::engine {
 namespace {
 
@@ -29,6 +31,11 @@ namespace {
   OFFSET("thread_stack", offsetof(Thread, stack));
   OFFSET("thread_link", offsetof(Thread, link));
   OFFSET("thread_pad", offsetof(Thread, pad));
+  OFFSET("thread_in_steps", offsetof(Thread, in_steps));
+  OFFSET("thread_followed", offsetof(Thread, followed));
+  OFFSET("thread_jump_table", jump_table_at);
+  OFFSET("target_factor", translate::indirect_target_factor);
+  OFFSET("target_mask_at", -static_cast<s64>(translate::indirect_mask_bytes));
   OFFSET("thread_self", offsetof(Thread, self));
   OFFSET("thread_kernel_seen", offsetof(Thread, kernel_seen));
   OFFSET("thread_borrowed_rcx", offsetof(Thread, borrowed[0]));
@@ -44,9 +51,9 @@ namespace {
 
 asm(R"(
 .text
-.globl engine_no_target, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_check, enter_window
+.globl engine_no_target, lookup_begin, lookup_end, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_check, enter_window
 .globl resume_program, resume_begin, resume_end, landing_pad
-.hidden enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_check, enter_window
+.hidden lookup_begin, lookup_end, indirect_targets, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_check, enter_window
 .hidden resume_program, resume_begin, resume_end, landing_pad
 
 # Saves everything but rax, rcx and r11, which each transition saves in its own way.
@@ -91,18 +98,50 @@ asm(R"(
   jmp resume_program
 .endm
 
-# A jump table entry without a target yet. rcx = the target; rcx and r11 are saved.
-engine_no_target:
-  mov %rcx, %gs:thread_pc
-  mov %rax, %gs:thread_rax
-  jmp 1f
+lookup_begin:
 # An entry check that failed: rcx = target + r11; rcx and r11 are saved.
 enter_indirect:
   not %r11
   lea 1(%rcx,%r11), %rcx
-  mov %rcx, %gs:thread_pc
+# A jump table entry without a target yet. rcx = the target; rcx and r11 are saved.
+engine_no_target:
   mov %rax, %gs:thread_rax
-1:movq $by_jump, %gs:thread_link
+  mov %rdx, %gs:thread_rdx
+  lahf
+  seto %al
+  cmpl $0, %gs:thread_in_steps
+  jne 3f
+  cmpl $0, %gs:thread_followed
+  jne 3f
+  mov indirect_targets(%rip), %rdx
+  imul $target_factor, %rcx, %r11
+  shr $28, %r11
+1:and target_mask_at(%rdx), %r11
+  cmp %rcx, (%rdx,%r11)
+  je 2f
+  cmpq $0, (%rdx,%r11)
+  lea 16(%r11), %r11
+  jne 1b
+  jmp 3f
+2:mov 8(%rdx,%r11), %r11
+  test %r11, %r11
+  jz 3f
+  mov %ecx, %edx
+  shr $16, %edx
+  add %ecx, %edx
+  movzx %dx, %edx
+  mov %r11, %gs:thread_jump_table(,%rdx,8)
+  mov %gs:thread_rdx, %rdx
+  add $0x7f, %al
+  sahf
+  mov %gs:thread_rax, %rax
+  jmp *%r11
+3:mov %gs:thread_rdx, %rdx
+  add $0x7f, %al
+  sahf
+lookup_end:
+  mov %rcx, %gs:thread_pc
+  movq $by_jump, %gs:thread_link
   save_borrowed
   save_others
   call dispatch

@@ -10,6 +10,9 @@ void enter_link();
 void enter_indirect();
 /// The target of jump table entries that have no target yet.
 extern const char engine_no_target[];
+/// The code between these looks up the target of an indirect jump. It is generated code for signals, although it is in
+/// the image: it has no location at which the program's state is complete, and leads to a trace or into the engine.
+extern const char lookup_begin[], lookup_end[];
 void enter_syscall();
 void enter_far_return();
 

@@ -1,50 +1,22 @@
 // The entry check of a trace for indirect jumps: compares their target with the trace's address.
 #include "tally/engine/translate/cache.hpp"
-#include "tally/engine/translate/entry.hpp"
 
 namespace tally::engine::translate {
-namespace {
-
-constexpr u8 chain_limit = 8;
-/// The length of the chain of entry checks that starts here: the byte before it.
-u8 chain_length(u64 entry) { return at<u8>(entry - 1); }
-
-}  // namespace
 
 u32 entry_check_bytes(u64 pc) {
-  return 1 + (pc < 0x7fffffff ? 7 : 10) + 4 + 2 + 5 + 18 + (settings().loop_is_fast != 0 ? 4 : 0);
+  return (pc < 0x7fffffff ? 7 : 10) + 4 + 2 + 5 + 18 + (settings().loop_is_fast != 0 ? 4 : 0);
 }
 
-namespace {
-
-/// Returns the target of a failed check: the previous entry of the slot, so that targets do not evict one another.
-u64 miss_target(Arena& a, u64 older) {
-  if (older == reinterpret_cast<u64>(engine_no_target)) return a.to_indirect;
-  const u64 at = a.cold;
-  if (!fits32(static_cast<s64>(older - at)) || chain_length(older) >= chain_limit) return a.to_indirect;
-  Emitter stub{reinterpret_cast<u8*>(at)};
-  stub.not_register(r11);
-  stub.add_registers(rcx, rcx, r11);
-  stub.add_constant(rcx, 1);  // the target again
-  stub.jump(older);
-  a.cold = stub.here();
-  return at;
-}
-
-}  // namespace
-
-u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older) {
+u64 emit_entry_check(const Arena& a, Emitter& e, u64 pc) {
   // rcx = the target, r11 is free, both are saved. The flags are the program's, so rcx - pc is compared with zero
   // without them. If `loop` is fast, it is taken only for another target: a taken branch would occupy an entry of the
   // branch predictor that the program needs. `loop` decrements rcx first, hence the additional 1.
-  const u64 miss = miss_target(a, older);
   const bool by_loop = settings().loop_is_fast != 0;
   const u64 miss_jump = e.here();
   if (by_loop) {
     e.add_constant(rcx, 1);
-    e.jump(miss);
+    e.jump(a.to_indirect);
   }
-  e.byte(static_cast<u8>(miss == a.to_indirect ? 1 : chain_length(older) + 1));
   const u64 entry = e.here(), constant = by_loop ? 1 - pc : -pc;
   if (pc < 0x7fffffff) {
     e.byte(0x49);
@@ -61,7 +33,7 @@ u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older) {
   } else {
     e.byte(0xe3);  // jrcxz over the jump
     e.byte(5);
-    e.jump(miss);
+    e.jump(a.to_indirect);
   }
   e.load(r11, o_borrowed_r11);
   e.load(rcx, o_borrowed_rcx);

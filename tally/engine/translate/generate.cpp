@@ -233,19 +233,19 @@ u64 emit_loop_jump(Builder& b, u64 to, u32 segment) {
   return b.e.here() - 4;
 }
 
-u64 next_body(const Arena& arena, u64 pc, u64 older) {
-  const u32 check = older != 0 ? entry_check_bytes(pc) : 0;
+u64 next_body(const Arena& arena, u64 pc, bool by_jump) {
+  const u32 check = by_jump ? entry_check_bytes(pc) : 0;
   return (arena.hot + dead_jump_bytes + check + trace_alignment - 1) & ~(trace_alignment - 1);
 }
 
-Builder begin_trace(Arena& arena, u64 key, u64 older, u64 later) {
+Builder begin_trace(Arena& arena, u64 key, bool by_jump, u64 later) {
   const u64 pc = pc_of_key(key);
   // The head is aligned so that one store can replace it. A larger alignment makes code larger and nothing faster.
-  const u32 check = older != 0 ? entry_check_bytes(pc) : 0;
+  const u32 check = by_jump ? entry_check_bytes(pc) : 0;
   Emitter e{reinterpret_cast<u8*>(arena.hot)};
-  e.nops(static_cast<u32>(next_body(arena, pc, older) + later - check - arena.hot));
+  e.nops(static_cast<u32>(next_body(arena, pc, by_jump) + later - check - arena.hot));
   Trace& trace = *new_trace(arena, key, e.here());
-  if (older != 0) trace.entry = emit_entry_check(arena, e, pc, older);
+  if (by_jump) trace.entry = emit_entry_check(arena, e, pc);
   trace.body = e.here();
   trace.places = &tables.places[tables.places.size];
   trace.segments = &tables.segments[tables.segments.size];

@@ -75,9 +75,9 @@ struct Builder {
 };
 
 /// next_body() returns the address at which the next trace's code would start. begin_trace() starts a trace for the
-/// code of `key`, there or `later` bytes after, a multiple of trace_alignment. `older` as for make_trace().
-u64 next_body(const Arena& arena, u64 pc, u64 older);
-Builder begin_trace(Arena& arena, u64 key, u64 older, u64 later = 0);
+/// code of `key`, there or `later` bytes after, a multiple of trace_alignment. `by_jump` as for make_trace().
+u64 next_body(const Arena& arena, u64 pc, bool by_jump);
+Builder begin_trace(Arena& arena, u64 key, bool by_jump, u64 later = 0);
 /// Discards an unfinished trace. Nothing leads to it, and the next trace reuses its space and may start before it did.
 void abandon_trace(const Builder& b);
 

@@ -82,8 +82,7 @@ class Probes {
   /// A call or return, which ends its segment and is counted. `site`: the instruction. For a direct call (known
   /// target): called before its return address is pushed; otherwise afterwards, with rcx = the target and r11 free.
   virtual void called(Builder&, const Instruction& /*site*/, bool /*direct*/) {}
-  /// Whether every indirect jump of the thread enters the engine; called at each such jump. Take no lock.
-  virtual bool is_followed(const Thread*) const { return false; }
+  /// Called at each indirect jump of a followed thread (Thread::followed). Takes no lock.
   virtual void jumped(Thread*) {}
   virtual void make_gates(Arena&) {}
   /// Whether its tables have room for one more trace. discarded(): all code was discarded.

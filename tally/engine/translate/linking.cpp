@@ -1,7 +1,7 @@
 #include "tally/engine/translate/linking.hpp"
 
 #include "tally/engine/translate/arenas.hpp"
-#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/indirect_targets.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 
 namespace tally::engine::translate {
@@ -12,10 +12,6 @@ struct Exit {
   u64 target;  // key of a trace
 };
 Growing<Exit> links;
-
-/// Limit of entry checks outside a trace. Targets that share a slot form a chain; if there are more targets than this,
-/// they replace one another in the slot, which must not fill the cache.
-constexpr u8 entry_limit = 16;
 
 }  // namespace
 
@@ -69,18 +65,14 @@ void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target) {
 
 namespace {
 
-/// Adds an entry check outside the trace; it goes to `older`, the slot's current entry, if the target differs.
-u64 add_entry(Trace& t, u64 older) {
+/// Adds an entry check outside the trace.
+void add_entry(Trace& t) {
   Arena* a = arena_for(t.pc);
   if (a == nullptr || !fits32(static_cast<s64>(a->cold - t.body))) a = arena_around(t.body);
-  if (t.entry != 0 && (t.entries == entry_limit || !has_room(*a))) return t.entry;
-  const u64 miss_room = 32;
-  Emitter out{reinterpret_cast<u8*>(((a->cold + miss_room + 15) & ~15ull) - 1)};
-  const u64 entry = emit_entry_check(*a, out, t.pc, older);
+  Emitter out{reinterpret_cast<u8*>((a->cold + 15) & ~15ull)};
+  t.entry = emit_entry_check(*a, out, t.pc);
   out.jump(t.body);
   a->cold = out.here();
-  t.entries++;
-  return entry;
 }
 
 }  // namespace
@@ -94,11 +86,10 @@ void settle(Thread* t, Trace& trace, bool is_new) {
   if (t->link == by_jump) {
     // Most targets of a short program are reached once, so a slot is only written, and its page copied, the second
     // time.
-    if (is_new || probes->is_followed(t)) return;
-    u64& slot = jump_slot(t, t->pc, trace.steps);
-    const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
-    if (trace.entry == 0 || !empty) trace.entry = add_entry(trace, slot);
-    slot = trace.entry;
+    if (is_new || t->followed != 0) return;
+    if (trace.entry == 0) add_entry(trace);
+    jump_slot(t, t->pc, trace.steps) = trace.entry;
+    if (!trace.steps) add_indirect_target(t->pc, trace.entry);
     return;
   }
   const Exit& link = links[static_cast<u32>(t->link)];

@@ -106,9 +106,9 @@ class PersistentCache {
   /// Creates all traces that an earlier run of the program made of the code around `pc`. Returns false if none exist.
   virtual bool load(u64 /*pc*/) { return false; }
   /// find() returns a template for the code at `pc`, or null. reuse() creates a trace from it; it returns null if the
-  /// template cannot be used there, and a dead trace if there is no room. `older` as for make_trace().
+  /// template cannot be used there, and a dead trace if there is no room. `by_jump` as for make_trace().
   virtual const Template* find(u64 /*pc*/) { return nullptr; }
-  virtual Trace* reuse(const Template&, u64 /*pc*/, u64 /*older*/, Arena&) { return nullptr; }
+  virtual Trace* reuse(const Template&, u64 /*pc*/, bool /*by_jump*/, Arena&) { return nullptr; }
 
   /// Whether it stores templates of traces that were reoptimized this often; stores one.
   virtual bool records(u8 /*generation*/) const { return false; }

@@ -1,7 +1,6 @@
 #include "tally/engine/translate/reoptimize.hpp"
 
 #include "tally/engine/translate/countdown.hpp"
-#include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/logged_code.hpp"
 #include "tally/engine/translate/profile.hpp"
@@ -32,12 +31,12 @@ class Reoptimizer {
   const Trace* make(u8 generation, bool by_jump) {
     Arena* const arena = arena_for(pc_);
     if (arena == nullptr || !tables_have_room()) return nullptr;
-    const u64 older = old_.entry != 0 || by_jump ? reinterpret_cast<u64>(engine_no_target) : 0;
-    Builder b = begin_trace(*arena, pc_, older);
+    const bool checked = old_.entry != 0 || by_jump;
+    Builder b = begin_trace(*arena, pc_, checked);
     const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
     code_.relied_on_by(index);
     ahead_.relied_on_by(index);
-    recorder.begin(b, older != 0, static_cast<u8>(generation + 1));
+    recorder.begin(b, checked, static_cast<u8>(generation + 1));
     b.trace.generation = static_cast<u8>(generation + 1);
     read(*arena);
     if (n_ == 0 || !emit(b)) {

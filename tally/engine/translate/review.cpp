@@ -53,7 +53,7 @@ class Review {
     for (u32 i = 0; i < size_; i++)
       supersede(*list_[i].trace,
                 reoptimize(profile_, *list_[i].trace, list_[i].entered, list_[i].generation, list_[i].by_jump));
-    forget_all_jumps();
+    replace_dead_jumps();
   }
 
  private:
@@ -134,7 +134,8 @@ u64 own_processor_ns() {
   return time[0] * 1'000'000'000 + time[1];
 }
 
-/// Watches frequently written pages again, and shortens indirect jumps, whose targets have been stable for a while.
+/// Watches frequently written pages again, and replaces dead targets of indirect jumps, whose
+/// targets have been stable for a while.
 void settle_code(u64 now_ns) {
   static u64 next_ns = 20'000'000;
   if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
@@ -142,7 +143,7 @@ void settle_code(u64 now_ns) {
   Guard guard(cache_lock);
   if (cache_is_damaged()) return;
   watch_again();
-  shorten_jumps();
+  replace_dead_jumps();
 }
 
 }  // namespace

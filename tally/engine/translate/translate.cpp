@@ -27,7 +27,7 @@ bool is_conditional(Kind k) { return k == Kind::jcc || k == Kind::loop; }
 /// Creates one trace.
 class Translator {
  public:
-  Translator(u64 pc, bool steps, u64 older) : pc_(pc), at_(pc), steps_(steps), older_(older) {
+  Translator(u64 pc, bool steps, bool by_jump) : pc_(pc), at_(pc), steps_(steps), by_jump_(by_jump) {
     limit_ = steps ? 1 : settings().trace_limit != 0 ? settings().trace_limit : trace_instructions;
   }
 
@@ -44,15 +44,15 @@ class Translator {
     Arena* arena = arena_for(pc_);
     if (arena == nullptr) return flush_makes_room() ? Outcome::no_room : Outcome::no_space;
     if (known != nullptr)
-      if (Trace* const made = persistent_cache->reuse(*known, pc_, older_, *arena); made != nullptr) {
+      if (Trace* const made = persistent_cache->reuse(*known, pc_, by_jump_, *arena); made != nullptr) {
         out = made;
         return made->dead ? Outcome::no_room : Outcome::translated;
       }
-    Builder b = begin_trace(*arena, key_of(pc_, steps_), older_);
+    Builder b = begin_trace(*arena, key_of(pc_, steps_), by_jump_);
     const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
     code_.relied_on_by(index);
     ahead_.relied_on_by(index);
-    recorder.begin(b, older_ != 0);
+    recorder.begin(b, by_jump_);
     place_segments(trace_segments);
     if (is_instrumented) instrumentation->begin_trace();
     if (is_probed) probes->begin_trace(b, in_[0]);
@@ -227,7 +227,7 @@ class Translator {
 
   u64 pc_, at_;
   bool steps_;
-  u64 older_;
+  bool by_jump_;
   u32 limit_ = 0, total_ = 0;
   u16 live_at_target_ = 0, live_after_ = 0;
   Kind last_ = Kind::plain;
@@ -238,6 +238,8 @@ class Translator {
 
 }  // namespace
 
-Outcome make_trace(u64 pc, bool steps, u64 older, Trace*& out) { return Translator(pc, steps, older).translate(out); }
+Outcome make_trace(u64 pc, bool steps, bool by_jump, Trace*& out) {
+  return Translator(pc, steps, by_jump).translate(out);
+}
 
 }  // namespace tally::engine::translate

@@ -43,7 +43,7 @@ Probes* probes = &no_probes;
 bool is_instrumented = false, is_probed = false;
 void Recorder::fix(Fix, u64, s64, u32) {}
 void emit_countdown(Builder&, u32, bool) {}
-u64 emit_entry_check(Arena&, Emitter& e, u64, u64) { return e.here(); }
+u64 emit_entry_check(const Arena&, Emitter& e, u64) { return e.here(); }
 u32 entry_check_bytes(u64) { return 0; }
 Trace* new_trace(Arena&, u64, u64) { return nullptr; }
 u64 literal(Arena&, u64 value) {

@@ -234,6 +234,12 @@ std::uint32_t loop_is_fast() {
   return maker && maker->ebx == auth ? 1 : 0;
 }
 
+std::uint32_t has_bmi2() {
+  constexpr std::uint32_t bmi2 = 1u << 8;
+  const auto features = linux::cpuid(7);
+  return features && (features->ebx & bmi2) != 0 ? 1 : 0;
+}
+
 std::uint32_t has_protection_keys() {
   constexpr std::uint32_t enabled = 1u << 4;  // OSPKE
   const auto features = linux::cpuid(7);
@@ -267,8 +273,10 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   settings.trace_limit = static_cast<std::uint32_t>(job.order.conditions.engine.block_size);
   settings.cache_limit = static_cast<std::uint32_t>(job.order.conditions.engine.cache_limit);
   settings.hot_from = static_cast<std::uint32_t>(job.order.conditions.engine.hot_from);
-  // Blocks of one instruction are for tests: they use the other form.
-  settings.loop_is_fast = job.order.conditions.engine.block_size == 1 ? 0 : loop_is_fast();
+  // Blocks of one instruction are for tests: they use the forms for other processors.
+  const bool for_other_processors = job.order.conditions.engine.block_size == 1;
+  settings.loop_is_fast = for_other_processors ? 0 : loop_is_fast();
+  settings.has_bmi2 = for_other_processors ? 0 : has_bmi2();
   settings.protection_keys = has_protection_keys();
   apply_test_settings(settings);
   shared.records.header().settings = settings;

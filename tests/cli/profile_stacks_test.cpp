@@ -100,6 +100,26 @@ TEST(ProfileStack, of_functions_that_call_each_other) {
     EXPECT_NE(read.find(std::to_string(count) + "  "), std::string::npos) << name << "\n" << read;
 }
 
+/// Accesses that are known only at run time, and corrections after faults, belong to the call that they were in.
+TEST(ProfileStack, of_string_instructions) {
+#if !TALLY_HAS_ENGINE
+  GTEST_SKIP() << "the engine is for x86-64";
+#endif
+  const TemporaryFile file("profile.json");
+  ASSERT_EQ(
+      tally({"profile", "-q", "--calls", "-e", "loads,stores", "-o", file.path(), "--", STACKED, "strings"}).code(), 0);
+  const nlohmann::json json = nlohmann::json::parse(file.content().value_or(""));
+  std::int64_t self[2] = {}, stores_of_copies = 0;
+  for (const auto& row : json["stacks"]["rows"]) {
+    for (std::size_t e = 0; e < 2; e++) self[e] += row[5][e].get<std::int64_t>();
+    if (json["functions"][row[2].get<std::size_t>()]["name"] == "copy_bytes")
+      stores_of_copies += row[5][1].get<std::int64_t>();
+  }
+  // A few instructions come before the first call.
+  for (std::size_t e = 0; e < 2; e++) EXPECT_NEAR(self[e], json["events"][e]["value"].get<std::int64_t>(), 10);
+  EXPECT_EQ(stores_of_copies, 50 * 301);
+}
+
 /// Threads of the same name are merged in stacks.
 TEST(ProfileStack, of_threads_with_one_name) {
 #if !TALLY_HAS_ENGINE

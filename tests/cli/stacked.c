@@ -150,6 +150,31 @@ NOINLINE static void by_hand(char* stacks) {
   switch_to(&fibres[2], fibres[0]);
 }
 
+// String instructions, some of which end early or are interrupted by a fault.
+static char* page;
+static void make_writable(int signal) {
+  (void)signal;
+  mprotect(page, 4096, PROT_READ | PROT_WRITE);
+}
+NOINLINE static void copy_bytes(char* to, const char* from, long n) {
+  __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n)::"memory");
+}
+NOINLINE static long compare_bytes(const char* a, const char* b, long n) {
+  __asm__ volatile("repe cmpsb" : "+D"(a), "+S"(b), "+c"(n)::"memory", "cc");
+  return n;
+}
+NOINLINE static void strings(char* buffer) {
+  page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  page += 4096;
+  signal(SIGSEGV, make_writable);
+  for (int i = 0; i < rounds; i++) {
+    mprotect(page, 4096, PROT_NONE);
+    copy_bytes(page - 100, buffer, 300);
+    buffer[i] ^= 1;
+    s = (int)compare_bytes(page - 100, buffer, 300);
+  }
+}
+
 static void* worker(void* n) {
   pthread_setname_np(pthread_self(), "worker");
   times((int)(long)n);
@@ -168,6 +193,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "coroutines") == 0) coroutines(stacks);
   if (strcmp(what, "fibres") == 0) by_hand(stacks);
   if (strcmp(what, "deep") == 0) deep(300000);
+  if (strcmp(what, "strings") == 0) strings(stacks);
   if (strcmp(what, "threads") == 0) {
     pthread_t threads[3];
     for (long i = 0; i < 3; i++) pthread_create(&threads[i], NULL, worker, (void*)(100 * (i + 1)));

@@ -2,6 +2,7 @@
 
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/translate/compared_code.hpp"
+#include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/uncounted.hpp"
 
 namespace tally::engine::guest {
@@ -51,7 +52,7 @@ u64 restore_guest_state(Thread* t, Context* c, const CacheLocation& s) {
     u64 n = c->reg(rcx);
     if (p.dynamic & 0x80) n = static_cast<u32>(n);
     if (p.dynamic & 0x40) n = mask_elements(p, c);
-    counters(t)[number] -= n;
+    add_run_time_count(t, number, -static_cast<s64>(n));
   }
   if (s.offset >= p.offset) {
     if (p.borrowed == Borrowed::rcx_r11) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];

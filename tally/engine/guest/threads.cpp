@@ -164,7 +164,6 @@ void fold(Thread* t) {
   for (u32 i = 0; i < own_records.segments; i++)
     if (c[i] != 0) c[i] = 0;
   if (has_running_totals(t)) totals_folded(t);
-  calls_folded(t);
   windows_folded(t);
 }
 

@@ -56,46 +56,18 @@ struct ThreadCalls {
   NodeContext* own;  // of each node
   RecentCall* recent;
   CallStacks stacks;
-  const channel::Totals* base;  // of its channel record
   u32 node_count;
-  u32 unmapped;                         // unmapped_mappings() when `recent` was filled
-  s64 last[channel::call_event_limit];  // counts when the innermost call last changed
+  u32 unmapped;  // unmapped_mappings() when `recent` was filled
 };
 constexpr u32 calls_at = 0xf8000;  // from the GS base
 static_assert(calls_at + sizeof(ThreadCalls) <= counters_at);
 
 ThreadCalls& own(Thread* t) { return *reinterpret_cast<ThreadCalls*>(reinterpret_cast<u64>(t) + calls_at); }
 
-/// For each event, the fields of Totals that it is a sum of.
-struct {
-  u32 count;
-  struct {
-    u32 fields;
-    bool has_accesses;
-    u8 field[channel::field_count];
-    s8 weight[channel::field_count];
-  } of[channel::call_event_limit];
-} events;
-
-s64 accesses_at_run_time(Thread* t, u32 e) {
-  s64 n = 0;
-  for (u32 i = 1; i < channel::first_segment; i++) {
-    const u64 times = counters(t)[i];
-    if (times == 0) continue;
-    const channel::SegmentVector& v = segment(i);
-    for (const channel::Field f : {channel::loads, channel::stores})
-      n += settings().marks.weight[e][f] * v.counts[f] * static_cast<s64>(times);
-  }
-  return n;
-}
-
-/// Returns what the thread has counted of an event so far.
-s64 counted(Thread* t, const ThreadCalls& c, u32 e) {
-  s64 n = t->sums[e];
-  const auto& event = events.of[e];
-  for (u32 i = 0; i < event.fields; i++) n += event.weight[i] * c.base->field[event.field[i]];
-  if (event.has_accesses) n += accesses_at_run_time(t, e);
-  return n;
+/// Adds a correction of what generated code has counted (see records.hpp) to the sums.
+void add_correction(Thread* t, u64, const channel::Totals& delta) {
+  for (u32 e = 0; e < summed_events.count; e++)
+    for (u32 f = 0; f < channel::field_count; f++) t->sums[e] += settings().marks.weight[e][f] * delta.field[f];
 }
 
 /// Returns the address of the pointer of a jump in a linkage table (.plt): endbr64 or not, bnd or not, jmp [rip + …].
@@ -193,10 +165,9 @@ u32 enter_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
 /// Adds what was counted since the last call or return to the innermost call.
 void add_to_innermost(Thread* t, ThreadCalls& c) {
   CallNode& n = c.nodes[c.stacks.node()];
-  for (u32 e = 0; e < events.count; e++) {
-    const s64 now = counted(t, c, e);
-    n.self[e] += now - c.last[e];
-    c.last[e] = now;
+  for (u32 e = 0; e < summed_events.count; e++) {
+    n.self[e] += t->sums[e];
+    t->sums[e] = 0;
   }
 }
 
@@ -288,8 +259,8 @@ u32 call_word(u64 pc, u64 target) {
 u64 calls_key() {
   if (!calls_on()) return 0;
   constexpr u32 bytes = channel::field_count;
-  u64 words[(channel::call_event_limit * bytes + 7) / 8 + 1] = {events.count};
-  for (u32 e = 0; e < events.count; e++)
+  u64 words[(channel::call_event_limit * bytes + 7) / 8 + 1] = {summed_events.count};
+  for (u32 e = 0; e < summed_events.count; e++)
     copy(reinterpret_cast<u8*>(&words[1]) + e * bytes, settings().marks.weight[e], bytes);
   return channel::check_of(words, sizeof words) | 1;
 }
@@ -299,18 +270,10 @@ void calls_init() {
   if (!calls_on()) return;
   sites.init(site_limit);
   const channel::Marks& marks = settings().marks;
-  events.count = marks.events < channel::call_event_limit ? marks.events : channel::call_event_limit;
-  summed_events.count = events.count;
-  for (u32 e = 0; e < events.count; e++) {
-    summed_events.row[e] = static_cast<u8>(e);
-    auto& event = events.of[e];
-    for (u32 f = 0; f < channel::field_count; f++) {
-      if (marks.weight[e][f] == 0) continue;
-      event.field[event.fields] = static_cast<u8>(f);
-      event.weight[event.fields++] = marks.weight[e][f];
-      event.has_accesses |= f == channel::loads || f == channel::stores;
-    }
-  }
+  summed_events.count = marks.events < channel::call_event_limit ? marks.events : channel::call_event_limit;
+  summed_events.has_all = true;
+  for (u32 e = 0; e < summed_events.count; e++) summed_events.row[e] = static_cast<u8>(e);
+  on_correction = add_correction;
   probe_with(hooks);
 }
 
@@ -323,9 +286,7 @@ bool calls_attach(Thread* t, bool goes_on) {
   if (c.nodes == nullptr || !allocate(c.slots, slot_count) || !allocate(c.own, channel::call_node_limit) ||
       !allocate(c.recent, recent_count) || !c.stacks.reserve())
     return false;
-  c.base = &records().thread(t->index).base;
   for (s64& sum : t->sums) sum = 0;
-  for (s64& last : c.last) last = 0;
   if (goes_on) {
     // The nodes stay; what is counted in them from now on is the child's.
     for (u32 i = 0; i < c.node_count; i++) {
@@ -346,11 +307,6 @@ bool calls_attach(Thread* t, bool goes_on) {
 
 void calls_settle(Thread* t) {
   if (calls_on()) add_to_innermost(t, own(t));
-}
-
-void calls_folded(Thread* t) {
-  if (!calls_on()) return;
-  for (s64& sum : t->sums) sum = 0;
 }
 
 void calls_handler(Thread* t, u64 sp, u64 base, u64 bytes) {

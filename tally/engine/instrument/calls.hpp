@@ -17,8 +17,6 @@ void calls_init();
 bool calls_attach(Thread* t, bool goes_on);
 /// Adds what was counted since the last call or return to the innermost call: afterwards the tree is complete.
 void calls_settle(Thread* t);
-/// Called after the counters of a thread were added to its record and zeroed.
-void calls_folded(Thread* t);
 
 /// Returns the word by which generated code identifies the call at `pc` to `target`; 0: the target is known only at
 /// execution. The caller holds cache_lock and has checked Probes::has_room().

@@ -134,6 +134,37 @@ void emit_sums(Builder& b, u32 number, bool flags_dead) {
   if (saved) e.load(reg, o_spill1);
 }
 
+namespace {
+
+/// Emits [at] += reg * n. It changes rdx and preserves the flags.
+void add_multiple(Emitter& e, u32 at, u8 reg, s64 n) {
+  if (n == 0) return;
+  e.load(rdx, at);
+  if (n < 0) e.not_register(reg);
+  for (s64 i = n < 0 ? -n : n; i > 0; i--) {
+    e.add_registers(rdx, rdx, reg);
+    if (n < 0) e.add_constant(rdx, 1);
+  }
+  if (n < 0) e.not_register(reg);
+  e.store(rdx, at);
+}
+
+}  // namespace
+
+void emit_run_time_count(Emitter& e, u8 number, u8 reg, bool negative) {
+  const s64 sign = negative ? -1 : 1;
+  add_multiple(e, counters_at + 8 * number, reg, sign);
+  if (!summed_events.has_all) return;
+  for (u32 i = 0; i < summed_events.count; i++)
+    add_multiple(e, o_sums + 8 * i, reg, sign * amount_of_sum(i, segment(number)));
+}
+
+void add_run_time_count(Thread* t, u32 number, s64 n) {
+  counters(t)[number] += static_cast<u64>(n);
+  if (!summed_events.has_all) return;
+  for (u32 i = 0; i < summed_events.count; i++) t->sums[i] += n * amount_of_sum(i, segment(number));
+}
+
 void emit_countdown(Builder& b, u32 number, bool flags_dead) {
   Emitter& e = b.e;
   const u64 from = e.here();

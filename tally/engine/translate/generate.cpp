@@ -65,24 +65,15 @@ void copy_plain(Builder& b, const Instruction& in, u32 segment) {
 
 /// Emits counter + RCX or ECX, or minus if `negative`. Preserves the flags.
 void emit_dynamic_by_rcx(Emitter& e, u8 dynamic, bool short_count, bool negative) {
-  const u32 counter = counters_at + 8 * dynamic;
   e.store(rdx, o_spill1);
   if (short_count) {
     e.store(rax, o_spill2);
     e.byte(0x89);  // mov eax, ecx
     e.byte(0xc8);
-    if (negative) e.not_register(rax);
-    e.load(rdx, counter);
-    e.add_registers(rdx, rdx, rax);
-    if (negative) e.add_constant(rdx, 1);
-    e.store(rdx, counter);
+    emit_run_time_count(e, dynamic, rax, negative);
     e.load(rax, o_spill2);
   } else {
-    if (negative) e.not_register(rcx);
-    e.load(rdx, counter);
-    e.add_registers(rdx, rdx, rcx);
-    if (negative) e.add_constant(rdx, 1), e.not_register(rcx);
-    e.store(rdx, counter);
+    emit_run_time_count(e, dynamic, rcx, negative);
   }
   e.load(rdx, o_spill1);
 }
@@ -132,10 +123,7 @@ void copy_gather(Builder& b, const Instruction& in, u32 segment) {
     e.bytes(lookup_rax, sizeof lookup_rax);
     e.dword(o_popcount);
   }
-  const u32 counter = counters_at + 8 * in.dynamic;
-  e.load(rdx, counter);
-  e.add_registers(rdx, rdx, rax);
-  e.store(rdx, counter);
+  emit_run_time_count(e, in.dynamic, rax, false);
   e.load(rdx, o_spill2);
   e.load(rax, o_spill1);
   const u32 first = tables.places.size;

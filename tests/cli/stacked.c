@@ -175,6 +175,41 @@ NOINLINE static void strings(char* buffer) {
   }
 }
 
+// Calls and returns that pass flags and registers, and returns that are jumps. unusual() returns 5 each time.
+__asm__(
+    "        .globl unusual\n"
+    "        .type unusual, @function\n"
+    "unusual: xor %eax, %eax\n"
+    "        mov $-1, %ecx\n"
+    "        mov $7, %r11d\n"
+    "        add $1, %ecx\n"  // carry, zero, no overflow
+    "        call 1f\n"
+    "        adc $0, %eax\n"
+    "        mov $0x7fffffff, %ecx\n"
+    "        add $1, %ecx\n"  // overflow
+    "        lea 1f(%rip), %rdx\n"
+    "        call *%rdx\n"
+    "        seto %cl\n"
+    "        movzbl %cl, %ecx\n"
+    "        add %ecx, %eax\n"
+    "        clc\n"
+    "        push $1\n"
+    "        call 2f\n"
+    "        adc $0, %eax\n"
+    "        lea 3f(%rip), %rcx\n"
+    "        push %rcx\n"
+    "        ret\n"
+    "1:      ret\n"
+    "2:      stc\n"
+    "        ret $8\n"
+    "3:      inc %eax\n"
+    "        cmp $7, %r11d\n"
+    "        jne 4f\n"
+    "        inc %eax\n"
+    "4:      ret\n"
+    "        .size unusual, . - unusual\n");
+int unusual(void);
+
 static void* worker(void* n) {
   pthread_setname_np(pthread_self(), "worker");
   times((int)(long)n);
@@ -193,6 +228,9 @@ int main(int argc, char** argv) {
   if (strcmp(what, "coroutines") == 0) coroutines(stacks);
   if (strcmp(what, "fibres") == 0) by_hand(stacks);
   if (strcmp(what, "deep") == 0) deep(300000);
+  if (strcmp(what, "unusual") == 0)
+    for (int i = 0; i < rounds; i++)
+      if (unusual() != 5) exit(1);
   if (strcmp(what, "strings") == 0) strings(stacks);
   if (strcmp(what, "threads") == 0) {
     pthread_t threads[3];

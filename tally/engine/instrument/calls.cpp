@@ -6,8 +6,7 @@
 #include "tally/engine/channel/store.hpp"
 #include "tally/engine/code_log.hpp"
 #include "tally/engine/inherited.hpp"
-#include "tally/engine/instrument/call_stacks.hpp"
-#include "tally/engine/instrument/model_emit.hpp"
+#include "tally/engine/instrument/call_code.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/countdown.hpp"
@@ -19,8 +18,6 @@
 namespace tally::engine::instrument {
 namespace {
 
-using channel::CallNode;
-
 /// A call instruction in translated code.
 struct Site {
   u64 pc, target;  // target 0: indirect
@@ -29,10 +26,17 @@ struct Site {
 constexpr u32 site_limit = 1u << 21, sites_of_trace = 16;
 Growing<Site> sites;
 
-/// The low bits of the word by which generated code identifies a call or return. Above them is the number of a site, or
-/// the bytes that a return pops in addition to its address.
-enum CallKind : u32 { kind_direct, kind_indirect, kind_return };
-constexpr u32 kind_bits = 2;
+/// The numbers of sites in words are spread, because recent calls are found by words and by the addresses of nodes.
+constexpr u32 spread = 0x9e375, word_shift = recent_shift;
+constexpr u32 inverse_of(u32 odd) {
+  u32 inverse = odd;
+  for (u32 i = 0; i < 5; i++) inverse *= 2 - odd * inverse;
+  return inverse;
+}
+static_assert(site_limit << word_shift <= 1u << 31 && call_kinds <= 1u << word_shift);
+
+u32 word_of(u32 site, CallKind kind) { return (site * spread & (site_limit - 1)) << word_shift | kind; }
+const Site& site_of(u32 word) { return sites[(word >> word_shift) * inverse_of(spread) & (site_limit - 1)]; }
 
 constexpr u32 slot_count = 1u << 21;
 
@@ -42,24 +46,17 @@ struct NodeContext {
   u32 newest;   // the nearest node on the path to the root whose function is on that path once
 };
 
-/// A recent call: most calls repeat.
-struct RecentCall {
-  u64 site, target;
-  u32 parent, node, context, reserved;
-};
-constexpr u32 recent_count = 4096;
-
 /// The call state of a thread.
 struct ThreadCalls {
+  CallStacks stacks;
+  u32 generation;    // calls_generation when its recent calls were last emptied
+  u32 unmapped;      // unmapped_mappings() at that time
   CallNode* nodes;   // in the channel
   u32* slots;        // node numbers, by parent, site and target
   NodeContext* own;  // of each node
-  RecentCall* recent;
-  CallStacks stacks;
   u32 node_count;
-  u32 unmapped;  // unmapped_mappings() when `recent` was filled
 };
-constexpr u32 calls_at = 0xf8000;  // from the GS base
+static_assert(offsetof(ThreadCalls, generation) + calls_at == o_calls_generation);
 static_assert(calls_at + sizeof(ThreadCalls) <= counters_at);
 
 ThreadCalls& own(Thread* t) { return *reinterpret_cast<ThreadCalls*>(reinterpret_cast<u64>(t) + calls_at); }
@@ -69,6 +66,14 @@ void add_correction(Thread* t, u64, const channel::Totals& delta) {
   for (u32 e = 0; e < summed_events.count; e++)
     for (u32 f = 0; f < channel::field_count; f++) t->sums[e] += settings().marks.weight[e][f] * delta.field[f];
 }
+
+void forget_recent_calls(Thread* t) {
+  discard_pages(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + recent_calls_at), sizeof(RecentCall)
+                                                                                               << recent_bits);
+}
+
+/// Called when recent calls may have become something else: sites, or the functions at addresses.
+void change_generation() { __atomic_add_fetch(&calls_generation, 1, __ATOMIC_SEQ_CST); }
 
 /// Returns the address of the pointer of a jump in a linkage table (.plt): endbr64 or not, bnd or not, jmp [rip + …].
 u64 linked_pointer(u64 target) {
@@ -83,13 +88,11 @@ u64 linked_pointer(u64 target) {
   return target + at + 6 + static_cast<u64>(static_cast<s64>(displacement));
 }
 
-/// Returns the function that a call reaches by such a jump, which reads the same pointer a moment later. Until its
-/// first call the pointer leads back to the table, and from there to the dynamic linker.
-u64 function_at(u64 target, u64 pointer) {
+/// Returns the function that a call reaches by such a jump, whose pointer has this value. Until its first call the
+/// pointer leads back to the table, and from there to the dynamic linker.
+u64 function_at(u64 target, u64 value) {
   constexpr u64 near_table = 64;
-  if (pointer == 0) return target;
-  const u64 function = at<u64>(pointer);
-  return function - target < near_table ? target : function;
+  return value - target < near_table ? target : value;
 }
 
 u32 hash_of(u32 parent, u64 site, u64 target) { return channel::hash_bits(u64{parent} << 40 ^ site << 8 ^ target, 24); }
@@ -143,32 +146,58 @@ u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   return number;
 }
 
+/// Returns the node that the calls of a node's function are below.
+CallNode* below(const ThreadCalls& c, u32 node) { return &c.nodes[c.own[node].context]; }
+u32 number_of(const ThreadCalls& c, const CallNode* node) { return static_cast<u32>(node - c.nodes); }
+
 /// Counts a call; returns the node that its own calls are below.
-u32 enter_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
-  if (const u32 unmapped = unmapped_mappings(); unmapped != c.unmapped) {
-    c.unmapped = unmapped;
-    discard_pages(c.recent, recent_count * sizeof *c.recent);
+CallNode* enter_node(ThreadCalls& c, CallNode* parent, u64 site, u64 target) {
+  const u32 node = find_node(c, number_of(c, parent), site, target);
+  if (node == 0) {
+    c.nodes[0].is_recursive |= channel::calls_too_many;
+    return parent;
   }
-  RecentCall& l = c.recent[(site ^ site >> 12 ^ parent * 67u ^ target >> 4) % recent_count];
-  if (l.site != site || l.target != target || l.parent != parent) {
-    const u32 node = find_node(c, parent, site, target);
+  c.nodes[node].calls++;
+  return below(c, node);
+}
+
+/// The same for a call instruction in the selected stack, whose next execution generated code follows.
+CallNode* enter_recent(Thread* t, ThreadCalls& c, u32 word, u64 target) {
+  const Site& site = site_of(word);
+  CallNode* const caller = c.stacks.selected();
+  const bool is_linked = word % call_kinds == call_linked;
+  const u64 value = is_linked ? at<u64>(site.pointer) : target;
+  RecentCall& r = recent_call(t, caller, word, target);
+  if (r.caller != caller || r.word != word || r.target != value) {
+    const u32 node = find_node(c, number_of(c, caller), site.pc, is_linked ? function_at(target, value) : target);
     if (node == 0) {
       c.nodes[0].is_recursive |= channel::calls_too_many;
-      return parent;
+      return caller;
     }
-    l = {site, target, parent, node, c.own[node].context, 0};
+    r = {caller, word, site.pointer, value, &c.nodes[node], below(c, node), {}};
   }
-  c.nodes[l.node].calls++;
-  return l.context;
+  r.node->calls++;
+  return r.below;
 }
 
 /// Adds what was counted since the last call or return to the innermost call.
-void add_to_innermost(Thread* t, ThreadCalls& c) {
-  CallNode& n = c.nodes[c.stacks.node()];
+void add_to_innermost(Thread* t, const ThreadCalls& c) {
+  CallNode& n = *c.stacks.node();
   for (u32 e = 0; e < summed_events.count; e++) {
     n.self[e] += t->sums[e];
     t->sums[e] = 0;
   }
+}
+
+/// Prepares a change of the innermost call.
+void begin_change(Thread* t, ThreadCalls& c) {
+  add_to_innermost(t, c);
+  c.stacks.begin();
+  const u32 generation = __atomic_load_n(&calls_generation, __ATOMIC_SEQ_CST);
+  if (generation == c.generation) return;
+  c.generation = generation;
+  c.unmapped = unmapped_mappings();
+  forget_recent_calls(t);
 }
 
 /// Whether the call at `site` is in the function that begins at `function`: no function ends between the two.
@@ -182,25 +211,29 @@ bool is_in_function(u64 function, u64 site) {
   return true;
 }
 
-void call(Thread* t, u64 sp, u64 site, u64 target) {
+void call(Thread* t, u64 above, u32 word, u64 target) {
   ThreadCalls& c = own(t);
-  add_to_innermost(t, c);
+  begin_change(t, c);
   // A function may call another one on a stack of its choice. Otherwise the program jumped to the code there.
-  if (c.stacks.select(sp)) {
-    const u32 left = c.stacks.left();
-    c.stacks.enter(is_in_function(c.nodes[left].target, site) ? left : enter_node(c, 0, 0, site));
+  if (c.stacks.select(above)) {
+    CallNode* const left = c.stacks.left();
+    const u64 site = site_of(word).pc;
+    c.stacks.enter(is_in_function(left->target, site) ? left : enter_node(c, &c.nodes[0], 0, site));
   }
-  if (!c.stacks.has_room()) {
+  if (c.stacks.make_room()) {
+    c.stacks.push(above, enter_recent(t, c, word, target));
+  } else {
     c.nodes[0].is_recursive |= channel::calls_too_deep;
-    return c.stacks.lost();
+    c.stacks.lost();
   }
-  c.stacks.push(sp, enter_node(c, c.stacks.node(), site, target));
+  c.stacks.end();
 }
 
-void return_to(Thread* t, u64 sp) {
+void return_to(Thread* t, u64 above, u64 target) {
   ThreadCalls& c = own(t);
-  add_to_innermost(t, c);
-  if (c.stacks.return_to(sp)) c.stacks.enter(enter_node(c, 0, 0, at<u64>(sp)));
+  begin_change(t, c);
+  if (c.stacks.return_to(above)) c.stacks.enter(enter_node(c, &c.nodes[0], 0, target));
+  c.stacks.end();
 }
 
 class Hooks final : public Probes {
@@ -208,25 +241,15 @@ class Hooks final : public Probes {
   void counted(Builder& b, u32 number, bool flags_dead) override { emit_sums(b, number, flags_dead); }
   bool passes_calls() const override { return false; }
   void called(Builder& b, const Instruction& site, bool direct) override {
-    Emitter& e = b.e;
-    const u8 reg = direct ? rax : r11;
-    u32 word = kind_return;
-    if (site.kind == Kind::ret) {
-      if (site.opcode == 0xc2) word |= static_cast<u32>(static_cast<u16>(site.immediate)) << kind_bits;
-    } else {
-      word = call_word(site.pc, direct ? site.target() : 0);
-    }
-    if (direct) e.store(reg, o_model_a);
-    constexpr u32 word_at = 9;  // offset in the instruction that stores it, with which ask() begins
-    if (direct)
-      recorder.fix_at(Fix::call_target, e.p, site.resolved ? site.rip_operand() : site.target(), site.resolved);
-    if (site.kind != Kind::ret) recorder.fix_at(Fix::call_site, e.p + word_at, site.pc, direct);
-    ask(e, b.arena.to_model, word, reg, 0);
-    if (direct) e.load(reg, o_model_a);
+    emit_call(b, site, direct, call_word_of(site.pc, direct ? site.target() : 0));
   }
+  bool returns(Builder& b, const Instruction& in) override { return emit_return(b, in); }
   bool has_room() const override { return !sites.full(sites_of_trace); }
-  void discarded() override { sites.reset(0); }
-  void make_gates(Arena& a) override { a.to_model = make_gate(a, enter_model); }
+  void discarded() override {
+    sites.reset(0);
+    change_generation();
+  }
+  void make_gates(Arena& a) override { make_call_code(a); }
 };
 constinit Hooks hooks;
 
@@ -247,13 +270,30 @@ CallNode* map_nodes(u32 area, u64 address) {
   return reinterpret_cast<CallNode*>(address);
 }
 
+/// In the child of a fork: gives it nodes of its own, at the same address. What is counted in them from now on is the
+/// child's.
+bool continue_nodes(ThreadCalls& c, u32 area) {
+  const CallNode* const before = c.nodes;
+  CallNode* const own = map_nodes(area, 0);
+  if (own == nullptr) return false;
+  for (u32 i = 0; i < c.node_count; i++) {
+    own[i] = before[i];
+    own[i].calls = 0;
+    for (s64& n : own[i].self) n = 0;
+  }
+  c.nodes = map_nodes(area, reinterpret_cast<u64>(before));
+  unreserve(reinterpret_cast<u64>(own), channel::area_bytes);
+  return c.nodes != nullptr;
+}
+
 }  // namespace
 
 bool follows_calls;
 
-u32 call_word(u64 pc, u64 target) {
-  const u32 number = sites.add({pc, target, target != 0 ? linked_pointer(target) : 0});
-  return (target != 0 ? kind_direct : kind_indirect) | number << kind_bits;
+u32 call_word_of(u64 pc, u64 target) {
+  const u64 pointer = target != 0 ? linked_pointer(target) : 0;
+  const u32 number = sites.add({pc, target, pointer});
+  return word_of(number, target == 0 ? call_indirect : pointer != 0 ? call_linked : call_direct);
 }
 
 u64 calls_key() {
@@ -274,33 +314,28 @@ void calls_init() {
   summed_events.has_all = true;
   for (u32 e = 0; e < summed_events.count; e++) summed_events.row[e] = static_cast<u8>(e);
   on_correction = add_correction;
+  on_unmapped_mapping = change_generation;
   probe_with(hooks);
 }
 
 bool calls_attach(Thread* t, bool goes_on) {
   if (!calls_on()) return true;
   ThreadCalls& c = own(t);
-  const CallNode* const before = c.nodes;
-  c.nodes = map_nodes(code_log_area(channel::CodeRecordKind::calls, t->process, t->index),
-                      goes_on ? 0 : reinterpret_cast<u64>(before));
-  if (c.nodes == nullptr || !allocate(c.slots, slot_count) || !allocate(c.own, channel::call_node_limit) ||
-      !allocate(c.recent, recent_count) || !c.stacks.reserve())
-    return false;
-  for (s64& sum : t->sums) sum = 0;
+  const u32 area = code_log_area(channel::CodeRecordKind::calls, t->process, t->index);
   if (goes_on) {
-    // The nodes stay; what is counted in them from now on is the child's.
-    for (u32 i = 0; i < c.node_count; i++) {
-      c.nodes[i] = before[i];
-      c.nodes[i].calls = 0;
-      for (s64& n : c.nodes[i].self) n = 0;
-    }
+    if (!continue_nodes(c, area)) return false;
   } else {
+    c.nodes = map_nodes(area, reinterpret_cast<u64>(c.nodes));
+    if (c.nodes == nullptr || !allocate(c.slots, slot_count) || !allocate(c.own, channel::call_node_limit) ||
+        !c.stacks.reserve())
+      return false;
     discard_pages(c.slots, slot_count * sizeof *c.slots);
     discard_pages(c.own, channel::call_node_limit * sizeof *c.own);
-    discard_pages(c.recent, recent_count * sizeof *c.recent);
+    forget_recent_calls(t);
     c.node_count = 1;
-    c.stacks.clear();
+    c.stacks.clear(c.nodes);
   }
+  for (s64& sum : t->sums) sum = 0;
   c.nodes[0].calls = c.node_count;
   return true;
 }
@@ -310,16 +345,16 @@ void calls_settle(Thread* t) {
 }
 
 void calls_handler(Thread* t, u64 sp, u64 base, u64 bytes) {
-  if (calls_on()) own(t).stacks.begin_handler(sp, base, bytes);
+  if (calls_on()) own(t).stacks.begin_handler(sp + 8, base, bytes);
 }
 
 void calls_asked(Thread* t, u32 word) {
   const ModelThread& m = *model_thread(t);
-  const u32 more = word >> kind_bits;
-  switch (word & ((1u << kind_bits) - 1)) {
-    case kind_return: return return_to(t, m.stack - 8 - more);
-    case kind_direct: return call(t, m.stack - 8, sites[more].pc, function_at(sites[more].target, sites[more].pointer));
-    default: return call(t, m.stack, sites[more].pc, m.saved[0]);
+  const u64 above = m.stack + 8;  // the code that asks was called by the trace, below the program's stack pointer
+  switch (word % call_kinds) {
+    case call_return: return return_to(t, m.stack - removed_bytes(word), m.saved[0]);
+    case call_indirect: return call(t, above, word, m.saved[0]);
+    default: return call(t, above, word, site_of(word).target);
   }
 }
 

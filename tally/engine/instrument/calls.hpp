@@ -1,7 +1,8 @@
 /// The call tree: which function called which, how often, and what was counted until the return (channel::CallNode).
 ///
-/// Generated code sums the events of a thread and enters the engine at each call and return. Each active call has a
-/// frame with the address of its return address, on one of the program's stacks (call_stacks.hpp).
+/// Generated code sums the events of a thread. At each call and return it adds them to the active node and changes to
+/// another one (call_code.hpp), and enters the engine for what its thread has not seen yet. Each active call has a
+/// frame on one of the program's stacks (call_stacks.hpp).
 #pragma once
 #include "tally/engine/records.hpp"
 
@@ -20,7 +21,7 @@ void calls_settle(Thread* t);
 
 /// Returns the word by which generated code identifies the call at `pc` to `target`; 0: the target is known only at
 /// execution. The caller holds cache_lock and has checked Probes::has_room().
-u32 call_word(u64 pc, u64 target);
+u32 call_word_of(u64 pc, u64 target);
 /// Returns a number that identifies the set of events; 0 if calls are not followed.
 u64 calls_key();
 

@@ -153,6 +153,7 @@ void windows_before_fold(Thread* t) {
 }
 
 void windows_folded(Thread* t) {
+  if (!windows_on()) return;
   for (s64& sum : t->sums) sum = 0;
   for (u64& late : own(t).late) late = 0;
 }

@@ -1,4 +1,5 @@
 // Creates a trace from a template: copies it and applies its relocations.
+#include "tally/engine/instrument/call_code.hpp"
 #include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/sites.hpp"
@@ -45,8 +46,9 @@ bool can_use(const Template& t, u64 pc, const Arena& arena) {
   return true;
 }
 
-/// The target of the next call among the fixups.
+/// The target of the next call among the fixups, and the word of the last one.
 u64 call_target;
+u32 call_word;
 
 void apply(Builder& b, u64 stubs, const Fixup& f) {
   u8* const at = reinterpret_cast<u8*>((f.in_stubs ? stubs : b.body) + f.offset);
@@ -61,7 +63,8 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
       if (f.extra != 0) read_pointer(to, to);
       call_target = to;
       return;
-    case Fix::call_site: value = instrument::call_word(to, f.extra != 0 ? call_target : 0); break;
+    case Fix::call_site: value = call_word = instrument::call_word_of(to, f.extra != 0 ? call_target : 0); break;
+    case Fix::to_call: value = b.arena.to_call[f.extra != 0 ? call_return : call_word % call_kinds] - after; break;
     case Fix::to_window: value = b.arena.to_window - after; break;
     case Fix::relative: value = to - after - f.extra; break;
     case Fix::pushed: value = literal(b.arena, to) - after; break;

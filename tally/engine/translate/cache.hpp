@@ -14,6 +14,9 @@
 
 namespace tally::engine::translate {
 
+/// Kinds of calls and returns that instrumentation distinguishes.
+inline constexpr u32 call_kinds = 4;
+
 /// A region of address space with translated code. Hot code grows from the start, stubs and literals grow from `cold`.
 struct Arena {
   u64 base = 0;
@@ -22,6 +25,7 @@ struct Arena {
   u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
   u64 to_far_return = 0;
   u64 to_model = 0, to_lookup = 0;  // with machine models
+  u64 to_call[call_kinds] = {};     // with calls, by their kind
   u64 to_mark = 0;                  // with marked addresses
   u64 to_key_check = 0;             // before an instruction that may deny access to the engine's memory
   u64 to_unlike = 0;                // from a trace whose program code has changed

@@ -49,24 +49,6 @@ void emit_load_target(Builder& b, const Instruction& in) {
     e.dword(static_cast<u32>(in.displacement));
 }
 
-/// Emits a jump through the thread's jump table (jump_slot()): rcx = the target; rcx and r11 are saved. Flags stay.
-void emit_indirect(Builder& b) {
-  static const u8 rotate[] = {0xc4, 0x63, 0x7b, 0xf0, 0xd9, 16};                              // rorx r11d, ecx, 16
-  static const u8 load_high[] = {0x65, 0x44, 0x0f, 0xb7, 0x1c, 0x25, o_spill1 + 2, 0, 0, 0};  // movzx r11d, gs:[…]
-  static const u8 code[] = {0x46, 0x8d, 0x1c, 0x19,                                           // lea r11d, [rcx + r11]
-                            0x45, 0x0f, 0xb7, 0xdb,                                           // movzx r11d, r11w
-                            0x65, 0x42, 0xff, 0x24, 0xdd};  // jmp gs:[r11 * 8 + table]
-  Emitter& e = b.e;
-  if (settings().has_bmi2 != 0) {
-    e.bytes(rotate, sizeof rotate);
-  } else {
-    e.store(rcx, o_spill1);
-    e.bytes(load_high, sizeof load_high);
-  }
-  e.bytes(code, sizeof code);
-  e.dword(b.trace.steps ? u32{steps_table_at} : u32{jump_table_at});
-}
-
 void emit_saves(Emitter& e) {
   e.store(rcx, o_borrowed_rcx);
   e.store(r11, o_borrowed_r11);
@@ -85,15 +67,19 @@ void end_indirect(Builder& b, const Instruction& in, u32 segment, const Incremen
     }
   } else {
     emit_load_target(b, in);
-    if (in.kind == Kind::call_indirect) emit_push(b, in.next());
+    if (in.kind == Kind::call_indirect && !is_probed) emit_push(b, in.next());
   }
   if (increment.how == Increment::late) {
     emit_increment(b, segment, number, Increment::late, r11);
     counted = b.offset();
   }
   if (is_instrumented) instrumentation->indirect(b, in);
-  if (is_probed && in.kind != Kind::jump_indirect) probes->called(b, in, false);
-  emit_indirect(b);
+  if (is_probed && in.kind == Kind::call_indirect) {
+    probes->called(b, in, false);
+    emit_push(b, in.next());
+  }
+  if (is_probed && in.kind == Kind::ret && probes->returns(b, in)) return;
+  emit_indirect(b.e, b.trace.steps);
 }
 
 void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {
@@ -161,6 +147,22 @@ void end_resolved(Builder& b, const Instruction& in, u32 segment) {
 }
 
 }  // namespace
+
+void emit_indirect(Emitter& e, bool steps) {
+  static const u8 rotate[] = {0xc4, 0x63, 0x7b, 0xf0, 0xd9, 16};                              // rorx r11d, ecx, 16
+  static const u8 load_high[] = {0x65, 0x44, 0x0f, 0xb7, 0x1c, 0x25, o_spill1 + 2, 0, 0, 0};  // movzx r11d, gs:[…]
+  static const u8 code[] = {0x46, 0x8d, 0x1c, 0x19,                                           // lea r11d, [rcx + r11]
+                            0x45, 0x0f, 0xb7, 0xdb,                                           // movzx r11d, r11w
+                            0x65, 0x42, 0xff, 0x24, 0xdd};  // jmp gs:[r11 * 8 + table]
+  if (settings().has_bmi2 != 0) {
+    e.bytes(rotate, sizeof rotate);
+  } else {
+    e.store(rcx, o_spill1);
+    e.bytes(load_high, sizeof load_high);
+  }
+  e.bytes(code, sizeof code);
+  e.dword(steps ? u32{steps_table_at} : u32{jump_table_at});
+}
 
 void emit_passed(Builder& b, const Instruction& in, u32 segment) {
   b.place(in, segment);

@@ -79,9 +79,12 @@ class Probes {
   virtual void counted(Builder&, u32 /*number*/, bool /*flags_dead*/) {}
   /// Whether a trace may continue at the target of a call.
   virtual bool passes_calls() const { return true; }
-  /// A call or return, which ends its segment and is counted. `site`: the instruction. For a direct call (known
-  /// target): called before its return address is pushed; otherwise afterwards, with rcx = the target and r11 free.
+  /// A call, which ends its segment and is counted; called before its return address is pushed. If the call is not
+  /// direct (known target): with rcx = the target and r11 free.
   virtual void called(Builder&, const Instruction& /*site*/, bool /*direct*/) {}
+  /// A return, which is counted and has popped its address: rcx = the target, r11 is free. True if the emitted code
+  /// continues at the target.
+  virtual bool returns(Builder&, const Instruction&) { return false; }
   /// Called at each indirect jump of a followed thread (Thread::followed). Takes no lock.
   virtual void jumped(Thread*) {}
   virtual void make_gates(Arena&) {}

@@ -194,16 +194,23 @@ u8 field_of(const InstructionMapping& p) {
   return 0;
 }
 
+void note_unmapped() {
+  __atomic_add_fetch(&unmapped, 1, __ATOMIC_RELEASE);
+  if (on_unmapped_mapping != nullptr) on_unmapped_mapping();
+}
+
 bool is_on_path(const Trace& t, const InstructionMapping& p) { return !counts_exits(t) || p.segment == 0; }
 
 void keep_former(const LoggedFile& file) {
-  __atomic_add_fetch(&unmapped, 1, __ATOMIC_RELEASE);
+  note_unmapped();
   for (const LoggedFile& f : former)
     if (f.number == file.number && f.start == file.start && f.end == file.end) return;
   former[former_turn++ % former_limit] = file;
 }
 
 }  // namespace
+
+void (*on_unmapped_mapping)();
 
 void log_trace(const Trace& t) {
   if (!logs_code()) return;
@@ -261,7 +268,7 @@ void log_restarted() {
   change_logged([] {
     for (LoggedMapping& one : logged) one = {};
   });
-  __atomic_add_fetch(&unmapped, 1, __ATOMIC_RELEASE);
+  note_unmapped();
 }
 
 }  // namespace tally::engine::translate

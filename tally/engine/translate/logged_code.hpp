@@ -25,6 +25,8 @@ u32 logged_mapping(u64 pc);
 LoggedMapping logged_around(u64 pc);
 /// Changes each time a logged mapping is unmapped or replaced: the target of an address may have changed.
 u32 unmapped_mappings();
+/// Called when it has increased; null if nobody needs to know.
+extern void (*on_unmapped_mapping)();
 /// The process has started another log. All other threads must be held.
 void log_restarted();
 

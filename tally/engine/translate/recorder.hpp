@@ -42,6 +42,7 @@ enum class Fix : u8 {
   to_stubs,     // dword: `value` bytes after the start of the stubs
   to_lookup,    // dword: displacement of the arena's jump for lookups in models
   to_model,     // dword: displacement of the arena's jump for all other calls of models
+  to_call,      // dword: displacement of the arena's code for the kind of the last call_site; extra: for returns
 };
 
 /// Addresses below this may have short forms, so a template contains them for its own address. Generated code never

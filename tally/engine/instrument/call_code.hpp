@@ -1,0 +1,68 @@
+/// Code that follows calls and returns, once in each arena: traces use it, and it enters the engine only for what its
+/// thread has not seen yet.
+///
+/// A thread has a cache of calls, by the calling node and the call instruction. The code adds the sums of events to the
+/// active node, looks the call up, counts it and pushes a frame; a return whose frame is the innermost one pops it.
+#pragma once
+#include "tally/engine/instrument/call_stacks.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/decode.hpp"
+
+namespace tally::engine::translate {
+struct Builder;
+}
+
+namespace tally::engine::instrument {
+
+/// How a call is identified: the low bits of its word. Above them is the number of its site.
+enum CallKind : u32 {
+  call_direct,
+  call_linked,    // of a jump in a linkage table: the target is in a pointer
+  call_indirect,  // the target is in rcx
+  call_return,    // a return; it has no site
+};
+static_assert(call_return + 1 == call_kinds);
+
+/// A recent call: most calls repeat.
+struct RecentCall {
+  CallNode* caller;  // node of the caller; null: free
+  u64 word;          // of the call instruction
+  u64 pointer;       // of call_linked: address of the pointer
+  u64 target;        // of the same, the pointer's value; of call_indirect, the target
+  CallNode* node;    // of the call
+  CallNode* below;   // the node that the calls of the called function are below
+  u64 reserved[2];
+};
+inline constexpr u32 recent_bits = 13, recent_shift = 6;
+static_assert(sizeof(RecentCall) == 1u << recent_shift);
+
+/// Offsets from the GS base. The low 12 bits of `calls_at` are those of the countdowns, which are not used with calls.
+/// A thread that follows calls has no steps.
+inline constexpr u32 calls_at = 0xf8000 + o_countdown, recent_calls_at = steps_table_at;
+static_assert(sizeof(ActiveFrames) <= o_sums - o_countdown);
+static_assert(sizeof(RecentCall) << recent_bits <= jump_table_entries * 8);
+
+inline RecentCall& recent_call(Thread* t, const CallNode* caller, u32 word, u64 target) {
+  const u32 hash = static_cast<u32>(reinterpret_cast<u64>(caller)) + word +
+                   ((word & (call_kinds - 1)) == call_indirect ? static_cast<u32>(target) : 0);
+  constexpr u32 mask = (1u << (recent_bits + recent_shift)) - (1u << recent_shift);
+  return *reinterpret_cast<RecentCall*>(reinterpret_cast<u64>(t) + recent_calls_at + (hash & mask));
+}
+
+/// Increases when recent calls may have become something else. A thread's number follows its CallStacks.
+extern u32 calls_generation;
+inline constexpr u32 o_calls_generation = calls_at + sizeof(CallStacks);
+
+/// Emits this code.
+void make_call_code(Arena& a);
+
+/// Emits the use of it for a call, before its return address is pushed; if the call is indirect, with rcx = the target
+/// and r11 free. `word` identifies the call.
+void emit_call(Builder& b, const Instruction& in, bool direct, u32 word);
+/// The same for a return that has popped its address into rcx, with r11 free. True if the code continues at the target.
+bool emit_return(Builder& b, const Instruction& in);
+
+/// Bytes that a return has removed in addition to its address, from the word of code that does not continue itself.
+inline u32 removed_bytes(u32 word) { return word >> recent_shift; }
+
+}  // namespace tally::engine::instrument

@@ -64,7 +64,8 @@ class Names final : public CodeNames {
     if (elf_ == nullptr) return fail(Code::bad_usage, std::string("not an ELF program or library: ") + dwfl_errmsg(-1));
     const FileBounds bounds = bounds_of(elf_);
     if (!bounds.symbols.empty()) return fail(Code::bad_usage, "tally does not read them: " + bounds.symbols);
-    debug_ = std::make_unique<DebugInfo>(module_, bounds.debug);
+    debug_ =
+        std::make_unique<DebugInfo>(module_, fd < 0 ? linux::file_state(path) : linux::file_state(fd), bounds.debug);
     read_parts();
     read_symbols();
     return {};
@@ -103,6 +104,7 @@ class Names final : public CodeNames {
   std::optional<SourceLine> declaration_of(std::uint64_t address) const override {
     return debug_->declaration_of(address);
   }
+  void keep() const override { debug_->keep(); }
   std::uint32_t inlined_at(std::uint64_t address) const override { return debug_->inlined_at(address); }
   std::string over_limit() const override { return over_limit_.empty() ? debug_->over_limit() : over_limit_; }
   const std::vector<InlinedCode>& inlined() const override { return debug_->inlined(); }

@@ -79,6 +79,10 @@ class CodeNames {
   /// Returns the declaration's line of the function that starts there; else the line of its first instruction.
   virtual std::optional<SourceLine> declaration_of(std::uint64_t address) const { return line_of(address); }
 
+  /// Stores the lines that were found, so that later runs need not read debug information for them. Does nothing if
+  /// there is no cache directory.
+  virtual void keep() const {}
+
   /// Returns the innermost inlined function of an instruction: its index in inlined(), or InlinedCode::none.
   virtual std::uint32_t inlined_at(std::uint64_t) const { return InlinedCode::none; }
   /// Returns why debug information was not read completely ("it is nested more than 128 deep"); else empty.

@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tally/counting/profile/debug_servers.hpp"
@@ -27,15 +30,8 @@ std::string hexadecimal(const unsigned char* bits, std::size_t bytes) {
   return text;
 }
 
-std::string build_id_of(Dwfl_Module* module) {
-  const unsigned char* bits = nullptr;
-  GElf_Addr address = 0;
-  const int bytes = dwfl_module_build_id(module, &bits, &address);
-  return bytes > 0 ? hexadecimal(bits, static_cast<std::size_t>(bytes)) : "";
-}
-
 /// Returns the build ID of an open file; empty if it has none.
-std::string build_id_of(int file) {
+std::string build_id_of_file(int file) {
   elf_version(EV_CURRENT);
   Elf* const elf = elf_begin(file, ELF_C_READ_MMAP, nullptr);
   if (elf == nullptr) return "";
@@ -89,10 +85,8 @@ std::vector<std::string> candidates(std::string_view file, std::string_view link
   return {folder + name, folder + ".debug/" + name, fmt::format("{}{}{}", global_folder, folder, name)};
 }
 
-}  // namespace
-
-int find_debug_file(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, const char* file,
-                    const char* link, GElf_Word crc, char** found) {
+int search(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, const char* file, const char* link,
+           GElf_Word crc, char** found) {
   // If there is debug information already, this is a search for the part that it shares with other files (dwz), whose
   // build ID libdwfl has.
   if (const int by_id = dwfl_build_id_find_debuginfo(module, data, name, base, file, link, crc, found); by_id >= 0)
@@ -110,7 +104,7 @@ int find_debug_file(Dwfl_Module* module, void** data, const char* name, Dwarf_Ad
       if (!opened) continue;
       // A file next to a program may be malicious.
       if (is_beyond_bounds(opened.get())) continue;
-      const std::string its_id = build_id_of(opened.get());
+      const std::string its_id = build_id_of_file(opened.get());
       // The shared file has no checksum, and a build ID of its own, which libdw compares.
       const bool is_same = !is_named ? its_id == own_id
                            : crc == 0
@@ -125,9 +119,42 @@ int find_debug_file(Dwfl_Module* module, void** data, const char* name, Dwarf_Ad
   const auto fetched = debug_file_from_servers(own_id, std::string(path));
   if (!fetched) return -1;
   linux::Descriptor opened = open_file(*fetched);
-  if (!opened || build_id_of(opened.get()) != own_id) return -1;
+  if (!opened || build_id_of_file(opened.get()) != own_id) return -1;
   *found = strdup(fetched->c_str());
   return opened.release();
+}
+
+}  // namespace
+
+std::string build_id_of(Dwfl_Module* module) {
+  const unsigned char* bits = nullptr;
+  GElf_Addr address = 0;
+  const int bytes = dwfl_module_build_id(module, &bits, &address);
+  return bytes > 0 ? hexadecimal(bits, static_cast<std::size_t>(bytes)) : "";
+}
+
+int find_debug_file(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, const char* file,
+                    const char* link, GElf_Word crc, char** found) {
+  const int opened = search(module, data, name, base, file, link, crc, found);
+  auto* const noted = static_cast<std::vector<DebugFile>*>(*data);
+  if (opened < 0 || noted == nullptr || *found == nullptr) return opened;
+  DebugFile one{*found, linux::file_state(opened).value_or(linux::FileState{})};
+  if (std::find(noted->begin(), noted->end(), one) == noted->end()) noted->push_back(std::move(one));
+  return opened;
+}
+
+void note_debug_file(Dwfl_Module* module) {
+  void** data = nullptr;
+  Dwarf_Addr base = 0, bias = 0;
+  const char* file = nullptr;
+  const char* const name = dwfl_module_info(module, &data, &base, nullptr, nullptr, nullptr, &file, nullptr);
+  Elf* const elf = dwfl_module_getelf(module, &bias);
+  if (elf == nullptr) return;
+  GElf_Word crc = 0;
+  const char* const link = dwelf_elf_gnu_debuglink(elf, &crc);
+  char* found = nullptr;
+  const linux::Descriptor opened(find_debug_file(module, data, name, base, file, link, crc, &found));
+  std::free(found);
 }
 
 }  // namespace tally::profile

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/counting/profile/debug_files.hpp"
+#include "tally/counting/profile/debug_servers.hpp"
 #include "tally/counting/profile/unread_debug.hpp"
 #include "tally/linux/symbol/names.hpp"
 
@@ -45,6 +47,10 @@ std::string linker_name_of(Dwarf_Die& die) {
   return name == nullptr ? "[function without a name]" : std::string(name, strnlen(name, most_debug_name));
 }
 
+std::string text_of(const linux::FileState& file) {
+  return fmt::format("{}:{}:{}:{}.{:09}", file.device, file.inode, file.bytes, file.modified_s, file.modified_ns);
+}
+
 /// Returns the file whose number is in an attribute; null if there is none. The number belongs to the unit that
 /// contains the attribute. libdw's dwarf_decl_file() treats 0 as none, but clang uses it in DWARF 5.
 const char* file_of(Dwarf_Die& die, unsigned int kind) {
@@ -64,6 +70,31 @@ const char* file_of(Dwarf_Die& die, unsigned int kind) {
 }
 
 }  // namespace
+
+DebugInfo::DebugInfo(Dwfl_Module* module, const std::optional<linux::FileState>& file, std::string why_not)
+    : module_(module), file_(file), is_opened_(!why_not.empty()), over_limit_(std::move(why_not)) {
+  void** data = nullptr;
+  dwfl_module_info(module_, &data, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  *data = &debug_files_;
+}
+
+/// Returns the lines that earlier runs of this tally found, if they read the same files.
+KeptLines& DebugInfo::lines() {
+  if (lines_) return *lines_;
+  lines_.emplace();
+  const std::string build_id = build_id_of(module_);
+  const auto reader = linux::file_state("/proc/self/exe");
+  // With servers, the search may take long, and what it finds may change.
+  if (build_id.empty() || !file_ || !reader || !over_limit_.empty() || are_debug_servers_asked()) return *lines_;
+  if (debug_files_.empty()) note_debug_file(module_);
+  std::string identity = fmt::format("{} {} {}", build_id, text_of(*reader), text_of(*file_));
+  if (!debug_files_.empty()) identity += " " + text_of(debug_files_.front().state);
+  return lines_.emplace(std::move(identity));
+}
+
+void DebugInfo::keep() const {
+  if (lines_ && dwarf_ != nullptr && over_limit_.empty() && unread_.empty() && !is_split_) lines_->keep(debug_files_);
+}
 
 void DebugInfo::assign_spans(Dwarf_Die& die, std::uint32_t number, Spans& spans) {
   Dwarf_Addr base = 0, begin = 0, end = 0;
@@ -179,29 +210,68 @@ bool DebugInfo::may_read_lines(Dwarf_Die& unit) {
 }
 
 std::optional<SourceLine> DebugInfo::line_of(std::uint64_t address) {
+  constexpr auto query = KeptLines::Query::instruction;
+  if (const auto known = lines().find(query, address)) return known->line;
+  const auto line = read_line(address);
+  lines().add(query, address, {line, {}});
+  return line;
+}
+
+std::optional<SourceLine> DebugInfo::read_line(std::uint64_t address) {
   Dwarf_Die unit;
   if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
   return row_of(dwarf_getsrc_die(&unit, address - bias_), unit);
 }
 
-/// Whether the declarations of a unit may be read: this many bytes take a quarter of a second.
-bool DebugInfo::is_affordable(Dwarf_Die& unit) {
-  constexpr std::uint64_t most_bytes = 64 << 20;
-  if (units_read_.count(dwarf_dieoffset(&unit)) != 0) return true;
+KeptLines::Unit DebugInfo::extent_of(Dwarf_Die& unit) {
   const Dwarf_Off begin = dwarf_dieoffset(&unit) - dwarf_cuoffset(&unit);
   Dwarf_Off end = begin;
-  if (dwarf_nextcu(dwarf_, begin, &end, nullptr, nullptr, nullptr, nullptr) != 0 ||
-      end - begin > most_bytes - bytes_read_)
-    return false;
-  bytes_read_ += end - begin;
+  const bool is_known = dwarf_nextcu(dwarf_, begin, &end, nullptr, nullptr, nullptr, nullptr) == 0;
+  return {begin, is_known && end > begin ? end - begin : ~std::uint64_t{0}};
+}
+
+/// Whether the declarations of a unit may be read: this many bytes take a quarter of a second. Kept lines count, too,
+/// so that the result does not depend on them.
+bool DebugInfo::is_affordable(const KeptLines::Unit& unit) {
+  constexpr std::uint64_t most_bytes = 64 << 20;
+  if (units_paid_.count(unit.offset) != 0) return true;
+  if (unit.bytes > most_bytes - bytes_read_) return false;
+  bytes_read_ += unit.bytes;
+  units_paid_.insert(unit.offset);
   return true;
 }
 
-/// If several rows have one address, the last is the instruction's; a function's first row is usually its opening line.
 std::optional<SourceLine> DebugInfo::beginning_of(std::uint64_t address) {
+  using Query = KeptLines::Query;
+  const auto declaration = lines().find(Query::declaration, address), row = lines().find(Query::first_row, address);
+  if (const auto& known = declaration ? declaration : row) {
+    if (known->unit.bytes == 0) return std::nullopt;
+    if (const auto& wanted = is_affordable(known->unit) ? declaration : row) return wanted->line;
+  }
+  Dwarf_Die die;
+  if (!unit_of(address, die) || !may_read_lines(die)) {
+    lines().add(Query::declaration, address, {});
+    return std::nullopt;
+  }
+  const KeptLines::Unit unit = extent_of(die);
+  const bool reads_all = is_affordable(unit);
+  const auto line = reads_all ? declared_line(address, die) : first_row(address, die);
+  lines().add(reads_all ? Query::declaration : Query::first_row, address, {line, unit});
+  return line;
+}
+
+std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
+  constexpr auto query = KeptLines::Query::declaration;
+  if (const auto known = lines().find(query, address)) return known->line;
+  KeptLines::Answer answer;
   Dwarf_Die unit;
-  if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
-  if (is_affordable(unit)) return declaration_of(address);
+  if (unit_of(address, unit) && may_read_lines(unit)) answer = {declared_line(address, unit), extent_of(unit)};
+  lines().add(query, address, answer);
+  return answer.line;
+}
+
+/// If several rows have one address, the last is the instruction's; a function's first row is usually its opening line.
+std::optional<SourceLine> DebugInfo::first_row(std::uint64_t address, Dwarf_Die& unit) {
   Dwarf_Lines* lines = nullptr;
   std::size_t count = 0;
   if (dwarf_getsrclines(&unit, &lines, &count) != 0) return std::nullopt;
@@ -225,18 +295,16 @@ std::optional<SourceLine> DebugInfo::beginning_of(std::uint64_t address) {
     bool is_end = false;
     if (dwarf_lineendsequence(line, &is_end) == 0 && !is_end) return row_of(line, unit);
   }
-  return line_of(address);
+  return read_line(address);
 }
 
-std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
-  Dwarf_Die unit;
-  if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
+std::optional<SourceLine> DebugInfo::declared_line(std::uint64_t address, Dwarf_Die& unit) {
   const std::uint32_t number = at(functions_of(unit).functions, address - bias_);
-  if (number == no_item) return line_of(address);
+  if (number == no_item) return read_line(address);
   Dwarf_Die& die = functions_[number].die;
   int line = 0;
   const char* const file = dwarf_decl_line(&die, &line) == 0 && line > 0 ? file_of(die, DW_AT_decl_file) : nullptr;
-  if (file == nullptr) return line_of(address);
+  if (file == nullptr) return read_line(address);
   return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(line)};
 }
 
@@ -245,7 +313,9 @@ DebugInfo::Unit& DebugInfo::functions_of(Dwarf_Die& unit) {
   if (!is_new) return place->second;
   // With -gsplit-dwarf the functions are in another file, and this unit has only the lines.
   Dwarf_Die split{};
-  const bool is_known = dwarf_cu_info(unit.cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) == 0;
+  std::uint8_t type = 0;
+  const bool is_known = dwarf_cu_info(unit.cu, nullptr, &type, nullptr, &split, nullptr, nullptr, nullptr) == 0;
+  is_split_ = is_split_ || type == DW_UT_skeleton;
   index_functions(is_known && split.addr != nullptr ? split : unit, place->second, 0);
   return place->second;
 }

@@ -11,18 +11,19 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tally/counting/profile/code_names.hpp"
+#include "tally/counting/profile/kept_lines.hpp"
 
 namespace tally::profile {
 
 class DebugInfo {
  public:
-  /// `module` must outlive it. Reads nothing yet, and never reads anything if `why_not` has a reason.
-  explicit DebugInfo(Dwfl_Module* module, std::string why_not) : module_(module), over_limit_(std::move(why_not)) {
-    is_opened_ = !over_limit_.empty();
-  }
+  /// `module` must outlive it; `file`: the state of its file. Reads nothing yet, and never reads anything if `why_not`
+  /// has a reason.
+  DebugInfo(Dwfl_Module* module, const std::optional<linux::FileState>& file, std::string why_not);
   DebugInfo(const DebugInfo&) = delete;
   DebugInfo& operator=(const DebugInfo&) = delete;
 
@@ -36,6 +37,8 @@ class DebugInfo {
   const std::string& over_limit() const { return over_limit_; }
   /// Returns files that were needed and not read, each with the reason.
   const std::set<std::string>& unread() const { return unread_; }
+  /// Stores the lines that were found for later runs, if all debug information that was needed was read.
+  void keep() const;
 
  private:
   /// Start address → number of the item there, up to the next address.
@@ -53,6 +56,10 @@ class DebugInfo {
     Spans inlined;  // indexes in inlined_
   };
 
+  KeptLines& lines();
+  std::optional<SourceLine> read_line(std::uint64_t address);
+  std::optional<SourceLine> first_row(std::uint64_t address, Dwarf_Die& unit);
+  std::optional<SourceLine> declared_line(std::uint64_t address, Dwarf_Die& unit);
   bool any();
   void note_unread();
   bool unit_of(std::uint64_t address, Dwarf_Die& unit);
@@ -63,7 +70,8 @@ class DebugInfo {
   bool first_child(Dwarf_Die& scope, Dwarf_Die& child, int depth);
   bool next_sibling(Dwarf_Die& die);
   std::uint32_t add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder);
-  bool is_affordable(Dwarf_Die& unit);
+  KeptLines::Unit extent_of(Dwarf_Die& unit);
+  bool is_affordable(const KeptLines::Unit& unit);
   const Elf_Data* line_table();
   bool may_read_lines(Dwarf_Die& unit);
   std::optional<SourceLine> row_of(Dwarf_Line* line, Dwarf_Die& unit);
@@ -72,10 +80,14 @@ class DebugInfo {
   static std::uint32_t at(const Spans& spans, std::uint64_t address);
 
   Dwfl_Module* module_;
+  std::optional<linux::FileState> file_;
+  std::vector<DebugFile> debug_files_;  // that were found
+  std::optional<KeptLines> lines_;      // opened on demand
   Dwarf* dwarf_ = nullptr;
-  Dwarf_Addr bias_ = 0;           // from addresses in the debug information to those in the file
-  std::uint64_t bytes_read_ = 0;  // of units that were read to find declarations of functions
-  bool is_opened_ = false, units_indexed_ = false;
+  Dwarf_Addr bias_ = 0;                           // from addresses in the debug information to those in the file
+  std::uint64_t bytes_read_ = 0;                  // of units that were read to find declarations of functions
+  std::unordered_set<std::uint64_t> units_paid_;  // by offset; in bytes_read_
+  bool is_opened_ = false, units_indexed_ = false, is_split_ = false;
   std::vector<Dwarf_Die> unit_dies_;
   Spans units_;                                         // indexes in unit_dies_
   std::unordered_map<std::uint64_t, Unit> units_read_;  // by offset of the unit

@@ -39,6 +39,8 @@ Result<void> ask_debug_servers(std::function<void(const std::string& line)> repo
   return {};
 }
 
+bool are_debug_servers_asked() { return servers().are_asked; }
+
 std::optional<std::string> debug_file_from_servers(const std::string& build_id, const std::string& of_file) {
   Servers& all = servers();
   if (!all.are_asked || build_id.empty()) return std::nullopt;

@@ -15,6 +15,9 @@ namespace tally::profile {
 /// server; not_found if the program debuginfod-find is not installed.
 Result<void> ask_debug_servers(std::function<void(const std::string& line)> report);
 
+/// Whether requests are enabled.
+bool are_debug_servers_asked();
+
 /// Returns the path of the debug file for a build ID (in hexadecimal) in the user's cache of such files; nothing if
 /// requests are disabled, or no server has it or answers in time. Cost: up to half a minute; after a time-out there are
 /// no further requests.

@@ -61,6 +61,9 @@ class Resolver {
     for (std::size_t i = 0; i < objects_.size(); ++i)
       if (objects_[i].names != nullptr)
         for (const std::string& one : objects_[i].names->unread()) result_.objects[i].unread.push_back(printable(one));
+    if (!linux::is_interrupted())
+      for (const Object& object : objects_)
+        if (object.names != nullptr) object.names->keep();
     result_.sampling = std::move(code_.sampling);
     if (result_.is_sampled()) fold_recursion(result_);
     sort_rows();

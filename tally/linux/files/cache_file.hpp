@@ -60,6 +60,7 @@ class CacheFolder {
 
  private:
   friend void bound_cache_files(const CacheFolder&, const std::vector<std::string>&, const std::string&, std::uint64_t);
+  friend void bound_cache_files(const CacheFolder&, const std::string&, std::uint64_t);
   CacheFolder(Descriptor folder, std::string path) : folder_(std::move(folder)), path_(std::move(path)) {}
   Descriptor folder_;
   std::string path_;
@@ -80,5 +81,9 @@ void note_cache_file_used(const CacheFile& file);
 /// processes had not renamed yet.
 void bound_cache_files(const CacheFolder& folder, const std::vector<std::string>& prefixes, const std::string& own,
                        std::uint64_t most_bytes);
+
+/// Removes the least recently used cache files whose names are this prefix and 16 hexadecimal digits, until all take at
+/// most `most_bytes` of disk. Also removes files that killed processes had not renamed yet.
+void bound_cache_files(const CacheFolder& folder, const std::string& prefix, std::uint64_t most_bytes);
 
 }  // namespace tally::linux

@@ -6,6 +6,7 @@
 
 #include "tally/cli/command.hpp"
 #include "tally/cli/common_options.hpp"
+#include "tally/cli/gate_options.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
@@ -17,13 +18,12 @@ namespace tally::cli {
 namespace {
 
 struct Options {
-  std::vector<std::string> files, hard_gates, soft_gates;
+  std::vector<std::string> files;
+  GateOptions gates;
   std::string format, output;
   std::int64_t top = 10;
   bool all = false, force = false;
 };
-
-constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::stat};
 
 constexpr const char* footer =
     "OLD and NEW are JSON files of tally stat or tally profile. Each event is the same, better (fewer), worse (more), "
@@ -55,14 +55,7 @@ void describe(Page& page, Options& options) {
   page.head("Compare two results of a program, and fail if a count grew by more than a limit.",
             "tally compare [options] OLD.json NEW.json");
   page.add_option("FILE", options.files, "the result before, then the result after");
-  page.add_option("--fail-above", options.hard_gates,
-                  "exit with 1 if the count grew by more than the limit; repeatable")
-      .value_name("GATE")
-      .repeated();
-  page.add_option("--warn-above", options.soft_gates,
-                  "print a warning if the count grew by more than the limit; repeatable")
-      .value_name("GATE")
-      .repeated();
+  add_gate_options(page, options.gates);
   const auto formats = report::common(report::comparison_formats());
   add_format_option(page, options.format, formats, report::format_help(formats, "table"));
   add_output_option(page, options.output);
@@ -72,28 +65,6 @@ void describe(Page& page, Options& options) {
   page.add_flag("--all", options.all, "show events and functions without change, too");
   page.add_flag("--force", options.force, "compare results of different programs");
   page.footer(footer);
-}
-
-Result<result::AnyResult> read_result(const std::string& name) {
-  auto file = read_stored(name);
-  if (!file) return fail(file.error());
-  auto results = stored_results(*file, kinds);
-  if (!results) return fail(results.error());
-  if (results->size() != 1)
-    return fail(Code::bad_usage,
-                fmt::format("'{}' holds {} results: compare files with one", printable(name), results->size()));
-  return std::move(results->front());
-}
-
-Result<std::vector<report::Gate>> parse_gates(const Options& options) {
-  std::vector<report::Gate> gates;
-  for (const auto& [texts, is_hard] : {std::pair{&options.hard_gates, true}, {&options.soft_gates, false}})
-    for (const std::string& text : *texts) {
-      auto gate = report::parse_gate(text, is_hard);
-      if (!gate) return fail(gate.error());
-      gates.push_back(*std::move(gate));
-    }
-  return gates;
 }
 
 int exit_code_of(const report::JudgedComparison& judged) {
@@ -136,12 +107,12 @@ int run_compare(const std::vector<std::string>& arguments) {
   if (options.files.size() != 2)
     return report_error({Code::bad_usage, fmt::format("two files are needed, not {}", options.files.size()),
                          "for example: tally compare old.json new.json", 0});
-  const auto gates = parse_gates(options);
+  const auto gates = read_gates(options.gates);
   if (!gates) return report_error(gates.error());
   if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
-  const auto before = read_result(options.files[0]);
+  const auto before = read_comparable(options.files[0]);
   if (!before) return report_error(before.error());
-  const auto after = read_result(options.files[1]);
+  const auto after = read_comparable(options.files[1]);
   if (!after) return report_error(after.error());
   if (!options.force)
     if (const auto different = report::not_comparable(*report::counts_of(*before), *report::counts_of(*after))) {

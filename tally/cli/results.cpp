@@ -142,9 +142,13 @@ Result<void> Destination::write_description(const std::vector<result::Stat>& sta
   return description_->write(text);
 }
 
-bool Destination::print_interval(const result::Interval& interval) {
+bool Destination::print(std::string_view text) const {
   auto stream = output_.is_standard_error() ? linux::Output::standard_error() : linux::Output::standard_output();
-  const bool written = static_cast<bool>(stream.write(format_->live(interval, style_)));
+  return static_cast<bool>(stream.write(text));
+}
+
+bool Destination::print_interval(const result::Interval& interval) {
+  const bool written = print(format_->live(interval, style_));
   style_.header = false;
   style_.intervals = false;
   return written;

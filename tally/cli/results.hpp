@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/core/base/result.hpp"
@@ -40,6 +41,15 @@ class Destination {
 
   /// Whether intervals are printed as they end: on a stream, in a format that supports it.
   bool is_live() const { return stream_ && format_->live; }
+
+  /// Whether it is a standard stream.
+  bool is_stream() const { return stream_; }
+
+  /// Columns of the terminal that shows it; 0: none.
+  std::size_t terminal() const { return style_.terminal; }
+
+  /// Prints text on its stream, before or after the results. Returns false if the stream cannot be written.
+  bool print(std::string_view text) const;
 
   /// Prints an interval now; the output at the end omits it. Returns false if the stream cannot be written.
   bool print_interval(const result::Interval& interval);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tally/cli/backend_option.hpp"
+#include "tally/cli/baseline.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/event_tables.hpp"
@@ -50,6 +51,7 @@ struct Options {
   bool native_times = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   ResultOptions results;
+  BaselineOptions baseline;
   measure::StatOptions stat;
 };
 
@@ -61,6 +63,15 @@ constexpr const char* about_events =
     "\n";
 
 constexpr const char* examples =
+    "Baseline:\n"
+    "  tally stat -o base.json -- ./prog      # the main branch\n"
+    "  tally stat --baseline base.json --fail-above instructions=1% -- ./prog\n"
+    "\n"
+    "Gates are those of `tally compare`. A program that fails keeps its exit code. If it exits with 0: 1 a gate "
+    "failed, "
+    "125 the results are not comparable or a gate is undecided, 2 a gate is wrong or its event is missing. The key "
+    "`gate` of the JSON result says which.\n"
+    "\n"
     "Exit code: that of the program, or 128+N if signal N killed it; 2 bad usage, 125 tally could not measure or "
     "write, 126 the program cannot be executed, 127 the program was not found.\n"
     "\n"
@@ -142,6 +153,7 @@ void describe(Page& app, Options& options) {
   add_noise_option(app, options.noise);
   add_quiet_option(app, options.quiet);
   add_result_options(app, options.results, "table", "(default: standard error)");
+  add_baseline_options(app, options.baseline);
   add_engine_tuning(app, options.stat.count.conditions.engine);
   app.footer(about_events + report::format_lines(report::common(report::stat_formats())) + "\n" + examples);
 }
@@ -294,8 +306,25 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
   return events;
 }
 
+// Writes the result, then what its comparison with a baseline found. Returns tally's exit code.
+int write_compared(result::Stat& stat, const std::optional<Baseline>& baseline, Destination& destination,
+                   linux::Signals& signals) {
+  if (!baseline) return final_exit_code(stat, destination.write({stat}), signals);
+  const Baseline::Outcome outcome = baseline->judge(stat, destination.terminal());
+  stat.gate = outcome.verdict;
+  const int written = destination.write({stat});
+  if (!destination.is_stream())
+    say({outcome.verdict.text});
+  else if (destination.is_for_people())
+    (void)destination.print(outcome.table);
+  const int code = final_exit_code(stat, written, signals);
+  return code == exit_ok ? outcome.exit_code : code;
+}
+
 // Counts and writes the result. Returns tally's exit code. `options` was checked.
 int count(Options& options) {
+  const auto baseline = Baseline::open(options.baseline, options.stat.count.target.command, options.results.output);
+  if (!baseline) return report_error(baseline.error());
   const linux::HostMachine machine = linux::read_host_machine();
   auto choice = backend::choose(options.backend, options.stat, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
@@ -303,6 +332,11 @@ int count(Options& options) {
   if (!noise) return report_error(noise.error());
   options.stat.count.usual_events = options.nothing_asked;
   if (options.nothing_asked) options.stat.count.events = default_events(*choice->backend, options);
+  if (*baseline) {
+    std::vector<std::string> events;
+    for (const event::Event& event : options.stat.count.events) events.push_back(event::event_name(event).text());
+    if (const auto found = (*baseline)->check_events(events); !found) return report_error(found.error());
+  }
   if (options.native_times) {
     if (const auto fits = check_native_times(options.stat, *choice->backend); !fits) return report_error(fits.error());
     choice->notices.emplace_back(native_times_notice);
@@ -351,7 +385,7 @@ int count(Options& options) {
   const std::vector<std::string> remarks = verification_remarks(*stat);
   stat->notices.insert(stat->notices.end(), remarks.begin(), remarks.end());
 
-  return final_exit_code(*stat, destination->write({*stat}), *signals);
+  return write_compared(*stat, *baseline, *destination, *signals);
 }
 
 // Counts code instead of a command. Options for running a command do not apply.
@@ -359,10 +393,10 @@ int count_assembly(Options& options) {
   const measure::StatOptions& stat = options.stat;
   if (!stat.count.target.command.empty() || stat.count.target.attachment.any() || stat.count.timing.delay ||
       stat.count.timing.interval || !stat.regions.empty() || !stat.metrics.empty() || options.passes ||
-      stat.count.multiplex || options.native_times) {
+      stat.count.multiplex || options.native_times || !options.baseline.file.empty() || options.baseline.gates.any()) {
     return report_error({Code::bad_usage, "--asm cannot be combined with these options",
                          "omit the command, -p, -t, -a, -C, -I, --delay, --metrics, --function, --passes, "
-                         "--native-times and --multiplex",
+                         "--native-times, --multiplex and --baseline",
                          0});
   }
   CodeRequest request;

@@ -53,7 +53,7 @@ TEST_F(Compare, refuses_wrong_gates) {
   EXPECT_EQ(compare({"--fail-above", "instructions"}).code(), 2);
   const Finished missing = compare({"--fail-above", "loads=1%"});
   EXPECT_EQ(missing.code(), 2);
-  EXPECT_NE(missing.err.find("events in both: instructions:u"), std::string::npos) << missing.err;
+  EXPECT_NE(missing.err.find("events in both results: instructions:u"), std::string::npos) << missing.err;
 }
 
 TEST_F(Compare, refuses_different_programs) {

@@ -17,8 +17,8 @@ Error wrong_gate(const std::string& text, const char* what) {
           "for example: instructions=1%, branch-misses@parse=5%, page-faults=100", 0};
 }
 
-bool is_of(const ComparedCount& row, const std::string& event) {
-  return row.event == event || row.event.substr(0, row.event.find(':')) == event;
+bool is_event(const std::string& name, const std::string& event) {
+  return name == event || name.substr(0, name.find(':')) == event;
 }
 
 /// A function by its name, with or without parameters.
@@ -67,12 +67,11 @@ GateResult judge(const Gate& gate, const ComparedCount& row) {
 
 Result<GateResult> evaluate_one(const Gate& gate, const Comparison& comparison) {
   const auto counted = std::find_if(comparison.counts.begin(), comparison.counts.end(),
-                                    [&](const ComparedCount& row) { return is_of(row, gate.event); });
+                                    [&](const ComparedCount& row) { return is_event(row.event, gate.event); });
   if (counted == comparison.counts.end()) {
     std::vector<std::string> events;
     for (const ComparedCount& row : comparison.counts) events.push_back(row.event);
-    return fail(Code::bad_usage, fmt::format("gate '{}': the event is not in both results", printable(gate.text)),
-                "events in both: " + join(events, ", "));
+    return fail(check_event(gate, events, "both results").error());
   }
   if (gate.function.empty()) return judge(gate, *counted);
   if (comparison.functions.empty() && counted->change() != 0)
@@ -110,6 +109,17 @@ Result<Gate> parse_gate(const std::string& text, bool is_hard) {
     return fail(wrong_gate(text, "the limit is not a number that is 0 or more"));
   if (gate.is_relative) gate.limit /= 100;
   return gate;
+}
+
+Result<void> check_event(const Gate& gate, const std::vector<std::string>& events, const std::string& where) {
+  if (std::any_of(events.begin(), events.end(), [&](const std::string& one) { return is_event(one, gate.event); }))
+    return {};
+  return fail(Code::bad_usage, fmt::format("gate '{}': the event is not in {}", printable(gate.text), where),
+              fmt::format("events in {}: {}", where, join(events, ", ")));
+}
+
+std::string_view name(GateResult::State state) {
+  return state == GateResult::State::passed ? "passed" : state == GateResult::State::failed ? "failed" : "undecided";
 }
 
 Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const Comparison& comparison) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/core/base/result.hpp"
@@ -22,6 +23,9 @@ struct Gate {
 /// Parses a gate. Errors: bad_usage with what is wrong.
 Result<Gate> parse_gate(const std::string& text, bool is_hard);
 
+/// Checks that one of `events`, full names, is the gate's. `where` names the result in the message. Errors: bad_usage.
+Result<void> check_event(const Gate& gate, const std::vector<std::string>& events, const std::string& where);
+
 /// What became of a gate.
 struct GateResult {
   enum class State { passed, failed, undecided } state = State::passed;
@@ -29,6 +33,9 @@ struct GateResult {
   const ComparedCount* count = nullptr;  ///< the row that decided; null for a function that did not change
   std::string text;                      ///< one sentence
 };
+
+/// "passed", "failed", "undecided".
+std::string_view name(GateResult::State state);
 
 /// Evaluates gates. A count that grew by more than its limit fails; one whose growth may be chance passes; one that is
 /// undecided and grew by more than its limit is undecided. Errors: bad_usage for an event that is not in both results,

@@ -26,10 +26,6 @@ Json count_json(const ComparedCount& count) {
   return json;
 }
 
-const char* state_name(GateResult::State state) {
-  return state == GateResult::State::passed ? "passed" : state == GateResult::State::failed ? "failed" : "undecided";
-}
-
 }  // namespace
 
 std::string comparison_json(const JudgedComparison& judged, const ComparisonStyle&) {
@@ -45,10 +41,8 @@ std::string comparison_json(const JudgedComparison& judged, const ComparisonStyl
   }
   json["gates"] = Json::array();
   for (const GateResult& gate : judged.gates)
-    json["gates"].push_back({{"gate", gate.gate.text},
-                             {"hard", gate.gate.is_hard},
-                             {"state", state_name(gate.state)},
-                             {"text", gate.text}});
+    json["gates"].push_back(
+        {{"gate", gate.gate.text}, {"hard", gate.gate.is_hard}, {"state", name(gate.state)}, {"text", gate.text}});
   json["warnings"] = judged.comparison.warnings;
   return json_text(json, 1) + "\n";
 }

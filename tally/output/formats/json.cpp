@@ -192,6 +192,14 @@ void add_intervals(Json& json, const result::Stat& stat) {
   if (!intervals.empty()) json["intervals"] = std::move(intervals);
 }
 
+Json gate_json(const result::BaselineVerdict& verdict) {
+  Json gates = Json::array();
+  for (const result::BaselineVerdict::Gate& gate : verdict.gates)
+    gates.push_back({{"gate", gate.limit}, {"hard", gate.is_hard}, {"state", gate.state}, {"text", gate.text}});
+  return {
+      {"baseline", verdict.baseline}, {"state", verdict.state}, {"verdict", verdict.text}, {"gates", std::move(gates)}};
+}
+
 Json object(const result::Stat& stat, const Style& style) {
   Json json;
   json["schema"] = "tally-stat/2";
@@ -203,6 +211,7 @@ Json object(const result::Stat& stat, const Style& style) {
   json["incomplete"] = stat.incomplete;
   json["interrupted_by"] = value_or_null(stat.interrupted_by);
   json["waited_for_all"] = stat.waited_for_all;
+  if (stat.gate) json["gate"] = gate_json(*stat.gate);
   json["notices"] = stat.notices;
   json["environment"] = environment_json(stat.environment);
   json["processor"] = value_or_null(stat.processor);

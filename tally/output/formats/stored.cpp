@@ -163,6 +163,13 @@ void read_processes(const Json& json, Stat& stat) {
   }
 }
 
+BaselineVerdict baseline_verdict(const Json& json) {
+  BaselineVerdict verdict{text(json, "baseline"), text(json, "state"), text(json, "verdict"), {}};
+  for (const Json& one : json.at("gates"))
+    verdict.gates.push_back({text(one, "gate"), one.at("hard").get<bool>(), text(one, "state"), text(one, "text")});
+  return verdict;
+}
+
 Stat stat_of(const Json& json) {
   Stat stat;
   stat.command = json.at("command").get<std::vector<std::string>>();
@@ -192,6 +199,7 @@ Stat stat_of(const Json& json) {
   stat.notices = json.at("notices").get<std::vector<std::string>>();
   stat.interrupted_by = optional<int>(json, "interrupted_by");
   stat.incomplete = json.at("incomplete").get<bool>();
+  if (const auto gate = json.find("gate"); gate != json.end()) stat.gate = baseline_verdict(*gate);
   for (const Json& one : json.value("intervals", Json::array())) {
     run_of(stat, one).intervals.push_back({number<int>(one.at("run")),
                                            Nanoseconds(number<std::int64_t>(one.at("end_ns"))),

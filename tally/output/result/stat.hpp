@@ -132,6 +132,23 @@ struct Environment {
   bool operator==(const Environment&) const = default;
 };
 
+/// The comparison of a result with a stored one: `tally stat --baseline`.
+struct BaselineVerdict {
+  /// One gate.
+  struct Gate {
+    std::string limit;    ///< as it was given: "instructions=1%"
+    bool is_hard = true;  ///< false for --warn-above
+    std::string state;    ///< "passed", "failed", "undecided"
+    std::string text;     ///< one sentence
+    bool operator==(const Gate&) const = default;
+  };
+  std::string baseline;  ///< the file of the stored result
+  std::string state;     ///< "passed", "failed", "undecided", "not comparable", "usage"
+  std::string text;      ///< the verdict in one line
+  std::vector<Gate> gates;
+  bool operator==(const BaselineVerdict&) const = default;
+};
+
 /// The whole result.
 struct Stat {
   std::vector<std::string> command;  ///< empty if there was none: see target
@@ -148,9 +165,10 @@ struct Stat {
   std::vector<Run> runs;
   std::vector<Event> events;
   std::vector<Metric> metrics;
-  std::vector<std::string> notices;   ///< notices for the user about this measurement
-  std::optional<int> interrupted_by;  ///< the signal that tally received
-  bool incomplete = false;            ///< requested results are missing
+  std::vector<std::string> notices;          ///< notices for the user about this measurement
+  std::optional<int> interrupted_by;         ///< the signal that tally received
+  bool incomplete = false;                   ///< requested results are missing
+  std::optional<BaselineVerdict> gate = {};  ///< with --baseline
   bool operator==(const Stat&) const = default;
 };
 

@@ -1,0 +1,105 @@
+#include "tally/cli/baseline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tally/cli/page.hpp"
+#include "tally/cli/stored.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/file_state.hpp"
+#include "tally/output/formats/comparison.hpp"
+
+namespace tally::cli {
+namespace {
+
+using State = report::GateResult::State;
+
+Error missing_baseline(const std::string& file, const std::vector<std::string>& command) {
+  return {Code::bad_usage, fmt::format("the baseline '{}' is missing", printable(file)),
+          fmt::format("make one: tally stat -o {} -- {}", printable(shell_words({file})),
+                      command.empty() ? "COMMAND" : printable(shell_words(command))),
+          0};
+}
+
+Baseline::Outcome not_judged(const std::string& file, const char* state, const Error& error, int exit_code) {
+  std::string text = error.message;
+  if (!error.hint.empty()) text += "; " + error.hint;
+  return {.verdict = {.baseline = file, .state = state, .text = text, .gates = {}},
+          .table = fmt::format(" {}: {}\n", state, printable(text)),
+          .exit_code = exit_code};
+}
+
+/// The state of the whole, and the exit code.
+std::pair<const char*, int> outcome_of(const report::JudgedComparison& judged) {
+  if (judged.any(State::failed, true)) return {"failed", exit_no};
+  if (judged.any(State::undecided, true)) return {"undecided", exit_cannot_measure};
+  return {"passed", exit_ok};
+}
+
+}  // namespace
+
+void add_baseline_options(Page& page, BaselineOptions& options) {
+  page.add_option("--baseline", options.file,
+                  "compare with the stored result FILE, made with -o FILE.json, and print the verdict; see Baseline")
+      .value_name("FILE");
+  add_gate_options(page, options.gates);
+}
+
+Result<std::optional<Baseline>> Baseline::open(const BaselineOptions& options, const std::vector<std::string>& command,
+                                               const std::string& output) {
+  if (options.file.empty()) {
+    if (options.gates.any())
+      return fail(Code::bad_usage, "a gate needs --baseline",
+                  "for example: tally stat --baseline base.json --fail-above instructions=1% -- ./prog");
+    return std::nullopt;
+  }
+  auto gates = read_gates(options.gates);
+  if (!gates) return fail(gates.error());
+  if (options.file != "-" && !linux::file_state(options.file)) return fail(missing_baseline(options.file, command));
+  if (const auto apart = check_not_read(output, {options.file}); !apart) return fail(apart.error());
+  auto before = read_comparable(options.file);
+  if (!before) return fail(before.error());
+  Baseline baseline(options.file, *std::move(before), *std::move(gates));
+  std::vector<std::string> events;
+  for (const result::Event& event : report::counts_of(baseline.before_)->events)
+    events.push_back(event.total.name.text());
+  for (const report::Gate& gate : baseline.gates_)
+    if (const auto found = report::check_event(gate, events, fmt::format("'{}'", printable(options.file))); !found)
+      return fail(found.error());
+  return baseline;
+}
+
+Result<void> Baseline::check_events(const std::vector<std::string>& events) const {
+  for (const report::Gate& gate : gates_)
+    if (auto found = report::check_event(gate, events, "this measurement"); !found) return found;
+  return {};
+}
+
+Baseline::Outcome Baseline::judge(const result::Stat& stat, std::size_t terminal) const {
+  if (const auto different = report::not_comparable(*report::counts_of(before_), stat)) {
+    Error error = *different;
+    error.hint = "make a baseline of this command with -o FILE.json";
+    return not_judged(file_, "not comparable", error, exit_cannot_measure);
+  }
+  const result::AnyResult after = stat;
+  auto comparison = report::compare(before_, after);
+  if (!comparison) return not_judged(file_, "usage", comparison.error(), exit_bad_usage);
+  report::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}};
+  auto results = report::evaluate(gates_, judged.comparison);
+  if (!results) return not_judged(file_, "usage", results.error(), exit_bad_usage);
+  judged.gates = *std::move(results);
+  const auto [state, code] = outcome_of(judged);
+  Outcome outcome{.verdict = {.baseline = file_, .state = state, .text = judged.verdict(), .gates = {}},
+                  .table = report::comparison_table(judged, {.terminal = terminal}),
+                  .exit_code = code};
+  for (const report::GateResult& gate : judged.gates)
+    outcome.verdict.gates.push_back({.limit = gate.gate.text,
+                                     .is_hard = gate.gate.is_hard,
+                                     .state = std::string(report::name(gate.state)),
+                                     .text = gate.text});
+  return outcome;
+}
+
+}  // namespace tally::cli

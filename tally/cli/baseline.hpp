@@ -1,0 +1,57 @@
+// `tally stat --baseline`: compares a result with a stored one, and decides the exit code.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/cli/command.hpp"
+#include "tally/cli/gate_options.hpp"
+#include "tally/core/base/result.hpp"
+#include "tally/output/result/any.hpp"
+#include "tally/output/result/stat.hpp"
+
+namespace tally::cli {
+
+class Page;
+
+/// The options as given.
+struct BaselineOptions {
+  std::string file;  ///< empty: no comparison
+  GateOptions gates;
+};
+
+void add_baseline_options(Page& page, BaselineOptions& options);
+
+/// A stored result, and the gates for a new one.
+class Baseline {
+ public:
+  /// What the comparison of a result found.
+  struct Outcome {
+    result::BaselineVerdict verdict;
+    std::string table;  ///< for people
+    int exit_code = exit_ok;
+  };
+
+  /// Reads the stored result and parses the gates; nothing without `--baseline`. `command` and `output` are those of
+  /// the new result. Errors: bad_usage, if a gate is wrong, its event is not in the stored result, or the file is
+  /// missing.
+  static Result<std::optional<Baseline>> open(const BaselineOptions& options, const std::vector<std::string>& command,
+                                              const std::string& output);
+
+  /// Checks before counting that these events, full names, include those of the gates. Errors: bad_usage.
+  Result<void> check_events(const std::vector<std::string>& events) const;
+
+  /// Compares a result. `terminal`: columns of the table; 0: any.
+  Outcome judge(const result::Stat& stat, std::size_t terminal) const;
+
+ private:
+  Baseline(std::string file, result::AnyResult before, std::vector<report::Gate> gates)
+      : file_(std::move(file)), before_(std::move(before)), gates_(std::move(gates)) {}
+
+  std::string file_;
+  result::AnyResult before_;
+  std::vector<report::Gate> gates_;
+};
+
+}  // namespace tally::cli

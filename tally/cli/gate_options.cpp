@@ -1,0 +1,49 @@
+#include "tally/cli/gate_options.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tally/cli/page.hpp"
+#include "tally/cli/stored.hpp"
+#include "tally/core/base/text.hpp"
+
+namespace tally::cli {
+namespace {
+
+constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::stat};
+
+}  // namespace
+
+void add_gate_options(Page& page, GateOptions& options) {
+  page.add_option("--fail-above", options.hard, "exit with 1 if the count grew by more than the limit; repeatable")
+      .value_name("GATE")
+      .repeated();
+  page.add_option("--warn-above", options.soft, "print a warning if the count grew by more than the limit; repeatable")
+      .value_name("GATE")
+      .repeated();
+}
+
+Result<std::vector<report::Gate>> read_gates(const GateOptions& options) {
+  std::vector<report::Gate> gates;
+  for (const auto& [texts, is_hard] : {std::pair{&options.hard, true}, {&options.soft, false}})
+    for (const std::string& text : *texts) {
+      auto gate = report::parse_gate(text, is_hard);
+      if (!gate) return fail(gate.error());
+      gates.push_back(*std::move(gate));
+    }
+  return gates;
+}
+
+Result<result::AnyResult> read_comparable(const std::string& name) {
+  auto file = read_stored(name);
+  if (!file) return fail(file.error());
+  auto results = stored_results(*file, kinds);
+  if (!results) return fail(results.error());
+  if (results->size() != 1)
+    return fail(Code::bad_usage,
+                fmt::format("'{}' holds {} results: compare files with one", printable(name), results->size()));
+  return std::move(results->front());
+}
+
+}  // namespace tally::cli

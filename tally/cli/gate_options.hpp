@@ -1,0 +1,30 @@
+// The gates of `tally compare` and `tally stat --baseline`, and the results that they compare.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/core/base/result.hpp"
+#include "tally/output/analysis/gates.hpp"
+#include "tally/output/result/any.hpp"
+
+namespace tally::cli {
+
+class Page;
+
+/// The options as given.
+struct GateOptions {
+  std::vector<std::string> hard, soft;
+  bool any() const { return !hard.empty() || !soft.empty(); }
+};
+
+/// Adds `--fail-above` and `--warn-above`.
+void add_gate_options(Page& page, GateOptions& options);
+
+/// Parses all gates. Errors: bad_usage.
+Result<std::vector<report::Gate>> read_gates(const GateOptions& options);
+
+/// Reads a file with one result that can be compared. Errors: bad_usage.
+Result<result::AnyResult> read_comparable(const std::string& file);
+
+}  // namespace tally::cli

@@ -9,6 +9,12 @@ tally_find(fmt libfmt-dev)
 tally_find(CLI11 libcli11-dev)
 tally_find(nlohmann_json nlohmann-json3-dev)
 tally_find(Libpfm libpfm4-dev)
+# Its headers alone: Debian's CMake file would link its shared library, which a static command cannot use.
+find_path(TOMLPLUSPLUS_HEADERS toml++/toml.h)
+mark_as_advanced(TOMLPLUSPLUS_HEADERS)
+if(NOT TOMLPLUSPLUS_HEADERS)
+  message(FATAL_ERROR "toml++ was not found: install the package libtomlplusplus-dev (./dev setup build does it)")
+endif()
 # The CMake file of prometheus-cpp searches for zlib too, and what it found is in the caches of older build trees.
 unset(ZLIB_LIBRARY_RELEASE CACHE)
 set(ZLIB_USE_STATIC_LIBS ${TALLY_STATIC})

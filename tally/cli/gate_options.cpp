@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <utility>
 
+#include "tally/cli/gates_file.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
@@ -22,6 +24,8 @@ void add_gate_options(Page& page, GateOptions& options) {
   page.add_option("--warn-above", options.soft, "print a warning if the count grew by more than the limit; repeatable")
       .value_name("GATE")
       .repeated();
+  page.add_option("--gates", options.file, "read more gates from FILE, for example tally-gates.toml")
+      .value_name("FILE");
 }
 
 Result<std::vector<report::Gate>> read_gates(const GateOptions& options) {
@@ -32,6 +36,12 @@ Result<std::vector<report::Gate>> read_gates(const GateOptions& options) {
       if (!gate) return fail(gate.error());
       gates.push_back(*std::move(gate));
     }
+  if (options.file.empty()) return gates;
+  const auto file = read_stored(options.file);
+  if (!file) return fail(file.error());
+  auto more = parse_gates_file(file->text, options.file);
+  if (!more) return fail(more.error());
+  gates.insert(gates.end(), std::make_move_iterator(more->begin()), std::make_move_iterator(more->end()));
   return gates;
 }
 

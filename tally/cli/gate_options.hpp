@@ -15,13 +15,14 @@ class Page;
 /// The options as given.
 struct GateOptions {
   std::vector<std::string> hard, soft;
-  bool any() const { return !hard.empty() || !soft.empty(); }
+  std::string file;  ///< with more gates
+  bool any() const { return !hard.empty() || !soft.empty() || !file.empty(); }
 };
 
-/// Adds `--fail-above` and `--warn-above`.
+/// Adds `--fail-above`, `--warn-above` and `--gates`.
 void add_gate_options(Page& page, GateOptions& options);
 
-/// Parses all gates. Errors: bad_usage.
+/// Reads all gates, those of the command line first. Errors: bad_usage.
 Result<std::vector<report::Gate>> read_gates(const GateOptions& options);
 
 /// Reads a file with one result that can be compared. Errors: bad_usage.

@@ -100,6 +100,33 @@ TEST_F(Baseline, reports_wrong_usage_before_it_counts) {
   EXPECT_NE(alone.err.find("--baseline"), std::string::npos) << alone.err;
 }
 
+TEST_F(Baseline, reads_gates_from_a_file) {
+  const std::string stored = with_instructions(counted({"true"}), 1000);
+  const TemporaryFile gates("tally-gates.toml", "[fail-above]\ninstructions = \"1%\"\n");
+  EXPECT_EQ(compare(stored, {"--gates", gates.path()}).code(), 1);
+  const TemporaryFile soft("tally-gates.toml", "[warn-above]\ninstructions = \"1%\"\n");
+  EXPECT_EQ(compare(stored, {"--gates", soft.path()}).code(), 0);
+}
+
+TEST_F(Baseline, names_the_line_of_a_wrong_gate) {
+  const std::string stored = counted({"true"});
+  const std::pair<const char*, const char*> wrong[] = {
+      {"[fail-above]\ninstructions = \"1%\"\nloads = 1\n", ":3: gate 'loads=1': the event is not in"},
+      {"[fail-above]\ninstructions = \"1 %\"\n", ":2: gate"},
+      {"[fail_above]\ninstructions = \"1%\"\n", ":1: unknown key 'fail_above'"},
+      {"[fail-above]\ninstructions = 1%\n", ":2: "}};
+  for (const auto& [text, message] : wrong) {
+    const TemporaryFile gates("tally-gates.toml", text);
+    const Finished finished = compare(stored, {"--gates", gates.path()}, {"sh", "-c", "echo started"});
+    EXPECT_EQ(finished.code(), 2) << text;
+    EXPECT_EQ(finished.out, "");
+    EXPECT_NE(finished.err.find(gates.path() + message), std::string::npos) << finished.err;
+  }
+  const Finished missing = compare(stored, {"--gates", "/nonexistent/tally-gates.toml"});
+  EXPECT_EQ(missing.code(), 2);
+  EXPECT_NE(missing.err.find("/nonexistent/tally-gates.toml"), std::string::npos) << missing.err;
+}
+
 TEST_F(Baseline, says_how_to_make_a_missing_baseline) {
   const Finished missing = tally({"stat", "--baseline", "/nonexistent/base.json", "--", "true", "a b"});
   EXPECT_EQ(missing.code(), 2);

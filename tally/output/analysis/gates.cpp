@@ -17,6 +17,11 @@ Error wrong_gate(const std::string& text, const char* what) {
           "for example: instructions=1%, branch-misses@parse=5%, page-faults=100", 0};
 }
 
+/// The beginning of a message about a gate.
+std::string named(const Gate& gate) {
+  return fmt::format("{}gate '{}'", gate.origin.empty() ? "" : gate.origin + ": ", printable(gate.text));
+}
+
 bool is_event(const std::string& name, const std::string& event) {
   return name == event || name.substr(0, name.find(':')) == event;
 }
@@ -75,7 +80,7 @@ Result<GateResult> evaluate_one(const Gate& gate, const Comparison& comparison) 
   }
   if (gate.function.empty()) return judge(gate, *counted);
   if (comparison.functions.empty() && counted->change() != 0)
-    return fail(Code::bad_usage, fmt::format("gate '{}': a function needs two profiles", printable(gate.text)),
+    return fail(Code::bad_usage, named(gate) + ": a function needs two profiles",
                 "`tally profile -o FILE.json -- COMMAND` writes one");
   const auto row = std::find_if(
       comparison.functions.begin(), comparison.functions.end(),
@@ -114,7 +119,7 @@ Result<Gate> parse_gate(const std::string& text, bool is_hard) {
 Result<void> check_event(const Gate& gate, const std::vector<std::string>& events, const std::string& where) {
   if (std::any_of(events.begin(), events.end(), [&](const std::string& one) { return is_event(one, gate.event); }))
     return {};
-  return fail(Code::bad_usage, fmt::format("gate '{}': the event is not in {}", printable(gate.text), where),
+  return fail(Code::bad_usage, fmt::format("{}: the event is not in {}", named(gate), where),
               fmt::format("events in {}: {}", where, join(events, ", ")));
 }
 

@@ -17,7 +17,8 @@ struct Gate {
   std::string function = {};  ///< empty: the whole program
   double limit = 0;           ///< 0.01 for 1 %, or events
   bool is_relative = false;
-  bool is_hard = true;  ///< a hard gate fails the comparison, a soft one warns
+  bool is_hard = true;      ///< a hard gate fails the comparison, a soft one warns
+  std::string origin = {};  ///< "tally-gates.toml:3"; empty: the command line
 };
 
 /// Parses a gate. Errors: bad_usage with what is wrong.

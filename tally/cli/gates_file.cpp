@@ -1,0 +1,87 @@
+#include "tally/cli/gates_file.hpp"
+
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::cli {
+namespace {
+
+constexpr const char* example = "for example: [fail-above] and below it: instructions = \"1%\"";
+
+class GatesFile {
+ public:
+  explicit GatesFile(const std::string& name) : name_(printable(name)) {}
+
+  Result<std::vector<report::Gate>> parse(std::string_view text) {
+    try {
+      const toml::table document = toml::parse(text, name_);
+      for (const auto& [key, value] : document)
+        if (auto added = add_table(key, value); !added) return fail(added.error());
+    } catch (const toml::parse_error& error) {
+      return fail(wrong(error.source(), printable(std::string(error.description())), example));
+    }
+    // A table has its keys in the order of the alphabet; people read them in the order of the file.
+    std::stable_sort(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<report::Gate> gates;
+    for (auto& [line, gate] : lines_) gates.push_back(std::move(gate));
+    if (gates.empty()) return fail(Code::bad_usage, fmt::format("{}: the file has no gate", name_), example);
+    return gates;
+  }
+
+ private:
+  std::string position(const toml::source_region& where) const {
+    return fmt::format("{}:{}", name_, static_cast<unsigned>(where.begin.line));
+  }
+
+  Error wrong(const toml::source_region& where, const std::string& what, std::string hint) const {
+    return {Code::bad_usage, fmt::format("{}: {}", position(where), what), std::move(hint), 0};
+  }
+
+  Result<void> add_table(const toml::key& key, const toml::node& value) {
+    const bool is_hard = key == "fail-above";
+    if (!is_hard && key != "warn-above")
+      return fail(wrong(key.source(), fmt::format("unknown key '{}'", printable(std::string(key.str()))),
+                        "the tables are [fail-above] and [warn-above]"));
+    const toml::table* const table = value.as_table();
+    if (table == nullptr)
+      return fail(wrong(key.source(), fmt::format("'{}' is not a table", std::string(key.str())), example));
+    for (const auto& [name, limit] : *table)
+      if (auto added = add_gate(name, limit, is_hard); !added) return added;
+    return {};
+  }
+
+  Result<void> add_gate(const toml::key& key, const toml::node& value, bool is_hard) {
+    std::string limit;
+    if (const auto* const text = value.as_string())
+      limit = text->get();
+    else if (const auto* const whole = value.as_integer())
+      limit = fmt::format("{}", whole->get());
+    else
+      return fail(wrong(
+          key.source(),
+          fmt::format("the limit of '{}' is neither a text nor a whole number", printable(std::string(key.str()))),
+          "for example: instructions = \"1%\", page-faults = 100, \"branch-misses@parse\" = \"5%\""));
+    auto gate = report::parse_gate(fmt::format("{}={}", key.str(), limit), is_hard);
+    if (!gate) return fail(wrong(key.source(), gate.error().message, gate.error().hint));
+    gate->origin = position(key.source());
+    lines_.emplace_back(key.source().begin.line, *std::move(gate));
+    return {};
+  }
+
+  std::string name_;
+  std::vector<std::pair<toml::source_index, report::Gate>> lines_;
+};
+
+}  // namespace
+
+Result<std::vector<report::Gate>> parse_gates_file(std::string_view text, const std::string& name) {
+  return GatesFile(name).parse(text);
+}
+
+}  // namespace tally::cli

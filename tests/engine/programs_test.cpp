@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(engine, TimerTest,
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST(SharedSlots, do_not_delay_signals) {
-  const Counted counted = run_counted(command_of({"shared_slots", {"w"}}));
+  const Counted counted = run_counted(command_of({"shared_slots", {"1", "2"}}));
   EXPECT_EQ(counted.outcome.code, 0) << counted.outcome.err;
   expect_exact(counted);
 }

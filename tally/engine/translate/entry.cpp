@@ -32,6 +32,7 @@ namespace {
   OFFSET("thread_link", offsetof(Thread, link));
   OFFSET("thread_pad", offsetof(Thread, pad));
   OFFSET("thread_in_steps", offsetof(Thread, in_steps));
+  OFFSET("thread_until_replaced", offsetof(Thread, until_replaced));
   OFFSET("thread_followed", offsetof(Thread, followed));
   OFFSET("thread_jump_table", jump_table_at);
   OFFSET("target_factor", translate::indirect_target_factor);
@@ -103,9 +104,11 @@ lookup_begin:
 enter_indirect:
   not %r11
   lea 1(%rcx,%r11), %rcx
+  jmp 4f
 # A jump table entry without a target yet. rcx = the target; rcx and r11 are saved.
 engine_no_target:
-  mov %rax, %gs:thread_rax
+  movl $1, %gs:thread_until_replaced
+4:mov %rax, %gs:thread_rax
   mov %rdx, %gs:thread_rdx
   lahf
   seto %al
@@ -130,7 +133,11 @@ engine_no_target:
   shr $16, %edx
   add %ecx, %edx
   movzx %dx, %edx
+  decl %gs:thread_until_replaced
+  jg 5f
+  movl $64, %gs:thread_until_replaced
   mov %r11, %gs:thread_jump_table(,%rdx,8)
+5:
   mov %gs:thread_rdx, %rdx
   add $0x7f, %al
   sahf

@@ -10,7 +10,7 @@ void enter_link();
 void enter_indirect();
 /// The target of jump table entries that have no target yet.
 extern const char engine_no_target[];
-/// The code between these looks up the target of an indirect jump. It is generated code for signals, although it is in
+/// The code between these searches the target of an indirect jump. It is generated code for signals, although it is in
 /// the image: it has no location at which the program's state is complete, and leads to a trace or into the engine.
 extern const char lookup_begin[], lookup_end[];
 void enter_syscall();

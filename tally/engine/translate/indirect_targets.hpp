@@ -1,9 +1,9 @@
 /// The entries of all traces that indirect jumps lead to, by program address. A thread's jump table has one slot for
-/// several addresses. If a slot is empty or holds another target, generated code looks the target up here (entry.cpp),
-/// without a lock, and puts its entry into the slot. So the engine is only entered for targets that are not known yet.
+/// several addresses. If a slot is empty or holds another target, generated code searches the target here (entry.cpp),
+/// without a lock. So the engine is only entered for targets that are not known yet.
 ///
 /// A reader may see an entry of another address while the table changes: the entry check then fails, and the reader
-/// looks the target up again.
+/// searches again.
 ///
 /// The caller must hold cache_lock for everything here.
 #pragma once

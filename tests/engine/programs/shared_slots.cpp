@@ -1,6 +1,6 @@
 // Jumps through a register to code whose addresses share a slot of the engine's jump table, in turn: registers and
 // flags must survive the search for the target, also with a timer of 1 ms. As in rep_timer, the instructions are a
-// fixed number plus the handler's for each run. Argument: any, to turn the timer on; w to wait for single signals.
+// fixed number plus the handler's for each run. Arguments: any, to turn the timer on; two, to wait for single signals.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -75,7 +75,7 @@ int wait_for_signals(const uint8_t* first) {
 
 }  // namespace
 
-extern "C" int program(int argc, char** argv, char**) {
+extern "C" int program(int argc, char**, char**) {
   using namespace bare;
   uint8_t* const code = map(4 * 65536, prot_read | prot_write);
   for (uint64_t i = 0; i < 4; ++i) {
@@ -87,7 +87,7 @@ extern "C" int program(int argc, char** argv, char**) {
   static const Timer off{0, 0, 0, 0};
   const int on = argc > 1;
   handle(sig_alrm, tick, sa_restart);
-  if (on && argv[1][0] == 'w') return wait_for_signals(code + 16);
+  if (argc > 2) return wait_for_signals(code + 16);
   check(call(__NR_setitimer, 0, address(&timers[on])) == 0);
   const uint64_t jumps = on ? 8000000 : 400;
   check(work(jumps, code + 16, distance) == 0);

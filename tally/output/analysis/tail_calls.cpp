@@ -13,10 +13,11 @@ using Counts = std::vector<std::int64_t>;
 class Shares {
  public:
   Shares(const result::Profile& profile, std::size_t event)
-      : profile_(profile), event_(event), seen_(profile.functions.size()) {}
+      : profile_(profile), event_(event), seen_(profile.functions.size()), has_more_(profile.functions.size()) {}
 
   void add_to(std::unordered_map<std::size_t, std::vector<TailShare>>& by_call) {
     sum();
+    if (std::find(has_more_.begin(), has_more_.end(), 1) == has_more_.end()) return;
     for (std::size_t i = 0; i < profile_.calls.size(); ++i)
       each_function_on_stack(i, [&](std::uint32_t caller) { add_nested(i, caller); });
     for (auto& [key, nested] : nested_) distribute(key, nested);
@@ -42,7 +43,8 @@ class Shares {
 
   std::int64_t self(std::size_t call) const { return profile_.self[call * profile_.event_count() + event_]; }
 
-  /// Calls `each` for every function on the call's stack except its callee, if the call counted anything.
+  /// Calls `each` for every function on the call's stack except its callee that counted more than its calls in some
+  /// thread, if the call counted anything.
   template <class Each>
   void each_function_on_stack(std::size_t call, Each&& each) {
     if (self(call) == 0) return;
@@ -50,7 +52,7 @@ class Shares {
     seen_[profile_.calls[call].callee] = visit_;
     for (std::size_t at = call; at != result::CodeCall::no_parent; at = profile_.calls[at].parent) {
       for (const std::uint32_t one : {profile_.calls[at].callee, profile_.calls[at].caller})
-        if (std::exchange(seen_[one], visit_) != visit_) each(one);
+        if (has_more_[one] != 0 && std::exchange(seen_[one], visit_) != visit_) each(one);
     }
   }
 
@@ -68,7 +70,10 @@ class Shares {
     }
     // What was counted in no call, and what calls counted in other functions: it may belong to any.
     for (auto& [owner, capacity] : unassigned_) capacity = std::max<std::int64_t>(0, capacity);
-    for (const auto& [key, of] : sums_) unassigned_[key.owner] += of.surplus();
+    for (const auto& [key, of] : sums_) {
+      unassigned_[key.owner] += of.surplus();
+      if (of.rows > of.calls) has_more_[key.function] = 1;
+    }
   }
 
   void add_nested(std::size_t i, std::uint32_t caller) {
@@ -129,6 +134,7 @@ class Shares {
   const std::size_t event_;
   std::vector<std::size_t> seen_;  // number of the walk that last visited the function
   std::size_t visit_ = 0;
+  std::vector<char> has_more_;  // functions that counted more than their calls in some thread
   std::map<Key, Sums> sums_;
   std::map<std::uint32_t, std::int64_t> unassigned_;             // by owner
   std::map<Key, std::map<std::uint32_t, NestedCounts>> nested_;  // by callee

@@ -10,13 +10,13 @@ namespace {
 u64 reserved;               // bytes
 u64 next_free = own_space;  // the next address for a mapping of the engine
 
-}  // namespace
+// The tables of a program with one thread are parts of one mapping: each system call and each mapping would add to the
+// start, the forks and the end of a short program.
+constexpr u64 first_bytes = 768 << 20;
+u64 first_free, first_end;  // the rest of it
 
-Lock reserve_lock;
-
-u64 try_reserve(u64 bytes, int protection) {
-  bytes = page_up(bytes);
-  Guard guard(reserve_lock);
+/// Maps `bytes` at the next free address. Returns 0 on failure.
+u64 map_next(u64 bytes, int protection) {
   for (int tries = 0; tries < 1000; tries++) {
     const u64 at = next_free;
     next_free += bytes + page_bytes;
@@ -33,6 +33,23 @@ u64 try_reserve(u64 bytes, int protection) {
     next_free += 64ull << 20;
   }
   return 0;
+}
+
+}  // namespace
+
+Lock reserve_lock;
+
+u64 try_reserve(u64 bytes, int protection) {
+  bytes = page_up(bytes);
+  Guard guard(reserve_lock);
+  if (next_free == own_space) {
+    first_free = map_next(first_bytes, read_write);
+    first_end = first_free != 0 ? first_free + first_bytes : 0;
+  }
+  if (protection != read_write || bytes + page_bytes > first_end - first_free) return map_next(bytes, protection);
+  const u64 at = first_free;
+  first_free += bytes + page_bytes;
+  return at;
 }
 
 void unreserve(u64 at, u64 bytes) {

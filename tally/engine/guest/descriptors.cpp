@@ -73,7 +73,10 @@ u64 without_own(u64 directory, u64 buffer, u64 bytes, u64 name_offset) {
 }  // namespace
 
 void keep_descriptors_over_exec(bool keep) {
-  for (u32 i = 0; i < own_count; i++) kernel(SYS_fcntl, first_own() + i, F_SETFD, keep ? 0 : FD_CLOEXEC);
+  constexpr u64 only_close_on_exec = 4;  // CLOSE_RANGE_CLOEXEC, since Linux 5.11
+  const u64 first = first_own();
+  if (!keep && kernel(SYS_close_range, first, first + own_count - 1, only_close_on_exec) == 0) return;
+  for (u32 i = 0; i < own_count; i++) kernel(SYS_fcntl, first + i, F_SETFD, keep ? 0 : FD_CLOEXEC);
 }
 
 bool is_own_descriptor(u64 fd) { return static_cast<u32>(fd) - first_own() < own_count; }

@@ -39,7 +39,8 @@ inline s64 kernel_action(int signal, const Action* set, Action* old) {
 }
 
 /// Sets the kernel's action for a signal as the program's action requires: the program's own, or the engine's handler.
-void apply_action(const Action& a, int signal);
+/// Writes the kernel's previous one to `old` unless that is null.
+void apply_action(const Action& a, int signal, Action* old = nullptr);
 
 /// Sets the kernel's actions to those of the program, for all signals.
 void restore_actions(Thread* t);

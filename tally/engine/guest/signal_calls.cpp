@@ -21,21 +21,21 @@ u64 flags_for_kernel(const Action& a) {
 
 }  // namespace
 
-void apply_action(const Action& a, int signal) {
+void apply_action(const Action& a, int signal, Action* old) {
   const bool engines =
       (engine_signals & bit(signal)) != 0 || a.handler > 1 || (a.handler == 0 && (fatal_signals & bit(signal)) != 0);
   if (!engines) {
     Action plain = a;
     plain.flags |= has_restorer;
     plain.restorer = reinterpret_cast<u64>(signal_restorer);
-    kernel_action(signal, &plain, nullptr);
+    kernel_action(signal, &plain, old);
     return;
   }
   // The handler runs with all signals blocked until it unblocks them (allow_faults), so they arrive in the kernel's
   // order.
   const Action ours = {reinterpret_cast<u64>(signal_entry), flags_for_kernel(a) | sig_info | on_stack | has_restorer,
                        reinterpret_cast<u64>(signal_restorer), ~u64{0}};
-  kernel_action(signal, &ours, nullptr);
+  kernel_action(signal, &ours, old);
 }
 
 void restore_actions(Thread* t) {
@@ -65,13 +65,16 @@ void use_signal_stack(Thread* t) {
 
 void signals_init(Thread* t) {
   use_signal_stack(t);
-  kernel(SYS_rt_sigprocmask, 0, 0, reinterpret_cast<u64>(&t->mask), 8);
+  // Nothing is delivered before the actions are known.
+  const u64 all = ~u64{0};
+  kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&all), reinterpret_cast<u64>(&t->mask), 8);
   for (int s = 1; s <= 64; s++) {
     if (!((engine_signals | fatal_signals) & bit(s))) continue;
-    kernel_action(s, nullptr, &t->actions->of[s]);  // ignored signals stay ignored over an execve
-    actions_known |= bit(s);
-    apply_action(t->actions->of[s], s);
+    Action& action = t->actions->of[s];
+    apply_action(Action{}, s, &action);
+    if (action.handler == 1) apply_action(action, s);  // ignored signals stay ignored over an execve
   }
+  actions_known = engine_signals | fatal_signals;
   set_mask(t, t->mask);
 }
 

@@ -190,9 +190,12 @@ void cache_init() {
   indirect_targets_init();
   slot_mask = 4095;
   slots = new_table<Slot>(4096);
-  page_mask = 2047;
-  pages = new_table<PageEntry>(2048);
+  page_mask = 1023;
+  pages = new_table<PageEntry>(1024);
   if (slots == nullptr || pages == nullptr) die("no memory for the engine", 0);
+  // Accessed in random order, first by searches.
+  populate(slots, (slot_mask + 1) * sizeof *slots);
+  populate(pages, (page_mask + 1) * sizeof *pages);
 }
 
 void forget_jumps(Thread* t) {

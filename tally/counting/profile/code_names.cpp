@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <tuple>
 
 #include "tally/core/base/text.hpp"
@@ -205,9 +206,11 @@ class Names final : public CodeNames {
       nameless.push_back({fmt::format("{}+{:#x}", file_, frame.address), frame.address, frame.bytes, false});
     }
     if (nameless.empty()) return;
-    functions_.insert(functions_.end(), nameless.begin(), nameless.end());
-    std::sort(functions_.begin(), functions_.end(),
-              [](const NamedCode& a, const NamedCode& b) { return a.address < b.address; });
+    const auto named = static_cast<std::ptrdiff_t>(functions_.size());
+    functions_.insert(functions_.end(), std::make_move_iterator(nameless.begin()),
+                      std::make_move_iterator(nameless.end()));
+    std::inplace_merge(functions_.begin(), functions_.begin() + named, functions_.end(),
+                       [](const NamedCode& a, const NamedCode& b) { return a.address < b.address; });
   }
 
   bool is_executable(std::uint64_t address) const {

@@ -47,13 +47,22 @@ class CodeFiles {
   std::deque<result::CodeFile> files_;  // a deque, so that references stay valid
 };
 
-/// Returns the rows of a table in the channel up to its last written page, in which the last row may start. Empty for a
-/// table without any written page, as most are, and if it cannot be read.
+/// Returns the rows of a table in the channel that are in written pages. Empty for a table without any, as most are,
+/// and if it cannot be read.
 template <class Row>
 std::vector<Row> read_table(int file, std::uint64_t begin, std::uint64_t limit) {
-  const std::uint64_t bytes = linux::data_end(file, begin, limit) - begin, most = (limit - begin) / sizeof(Row);
-  std::vector<Row> table(std::min<std::uint64_t>((bytes + sizeof(Row) - 1) / sizeof(Row), most));
-  if (!linux::read_at(file, begin, table.data(), table.size() * sizeof(Row))) table.clear();
+  const std::uint64_t most = (limit - begin) / sizeof(Row);
+  std::vector<Row> table;
+  for (std::uint64_t next = 0; next < most;) {
+    const linux::DataRange data = linux::next_data(file, begin + next * sizeof(Row), limit);
+    const std::uint64_t first = std::max(next, (data.begin - begin) / sizeof(Row)),
+                        end = std::min(most, (data.end - begin + sizeof(Row) - 1) / sizeof(Row));
+    if (first >= end) break;
+    const std::size_t known = table.size();
+    table.resize(known + end - first);
+    if (!linux::read_at(file, begin + first * sizeof(Row), &table[known], (end - first) * sizeof(Row))) return {};
+    next = end;
+  }
   return table;
 }
 

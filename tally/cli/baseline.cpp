@@ -63,8 +63,7 @@ Result<std::optional<Baseline>> Baseline::open(const BaselineOptions& options, c
   if (!before) return fail(before.error());
   Baseline baseline(options.file, *std::move(before), *std::move(gates));
   std::vector<std::string> events;
-  for (const result::Event& event : report::counts_of(baseline.before_)->events)
-    events.push_back(event.total.name.text());
+  for (const report::Measure& measure : baseline.before_.measures) events.push_back(measure.name);
   for (const report::Gate& gate : baseline.gates_)
     if (const auto found = report::check_event(gate, events, fmt::format("'{}'", printable(options.file))); !found)
       return fail(found.error());
@@ -72,19 +71,25 @@ Result<std::optional<Baseline>> Baseline::open(const BaselineOptions& options, c
 }
 
 Result<void> Baseline::check_events(const std::vector<std::string>& events) const {
-  for (const report::Gate& gate : gates_)
+  for (const report::Gate& gate : gates_) {
+    const bool is_event = std::any_of(before_.measures.begin(), before_.measures.end(), [&](const auto& measure) {
+      return !measure.is_metric && measure.subject.empty() && report::check_event(gate, {measure.name}, "");
+    });
+    if (!is_event) continue;  // metrics and regions are known after the run
     if (auto found = report::check_event(gate, events, "this measurement"); !found) return found;
+  }
   return {};
 }
 
 Baseline::Outcome Baseline::judge(const result::Stat& stat, std::size_t terminal) const {
-  if (const auto different = report::not_comparable(*report::counts_of(before_), stat)) {
+  const auto after = report::comparable_of(stat);
+  if (!after) return not_judged(file_, "usage", after.error(), exit_bad_usage);
+  if (const auto different = report::not_comparable(before_, *after)) {
     Error error = *different;
     error.hint = "make a baseline of this command with -o FILE.json";
     return not_judged(file_, "not comparable", error, exit_cannot_measure);
   }
-  const result::AnyResult after = stat;
-  auto comparison = report::compare(before_, after);
+  auto comparison = report::compare(before_, *after);
   if (!comparison) return not_judged(file_, "usage", comparison.error(), exit_bad_usage);
   report::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}};
   auto results = report::evaluate(gates_, judged.comparison);

@@ -8,7 +8,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/gate_options.hpp"
 #include "tally/core/base/result.hpp"
-#include "tally/output/result/any.hpp"
+#include "tally/output/analysis/comparable.hpp"
 #include "tally/output/result/stat.hpp"
 
 namespace tally::cli {
@@ -46,11 +46,11 @@ class Baseline {
   Outcome judge(const result::Stat& stat, std::size_t terminal) const;
 
  private:
-  Baseline(std::string file, result::AnyResult before, std::vector<report::Gate> gates)
+  Baseline(std::string file, report::Comparable before, std::vector<report::Gate> gates)
       : file_(std::move(file)), before_(std::move(before)), gates_(std::move(gates)) {}
 
   std::string file_;
-  result::AnyResult before_;
+  report::Comparable before_;
   std::vector<report::Gate> gates_;
 };
 

@@ -25,18 +25,18 @@ struct Options {
   bool all = false, force = false;
 };
 
-constexpr const char* footer =
-    "OLD and NEW are JSON files of tally stat or tally profile. Each event is the same, better (fewer), worse (more), "
-    "or "
-    "undecided, with the reason. Exact counts of single runs are compared as they are. Other counts need several runs "
-    "on "
-    "each side (-r 10); a Mann-Whitney test decides whether they differ at 5 %, corrected for the number of events. "
-    "With "
-    "two profiles, the functions that changed are listed.\n"
-    "\n"
+constexpr const char* about =
+    "Each event and metric is the same, better, worse, or undecided, with the reason. Fewer is better; of IPC, clock "
+    "frequencies and rates per second more is. Exact counts of single runs are compared as they are. Other counts and "
+    "times need several runs on each side (tally stat -r 10); a Mann-Whitney test decides whether they differ at 1 %, "
+    "corrected for the number of rows, and the interval of the change is shown. Windows are compared by their sums, "
+    "times of tally memory by their intervals. With two profiles, the functions that changed are listed.\n"
+    "\n";
+
+constexpr const char* examples =
     "Gates:\n"
     "  --fail-above instructions=1%         at most 1 % more instructions\n"
-    "  --fail-above branch-misses@parse=5%  of the function parse (two profiles)\n"
+    "  --fail-above branch-misses@parse=5%  of the function, region or benchmark parse\n"
     "  --fail-above page-faults=100         at most 100 more\n"
     "\n"
     "Exit codes:\n"
@@ -53,7 +53,7 @@ constexpr const char* footer =
 
 void describe(Page& page, Options& options) {
   page.head("Compare two results of a program, and fail if a count grew by more than a limit.",
-            "tally compare [options] OLD.json NEW.json");
+            "tally compare [options] OLD NEW");
   page.add_option("FILE", options.files, "the result before, then the result after");
   add_gate_options(page, options.gates);
   const auto formats = report::common(report::comparison_formats());
@@ -64,7 +64,7 @@ void describe(Page& page, Options& options) {
       .check(whole_number(0));
   page.add_flag("--all", options.all, "show events and functions without change, too");
   page.add_flag("--force", options.force, "compare results of different programs");
-  page.footer(footer);
+  page.footer(about + comparable_lines() + "\n" + examples);
 }
 
 int exit_code_of(const report::JudgedComparison& judged) {
@@ -115,7 +115,7 @@ int run_compare(const std::vector<std::string>& arguments) {
   const auto after = read_comparable(options.files[1]);
   if (!after) return report_error(after.error());
   if (!options.force)
-    if (const auto different = report::not_comparable(*report::counts_of(*before), *report::counts_of(*after))) {
+    if (const auto different = report::not_comparable(*before, *after)) {
       report_error(*different);
       return exit_not_comparable;
     }

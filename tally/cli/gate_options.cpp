@@ -9,11 +9,13 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/formats/other_tools.hpp"
 
 namespace tally::cli {
 namespace {
 
-constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::stat};
+constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::windows, report::Kind::memory,
+                                  report::Kind::regions, report::Kind::stat};
 
 }  // namespace
 
@@ -45,15 +47,25 @@ Result<std::vector<report::Gate>> read_gates(const GateOptions& options) {
   return gates;
 }
 
-Result<result::AnyResult> read_comparable(const std::string& name) {
+std::string comparable_lines() {
+  std::string text = report::reader_lines(all_formats(), kinds);
+  for (const report::OtherTool& tool : report::other_tools()) text += fmt::format("  {}\n", tool.name);
+  return text;
+}
+
+Result<report::Comparable> read_comparable(const std::string& name) {
   auto file = read_stored(name);
   if (!file) return fail(file.error());
-  auto results = stored_results(*file, kinds);
+  const report::Format* const format = report::recognised_format(all_formats(), kinds, *file);
+  if (format == nullptr)
+    for (const report::OtherTool& tool : report::other_tools())
+      if (tool.recognise(file->text)) return tool.read(file->text, name);
+  auto results = stored_results(*file, format);
   if (!results) return fail(results.error());
   if (results->size() != 1)
     return fail(Code::bad_usage,
                 fmt::format("'{}' holds {} results: compare files with one", printable(name), results->size()));
-  return std::move(results->front());
+  return report::comparable_of(std::move(results->front()));
 }
 
 }  // namespace tally::cli

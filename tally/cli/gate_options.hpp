@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
+#include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
-#include "tally/output/result/any.hpp"
 
 namespace tally::cli {
 
@@ -25,7 +25,10 @@ void add_gate_options(Page& page, GateOptions& options);
 /// Reads all gates, those of the command line first. Errors: bad_usage.
 Result<std::vector<report::Gate>> read_gates(const GateOptions& options);
 
-/// Reads a file with one result that can be compared. Errors: bad_usage.
-Result<result::AnyResult> read_comparable(const std::string& file);
+/// The help text of the files that can be compared.
+std::string comparable_lines();
+
+/// Reads a file with one result that can be compared, of tally or another tool. Errors: bad_usage.
+Result<report::Comparable> read_comparable(const std::string& file);
 
 }  // namespace tally::cli

@@ -33,8 +33,8 @@ Ranks ranks_of(const std::vector<double>& a, const std::vector<double>& b) {
   return ranks;
 }
 
-/// The probability of U ≤ u, from the number of orders of n and m values that have each U.
-double exact_lower_tail(std::size_t n, std::size_t m, double u) {
+/// The probability of U ≤ u for each u, from the number of orders of n and m values that have each U.
+std::vector<double> lower_tails(std::size_t n, std::size_t m) {
   // orders[j][k]: orders of i values of the first and j of the second series whose U is k.
   const std::size_t most = n * m;
   std::vector<std::vector<double>> orders(m + 1, std::vector<double>(most + 1, 0));
@@ -46,11 +46,22 @@ double exact_lower_tail(std::size_t n, std::size_t m, double u) {
       for (std::size_t k = 0; k <= i * j; ++k) next[j][k] = next[j - 1][k] + (k >= j ? orders[j][k - j] : 0);
     orders = std::move(next);
   }
-  const auto& counts = orders[m];
-  const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
-  double below = 0;
-  for (std::size_t k = 0; k <= most && static_cast<double>(k) <= u; ++k) below += counts[k];
-  return below / all;
+  std::vector<double> tails = std::move(orders[m]);
+  std::partial_sum(tails.begin(), tails.end(), tails.begin());
+  const double all = tails.back();
+  for (double& tail : tails) tail /= all;
+  return tails;
+}
+
+/// How many of the least and of the largest differences of pairs are outside of the 99 % interval.
+std::size_t outside(std::size_t n, std::size_t m) {
+  if (n <= exact_limit && m <= exact_limit) {
+    const std::vector<double> tails = lower_tails(n, m);
+    return static_cast<std::size_t>(std::upper_bound(tails.begin(), tails.end(), 0.005) - tails.begin());
+  }
+  const double pairs = static_cast<double>(n) * static_cast<double>(m);
+  const double deviation = std::sqrt(pairs / 12 * static_cast<double>(n + m + 1));
+  return static_cast<std::size_t>(std::max(0.0, pairs / 2 - 2.5758293035489004 * deviation));
 }
 
 }  // namespace
@@ -61,12 +72,25 @@ double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) 
   const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
   const double first = ranks.sum - n * (n + 1) / 2, u = std::min(first, n * m - first);
   if (ranks.ties == 0 && a.size() <= exact_limit && b.size() <= exact_limit)
-    return std::min(1.0, 2 * exact_lower_tail(a.size(), b.size(), u));
+    return std::min(1.0, 2 * lower_tails(a.size(), b.size())[static_cast<std::size_t>(u)]);
   const double all = n + m;
   const double variance = n * m / 12 * (all + 1 - ranks.ties / (all * (all - 1)));
   if (variance <= 0) return 1;
   const double z = std::max(0.0, std::abs(u - n * m / 2) - 0.5) / std::sqrt(variance);
   return std::erfc(z / std::numbers::sqrt2);
+}
+
+std::optional<Shift> shift_interval(const std::vector<double>& a, const std::vector<double>& b) {
+  constexpr std::size_t most_pairs = 4'000'000;
+  if (a.empty() || b.empty() || a.size() > most_pairs / b.size()) return std::nullopt;
+  const std::size_t outer = outside(a.size(), b.size());
+  if (outer == 0) return std::nullopt;
+  std::vector<double> differences;
+  differences.reserve(a.size() * b.size());
+  for (const double before : a)
+    for (const double after : b) differences.push_back(after - before);
+  std::sort(differences.begin(), differences.end());
+  return Shift{differences[outer - 1], differences[differences.size() - outer]};
 }
 
 std::vector<double> benjamini_hochberg(const std::vector<double>& probabilities) {

@@ -1,6 +1,7 @@
 // Tests whether two series differ, without assuming a distribution, and corrects for the number of tests.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 namespace tally::stats {
@@ -10,6 +11,15 @@ namespace tally::stats {
 /// with corrections for ties and continuity. 1 if a series is empty or all values are equal. Cost: a sort; exact
 /// O(n² m²).
 double mann_whitney(const std::vector<double>& a, const std::vector<double>& b);
+
+/// An interval of a difference.
+struct Shift {
+  double low = 0, high = 0;
+};
+
+/// The 99 % interval of by how much the values of `b` are above those of `a`: the differences that mann_whitney() does
+/// not reject at 1 % (Hodges and Lehmann 1963). Nothing if the series are too short for one. Cost: O(n m).
+std::optional<Shift> shift_interval(const std::vector<double>& a, const std::vector<double>& b);
 
 /// Adjusts probabilities for the number of tests, so that rejecting those below q finds at most a share q of false
 /// differences (Benjamini and Hochberg 1995). Keeps the order.

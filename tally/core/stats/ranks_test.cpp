@@ -42,6 +42,31 @@ TEST(MannWhitney, has_its_level) {
   EXPECT_LT(found, 130);
 }
 
+// 5 and 5 values: P(U ≤ 0) = 1/252 < 0.5 %, P(U ≤ 1) = 2/252 > 0.5 %, so the interval is all 25 differences.
+TEST(ShiftInterval, is_of_the_differences_that_the_test_does_not_reject) {
+  const auto shift = shift_interval({1, 2, 3, 4, 5}, {11, 12, 13, 14, 15});
+  ASSERT_TRUE(shift);
+  EXPECT_EQ(shift->low, 6);
+  EXPECT_EQ(shift->high, 14);
+  EXPECT_FALSE(shift_interval({1, 2, 3, 4}, {5, 6, 7, 8}));  // P(U ≤ 0) = 1/70
+  EXPECT_FALSE(shift_interval({}, {4, 5, 6}));
+}
+
+TEST(ShiftInterval, covers_the_difference) {
+  discover::Random random(3, {1});
+  for (const int n : {10, 30}) {
+    int covered = 0;
+    for (int i = 0; i < 1000; ++i) {
+      std::vector<double> a, b;
+      for (int j = 0; j < n; ++j) a.push_back(random.normal()), b.push_back(0.7 + random.normal());
+      const auto shift = shift_interval(a, b);
+      covered += shift->low <= 0.7 && 0.7 <= shift->high;
+    }
+    EXPECT_GE(covered, 980) << n;
+    EXPECT_LE(covered, 999) << n;
+  }
+}
+
 TEST(BenjaminiHochberg, adjusts_in_order) {
   const auto adjusted = benjamini_hochberg({0.01, 0.04, 0.03, 0.5});
   EXPECT_NEAR(adjusted[0], 0.04, 1e-12);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <map>
+#include <numbers>
+#include <utility>
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/ranks.hpp"
@@ -16,22 +18,26 @@ namespace {
 using result::EventCount;
 using result::Stat;
 
-constexpr double significance = 0.05;
+/// Of identical builds, one comparison in a hundred finds a difference.
+constexpr double significance = 0.01;
+constexpr double z_of_99_percent = 2.5758293035489004;
+constexpr double z_of_95_percent = 1.959963984540054;
 
-std::vector<double> values_of_runs(const Stat& stat, const std::string& event) {
-  std::vector<double> values;
-  for (const result::Run& run : stat.runs)
-    for (const EventCount& count : run.counts)
-      if (count.name.text() == event && count.count.value) values.push_back(static_cast<double>(*count.count.value));
-  return values;
+/// The verdict on a change that is more than chance.
+void decide(ComparedCount& row) {
+  row.is_different = row.change() != 0;
+  if (!row.is_different) {
+    row.verdict = Verdict::same;
+  } else if (row.better == Better::neither) {
+    row.verdict = Verdict::undecided;
+    row.reason = "it changed; neither more nor less is better";
+  } else {
+    row.verdict = row.growth() < 0 ? Verdict::better : Verdict::worse;
+  }
 }
 
-Verdict verdict_of(std::int64_t change) {
-  return change == 0 ? Verdict::same : change < 0 ? Verdict::better : Verdict::worse;
-}
-
-bool all_equal(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
+bool all_equal(const std::vector<Value>& values) {
+  return std::all_of(values.begin(), values.end(), [&](Value value) { return value == values.front(); });
 }
 
 void leave_undecided(ComparedCount& row, std::string reason) {
@@ -44,45 +50,80 @@ std::string trusts(Trust before, Trust after) {
   return fmt::format("{} / {}", tally::name(before), tally::name(after));
 }
 
-/// One event of both results. Sets `probability` if runs are to be compared, with the verdict if they differ.
-ComparedCount compare_event(const Stat& before, const Stat& after, const result::Event& old_event,
-                            const result::Event& new_event) {
-  const Count &old_count = old_event.total.count, &new_count = new_event.total.count;
-  ComparedCount row{.event = old_event.total.name.text(),
-                    .unit = old_event.total.unit,
-                    .before = old_count.value,
-                    .after = new_count.value,
-                    .trust = trusts(old_count.trust, new_count.trust)};
-  const Trust worse = worst(old_count.trust, new_count.trust);
-  if (worse == Trust::absent) {
-    leave_undecided(row, old_count.trust == Trust::absent ? "not counted before" : "not counted after");
-    return row;
-  }
-  const bool is_exact = worse == Trust::exact;
-  if (!is_exact && before.environment.cpu != after.environment.cpu) {
-    leave_undecided(row, "the processors differ");
-    return row;
-  }
-  if (worse == Trust::modelled && old_count.model != new_count.model) {
-    leave_undecided(row, "the models differ");
-    return row;
-  }
-  const auto old_values = values_of_runs(before, row.event), new_values = values_of_runs(after, row.event);
-  const bool is_repeated = old_values.size() > 1 || new_values.size() > 1;
-  const bool is_constant = is_exact && all_equal(old_values) && all_equal(new_values);
-  if (is_exact && (!is_repeated || is_constant)) {
-    row.verdict = verdict_of(row.change());
-    return row;
-  }
-  if (old_values.size() < fewest_repeats || new_values.size() < fewest_repeats) {
-    if (worse == Trust::partial && !is_repeated)
-      leave_undecided(row, "partial: " + (old_count.trust == Trust::partial ? old_count.reason : new_count.reason));
-    else
-      leave_undecided(row, fmt::format("needs at least {} runs on each side: -r {}", fewest_repeats, 10));
-    return row;
-  }
+std::vector<double> doubles(const std::vector<Value>& values) { return {values.begin(), values.end()}; }
+
+/// Compares the series of both sides.
+void compare_runs(ComparedCount& row, const Measure& before, const Measure& after) {
+  const std::vector<double> old_values = doubles(before.runs), new_values = doubles(after.runs);
   row.probability = stats::mann_whitney(old_values, new_values);
-  row.verdict = verdict_of(row.change());
+  if (const auto shift = stats::shift_interval(old_values, new_values))
+    row.interval = ValueInterval{shift->low, shift->high};
+  decide(row);
+}
+
+/// Compares two values that have intervals: their difference in standard errors.
+void compare_intervals(ComparedCount& row, const ValueInterval& before, const ValueInterval& after) {
+  const auto error = [](const ValueInterval& one) {
+    return static_cast<double>(one.high - one.low) / (2 * z_of_95_percent);
+  };
+  const double both = std::hypot(error(before), error(after));
+  const auto change = static_cast<double>(row.change());
+  row.probability = both > 0 ? std::erfc(std::abs(change) / both / std::numbers::sqrt2) : change == 0 ? 1.0 : 0.0;
+  row.interval = ValueInterval{change - z_of_99_percent * both, change + z_of_99_percent * both};
+  decide(row);
+}
+
+/// Why a row that is not exact cannot be decided with any number of runs; empty if it can.
+std::string why_incomparable(const Comparable& before, const Comparable& after, const Measure& old_measure,
+                             const Measure& new_measure) {
+  const Trust worse = worst(old_measure.trust, new_measure.trust);
+  if (worse == Trust::absent) {
+    const bool is_before = old_measure.trust == Trust::absent;
+    const std::string& reason = is_before ? old_measure.reason : new_measure.reason;
+    return fmt::format("not counted {}{}", is_before ? "before" : "after", reason.empty() ? "" : ": " + reason);
+  }
+  if (old_measure.unit != new_measure.unit || old_measure.is_fraction != new_measure.is_fraction ||
+      old_measure.fraction_unit != new_measure.fraction_unit)
+    return "the units differ";
+  if (worse == Trust::exact) return "";
+  if (before.environment.cpu != after.environment.cpu) return "the processors differ";
+  if (worse == Trust::modelled && old_measure.model != new_measure.model) return "the models differ";
+  return "";
+}
+
+/// One quantity of both results. Sets `probability` if it is tested, with the verdict if the sides differ.
+ComparedCount compare_measure(const Comparable& before, const Comparable& after, const Measure& old_measure,
+                              const Measure& new_measure) {
+  ComparedCount row{.event = old_measure.name,
+                    .subject = old_measure.subject,
+                    .unit = old_measure.unit,
+                    .is_fraction = old_measure.is_fraction,
+                    .is_metric = old_measure.is_metric,
+                    .fraction_unit = old_measure.fraction_unit,
+                    .better = old_measure.better,
+                    .before = old_measure.value,
+                    .after = new_measure.value,
+                    .trust = trusts(old_measure.trust, new_measure.trust)};
+  if (std::string why = why_incomparable(before, after, old_measure, new_measure); !why.empty()) {
+    leave_undecided(row, std::move(why));
+    return row;
+  }
+  const Trust worse = worst(old_measure.trust, new_measure.trust);
+  const bool is_repeated = old_measure.runs.size() > 1 || new_measure.runs.size() > 1;
+  const bool is_constant = all_equal(old_measure.runs) && all_equal(new_measure.runs);
+  if (worse == Trust::exact && (!is_repeated || is_constant)) {
+    decide(row);
+  } else if (old_measure.interval && new_measure.interval && !is_repeated && worse != Trust::partial) {
+    compare_intervals(row, *old_measure.interval, *new_measure.interval);
+  } else if (old_measure.runs.size() >= fewest_repeats && new_measure.runs.size() >= fewest_repeats) {
+    compare_runs(row, old_measure, new_measure);
+  } else if (worse == Trust::partial && !is_repeated) {
+    leave_undecided(row, "partial: " + (old_measure.trust == Trust::partial ? old_measure.reason : new_measure.reason));
+  } else if (!old_measure.how_to_repeat.empty()) {
+    leave_undecided(row, "needs " + old_measure.how_to_repeat);
+  } else {
+    leave_undecided(row, fmt::format("needs at least {} runs on each side: -r {}", fewest_repeats, 10));
+  }
   return row;
 }
 
@@ -96,8 +137,46 @@ void correct_for_number(std::vector<ComparedCount>& rows) {
   for (ComparedCount& row : rows) {
     if (!row.probability) continue;
     row.probability = adjusted[next++];
-    if (*row.probability >= significance) row.verdict = Verdict::same;
+    if (*row.probability < significance) continue;
+    row.is_different = false;
+    row.verdict = Verdict::same;
+    row.reason.clear();
   }
+}
+
+/// "one, two, three and 4 more".
+std::string names_text(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 5;
+  const std::vector<std::string> first(names.begin(),
+                                       names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size())));
+  return join(first, ", ") + (names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
+}
+
+/// Compares what is in both results; warns about the rest.
+void compare_measures(Comparison& comparison) {
+  std::map<std::pair<std::string, std::string>, const Measure*> others;
+  for (const Measure& measure : comparison.after->measures)
+    others.try_emplace({measure.subject, measure.name}, &measure);
+  std::vector<std::string> removed, added;
+  const auto label = [](const Measure& one) {
+    return one.subject.empty() ? one.name : one.name + " of " + one.subject;
+  };
+  for (const bool is_metric : {false, true})
+    for (const Measure& measure : comparison.before->measures) {
+      if (measure.is_metric != is_metric) continue;
+      const auto other = others.find({measure.subject, measure.name});
+      if (other == others.end()) {
+        if (!is_metric) removed.push_back(label(measure));
+        continue;
+      }
+      comparison.counts.push_back(compare_measure(*comparison.before, *comparison.after, measure, *other->second));
+      others.erase(other);
+    }
+  for (const Measure& measure : comparison.after->measures)
+    if (!measure.is_metric && others.count({measure.subject, measure.name}) != 0) added.push_back(label(measure));
+  for (const auto& [names, where] : {std::pair{&removed, "before"}, {&added, "after"}})
+    if (!names->empty())
+      comparison.warnings.push_back(fmt::format("only in the result {}: {}", where, names_text(*names)));
 }
 
 /// The functions that changed by the first event of both profiles, largest change first.
@@ -115,16 +194,16 @@ Result<std::vector<ComparedCount>> compare_functions(const result::Profile& befo
     for (std::size_t f = 0; f < difference->functions.size(); ++f) {
       const Change& change = difference->functions[f];
       if (change.by(e) == 0) continue;
-      ComparedCount row{.event = difference->events[e],
-                        .function = names[f],
-                        .unit = total.unit,
-                        .before = change.before.counts[e],
-                        .after = change.after.counts[e],
-                        .trust = std::string(tally::name(trust))};
-      row.verdict = verdict_of(row.change());
+      ComparedCount row{.event = difference->events[e], .subject = names[f], .unit = total.unit};
+      row.before = change.before.counts[e];
+      row.after = change.after.counts[e];
+      row.trust = tally::name(trust);
+      decide(row);
       if (difference->is_estimated(e)) {
-        row.difference = difference->estimate(change, e);
-        if (row.difference->low <= 0 && row.difference->high >= 0) row.verdict = Verdict::same;
+        const Estimate estimate = difference->estimate(change, e);
+        row.interval = ValueInterval{estimate.low, estimate.high};
+        row.is_different = estimate.low > 0 || estimate.high < 0;
+        if (!row.is_different) row.verdict = Verdict::same;
       } else if (trust != Trust::exact && before.stat.environment.cpu != after.stat.environment.cpu) {
         leave_undecided(row, "the processors differ");
       }
@@ -152,7 +231,7 @@ std::string_view name(Verdict verdict) {
 
 std::optional<double> ComparedCount::relative_change() const {
   if (!before || !after || *before == 0) return std::nullopt;
-  return static_cast<double>(change()) / static_cast<double>(*before);
+  return static_cast<double>(change() / *before);
 }
 
 const result::Event* find_event(const Stat& stat, const EventName& name) {
@@ -161,43 +240,32 @@ const result::Event* find_event(const Stat& stat, const EventName& name) {
   return found == stat.events.end() ? nullptr : &*found;
 }
 
-const Stat* counts_of(const result::AnyResult& result) {
-  if (const auto* const stat = std::get_if<Stat>(&result)) return stat;
-  if (const auto* const profile = std::get_if<result::Profile>(&result)) return &profile->stat;
-  return nullptr;
-}
-
-std::optional<Error> not_comparable(const Stat& before, const Stat& after) {
+std::optional<Error> not_comparable(const Comparable& before, const Comparable& after) {
   const auto &old_words = before.command, &new_words = after.command;
   const bool are_commands = !old_words.empty() && !new_words.empty();
   if (are_commands && file_name(old_words.front()) == file_name(new_words.front()) &&
       std::equal(old_words.begin() + 1, old_words.end(), new_words.begin() + 1, new_words.end()))
     return std::nullopt;
   if (old_words.empty() && new_words.empty() && before.target == after.target) return std::nullopt;
-  const auto text = [](const Stat& stat) { return stat.command.empty() ? stat.target : shell_words(stat.command); };
+  const auto text = [](const Comparable& one) { return one.command.empty() ? one.target : shell_words(one.command); };
   return Error{Code::bad_usage,
                fmt::format("the results are of different programs: '{}' and '{}'", text(before), text(after)),
                "--force compares them anyway", 0};
 }
 
-Result<Comparison> compare(const result::AnyResult& before, const result::AnyResult& after) {
-  Comparison comparison{.before = counts_of(before), .after = counts_of(after)};
-  for (const result::Event& event : comparison.before->events) {
-    const result::Event* const other = find_event(*comparison.after, event.total.name);
-    if (other != nullptr)
-      comparison.counts.push_back(compare_event(*comparison.before, *comparison.after, event, *other));
-  }
+Result<Comparison> compare(const Comparable& before, const Comparable& after) {
+  Comparison comparison{.before = &before, .after = &after};
+  compare_measures(comparison);
   if (comparison.counts.empty())
     return fail(Code::bad_usage, "no event is in both results", "count the same events with -e");
   correct_for_number(comparison.counts);
-  for (const Stat* const stat : {comparison.before, comparison.after})
-    if (stat->incomplete)
-      comparison.warnings.push_back(
-          fmt::format("the result {} is incomplete", stat == comparison.before ? "before" : "after"));
-  const auto *const old_profile = std::get_if<result::Profile>(&before), *const new_profile =
-                                                                             std::get_if<result::Profile>(&after);
-  if (old_profile != nullptr && new_profile != nullptr) {
-    auto functions = compare_functions(*old_profile, *new_profile, comparison.warnings);
+  for (const Comparable* const side : {&before, &after})
+    if (side->incomplete)
+      comparison.warnings.push_back(fmt::format("the result {} is incomplete", side == &before ? "before" : "after"));
+  if (!before.note.empty()) comparison.warnings.push_back(before.note);
+  if (!after.note.empty() && after.note != before.note) comparison.warnings.push_back(after.note);
+  if (before.profile != nullptr && after.profile != nullptr) {
+    auto functions = compare_functions(*before.profile, *after.profile, comparison.warnings);
     if (!functions) return fail(functions.error());
     comparison.functions = *std::move(functions);
   }

@@ -8,40 +8,47 @@
 
 #include "tally/core/base/result.hpp"
 #include "tally/core/base/units.hpp"
+#include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
-#include "tally/output/result/any.hpp"
 
 namespace tally::report {
 
-/// What a change means; a lower count is better.
+/// What a change means; a lower count is better, if the quantity is not one of which more is better.
 enum class Verdict : std::uint8_t { same, better, worse, undecided };
 std::string_view name(Verdict verdict);
 
-/// Repeats on each side from which a test of ranks can find a difference at 5 %.
-inline constexpr std::size_t fewest_repeats = 4;
+/// Repeats on each side from which a test of ranks can find a difference at 1 %.
+inline constexpr std::size_t fewest_repeats = 5;
 
-/// One count of both results.
+/// One quantity of both results.
 struct ComparedCount {
-  std::string event;          ///< its full name
-  std::string function = {};  ///< empty: of the whole program
+  std::string event;         ///< its full name
+  std::string subject = {};  ///< function, region or benchmark; empty: the whole program
   Unit unit = Unit::events;
-  std::optional<std::int64_t> before, after;  ///< medians of several runs
-  std::optional<Estimate> difference = {};    ///< of samples: with its interval
-  std::string trust;                          ///< of both, or "exact / counted"
-  std::optional<double> probability = {};     ///< that the runs differ by chance, adjusted for the number of rows
+  bool is_fraction = false, is_metric = false;
+  std::string fraction_unit = {};
+  Better better = Better::less;
+  std::optional<Value> before = {}, after = {};  ///< medians of several runs
+  std::optional<ValueInterval> interval = {};    ///< 99 % interval of the change, if it is not exact
+  std::string trust = {};                        ///< of both, or "exact / counted"
+  std::optional<double> probability = {};        ///< that the runs differ by chance, adjusted for the number of rows
+  bool is_different = false;                     ///< the change is more than chance
   Verdict verdict = Verdict::undecided;
   std::string reason = {};  ///< why it is undecided
+  std::string label = {};   ///< of a function: "code generation", if its source and calls are the same
 
   /// after − before; 0 if one is missing.
-  std::int64_t change() const { return before && after ? *after - *before : 0; }
+  Value change() const { return before && after ? *after - *before : 0; }
+  /// By how much it became worse: the decrease of a quantity of which more is better, else the increase.
+  Value growth() const { return better == Better::more ? -change() : change(); }
   /// The change relative to before; nothing if that is missing or 0.
   std::optional<double> relative_change() const;
 };
 
 /// Two results, compared.
 struct Comparison {
-  const result::Stat *before = nullptr, *after = nullptr;
-  std::vector<ComparedCount> counts = {};
+  const Comparable *before = nullptr, *after = nullptr;
+  std::vector<ComparedCount> counts = {};  ///< events, then metrics
   /// Functions whose counts changed, the largest change of the first event first; empty without profiles.
   std::vector<ComparedCount> functions = {};
   std::vector<std::string> warnings = {};  ///< why the comparison may mislead
@@ -50,17 +57,15 @@ struct Comparison {
 /// The event of this name; null if the result does not have it.
 const result::Event* find_event(const result::Stat& stat, const EventName& name);
 
-/// The counts of a stat result or profile; null for other results.
-const result::Stat* counts_of(const result::AnyResult& result);
-
 /// Why two results cannot be compared: other programs or arguments. Nothing if they can.
-std::optional<Error> not_comparable(const result::Stat& before, const result::Stat& after);
+std::optional<Error> not_comparable(const Comparable& before, const Comparable& after);
 
-/// Compares two results of `tally stat`, two profiles, or one of each. The results must live as long as the comparison.
+/// Compares two results. They must live as long as the comparison.
 ///
-/// Exact counts of single runs need no statistics. Several runs are compared by rank (mann_whitney), with a correction
-/// for the number of rows. Counts of a PMU or of the kernel, times and modelled counts of one run are undecided, and so
-/// are all but exact counts of different processors. Errors: bad_usage if no event is in both.
-Result<Comparison> compare(const result::AnyResult& before, const result::AnyResult& after);
+/// Exact counts of single runs need no statistics. Several runs are compared by rank (mann_whitney), values with an
+/// interval by their standard errors, with a correction for the number of rows. Counts of a PMU or of the kernel, times
+/// and modelled counts of one run are undecided, and so are all but exact counts of different processors. Errors:
+/// bad_usage if no quantity is in both.
+Result<Comparison> compare(const Comparable& before, const Comparable& after);
 
 }  // namespace tally::report

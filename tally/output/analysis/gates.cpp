@@ -8,6 +8,7 @@
 
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/formats/comparison.hpp"
 
 namespace tally::report {
 namespace {
@@ -26,30 +27,26 @@ bool is_event(const std::string& name, const std::string& event) {
   return name == event || name.substr(0, name.find(':')) == event;
 }
 
-/// A function by its name, with or without parameters.
-bool is_function(const ComparedCount& row, const std::string& function) {
-  return row.function == function || row.function.substr(0, row.function.find('(')) == function;
+/// A function or region by its name, with or without parameters.
+bool is_subject(const std::string& name, const std::string& subject) {
+  return name == subject || name.substr(0, name.find('(')) == subject;
 }
 
 std::string grew(const ComparedCount& row) {
   const auto relative = row.relative_change();
-  const std::string where = row.function.empty() ? "" : " of " + row.function;
+  const std::string where = row.subject.empty() ? "" : " of " + row.subject;
   if (!row.before || !row.after) return fmt::format("{}{}: {}", row.event, where, row.reason);
-  if (row.change() == 0) return fmt::format("{}{}: {} as before", row.event, where, value_text(*row.before, row.unit));
-  return fmt::format(
-      "{}{}: {} → {} ({}{}{})", row.event, where, value_text(*row.before, row.unit), value_text(*row.after, row.unit),
-      row.change() > 0   ? "+"
-      : row.change() < 0 ? "-"
-                         : "",
-      value_text(std::abs(row.change()), row.unit), relative ? fmt::format(", {:+.2f} %", 100 * *relative) : "");
+  if (row.change() == 0) return fmt::format("{}{}: {} as before", row.event, where, count_text(row.before, row));
+  return fmt::format("{}{}: {} → {} ({}{})", row.event, where, count_text(row.before, row), count_text(row.after, row),
+                     change_text(row), relative ? fmt::format(", {:+.2f} %", 100 * *relative) : "");
 }
 
 bool is_above(const Gate& gate, const ComparedCount& row) {
   if (!row.before || !row.after) return true;
-  if (!gate.is_relative) return static_cast<double>(row.change()) > gate.limit;
+  if (!gate.is_relative) return row.growth() > static_cast<Value>(gate.limit);
   // Anything is infinitely more than nothing.
-  if (*row.before == 0) return row.change() > 0;
-  return *row.relative_change() > gate.limit;
+  if (*row.before == 0) return row.growth() > 0;
+  return row.growth() / std::abs(*row.before) > static_cast<Value>(gate.limit);
 }
 
 GateResult judge(const Gate& gate, const ComparedCount& row) {
@@ -58,7 +55,7 @@ GateResult judge(const Gate& gate, const ComparedCount& row) {
   const std::string limit = gate.text.substr(gate.text.rfind('=') + 1);
   if (!above) {
     result.text += fmt::format(", within {}", limit);
-  } else if (row.verdict == Verdict::worse) {
+  } else if (row.is_different) {
     result.state = GateResult::State::failed;
     result.text += fmt::format(", above {}", limit);
   } else if (row.verdict == Verdict::undecided) {
@@ -70,24 +67,64 @@ GateResult judge(const Gate& gate, const ComparedCount& row) {
   return result;
 }
 
-Result<GateResult> evaluate_one(const Gate& gate, const Comparison& comparison) {
-  const auto counted = std::find_if(comparison.counts.begin(), comparison.counts.end(),
-                                    [&](const ComparedCount& row) { return is_event(row.event, gate.event); });
-  if (counted == comparison.counts.end()) {
-    std::vector<std::string> events;
-    for (const ComparedCount& row : comparison.counts) events.push_back(row.event);
-    return fail(check_event(gate, events, "both results").error());
+/// Whether one of the two profiles has a function of this name.
+bool has_function(const Comparison& comparison, const std::string& function) {
+  for (const Comparable* const side : {comparison.before, comparison.after})
+    for (const result::ProfileFunction& one : side->profile->functions)
+      if (is_subject(one.name, function)) return true;
+  return false;
+}
+
+std::vector<std::string> names_of(const Comparison& comparison, std::string ComparedCount::*name) {
+  std::vector<std::string> names;
+  for (const ComparedCount& row : comparison.counts)
+    if (!(row.*name).empty() && std::find(names.begin(), names.end(), row.*name) == names.end())
+      names.push_back(row.*name);
+  return names;
+}
+
+/// A gate of a function, in the table of functions.
+Result<GateResult> judge_function(const Gate& gate, const Comparison& comparison) {
+  if (comparison.before->profile == nullptr || comparison.after->profile == nullptr) {
+    const std::vector<std::string> subjects = names_of(comparison, &ComparedCount::subject);
+    return fail(Code::bad_usage, fmt::format("{}: '{}' is not in both results", named(gate), printable(gate.function)),
+                subjects.empty() ? "functions are in profiles: `tally profile -o FILE.json -- COMMAND` writes one"
+                                 : "in both results: " + join(subjects, ", "));
   }
-  if (gate.function.empty()) return judge(gate, *counted);
-  if (comparison.functions.empty() && counted->change() != 0)
-    return fail(Code::bad_usage, named(gate) + ": a function needs two profiles",
-                "`tally profile -o FILE.json -- COMMAND` writes one");
-  const auto row = std::find_if(
-      comparison.functions.begin(), comparison.functions.end(),
-      [&](const ComparedCount& one) { return one.event == counted->event && is_function(one, gate.function); });
+  if (!has_function(comparison, gate.function))
+    return fail(Code::bad_usage, fmt::format("{}: no function is called '{}'", named(gate), printable(gate.function)),
+                "`tally report FILE.json --top 0` lists the functions of a profile");
+  const auto row =
+      std::find_if(comparison.functions.begin(), comparison.functions.end(), [&](const ComparedCount& one) {
+        return is_event(one.event, gate.event) && is_subject(one.subject, gate.function);
+      });
   if (row == comparison.functions.end())
-    return GateResult{.gate = gate, .text = fmt::format("{} of {}: unchanged", counted->event, gate.function)};
+    return GateResult{.gate = gate, .text = fmt::format("{} of {}: unchanged", gate.event, gate.function)};
   return judge(gate, *row);
+}
+
+/// The rows that a gate limits: those of its subject; without one, the whole program, or every benchmark.
+std::vector<const ComparedCount*> limited_rows(const Gate& gate, const Comparison& comparison) {
+  std::vector<const ComparedCount*> rows, parts;
+  for (const ComparedCount& row : comparison.counts) {
+    if (!is_event(row.event, gate.event)) continue;
+    if (gate.function.empty() ? row.subject.empty() : is_subject(row.subject, gate.function)) rows.push_back(&row);
+    parts.push_back(&row);
+  }
+  if (rows.empty() && gate.function.empty()) return parts;
+  if (gate.function.empty()) rows.resize(1);
+  return rows;
+}
+
+Result<void> evaluate_one(const Gate& gate, const Comparison& comparison, std::vector<GateResult>& results) {
+  if (auto found = check_event(gate, names_of(comparison, &ComparedCount::event), "both results"); !found) return found;
+  const auto rows = limited_rows(gate, comparison);
+  for (const ComparedCount* const row : rows) results.push_back(judge(gate, *row));
+  if (!rows.empty()) return {};
+  auto result = judge_function(gate, comparison);
+  if (!result) return fail(result.error());
+  results.push_back(*std::move(result));
+  return {};
 }
 
 }  // namespace
@@ -129,11 +166,8 @@ std::string_view name(GateResult::State state) {
 
 Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const Comparison& comparison) {
   std::vector<GateResult> results;
-  for (const Gate& gate : gates) {
-    auto result = evaluate_one(gate, comparison);
-    if (!result) return fail(result.error());
-    results.push_back(*std::move(result));
-  }
+  for (const Gate& gate : gates)
+    if (const auto evaluated = evaluate_one(gate, comparison, results); !evaluated) return fail(evaluated.error());
   return results;
 }
 

@@ -14,7 +14,7 @@ namespace tally::report {
 struct Gate {
   std::string text;           ///< as it was given
   std::string event = {};     ///< with or without mode: "instructions", "instructions:u"
-  std::string function = {};  ///< empty: the whole program
+  std::string function = {};  ///< function, region or benchmark; empty: the whole program
   double limit = 0;           ///< 0.01 for 1 %, or events
   bool is_relative = false;
   bool is_hard = true;      ///< a hard gate fails the comparison, a soft one warns
@@ -38,9 +38,10 @@ struct GateResult {
 /// "passed", "failed", "undecided".
 std::string_view name(GateResult::State state);
 
-/// Evaluates gates. A count that grew by more than its limit fails; one whose growth may be chance passes; one that is
-/// undecided and grew by more than its limit is undecided. Errors: bad_usage for an event that is not in both results,
-/// and for a function without two profiles.
+/// Evaluates gates. A quantity that grew by more than its limit fails (one of which more is better: that shrank); one
+/// whose change may be chance passes; one that is undecided and grew by more than its limit is undecided. A gate
+/// without subject limits the whole program; in results of benchmarks every one of them. Errors: bad_usage for an event
+/// or subject that is not in both results.
 Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const Comparison& comparison);
 
 }  // namespace tally::report

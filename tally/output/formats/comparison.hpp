@@ -41,13 +41,15 @@ std::string comparison_json(const JudgedComparison& judged, const ComparisonStyl
 /// At most 60,000 characters, which GitHub and GitLab accept as a comment.
 std::string comparison_markdown(const JudgedComparison& judged, const ComparisonStyle& style);
 
-/// A count as text; "-" if it is missing.
-std::string count_text(const std::optional<std::int64_t>& value, Unit unit);
+/// A value of a row as text: "1,234", "12.31 ms", "2.077"; "-" if it is missing.
+std::string count_text(const std::optional<Value>& value, const ComparedCount& of);
+/// The interval of a change: "+1,234 … +1,300"; empty if there is none.
+std::string interval_text(const ComparedCount& count);
 /// A change as text: "+1,234", "-12.31 ms"; "0" if there is none.
 std::string change_text(const ComparedCount& count);
 /// "+2.13 %"; empty if there is none, or nothing to relate it to.
 std::string relative_text(const ComparedCount& count);
-/// The rows to show, and how many are left out: rows without change unless the style shows them.
+/// The rows to show: all, or those that are better, worse or undecided. Metrics only if they are better or worse.
 std::vector<const ComparedCount*> shown_counts(const Comparison& comparison, const ComparisonStyle& style);
 /// The functions to show of the first event that has some, at most `style.most_functions`.
 std::vector<const ComparedCount*> shown_functions(const Comparison& comparison, const ComparisonStyle& style);

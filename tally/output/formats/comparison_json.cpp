@@ -6,19 +6,33 @@
 namespace tally::report {
 namespace {
 
-Json side_json(const result::Stat& stat) {
-  return {{"command", stat.command}, {"runs", stat.runs.size()}, {"environment", environment_json(stat.environment)}};
+Json side_json(const Comparable& side) {
+  return {{"command", side.command}, {"runs", side.runs}, {"environment", environment_json(side.environment)}};
 }
 
-Json count_json(const ComparedCount& count) {
+/// A whole number of events, bytes or nanoseconds, or a fraction.
+Json value_json(const std::optional<Value>& value, bool is_fraction) {
+  if (!value) return nullptr;
+  return is_fraction ? Json(static_cast<double>(*value)) : Json(static_cast<std::int64_t>(*value));
+}
+
+std::string unit_of(const ComparedCount& count) {
+  if (count.is_fraction) return count.fraction_unit;
+  return count.unit == Unit::nanoseconds ? "ns" : count.unit == Unit::bytes ? "bytes" : "events";
+}
+
+Json count_json(const ComparedCount& count, const char* subject) {
   Json json;
   json["event"] = count.event;
-  if (!count.function.empty()) json["function"] = count.function;
-  json["before"] = value_or_null(count.before);
-  json["after"] = value_or_null(count.after);
-  json["change"] = count.before && count.after ? Json(count.change()) : Json(nullptr);
+  if (!count.subject.empty()) json[subject] = count.subject;
+  json["unit"] = text_or_null(unit_of(count));
+  json["before"] = value_json(count.before, count.is_fraction);
+  json["after"] = value_json(count.after, count.is_fraction);
+  json["change"] = count.before && count.after ? value_json(count.change(), count.is_fraction) : Json(nullptr);
   json["relative_change"] = value_or_null(count.relative_change());
-  json["interval"] = count.difference ? Json{count.difference->low, count.difference->high} : Json(nullptr);
+  json["interval"] = count.interval
+                         ? Json{static_cast<double>(count.interval->low), static_cast<double>(count.interval->high)}
+                         : Json(nullptr);
   json["trust"] = count.trust;
   json["probability"] = value_or_null(count.probability);
   json["verdict"] = name(count.verdict);
@@ -34,11 +48,10 @@ std::string comparison_json(const JudgedComparison& judged, const ComparisonStyl
   json["before"] = side_json(*judged.comparison.before);
   json["after"] = side_json(*judged.comparison.after);
   json["verdict"] = judged.verdict();
-  for (const auto& [key, rows] :
-       {std::pair{"events", &judged.comparison.counts}, {"functions", &judged.comparison.functions}}) {
-    json[key] = Json::array();
-    for (const ComparedCount& row : *rows) json[key].push_back(count_json(row));
-  }
+  for (const char* const key : {"events", "metrics", "functions"}) json[key] = Json::array();
+  for (const ComparedCount& row : judged.comparison.counts)
+    json[row.is_metric ? "metrics" : "events"].push_back(count_json(row, "of"));
+  for (const ComparedCount& row : judged.comparison.functions) json["functions"].push_back(count_json(row, "function"));
   json["gates"] = Json::array();
   for (const GateResult& gate : judged.gates)
     json["gates"].push_back(

@@ -37,8 +37,8 @@ const char* mark(Verdict verdict) {
 }
 
 std::string row(const ComparedCount& count, const std::string& first, const std::string& last) {
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", first, count_text(count.before, count.unit),
-                     count_text(count.after, count.unit), change_text(count), relative_text(count), mark(count.verdict),
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", first, count_text(count.before, count),
+                     count_text(count.after, count), change_text(count), relative_text(count), mark(count.verdict),
                      cell(last));
 }
 
@@ -65,7 +65,8 @@ std::string comparison_markdown(const JudgedComparison& judged, const Comparison
   if (!counts.empty()) {
     text += fmt::format(fmt::runtime(table_head), "event", "trust");
     for (const ComparedCount* const count : counts)
-      text += row(*count, cell(count->event), count->trust + (count->reason.empty() ? "" : ": " + count->reason));
+      text += row(*count, cell(count->event + (count->subject.empty() ? "" : " of " + count->subject)),
+                  count->trust + (count->reason.empty() ? "" : ": " + count->reason));
     text += "\n";
   }
   ComparisonStyle details = style;
@@ -80,7 +81,7 @@ std::string comparison_markdown(const JudgedComparison& judged, const Comparison
   text += fmt::format(fmt::runtime(table_head), "function", "of the program");
   const std::string close = "\n</details>\n";
   for (const ComparedCount* const function : functions) {
-    const std::string next = row(*function, cell(function->function), share_of_whole(comparison, *function));
+    const std::string next = row(*function, cell(function->subject), share_of_whole(comparison, *function));
     if (text.size() + next.size() + close.size() + end.size() > longest_comment) break;
     text += next;
   }

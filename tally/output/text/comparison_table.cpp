@@ -8,6 +8,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/comparison.hpp"
 #include "tally/output/text/grid.hpp"
+#include "tally/output/text/metrics.hpp"
 
 namespace tally::report {
 namespace {
@@ -19,9 +20,15 @@ std::string note_of(const ComparedCount& count) {
 
 void add_counts(Grid& grid, const std::vector<const ComparedCount*>& counts) {
   for (const ComparedCount* const count : counts)
-    grid.add({count->event, count_text(count->before, count->unit), count_text(count->after, count->unit),
-              change_text(*count), relative_text(*count), std::string(name(count->verdict)), count->trust,
-              note_of(*count)});
+    grid.add({count->event, count->subject, count_text(count->before, *count), count_text(count->after, *count),
+              change_text(*count), relative_text(*count), interval_text(*count), std::string(name(count->verdict)),
+              count->trust, note_of(*count)});
+}
+
+/// "+1,234"; "0".
+std::string signed_text(Value value, const ComparedCount& of) {
+  if (value == 0) return "0";
+  return (value > 0 ? "+" : "-") + count_text(std::abs(value), of);
 }
 
 std::string functions_table(const Comparison& comparison, const ComparisonStyle& style) {
@@ -35,9 +42,8 @@ std::string functions_table(const Comparison& comparison, const ComparisonStyle&
              {"verdict"},
              {"function", Align::left, 0, true}});
   for (const ComparedCount* const one : functions)
-    grid.add({change_text(*one), relative_text(*one), share_of_whole(comparison, *one),
-              count_text(one->before, one->unit), count_text(one->after, one->unit), std::string(name(one->verdict)),
-              one->function});
+    grid.add({change_text(*one), relative_text(*one), share_of_whole(comparison, *one), count_text(one->before, *one),
+              count_text(one->after, *one), std::string(name(one->verdict)), one->subject});
   return "\n" + grid.text(style.terminal);
 }
 
@@ -55,15 +61,20 @@ std::string gate_lines(const std::vector<GateResult>& gates, std::size_t termina
 
 }  // namespace
 
-std::string count_text(const std::optional<std::int64_t>& value, Unit unit) {
-  return value ? value_text(*value, unit) : "-";
+std::string count_text(const std::optional<Value>& value, const ComparedCount& of) {
+  if (!value) return "-";
+  if (of.is_fraction && of.fraction_unit == "ns") return fmt::format("{:.4g} ns", static_cast<double>(*value));
+  return of.is_fraction ? metric_text(static_cast<double>(*value), of.fraction_unit)
+                        : value_text(static_cast<std::int64_t>(*value), of.unit);
 }
 
 std::string change_text(const ComparedCount& count) {
-  if (!count.before || !count.after) return "";
-  const std::int64_t change = count.change();
-  if (change == 0) return "0";
-  return (change > 0 ? "+" : "-") + value_text(std::abs(change), count.unit);
+  return count.before && count.after ? signed_text(count.change(), count) : "";
+}
+
+std::string interval_text(const ComparedCount& count) {
+  if (!count.interval) return "";
+  return signed_text(count.interval->low, count) + " … " + signed_text(count.interval->high, count);
 }
 
 std::string relative_text(const ComparedCount& count) {
@@ -75,7 +86,7 @@ std::vector<const ComparedCount*> shown_counts(const Comparison& comparison, con
   std::vector<const ComparedCount*> shown;
   for (const ComparedCount& count : comparison.counts)
     if (style.shows_unchanged || count.verdict == Verdict::better || count.verdict == Verdict::worse ||
-        (count.verdict == Verdict::undecided && count.change() != 0))
+        (count.verdict == Verdict::undecided && count.change() != 0 && !count.is_metric))
       shown.push_back(&count);
   return shown;
 }
@@ -93,9 +104,8 @@ std::vector<const ComparedCount*> shown_functions(const Comparison& comparison, 
 
 std::string share_of_whole(const Comparison& comparison, const ComparedCount& function) {
   for (const ComparedCount& count : comparison.counts)
-    if (count.event == function.event && count.before && *count.before != 0)
-      return fmt::format("{:+.2f} %",
-                         100 * static_cast<double>(function.change()) / static_cast<double>(*count.before));
+    if (count.event == function.event && count.subject.empty() && count.before && *count.before != 0)
+      return fmt::format("{:+.2f} %", static_cast<double>(100 * function.change() / *count.before));
   return "";
 }
 
@@ -108,10 +118,10 @@ namespace {
 
 // "; largest change: parse (+8,000)": the function that changed most by the event of a gate of the whole program.
 std::string largest_change(const Comparison& comparison, const ComparedCount* count) {
-  if (count == nullptr || !count->function.empty()) return "";
+  if (count == nullptr || !count->subject.empty()) return "";
   for (const ComparedCount& function : comparison.functions)
     if (function.event == count->event && function.verdict != Verdict::same)
-      return fmt::format("; largest change: {} ({})", function.function, change_text(function));
+      return fmt::format("; largest change: {} ({})", function.subject, change_text(function));
   return "";
 }
 
@@ -126,8 +136,9 @@ std::string JudgedComparison::verdict() const {
   if (!gates.empty()) return "passed: every gate";
   for (const auto wanted : {Verdict::worse, Verdict::better, Verdict::undecided})
     for (const ComparedCount& count : comparison.counts)
-      if (count.verdict == wanted)
-        return fmt::format("{}: {} {}{}", name(wanted), count.event, change_text(count),
+      if (count.verdict == wanted && count.change() != 0 && !count.is_metric)
+        return fmt::format("{}: {}{} {}{}", name(wanted), count.event,
+                           count.subject.empty() ? "" : " of " + count.subject, change_text(count),
                            relative_text(count).empty() ? "" : fmt::format(" ({})", relative_text(count)));
   return "same: no count differs";
 }
@@ -136,17 +147,22 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
   const Comparison& comparison = judged.comparison;
   const auto counts = shown_counts(comparison, style);
   Grid grid({{"event"},
+             {"of"},
              {"before", Align::right},
              {"after", Align::right},
              {"change", Align::right},
              {"", Align::right},
+             {"99 % interval", Align::right},
              {"verdict"},
              {"trust"},
              {"note"}});
   add_counts(grid, counts);
   std::string text = "\n" + (counts.empty() ? std::string() : grid.text(style.terminal));
-  if (const std::size_t left = comparison.counts.size() - counts.size(); left > 0)
-    text += prose_line(fmt::format("{} without change{}", plural(static_cast<std::int64_t>(left), "event", "events"),
+  const auto is_event = [](const ComparedCount& count) { return !count.is_metric; };
+  const auto events = std::count_if(comparison.counts.begin(), comparison.counts.end(), is_event);
+  const auto shown = std::count_if(counts.begin(), counts.end(), [&](const auto* count) { return is_event(*count); });
+  if (const std::int64_t left = events - shown; left > 0)
+    text += prose_line(fmt::format("{} without change{}", plural(left, "event", "events"),
                                    style.shows_unchanged ? "" : " (--all shows them)"),
                        style.terminal);
   text += functions_table(comparison, style);

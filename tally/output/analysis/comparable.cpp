@@ -1,0 +1,216 @@
+#include "tally/output/analysis/comparable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/text/numbers.hpp"
+
+namespace tally::report {
+namespace {
+
+using result::EventCount;
+using result::Stat;
+
+Better better_of(const std::string& metric) {
+  const auto has = [&](const char* word) { return metric.find(word) != std::string::npos; };
+  if (has("miss") || has("MPKI") || has("CPI")) return Better::less;
+  return has("IPC") || has("GHz") ? Better::more : Better::neither;
+}
+
+Measure measure_of(std::string name, Unit unit, const Count& count) {
+  Measure measure{.name = std::move(name), .unit = unit};
+  measure.trust = count.trust;
+  measure.reason = count.reason;
+  measure.model = count.model;
+  if (count.value) measure.value = *count.value;
+  return measure;
+}
+
+void add_events(const Stat& stat, Comparable& to) {
+  for (const result::Event& event : stat.events) {
+    Measure measure = measure_of(event.total.name.text(), event.total.unit, event.total.count);
+    for (const result::Run& run : stat.runs)
+      for (const EventCount& count : run.counts)
+        if (count.name == event.total.name && count.count.value) measure.runs.push_back(*count.count.value);
+    to.measures.push_back(std::move(measure));
+  }
+}
+
+void add_metrics(const Stat& stat, Comparable& to) {
+  for (const result::Metric& metric : stat.metrics) {
+    Measure measure{.name = metric.name, .is_fraction = true, .fraction_unit = metric.unit, .is_metric = true};
+    measure.better = better_of(metric.name);
+    measure.trust = metric.ratio.trust;
+    measure.reason = metric.ratio.reason;
+    measure.model = metric.ratio.model;
+    if (metric.ratio.value) measure.value = *metric.ratio.value;
+    for (const auto& value : metric.runs)
+      if (value) measure.runs.push_back(*value);
+    to.measures.push_back(std::move(measure));
+  }
+}
+
+/// Counts of regions by region and event, in the order in which they were added.
+class RegionSums {
+ public:
+  /// Adds the regions of one process to run `run`.
+  void add(const result::ProgramRegions& program, std::size_t run) {
+    for (const RegionResult& region : program.regions) {
+      const auto entries = static_cast<std::int64_t>(region.all.entries);
+      add(region.name, run, {"entries"}, exact(entries, CountSource{}), false);
+      for (const RegionEvent& event : region.all.events)
+        add(region.name, run, event.event.text(), event.total, event.too_small);
+    }
+  }
+
+  void move_to(Comparable& to) {
+    for (auto& [measure, values] : rows_) {
+      std::sort(values.begin(), values.end());
+      if (!values.empty() && measure.trust != Trust::absent) measure.value = values[(values.size() - 1) / 2];
+      measure.runs = std::move(values);
+      to.measures.push_back(std::move(measure));
+    }
+  }
+
+ private:
+  void add(const std::string& region, std::size_t run, const std::string& event, const Count& count, bool too_small) {
+    const auto [entry, is_new] = places_.try_emplace({region, event}, rows_.size());
+    if (is_new) {
+      rows_.emplace_back(measure_of(event, Unit::events, count), std::vector<Value>{});
+      rows_.back().first.subject = region;
+    }
+    auto& [measure, values] = rows_[entry->second];
+    measure.trust = worst(measure.trust, count.trust);
+    if (too_small) {
+      measure.trust = worst(measure.trust, Trust::partial);
+      measure.reason = "the region is too small for its read overhead";
+    }
+    values.resize(std::max(values.size(), run + 1));
+    values[run] += count.value.value_or(0);
+  }
+
+  std::map<std::pair<std::string, std::string>, std::size_t> places_;
+  std::vector<std::pair<Measure, std::vector<Value>>> rows_;
+};
+
+Comparable of_stat(const Stat& stat) {
+  Comparable comparable{.command = stat.command,
+                        .target = stat.target,
+                        .environment = stat.environment,
+                        .runs = stat.runs.size(),
+                        .incomplete = stat.incomplete};
+  add_events(stat, comparable);
+  add_metrics(stat, comparable);
+  RegionSums regions;
+  for (std::size_t run = 0; run < stat.runs.size(); ++run)
+    for (const result::ProgramRegions& program : stat.runs[run].regions) regions.add(program, run);
+  regions.move_to(comparable);
+  return comparable;
+}
+
+Comparable of_regions(const result::ProgramRegions& program) {
+  Comparable comparable{.command = program.command};
+  RegionSums regions;
+  regions.add(program, 0);
+  regions.move_to(comparable);
+  return comparable;
+}
+
+/// Windows of one run follow each other and are no repetitions: their sums are compared.
+Comparable of_windows(const result::Windows& windows) {
+  Comparable comparable{.command = windows.head.command, .incomplete = windows.incomplete};
+  std::set<std::string> programs;
+  for (const result::WindowSeries& series : windows.series) programs.insert(series.program);
+  for (const std::string& program : programs)
+    for (std::size_t e = 0; e < windows.head.events.size(); ++e) {
+      const EventCount& event = windows.head.events[e];
+      Measure measure = measure_of(event.name.text(), event.unit, event.count);
+      if (programs.size() > 1) measure.subject = program;
+      if (windows.head.places[e]) {
+        Value sum = 0;
+        bool is_partial = false;
+        for (const result::WindowSeries& series : windows.series) {
+          if (series.program != program) continue;
+          const auto& counts = series.counts[*windows.head.places[e]];
+          sum += static_cast<Value>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+          is_partial =
+              is_partial || std::any_of(series.partial.begin(), series.partial.end(), [](auto n) { return n != 0; });
+        }
+        measure.value = sum;
+        if (is_partial && measure.trust != Trust::absent) {
+          measure.trust = worst(measure.trust, Trust::partial);
+          measure.reason = "a window is partial";
+        }
+      }
+      comparable.measures.push_back(std::move(measure));
+    }
+  return comparable;
+}
+
+/// "curve load lap random 48 K": what identifies a measured point.
+std::string point_name(const result::MemoryPoint& point) {
+  std::vector<std::string> words;
+  for (const std::string* const word : {&point.task, &point.quantity, &point.mode, &point.order, &point.store,
+                                        &point.load, &point.fence, &point.pages_asked})
+    if (!word->empty()) words.push_back(*word);
+  words.push_back(size_text(static_cast<double>(point.region_bytes)));
+  if (point.block_bytes != 0) words.push_back(fmt::format("block {}", point.block_bytes));
+  if (point.stride_bytes != 0) words.push_back(fmt::format("stride {}", point.stride_bytes));
+  if (point.regions != 1) words.push_back(fmt::format("regions {}", point.regions));
+  if (point.threads != 1) words.push_back(fmt::format("threads {}", point.threads));
+  if (point.node) words.push_back(fmt::format("node {}", *point.node));
+  return join(words, " ");
+}
+
+Measure time_of(std::string subject, std::optional<double> ns, std::optional<double> low, std::optional<double> high,
+                std::string why_partial) {
+  Measure measure{.subject = std::move(subject), .name = "time", .is_fraction = true, .fraction_unit = "ns"};
+  measure.trust = !ns ? Trust::absent : why_partial.empty() ? Trust::counted : Trust::partial;
+  measure.reason = std::move(why_partial);
+  if (ns) measure.value = *ns;
+  if (low && high) measure.interval = ValueInterval{*low, *high};
+  measure.how_to_repeat = "a longer measurement";
+  return measure;
+}
+
+Comparable of_memory(const result::Memory& memory) {
+  Comparable comparable{.target = "tally memory " + memory.task,
+                        .environment = memory.environment,
+                        .incomplete = !memory.complete,
+                        .note =
+                            "times of memory vary from process to process by more than within one, which the "
+                            "intervals are of: measure again before you trust a small change"};
+  for (const result::MemoryLevel& level : memory.levels)
+    if (level.ns > 0)
+      comparable.measures.push_back(
+          time_of(level.name, level.ns, level.ns_low, level.ns_high, level.contended ? "the machine was busy" : ""));
+  for (const result::MemoryPoint& point : memory.points)
+    if (point.ns)
+      comparable.measures.push_back(time_of(point_name(point), point.ns, point.ns_low, point.ns_high,
+                                            point.flags.empty() ? "" : join(point.flags, ", ")));
+  return comparable;
+}
+
+}  // namespace
+
+Result<Comparable> comparable_of(result::AnyResult any) {
+  if (const auto* const stat = std::get_if<Stat>(&any)) return of_stat(*stat);
+  if (const auto* const regions = std::get_if<result::ProgramRegions>(&any)) return of_regions(*regions);
+  if (const auto* const windows = std::get_if<result::Windows>(&any)) return of_windows(*windows);
+  if (const auto* const memory = std::get_if<result::Memory>(&any)) return of_memory(*memory);
+  if (auto* const profile = std::get_if<result::Profile>(&any)) {
+    Comparable comparable = of_stat(profile->stat);
+    comparable.profile = std::make_shared<const result::Profile>(std::move(*profile));
+    return comparable;
+  }
+  return fail(Code::bad_usage, "results of this kind cannot be compared",
+              "`tally compare --help` lists those that can");
+}
+
+}  // namespace tally::report

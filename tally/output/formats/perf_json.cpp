@@ -1,0 +1,115 @@
+// The output of `perf stat -j`: one JSON object per line for each event (perf-stat(1), "JSON FORMAT").
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/formats/other_tools.hpp"
+#include "tally/output/result/reading.hpp"
+
+namespace tally::report {
+namespace {
+
+using result::Json;
+
+constexpr const char* perf_repeats =
+    "several runs on each side: `perf stat -j --append -o FILE` ten times (-r stores their mean only)";
+
+/// A count, or the time of a clock in milliseconds.
+std::optional<Value> count_of(const Json& line, bool is_time) {
+  const std::string text = result::text(line, "counter-value");
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;
+  return std::round(static_cast<Value>(number) * (is_time ? 1e6L : 1));
+}
+
+/// What the line is a count of, beside the event: a core, a CPU, a thread, a control group.
+std::string subject_of(const Json& line) {
+  for (const char* const key : {"socket", "die", "core", "node", "cpu", "thread", "cgroup"})
+    if (const auto found = line.find(key); found != line.end() && found->is_string()) return found->get<std::string>();
+  return "";
+}
+
+class PerfLines {
+ public:
+  /// Throws Json::exception. Returns what cannot be compared; empty if all can.
+  std::string add(const Json& line) {
+    if (!line.contains("event") || !line.contains("counter-value")) return "";  // a metric alone
+    if (line.contains("interval")) return "counts of intervals (-I) are no counts of a program";
+    const std::string unit = result::text(line, "unit");
+    const bool is_time = unit == "msec" || unit == "ns";
+    const std::string name = line.at("event").get<std::string>();
+    const auto [entry, is_new] = places_.try_emplace({subject_of(line), name}, comparable_.measures.size());
+    if (is_new) {
+      comparable_.measures.push_back({.subject = subject_of(line), .name = name, .trust = Trust::counted});
+      comparable_.measures.back().how_to_repeat = perf_repeats;
+      if (is_time) comparable_.measures.back().unit = Unit::nanoseconds;
+    }
+    Measure& measure = comparable_.measures[entry->second];
+    const auto value = count_of(line, unit == "msec");
+    if (value) measure.runs.push_back(*value);
+    if (!value) measure.reason = trimmed_brackets(result::text(line, "counter-value"));
+    if (line.value("pcnt-running", 100.0) < 100) measure.trust = worst(measure.trust, Trust::scaled);
+    if (line.contains("variance")) has_means_ = true;
+    return "";
+  }
+
+  Comparable take() {
+    for (Measure& measure : comparable_.measures) {
+      measure.value = middle(measure.runs);
+      if (!measure.value) measure.trust = Trust::absent;
+      comparable_.runs = std::max(comparable_.runs, measure.runs.size());
+      // The means of several runs are no runs.
+      if (has_means_) measure.runs.clear();
+    }
+    comparable_.target = "perf stat";
+    return std::move(comparable_);
+  }
+
+ private:
+  static std::string trimmed_brackets(std::string text) {
+    if (text.starts_with('<') && text.ends_with('>')) text = text.substr(1, text.size() - 2);
+    return text;
+  }
+
+  Comparable comparable_;
+  std::map<std::pair<std::string, std::string>, std::size_t> places_;
+  bool has_means_ = false;
+};
+
+}  // namespace
+
+bool is_perf_json(std::string_view text) {
+  // Comments and empty lines may precede the first object.
+  for (const std::string& line : split(text.substr(0, 4000), '\n')) {
+    if (line.empty() || line.starts_with('#')) continue;
+    return line.starts_with('{') && line.find("\"counter-value\"") != std::string::npos &&
+           line.find("\"event\"") != std::string::npos;
+  }
+  return false;
+}
+
+Result<Comparable> read_perf_json(std::string_view text, const std::string& name) {
+  PerfLines lines;
+  std::size_t number = 0;
+  for (const std::string& line : split(text, '\n')) {
+    ++number;
+    if (line.empty() || line.starts_with('#')) continue;
+    std::string problem;
+    try {
+      problem = lines.add(Json::parse(line));
+    } catch (const Json::exception& exception) {
+      problem = result::parse_error_text(line, exception.what());
+    }
+    if (!problem.empty())
+      return fail(Code::bad_usage, fmt::format("'{}:{}' is not a result of perf stat -j: {}", printable(name), number,
+                                               printable(problem)));
+  }
+  return lines.take();
+}
+
+}  // namespace tally::report

@@ -1,0 +1,209 @@
+// `tally compare` with results of every kind, of tally and of other tools: recognised by their content.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+// The comparison as JSON. The files' names say nothing of their content.
+json compared(const std::string& before, const std::string& after, const Words& options = {}) {
+  const TemporaryFile old_file("old", before), new_file("new", after);
+  const Finished finished =
+      tally(with({"compare", "--all", "--format", "json", old_file.path(), new_file.path()}, options));
+  EXPECT_NE(finished.code(), 2) << finished.err;
+  return json::parse(finished.out, nullptr, false);
+}
+
+json row(const json& comparison, const std::string& event, const std::string& of = "") {
+  for (const char* const list : {"events", "metrics"})
+    for (const json& one : comparison[list])
+      if (one["event"] == event && one.value("of", "") == of) return one;
+  ADD_FAILURE() << event << " of " << of << ": " << comparison;
+  return {};
+}
+
+// Ten values around `middle`, each another.
+std::vector<double> around(double middle) {
+  std::vector<double> values;
+  for (int i = 0; i < 10; ++i) values.push_back(middle * (1 + 0.001 * (i * 7 % 10 - 4.5)));
+  return values;
+}
+
+std::string hyperfine(double seconds) {
+  return json{{"results",
+               {{{"command", "./prog input"},
+                 {"mean", seconds},
+                 {"median", seconds},
+                 {"user", seconds / 2},
+                 {"system", 0.001},
+                 {"times", around(seconds)}}}}}
+      .dump();
+}
+
+TEST(CompareInputs, reads_hyperfine) {
+  const json worse = compared(hyperfine(0.5), hyperfine(0.55));
+  EXPECT_EQ(row(worse, "time")["verdict"], "worse");
+  EXPECT_NEAR(row(worse, "time")["change"].get<double>(), 5e7, 1e6);
+  EXPECT_GT(row(worse, "time")["interval"][0].get<double>(), 4e7);
+  EXPECT_EQ(row(worse, "user")["verdict"], "undecided");
+  EXPECT_EQ(row(compared(hyperfine(0.5), hyperfine(0.5)), "time")["verdict"], "same");
+}
+
+std::string google_benchmark(double parse_ns, double items) {
+  json runs = json::array();
+  for (const double factor : around(1)) {
+    runs.push_back({{"name", "BM_parse/8"},
+                    {"run_name", "BM_parse/8"},
+                    {"run_type", "iteration"},
+                    {"iterations", 1000},
+                    {"real_time", parse_ns * factor / 1000},
+                    {"cpu_time", parse_ns * factor / 1000},
+                    {"time_unit", "us"},
+                    {"items_per_second", items * factor}});
+    runs.push_back({{"name", "BM_render"},
+                    {"run_name", "BM_render"},
+                    {"run_type", "iteration"},
+                    {"real_time", 2.5 * factor},
+                    {"cpu_time", 2.5 * factor},
+                    {"time_unit", "ns"}});
+  }
+  runs.push_back({{"name", "BM_render_mean"}, {"run_type", "aggregate"}, {"real_time", 99.0}, {"time_unit", "ns"}});
+  return json{{"context", {{"executable", "./bench"}, {"num_cpus", 4}}}, {"benchmarks", runs}}.dump();
+}
+
+TEST(CompareInputs, reads_google_benchmark) {
+  const json comparison = compared(google_benchmark(1500, 1000), google_benchmark(1600, 900));
+  EXPECT_EQ(row(comparison, "real_time", "BM_parse/8")["verdict"], "worse");
+  EXPECT_NEAR(row(comparison, "real_time", "BM_parse/8")["before"].get<double>(), 1500, 10);
+  EXPECT_EQ(row(comparison, "items_per_second", "BM_parse/8")["verdict"], "worse");  // more is better
+  EXPECT_EQ(row(comparison, "real_time", "BM_render")["verdict"], "same");
+  // A gate without a subject is of every benchmark.
+  const TemporaryFile old_file("old", google_benchmark(1500, 1000)), new_file("new", google_benchmark(1600, 900));
+  const auto gated = [&](const char* gate) {
+    return tally({"compare", old_file.path(), new_file.path(), "--fail-above", gate}).code();
+  };
+  EXPECT_EQ(gated("real_time=5%"), 1);
+  EXPECT_EQ(gated("real_time@BM_render=1%"), 0);
+  EXPECT_EQ(gated("real_time@BM_parse/8=5%"), 1);
+  EXPECT_EQ(gated("items_per_second=5%"), 1);
+  EXPECT_EQ(gated("real_time@BM_typo=5%"), 2);
+}
+
+std::string perf_json(double instructions, int runs) {
+  std::string text = "# started on Fri Nov 27 07:24:00 2026\n\n";
+  for (int i = 0; i < runs; ++i)
+    text += json{{"counter-value", std::to_string(instructions * around(1)[static_cast<std::size_t>(i)])},
+                 {"unit", ""},
+                 {"event", "instructions:u"},
+                 {"event-runtime", 1000},
+                 {"pcnt-running", 100.0}}
+                .dump() +
+            "\n{\"counter-value\" : \"<not supported>\", \"unit\" : \"\", \"event\" : \"cycles\", "
+            "\"event-runtime\" : 0, \"pcnt-running\" : 100.00}\n";
+  return text;
+}
+
+TEST(CompareInputs, reads_perf_stat) {
+  const json comparison = compared(perf_json(1e6, 10), perf_json(1.1e6, 10));
+  EXPECT_EQ(row(comparison, "instructions:u")["verdict"], "worse");
+  EXPECT_EQ(row(comparison, "cycles")["verdict"], "undecided");
+  EXPECT_NE(row(comparison, "cycles")["reason"].get<std::string>().find("not supported"), std::string::npos);
+  EXPECT_EQ(row(compared(perf_json(1e6, 1), perf_json(2e6, 1)), "instructions:u")["verdict"], "undecided");
+}
+
+std::string callgrind(int parse) {
+  return "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npid: 1\ncmd:  ./prog input\npart: 1\n\n"
+         "positions: line\nevents: Ir Dr\nsummary: " +
+         std::to_string(1160 + parse) + " 30\n\nob=(1) /tmp/prog\nfl=(1) prog.c\nfn=(1) parse\n10 " +
+         std::to_string(parse) +
+         " 10\n+2 1000 10\n\nfn=(2) main\n20 50 5\ncfn=(1)\ncalls=3 10\n* 999999 20\n+1 10\n*\n\nfn=(3) render\n30 100 "
+         "5\n";
+}
+
+TEST(CompareInputs, reads_callgrind) {
+  const json comparison = compared(callgrind(500), callgrind(600));
+  EXPECT_EQ(row(comparison, "Ir")["before"], 500 + 1000 + 50 + 10 + 100);  // without the costs of calls
+  EXPECT_EQ(row(comparison, "Ir")["change"], 100);
+  EXPECT_EQ(row(comparison, "Ir")["verdict"], "worse");
+  EXPECT_EQ(row(comparison, "Dr")["verdict"], "same");
+  ASSERT_EQ(comparison["functions"].size(), 1u);
+  EXPECT_EQ(comparison["functions"][0]["function"], "parse");
+  EXPECT_EQ(comparison["functions"][0]["change"], 100);
+}
+
+// The files that tally itself writes for KCachegrind.
+TEST(CompareInputs, reads_the_callgrind_files_of_tally) {
+  const TemporaryFile file("callgrind.out.1"), stored("profile.json");
+  ASSERT_EQ(tally({"profile", "-q", "--calls", "--repeatable", "-o", file.path(), "--", "true"}).code(), 0);
+  const json comparison = compared(*file.content(), *file.content());
+  EXPECT_EQ(row(comparison, "Ir")["verdict"], "undecided");  // it does not say that its counts are exact
+  EXPECT_EQ(row(comparison, "Ir")["change"], 0);
+  EXPECT_GT(row(comparison, "Ir")["before"].get<std::int64_t>(), 10'000);
+}
+
+TEST(CompareInputs, reports_damaged_files_of_other_tools) {
+  const auto refused = [](const std::string& damaged, const std::string& good) {
+    const TemporaryFile bad("bad", damaged), other("good", good);
+    const Finished finished = tally({"compare", other.path(), bad.path()});
+    EXPECT_EQ(finished.code(), 2) << finished.out;
+    EXPECT_NE(finished.err.find(bad.path()), std::string::npos) << finished.err;
+  };
+  refused("# callgrind format\nevents: Ir\nfn=(1) f\n1 x\n", callgrind(1));
+  refused("# callgrind format\nevents: Ir\n1 5\n", callgrind(1));
+  refused("# callgrind format\nevents: Ir\n", callgrind(1));
+  refused(R"({"results":[{"command":"a","mean":"x","median":"x"}]})", hyperfine(1));
+  refused(R"({"context":{},"benchmarks":[{"name":1,"real_time":"x"}]})", google_benchmark(1, 1));
+  refused(R"({"context":{},"benchmarks":[]})", google_benchmark(1, 1));
+  refused(R"({"counter-value":"1","event":3})", perf_json(1, 1));
+}
+
+TEST(CompareInputs, reads_windows) {
+  const TemporaryFile windows("windows.csv");
+  ASSERT_EQ(tally({"sample", "-q", "--repeatable", "--every", "10000", "-e", "instructions,loads", "-o", windows.path(),
+                   "--", "true"})
+                .code(),
+            0);
+  const std::string meta = TemporaryFile::read(windows.path() + ".meta.json").value_or("");
+  const Finished same = tally({"compare", "--all", "--format", "json", windows.path(), windows.path()});
+  EXPECT_EQ(same.code(), 0) << same.err;
+  const json comparison = json::parse(same.out, nullptr, false);
+  EXPECT_EQ(row(comparison, "instructions:u")["verdict"], "same");
+  EXPECT_EQ(row(comparison, "instructions:u")["trust"], "exact");
+  EXPECT_GT(row(comparison, "instructions:u")["before"].get<std::int64_t>(), 10'000);
+}
+
+std::string regions(std::int64_t instructions) {
+  return R"({"schema":"tally-regions/1","pid":1,"command":["./prog"],"regions":[{"region":"parse","entries":10,)"
+         R"("recursive":0,"dropped":0,"open":0,"events":[{"event":"instructions:u","value":)" +
+         std::to_string(instructions) +
+         R"(,"trust":"exact","reason":null,"source":"engine","min":1,"max":2,"overhead":0,"uncertainty":0,)"
+         R"("overhead_percent":0,"too_small":false}],"metrics":[],"threads":[]}]})";
+}
+
+TEST(CompareInputs, reads_regions) {
+  const json comparison = compared(regions(1000), regions(1010));
+  EXPECT_EQ(row(comparison, "instructions:u", "parse")["change"], 10);
+  EXPECT_EQ(row(comparison, "instructions:u", "parse")["verdict"], "worse");
+  EXPECT_EQ(row(comparison, "entries", "parse")["verdict"], "same");
+  const TemporaryFile before("old", regions(1000)), after("new", regions(1010));
+  EXPECT_EQ(tally({"compare", before.path(), after.path(), "--fail-above", "instructions@parse=0.5%"}).code(), 1);
+}
+
+TEST(CompareInputs, reads_results_of_memory) {
+  const TemporaryFile file("memory.json");
+  // On a busy machine it exits with 1, and the file says so.
+  const Finished measured =
+      tally({"memory", "curve", "--from", "4K", "--to", "8K", "--time-budget", "2", "-o", file.path()});
+  ASSERT_TRUE(file.content()) << measured.err;
+  const json comparison = compared(*file.content(), *file.content());
+  ASSERT_FALSE(comparison["events"].empty());
+  for (const json& one : comparison["events"]) EXPECT_NE(one["verdict"], "worse") << one;
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -8,6 +8,7 @@
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/gate_options.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/profiles.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
@@ -78,6 +79,7 @@ int write(const report::JudgedComparison& judged, const Options& options) {
   if (!format) return report_error(format.error());
   report::ComparisonStyle style{.shows_unchanged = options.all,
                                 .most_functions = static_cast<std::size_t>(options.top)};
+  style.source = source_reader();
   const bool to_file = !options.output.empty() && options.output != "-";
   if (!to_file) style.terminal = linux::terminal_columns(linux::Stream::output);
   const std::string text = (*format)->write(judged, style);

@@ -81,5 +81,27 @@ TEST_F(Compare, writes_a_comment) {
   EXPECT_EQ(comment.content()->rfind("**tally: failed", 0), 0u) << *comment.content();
 }
 
+TEST_F(Compare, writes_a_page) {
+  const TemporaryFile page("page.html");
+  const Finished finished = compare({"--fail-above", "instructions=1%", "-o", page.path()});
+  EXPECT_EQ(finished.code(), 1);
+  const std::string html = page.content().value_or("");
+  EXPECT_EQ(html.rfind("<!doctype html>", 0), 0u);
+  EXPECT_NE(html.find("<p class=\"verdict bad\">failed: instructions:u"), std::string::npos) << html.substr(5000);
+  EXPECT_NE(html.find("+2.00 %"), std::string::npos);
+  EXPECT_EQ(html.find("http://"), std::string::npos);
+}
+
+// The verdicts are above the page of the difference, whose script shows functions and source.
+TEST_F(Compare, writes_the_verdicts_on_the_page_of_two_profiles) {
+  const TemporaryFile before("old.json"), after("new.json"), page("page.html");
+  for (const TemporaryFile* const file : {&before, &after})
+    ASSERT_EQ(tally({"profile", "-q", "--repeatable", "-o", file->path(), "--", "true"}).code(), 0);
+  EXPECT_EQ(tally({"compare", "--all", before.path(), after.path(), "-o", page.path()}).code(), 0);
+  const std::string html = page.content().value_or("");
+  EXPECT_LT(html.find("<p class=\"verdict\">same: no count differs"), html.find("id=\"functions\""));
+  EXPECT_NE(html.find("profile-data"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tally::test

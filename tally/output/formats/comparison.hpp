@@ -9,6 +9,7 @@
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/formats/format.hpp"
+#include "tally/output/formats/profile.hpp"
 
 namespace tally::report {
 
@@ -27,6 +28,7 @@ struct ComparisonStyle {
   bool shows_unchanged = false;
   std::size_t most_functions = 10;  ///< 0: all
   std::size_t terminal = 0;         ///< columns; 0: the output is not a terminal
+  SourceReader source = {};         ///< the page shows the source of functions if it is set
 };
 
 struct ComparisonFormat : Format {
@@ -40,6 +42,8 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
 std::string comparison_json(const JudgedComparison& judged, const ComparisonStyle& style);
 /// At most 60,000 characters, which GitHub and GitLab accept as a comment.
 std::string comparison_markdown(const JudgedComparison& judged, const ComparisonStyle& style);
+/// A page without need of a network: the verdicts, above the difference of two profiles if there are any.
+std::string comparison_html(const JudgedComparison& judged, const ComparisonStyle& style);
 
 /// A value of a row as text: "1,234", "12.31 ms", "2.077"; "-" if it is missing.
 std::string count_text(const std::optional<Value>& value, const ComparedCount& of);

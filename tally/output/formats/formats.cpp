@@ -145,6 +145,7 @@ constexpr ComparisonFormat comparison_rows[] = {
     {{Kind::comparison, "table", "", "for people"}, comparison_table},
     {{Kind::comparison, "json", ".json", "one JSON object"}, comparison_json},
     {{Kind::comparison, "markdown", ".md", "a comment for a pull request"}, comparison_markdown},
+    {{Kind::comparison, "html", ".html", "a page: verdicts, flame graphs, functions, source"}, comparison_html},
 };
 
 constexpr WindowFormat window_rows[] = {

@@ -280,7 +280,7 @@ std::string in_script(const std::string& text) {
 }  // namespace
 
 std::string profile_page(const ProfilePage& page) {
-  std::string body = element("h1", page.title);
+  std::string body = element("h1", page.title) + page.top;
   for (const auto& [line, kind] : page.lines) body += element("p", line, kind);
   body +=
       "<div class=\"bar\"><input class=\"find\" id=\"find\" type=\"search\" placeholder=\"find a function or file\" "

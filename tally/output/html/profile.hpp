@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/formats/json_values.hpp"
 #include "tally/output/formats/profile.hpp"
 #include "tally/output/result/profile.hpp"
@@ -16,11 +17,15 @@ inline constexpr std::size_t most_lines_on_page = 200;  // of one function
 
 struct ProfilePage {
   std::string title;
+  std::string top = {};                                    ///< HTML below the title
   std::vector<std::pair<std::string, std::string>> lines;  ///< below the title: the text, and its CSS class
   bool has_stacks = false;
   std::string about_stacks;
   Json data;  ///< for profile.js
 };
+
+/// The page of a difference, with `top` below its title.
+std::string difference_page(const ProfileDifference& difference, const ProfileStyle& style, std::string top);
 
 /// The whole page.
 std::string profile_page(const ProfilePage& page);

@@ -159,7 +159,12 @@ std::int64_t total(const result::Profile& profile, std::size_t event) {
 }  // namespace
 
 std::string difference_html(const ProfileDifference& difference, const ProfileStyle& style) {
+  return difference_page(difference, style, "");
+}
+
+std::string difference_page(const ProfileDifference& difference, const ProfileStyle& style, std::string top) {
   ProfilePage page;
+  page.top = std::move(top);
   const std::string before_command = shell_words(difference.before->stat.command),
                     after_command = shell_words(difference.after->stat.command);
   page.title = before_command == after_command ? "What changed: " + after_command

@@ -1,0 +1,83 @@
+// The page of `tally compare`: the verdicts, above the difference of two profiles if there are any.
+#include <fmt/format.h>
+
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/in_line.hpp"
+#include "tally/output/formats/comparison.hpp"
+#include "tally/output/html/assets.hpp"
+#include "tally/output/html/element.hpp"
+#include "tally/output/html/profile.hpp"
+#include "tally/output/html/sections.hpp"
+
+namespace tally::report {
+namespace {
+
+std::string gates_list(const std::vector<GateResult>& gates) {
+  std::string items;
+  for (const GateResult& gate : gates) {
+    const bool is_soft_failure = gate.state == GateResult::State::failed && !gate.gate.is_hard;
+    items += element("li", fmt::format("{}: {}", is_soft_failure ? "warning" : name(gate.state), gate.text));
+  }
+  return items.empty() ? "" : "<ul>\n" + items + "</ul>\n";
+}
+
+std::string counts_table(const std::vector<const ComparedCount*>& counts) {
+  HtmlTable table(
+      {"event", "of", "#before", "#after", "#change", "#relative", "#99 % interval", "verdict", "trust", "note"});
+  for (const ComparedCount* const count : counts)
+    table.add({count->event, count->subject, count_text(count->before, *count), count_text(count->after, *count),
+               change_text(*count), relative_text(*count), interval_text(*count), std::string(name(count->verdict)),
+               count->trust, count->reason});
+  return table.html();
+}
+
+std::string functions_table(const Comparison& comparison, const ComparisonStyle& style) {
+  const auto functions = shown_functions(comparison, style);
+  if (functions.empty()) return "";
+  HtmlTable table({"function", "#before", "#after", "#change", "#relative", "#of the program", "verdict"});
+  for (const ComparedCount* const one : functions)
+    table.add({one->subject, count_text(one->before, *one), count_text(one->after, *one), change_text(*one),
+               relative_text(*one), share_of_whole(comparison, *one), std::string(name(one->verdict))});
+  return element("h3", "Functions that changed most by " + functions.front()->event) + table.html();
+}
+
+/// The verdict, the gates, and the tables.
+std::string verdict_section(const JudgedComparison& judged, const ComparisonStyle& style) {
+  const Comparison& comparison = judged.comparison;
+  std::string text = judged.verdict();
+  const bool is_bad = text.starts_with("failed") || text.starts_with("worse");
+  std::string html = element("p", text, is_bad ? "verdict bad" : "verdict") + gates_list(judged.gates);
+  const auto counts = shown_counts(comparison, style);
+  if (counts.empty()) html += element("p", "No event changed.", "soft");
+  html += counts_table(counts) + functions_table(comparison, style);
+  for (const std::string& warning : comparison.warnings) html += element("p", warning, "soft");
+  return html;
+}
+
+std::string title_of(const Comparison& comparison) {
+  const Comparable& after = *comparison.after;
+  return "What changed: " + (after.command.empty() ? after.target : shell_words(after.command));
+}
+
+}  // namespace
+
+std::string comparison_html(const JudgedComparison& judged, const ComparisonStyle& style) {
+  const Comparison& comparison = judged.comparison;
+  const std::string verdicts = verdict_section(judged, style);
+  if (comparison.before->profile != nullptr && comparison.after->profile != nullptr) {
+    const InLineProfile before(*comparison.before->profile), after(*comparison.after->profile);
+    ProfileStyle of_profiles;
+    of_profiles.source = style.source;
+    if (const auto difference = difference_of(before.get(), after.get()))
+      return difference_page(*difference, of_profiles, verdicts);
+  }
+  const std::string title = escaped(title_of(comparison));
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"generator\" content=\"tally\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n"
+      "<h1>{}</h1>\n{}{}</body>\n</html>\n",
+      title, page_style(), title, element("p", environment_line(comparison.after->environment), "soft"), verdicts);
+}
+
+}  // namespace tally::report

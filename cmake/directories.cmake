@@ -1,4 +1,4 @@
-option(TALLY_UNITY "Compile the sources of a directory eight at a time: half the time of a first build" ON)
+option(TALLY_UNITY "Compile the sources of a directory eight at a time, for a shorter first build" ON)
 # With it, a source sees names that it does not use. The presets dev and tidy warn of those that shadow others.
 add_library(tally_unity_warnings INTERFACE)
 target_compile_options(tally_unity_warnings INTERFACE -Wno-shadow -Wno-subobject-linkage)

@@ -11,16 +11,16 @@ struct Named {
   Source kind;
   std::string_view name;
 };
-constexpr std::array names{Named{Source::none, ""},
-                           Named{Source::engine, "engine"},
-                           Named{Source::stepper, "single-stepper"},
-                           Named{Source::kernel, "perf_event"},
-                           Named{Source::wait4, "wait4"},
-                           Named{Source::clock, "clock"},
-                           Named{Source::tsc, "tsc"}};
+constexpr std::array source_names{Named{Source::none, ""},
+                                  Named{Source::engine, "engine"},
+                                  Named{Source::stepper, "single-stepper"},
+                                  Named{Source::kernel, "perf_event"},
+                                  Named{Source::wait4, "wait4"},
+                                  Named{Source::clock, "clock"},
+                                  Named{Source::tsc, "tsc"}};
 
 Source kind_of(std::string_view name) {
-  for (const Named& one : names)
+  for (const Named& one : source_names)
     if (one.name == name) return one.kind;
   return Source::pmu;
 }
@@ -28,7 +28,7 @@ Source kind_of(std::string_view name) {
 }  // namespace
 
 std::string CountSource::text() const {
-  for (const Named& one : names)
+  for (const Named& one : source_names)
     if (one.kind == kind) return std::string(one.name);
   return name;
 }

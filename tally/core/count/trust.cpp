@@ -5,16 +5,16 @@
 namespace tally {
 namespace {
 
-constexpr std::array<std::string_view, 7> names{"exact",    "counted", "scaled", "sampled",
-                                                "modelled", "partial", "absent"};
+constexpr std::array<std::string_view, 7> trust_names{"exact",    "counted", "scaled", "sampled",
+                                                      "modelled", "partial", "absent"};
 
 }  // namespace
 
-std::string_view name(Trust trust) { return names[static_cast<std::size_t>(trust)]; }
+std::string_view name(Trust trust) { return trust_names[static_cast<std::size_t>(trust)]; }
 
 std::optional<Trust> trust_of(std::string_view name) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return static_cast<Trust>(i);
+  for (std::size_t i = 0; i < trust_names.size(); ++i) {
+    if (trust_names[i] == name) return static_cast<Trust>(i);
   }
   return std::nullopt;
 }

@@ -7,7 +7,7 @@
 namespace tally::profile {
 namespace {
 
-using Names = Result<MappedNames>;
+using NamesFound = Result<MappedNames>;
 
 constexpr const char* file_missing =
     "the file does not exist here: it was removed, or the program had another root directory or mount namespace";
@@ -18,7 +18,7 @@ bool is_unchanged(const linux::FileState& now, const result::FileIdentity& then)
 
 /// Checks files for which only the device and inode from the list of mappings are known. A file system with several
 /// devices shows other device numbers there, so only the inode is compared.
-Names names_by_inode(const result::CodeFile& file) {
+NamesFound names_by_inode(const result::CodeFile& file) {
   const auto now = linux::file_state(file.path);
   if (!now) return fail(Code::bad_usage, file_missing);
   const std::int64_t changed_ns = now->modified_s * 1'000'000'000 + now->modified_ns;
@@ -41,7 +41,7 @@ bool have_build_id(const CodeNames& names, const std::string& build_id) {
 
 }  // namespace
 
-Names names_of_mapped(const result::CodeFile& file) {
+NamesFound names_of_mapped(const result::CodeFile& file) {
   if (!file.identity) return names_by_inode(file);
   const result::FileIdentity& then = *file.identity;
   if (then.inode == 0 && then.build_id.empty())

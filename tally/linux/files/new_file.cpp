@@ -14,7 +14,7 @@
 namespace tally::linux {
 namespace {
 
-constexpr int most_tries = 100;  // each fails only if another process has that name
+constexpr int most_names_tried = 100;  // each fails only if another process has that name
 
 std::string passing_name(const std::string& name) {
   static std::atomic<unsigned> last = 0;
@@ -44,7 +44,7 @@ Result<NewFile> NewFile::make(int folder, const std::string& name, mode_t mode) 
   errno = EOPNOTSUPP;
   if (can_be_named_later())
     made.file_ = Descriptor(retry([&] { return openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode); }));
-  for (int tries = 0; !made.file_ && tries < most_tries; ++tries) {
+  for (int tries = 0; !made.file_ && tries < most_names_tried; ++tries) {
     if (tries == 0 ? !needs_name(errno) : errno != EEXIST) break;
     const std::string passing = passing_name(name);
     constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
@@ -66,7 +66,7 @@ Result<void> NewFile::give_passing_name() {
     const std::string passing = passing_name(name_);
     if (linkat(AT_FDCWD, from.c_str(), folder_.get(), passing.c_str(), AT_SYMLINK_FOLLOW) == 0) {
       passing_ = passing;
-    } else if (errno != EEXIST || tries == most_tries) {
+    } else if (errno != EEXIST || tries == most_names_tried) {
       return system_failure(Code::cannot_write, "cannot name the new file");
     }
   }

@@ -25,22 +25,22 @@ constexpr Nanoseconds tick = std::chrono::milliseconds(20);
 Nanoseconds time_of(const timespec& t) { return std::chrono::seconds(t.tv_sec) + Nanoseconds(t.tv_nsec); }
 
 /// A running process.
-struct ProcessWatch {
+struct MapWatch {
   uid_t user = 0;
   std::int64_t own_pid = 0;  // in its own PID namespace
 };
 
-std::optional<ProcessWatch> living(std::int64_t pid) {
+std::optional<MapWatch> living(std::int64_t pid) {
   const std::string status = content(fmt::format("/proc/{}/status", pid));
   if (status.empty()) return std::nullopt;
   const std::string users = value_of(status, "Uid"), pids = value_of(status, "NSpid");
   const auto words = split(users, '\t');
   if (words.size() < 2) return std::nullopt;
   const auto user = parse_integer(words[1]), own = parse_integer(pids.substr(pids.rfind('\t') + 1));
-  return ProcessWatch{static_cast<uid_t>(user.value_or(0)), own.value_or(pid)};
+  return MapWatch{static_cast<uid_t>(user.value_or(0)), own.value_or(pid)};
 }
 
-std::string refusal_of(const std::string& path, const struct stat& s, const std::optional<ProcessWatch>& process,
+std::string refusal_of(const std::string& path, const struct stat& s, const std::optional<MapWatch>& process,
                        Nanoseconds not_before) {
   const auto no = [&](const std::string& why) {
     return fmt::format("ignoring '{}' of user {}: {}", path, s.st_uid, why);

@@ -11,7 +11,7 @@ using Kind = CodeRecord::Kind;
 using Bytes = std::span<const std::byte>;
 
 // Follows every record except samples (sample_id_all): process and thread, time, identifier.
-constexpr std::size_t trailer_bytes = 24;
+constexpr std::size_t code_trailer_bytes = 24;
 
 CodeRecord sample_of(const RingRecord& record, bool calls, std::uint64_t period) {
   // identifier, address, process and thread, time, period or accessed address; with calls their number and addresses.
@@ -74,9 +74,9 @@ bool is_mark_of_user(std::uint64_t entry) { return entry == static_cast<std::uin
 
 CodeRecord code_record(const RingRecord& record, bool calls, std::uint64_t period) {
   if (record.type == PERF_RECORD_SAMPLE) return sample_of(record, calls, period);
-  CodeRecord made{perf_record(record, trailer_bytes)};
-  if (record.type == PERF_RECORD_MMAP2 && record.body.size() >= trailer_bytes)
-    read_mapping(record, record.body.size() - trailer_bytes, made);
+  CodeRecord made{perf_record(record, code_trailer_bytes)};
+  if (record.type == PERF_RECORD_MMAP2 && record.body.size() >= code_trailer_bytes)
+    read_mapping(record, record.body.size() - code_trailer_bytes, made);
   return made;
 }
 

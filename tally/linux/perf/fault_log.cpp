@@ -19,7 +19,7 @@
 namespace tally::linux {
 namespace {
 
-constexpr std::size_t ring_pages = 32;
+constexpr std::size_t fault_ring_pages = 32;
 
 struct OneProcessor {
   PerfCounter counter;
@@ -61,14 +61,14 @@ struct FaultLog::Reader {
 std::optional<FaultLog> FaultLog::open(KernelEvent event, bool user_only) {
   auto reader = std::make_unique<Reader>();
   const PerfEvent asked{perf_type_software, static_cast<std::uint64_t>(event), user_only};
-  const PerfSampling sampling{1, PERF_SAMPLE_ADDR, static_cast<std::uint32_t>(ring_pages * 4096 / 2)};
+  const PerfSampling sampling{1, PERF_SAMPLE_ADDR, static_cast<std::uint32_t>(fault_ring_pages * 4096 / 2)};
   PerfTarget target = next_program;
   for (long processor = 0; processor < configured_processors(); ++processor) {
     target.processor = static_cast<std::int32_t>(processor);
     PerfCounter counter = open_sampled(asked, target, sampling);
     if (counter.os_errno == ENODEV) continue;  // it is offline
     if (!counter) return std::nullopt;
-    auto ring = SampleRing::map(counter, ring_pages);
+    auto ring = SampleRing::map(counter, fault_ring_pages);
     if (!ring) return std::nullopt;
     reader->processors.push_back({std::move(counter), std::move(*ring)});
   }

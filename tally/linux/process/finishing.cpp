@@ -17,8 +17,8 @@ namespace {
 std::atomic<int> first_signal = 0;  // during a Finishing
 std::atomic<std::int64_t> last_signal_at = 0, give_up_at = 0;
 
-constexpr std::int64_t same_signal = 200'000'000;  // `timeout` sends one to the process, and one to its group
-constexpr std::int64_t patience = 700'000'000;     // results so far are written within a second
+constexpr std::int64_t same_signal_ns = 200'000'000;  // `timeout` sends one to the process, and one to its group
+constexpr std::int64_t patience = 700'000'000;        // results so far are written within a second
 
 std::atomic<bool> is_finishing = false;
 std::array<struct sigaction, ending_signals.size()> actions_before;
@@ -32,7 +32,7 @@ std::int64_t monotonic_now() {
 void on_signal(int signal) {
   const int kept_errno = errno;
   const std::int64_t now = monotonic_now(), last = last_signal_at.exchange(now);
-  if (last != 0 && now - last >= same_signal) die_of(signal);
+  if (last != 0 && now - last >= same_signal_ns) die_of(signal);
   if (last == 0) first_signal = signal;
   errno = kept_errno;
 }

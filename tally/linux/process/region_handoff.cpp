@@ -87,7 +87,7 @@ void remove_left_over() {
   }
 }
 
-constexpr int most_tries = 100;  // each fails only if another command has just taken this one for ended
+constexpr int most_handoffs_tried = 100;  // each fails only if another command has just taken this one for ended
 
 }  // namespace
 
@@ -96,7 +96,7 @@ Result<Gathering> Gathering::open() {
   if (!self) return fail(Code::cannot_measure, "cannot collect the regions of programs: /proc cannot be read");
   remove_left_over();
   const fs::path folder = folder_of(*self);
-  for (int tries = 0; tries < most_tries; ++tries) {
+  for (int tries = 0; tries < most_handoffs_tried; ++tries) {
     // The directory exists if this process has executed another program.
     if (mkdir(folder.c_str(), 0700) != 0 && !(errno == EEXIST && is_ours_alone(folder))) break;
     Descriptor held = hold(folder);

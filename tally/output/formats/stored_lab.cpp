@@ -8,7 +8,7 @@
 namespace tally::result {
 namespace {
 
-constexpr int version = 1;
+constexpr int lab_version = 1;
 
 std::vector<LabRemark> remarks_of(const Json& json) {
   std::vector<LabRemark> all;
@@ -66,7 +66,7 @@ bool is_lab(std::string_view text) { return text.substr(0, 200).find("\"tally_la
 Result<LabRun> read_lab(std::string_view text, const std::string& file) {
   try {
     const Json json = Json::parse(text);
-    if (number<int>(json.at("tally_lab")) != version) {
+    if (number<int>(json.at("tally_lab")) != lab_version) {
       return fail(Code::bad_usage, fmt::format("'{}' was written by a later version of tally lab", printable(file)));
     }
     return run_of(json);

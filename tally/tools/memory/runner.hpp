@@ -25,6 +25,8 @@ namespace tally::memory {
 /// Bytes of a line of the caches, on every processor that the kernels are written for.
 inline constexpr std::uint64_t line_bytes = 64;
 
+inline constexpr std::uint64_t mib = 1 << 20;
+
 /// Options of all measurements.
 struct Plan {
   linux::PageKind pages = linux::PageKind::transparent;

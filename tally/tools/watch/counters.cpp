@@ -26,7 +26,7 @@ constexpr Id of_instructions[] = {Id::instructions, Id::cycles, Id::ipc};
 constexpr Id of_caches[] = {Id::l3_misses, Id::l2_misses,          Id::l3_hits,
                             Id::l2_hits,   Id::l3_per_instruction, Id::l2_per_instruction};
 
-void missing(WatchedMachine& machine, Id id, std::size_t reason) {
+void note_absent(WatchedMachine& machine, Id id, std::size_t reason) {
   for (const Kind kind : {Kind::core, Kind::socket, Kind::system}) {
     if (applies(definitions()[static_cast<std::size_t>(id)], kind)) {
       machine.column(id).reason[static_cast<std::size_t>(kind)] = reason;
@@ -138,13 +138,13 @@ void Counters::open_cores(WatchedMachine& machine, const std::vector<int>& proce
   }
   if (failed != 0) {
     const auto reason = refused(machine, failed, "instructions and cycles");
-    for (const Id id : of_instructions) missing(machine, id, reason);
-    for (const Id id : of_caches) missing(machine, id, reason);
+    for (const Id id : of_instructions) note_absent(machine, id, reason);
+    for (const Id id : of_caches) note_absent(machine, id, reason);
     return;
   }
   for (const Id id : of_instructions) {
     machine.column(id).source = "PMU: instructions, cycles";
-    missing(machine, id, machine.not_running);
+    note_absent(machine, id, machine.not_running);
   }
   const auto no_event =
       machine.reasons.add("no-event", "neither libpfm4 nor the kernel has such an event for this processor");
@@ -152,7 +152,7 @@ void Counters::open_cores(WatchedMachine& machine, const std::vector<int>& proce
   const auto set_source = [&](Id id, std::initializer_list<Counted> needs) {
     const bool all = std::all_of(needs.begin(), needs.end(), [&](Counted one) { return counted.contains(one); });
     if (all && failed_caches == 0) machine.column(id).source = "PMU: " + join({names.begin(), names.end()}, ", ");
-    missing(machine, id, !all ? no_event : failed_caches != 0 ? failure : machine.not_running);
+    note_absent(machine, id, !all ? no_event : failed_caches != 0 ? failure : machine.not_running);
   };
   set_source(Id::l3_misses, {Counted::l3_misses});
   set_source(Id::l2_misses, {Counted::l2_misses});
@@ -211,8 +211,8 @@ Counters Counters::open(WatchedMachine& machine, const std::vector<int>& process
   const bool is_here = machine.root == "/";
   if (machine.survey.core_pmus.empty() || !is_here) {
     const auto reason = why_no_core_counters(machine);
-    for (const Id id : of_instructions) missing(machine, id, reason);
-    for (const Id id : of_caches) missing(machine, id, reason);
+    for (const Id id : of_instructions) note_absent(machine, id, reason);
+    for (const Id id : of_caches) note_absent(machine, id, reason);
   } else {
     counters.open_cores(machine, processors);
   }

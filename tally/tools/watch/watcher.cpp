@@ -15,7 +15,7 @@ namespace {
 
 using Kind = result::WatchKind;
 
-bool wants(const Shown& shown, Kind kind) {
+bool is_asked(const Shown& shown, Kind kind) {
   return std::find(shown.kinds.begin(), shown.kinds.end(), kind) != shown.kinds.end();
 }
 
@@ -82,7 +82,7 @@ Reading Watcher::read(const Reading* before) {
     reading.occupancy = linux::occupancy_by_processor(machine_.root);
   }
   reading.uncore_hertz = linux::uncore_frequencies(machine_.root);
-  if (wants(asked_.shown, Kind::process)) {
+  if (is_asked(asked_.shown, Kind::process)) {
     reading.processes = linux::read_processes(machine_.root);
     // With another sort column, other processes than the busiest may be shown without details.
     const Reading nothing;
@@ -92,7 +92,7 @@ Reading Watcher::read(const Reading* before) {
     }
     reading.process_counts = task_counters_.read(machine_, shown);
   }
-  if (wants(asked_.shown, Kind::group)) {
+  if (is_asked(asked_.shown, Kind::group)) {
     reading.groups = linux::read_groups(machine_.groups, asked_.most_groups);
     const Reading nothing;
     reading.group_counts =

@@ -14,7 +14,7 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::array all{
+constexpr std::array formats{
     ForeignFormat{"lmbench's lat_mem_rd", looks_like_lat_mem_rd, read_lat_mem_rd},
     ForeignFormat{"multichase", looks_like_multichase, read_multichase},
     ForeignFormat{"Intel MLC", looks_like_mlc, read_mlc},
@@ -80,15 +80,16 @@ result::MemoryPoint foreign_point(std::string task, std::string quantity, double
   return point;
 }
 
-std::span<const ForeignFormat> foreign_formats() { return all; }
+std::span<const ForeignFormat> foreign_formats() { return formats; }
 
 bool is_foreign(std::string_view text) {
-  return std::any_of(all.begin(), all.end(), [&](const ForeignFormat& one) { return one.looks(text); });
+  return std::any_of(formats.begin(), formats.end(), [&](const ForeignFormat& one) { return one.looks(text); });
 }
 
 Result<result::Memory> read_foreign(std::string_view text, const std::string& name) {
-  const auto format = std::find_if(all.begin(), all.end(), [&](const ForeignFormat& one) { return one.looks(text); });
-  if (format == all.end()) {
+  const auto format =
+      std::find_if(formats.begin(), formats.end(), [&](const ForeignFormat& one) { return one.looks(text); });
+  if (format == formats.end()) {
     return fail(Code::bad_usage, fmt::format("'{}' is not the output of a known tool", printable(name)));
   }
   auto memory = format->read(text);

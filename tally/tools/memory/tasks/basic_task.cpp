@@ -13,8 +13,8 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t window = 64 << 20;
-constexpr std::uint64_t widest = 256;
+constexpr std::uint64_t basic_window = 64 << 20;
+constexpr std::uint64_t widest_access = 256;
 constexpr std::size_t samples = 1 << 13;
 const std::vector<std::uint32_t> once{0, 0};
 
@@ -46,8 +46,8 @@ std::vector<AccessOrder> both_orders(Runner& runner) {
   AccessOrder forward{"forward", {}};
   AccessOrder random{"random", {}};
   for (std::size_t i = 0; i < samples; ++i) {
-    forward.offsets.push_back(i * widest % window);
-    random.offsets.push_back(runner.random().uniform(0, window / widest - 1) * widest);
+    forward.offsets.push_back(i * widest_access % basic_window);
+    random.offsets.push_back(runner.random().uniform(0, basic_window / widest_access - 1) * widest_access);
   }
   return {forward, random};
 }
@@ -78,7 +78,7 @@ void add_row(const Runner& runner, const Series& series, const std::string& name
   row.quantity = name;
   row.mode = "single";
   row.order = order.name;
-  row.region_bytes = window;
+  row.region_bytes = basic_window;
   row.block_bytes = row.stride_bytes = bytes;
   row.count = 1;
   row.pages_asked = linux::name(runner.plan().pages);
@@ -99,7 +99,7 @@ void add_row(const Runner& runner, const Series& series, const std::string& name
 }  // namespace
 
 Result<void> run_basic(Runner& runner, result::Memory& result) {
-  auto area = runner.fresh(window);
+  auto area = runner.fresh(basic_window);
   if (!area) return fail(area.error());
   const auto all = all_operations();
   double done = 0;

@@ -17,7 +17,6 @@ namespace tally::memory {
 namespace {
 
 constexpr std::uint64_t kib = 1024;
-constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t largest_raw = 256 * kib;
 
 std::vector<std::uint64_t> doubling(std::uint64_t from, std::uint64_t to) {

@@ -26,9 +26,8 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
 // Larger sizes get fewer points and mappings: planting and walking them takes as long as all others.
-constexpr std::uint64_t costly_bytes = 64 * mib;
+constexpr std::uint64_t costly_region = 64 * mib;
 constexpr int costly_mappings = 2;
 // Larger sizes get fewer mappings: as many as need to agree by more than chance.
 constexpr std::uint64_t large_bytes = 16 * mib;
@@ -44,7 +43,7 @@ Result<void> first_curve(Runner& runner, CurveRun& run, std::uint64_t last) {
   std::vector<std::uint64_t> large;
   std::vector<std::uint64_t> costly;
   for (const std::uint64_t size : size_grid(runner.plan().from_bytes, last, 8, line_bytes)) {
-    (size <= large_bytes ? usual : size <= costly_bytes ? large : costly).push_back(size);
+    (size <= large_bytes ? usual : size <= costly_region ? large : costly).push_back(size);
   }
   // Every fourth size and the last: two per octave.
   std::vector<std::uint64_t> thinned;
@@ -298,7 +297,7 @@ Result<std::uint64_t> requested_last_size(const Runner& runner) {
   const auto caches = reported_caches(runner.processor());
   const std::uint64_t last_level = caches.empty() ? 32 * mib : static_cast<std::uint64_t>(caches.back().bytes);
   return std::max(runner.plan().from_bytes, std::min({available.value_or(4 * last_level) / 4,
-                                                      std::max(4 * last_level, 2 * costly_bytes), 1024 * mib}));
+                                                      std::max(4 * last_level, 2 * costly_region), 1024 * mib}));
 }
 
 }  // namespace

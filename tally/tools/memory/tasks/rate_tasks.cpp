@@ -11,7 +11,6 @@
 namespace tally::memory {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t window = 64 * mib;
 
 std::uint64_t window_of(const Runner& runner) {

@@ -23,7 +23,7 @@ namespace {
 
 using linux::PerfStart;
 
-constexpr int tries_at_most = 20;
+constexpr int attach_tries = 20;
 
 tl::unexpected<Error> not_there(const char* what, std::int32_t number) {
   if (!linux::content(fmt::format("/proc/{}/stat", number)).empty()) {
@@ -87,7 +87,7 @@ std::size_t open_threads(const std::function<std::vector<pid_t>()>& threads_now,
     const auto began = std::count_if(now.begin(), now.end(), [&](pid_t thread) {
       return std::find(threads.begin(), threads.end(), thread) == threads.end();
     });
-    if (began == 0 || tries == tries_at_most) return static_cast<std::size_t>(began);
+    if (began == 0 || tries == attach_tries) return static_cast<std::size_t>(began);
     counters.forget(first_target);
     members.resize(first_member);
     threads = std::move(now);

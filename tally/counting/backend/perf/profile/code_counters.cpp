@@ -29,7 +29,7 @@ constexpr std::size_t profile_memory_limit = 64 << 20, profile_ring_limit = 2 <<
 bool is_fault(Id id) {
   return id == Id::page_faults || id == Id::user_page_faults || id == Id::minor_faults || id == Id::major_faults;
 }
-bool is_clock(Id id) { return id == Id::task_clock || id == Id::cpu_clock; }
+bool is_clock_id(Id id) { return id == Id::task_clock || id == Id::cpu_clock; }
 
 linux::PerfSampling perf_sampling(const result::EventSampling& how, bool calls) {
   linux::PerfSampling sampling;
@@ -79,7 +79,7 @@ Result<CodeEvents::SampledEvent> code_event(const event::Event& event, const Pro
                 "`tally doctor` shows what can be counted here", os_errno);
   };
   const bool is_software = event::definition(event.id).kind == event::Kind::software;
-  if (is_software && !is_fault(event.id) && !is_clock(event.id))
+  if (is_software && !is_fault(event.id) && !is_clock_id(event.id))
     return refused("it happens in the kernel, at no instruction of the program");
   CodeEvents::SampledEvent one;
   for (const Encoded& kind : encode(event, cores)) {

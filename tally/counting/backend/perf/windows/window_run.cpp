@@ -28,7 +28,7 @@ namespace {
 // Bounds the delay of rows of a program that makes few.
 constexpr int poll_each_ms = 200;
 
-constexpr int tries_at_most = 20;
+constexpr int window_tries = 20;
 Error too_many_starts() {
   return {Code::cannot_measure, "threads start and end faster than counters can be opened on them",
           "let tally start the program", 0};
@@ -69,7 +69,7 @@ class InheritedWindows final : public WindowSource {
       }
       if (linux::threads_of(process) == threads) break;
       undo();
-      if (tries == tries_at_most) return fail(too_many_starts());
+      if (tries == window_tries) return fail(too_many_starts());
     }
     if (roots_.size() == before)
       return fail(Error{Code::cannot_measure, fmt::format("process {} has ended", process), "", ESRCH});
@@ -239,7 +239,7 @@ Result<std::unique_ptr<InheritedWindows>> open_attached(const WindowOrder& order
           !opened && opened.error().os_errno != ESRCH)
         return fail(opened.error());
     if (threads_now() == before) return windows;
-    if (tries == tries_at_most) return fail(too_many_starts());
+    if (tries == window_tries) return fail(too_many_starts());
   }
 }
 

@@ -15,11 +15,22 @@
 
 namespace tally::channel {
 
-inline constexpr uint64_t store_magic = 0x6572'6f74'736c'6174;
+inline constexpr uint64_t store_magic = 0x3272'6f74'736c'6174;
 inline constexpr uint64_t record_unit = 16;  ///< records begin at multiples of it
-/// Sparse: unused parts take no space. 131,072 records of about 600 bytes fit; the C compiler's optimiser alone has
-/// about 50,000.
-inline constexpr uint64_t store_bytes = 128u << 20, store_slots = 1u << 18;
+/// Sparse: unused parts take no space. The C compiler's optimiser has about 50,000 records of about 600 bytes, the Rust
+/// compiler 250,000.
+inline constexpr uint64_t store_bytes = 512u << 20;
+
+/// The table of slots has levels. A level is used once half of the slots of those before it are occupied, so that few
+/// records take few pages.
+struct StoreLevel {
+  uint64_t first, slots;  ///< slots: a power of two
+  uint64_t first_record;  ///< the number of records in the levels before it
+  uint64_t end_record() const { return first_record + slots / 2; }
+};
+inline constexpr StoreLevel store_levels[] = {
+    {0, 1u << 16, 0}, {1u << 16, 1u << 19, 1u << 15}, {9u << 16, 1u << 21, 9u << 15}};
+inline constexpr uint64_t store_slots = 41u << 16;  ///< of all levels
 
 /// Head of a store.
 struct StoreHeader {
@@ -134,16 +145,17 @@ inline uint64_t check_of(const StoreHeader& header, const RecordKey& key) {
 /// A mapped store. Its functions access only its own bytes, whatever these contain: programs that add to it may fail.
 struct Store {
   uint8_t* base = nullptr;
+  uint64_t readable = store_bytes;  ///< records after these bytes are not found: they are newer than the mapping
 
   StoreHeader& header() const { return *reinterpret_cast<StoreHeader*>(base); }
   StoreSlot* slots() const { return reinterpret_cast<StoreSlot*>(base + store_slots_offset); }
   /// Returns a record of the log; null if `place` is not valid.
   const RecordHead* record(uint32_t place) const {
     const uint64_t at = place * record_unit;
-    if (at < store_log_offset || at + sizeof(RecordHead) > store_bytes) return nullptr;
+    if (at < store_log_offset || at + sizeof(RecordHead) > readable) return nullptr;
     const auto* const head = reinterpret_cast<const RecordHead*>(base + at);
     const uint32_t bytes = __atomic_load_n(&head->bytes, __ATOMIC_RELAXED);
-    const bool inside = bytes % record_unit == 0 && bytes >= sizeof(RecordHead) && at + bytes <= store_bytes;
+    const bool inside = bytes % record_unit == 0 && bytes >= sizeof(RecordHead) && at + bytes <= readable;
     return inside ? head : nullptr;
   }
   /// Returns the record if its checksum is right, else null.
@@ -162,14 +174,14 @@ struct Store {
   /// Returns the first record with this tag for which `fits` returns true, or null.
   template <class Fits>
   const RecordHead* find(uint32_t tag, Fits&& fits) const {
-    for (uint64_t i = tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
-      const StoreSlot slot = load(slots()[i]);
-      if (slot.place == 0) return nullptr;
-      if (slot.tag != tag) continue;
-      const RecordHead* const found = record(slot.place);
-      if (found != nullptr && found->tag == tag && fits(*found)) return found;
-    }
-    return nullptr;
+    const RecordHead* found = nullptr;
+    search(tag, [&](const StoreSlot&, StoreSlot slot) {
+      if (slot.tag != tag) return false;
+      const RecordHead* const one = record(slot.place);
+      if (one != nullptr && one->tag == tag && fits(*one)) found = one;
+      return found != nullptr;
+    });
+    return found;
   }
 
   /// Reserves room for a record, which the caller writes and then publishes; null if the store is full. A writer that
@@ -187,10 +199,12 @@ struct Store {
   /// Makes a complete record visible to others. False if its part of the table is full.
   bool publish(const RecordHead& record) const {
     const StoreSlot made{record.tag, place_of(record)};
+    const StoreLevel& level = level_of(__atomic_load_n(&header().records, __ATOMIC_RELAXED));
+    const uint64_t mask = level.slots - 1;
     for (uint64_t i = record.tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
       uint64_t expected = 0, desired;
       __builtin_memcpy(&desired, &made, sizeof desired);
-      if (__atomic_compare_exchange_n(reinterpret_cast<uint64_t*>(&slots()[i]), &expected, desired, false,
+      if (__atomic_compare_exchange_n(reinterpret_cast<uint64_t*>(&slots()[level.first + i]), &expected, desired, false,
                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
         __atomic_add_fetch(&header().records, 1, __ATOMIC_RELAXED);
         return true;
@@ -213,15 +227,14 @@ struct Store {
   /// From now on others find `by` instead of `record`, which has the same tag. False if they do not find `record`.
   bool replace(const RecordHead& record, const RecordHead& by) const {
     const uint32_t place = place_of(record);
-    for (uint64_t i = record.tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
-      if (load(slots()[i]).place != place) continue;
+    return search(record.tag, [&](StoreSlot& at, StoreSlot slot) {
+      if (slot.place != place) return false;
       const StoreSlot made{by.tag, place_of(by)};
       uint64_t word;
       __builtin_memcpy(&word, &made, sizeof word);
-      __atomic_store_n(reinterpret_cast<uint64_t*>(&slots()[i]), word, __ATOMIC_RELEASE);
+      __atomic_store_n(reinterpret_cast<uint64_t*>(&at), word, __ATOMIC_RELEASE);
       return true;
-    }
-    return false;
+    });
   }
 
   /// Nobody finds the slot's record after this.
@@ -229,7 +242,32 @@ struct Store {
 
  private:
   static constexpr StoreSlot forgotten{0, 1};  // no record has this tag or this offset
-  static constexpr uint64_t longest_search = 64, mask = store_slots - 1;
+  static constexpr uint64_t longest_search = 64;
+
+  /// Returns the level of the next record.
+  static const StoreLevel& level_of(uint64_t records) {
+    if (records < store_levels[0].end_record()) return store_levels[0];
+    return store_levels[records < store_levels[1].end_record() ? 1 : 2];
+  }
+
+  /// Calls `each` with every occupied slot that a record with this tag may have, until it returns true; returns whether
+  /// it did.
+  template <class Each>
+  bool search(uint32_t tag, Each&& each) const {
+    const uint64_t records = __atomic_load_n(&header().records, __ATOMIC_RELAXED);
+    for (const StoreLevel& level : store_levels) {
+      if (records < level.first_record) return false;
+      const uint64_t mask = level.slots - 1;
+      for (uint64_t i = tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
+        StoreSlot& at = slots()[level.first + i];
+        const StoreSlot slot = load(at);
+        if (slot.place == 0) break;
+        if (each(at, slot)) return true;
+      }
+    }
+    return false;
+  }
+
   static StoreSlot load(const StoreSlot& slot) {
     const uint64_t word = __atomic_load_n(reinterpret_cast<const uint64_t*>(&slot), __ATOMIC_ACQUIRE);
     StoreSlot loaded;

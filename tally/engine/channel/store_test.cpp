@@ -63,6 +63,17 @@ TEST_F(StoreTest, is_full_before_a_search_becomes_long) {
   uint64_t added = 0;
   while (add(static_cast<uint32_t>(added * 2 + 1), added) != nullptr) added++;
   EXPECT_EQ(added, store_slots / 2);
+  // In every level.
+  for (uint64_t value = 0; value < added; value += 1009) EXPECT_TRUE(has(static_cast<uint32_t>(value * 2 + 1), value));
+}
+
+TEST_F(StoreTest, few_records_have_a_small_table) {
+  for (uint64_t value = 0; value < store_levels[1].first_record; value++)
+    ASSERT_NE(add(static_cast<uint32_t>(value * 0x9e3779b1), value), nullptr);
+  for (uint64_t i = store_levels[1].first; i < store_slots; i++) ASSERT_EQ(store_.slots()[i].place, 0u);
+  ASSERT_NE(add(1, 1), nullptr);
+  EXPECT_NE(store_.slots()[store_levels[1].first + 1].place, 0u);
+  EXPECT_TRUE(has(1, 1));
 }
 
 TEST_F(StoreTest, has_no_room_after_its_end) {

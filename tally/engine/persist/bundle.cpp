@@ -13,7 +13,7 @@ Growing<Used> uses;
 
 namespace {
 
-constexpr u32 use_limit = 1u << 18;
+constexpr u32 use_limit = 1u << 19;
 Growing<u32> replaced;  // pairs: a used template and its replacement
 u64 entry, program;
 bool is_kept;  // the bundles of this process are stored, or must not be

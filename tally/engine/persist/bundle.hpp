@@ -18,8 +18,8 @@ enum class Shift : u8 {
 };
 inline constexpr u32 shift_count = 5;
 
-/// Maximum number of traces in a bundle. The C compiler has 40,000 for a file of one line.
-inline constexpr u32 bundle_limit = 1 << 16;
+/// Maximum number of traces in a bundle. The C compiler has 40,000 for a file of one line, the Rust compiler 200,000.
+inline constexpr u32 bundle_limit = 1 << 18;
 
 struct BundleTrace {
   u32 pc, body;

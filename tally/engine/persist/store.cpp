@@ -91,15 +91,21 @@ bool is_file(u64 fd, u64 inode) {
          s.st_size == channel::store_bytes;
 }
 
-bool map_store(channel::Store& store, channel::Inherited which, u64 inode, int protection) {
-  const u64 fd = inherited(which);
-  if (!is_file(fd, inode)) return false;
+/// Returns how much of a store has content: a program that locks all of its memory would read the rest, too.
+u64 used_bytes(u64 fd) {
+  channel::StoreHeader header{};
+  const s64 r = kernel(SYS_pread64, fd, reinterpret_cast<u64>(&header), sizeof header, 0);
+  return r == sizeof header && header.end < channel::store_bytes ? page_up(header.end) : channel::store_bytes;
+}
+
+bool map_store(channel::Store& store, channel::Inherited which, int protection, u64 bytes) {
   const u64 at = try_reserve(channel::store_bytes, PROT_NONE);
   if (at == 0) return false;
-  const s64 r = kernel(SYS_mmap, at, channel::store_bytes, static_cast<u64>(protection), MAP_SHARED | MAP_FIXED, fd, 0);
+  const s64 r = kernel(SYS_mmap, at, bytes, static_cast<u64>(protection), MAP_SHARED | MAP_FIXED, inherited(which), 0);
   if (failed(r)) return false;
   keep_from_core(at, channel::store_bytes);
   store.base = reinterpret_cast<u8*>(at);
+  store.readable = bytes;
   const channel::StoreHeader& h = store.header();
   if (h.magic == channel::store_magic && h.engine == image_header().build) return true;
   store.base = nullptr;
@@ -359,8 +365,10 @@ void store_init(u64 kept_inode, u64 inode_of_added) {
   // Tests choose the length of traces; others must not use these.
   if (settings().trace_limit != 0 || address_space_is_limited()) return;
   added_inode = inode_of_added;
-  writes = map_store(added, channel::inherited_added, added_inode, PROT_READ | PROT_WRITE) && take_key();
-  if (writes) map_store(kept, channel::inherited_kept, kept_inode, PROT_READ);
+  writes = is_file(inherited(channel::inherited_added), added_inode) &&
+           map_store(added, channel::inherited_added, PROT_READ | PROT_WRITE, channel::store_bytes) && take_key();
+  const u64 kept_fd = inherited(channel::inherited_kept);
+  if (writes && is_file(kept_fd, kept_inode)) map_store(kept, channel::inherited_kept, PROT_READ, used_bytes(kept_fd));
 }
 
 void replace_template(const Template& t, const Template& by) {

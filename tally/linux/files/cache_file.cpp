@@ -187,6 +187,11 @@ bool has_space(const CacheFile& file, std::uint64_t offset, std::uint64_t bytes)
   return fallocate(file.file.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0;
 }
 
+bool has_data(int file, std::uint64_t offset, std::uint64_t bytes) {
+  const off_t found = lseek(file, static_cast<off_t>(offset), SEEK_DATA);
+  return found >= 0 ? static_cast<std::uint64_t>(found) < offset + bytes : errno != ENXIO;
+}
+
 bool take_cache_file(const CacheFile& file) { return flock(file.file.get(), LOCK_EX | LOCK_NB) == 0; }
 
 void note_cache_file_used(const CacheFile& file) { (void)futimens(file.file.get(), nullptr); }

@@ -69,6 +69,9 @@ class CacheFolder {
 /// Allocates disk space for a range of a file. Returns false if the disk is full or a limit forbids it.
 bool has_space(const CacheFile& file, std::uint64_t offset, std::uint64_t bytes);
 
+/// Whether any of these bytes of an open file were written; also true if the file system does not know.
+bool has_data(int file, std::uint64_t offset, std::uint64_t bytes);
+
 /// Locks the file for this process until it is closed. Returns false if another process has locked it.
 bool take_cache_file(const CacheFile& file);
 

@@ -18,9 +18,8 @@ using channel::Store;
 using channel::store_bytes;
 
 constexpr const char *prefix = "translations-", *modelled_prefix = "modelled-";
-/// The limit for all builds together. A file of each kind has at most half of it, so those of one build always fit.
-constexpr std::uint64_t most_kept_bytes = 256u << 20;
-static_assert(2 * store_bytes <= most_kept_bytes);
+/// The limit for all builds together.
+constexpr std::uint64_t most_kept_bytes = store_bytes;
 
 /// Whether a file starts with the header of this engine.
 bool is_store(const channel::StoreHeader& h, std::uint64_t engine) {
@@ -28,12 +27,23 @@ bool is_store(const channel::StoreHeader& h, std::uint64_t engine) {
          h.end >= channel::store_log_offset;
 }
 
-/// Returns the records of the index, in the order of their creation.
-std::vector<std::uint32_t> indexed(const Store& store) {
-  std::vector<std::uint32_t> all;
-  for (std::uint64_t i = 0; i < channel::store_slots; ++i) {
-    if (const channel::StoreSlot slot = store.slots()[i]; slot.tag != 0) all.push_back(slot.place);
+/// Calls `each` with all slots of a store that is mapped from this file, except for levels that were never written,
+/// whatever the header contains.
+template <class Each>
+void each_slot(const Store& store, int file, Each&& each) {
+  for (const channel::StoreLevel& level : channel::store_levels) {
+    const std::uint64_t at = channel::store_slots_offset + level.first * sizeof(channel::StoreSlot);
+    if (!linux::has_data(file, at, level.slots * sizeof(channel::StoreSlot))) continue;
+    for (std::uint64_t i = 0; i < level.slots; ++i) each(store.slots()[level.first + i]);
   }
+}
+
+/// Returns the records of the index, in the order of their creation.
+std::vector<std::uint32_t> indexed(const Store& store, int file) {
+  std::vector<std::uint32_t> all;
+  each_slot(store, file, [&](const channel::StoreSlot& slot) {
+    if (slot.tag != 0) all.push_back(slot.place);
+  });
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -41,13 +51,13 @@ std::vector<std::uint32_t> indexed(const Store& store) {
 /// Returns all records of the log in order, whether the index has them or not. Reads little if there are few: in
 /// unwritten memory, each page that is read is allocated first. Uses the index if a writer was killed before it set the
 /// length of its record.
-std::vector<std::uint32_t> logged_records(const Store& store) {
+std::vector<std::uint32_t> logged_records(const Store& store, int file) {
   std::vector<std::uint32_t> all;
   const std::uint64_t end = std::min(store.header().end, store_bytes);
   for (std::uint64_t at = channel::store_log_offset; at < end;) {
     const auto place = static_cast<std::uint32_t>(at / channel::record_unit);
     const RecordHead* const record = store.record(place);
-    if (!record) return indexed(store);
+    if (!record) return indexed(store, file);
     all.push_back(place);
     at += record->bytes;
   }
@@ -56,8 +66,8 @@ std::vector<std::uint32_t> logged_records(const Store& store) {
 
 /// Repairs the address of the next record in a kept file: after the last record that may be in use, whatever the header
 /// contains.
-void repair_end(const Store& store, const RecordKey& key) {
-  const auto all = indexed(store);
+void repair_end(const Store& store, int file, const RecordKey& key) {
+  const auto all = indexed(store, file);
   for (auto place = all.rbegin(); place != all.rend(); ++place) {
     const RecordHead* const last = store.sound_record(*place, key);
     if (!last) continue;
@@ -68,13 +78,12 @@ void repair_end(const Store& store, const RecordKey& key) {
 }
 
 /// Removes damaged records from the index, so that others can replace them.
-void drop_damaged(const Store& store, const RecordKey& key) {
-  for (std::uint64_t i = 0; i < channel::store_slots; ++i) {
-    channel::StoreSlot& slot = store.slots()[i];
-    if (slot.tag == 0) continue;
+void drop_damaged(const Store& store, int file, const RecordKey& key) {
+  each_slot(store, file, [&](channel::StoreSlot& slot) {
+    if (slot.tag == 0) return;
     const RecordHead* const record = store.sound_record(slot.place, key);
     if (!record || record->tag != slot.tag) Store::forget(slot);
-  }
+  });
 }
 
 /// Returns an undamaged record with the same bytes.
@@ -88,15 +97,16 @@ const RecordHead* find_equal(const Store& store, const RecordHead& record, const
 class RecordMover {
  public:
   /// `same_file`: the run's programs used this file and refer to its records.
-  RecordMover(const Store& to, const linux::CacheFile& file, const Store& from, const RecordKey& key, bool same_file)
-      : to_(to), file_(file), from_(from), key_(key), same_file_(same_file) {}
+  RecordMover(const Store& to, const linux::CacheFile& file, const Store& from, int from_file, const RecordKey& key,
+              bool same_file)
+      : to_(to), file_(file), from_(from), from_file_(from_file), key_(key), same_file_(same_file) {}
 
   /// Returns false if the file is full.
   bool move_all() {
     sort_out();
     // Without disk space, writing to a page of the mapped file would fail.
     if (to_.header().end + bytes_ > store_bytes) return false;
-    if (bytes_ > 0 && !linux::has_space(file_, to_.header().end, bytes_)) return true;
+    if (bytes_ > 0 && !(has_space_for_slots() && linux::has_space(file_, to_.header().end, bytes_))) return true;
     std::unordered_map<std::uint32_t, const RecordHead*> before;
     for (const auto& [old, better] : better_) {
       if (same_file_ && !(old & channel::use_added)) before[best(old) & ~channel::use_added] = to_.record(old);
@@ -112,8 +122,17 @@ class RecordMover {
   }
 
  private:
+  /// Allocates disk space for all levels of the table that the additions may reach.
+  bool has_space_for_slots() const {
+    const std::uint64_t records = to_.header().records + fresh_.size() + bundles_.size();
+    return std::all_of(std::begin(channel::store_levels), std::end(channel::store_levels), [&](const auto& level) {
+      const std::uint64_t at = channel::store_slots_offset + level.first * sizeof(channel::StoreSlot);
+      return records < level.first_record || linux::has_space(file_, at, level.slots * sizeof(channel::StoreSlot));
+    });
+  }
+
   void sort_out() {
-    auto all = logged_records(from_);
+    auto all = logged_records(from_, from_file_);
     std::erase_if(all, [this](std::uint32_t place) { return from_.sound_record(place, key_) == nullptr; });
     for (const std::uint32_t place : all) {
       if (const auto* pairs = channel::as_bundle(*from_.record(place), channel::replacements_mark))
@@ -220,6 +239,7 @@ class RecordMover {
   Store to_;
   const linux::CacheFile& file_;
   Store from_;
+  int from_file_;
   const RecordKey& key_;
   bool same_file_;
   std::vector<std::uint32_t> fresh_;
@@ -294,22 +314,22 @@ void Translations::add_to_file(const linux::CacheFolder& folder, const Store& fr
     if (!mapping) return;
     const Store store{mapping->data()};
     if (const std::uint64_t damaged = fresh.header().refused; damaged > 0) {
-      drop_damaged(store, key_);
+      drop_damaged(store, old->file.get(), key_);
       folder.keep_remark(fmt::format("{} had damaged records ({})", name_, damaged));
     }
-    repair_end(store, key_);
+    repair_end(store, old->file.get(), key_);
     const bool same_file = kept_ && kept_->inode == old->inode;
-    if (RecordMover(store, *old, fresh, key_, same_file).move_all()) return;
+    if (RecordMover(store, *old, fresh, added_.get(), key_, same_file).move_all()) return;
   }
   // There is no usable file, or it is full: starts a new one with the records that this run needed.
   const auto file = folder.make_file(store_bytes);
-  if (!file || !linux::has_space(*file, 0, channel::store_log_offset)) return;
+  if (!file || !linux::has_space(*file, 0, channel::store_slots_offset)) return;
   const auto mapping = linux::map_shared(file->file.get(), 0, store_bytes);
   if (!mapping) return;
   const Store store{mapping->data()};
   store.begin(engine_);
   store.header().check = channel::check_of(store.header(), key_);
-  RecordMover(store, *file, fresh, key_, false).move_all();
+  RecordMover(store, *file, fresh, added_.get(), key_, false).move_all();
   folder.name_file(*file, name_);
 }
 

@@ -144,7 +144,7 @@ class TranslationsTest : public testing::Test {
   }
 
   static linux::Mapping mapped(int fd) {
-    auto mapping = linux::map_shared(fd, 0, 128 << 20);
+    auto mapping = linux::map_shared(fd, 0, channel::store_bytes);
     EXPECT_TRUE(mapping);
     return std::move(*mapping);
   }

@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <vector>
 
@@ -136,6 +138,24 @@ TEST(StoredCode, keeps_its_key_from_other_users) {
   std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(&key) + 64, sizeof word);
   command.words = {std::string(LIBC_PROGRAMS) + "/holds_static", fmt::format("{:x}", ~word)};
   EXPECT_EQ(run_counted(command).outcome.out, "some 0\n");
+}
+
+// A full file keeps them.
+TEST(StoredCode, notes_what_was_used) {
+  const Scratch scratch;
+  Command command;
+  command.words = {"/bin/true"};
+  command.environment.back() = "TALLY_CACHE_DIR=" + scratch.file("some");
+  const auto used_parts = [&] {
+    channel::StoreHeader header{};
+    std::ifstream(kept_file(scratch.file("some")).path, std::ios::binary)
+        .read(reinterpret_cast<char*>(&header), sizeof header);
+    return std::count_if(std::begin(header.used.bits), std::end(header.used.bits), [](auto bits) { return bits != 0; });
+  };
+  run_counted(command);
+  EXPECT_EQ(used_parts(), 0);
+  run_counted(command);
+  EXPECT_GT(used_parts(), 0);
 }
 
 // The needs of a program's last run are a guess: another program may have its name now.

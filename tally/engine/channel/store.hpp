@@ -32,6 +32,12 @@ inline constexpr StoreLevel store_levels[] = {
     {0, 1u << 16, 0}, {1u << 16, 1u << 19, 1u << 15}, {9u << 16, 1u << 21, 9u << 15}};
 inline constexpr uint64_t store_slots = 41u << 16;  ///< of all levels
 
+/// Whether a record was used is known for parts of a store of this size. The records of one run are adjacent.
+inline constexpr uint64_t used_part_bytes = 64 << 10;
+struct UsedParts {
+  uint8_t bits[store_bytes / used_part_bytes / 8];
+};
+
 /// Head of a store.
 struct StoreHeader {
   uint64_t magic;
@@ -41,6 +47,7 @@ struct StoreHeader {
   uint64_t check;    ///< check_of() the fields that never change; on disk only
   uint64_t refused;  ///< records of the kept file with a wrong checksum; in memory only
   RecordKey key;     ///< of both files; in memory only, which other users' programs do not have
+  UsedParts used;    ///< parts of the kept file: in memory, those that this run used; on disk, those used by any run
 };
 static_assert(sizeof(StoreHeader) <= 4096);
 inline constexpr uint64_t store_slots_offset = 4096;
@@ -138,6 +145,22 @@ inline void seal(RecordHead& record, const RecordKey& key) {
   }
 }
 
+/// Notes in `used` that the record at `place` was used; is_used() returns whether it was.
+inline void note_used(UsedParts& used, uint32_t place, uint32_t bytes) {
+  const uint64_t first = place * record_unit / used_part_bytes;
+  const uint64_t last = (place * record_unit + bytes - 1) / used_part_bytes;
+  for (uint64_t i = first; i <= last && i / 8 < sizeof used.bits; i++) {
+    const auto bit = static_cast<uint8_t>(1u << i % 8);
+    // Usually it is set: other processes read it, too.
+    if ((__atomic_load_n(&used.bits[i / 8], __ATOMIC_RELAXED) & bit) == 0)
+      __atomic_or_fetch(&used.bits[i / 8], bit, __ATOMIC_RELAXED);
+  }
+}
+inline bool is_used(const UsedParts& used, uint32_t place) {
+  const uint64_t i = place * record_unit / used_part_bytes;
+  return i / 8 < sizeof used.bits && (used.bits[i / 8] >> i % 8 & 1) != 0;
+}
+
 inline uint64_t check_of(const StoreHeader& header, const RecordKey& key) {
   return key.check_of(&header, offsetof(StoreHeader, end), Sealed::header);
 }
@@ -169,7 +192,7 @@ struct Store {
   }
 
   /// Begins an empty store in a file of zeros.
-  void begin(uint64_t engine) const { header() = {store_magic, engine, store_log_offset, 0, 0, 0, {}}; }
+  void begin(uint64_t engine) const { header() = {store_magic, engine, store_log_offset, 0, 0, 0, {}, {}}; }
 
   /// Returns the first record with this tag for which `fits` returns true, or null.
   template <class Fits>

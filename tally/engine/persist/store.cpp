@@ -75,6 +75,7 @@ bool is_sound(const channel::Store& store, const channel::RecordHead& record) {
   if ((known & bit) != 0) return true;
   if (channel::is_sound(record, checks->key)) {
     known |= bit;
+    if (writes) channel::note_used(added.header().used, place, record.bytes);
     return true;
   }
   refuse(place);

@@ -1,5 +1,7 @@
 #include "tally/counting/backend/engine/translations.hpp"
 
+#include "tally/counting/backend/engine/kept_records.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,65 +29,6 @@ bool is_store(const channel::StoreHeader& h, std::uint64_t engine) {
          h.end >= channel::store_log_offset;
 }
 
-/// Calls `each` with all slots of a store that is mapped from this file, except for levels that were never written,
-/// whatever the header contains.
-template <class Each>
-void each_slot(const Store& store, int file, Each&& each) {
-  for (const channel::StoreLevel& level : channel::store_levels) {
-    const std::uint64_t at = channel::store_slots_offset + level.first * sizeof(channel::StoreSlot);
-    if (!linux::has_data(file, at, level.slots * sizeof(channel::StoreSlot))) continue;
-    for (std::uint64_t i = 0; i < level.slots; ++i) each(store.slots()[level.first + i]);
-  }
-}
-
-/// Returns the records of the index, in the order of their creation.
-std::vector<std::uint32_t> indexed(const Store& store, int file) {
-  std::vector<std::uint32_t> all;
-  each_slot(store, file, [&](const channel::StoreSlot& slot) {
-    if (slot.tag != 0) all.push_back(slot.place);
-  });
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-/// Returns all records of the log in order, whether the index has them or not. Reads little if there are few: in
-/// unwritten memory, each page that is read is allocated first. Uses the index if a writer was killed before it set the
-/// length of its record.
-std::vector<std::uint32_t> logged_records(const Store& store, int file) {
-  std::vector<std::uint32_t> all;
-  const std::uint64_t end = std::min(store.header().end, store_bytes);
-  for (std::uint64_t at = channel::store_log_offset; at < end;) {
-    const auto place = static_cast<std::uint32_t>(at / channel::record_unit);
-    const RecordHead* const record = store.record(place);
-    if (!record) return indexed(store, file);
-    all.push_back(place);
-    at += record->bytes;
-  }
-  return all;
-}
-
-/// Repairs the address of the next record in a kept file: after the last record that may be in use, whatever the header
-/// contains.
-void repair_end(const Store& store, int file, const RecordKey& key) {
-  const auto all = indexed(store, file);
-  for (auto place = all.rbegin(); place != all.rend(); ++place) {
-    const RecordHead* const last = store.sound_record(*place, key);
-    if (!last) continue;
-    const std::uint64_t end = *place * channel::record_unit + last->bytes;
-    store.header().end = std::max(store.header().end, end);
-    return;
-  }
-}
-
-/// Removes damaged records from the index, so that others can replace them.
-void drop_damaged(const Store& store, int file, const RecordKey& key) {
-  each_slot(store, file, [&](channel::StoreSlot& slot) {
-    if (slot.tag == 0) return;
-    const RecordHead* const record = store.sound_record(slot.place, key);
-    if (!record || record->tag != slot.tag) Store::forget(slot);
-  });
-}
-
 /// Returns an undamaged record with the same bytes.
 const RecordHead* find_equal(const Store& store, const RecordHead& record, const RecordKey& key) {
   return store.find(record.tag, [&](const RecordHead& other) {
@@ -96,20 +39,23 @@ const RecordHead* find_equal(const Store& store, const RecordHead& record, const
 /// Moves the records that a run added into a file.
 class RecordMover {
  public:
-  /// `same_file`: the run's programs used this file and refer to its records.
+  /// `names`: the new numbers of kept records to which the run's programs refer; null: they do not refer to this file.
   RecordMover(const Store& to, const linux::CacheFile& file, const Store& from, int from_file, const RecordKey& key,
-              bool same_file)
-      : to_(to), file_(file), from_(from), from_file_(from_file), key_(key), same_file_(same_file) {}
+              const KeptNames* names)
+      : to_(to), file_(file), from_(from), from_file_(from_file), key_(key), names_(names) {}
 
   /// Returns false if the file is full.
   bool move_all() {
     sort_out();
     // Without disk space, writing to a page of the mapped file would fail.
     if (to_.header().end + bytes_ > store_bytes) return false;
-    if (bytes_ > 0 && !(has_space_for_slots() && linux::has_space(file_, to_.header().end, bytes_))) return true;
+    if (bytes_ > 0 && !(has_space_for_slots(file_, to_.header().records + fresh_.size() + bundles_.size()) &&
+                        linux::has_space(file_, to_.header().end, bytes_)))
+      return true;
     std::unordered_map<std::uint32_t, const RecordHead*> before;
     for (const auto& [old, better] : better_) {
-      if (same_file_ && !(old & channel::use_added)) before[best(old) & ~channel::use_added] = to_.record(old);
+      if (old & channel::use_added) continue;
+      if (const std::uint32_t place = kept_name(old)) before[best(old) & ~channel::use_added] = to_.record(place);
     }
     for (const std::uint32_t place : fresh_) {
       const auto old = before.find(place);
@@ -122,15 +68,6 @@ class RecordMover {
   }
 
  private:
-  /// Allocates disk space for all levels of the table that the additions may reach.
-  bool has_space_for_slots() const {
-    const std::uint64_t records = to_.header().records + fresh_.size() + bundles_.size();
-    return std::all_of(std::begin(channel::store_levels), std::end(channel::store_levels), [&](const auto& level) {
-      const std::uint64_t at = channel::store_slots_offset + level.first * sizeof(channel::StoreSlot);
-      return records < level.first_record || linux::has_space(file_, at, level.slots * sizeof(channel::StoreSlot));
-    });
-  }
-
   void sort_out() {
     auto all = logged_records(from_, from_file_);
     std::erase_if(all, [this](std::uint32_t place) { return from_.sound_record(place, key_) == nullptr; });
@@ -143,7 +80,7 @@ class RecordMover {
       if (better_.count(place | channel::use_added) > 0) continue;
       if (channel::as_bundle(*record, channel::replacements_mark)) continue;
       if (const auto* names = channel::as_bundle(*record, channel::improvements_mark)) {
-        if (same_file_) improvements_.push_back(names);
+        if (names_) improvements_.push_back(names);
         continue;
       }
       if (const auto* bundle = channel::as_bundle(*record)) {
@@ -197,9 +134,12 @@ class RecordMover {
     return to_.find_bundle(key, [this](const RecordHead& record) { return channel::is_sound(record, key_); });
   }
 
+  /// Returns the number in this file of a record that the run's programs found in the kept file; 0 if it is missing.
+  std::uint32_t kept_name(std::uint32_t place) const { return names_ ? names_->of(place) : 0; }
+
   std::uint32_t moved(std::uint32_t place) const {
     const std::uint32_t now = best(place);
-    if (!(now & channel::use_added)) return same_file_ ? now : 0;
+    if (!(now & channel::use_added)) return kept_name(now);
     const auto found = moved_.find(now & ~channel::use_added);
     return found == moved_.end() ? 0 : found->second;
   }
@@ -230,7 +170,7 @@ class RecordMover {
       std::fill_n(bundle.uses(), bundle.use_count, std::uint32_t{0});
     for (std::uint32_t i = 0; i + 2 < names.use_count; i += 3) {
       const std::uint32_t number = names.uses()[i], place = moved(names.uses()[i + 2]);
-      if (place == 0 || number >= bundle.use_count || bundle.uses()[number] != names.uses()[i + 1]) continue;
+      if (place == 0 || number >= bundle.use_count || bundle.uses()[number] != kept_name(names.uses()[i + 1])) continue;
       bundle.uses()[number] = place | channel::use_better;
     }
     bundle.names_check = channel::check_of_names(bundle, key_);
@@ -241,7 +181,7 @@ class RecordMover {
   Store from_;
   int from_file_;
   const RecordKey& key_;
-  bool same_file_;
+  const KeptNames* names_;
   std::vector<std::uint32_t> fresh_;
   std::map<std::uint64_t, std::uint32_t> bundles_;  // the last one of each key
   std::vector<const channel::Bundle*> improvements_;
@@ -300,36 +240,56 @@ bool Translations::is_usable(const linux::CacheFile& file) const {
 void Translations::keep() {
   if (!added_ || folder_.empty()) return;
   const Store fresh{added_view_.data()};
-  if (fresh.header().records == 0 && fresh.header().refused == 0) return;
+  const bool adds = fresh.header().records != 0 || fresh.header().refused != 0;
+  if (!adds && !uses_more(fresh.header().used)) return;
   const auto folder = linux::CacheFolder::open(folder_, true);
   if (!folder || !folder->keep_key(master_)) return;
   add_to_file(*folder, fresh);
   linux::bound_cache_files(*folder, {prefix, modelled_prefix}, fmt::format("{:016x}", engine_), most_kept_bytes);
 }
 
+/// Whether the kept file does not know yet that some of its parts are used.
+bool Translations::uses_more(const channel::UsedParts& used) const {
+  channel::UsedParts known{};
+  if (!kept_ || !linux::read_at(kept_->file.get(), offsetof(channel::StoreHeader, used), &known, sizeof known))
+    return false;
+  return adds_used(known, used);
+}
+
 void Translations::add_to_file(const linux::CacheFolder& folder, const Store& fresh) {
-  if (auto old = folder.open_file(name_, true); old && is_usable(*old)) {
+  auto old = folder.open_file(name_, true);
+  linux::Mapping mapping;
+  const bool is_same = old && kept_ && kept_->inode == old->inode;
+  if (old && is_usable(*old)) {
     if (!linux::take_cache_file(*old)) return;  // another tally is writing to it
-    const auto mapping = linux::map_shared(old->file.get(), 0, store_bytes);
-    if (!mapping) return;
-    const Store store{mapping->data()};
+    auto mapped = linux::map_shared(old->file.get(), 0, store_bytes);
+    if (!mapped) return;
+    mapping = std::move(*mapped);
+    const Store store{mapping.data()};
     if (const std::uint64_t damaged = fresh.header().refused; damaged > 0) {
       drop_damaged(store, old->file.get(), key_);
       folder.keep_remark(fmt::format("{} had damaged records ({})", name_, damaged));
     }
     repair_end(store, old->file.get(), key_);
-    const bool same_file = kept_ && kept_->inode == old->inode;
-    if (RecordMover(store, *old, fresh, added_.get(), key_, same_file).move_all()) return;
+    if (is_same) adds_used(store.header().used, fresh.header().used);
+    const KeptNames names;
+    if (RecordMover(store, *old, fresh, added_.get(), key_, is_same ? &names : nullptr).move_all()) return;
   }
-  // There is no usable file, or it is full: starts a new one with the records that this run needed.
+  // There is no usable file, or it is full: starts a new one with what runs used of it and with this run's records.
   const auto file = folder.make_file(store_bytes);
   if (!file || !linux::has_space(*file, 0, channel::store_slots_offset)) return;
-  const auto mapping = linux::map_shared(file->file.get(), 0, store_bytes);
-  if (!mapping) return;
-  const Store store{mapping->data()};
+  const auto made = linux::map_shared(file->file.get(), 0, store_bytes);
+  if (!made) return;
+  const Store store{made->data()};
   store.begin(engine_);
   store.header().check = channel::check_of(store.header(), key_);
-  RecordMover(store, *file, fresh, added_.get(), key_, false).move_all();
+  std::optional<KeptNames> names;
+  if (mapping.data()) {
+    const Store before{mapping.data()};
+    names = copy_used(store, *file, before, old->file.get(), key_, before.header().used);
+    if (!names && is_same) names = copy_used(store, *file, before, old->file.get(), key_, fresh.header().used);
+  }
+  RecordMover(store, *file, fresh, added_.get(), key_, is_same && names ? &*names : nullptr).move_all();
   folder.name_file(*file, name_);
 }
 

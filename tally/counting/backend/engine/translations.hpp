@@ -33,12 +33,13 @@ class Translations {
   std::uint64_t added_inode() const { return added_inode_; }
 
   /// Moves the translations that this run added into the file, and removes files of other builds. All files together
-  /// use at most 256 MB of disk.
+  /// use at most 512 MB of disk.
   void keep();
 
  private:
   void open_kept(const linux::CacheFolder& folder);
   bool is_usable(const linux::CacheFile& file) const;
+  bool uses_more(const channel::UsedParts& used) const;
   void add_to_file(const linux::CacheFolder& folder, const channel::Store& fresh);
 
   std::uint64_t engine_ = 0;

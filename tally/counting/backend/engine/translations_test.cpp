@@ -242,6 +242,34 @@ TEST_F(TranslationsTest, a_full_store_is_started_again) {
   EXPECT_EQ(kept(), 1u);
 }
 
+// What another program uses survives two large programs; what nobody used again does not.
+TEST_F(TranslationsTest, a_full_store_keeps_what_was_used) {
+  constexpr std::uint32_t large = 250 << 20;
+  constexpr std::uint32_t first = channel::store_log_offset / channel::record_unit;
+  constexpr std::uint64_t key = 0x1122334455667788;
+  run({1});
+  {
+    Translations translations = Translations::open(engine);
+    const auto mapping = mapped(translations.added_fd());
+    add_bundle(Store{mapping.data()}, key, {first});
+    translations.keep();
+  }
+  {
+    Translations translations = Translations::open(engine);
+    const auto mapping = mapped(translations.added_fd());
+    channel::note_used(Store{mapping.data()}.header().used, first, 32);
+    translations.keep();  // adds nothing else
+  }
+  run({5}, engine, channel::used_part_bytes);  // the next ones begin in another part
+  for (const std::uint32_t tag : {2u, 3u, 4u}) run({tag}, engine, large);
+  const auto mapping = opened();
+  const Store store{mapping.data()};
+  EXPECT_EQ(found_by(store, 1), std::make_pair(1, 1));
+  EXPECT_EQ(found_by(store, 2).second, 0);
+  EXPECT_EQ(kept_bundle(key), std::vector<std::uint32_t>{1});
+  EXPECT_EQ(found_by(store, 4), std::make_pair(4, 1));
+}
+
 TEST_F(TranslationsTest, a_limit_on_the_size_of_files_only_disables_the_store) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);

@@ -38,7 +38,8 @@ static_assert(site_limit << word_shift <= 1u << 31 && call_kinds <= 1u << word_s
 u32 word_of(u32 site, CallKind kind) { return (site * spread & (site_limit - 1)) << word_shift | kind; }
 const Site& site_of(u32 word) { return sites[(word >> word_shift) * inverse_of(spread) & (site_limit - 1)]; }
 
-constexpr u32 slot_count = 1u << 21;
+/// Slots of a thread's table of nodes, at first and at most.
+constexpr u32 first_slot_count = 1u << 12, slot_count = 1u << 21;
 
 /// Data of a node that only its thread needs.
 struct NodeContext {
@@ -55,6 +56,7 @@ struct ThreadCalls {
   u32* slots;        // node numbers, by parent, site and target
   NodeContext* own;  // of each node
   u32 node_count;
+  u32 slot_mask;
 };
 static_assert(offsetof(ThreadCalls, generation) + calls_at == o_calls_generation);
 static_assert(calls_at + sizeof(ThreadCalls) <= counters_at);
@@ -118,14 +120,32 @@ NodeContext context_of(const ThreadCalls& c, u32 number, u32 outer) {
   return {outer, c.own[outer].newest};
 }
 
+/// Returns the free slot of a call that is in no slot.
+u32& free_slot(const ThreadCalls& c, u32 parent, u64 site, u64 target) {
+  u32 i = hash_of(parent, site, target) & c.slot_mask;
+  while (c.slots[i] != 0) i = (i + 1) & c.slot_mask;
+  return c.slots[i];
+}
+
+/// Adds a node to the table, which has at least four slots for each node. It grows, because an unused page costs as
+/// much as many nodes.
+void add_to_slots(ThreadCalls& c, u32 number) {
+  const CallNode& added = c.nodes[number];
+  free_slot(c, added.parent, added.site, added.target) = number;
+  if (number < c.slot_mask / 4 || c.slot_mask == slot_count - 1) return;
+  discard_pages(c.slots, page_up(u64{c.slot_mask} * sizeof *c.slots));
+  c.slot_mask = c.slot_mask << 1 | 1;
+  for (u32 i = 1; i <= number; i++) free_slot(c, c.nodes[i].parent, c.nodes[i].site, c.nodes[i].target) = i;
+}
+
 /// Returns the node of a call, and creates it if there is none; 0 without room. If a mapping was removed, other
 /// functions may have been mapped at the addresses since.
 u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   const bool may_differ = c.unmapped != 0;
   const u32 target_mapping = may_differ ? logged_mapping(target) : 0,
             site_mapping = may_differ ? logged_mapping(site) : 0;
-  u32 i = hash_of(parent, site, target) & (slot_count - 1);
-  for (; c.slots[i] != 0; i = (i + 1) & (slot_count - 1)) {
+  u32 i = hash_of(parent, site, target) & c.slot_mask;
+  for (; c.slots[i] != 0; i = (i + 1) & c.slot_mask) {
     const CallNode& n = c.nodes[c.slots[i]];
     if (n.target != target || n.site != site || n.parent != parent) continue;
     if (!may_differ || (n.target_mapping == target_mapping && n.site_mapping == site_mapping)) return c.slots[i];
@@ -141,7 +161,7 @@ u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   const u32 outer = find_executing(c, parent, target);
   n.is_recursive = outer != 0;
   c.own[number] = context_of(c, number, outer);
-  c.slots[i] = number;
+  add_to_slots(c, number);
   __atomic_store_n(&c.nodes[0].calls, c.node_count, __ATOMIC_RELEASE);
   return number;
 }
@@ -333,6 +353,7 @@ bool calls_attach(Thread* t, bool goes_on) {
     discard_pages(c.own, channel::call_node_limit * sizeof *c.own);
     forget_recent_calls(t);
     c.node_count = 1;
+    c.slot_mask = first_slot_count - 1;
     c.stacks.clear(c.nodes);
   }
   for (s64& sum : t->sums) sum = 0;

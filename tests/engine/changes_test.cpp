@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Change{"dual_unlinked_file"}, Change{"dual_private"}, Change{"dual_by_remap"},
                     Change{"dual_system_v", false}, Change{"dual_read"}, Change{"dual_named_file", false, false},
                     Change{"written_file"}, Change{"truncated_file"}, Change{"written_memory"}, Change{"received"},
-                    Change{"back_and_forth"}, Change{"looked_ahead"}, Change{"next_instruction"},
+                    Change{"back_and_forth"}, Change{"toggled"}, Change{"looked_ahead"}, Change{"next_instruction"},
                     Change{"threads_patch", true, false}, Change{"crossing", true, false}, Change{"on_the_stack"},
                     Change{"vfork_patches"}, Change{"fork_patches", true, false}, Change{"thrown_away"},
                     Change{"removed", false}, Change{"pointers"}, Change{"pointers_half"}, Change{"pointers_shared"},

@@ -4,6 +4,7 @@
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/models/branch/outcome.hpp"
+#include "tally/engine/persist/bundle.hpp"
 #include "tally/engine/persist/store.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
@@ -137,6 +138,21 @@ Trace* make(const Template& t, u64 pc, bool by_jump, Arena& arena) {
 }
 
 }  // namespace
+
+bool still_fits(const Trace& t) {
+  if (uses[t.use - 1].bundled != 0) return false;
+  const Template* const known = used_template(t.use);
+  if (known == nullptr || known->trace_bytes != t.bytes || known->segment_count != t.segment_count) return false;
+  for (u32 i = 0; i < known->range_count; i++) {
+    const CodeRange& r = known->ranges()[i];
+    const u64 first = t.pc + static_cast<u64>(static_cast<s64>(r.from));
+    if (first / page_bytes != t.pc / page_bytes || (first + r.bytes - 1) / page_bytes != t.pc / page_bytes)
+      return false;
+  }
+  for (u32 i = 0; i < known->fixup_count; i++)
+    if (known->fixups()[i].what == Fix::exit_by) return false;
+  return fits_template(*known, t.pc);
+}
 
 Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& arena) {
   if (!can_use(t, pc, arena)) return nullptr;

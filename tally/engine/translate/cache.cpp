@@ -1,8 +1,10 @@
 #include "tally/engine/translate/cache.hpp"
 
 #include "tally/engine/channel/hash.hpp"
+#include "tally/engine/code_log.hpp"
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/compared_code.hpp"
+#include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/indirect_targets.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
@@ -157,12 +159,18 @@ bool holds_code_of(const Trace& t, u64 a, u64 n) {
   return false;
 }
 
+/// Whether the trace depends on nothing but its code. Its template is compared if the code may be the same again.
+bool may_be_revived(const Trace& t) {
+  return t.use != 0 && !t.steps && t.loop == 0 && !is_instrumented && !is_probed && !counts_down() && !logs_code();
+}
+
 void drop_page(PageEntry* entry, u64 a, u64 n) {
   for (u32* link = &entry->first; *link != 0;) {
     const u32 k = *link;
     Trace& t = tables.traces[page_nodes[k].trace];
     if (!t.dead && holds_code_of(t, a, n)) {
       t.dead = true;
+      t.head = may_be_revived(t) ? at<u16>(t.body) : 0;
       patch_dead(t);
     }
     if (t.dead) {
@@ -236,9 +244,9 @@ void replace_dead_jumps() {
   Guard guard(threads_lock);
   for (u32 i = 1; i < tables.traces.size; i++) {
     Trace& trace = tables.traces[i];
-    if (!trace.dead || trace.entry == 0) continue;
+    if (!trace.dead || trace.entry == 0 || trace.jumps_replaced) continue;
     replace_jumps(trace);
-    trace.entry = 0;
+    trace.jumps_replaced = true;
   }
   for (Thread* t = threads(); t != nullptr; t = t->next) t->generation = generation;
 }
@@ -306,6 +314,21 @@ Trace* find_trace(u64 key) {
     if (key_of(t) == key && !t.dead) return &t;
   }
   return nullptr;
+}
+
+Trace* dropped_trace(u64 key) {
+  for (u32 i = first_slot(key); slots[i].trace != 0; i = (i + 1) & slot_mask) {
+    if (slots[i].low != static_cast<u32>(key)) continue;
+    Trace& t = tables.traces[slots[i].trace];
+    if (key_of(t) == key && t.dead && t.head != 0) return &t;
+  }
+  return nullptr;
+}
+
+void revive(Trace& t) {
+  __atomic_store_n(reinterpret_cast<u16*>(t.body), t.head, __ATOMIC_RELEASE);
+  t.dead = t.jumps_replaced = false;
+  t.head = 0;
 }
 
 Trace* new_trace(Arena& arena, u64 key, u64 start) {

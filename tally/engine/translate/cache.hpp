@@ -82,13 +82,15 @@ struct Trace {
   u32 number;  // segment number of the first segment; the others follow
   u16 segment_count;
   bool dead;
-  bool steps;         // it is a trace in steps: one instruction, see countdown.hpp
-  bool looked_ahead;  // it relies on code outside of it, and is registered for the pages of that code
-  u8 generation;      // how often it was reoptimized, if it has no template
-  u32 use;            // number of the use of its template (note_use()); 0 = none
-  u32 loop;           // offset from body: displacement of a jump to its middle, which exits if set to 0; 0 here = none
-  u32 gate;           // offset from body: the end of its gate, if it starts at a marked address
-  u32 check;          // offset from body: the end of its check, if it is a trace in steps
+  bool steps;           // it is a trace in steps: one instruction, see countdown.hpp
+  bool looked_ahead;    // it relies on code outside of it, and is registered for the pages of that code
+  bool jumps_replaced;  // it is dead, and no jump table leads to it any more
+  u8 generation;        // how often it was reoptimized, if it has no template
+  u16 head;             // its first two bytes, if it was dropped and may be revived; otherwise 0
+  u32 use;              // number of the use of its template (note_use()); 0 = none
+  u32 loop;      // offset from body: displacement of a jump to its middle, which exits if set to 0; 0 here = none
+  u32 gate;      // offset from body: the end of its gate, if it starts at a marked address
+  u32 check;     // offset from body: the end of its check, if it is a trace in steps
   u32 compared;  // offset from body: the end of the code comparison (compared_code.hpp); 0 = watched or constant code
   u64 forwarding_jump;  // the forwarding jump to which all dropped traces of its address lead; 0 = none was dropped yet
 };
@@ -157,6 +159,10 @@ u32 entry_check_bytes(u64 pc);
 
 /// Drops the translations of [a, a + n).
 void invalidate(u64 a, u64 n);
+/// Returns the last dropped trace with this key if it may be revived, or null. revive() makes it live again; the caller
+/// has compared its code with the program's, and registers its page.
+Trace* dropped_trace(u64 key);
+void revive(Trace& t);
 /// Redirects jumps to `old`, which is dead, to `by`. If that is null, they lead to the next translation of its code.
 void supersede(Trace& old, const Trace* by);
 /// Empties the jump table of a thread that is not using it.

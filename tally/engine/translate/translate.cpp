@@ -34,6 +34,7 @@ class Translator {
   Outcome translate(Trace*& out) {
     if (!tables_have_room()) return Outcome::no_room;
     query_code(pc_);
+    if (!steps_ && (out = revived()) != nullptr) return Outcome::translated;
     if (!steps_ && persistent_cache->load(pc_)) {
       out = find_trace(pc_);
       if (out != nullptr) return Outcome::translated;
@@ -90,6 +91,15 @@ class Translator {
   }
 
  private:
+  /// Returns a trace of this code that was dropped, if the code is the same again; or null.
+  Trace* revived() const {
+    Trace* const dropped = dropped_trace(pc_);
+    if (dropped == nullptr || !persistent_cache->still_fits(*dropped)) return nullptr;
+    register_page(static_cast<u32>(dropped - tables.traces.data), pc_);
+    revive(*dropped);
+    return dropped;
+  }
+
   Outcome read_first() {
     compared_ = code_.watch(pc_);
     bool readable = false;

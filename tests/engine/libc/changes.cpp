@@ -261,6 +261,23 @@ int back_and_forth() {
   return 0;
 }
 
+/// As LuaJIT does: an area becomes writable as a whole, but only one function changes, or gets its old value back.
+int toggled() {
+  constexpr int functions = 160, step = 70, pages = 3;
+  Byte* const area = map(pages * page, both);
+  int value[functions];
+  for (int i = 0; i < functions; ++i) put(area + i * step, value[i] = i);
+  for (int round = 0; round < 400; ++round) {
+    mprotect(area, pages * page, both);
+    const int changed = round / 2 * 7 % functions;
+    put(area + changed * step, value[changed] = round % 2 == 0 ? 1000 + round : changed);
+    mprotect(area, pages * page, run);
+    for (int i = 0; i < functions; ++i)
+      if (call(area + i * step) != value[i]) return 1;
+  }
+  return 0;
+}
+
 /// Code that the engine read after a jump, to find out whether the flags are needed there, changes too.
 int looked_ahead() {
   Byte* from = map(page, both);
@@ -660,6 +677,7 @@ const Case cases[] = {{"over_and_over", over_and_over},
                       {"written_memory", written_memory},
                       {"received", received},
                       {"back_and_forth", back_and_forth},
+                      {"toggled", toggled},
                       {"looked_ahead", looked_ahead},
                       {"next_instruction", next_instruction},
                       {"threads_patch", threads_patch},

@@ -34,7 +34,8 @@ class Translator {
   Outcome translate(Trace*& out) {
     if (!tables_have_room()) return Outcome::no_room;
     query_code(pc_);
-    if (!steps_ && (out = revived()) != nullptr) return Outcome::translated;
+    out = steps_ ? nullptr : revived();
+    if (out != nullptr) return Outcome::translated;
     if (!steps_ && persistent_cache->load(pc_)) {
       out = find_trace(pc_);
       if (out != nullptr) return Outcome::translated;

@@ -3,19 +3,16 @@
 // to the results.
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "bench/host.hpp"
 #include "bench/input.hpp"
 #include "bench/process.hpp"
 
@@ -58,30 +55,8 @@ struct Options {
   std::vector<std::string> stat_options;
 };
 
-constexpr auto python_loop = R"(
-class Account:
-    def __init__(self, start): self.sum = start
-    def add(self, n): self.sum += n % 7
-account = Account(3)
-names = {}
-for i in range(400000):
-    account.add(i * i)
-    if i % 3 == 0: names[str(i)] = account.sum
-print(account.sum, len(names))
-)";
-
 /// A few bytecodes, repeated.
 constexpr auto python_sum = "s = 0\nfor i in range(3000000): s += i\nprint(s)";
-
-constexpr auto perl_loop = R"(
-my (%h, $sum);
-for my $i (1 .. 500000) { $sum += $i * 3 % 7; $h{$i % 1000} .= 'x' if $i % 5 == 0 }
-sub fib { my $n = shift; $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
-my $text = 'abc def ghi ' x 20000;
-my $words = 0;
-$words++ while $text =~ /(\w+)/g;
-print $sum, ' ', fib(20), ' ', $words, "\n";
-)";
 
 /// The tool that simulates the same parts of a machine: branches and three caches.
 const std::vector<std::string> cachegrind = {
@@ -180,13 +155,13 @@ std::vector<Program> programs(const std::string& folder) {
       {.name = "xz", .command = {"xz", "-T1", "-c", mixed}, .input = "/dev/null", .goal_ratio = 1.5},
       {.name = "gzip", .command = {"gzip", "-c", mixed}, .input = "/dev/null", .goal_ratio = 1.5},
       {.name = "sqlite3", .command = {"sqlite3", ":memory:"}, .input = folder + "/script.sql", .goal_ratio = 1.5},
-      {.name = "python3", .command = {python, "-c", python_loop}, .input = "/dev/null", .goal_ratio = 2.2},
+      {.name = "python3", .command = {python, "-c", bench::python_loop}, .input = "/dev/null", .goal_ratio = 2.2},
       {.name = "python3 sum",
        .command = {python, "-c", python_sum},
        .input = "/dev/null",
        .goal_ratio = 2.2,
        .only_by_name = true},
-      {.name = "perl", .command = {"perl", "-e", perl_loop}, .input = "/dev/null", .goal_ratio = 2.2},
+      {.name = "perl", .command = {"perl", "-e", bench::perl_loop}, .input = "/dev/null", .goal_ratio = 2.2},
       {.name = "python3 pass",
        .command = {python, "-c", "pass"},
        .input = "/dev/null",
@@ -249,16 +224,6 @@ Spread spread_of(std::vector<double> values) {
   return {values.front(), median, values.back()};
 }
 
-bool is_installed(const std::string& program) {
-  if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0;
-  const char* const set = std::getenv("PATH");
-  std::stringstream path(set != nullptr ? set : "/usr/bin:/bin");
-  for (std::string folder; std::getline(path, folder, ':');) {
-    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
-
 /// Ends the benchmark if a run fails, and prints its standard error: its time is meaningless.
 double timed(const std::vector<std::string>& command, const bench::Streams& streams) {
   const auto run = bench::run(command, streams);
@@ -298,25 +263,6 @@ Times measure(const Program& program, const Options& options) {
     times.tally.push_back(timed(counted, streams));
   }
   return times;
-}
-
-/// The value of a field of /proc/cpuinfo; empty if it is missing.
-std::string cpuinfo(const std::string& field) {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(field)) return line.substr(std::min(line.find(':') + 2, line.size()));
-  }
-  return "";
-}
-
-std::string machine_line() {
-  utsname names{};
-  uname(&names);
-  auto model = cpuinfo("model name");
-  if (model.empty()) model = names.machine;
-  const bool guest = (" " + cpuinfo("flags") + " ").find(" hypervisor ") != std::string::npos;
-  return fmt::format("{}, {} CPUs{}, Linux {}", model, std::thread::hardware_concurrency(),
-                     guest ? ", a virtual machine" : "", names.release);
 }
 
 std::string milliseconds(const Spread& spread) {
@@ -390,7 +336,7 @@ int main(int argc, char** argv) {
 
   // With the JSON on stdout the table goes to stderr.
   FILE* out = options.json == "-" ? stderr : stdout;
-  const auto machine = machine_line();
+  const auto machine = bench::machine_line();
   auto stat_command = options.stat_options;
   stat_command.insert(stat_command.begin(), {"tally", "stat"});
   fmt::print(out, "{}\nwall time in ms, min / median / max, native (or under the named peer) and `{}`, alternating\n\n",
@@ -403,7 +349,7 @@ int main(int argc, char** argv) {
     if (names.empty() ? program.only_by_name : std::find(names.begin(), names.end(), program.name) == names.end())
       continue;
     const auto& needed = program.peer.empty() ? program.command.front() : program.peer.front();
-    if (!is_installed(needed)) {
+    if (bench::path_of(needed).empty()) {
       fmt::print(out, "{:<21} {} is not installed\n", program.name, needed);
       continue;
     }

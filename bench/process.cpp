@@ -50,7 +50,11 @@ Run run(const std::vector<std::string>& command, const Streams& streams) {
     fmt::print(stderr, "bench: cannot start {}: {}\n", command.front(), std::strerror(error));
     std::exit(1);
   }
-  return {end - begin, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  const double cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  return {end - begin, cpu_seconds, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
 }
 
 }  // namespace bench

@@ -7,8 +7,9 @@ namespace bench {
 
 /// The result of a run.
 struct Run {
-  double seconds = 0;  ///< wall time from before posix_spawn to after wait4, by CLOCK_MONOTONIC
-  int status = 0;      ///< exit code, or 128 + signal
+  double seconds = 0;      ///< wall time from before posix_spawn to after wait4, by CLOCK_MONOTONIC
+  double cpu_seconds = 0;  ///< user and system time of it and of the descendants that were waited for
+  int status = 0;          ///< exit code, or 128 + signal
 };
 
 /// Files for the standard streams of a run.

@@ -2,6 +2,7 @@
 # What tally itself costs: everyday programs alone and under `tally stat`, in turns, with the median of five.
 #
 # usage: ./dev bench [--runs N] [--json FILE] [--no-setup] [PROGRAM …] [-- STAT OPTIONS]
+#        ./dev bench everyday [--runs N] [--no-peers] [ROW …]
 #        ./dev bench --models [MODEL]
 #        ./dev bench --reads
 #        ./dev bench regions
@@ -15,6 +16,9 @@
 #                 'bzip2 windows' (and gzip, sqlite3, python3, perl): `tally sample --every 50000` beside `tally stat`;
 #                 'bzip2 profile' (and sqlite3, python3, perl): `tally profile` beside `tally stat`; 'bzip2 calls'
 #                 and 'bzip2 callgrind': `tally profile --calls` beside the program alone, and beside callgrind
+#   everyday      instead: processor time of everyday programs: native, under tally without and with kept translations, and
+#                 under callgrind, cachegrind, exp-bbv or qemu-user, with the goals; half an hour, or ten minutes with
+#                 --no-peers. ROW is a name of the table, such as 'java hello'. Says what to install for the rows it skips
 #   --models      instead: the plain models of caches and predictors, what a walk through memory misses in them and what
 #                 an access costs; MODEL is a name or a file (default haswell, which takes half a minute)
 #   --reads       instead: what one reading of counters costs in retired instructions, user mode and kernel, by tally, the
@@ -32,6 +36,10 @@ source dev.d/common
 if [[ ${1-} == --models ]]; then
   ./dev build bench_models
   exec build/release/bench_models "${@:2}"
+fi
+if [[ ${1-} == everyday ]]; then
+  ./dev build all bench_everyday
+  exec build/release/bench_everyday --tally build/release/tally "${@:2}"
 fi
 if [[ ${1-} == --lab ]]; then
   ./dev build bench_lab

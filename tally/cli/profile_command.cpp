@@ -172,7 +172,8 @@ int profile(ProfileOptions& options) {
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
   auto style = style_of(options);
   if (!style) return report_error(style.error());
-  if (format->name == "html") style->source = source_reader(), style->disassembly = instruction_reader();
+  if (format->name == "html" || format->name == "json") style->source = source_reader();
+  if (format->name == "html") style->disassembly = instruction_reader();
   if (options.debuginfod) {
     const bool speaks = !is_quiet(options.quiet);
     const auto asked = profile::ask_debug_servers([speaks](const std::string& line) {

@@ -179,6 +179,25 @@ void compare_measures(Comparison& comparison) {
       comparison.warnings.push_back(fmt::format("only in the result {}: {}", where, names_text(*names)));
 }
 
+/// Whether each function has the same source, was entered as often, and executed the same lines, but by other
+/// instructions.
+std::vector<bool> generated_differently(const ProfileDifference& difference) {
+  std::vector<bool> all;
+  for (const Change& change : difference.functions) {
+    if (!change.before.is_present || !change.after.is_present) {
+      all.push_back(false);
+      continue;
+    }
+    const result::ProfileFunction& before = difference.before->functions[change.before.function];
+    const result::ProfileFunction& after = difference.after->functions[change.after.function];
+    all.push_back(before.source_digest != 0 && before.source_digest == after.source_digest &&
+                  before.code_digest != after.code_digest && change.before.entered == change.after.entered);
+  }
+  for (const Change& line : difference.lines)
+    if (line.before.is_present != line.after.is_present) all[line.of] = false;
+  return all;
+}
+
 /// The functions that changed by the first event of both profiles, largest change first.
 Result<std::vector<ComparedCount>> compare_functions(const result::Profile& before, const result::Profile& after,
                                                      std::vector<std::string>& warnings) {
@@ -186,6 +205,7 @@ Result<std::vector<ComparedCount>> compare_functions(const result::Profile& befo
   if (!difference) return fail(difference.error());
   if (std::string caution = difference->caution(); !caution.empty()) warnings.push_back(std::move(caution));
   const std::vector<std::string> names = difference->names(false);
+  const std::vector<bool> generated = generated_differently(*difference);
   std::vector<ComparedCount> rows;
   for (std::size_t e = 0; e < difference->events.size(); ++e) {
     const EventCount& total = after.stat.events[difference->event_index_after[e]].total;
@@ -198,6 +218,7 @@ Result<std::vector<ComparedCount>> compare_functions(const result::Profile& befo
       row.before = change.before.counts[e];
       row.after = change.after.counts[e];
       row.trust = tally::name(trust);
+      if (generated[f] && total.name.base == "instructions") row.label = "code generation";
       decide(row);
       if (difference->is_estimated(e)) {
         const Estimate estimate = difference->estimate(change, e);

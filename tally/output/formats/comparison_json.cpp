@@ -37,6 +37,7 @@ Json count_json(const ComparedCount& count, const char* subject) {
   json["probability"] = value_or_null(count.probability);
   json["verdict"] = name(count.verdict);
   json["reason"] = text_or_null(count.reason);
+  if (!count.label.empty()) json["cause"] = count.label;
   return json;
 }
 

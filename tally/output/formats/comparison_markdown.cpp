@@ -81,7 +81,9 @@ std::string comparison_markdown(const JudgedComparison& judged, const Comparison
   text += fmt::format(fmt::runtime(table_head), "function", "of the program");
   const std::string close = "\n</details>\n";
   for (const ComparedCount* const function : functions) {
-    const std::string next = row(*function, cell(function->subject), share_of_whole(comparison, *function));
+    const std::string next =
+        row(*function, cell(function->subject),
+            share_of_whole(comparison, *function) + (function->label.empty() ? "" : ", " + function->label));
     if (text.size() + next.size() + close.size() + end.size() > longest_comment) break;
     text += next;
   }

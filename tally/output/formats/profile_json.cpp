@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <map>
 
 #include "tally/core/base/json_text.hpp"
+#include "tally/output/analysis/function_digests.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 #include "tally/output/formats/json_values.hpp"
@@ -77,7 +80,7 @@ Json intervals_json(const result::Profile& profile, const std::vector<std::int64
 
 }  // namespace
 
-std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
+std::string profile_json(const result::Profile& profile, const ProfileStyle& style) {
   Json json;
   json["schema"] = "tally-profile/2";
   json["command"] = profile.stat.command;
@@ -122,6 +125,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   const std::vector<LineCounts> lines = lines_of_functions(profile);
   const std::vector<LineCounts> samples =
       profile.is_sampled() ? lines_of_functions(in_samples(profile)) : std::vector<LineCounts>{};
+  const std::vector<FunctionDigests> digests = digests_of(profile, style.source);
   json["functions"] = Json::array();
   std::map<std::uint32_t, std::size_t> indices;  // of each function: index in this list
   for (const ProfileSum& sum : functions_of(profile)) {
@@ -134,6 +138,10 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
     one["entered"] = profile.is_sampled() ? Json(nullptr) : Json(f.entered);
     one["source"] = f.source;
     one["line"] = f.line;
+    if (digests[sum.function].source != 0) {
+      one["source_digest"] = fmt::format("{:016x}", digests[sum.function].source);
+      one["code_digest"] = fmt::format("{:016x}", digests[sum.function].code);
+    }
     one["counts"] = sum.counts;
     if (profile.is_sampled()) {
       one["samples"] = sum.samples.empty() ? std::vector<std::int64_t>(profile.event_count()) : sum.samples;

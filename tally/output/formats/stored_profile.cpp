@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/result/reading.hpp"
@@ -93,6 +94,14 @@ void read_rows(const Json& json, std::uint32_t function, Profile& profile) {
     add(0, 0, remaining, rest_samples);
 }
 
+/// A digest in hexadecimal; 0 if it is missing or something else.
+std::uint64_t digest(const Json& json, const char* key) {
+  const std::string digits = text(json, key);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  return error == std::errc{} && end == digits.data() + digits.size() ? value : 0;
+}
+
 void read_functions(const Json& json, Profile& profile) {
   for (const Json& one : json) {
     ProfileFunction function;
@@ -102,6 +111,8 @@ void read_functions(const Json& json, Profile& profile) {
     function.entered = optional_count(one, "entered").value_or(0);  // missing for samples
     function.source = index(one.at("source"), profile.sources.size());
     function.line = number<std::uint32_t>(one.at("line"));
+    function.source_digest = digest(one, "source_digest");
+    function.code_digest = digest(one, "code_digest");
     profile.functions.push_back(std::move(function));
     read_rows(one, static_cast<std::uint32_t>(profile.functions.size() - 1), profile);
   }

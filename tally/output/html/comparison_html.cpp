@@ -34,10 +34,10 @@ std::string counts_table(const std::vector<const ComparedCount*>& counts) {
 std::string functions_table(const Comparison& comparison, const ComparisonStyle& style) {
   const auto functions = shown_functions(comparison, style);
   if (functions.empty()) return "";
-  HtmlTable table({"function", "#before", "#after", "#change", "#relative", "#of the program", "verdict"});
+  HtmlTable table({"function", "#before", "#after", "#change", "#relative", "#of the program", "verdict", "cause"});
   for (const ComparedCount* const one : functions)
     table.add({one->subject, count_text(one->before, *one), count_text(one->after, *one), change_text(*one),
-               relative_text(*one), share_of_whole(comparison, *one), std::string(name(one->verdict))});
+               relative_text(*one), share_of_whole(comparison, *one), std::string(name(one->verdict)), one->label});
   return element("h3", "Functions that changed most by " + functions.front()->event) + table.html();
 }
 

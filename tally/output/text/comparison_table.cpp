@@ -40,10 +40,11 @@ std::string functions_table(const Comparison& comparison, const ComparisonStyle&
              {"before", Align::right},
              {"after", Align::right},
              {"verdict"},
-             {"function", Align::left, 0, true}});
+             {"function", Align::left, 0, true},
+             {"cause"}});
   for (const ComparedCount* const one : functions)
     grid.add({change_text(*one), relative_text(*one), share_of_whole(comparison, *one), count_text(one->before, *one),
-              count_text(one->after, *one), std::string(name(one->verdict)), one->subject});
+              count_text(one->after, *one), std::string(name(one->verdict)), one->subject, one->label});
   return "\n" + grid.text(style.terminal);
 }
 

@@ -9,6 +9,7 @@
 #include "tally/cli/gate_options.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/profiles.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
@@ -123,7 +124,7 @@ int run_compare(const std::vector<std::string>& arguments) {
     }
   auto comparison = report::compare(*before, *after);
   if (!comparison) return report_error(comparison.error());
-  report::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}};
+  report::JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}, .provenance = provenance()};
   auto results = report::evaluate(*gates, judged.comparison);
   if (!results) return report_error(results.error());
   judged.gates = *std::move(results);

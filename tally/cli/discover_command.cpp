@@ -8,6 +8,7 @@
 #include "tally/cli/discoveries.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
@@ -149,7 +150,9 @@ int analyse_file(const DiscoverOptions& options) {
   auto record = read_record_file(options.analyse);
   if (!record) return report_error(record.error());
   if (const auto sound = discover::preflight(*record); !sound) return report_error(sound.error());
-  return finish(options, discover::analyse(*record, library_facts()), "");
+  result::Discovery answer = discover::analyse(*record, library_facts());
+  answer.provenance = provenance();
+  return finish(options, answer, "");
 }
 
 int discover_events(const DiscoverOptions& options) {
@@ -185,6 +188,7 @@ int discover_events(const DiscoverOptions& options) {
   if (!whole) return report_error(whole.error());
   if (const auto sound = discover::preflight(*record); !sound) return report_error(sound.error());
   result::Discovery answer = discover::analyse(*record, library_facts());
+  answer.provenance = provenance();
   answer.incomplete = !*whole;
   answer.notices.insert(answer.notices.begin(), counting->notices.begin(), counting->notices.end());
   if (std::string text = payload_count_text(*payloads); !text.empty()) answer.notices.push_back(std::move(text));

@@ -1,5 +1,6 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/output/text/doctor.hpp"
 #include "tally/tools/doctor/diagnose.hpp"
 
@@ -39,7 +40,8 @@ int run_doctor(const std::vector<std::string>& arguments) {
   Page page;
   describe(page, options);
   if (const auto done = page.read(arguments)) return *done;
-  const result::Diagnosis diagnosis = doctor::diagnose(doctor::examine());
+  result::Diagnosis diagnosis = doctor::diagnose(doctor::examine());
+  diagnosis.provenance = provenance();
   const int printed = print(options.json ? report::doctor_json(diagnosis) : report::doctor_text(diagnosis));
   if (printed != exit_ok) return printed;
   return diagnosis.hardware ? exit_ok : exit_no;

@@ -3,6 +3,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/event_tables.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/output/formats/event_text.hpp"
@@ -55,7 +56,7 @@ int run_event(const std::vector<std::string>& arguments) {
     explained.push_back({event::explain(one), {outlook.trust, std::move(outlook.reason), std::move(outlook.source)}});
     add_table_entry(explained.back().explanation, options.table);
   }
-  if (options.json) return print(report::event_json(explained));
+  if (options.json) return print(report::event_json(explained, provenance()));
   std::string text;
   for (const report::Explained& one : explained) text += (text.empty() ? "" : "\n") + report::event_text(one);
   return print(text);

@@ -5,6 +5,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/event_tables.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/linux/files/terminal.hpp"
@@ -93,7 +94,7 @@ int run_events(const std::vector<std::string>& arguments) {
     offered.push_back({std::move(entry), {outlook.trust, std::move(outlook.reason), std::move(outlook.source)}});
   }
   if (options.json) {
-    const int code = print(report::events_json(offered));
+    const int code = print(report::events_json(offered, provenance()));
     return code == exit_ok && offered.empty() ? int{exit_no} : code;
   }
   if (offered.empty()) return report_no_match(options);

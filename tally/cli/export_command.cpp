@@ -8,6 +8,7 @@
 
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/cli/terminal_output.hpp"
@@ -116,9 +117,12 @@ int export_memory(const std::vector<result::AnyResult>& results, const Options& 
   auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                                         : linux::Output::open_file(how.output);
   if (!output) return report_error(output.error());
-  const auto done =
-      output->write((*format)->write(std::get<result::Memory>(results.front()), terminal_columns(*output)));
-  return done ? exit_ok : report_error(done.error());
+  result::Memory memory = std::get<result::Memory>(results.front());
+  hide_host(memory.environment, **format);
+  if (const auto done = output->write((*format)->write(memory, terminal_columns(*output))); !done)
+    return report_error(done.error());
+  const auto described = describe_csv(**format, how.output, report::memory_json(memory));
+  return described ? exit_ok : report_error(described.error());
 }
 
 // The output format for a file of windows. Errors: bad_usage.

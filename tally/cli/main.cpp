@@ -9,6 +9,7 @@
 #include "tally/cli/manual.hpp"
 #include "tally/cli/overview.hpp"
 #include "tally/cli/perf_commands.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/process/large_stack.hpp"
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
   tally::linux::reserve_standard_descriptors();
   return tally::linux::on_large_stack([=] {
     try {
+      tally::cli::record_invocation({argv, argv + argc});
       return tally::cli::run({argv + 1, argv + argc});
     } catch (const std::exception& failure) {
       // Libraries throw if memory runs out; tally's own code never throws.

@@ -11,6 +11,7 @@
 #include "tally/cli/machine_settings.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/cli/terminal_output.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
@@ -120,6 +121,8 @@ void describe(Page& page, Options& options) {
   const auto formats = report::common(report::memory_formats());
   add_format_option(page, options.format, formats, report::format_help(formats, "table"));
   add_output_option(page, options.output);
+  add_label_option(page);
+  add_host_option(page);
   page.add_option("--html", options.page, "also write a page with curves to FILE").value_name("FILE");
   page.add_option("--pages", options.pages, "page size: 4k, thp (default), 2m or 1g").value_name("PAGES");
   page.add_option("--file", options.plan.file, "measure this file or device as memory; overwrites it")
@@ -341,14 +344,21 @@ int run_memory(const std::vector<std::string>& arguments) {
   };
   Progress progress("tally memory");
   plan->progress = [&progress](double done, const std::string& what) { progress.show(done, what); };
-  const auto result = memory::run_task(options.task, *std::move(plan));
+  auto result = memory::run_task(options.task, *std::move(plan));
   progress.clear();
   restore_settings(*held);
   if (!result) return report_error(result.error());
-  if (const auto written = output->write((*format)->write(*result, terminal_columns(*output))); !written)
+  result->environment.provenance = provenance();
+  result::Memory shown = *result;
+  hide_host(shown.environment);
+  const bool is_page = (*format)->name == "html";
+  if (const auto written = output->write((*format)->write(is_page ? shown : *result, terminal_columns(*output)));
+      !written)
     return report_error(written.error());
+  if (const auto described = describe_csv(**format, options.output, report::memory_json(*result)); !described)
+    return report_error(described.error());
   if (html) {
-    if (const auto written = html->write(report::memory_html(*result)); !written) return report_error(written.error());
+    if (const auto written = html->write(report::memory_html(shown)); !written) return report_error(written.error());
   }
   if (!options.output.empty() && options.output != "-") print_outcome(*result);
   if (signals->interrupted_by()) linux::die_of(*signals->interrupted_by());

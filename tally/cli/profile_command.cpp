@@ -12,6 +12,7 @@
 #include "tally/cli/periods.hpp"
 #include "tally/cli/profile_options.hpp"
 #include "tally/cli/profiles.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/cli/terminal_output.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
@@ -209,6 +210,8 @@ int profile(ProfileOptions& options) {
   code.began = began;
   code.started = std::move(started);
   stat->environment = measure::environment(machine);
+  stat->environment.provenance = provenance();
+  hide_host(stat->environment, *format);
   const bool of_rows = format->has_lines || style->by == report::ProfileBy::line || !options.annotate.empty();
   const auto lines = of_rows ? profile::Lines::of_rows : profile::Lines::of_functions;
   const bool finds_inlines = options.inlines || format->inlined == report::InlineRepresentation::frames;

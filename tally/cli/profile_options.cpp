@@ -9,6 +9,7 @@
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal.hpp"
 
@@ -102,6 +103,8 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   add_format_option(app, options.format, formats, report::format_help(formats, "table"));
   app.add_option("-o,--output", options.output, "write the profile to FILE (default: standard error)")
       .value_name("FILE");
+  add_label_option(app);
+  add_host_option(app);
   add_quiet_option(app, options.quiet);
   add_engine_tuning(app, options.order.conditions.engine);
   app.footer(report::format_lines(formats) + "\n" + examples);

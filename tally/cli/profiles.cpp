@@ -9,6 +9,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
@@ -53,17 +54,19 @@ std::vector<report::ProfileFormat> formats_of_stored() {
   return all;
 }
 
-Result<std::string> text_of(const std::vector<result::Profile>& profiles, const report::ProfileStyle& style,
+Result<std::string> text_of(std::vector<result::Profile> profiles, const report::ProfileStyle& style,
                             const ProfileReport& options, const std::string& output) {
   if (profiles.size() == 1) {
     const auto formats = formats_of_stored();
     const auto format =
         report::choose_format(std::span<const report::ProfileFormat>(formats), options.format, output, "table");
     if (!format) return fail(format.error());
+    hide_host(profiles.front().stat.environment, **format);
     return (*format)->write(profiles.front(), style);
   }
   const auto format = report::choose_format(report::difference_formats(), options.format, output, "table");
   if (!format) return fail(format.error());
+  for (result::Profile& profile : profiles) hide_host(profile.stat.environment, **format);
   const auto difference = report::difference_of(profiles[0], profiles[1]);
   if (!difference) return fail(difference.error());
   return (*format)->write(*difference, style);

@@ -4,6 +4,7 @@
 
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/pmu/spec.hpp"
 #include "tally/linux/machine/cpuid.hpp"
@@ -141,7 +142,7 @@ int list(const Options& options, const pmu::Choice& choice) {
   if (!options.json) return print(report::register_list(places));
   std::vector<report::ShownRegister> shown;
   for (const pmu::RegisterInstance& place : places) shown.push_back({{place, 0, std::nullopt}, false});
-  return print(report::register_json(shown));
+  return print(report::register_json(shown, provenance()));
 }
 
 std::string answer(const std::vector<report::ShownRegister>& shown, const Options& options) {
@@ -193,7 +194,7 @@ int run_register(const std::vector<std::string>& arguments) {
     }
     for (const pmu::Value& value : request->values) shown.push_back({value, request->has_value});
   }
-  return print(options.json ? report::register_json(shown) : answer(shown, options));
+  return print(options.json ? report::register_json(shown, provenance()) : answer(shown, options));
 }
 
 }  // namespace tally::cli

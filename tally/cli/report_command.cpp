@@ -9,6 +9,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/profiles.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
@@ -67,6 +68,7 @@ void describe(Page& page, Options& options) {
   page.add_option("--bbv", options.vectors,
                   "windows: find phases from the basic-block vectors that `tally sample --bbv FILE` wrote")
       .value_name("FILE");
+  add_host_option(page);
   add_profile_options(page, options.profiles);
   page.footer(report::reader_lines(all_formats(), kinds) + "\n" + examples);
 }
@@ -106,6 +108,7 @@ void add(result::AnyResult result, const std::string& name, LoadedResults& all) 
   std::visit(
       [&](auto& one) {
         using Kind = std::remove_reference_t<decltype(one)>;
+        if constexpr (requires { one.environment; }) hide_host(one.environment);
         if constexpr (std::is_same_v<Kind, result::Profile>)
           all.profiles.push_back(std::move(one));
         else

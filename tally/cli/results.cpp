@@ -8,6 +8,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/terminal.hpp"
 
@@ -54,6 +55,7 @@ void add_result_options(Page& page, ResultOptions& options, const std::string& u
                   "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "
                   "NAME.meta.json; with --append: NAME.meta.jsonl)")
       .value_name("FILE");
+  add_host_option(page);
   page.add_flag("--per-process", options.style.per_process, "also report the counts of each process");
   page.add_flag("--per-thread", options.style.per_thread, "also report the counts of each thread");
 }
@@ -124,7 +126,9 @@ Result<std::string> Destination::text(const std::vector<result::Stat>& stats) co
   if (stats.size() > 1) style.one_line = true;
   for (const result::Stat& stat : stats) {
     if (const auto fits = report::fits_parts(*format_, stat.of_parts); !fits) return fail(fits.error());
-    auto one = format_->write(stat, style);
+    result::Stat shown = stat;
+    hide_host(shown.environment, *format_);
+    auto one = format_->write(shown, style);
     if (!one) return fail(one.error());
     whole += *one;
     style.header = false;

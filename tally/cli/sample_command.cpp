@@ -10,6 +10,7 @@
 #include "tally/cli/launch.hpp"
 #include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/cli/terminal_output.hpp"
 #include "tally/cli/window_names.hpp"
 #include "tally/cli/window_options.hpp"
@@ -114,6 +115,7 @@ void describe(Page& app, Options& options) {
                  "write a JSON description of the measurement to FILE (default for csv and hpctool with -o NAME: "
                  "NAME.meta.json)")
       .value_name("FILE");
+  add_label_option(app);
   add_model_options(app, options.model);
   add_quiet_option(app, options.quiet);
   add_engine_tuning(app, options.order.conditions.engine);
@@ -221,6 +223,7 @@ int sample(Options& options) {
       if (event.count.trust == Trust::absent)
         absences.push_back(fmt::format("{} is absent: {}", event.name.text(), event.count.reason));
     result::WindowsHead whole = head;
+    whole.provenance = provenance();
     if (options.merged != 0) {
       whole.merged = true;
       whole.triggers.front().every = options.merged;

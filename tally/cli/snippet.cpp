@@ -1,4 +1,5 @@
 #include "tally/cli/snippet.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/cli/terminal_output.hpp"
 
 #include <fmt/format.h>
@@ -88,9 +89,12 @@ int count_code(const CodeOptions& code, CodeRequest request) {
   if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
   if (!snippet) return report_error(snippet.error());
   snippet->environment = measure::environment(machine);
+  snippet->environment.provenance = provenance();
   snippet->notices.insert(snippet->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
-  const auto done = output->write((*format)->write(*snippet, terminal_columns(*output)));
-  return done ? exit_ok : report_error(done.error());
+  if (const auto done = output->write((*format)->write(*snippet, terminal_columns(*output))); !done)
+    return report_error(done.error());
+  const auto described = describe_csv(**format, request.results.output, report::snippet_json(*snippet));
+  return described ? exit_ok : report_error(described.error());
 }
 
 }  // namespace tally::cli

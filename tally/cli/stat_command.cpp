@@ -16,6 +16,7 @@
 #include "tally/cli/noise.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/passes.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/cli/region_options.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/snippet.hpp"
@@ -151,6 +152,7 @@ void describe(Page& app, Options& options) {
   add_native_times_option(app, options.native_times);
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
+  add_label_option(app);
   add_quiet_option(app, options.quiet);
   add_result_options(app, options.results, "table", "(default: standard error)");
   add_baseline_options(app, options.baseline);
@@ -347,6 +349,7 @@ int count(Options& options) {
   if (!passes) return report_error(passes.error());
   choice->notices.insert(choice->notices.end(), passes->begin(), passes->end());
   for (std::string& line : choice->backend->notices_before(options.stat)) choice->notices.push_back(std::move(line));
+  options.results.style.command = shell_words(options.stat.count.target.command);
   options.results.style.run_numbers = options.stat.runs > 1;
   auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());
@@ -374,6 +377,7 @@ int count(Options& options) {
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
+  stat->environment.provenance = provenance();
   // A table contains this notice. For other formats it is printed now, because the file may be read much later.
   if (stat->incomplete && !for_people && !options.results.output.empty()) say(stat->notices);
   // --quiet also omits the notices from the file: `tally export` would print them.

@@ -10,6 +10,7 @@
 #include "tally/cli/noise.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/counting/measure/stat.hpp"
@@ -93,6 +94,8 @@ void describe(Page& page, Options& options) {
   add_format_option(page, options.format, formats, report::format_help(formats, "table"));
   page.add_flag("--json", options.json, "the same as --format json");
   add_output_option(page, options.output);
+  add_label_option(page);
+  add_host_option(page);
   page.add_option("--budget", options.budget_seconds, "time limit for single-stepping PROGRAM (default: 20)")
       .value_name("SECONDS")
       .check(whole_number(1, 86'400));
@@ -214,6 +217,8 @@ int verify_counts(const Options& options) {
   if (!result) return report_error(result.error());
   if (noise) result->noise = name(*noise);
   result->environment = measure::environment(machine);
+  result->environment.provenance = provenance();
+  hide_host(result->environment, *options.written);
   if (choice->backend->traits().has_pmu_counters) {
     const event::pfm::Pmu* pmu = event::own_pmu({});
     if (const verify::Published* line = pmu ? verify::published_of(pmu->name) : nullptr) {
@@ -300,6 +305,8 @@ int verify_program(const Options& options) {
   auto result = verify::compare_program(*engine->backend, *other->backend, asked, *signals);
   if (!result) return report_error(result.error());
   result->environment = measure::environment(machine);
+  result->environment.provenance = provenance();
+  hide_host(result->environment, *options.written);
   return finish(*result, options, *output, *signals);
 }
 

@@ -4,6 +4,7 @@
 
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/process/conditions.hpp"
 
@@ -90,6 +91,7 @@ void describe_watch_options(Page& page, WatchOptions& options) {
       .value_name("N")
       .check(whole_number(1, 1'000'000));
   const auto formats = report::common(report::watch_formats());
+  add_label_option(page);
   add_format_option(page, options.format, formats, "with --batch: " + report::format_help(formats, "table"));
   page.add_option("-o,--output", options.output, "with --batch: write to FILE instead of standard output")
       .value_name("FILE");

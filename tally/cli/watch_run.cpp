@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tally/cli/command.hpp"
+#include "tally/cli/provenance.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/files/terminal.hpp"
@@ -52,6 +53,12 @@ std::string text_of(const result::WatchTable& table, const WatchOptions& options
 }
 
 }  // namespace
+
+result::WatchHeader header_of(const watch::Watcher& watcher) {
+  result::WatchHeader header = watcher.header();
+  header.provenance = provenance();
+  return header;
+}
 
 Result<ConcurrentCommand> ConcurrentCommand::start(const std::vector<std::string>& command, linux::Signals& signals) {
   ConcurrentCommand concurrent;
@@ -131,9 +138,12 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
   if (!signals) return report_error(signals.error());
   auto concurrent = ConcurrentCommand::start(options.command, *signals);
   if (!concurrent) return report_error(concurrent.error());
-  if (auto written = stream->write(head_of(watcher.header(), options)); !written) return report_error(written.error());
+  const result::WatchHeader header = header_of(watcher);
+  if (auto written = stream->write(head_of(header, options)); !written) return report_error(written.error());
+  if (auto described = describe_csv(*options.form, options.output, report::watch_header_json(header)); !described)
+    return report_error(described.error());
   Record record;
-  if (auto opened = record.open(options.record, watcher.header()); !opened) return report_error(opened.error());
+  if (auto opened = record.open(options.record, header); !opened) return report_error(opened.error());
 
   const auto interval = std::chrono::milliseconds(options.interval_ms);
   Nanoseconds due = watcher.reading().time + interval;

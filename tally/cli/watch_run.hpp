@@ -48,6 +48,9 @@ class Record {
   std::string path_;
 };
 
+/// What a recording begins with.
+result::WatchHeader header_of(const watch::Watcher& watcher);
+
 /// Prints tables one after the other. Returns tally's exit code.
 int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options);
 

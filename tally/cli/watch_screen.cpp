@@ -80,7 +80,7 @@ void toggle_record(Screen& show, Record& record, const watch::Watcher& watcher, 
   }
   const auto seconds = watcher.reading().wall.count() / 1'000'000'000;
   const auto opened = record.open(
-      options.record.empty() ? fmt::format("tally-watch-{}.jsonl", seconds) : options.record, watcher.header());
+      options.record.empty() ? fmt::format("tally-watch-{}.jsonl", seconds) : options.record, header_of(watcher));
   show.chosen.note = opened ? "records to " + record.path() : opened.error().message;
   show.around.recording = opened ? record.path() : "";
 }

@@ -72,15 +72,15 @@ TEST(Formats, an_unknown_extension_is_refused) {
     Words words;
     std::string name, endings;
   } cases[] = {
-      {{"stat", "--backend", "none"}, "x.html", ".csv, .json, .jsonl;"},
+      {{"stat", "--backend", "none"}, "x.xml", ".csv, .json, .jsonl, .md, .html, .htm;"},
       {{"stat", "--asm", "nop"}, "x.jsonl", ".csv, .json;"},
       {{"sample", "--every", "1ms"}, "x.xml", ".csv, .jsonl, .bin, .json;"},
       {{"profile"}, "x.csv", ".speedscope.json, .pb.gz, .pprof, .pgo, .afdo, .html, .json;"},
-      {{"export", stored}, "x.zip", ".csv, .json, .jsonl;"},
+      {{"export", stored}, "x.zip", ".csv, .json, .jsonl, .md, .html, .htm;"},
       {{"export", memory}, "x.zip", ".csv, .json, .html, .lens-csv;"},
       {{"report", memory}, "x.csv", "the suffixes are: .html, .htm\n"},
       {{"memory", "clock"}, "x.jsonl", ".csv, .json, .html, .lens-csv;"},
-      {{"verify", "--quick"}, "x.html", "the suffixes are: .json;"},
+      {{"verify", "--quick"}, "x.csv", "the suffixes are: .json, .html;"},
       {{"discover"}, "x.html", "the suffixes are: .jsonl\n"},
       {{"watch", "-n", "1"}, "x.html", ".csv, .json, .jsonl;"},
   };

@@ -102,7 +102,7 @@ TEST(Usage, mistakes_end_with_2_and_a_hint) {
       {{"memory", "--node", "foo"}, "--node: 'foo' is not a number"},
       {{"discover", "--event", "foo"}, "unknown option '--event'"},
       {{"discover", "--event", "foo"}, "did you mean --events?"},
-      {{"stat", "--format", "xml", "true"}, "the formats are: table, csv, json, hpctool"},
+      {{"stat", "--format", "xml", "true"}, "the formats are: table, csv, json, markdown, html, hpctool"},
       {{"stat", "--pin", "99999", "true"}, "processor 99999 does not exist"},
       {{"stat", "--pin", "-1", "true"}, "--pin: -1 is out of range: 0 to 2147483647"},
       {{"stat", "--pin", "0,1", "true"}, "--pin: '0,1' is not a whole number"},

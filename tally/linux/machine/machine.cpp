@@ -49,4 +49,6 @@ HostMachine read_host_machine(const std::string& root) {
   return machine;
 }
 
+std::string host_name() { return content("/proc/sys/kernel/hostname"); }
+
 }  // namespace tally::linux

@@ -24,4 +24,7 @@ struct HostMachine {
 /// Reads files under `root` (tests use their own tree). Cost: six small files and a directory.
 HostMachine read_host_machine(const std::string& root = "/");
 
+/// Name of this machine in its network.
+std::string host_name();
+
 }  // namespace tally::linux

@@ -17,6 +17,7 @@ namespace tally::report {
 struct JudgedComparison {
   Comparison comparison;
   std::vector<GateResult> gates;
+  result::Provenance provenance = {};
 
   /// Whether a gate of this strength has this state.
   bool any(GateResult::State state, bool is_hard) const;

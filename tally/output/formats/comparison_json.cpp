@@ -7,7 +7,10 @@ namespace tally::report {
 namespace {
 
 Json side_json(const Comparable& side) {
-  return {{"command", side.command}, {"runs", side.runs}, {"environment", environment_json(side.environment)}};
+  return {{"command", side.command},
+          {"runs", side.runs},
+          {"provenance", provenance_json(side.environment.provenance)},
+          {"environment", environment_json(side.environment)}};
 }
 
 /// A whole number of events, bytes or nanoseconds, or a fraction.
@@ -44,8 +47,7 @@ Json count_json(const ComparedCount& count, const char* subject) {
 }  // namespace
 
 std::string comparison_json(const JudgedComparison& judged, const ComparisonStyle&) {
-  Json json;
-  json["schema"] = "tally-comparison/1";
+  Json json = document("tally-comparison/1", judged.provenance);
   json["before"] = side_json(*judged.comparison.before);
   json["after"] = side_json(*judged.comparison.after);
   json["verdict"] = judged.verdict();

@@ -3,28 +3,13 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/comparison.hpp"
+#include "tally/output/formats/markdown.hpp"
 
 namespace tally::report {
 namespace {
 
 constexpr std::size_t longest_comment = 60'000;
 constexpr std::size_t most_functions = 200;
-
-/// Text from outside in a cell of a table: no markup, no line breaks.
-std::string cell(const std::string& text) {
-  std::string escaped;
-  for (const char c : printable(text)) {
-    if (c == '<')
-      escaped += "&lt;";
-    else if (c == '&')
-      escaped += "&amp;";
-    else if (std::string_view("\\`*_[]|~#@!").find(c) != std::string_view::npos)
-      escaped += fmt::format("&#{};", static_cast<int>(c));
-    else
-      escaped += c;
-  }
-  return escaped;
-}
 
 const char* mark(Verdict verdict) {
   switch (verdict) {
@@ -39,7 +24,7 @@ const char* mark(Verdict verdict) {
 std::string row(const ComparedCount& count, const std::string& first, const std::string& last) {
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", first, count_text(count.before, count),
                      count_text(count.after, count), change_text(count), relative_text(count), mark(count.verdict),
-                     cell(last));
+                     markdown_text(last));
 }
 
 constexpr const char* table_head = "| {} | before | after | change | | verdict | {} |\n|---|--:|--:|--:|--:|---|---|\n";
@@ -51,7 +36,7 @@ std::string gates_list(const std::vector<GateResult>& gates) {
                               : gate.state == GateResult::State::undecided ? "⚪"
                               : gate.gate.is_hard                          ? "❌"
                                                                            : "⚠️";
-    text += fmt::format("- {} {}\n", state, cell(gate.text));
+    text += fmt::format("- {} {}\n", state, markdown_text(gate.text));
   }
   return text.empty() ? "" : text + "\n";
 }
@@ -60,12 +45,12 @@ std::string gates_list(const std::vector<GateResult>& gates) {
 
 std::string comparison_markdown(const JudgedComparison& judged, const ComparisonStyle& style) {
   const Comparison& comparison = judged.comparison;
-  std::string text = fmt::format("**tally: {}**\n\n", cell(judged.verdict())) + gates_list(judged.gates);
+  std::string text = fmt::format("**tally: {}**\n\n", markdown_text(judged.verdict())) + gates_list(judged.gates);
   const auto counts = shown_counts(comparison, style);
   if (!counts.empty()) {
     text += fmt::format(fmt::runtime(table_head), "event", "trust");
     for (const ComparedCount* const count : counts)
-      text += row(*count, cell(count->event + (count->subject.empty() ? "" : " of " + count->subject)),
+      text += row(*count, markdown_text(count->event + (count->subject.empty() ? "" : " of " + count->subject)),
                   count->trust + (count->reason.empty() ? "" : ": " + count->reason));
     text += "\n";
   }
@@ -74,15 +59,15 @@ std::string comparison_markdown(const JudgedComparison& judged, const Comparison
   const auto functions = shown_functions(comparison, details);
   std::string end;
   if (functions.size() == most_functions) end += fmt::format("The {} largest changes are shown.\n", most_functions);
-  for (const std::string& warning : comparison.warnings) end += fmt::format("\n{}\n", cell(warning));
-  end += fmt::format("\n`{}`\n", cell(shell_words(comparison.after->command)));
+  for (const std::string& warning : comparison.warnings) end += fmt::format("\n{}\n", markdown_text(warning));
+  end += fmt::format("\n`{}`\n", markdown_text(shell_words(comparison.after->command)));
   if (functions.empty()) return text + end;
-  text += fmt::format("<details><summary>Functions by {}</summary>\n\n", cell(functions.front()->event));
+  text += fmt::format("<details><summary>Functions by {}</summary>\n\n", markdown_text(functions.front()->event));
   text += fmt::format(fmt::runtime(table_head), "function", "of the program");
   const std::string close = "\n</details>\n";
   for (const ComparedCount* const function : functions) {
     const std::string next =
-        row(*function, cell(function->subject),
+        row(*function, markdown_text(function->subject),
             share_of_whole(comparison, *function) + (function->label.empty() ? "" : ", " + function->label));
     if (text.size() + next.size() + close.size() + end.size() > longest_comment) break;
     text += next;

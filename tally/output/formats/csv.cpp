@@ -41,7 +41,8 @@ std::string text_of(const std::optional<T>& value) {
 // Writes the rows of one result.
 class Rows {
  public:
-  Rows(const result::Stat& stat, const Style& style) : stat_(stat), style_(style) {}
+  Rows(const result::Stat& stat, const Style& style)
+      : stat_(stat), style_(style), whole_(command_text(stat).empty() ? style.command : command_text(stat)) {}
 
   std::string text() {
     if (style_.header) add(header);
@@ -104,7 +105,7 @@ class Rows {
       if (metric.summary) ratio.value = metric.runs[run];
       if (!ratio.value) ratio.trust = Trust::absent;
       add({std::to_string(run_), "", "", "", "", "", metric.name, text_of(ratio.value), std::string(name(ratio.trust)),
-           "", "", ratio.model, ratio.reason});
+           "", "", ratio.model, ratio.reason, whole_});
     }
   }
 
@@ -119,7 +120,7 @@ class Rows {
     if (style_.per_thread) {
       for (const result::Thread& thread : process.threads) add_counts(pid, std::to_string(thread.tid), thread.counts);
     }
-    command_.clear();
+    command_ = whole_;
     parent_.clear();
     end_.clear();
   }
@@ -128,13 +129,19 @@ class Rows {
   const Style& style_;
   int run_ = 1;
   bool complete_ = true;
-  std::string interval_;                // its end in nanoseconds, in rows of an interval
-  std::string cpu_;                     // processors, in rows of a part of the machine
-  std::string command_, parent_, end_;  // in rows of a process and its threads
+  std::string interval_;          // its end in nanoseconds, in rows of an interval
+  std::string cpu_;               // processors, in rows of a part of the machine
+  std::string whole_;             // the measured command
+  std::string command_ = whole_;  // in rows of a process and its threads: its program
+  std::string parent_, end_;      // in rows of a process and its threads
   std::string text_;
 };
 
 }  // namespace
+
+std::string command_text(const result::Stat& stat) {
+  return stat.command.empty() ? stat.target : shell_words(stat.command);
+}
 
 const std::vector<std::string>& stat_columns() { return header; }
 

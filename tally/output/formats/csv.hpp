@@ -6,10 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "tally/output/result/stat.hpp"
+
 namespace tally::report {
 
 /// The columns of `tally stat`'s rows.
 const std::vector<std::string>& stat_columns();
+
+/// The column `command` of rows for the whole command: its words, or what was counted instead.
+std::string command_text(const result::Stat& stat);
 
 /// Joins the fields with the separator, without a line end. Fields with the separator or a quote are quoted (RFC 4180,
 /// section 2); line breaks and other control characters are escaped, and invalid UTF-8 replaced, as in

@@ -7,13 +7,12 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/formats/json_document.hpp"
 #include "tally/output/formats/wrap.hpp"
 #include "tally/output/text/grid.hpp"
 
 namespace tally::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t label_width = 12;
 
@@ -182,8 +181,9 @@ std::string event_text(const Explained& explained) {
   return text + list_block("Notes on the request:", one.event.notes);
 }
 
-std::string event_json(const std::vector<Explained>& explained) {
-  Json json{{"schema", "tally-event/1"}, {"events", Json::array()}};
+std::string event_json(const std::vector<Explained>& explained, const result::Provenance& provenance) {
+  Json json = document("tally-event/1", provenance);
+  json["events"] = Json::array();
   for (const auto& [explanation, outlook] : explained) json["events"].push_back(object(explanation, outlook));
   return json_text(json, 2) + "\n";
 }

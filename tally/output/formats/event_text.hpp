@@ -9,6 +9,7 @@
 #include "tally/core/count/trust.hpp"
 #include "tally/hardware/event/catalog.hpp"
 #include "tally/hardware/event/explain.hpp"
+#include "tally/output/result/provenance.hpp"
 
 namespace tally::report {
 
@@ -30,7 +31,7 @@ struct OfferedEvent {
 std::string events_text(const std::vector<OfferedEvent>& offered, std::size_t terminal = 0);
 
 /// The same for programs: schema tally-events/1.
-std::string events_json(const std::vector<OfferedEvent>& offered);
+std::string events_json(const std::vector<OfferedEvent>& offered, const result::Provenance& provenance);
 
 /// An explained event, and how it can be counted on this machine.
 struct Explained {
@@ -42,6 +43,6 @@ struct Explained {
 std::string event_text(const Explained& explained);
 
 /// The same for programs: schema tally-event/1.
-std::string event_json(const std::vector<Explained>& explained);
+std::string event_json(const std::vector<Explained>& explained, const result::Provenance& provenance);
 
 }  // namespace tally::report

@@ -52,9 +52,13 @@ TEST(GoldenEvents, explained) {
   for (const Explained& one : sample_events()) text += event_text(one);
   expect_golden(TALLY_GOLDEN, "event.txt", text);
 }
-TEST(GoldenEvents, explained_for_programs) { expect_golden(TALLY_GOLDEN, "event.json", event_json(sample_events())); }
+TEST(GoldenEvents, explained_for_programs) {
+  expect_golden(TALLY_GOLDEN, "event.json", event_json(sample_events(), {}));
+}
 TEST(GoldenEvents, listed) { expect_golden(TALLY_GOLDEN, "events.txt", events_text(sample_offers())); }
-TEST(GoldenEvents, listed_for_programs) { expect_golden(TALLY_GOLDEN, "events.json", events_json(sample_offers())); }
+TEST(GoldenEvents, listed_for_programs) {
+  expect_golden(TALLY_GOLDEN, "events.json", events_json(sample_offers(), {}));
+}
 
 }  // namespace
 }  // namespace tally::report

@@ -6,6 +6,7 @@
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/event_text.hpp"
+#include "tally/output/formats/json_document.hpp"
 #include "tally/output/formats/wrap.hpp"
 #include "tally/output/text/grid.hpp"
 
@@ -13,7 +14,6 @@ namespace tally::report {
 namespace {
 
 using event::Origin;
-using Json = nlohmann::ordered_json;
 
 const char* heading(Origin origin) {
   switch (origin) {
@@ -102,9 +102,10 @@ std::string events_text(const std::vector<OfferedEvent>& offered, std::size_t te
   return text + reasons.text();
 }
 
-std::string events_json(const std::vector<OfferedEvent>& offered) {
+std::string events_json(const std::vector<OfferedEvent>& offered, const result::Provenance& provenance) {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
-  Json json{{"schema", "tally-events/1"}, {"events", Json::array()}};
+  Json json = document("tally-events/1", provenance);
+  json["events"] = Json::array();
   for (const OfferedEvent& one : offered) {
     json["events"].push_back({{"event", one.entry.name},
                               {"other_names", one.entry.other_names},

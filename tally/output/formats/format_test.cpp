@@ -47,17 +47,18 @@ TEST(Registry, chooses_by_name_then_by_output_then_the_default) {
 }
 
 TEST(Registry, refuses_the_endings_of_other_formats_and_unknown_ones) {
-  for (const char* name : {"a.html", "out/a.json.gz", "a.zip", "a.lens-csv", "a.collapsed", "callgrind.out.17"})
+  for (const char* name : {"a.xml", "out/a.json.gz", "a.zip", "a.lens-csv", "a.collapsed", "callgrind.out.17"})
     EXPECT_EQ(chosen(stat_formats(), "", name),
               "no format of this command has the file name suffix of '" + std::string(name) +
-                  "'; the suffixes are: .csv, .json, .jsonl; or name the format: --format table|csv|json|hpctool");
+                  "'; the suffixes are: .csv, .json, .jsonl, .md, .html, .htm; or name the format: --format "
+                  "table|csv|json|markdown|html|hpctool");
   for (const char* name : {"a.txt", "a.log", "a.out", "a", ".hidden", "a.html/b", "run.2026-11-26", "tmp.aB3dEfGhIj",
                            "-", "/dev/stdout", ""})
     EXPECT_EQ(chosen(stat_formats(), "", name), "table") << name;
   EXPECT_EQ(chosen(stat_formats(), "csv", "a.html"), "csv") << "an explicit format may have any name";
-  const auto refused = check_ending("a.html", formats_of(Kind::verify), false);
+  const auto refused = check_ending("a.csv", formats_of(Kind::verify), false);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().hint, "the suffixes are: .json");
+  EXPECT_EQ(refused.error().hint, "the suffixes are: .json, .html");
 }
 
 TEST(Registry, prefers_the_longest_ending_and_accepts_prefixes) {
@@ -71,12 +72,13 @@ TEST(Registry, prefers_the_longest_ending_and_accepts_prefixes) {
 
 TEST(Registry, describes_its_formats) {
   EXPECT_EQ(format_help(formats_of(Kind::stat), "table"),
-            "table (default), csv, json, hpctool; the suffix of the -o file selects one: .csv, .json, .jsonl");
+            "table (default), csv, json, markdown, html, hpctool; the suffix of the -o file selects one: .csv, .json, "
+            ".jsonl, .md, .html, .htm");
   EXPECT_EQ(format_help(formats_of(Kind::windows), "table", "csv"),
             "table (default without -o), csv (default with -o), jsonl, hpctool, binary, chrome-trace; the suffix of "
             "the -o file selects one: .csv, .jsonl, .bin, .json");
   EXPECT_EQ(format_lines(formats_of(Kind::verify)),
-            "Formats:\n  table         for people\n  json   .json  one JSON object\n");
+            "Formats:\n  table         for people\n  json   .json  one JSON object\n  html   .html  a page\n");
   const Kind kinds[] = {Kind::verify, Kind::memory};
   EXPECT_EQ(reader_lines(formats(), kinds), "Files that it reads:\n  tally verify  json\n  tally memory  json\n");
 }

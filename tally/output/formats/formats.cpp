@@ -37,6 +37,10 @@ std::unique_ptr<WindowWriter> make_for_any_terminal(std::size_t /*terminal*/) {
 // A row begins with the common members of all formats: kind, name, file names that select it, summary, reader,
 // recogniser. The writers of the kind follow.
 
+Result<std::string> stat_html(const result::Stat& stat, const Style& style) {
+  return html_page({{"", shown_parts(stat, style)}});
+}
+
 constexpr StatFormat stat_rows[] = {
     {{Kind::stat, "table", "", "for people"}, table, nullptr, append_anything, nullptr, interval_lines},
     {{Kind::stat, "csv", ".csv", "RFC 4180, one row per count", nullptr, is_stat_csv},
@@ -52,6 +56,13 @@ constexpr StatFormat stat_rows[] = {
      append_json,
      nullptr,
      nullptr},
+    {{Kind::stat, "markdown", ".md", "tables for a comment"},
+     stat_markdown,
+     nullptr,
+     append_anything,
+     nullptr,
+     nullptr},
+    {{Kind::stat, "html", ".html .htm", "a page"}, stat_html, nullptr, append_no_page, nullptr, nullptr},
     {{Kind::stat, "hpctool", "", "HPCTool's seven columns: instructions, cycles, ref-cycles and four more",
       read_stat_hpctool, is_stat_hpctool},
      hpctool,
@@ -177,9 +188,12 @@ constexpr WindowFormat window_rows[] = {
 
 std::string verify_object(const result::Verify& verify, bool, std::size_t) { return verify_json(verify); }
 
+std::string verify_html(const result::Verify& verify, bool, std::size_t) { return html_page({{"", verify}}); }
+
 constexpr VerifyFormat verify_rows[] = {
     {{Kind::verify, "table", "", "for people"}, verify_text},
     {{Kind::verify, "json", ".json", "one JSON object", read_verify_json, is_verify_json}, verify_object},
+    {{Kind::verify, "html", ".html", "a page"}, verify_html},
 };
 
 std::string discovery_object(const result::Discovery& discovery, bool, std::size_t) { return discover_json(discovery); }

@@ -201,8 +201,7 @@ Json gate_json(const result::BaselineVerdict& verdict) {
 }
 
 Json object(const result::Stat& stat, const Style& style) {
-  Json json;
-  json["schema"] = "tally-stat/2";
+  Json json = document("tally-stat/2", stat.environment.provenance);
   json["command"] = stat.command;
   if (!stat.target.empty()) json["target"] = stat.target;
   json["exit_code"] = value_or_null(stat.exit_code);

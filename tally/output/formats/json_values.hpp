@@ -5,13 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "tally/output/formats/json_document.hpp"
 #include "tally/output/result/regions.hpp"
 #include "tally/output/result/stat.hpp"
 
 namespace tally::report {
-
-/// Keeps the order in which keys are set, so that a file proceeds from the general to the particular.
-using Json = nlohmann::ordered_json;
 
 inline Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 

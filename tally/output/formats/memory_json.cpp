@@ -3,13 +3,12 @@
 #include <string>
 
 #include "tally/core/base/json_text.hpp"
+#include "tally/output/formats/json_document.hpp"
 #include "tally/output/formats/json_values.hpp"
 #include "tally/output/text/memory.hpp"
 
 namespace tally::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <class T>
 Json or_null(const std::optional<T>& value) {
@@ -151,8 +150,7 @@ Json array_of(const List& list, Write write) {
 }  // namespace
 
 std::string memory_json(const result::Memory& memory) {
-  Json json;
-  json["schema"] = "tally-memory/1";
+  Json json = document("tally-memory/1", memory.environment.provenance);
   json["task"] = memory.task;
   json["complete"] = memory.complete;
   json["environment"] = memory_environment(memory.environment);

@@ -81,8 +81,7 @@ Json intervals_json(const result::Profile& profile, const std::vector<std::int64
 }  // namespace
 
 std::string profile_json(const result::Profile& profile, const ProfileStyle& style) {
-  Json json;
-  json["schema"] = "tally-profile/2";
+  Json json = document("tally-profile/2", profile.stat.environment.provenance);
   json["command"] = profile.stat.command;
   json["exit_code"] = value_or_null(profile.stat.exit_code);
   json["signal"] = value_or_null(profile.stat.signal);

@@ -10,6 +10,7 @@
 
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/formats/json_document.hpp"
 #include "tally/output/formats/wrap.hpp"
 
 namespace tally::report {
@@ -21,7 +22,6 @@ using pmu::RegisterInstance;
 using pmu::Remark;
 using pmu::Slot;
 using pmu::Value;
-using Json = nlohmann::ordered_json;
 
 std::string bits_text(const Slot& slot) {
   const Field& field = *slot.field;
@@ -250,9 +250,8 @@ Json register_object(const Value& value, bool has_value) {
 
 }  // namespace
 
-std::string register_json(const std::vector<ShownRegister>& shown) {
-  Json json;
-  json["schema"] = "tally-register/1";
+std::string register_json(const std::vector<ShownRegister>& shown, const result::Provenance& provenance) {
+  Json json = document("tally-register/1", provenance);
   json["registers"] = Json::array();
   for (const ShownRegister& one : shown) json["registers"].push_back(register_object(one.value, one.has_value));
   return json_text(json, 2) + "\n";

@@ -6,6 +6,7 @@
 
 #include "tally/hardware/pmu/codec.hpp"
 #include "tally/hardware/pmu/draw.hpp"
+#include "tally/output/result/provenance.hpp"
 
 namespace tally::report {
 
@@ -19,7 +20,7 @@ struct ShownRegister {
 std::string register_text(const ShownRegister& shown, pmu::Lines lines);
 
 /// The same for programs (docs/reference/registers.md).
-std::string register_json(const std::vector<ShownRegister>& shown);
+std::string register_json(const std::vector<ShownRegister>& shown, const result::Provenance& provenance);
 
 /// Registers, one line each.
 std::string register_list(const std::vector<pmu::RegisterInstance>& places);

@@ -23,6 +23,7 @@ struct Style {
   bool run_numbers = false;     ///< table: number of the run in rows of intervals
   int first_run = 1;            ///< number of the first run
   bool one_line = false;        ///< json: the object in one line
+  std::string command = {};     ///< csv: the column `command` of intervals, which are written during the run
   std::size_t terminal = 0;     ///< table: columns of the terminal; 0: no terminal, so nothing is cut
 };
 
@@ -61,6 +62,12 @@ Result<std::string> table(const result::Stat& stat, const Style& style);
 /// JSON: one object, documented in docs/reference/stat-json.md.
 Result<std::string> json(const result::Stat& stat, const Style& style);
 
+/// The result with only those processes and threads that the style shows.
+result::Stat shown_parts(result::Stat stat, const Style& style);
+
+/// Markdown: a comment, or part of a document.
+Result<std::string> stat_markdown(const result::Stat& stat, const Style& style);
+
 /// The same object, with the columns of the file that it describes.
 std::string description(const result::Stat& stat, const Style& style, const StatFormat& of);
 
@@ -87,6 +94,8 @@ Result<std::vector<std::size_t>> hpctool_places(const std::vector<EventName>& ev
 
 /// For append(): accepts any text.
 Result<Style> append_anything(std::string_view existing, Style style);
+/// For append(): refuses, because a page is a whole file.
+Result<Style> append_no_page(std::string_view existing, Style style);
 Result<Style> append_json(std::string_view existing, Style style);
 Result<Style> append_csv(std::string_view existing, Style style);
 Result<Style> append_hpctool(std::string_view existing, Style style);

@@ -177,7 +177,7 @@ Stat stat_of(const Json& json) {
   stat.exit_code = optional<int>(json, "exit_code");
   stat.signal = optional<int>(json, "signal");
   stat.backend = current_backend_name(json.at("backend").get<std::string>());
-  stat.environment = read_environment(json.at("environment"));
+  stat.environment = read_environment(json);
   stat.runs_asked = number<int>(json.at("runs_asked"));
   if (stat.runs_asked < 1) throw Json::out_of_range::create(406, "the number of runs is below 1", &json);
   stat.waited_for_all = json.value("waited_for_all", false);

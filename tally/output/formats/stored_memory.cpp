@@ -147,7 +147,7 @@ Memory memory(const Json& json) {
   Memory memory;
   memory.task = text(json, "task");
   memory.complete = json.at("complete").get<bool>();
-  memory.environment = read_environment(json.at("environment"));
+  memory.environment = read_environment(json);
   for (const auto& [key, value] : json.at("settings").items()) memory.settings.emplace_back(key, value);
   if (const Json& events = json.at("counters").at("events"); events.is_array()) {
     for (const Json& one : events) memory.counters.push_back(counter(one));

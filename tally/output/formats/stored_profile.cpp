@@ -152,7 +152,7 @@ Profile profile_of(const Json& json) {
   profile.stat.signal = optional<int>(json, "signal");
   profile.stat.incomplete = json.value("incomplete", false);
   profile.stat.backend = current_backend_name(text(json, "backend"));
-  profile.stat.environment = read_environment(json.at("environment"));
+  profile.stat.environment = read_environment(json);
   profile.inlines_apart = json.value("inlines", false);
   read_events(json.at("events"), profile);
   profile.owners.emplace_back();

@@ -63,7 +63,7 @@ Verify verify_of(const Json& json) {
   verify.noise = text(json, "noise");
   verify.quick = json.at("quick").get<bool>();
   verify.incomplete = json.at("incomplete").get<bool>();
-  verify.environment = read_environment(json.at("environment"));
+  verify.environment = read_environment(json);
   verify.duration = Nanoseconds(number<std::int64_t>(json.at("duration_ns")));
   verify.runs = number<int>(json.at("runs"));
   for (const Json& one : json.at("events")) verify.events.push_back(graded_event(one));

@@ -105,7 +105,10 @@ Result<Recording> parse_recording(const std::string& text) {
         return fail(Code::bad_usage, fmt::format("line {} does not have the schema tally-watch/1", at + 1),
                     "`tally watch --record FILE` writes such files");
       }
-      if (json.at("line") == "header") recording.header = header(json);
+      if (json.at("line") == "header") {
+        recording.header = header(json);
+        recording.header.provenance = read_provenance(json);
+      }
       if (json.at("line") == "reading") recording.tables.push_back(table(json));
     } catch (const Json::exception& error) {
       if (is_cut) break;

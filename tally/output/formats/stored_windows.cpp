@@ -83,6 +83,7 @@ WindowsHead head_of(const Json& json) {
   for (const Json& one : json.at("every"))
     head.triggers.push_back({split_event_name(text(one, "event")), number<std::uint64_t>(one.at("count")),
                              one.contains("frequency") ? number<std::uint64_t>(one.at("frequency")) : 0});
+  head.provenance = read_provenance(json);
   head.merged = json.contains("merged");
   head.start = text(json, "start_at");
   head.stop = text(json, "stop_at");

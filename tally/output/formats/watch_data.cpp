@@ -89,7 +89,9 @@ std::string watch_header_json(const result::WatchHeader& header) {
   for (const result::WatchFact& fact : header.facts) {
     facts.push_back({{"label", fact.label}, {"text", text_or_null(fact.text)}, {"reason", text_or_null(fact.reason)}});
   }
-  const Json object{{"schema", "tally-watch/1"}, {"line", "header"}, {"facts", std::move(facts)}};
+  Json object = document("tally-watch/1", header.provenance);
+  object["line"] = "header";
+  object["facts"] = std::move(facts);
   return json_text(object) + "\n";
 }
 

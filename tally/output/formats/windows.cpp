@@ -12,6 +12,7 @@
 #include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/formats/csv.hpp"
+#include "tally/output/formats/json_document.hpp"
 #include "tally/output/formats/stat_format.hpp"
 #include "tally/output/formats/windows_file.hpp"
 #include "tally/output/text/grid.hpp"
@@ -276,8 +277,9 @@ class Binary final : public WindowWriter {
   result::WindowsEncoder encoder_;
 };
 
-nlohmann::ordered_json description_of(const result::WindowsHead& head) {
-  nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
+Json description_of(const result::WindowsHead& head) {
+  Json object = document("tally-windows/1", head.provenance);
+  object["command"] = head.command;
   for (const result::WindowTrigger& trigger : head.triggers) {
     object["every"].push_back({{"event", trigger.event.text()}, {"count", trigger.every}});
     if (trigger.frequency != 0) object["every"].back()["frequency"] = trigger.frequency;

@@ -7,6 +7,7 @@
 #include "tally/output/html/element.hpp"
 #include "tally/output/html/html.hpp"
 #include "tally/output/html/sections.hpp"
+#include "tally/output/text/provenance.hpp"
 
 namespace tally::report {
 namespace {
@@ -43,6 +44,7 @@ std::string environment_line(const result::Environment& environment) {
   if (environment.hypervisor) add(*environment.hypervisor ? "a virtual machine" : "no hypervisor");
   add(environment.governor.empty() ? "" : "governor " + environment.governor);
   add(environment.tally_version.empty() ? "" : "tally " + environment.tally_version);
+  add(provenance_line(environment.provenance));
   return join(words, " · ");
 }
 

@@ -10,7 +10,7 @@
 
 namespace tally::report {
 
-/// "A processor · Linux 6.1 · a virtual machine · tally 0.1": the machine on which it was measured.
+/// "A processor · Linux 6.1 · a virtual machine · tally 0.1 · 2026-11-27T06:54:18Z": where and when it was measured.
 std::string environment_line(const result::Environment& environment);
 
 /// Style and scripts that only some sections need.

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tally/output/result/provenance.hpp"
+
 namespace tally::result {
 
 /// What payloads consist of and what events may count.
@@ -130,6 +132,7 @@ struct Discovery {
   std::vector<std::string> notices;
   std::int64_t runs = 0, discarded = 0;
   bool incomplete = false;
+  Provenance provenance = {};
   bool operator==(const Discovery&) const = default;
 };
 

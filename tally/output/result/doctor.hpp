@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tally/core/count/trust.hpp"
+#include "tally/output/result/provenance.hpp"
 
 namespace tally::result {
 
@@ -50,6 +51,7 @@ struct Diagnosis {
   std::vector<Step> next;             ///< the best step first
   std::vector<CountableEvents> countable;
   std::vector<FactGroup> facts;
+  Provenance provenance = {};
   bool operator==(const Diagnosis&) const = default;
 };
 

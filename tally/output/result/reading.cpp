@@ -27,8 +27,24 @@ std::vector<Json> objects(std::string_view text) {
   return lines;
 }
 
-Environment read_environment(const Json& json) {
+Provenance read_provenance(const Json& result) {
+  Provenance provenance;
+  const auto found = result.find("provenance");
+  if (found == result.end() || found->is_null()) return provenance;
+  provenance.date = text(*found, "date");
+  provenance.host = text(*found, "host");
+  provenance.label = text(*found, "label");
+  for (const Json& word : found->value("command_line", Json::array()))
+    provenance.command_line.push_back(word.get<std::string>());
+  provenance.commit = text(*found, "commit");
+  provenance.tally_version = text(*found, "tally");
+  return provenance;
+}
+
+Environment read_environment(const Json& result) {
   Environment environment;
+  const Json& json = result.at("environment");
+  environment.provenance = read_provenance(result);
   environment.cpu = text(json, "cpu");
   environment.architecture = text(json, "architecture");
   environment.kernel = text(json, "kernel");

@@ -74,8 +74,11 @@ ProgramRegions program_regions(const Json& json);
 /// The objects of a text: a single one, or one per line.
 std::vector<Json> objects(std::string_view text);
 
-/// The machine on which it was measured.
-Environment read_environment(const Json& json);
+/// Reads the key "provenance" of a result; unknown if it is missing or null.
+Provenance read_provenance(const Json& result);
+
+/// Reads the machine on which a result was measured, and its provenance.
+Environment read_environment(const Json& result);
 
 /// Why a text cannot be read, from the JSON library's exception, without the library's own terms.
 std::string parse_error_text(std::string_view text, std::string_view exception);

@@ -10,6 +10,7 @@
 #include "tally/core/count/count.hpp"
 #include "tally/core/count/event_name.hpp"
 #include "tally/core/count/statistics.hpp"
+#include "tally/output/result/provenance.hpp"
 #include "tally/output/result/regions.hpp"
 
 namespace tally::result {
@@ -118,7 +119,7 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
-/// The machine on which it was measured. Empty values are unknown.
+/// The machine on which it was measured, and what was started there. Empty values are unknown.
 struct Environment {
   std::string cpu;
   std::string architecture;
@@ -129,6 +130,7 @@ struct Environment {
   std::string governor;
   std::vector<std::string> pmus;  ///< names of the processor's PMUs that the kernel supports
   std::string tally_version;
+  Provenance provenance = {};
   bool operator==(const Environment&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tally/core/base/units.hpp"
+#include "tally/output/result/provenance.hpp"
 
 namespace tally::result {
 
@@ -77,6 +78,7 @@ struct WatchFact {
 /// Description of the machine, printed once.
 struct WatchHeader {
   std::vector<WatchFact> facts;
+  Provenance provenance = {};
   bool operator==(const WatchHeader&) const = default;
 };
 

@@ -59,6 +59,7 @@ struct WindowsHead {
   std::string start = {}, stop = {};  ///< locations where windows of threads begin and end; empty: with the thread
   bool merged = false;                ///< rows are of processes: windows of their threads, merged by time
   bool named = false;                 ///< windows have the function and line of their addresses
+  Provenance provenance = {};         ///< files of the format binary do not contain it
   bool operator==(const WindowsHead&) const = default;
 };
 

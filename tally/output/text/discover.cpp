@@ -245,8 +245,7 @@ std::string discover_text(const result::Discovery& discovery, bool all, std::siz
 }
 
 std::string discover_json(const result::Discovery& discovery) {
-  Json json;
-  json["schema"] = "tally-discovery/2";
+  Json json = document("tally-discovery/2", discovery.provenance);
   json["backend"] = discovery.backend;
   json["seed"] = discovery.seed;
   json["counters"] = discovery.counters;

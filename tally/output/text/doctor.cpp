@@ -101,8 +101,7 @@ std::string doctor_text(const result::Diagnosis& diagnosis) {
 }
 
 std::string doctor_json(const result::Diagnosis& diagnosis) {
-  Json json;
-  json["schema"] = "tally-doctor/2";
+  Json json = document("tally-doctor/2", diagnosis.provenance);
   json["hardware"] = diagnosis.hardware;
   json["cause"] = diagnosis.cause;
   json["verdict"] = diagnosis.verdict;

@@ -260,11 +260,11 @@ std::string difference_table(const ProfileDifference& difference, const ProfileS
 }
 
 std::string difference_json(const ProfileDifference& difference, const ProfileStyle&) {
-  Json json;
-  json["schema"] = "tally-profile-difference/1";
+  Json json{{"schema", "tally-profile-difference/1"}};
   for (const auto& [key, profile, only] : {std::tuple{"before", difference.before, &difference.only_before},
                                            {"after", difference.after, &difference.only_after}})
     json[key] = {{"command", profile->stat.command},
+                 {"provenance", provenance_json(profile->stat.environment.provenance)},
                  {"environment", environment_json(profile->stat.environment)},
                  {"only_here", *only}};
   json["events"] = Json::array();

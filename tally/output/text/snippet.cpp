@@ -76,8 +76,7 @@ std::string snippet_table(const result::Snippet& snippet, std::size_t terminal) 
 }
 
 std::string snippet_json(const result::Snippet& snippet) {
-  Json json;
-  json["schema"] = "tally-asm/2";
+  Json json = document("tally-asm/2", snippet.environment.provenance);
   json["code"] = snippet.code;
   json["init"] = text_or_null(snippet.init);
   json["unroll"] = snippet.unroll;

@@ -295,8 +295,7 @@ std::string verify_text(const result::Verify& verify, bool all, std::size_t term
 }
 
 std::string verify_json(const result::Verify& verify) {
-  Json json;
-  json["schema"] = "tally-verify/2";
+  Json json = document("tally-verify/2", verify.environment.provenance);
   json["verdict"] = name(verdict(verify));
   json["answer"] = verify_answer(verify);
   json["backend"] = verify.backend;

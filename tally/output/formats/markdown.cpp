@@ -1,0 +1,26 @@
+#include "tally/output/formats/markdown.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "tally/core/base/text.hpp"
+
+namespace tally::report {
+
+std::string markdown_text(const std::string& text) {
+  std::string escaped;
+  for (const char c : printable(text)) {
+    if (c == '<')
+      escaped += "&lt;";
+    else if (c == '&')
+      escaped += "&amp;";
+    else if (std::string_view("\\`*_[]|~#@!").find(c) != std::string_view::npos)
+      escaped += fmt::format("&#{};", static_cast<int>(c));
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+}  // namespace tally::report

@@ -7,6 +7,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/gate_options.hpp"
+#include "tally/cli/history_file.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/profiles.hpp"
 #include "tally/cli/provenance.hpp"
@@ -25,6 +26,7 @@ struct Options {
   std::string format, output;
   std::int64_t top = 10;
   bool all = false, force = false;
+  HistoryOptions history;
 };
 
 constexpr const char* about =
@@ -66,7 +68,22 @@ void describe(Page& page, Options& options) {
       .check(whole_number(0));
   page.add_flag("--all", options.all, "show events and functions without change, too");
   page.add_flag("--force", options.force, "compare results of different programs");
+  add_history_options(page, options.history);
   page.footer(about + comparable_lines() + "\n" + examples);
+}
+
+// The counts that a history stores.
+Result<result::Stat> read_counts(const std::string& name) {
+  constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::stat};
+  auto file = read_stored(name);
+  if (!file) return fail(file.error());
+  auto results = stored_results(*file, kinds);
+  if (!results) return fail(results.error());
+  if (results->size() != 1)
+    return fail(Code::bad_usage,
+                fmt::format("'{}' holds {} results: a history takes files with one", printable(name), results->size()));
+  if (auto* const profile = std::get_if<result::Profile>(&results->front())) return std::move(profile->stat);
+  return std::get<result::Stat>(std::move(results->front()));
 }
 
 int exit_code_of(const report::JudgedComparison& judged) {
@@ -113,6 +130,14 @@ int run_compare(const std::vector<std::string>& arguments) {
   const auto gates = read_gates(options.gates);
   if (!gates) return report_error(gates.error());
   if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
+  auto history = HistoryFile::open(options.history);
+  if (!history) return report_error(history.error());
+  std::optional<result::Stat> kept;
+  if (!options.history.file.empty()) {
+    auto result = read_counts(options.files[1]);
+    if (!result) return report_error(result.error());
+    kept = *std::move(result);
+  }
   const auto before = read_comparable(options.files[0]);
   if (!before) return report_error(before.error());
   const auto after = read_comparable(options.files[1]);
@@ -128,7 +153,9 @@ int run_compare(const std::vector<std::string>& arguments) {
   auto results = report::evaluate(*gates, judged.comparison);
   if (!results) return report_error(results.error());
   judged.gates = *std::move(results);
-  return write(judged, options);
+  const int code = write(judged, options);
+  const int stored = kept ? history->add(*kept) : exit_ok;
+  return code != exit_ok ? code : stored;
 }
 
 }  // namespace tally::cli

@@ -69,9 +69,11 @@ result::Provenance provenance() {
           .tally_version = std::string(version())};
 }
 
-void hide_host(result::Environment& environment) {
-  if (!invocation().shows_host) environment.provenance.host.clear();
+void hide_host(result::Provenance& provenance) {
+  if (!invocation().shows_host) provenance.host.clear();
 }
+
+void hide_host(result::Environment& environment) { hide_host(environment.provenance); }
 
 void hide_host(result::Environment& environment, const report::Format& format) {
   if (format.name == "html" || format.name == "markdown") hide_host(environment);

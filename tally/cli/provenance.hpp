@@ -26,6 +26,7 @@ void add_host_option(Page& page);
 result::Provenance provenance();
 
 /// Removes the name of the host, which a page or a comment does not show unless --host was given.
+void hide_host(result::Provenance& provenance);
 void hide_host(result::Environment& environment);
 
 /// The same if `format` is a page or a comment.

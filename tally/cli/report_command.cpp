@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tally/cli/command.hpp"
+#include "tally/cli/history_file.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/profiles.hpp"
 #include "tally/cli/provenance.hpp"
@@ -17,6 +18,7 @@
 #include "tally/linux/files/terminal.hpp"
 #include "tally/output/analysis/phases.hpp"
 #include "tally/output/formats/readers.hpp"
+#include "tally/output/html/history.hpp"
 #include "tally/output/html/html.hpp"
 
 namespace tally::cli {
@@ -53,6 +55,8 @@ constexpr const char* examples =
     "  # Regions recorded by the tally library\n"
     "  TALLY_OUTPUT=regions.json ./prog\n"
     "  tally report regions.json -o regions.html\n"
+    "  # The history that `tally stat --history bench.db` wrote\n"
+    "  tally report bench.db -o history.html\n"
     "  # Compare counts\n"
     "  tally report monday.json tuesday.json\n"
     "  # Compare two profiles\n"
@@ -161,6 +165,33 @@ Result<void> read_vectors(const std::string& path, std::vector<report::NamedResu
   return {};
 }
 
+// Whether the page can be written there. Errors: bad_usage.
+Result<void> check_page_output(const Options& options) {
+  if (options.output.empty() && linux::Output::standard_output().is_terminal())
+    return fail(Code::bad_usage, "refusing to write a page to a terminal", "use `-o page.html`");
+  if (auto apart = check_not_read(options.output, options.files); !apart) return apart;
+  return report::check_ending(options.output, {&page_format}, false);
+}
+
+int write_page(const std::string& text, const std::string& path) {
+  if (path.empty() || path == "-") return print(text);
+  auto output = linux::Output::open_file(path);
+  if (!output) return report_error(output.error());
+  const auto written = output->write(text);
+  return written ? exit_ok : report_error(written.error());
+}
+
+int report_history(const Options& options) {
+  if (options.files.size() != 1 || options.profiles.any() || !options.vectors.empty())
+    return report_error({Code::bad_usage, "a history cannot be combined with other files or with options of profiles",
+                         "tally report bench.db -o history.html", 0});
+  if (const auto fits = check_page_output(options); !fits) return report_error(fits.error());
+  auto history = read_history(options.files.front());
+  if (!history) return report_error(history.error());
+  for (result::HistoryEntry& entry : history->entries) hide_host(entry.provenance);
+  return write_page(report::history_html(*history), options.output);
+}
+
 }  // namespace
 
 void describe_report(Page& page) {
@@ -176,6 +207,7 @@ int run_report(const std::vector<std::string>& arguments) {
   if (options.files.empty()) {
     return report_error({Code::bad_usage, "missing FILE", "for example: tally report result.json -o page.html", 0});
   }
+  if (is_history(options.files.front())) return report_history(options);
   auto results = read_all(options.files);
   if (!results) return report_error(results.error());
   const auto& profiles = results->profiles;
@@ -190,21 +222,10 @@ int run_report(const std::vector<std::string>& arguments) {
         report::stat_comparison_table(results->shown, linux::terminal_columns(linux::Stream::output));
     if (!table.empty()) return print(table);
   }
-  const bool to_file = !options.output.empty() && options.output != "-";
-  if (options.output.empty() && linux::Output::standard_output().is_terminal()) {
-    return report_error({Code::bad_usage, "refusing to write a page to a terminal", "use `-o page.html`", 0});
-  }
-  if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
-  if (const auto fits = report::check_ending(options.output, {&page_format}, false); !fits)
-    return report_error(fits.error());
+  if (const auto fits = check_page_output(options); !fits) return report_error(fits.error());
   if (!options.vectors.empty())
     if (const auto read = read_vectors(options.vectors, results->shown); !read) return report_error(read.error());
-  const std::string text = report::html_page(results->shown);
-  if (!to_file) return print(text);
-  auto output = linux::Output::open_file(options.output);
-  if (!output) return report_error(output.error());
-  const auto written = output->write(text);
-  return written ? exit_ok : report_error(written.error());
+  return write_page(report::html_page(results->shown), options.output);
 }
 
 }  // namespace tally::cli

@@ -8,6 +8,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/common_options.hpp"
 #include "tally/cli/event_tables.hpp"
+#include "tally/cli/history_file.hpp"
 #include "tally/cli/kept.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/metrics.hpp"
@@ -53,6 +54,7 @@ struct Options {
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   ResultOptions results;
   BaselineOptions baseline;
+  HistoryOptions history;
   measure::StatOptions stat;
 };
 
@@ -153,6 +155,7 @@ void describe(Page& app, Options& options) {
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
   add_label_option(app);
+  add_history_options(app, options.history);
   add_quiet_option(app, options.quiet);
   add_result_options(app, options.results, "table", "(default: standard error)");
   add_baseline_options(app, options.baseline);
@@ -358,6 +361,8 @@ int count(Options& options) {
   const auto fits = fits_format(destination->format().name, destination->format().fits, options.stat.count.events,
                                 [&](const event::Event& event) { return choice->backend->outlook(event); });
   if (!fits) return report_error(fits.error());
+  auto history = HistoryFile::open(options.history);
+  if (!history) return report_error(history.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
 
@@ -389,7 +394,9 @@ int count(Options& options) {
   const std::vector<std::string> remarks = verification_remarks(*stat);
   stat->notices.insert(stat->notices.end(), remarks.begin(), remarks.end());
 
-  return write_compared(*stat, *baseline, *destination, *signals);
+  const int code = write_compared(*stat, *baseline, *destination, *signals);
+  const int stored = history->add(*stat);
+  return code != exit_ok ? code : stored;
 }
 
 // Counts code instead of a command. Options for running a command do not apply.
@@ -397,10 +404,11 @@ int count_assembly(Options& options) {
   const measure::StatOptions& stat = options.stat;
   if (!stat.count.target.command.empty() || stat.count.target.attachment.any() || stat.count.timing.delay ||
       stat.count.timing.interval || !stat.regions.empty() || !stat.metrics.empty() || options.passes ||
-      stat.count.multiplex || options.native_times || !options.baseline.file.empty() || options.baseline.gates.any()) {
+      stat.count.multiplex || options.native_times || !options.baseline.file.empty() || options.baseline.gates.any() ||
+      !options.history.file.empty()) {
     return report_error({Code::bad_usage, "--asm cannot be combined with these options",
                          "omit the command, -p, -t, -a, -C, -I, --delay, --metrics, --function, --passes, "
-                         "--native-times, --multiplex and --baseline",
+                         "--native-times, --multiplex, --baseline and --history",
                          0});
   }
   CodeRequest request;

@@ -104,7 +104,7 @@ TEST_F(Completion, offers_commands_options_and_values) {
   EXPECT_EQ(completions({"tally", "stat", "--backend", "no"}), Words{"none"});
   EXPECT_EQ(completions({"tally", "stat", "-e", "instructions,sto"}), Words{"instructions,stores"});
   EXPECT_EQ(completions({"tally", "stat", "-M", "IPC,loads-per-s"}), Words{"IPC,loads-per-store"});
-  EXPECT_EQ(completions({"tally", "export", "--format", "h"}), Words{"hpctool"});
+  EXPECT_EQ(completions({"tally", "export", "--format", "h"}), (Words{"hpctool", "html"}));
   EXPECT_EQ(completions({"tally", "event", "sto"}), Words{"stores"});
   EXPECT_EQ(completions({"tally", "event", "loads,sto"}), Words{"loads,stores"});
   EXPECT_EQ(completions({"tally", "help", "st"}), Words{"stat"});

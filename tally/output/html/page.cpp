@@ -6,6 +6,7 @@
 #include "tally/output/html/assets.hpp"
 #include "tally/output/html/element.hpp"
 #include "tally/output/html/html.hpp"
+#include "tally/output/html/page.hpp"
 #include "tally/output/html/sections.hpp"
 #include "tally/output/text/provenance.hpp"
 
@@ -56,8 +57,12 @@ std::string html_page(const std::vector<NamedResult>& results) {
     if (results.size() > 1) body += element("h2", title_of_any(one));
     body += element("p", one.name, "soft") + section_of_any(one);
   }
+  return page_of(title, body, assets_of_all(results));
+}
+
+std::string page_of(const std::string& title, const std::string& body, const std::vector<SectionAssets>& assets) {
   std::string style(page_style()), script(page_script());
-  for (const SectionAssets& own : assets_of_all(results)) {
+  for (const SectionAssets& own : assets) {
     style += own.style;
     if (!own.script.empty()) script = fmt::format("{}</script>\n<script>\n{}", own.script, script);
   }

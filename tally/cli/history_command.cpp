@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tally/cli/command.hpp"
+#include "tally/cli/common_options.hpp"
+#include "tally/cli/history_file.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
+#include "tally/cli/stored.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/files/terminal.hpp"
+#include "tally/output/formats/history_format.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string format, output, name, event, label;
+  std::int64_t last = 0;
+  bool list = false;
+};
+
+constexpr const char* footer =
+    "FILE is a history that `tally stat --history FILE` or `tally compare --history FILE` wrote. Each event of each "
+    "program is a series. tally prints its trend and the results at which its level changed. Exact counts of different "
+    "machines are one series; others are one for each processor.\n"
+    "\n"
+    "Changes are found by PELT with the sum of absolute deviations as cost: every lasting change of an exact count of "
+    "more than about 0.01 %, and changes of other counts that exceed their noise in at least three results.\n"
+    "\n"
+    "Exit code: 0 the history was read, 2 bad usage or an unreadable file.\n"
+    "\n"
+    "Examples:\n"
+    "  tally stat --history bench.db -- ./prog\n"
+    "  tally history bench.db\n"
+    "  tally history bench.db --list\n"
+    "  tally history bench.db --event instructions --last 50\n"
+    "  tally history bench.db --format bencher -o result.json\n"
+    "  tally report bench.db -o history.html\n";
+
+void describe(Page& page, Options& options) {
+  page.head("Show how the counts of programs changed over time.", "tally history [options] FILE");
+  page.add_option("FILE", options.files, "the history");
+  page.add_flag("--list", options.list, "list the stored results");
+  page.add_option("--name", options.name, "only the series of this name").value_name("NAME");
+  page.add_option("-e,--event", options.event, "only this event: instructions, instructions:u").value_name("EVENT");
+  page.add_option("--label", options.label, "only results with this label").value_name("LABEL");
+  page.add_option("--last", options.last, "only the last N results of each name")
+      .value_name("N")
+      .check(whole_number(1));
+  const auto formats = report::common(report::history_formats());
+  add_format_option(page, options.format, formats, report::format_help(formats, "table"));
+  add_output_option(page, options.output);
+  page.footer(report::format_lines(formats) + "\n" + footer);
+}
+
+// With or without the mode: "instructions" is also "instructions:u".
+bool is_of(const std::string& event, const std::string& asked) {
+  return event == asked || (event.starts_with(asked) && event.substr(asked.size()).starts_with(":"));
+}
+
+void keep_asked(result::History& history, const Options& options) {
+  std::erase_if(history.entries, [&](const result::HistoryEntry& entry) {
+    return (!options.name.empty() && entry.name != options.name) ||
+           (!options.label.empty() && entry.provenance.label != options.label);
+  });
+  if (!options.event.empty())
+    for (result::HistoryEntry& entry : history.entries)
+      std::erase_if(entry.counts,
+                    [&](const result::HistoryCount& count) { return !is_of(count.event, options.event); });
+  if (options.last == 0) return;
+  std::map<std::string, std::int64_t> later;
+  std::vector<result::HistoryEntry> kept;
+  for (auto entry = history.entries.rbegin(); entry != history.entries.rend(); ++entry)
+    if (later[entry->name]++ < options.last) kept.push_back(std::move(*entry));
+  std::reverse(kept.begin(), kept.end());
+  history.entries = std::move(kept);
+}
+
+Error nothing_left(const Options& options) {
+  return {Code::bad_usage, fmt::format("'{}' has no such results", options.files.front()),
+          fmt::format("`tally history {} --list` lists the results", options.files.front()), 0};
+}
+
+}  // namespace
+
+void describe_history(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
+int run_history(const std::vector<std::string>& arguments) {
+  Options options;
+  Page page;
+  describe(page, options);
+  if (const auto code = page.read(arguments)) return *code;
+  if (options.files.size() != 1)
+    return report_error({Code::bad_usage, fmt::format("one FILE is needed, not {}", options.files.size()),
+                         "for example: tally history bench.db", 0});
+  const auto format = report::choose_format(report::history_formats(), options.format, options.output, "table");
+  if (!format) return report_error(format.error());
+  if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
+  auto history = read_history(options.files.front());
+  if (!history) return report_error(history.error());
+  keep_asked(*history, options);
+  const bool is_asked = !options.name.empty() || !options.event.empty() || !options.label.empty();
+  if (is_asked && std::none_of(history->entries.begin(), history->entries.end(),
+                               [](const result::HistoryEntry& entry) { return !entry.counts.empty(); }))
+    return report_error(nothing_left(options));
+  const bool to_file = !options.output.empty() && options.output != "-";
+  const std::size_t terminal = to_file ? 0 : linux::terminal_columns(linux::Stream::output);
+  const std::string text =
+      options.list ? report::history_list(*history, terminal) : (*format)->write(*history, provenance(), terminal);
+  if (!to_file) return print(text);
+  auto file = linux::Output::open_file(options.output);
+  if (!file) return report_error(file.error());
+  const auto written = file->write(text);
+  return written ? exit_ok : report_error(written.error());
+}
+
+}  // namespace tally::cli

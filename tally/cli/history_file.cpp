@@ -1,0 +1,105 @@
+#include "tally/cli/history_file.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/file_state.hpp"
+#include "tally/linux/files/input.hpp"
+#include "tally/linux/size_limit.hpp"
+#include "tally/output/formats/stat_format.hpp"
+
+namespace tally::cli {
+namespace {
+
+result::HistoryCount count_of(const result::Event& event) {
+  result::HistoryCount count{.event = event.total.name.text(),
+                             .unit = event.total.unit,
+                             .value = event.total.count.value,
+                             .low = {},
+                             .high = {},
+                             .trust = event.total.count.trust};
+  if (event.summary) {
+    count.low = event.summary->low;
+    count.high = event.summary->high;
+  }
+  return count;
+}
+
+result::HistoryEntry entry_of(const result::Stat& stat, const std::string& name) {
+  result::HistoryEntry entry{.number = 0,
+                             .name = name,
+                             .processor = stat.environment.cpu,
+                             .provenance = stat.environment.provenance,
+                             .counts = {}};
+  if (entry.name.empty()) entry.name = stat.command.empty() ? stat.target : shell_words(stat.command);
+  // A result of an earlier version has none: it is stored as of now.
+  if (!entry.provenance.is_known()) entry.provenance = provenance();
+  for (const result::Event& event : stat.events) entry.counts.push_back(count_of(event));
+  return entry;
+}
+
+}  // namespace
+
+void add_history_options(Page& page, HistoryOptions& options) {
+  page.add_option("--history", options.file,
+                  "add the result to the history FILE, which `tally history` reads; creates it if it is missing")
+      .value_name("FILE");
+  page.add_option("--name", options.name, "with --history: name of the series (default: the measured command line)")
+      .value_name("NAME");
+}
+
+Result<HistoryFile> HistoryFile::open(const HistoryOptions& options) {
+  HistoryFile file;
+  file.options_ = options;
+  if (options.file.empty()) {
+    if (options.name.empty()) return file;
+    return fail(Code::bad_usage, "--name needs --history", "add --history FILE");
+  }
+  const linux::WithoutSizeSignal no_signal;
+  auto database = history::Database::open(options.file);
+  if (!database) return fail(database.error());
+  file.database_.emplace(*std::move(database));
+  return file;
+}
+
+int HistoryFile::add(const result::Stat& stat) {
+  if (!database_) return exit_ok;
+  if (stat.incomplete || stat.exit_code.value_or(0) != 0) {
+    say({fmt::format("not stored in '{}': the program {}", printable(options_.file),
+                     stat.incomplete ? "was interrupted" : fmt::format("failed (exit code {})", *stat.exit_code))});
+    return exit_ok;
+  }
+  report::Style style;
+  style.one_line = true;
+  const auto document = report::json(stat, style);
+  if (!document) return report_error(document.error());
+  const linux::WithoutSizeSignal no_signal;
+  const auto added = database_->add(entry_of(stat, options_.name), *document);
+  return added ? exit_ok : report_error(added.error());
+}
+
+bool is_history(const std::string& path) {
+  if (!linux::file_state(path)) return false;
+  auto file = linux::InputFile::open_regular(path);
+  if (!file) return false;
+  std::string begin(history::file_magic.size(), ' ');
+  const auto size = file->read(begin);
+  return size && *size == begin.size() && begin == history::file_magic;
+}
+
+Result<result::History> read_history(const std::string& path) {
+  if (!is_history(path)) {
+    // The words of the system, if it cannot be read.
+    if (const auto text = linux::read_regular_file(path); !text) return fail(text.error());
+    return fail(Code::bad_usage, fmt::format("'{}' is not a history of tally", printable(path)),
+                "`tally stat --history FILE` creates one");
+  }
+  auto database = history::Database::open_to_read(path);
+  if (!database) return fail(database.error());
+  return database->read();
+}
+
+}  // namespace tally::cli

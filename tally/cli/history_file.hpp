@@ -1,0 +1,44 @@
+// --history: the file in which `stat` and `compare` store their results, and which `history` and `report` read.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tally/core/base/result.hpp"
+#include "tally/output/result/history.hpp"
+#include "tally/output/result/stat.hpp"
+#include "tally/tools/history/database.hpp"
+
+namespace tally::cli {
+
+class Page;
+
+struct HistoryOptions {
+  std::string file;  ///< empty: nothing is stored
+  std::string name;  ///< of the series; empty: the measured command line
+};
+
+void add_history_options(Page& page, HistoryOptions& options);
+
+/// The history that an invocation adds to, or none.
+class HistoryFile {
+ public:
+  /// Opens it before anything is measured. Errors: those of Database::open(); bad_usage for --name without --history.
+  static Result<HistoryFile> open(const HistoryOptions& options);
+
+  /// Stores a result. Does nothing without a history, and for a program that failed or was interrupted, whose counts
+  /// are no measure of it; says so. Returns tally's exit code.
+  int add(const result::Stat& stat);
+
+ private:
+  HistoryOptions options_;
+  std::optional<history::Database> database_;
+};
+
+/// Whether a file is a history.
+bool is_history(const std::string& path);
+
+/// Reads a history. Errors: bad_usage.
+Result<result::History> read_history(const std::string& path);
+
+}  // namespace tally::cli

@@ -1,0 +1,97 @@
+// `tally history` for programs: its own JSON, and the formats of two dashboards.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <map>
+
+#include "tally/core/base/json_text.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/output/analysis/history_series.hpp"
+#include "tally/output/formats/history_format.hpp"
+#include "tally/output/formats/json_values.hpp"
+#include "tally/output/text/history.hpp"
+
+namespace tally::report {
+namespace {
+
+const char* unit_name(Unit unit) { return unit == Unit::nanoseconds ? "ns" : unit == Unit::bytes ? "bytes" : "events"; }
+
+Json value_json(const SeriesValue& value) {
+  return {{"result", value.entry->number},
+          {"processor", text_or_null(value.entry->processor)},
+          {"provenance", provenance_json(value.entry->provenance)},
+          {"value", value_or_null(value.count->value)},
+          {"low", value_or_null(value.count->low)},
+          {"high", value_or_null(value.count->high)},
+          {"trust", name(value.count->trust)}};
+}
+
+std::string history_json(const result::History& history, const result::Provenance& provenance, std::size_t) {
+  Json json = document("tally-history/1", provenance);
+  json["series"] = Json::array();
+  for (const HistorySeries& series : series_of(history)) {
+    Json one{{"name", series.name},
+             {"event", series.event},
+             {"processor", text_or_null(series.processor)},
+             {"unit", unit_name(series.unit)}};
+    one["values"] = Json::array();
+    for (const SeriesValue& value : series.values) one["values"].push_back(value_json(value));
+    one["changes"] = Json::array();
+    for (const SeriesChange& change : series.changes)
+      one["changes"].push_back({{"result", series.values[change.at].entry->number},
+                                {"before", change.before},
+                                {"after", change.after},
+                                {"relative_change", change.before == 0 ? Json(nullptr) : Json(change.relative())}});
+    json["series"].push_back(std::move(one));
+  }
+  return json_text(json, 1) + "\n";
+}
+
+std::string extra_text(const result::HistoryEntry& entry) {
+  std::string text = entry.provenance.date;
+  for (const std::string& word : {entry.provenance.label, entry.processor})
+    if (!word.empty()) text += ", " + word;
+  return text;
+}
+
+// The input of github-action-benchmark with the tool customSmallerIsBetter: the last value of each series.
+std::string benchmark_action_json(const result::History& history, const result::Provenance&, std::size_t) {
+  Json json = Json::array();
+  for (const HistorySeries& series : series_of(history)) {
+    const auto& [entry, count] = series.values.back();
+    Json one{{"name", series.name + ": " + series.event}, {"unit", unit_name(series.unit)}, {"value", *count->value}};
+    if (count->low && count->high) one["range"] = fmt::format("{} - {}", *count->low, *count->high);
+    one["extra"] = extra_text(*entry);
+    json.push_back(std::move(one));
+  }
+  return json_text(json, 1) + "\n";
+}
+
+// Bencher Metric Format: benchmark, measure, value with bounds.
+std::string bencher_json(const result::History& history, const result::Provenance&, std::size_t) {
+  Json json = Json::object();
+  for (const HistorySeries& series : series_of(history)) {
+    const result::HistoryCount& count = *series.values.back().count;
+    Json& one = json[series.name][series.event];
+    one["value"] = *count.value;
+    if (count.low && count.high) {
+      one["lower_value"] = *count.low;
+      one["upper_value"] = *count.high;
+    }
+  }
+  return json_text(json, 1) + "\n";
+}
+
+constexpr HistoryFormat rows[] = {
+    {{Kind::stat, "table", "", "for people"}, history_table},
+    {{Kind::stat, "json", ".json", "one JSON object with every series and change"}, history_json},
+    {{Kind::stat, "benchmark-action", "", "the last values, for github-action-benchmark (customSmallerIsBetter)"},
+     benchmark_action_json},
+    {{Kind::stat, "bencher", "", "the last values, in Bencher Metric Format"}, bencher_json},
+};
+
+}  // namespace
+
+std::span<const HistoryFormat> history_formats() { return rows; }
+
+}  // namespace tally::report

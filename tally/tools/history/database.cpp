@@ -1,0 +1,265 @@
+#include "tally/tools/history/database.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tally/core/base/json_text.hpp"
+#include "tally/core/base/text.hpp"
+
+namespace tally::history {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int application_id = 0x74616c79;  // "taly", in the header of the file
+constexpr int version = 1;
+constexpr std::chrono::milliseconds patience = std::chrono::minutes(1);
+
+// docs/reference/history.md describes the tables.
+constexpr const char* tables = R"(
+CREATE TABLE result (
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  date TEXT NOT NULL,
+  host TEXT NOT NULL,
+  processor TEXT NOT NULL,
+  commit_hash TEXT NOT NULL,
+  label TEXT NOT NULL,
+  command_line TEXT NOT NULL,
+  tally TEXT NOT NULL,
+  document TEXT NOT NULL);
+CREATE INDEX result_by_date ON result(date);
+CREATE TABLE count (
+  result INTEGER NOT NULL REFERENCES result(number),
+  event TEXT NOT NULL,
+  unit TEXT NOT NULL,
+  value INTEGER,
+  low INTEGER,
+  high INTEGER,
+  trust TEXT NOT NULL);
+CREATE INDEX count_of_result ON count(result);
+)";
+
+const char* unit_name(Unit unit) { return unit == Unit::nanoseconds ? "ns" : unit == Unit::bytes ? "bytes" : "events"; }
+Unit unit_of(std::string_view name) {
+  return name == "ns" ? Unit::nanoseconds : name == "bytes" ? Unit::bytes : Unit::events;
+}
+
+// A prepared statement. Errors show in step(), as they do in SQLite.
+class Statement {
+ public:
+  Statement(sqlite3* handle, const char* sql) { sqlite3_prepare_v2(handle, sql, -1, &statement_, nullptr); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement() { sqlite3_finalize(statement_); }
+
+  void bind(int place, std::string_view text) {
+    sqlite3_bind_text64(statement_, place, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
+  void bind(int place, const std::optional<std::int64_t>& number) {
+    if (number) sqlite3_bind_int64(statement_, place, *number);
+  }
+  int step() { return statement_ == nullptr ? SQLITE_ERROR : sqlite3_step(statement_); }
+
+  std::string text(int column) const {
+    const auto* const bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return bytes == nullptr ? std::string()
+                            : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+  }
+  std::optional<std::int64_t> number(int column) const {
+    if (sqlite3_column_type(statement_, column) != SQLITE_INTEGER) return std::nullopt;
+    return sqlite3_column_int64(statement_, column);
+  }
+
+ private:
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+std::int64_t pragma(sqlite3* handle, const char* sql) {
+  Statement statement(handle, sql);
+  return statement.step() == SQLITE_ROW ? statement.number(0).value_or(0) : -1;
+}
+
+std::vector<std::string> words_of(const std::string& json) {
+  std::vector<std::string> words;
+  const Json list = Json::parse(json, nullptr, false);
+  if (!list.is_array()) return words;
+  for (const Json& word : list)
+    if (word.is_string()) words.push_back(word.get<std::string>());
+  return words;
+}
+
+result::HistoryEntry entry_of(const Statement& row) {
+  result::HistoryEntry entry;
+  entry.number = row.number(0).value_or(0);
+  entry.name = row.text(1);
+  entry.provenance = {.date = row.text(2),
+                      .host = row.text(3),
+                      .label = row.text(6),
+                      .command_line = words_of(row.text(7)),
+                      .commit = row.text(5),
+                      .tally_version = row.text(8)};
+  entry.processor = row.text(4);
+  return entry;
+}
+
+}  // namespace
+
+void Database::Close::operator()(sqlite3* handle) const { sqlite3_close(handle); }
+
+Error Database::failure(Code code, const std::string& what) const {
+  const int reason = sqlite3_errcode(handle_.get());
+  const bool is_busy = reason == SQLITE_BUSY || reason == SQLITE_LOCKED;
+  return {code, fmt::format("cannot {} the history '{}': {}", what, printable(path_), sqlite3_errmsg(handle_.get())),
+          is_busy                     ? "another process uses it; try again when that has ended"
+          : reason == SQLITE_NOTADB   ? "use a file that `tally stat --history FILE` created"
+          : reason == SQLITE_FULL     ? "free space on this disk; the history keeps its earlier results"
+          : reason == SQLITE_READONLY ? "use a file and a directory that you can write"
+                                      : "",
+          0};
+}
+
+Result<void> Database::run(const char* sql) {
+  if (sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return fail(failure(Code::cannot_write, "write"));
+}
+
+Result<Database> Database::open_with(const std::string& path, int flags) {
+  sqlite3* raw = nullptr;
+  const int opened = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_PRIVATECACHE, nullptr);
+  Database database(Handle(raw), path);
+  const Code code = (flags & SQLITE_OPEN_CREATE) != 0 ? Code::cannot_write : Code::bad_usage;
+  if (opened != SQLITE_OK) return fail(database.failure(code, "open"));
+  sqlite3_extended_result_codes(raw, 0);
+  sqlite3_busy_timeout(raw, static_cast<int>(patience.count()));
+  // The file may come from others: its schema must not run functions, and damaged pages are errors.
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_exec(raw, "PRAGMA cell_size_check=ON; PRAGMA synchronous=FULL", nullptr, nullptr, nullptr);
+  return database;
+}
+
+// Creates the tables in an empty file; checks those of another.
+Result<void> Database::prepare_file() {
+  if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
+  const std::int64_t id = pragma(handle_.get(), "PRAGMA application_id");
+  const std::int64_t found = pragma(handle_.get(), "PRAGMA user_version");
+  if (id == 0 && found == 0 && pragma(handle_.get(), "SELECT count(*) FROM sqlite_master") == 0) {
+    if (auto made = run(tables); !made) return made;
+    const std::string marks = fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", application_id, version);
+    if (auto marked = run(marks.c_str()); !marked) return marked;
+    return run("COMMIT");
+  }
+  (void)run("ROLLBACK");
+  if (id != application_id)
+    return fail(Code::bad_usage, fmt::format("'{}' is a database of another program", printable(path_)),
+                "use another file: tally creates it");
+  if (found > version)
+    return fail(Code::bad_usage, fmt::format("'{}' is a history of a later version of tally", printable(path_)),
+                "use that version, or another file");
+  return {};
+}
+
+Result<Database> Database::open(const std::string& path) {
+  auto database = open_with(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (!database) return database;
+  if (const auto prepared = database->prepare_file(); !prepared) return fail(prepared.error());
+  return database;
+}
+
+Result<Database> Database::open_to_read(const std::string& path) {
+  // Writing is needed to roll back what a killed process left.
+  auto database = open_with(path, SQLITE_OPEN_READWRITE);
+  if (!database || sqlite3_db_readonly(database->handle_.get(), "main") == 1)
+    database = open_with(path, SQLITE_OPEN_READONLY);
+  if (!database) return database;
+  const std::int64_t id = pragma(database->handle_.get(), "PRAGMA application_id");
+  if (id == -1) return fail(database->failure(Code::bad_usage, "read"));
+  if (id != application_id)
+    return fail(Code::bad_usage, fmt::format("'{}' is not a history of tally", printable(path)),
+                "use a file that `tally stat --history FILE` created");
+  if (pragma(database->handle_.get(), "PRAGMA user_version") > version)
+    return fail(Code::bad_usage, fmt::format("'{}' is a history of a later version of tally", printable(path)),
+                "use that version");
+  return database;
+}
+
+Result<void> Database::add(const result::HistoryEntry& entry, const std::string& document) {
+  if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
+  const auto undo = [this](const Error& error) -> Result<void> {
+    sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    return fail(error);
+  };
+  Statement known(handle_.get(), "SELECT 1 FROM result WHERE date = ? AND document = ?");
+  known.bind(1, entry.provenance.date);
+  known.bind(2, document);
+  if (known.step() == SQLITE_ROW) {
+    sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    return {};
+  }
+  Statement result(
+      handle_.get(),
+      "INSERT INTO result (name, date, host, processor, commit_hash, label, command_line, tally, document) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const std::string words = json_text(Json(entry.provenance.command_line));
+  const std::string_view texts[] = {entry.name,      entry.provenance.date,          entry.provenance.host,
+                                    entry.processor, entry.provenance.commit,        entry.provenance.label,
+                                    words,           entry.provenance.tally_version, document};
+  int place = 0;
+  for (const std::string_view text : texts) result.bind(++place, text);
+  if (result.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
+  const std::int64_t number = sqlite3_last_insert_rowid(handle_.get());
+  for (const result::HistoryCount& one : entry.counts) {
+    Statement count(handle_.get(), "INSERT INTO count VALUES (?, ?, ?, ?, ?, ?, ?)");
+    count.bind(1, std::optional(number));
+    count.bind(2, one.event);
+    count.bind(3, std::string_view(unit_name(one.unit)));
+    count.bind(4, one.value);
+    count.bind(5, one.low);
+    count.bind(6, one.high);
+    count.bind(7, tally::name(one.trust));
+    if (count.step() != SQLITE_DONE) return undo(failure(Code::cannot_write, "write"));
+  }
+  if (auto done = run("COMMIT"); !done) return undo(done.error());
+  return {};
+}
+
+Result<result::History> Database::read() {
+  result::History history;
+  // One transaction, so that both tables are of the same moment.
+  if (auto begun = run("BEGIN"); !begun) return fail(failure(Code::bad_usage, "read"));
+  std::map<std::int64_t, std::size_t> places;
+  Statement results(handle_.get(),
+                    "SELECT number, name, date, host, processor, commit_hash, label, command_line, tally FROM result "
+                    "ORDER BY date, number");
+  int state = results.step();
+  for (; state == SQLITE_ROW; state = results.step()) {
+    history.entries.push_back(entry_of(results));
+    places[history.entries.back().number] = history.entries.size() - 1;
+  }
+  if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
+  Statement counts(handle_.get(),
+                   "SELECT result, event, unit, value, low, high, trust FROM count ORDER BY result, rowid");
+  for (state = counts.step(); state == SQLITE_ROW; state = counts.step()) {
+    const auto place = places.find(counts.number(0).value_or(0));
+    if (place == places.end()) continue;
+    history.entries[place->second].counts.push_back({.event = counts.text(1),
+                                                     .unit = unit_of(counts.text(2)),
+                                                     .value = counts.number(3),
+                                                     .low = counts.number(4),
+                                                     .high = counts.number(5),
+                                                     .trust = trust_of(counts.text(6)).value_or(Trust::absent)});
+  }
+  if (state != SQLITE_DONE) return fail(failure(Code::bad_usage, "read"));
+  (void)run("COMMIT");
+  return history;
+}
+
+}  // namespace tally::history

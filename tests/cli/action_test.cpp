@@ -1,0 +1,95 @@
+// action.yml: its steps, run here as GitHub runs them.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string root = TALLY_GOLDEN "/../..";
+
+// What the file needs of YAML: the defaults of the inputs, the environment of the step, and its command.
+struct Action {
+  std::map<std::string, std::string> defaults, environment;
+  std::vector<std::string> commands;
+};
+
+Action read_action() {
+  Action action;
+  std::istringstream lines(*TemporaryFile::read(root + "/action.yml"));
+  std::string input;
+  std::smatch parts;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_match(line, parts, std::regex(R"(  ([a-z-]+):)"))) input = parts[1];
+    if (std::regex_match(line, parts, std::regex(R"x(    default: "?([^"]*)"?)x"))) action.defaults[input] = parts[1];
+    if (std::regex_match(line, parts, std::regex(R"(        ([A-Z_]+): \$\{\{ inputs\.([a-z-]+) \}\})")))
+      action.environment[parts[1]] = parts[2];
+    if (std::regex_match(line, parts, std::regex(R"(      run: '(.*)')"))) action.commands.push_back(parts[1]);
+  }
+  return action;
+}
+
+// Runs the steps in `folder` with these inputs, as GitHub does.
+Finished run_action(const fs::path& folder, std::map<std::string, std::string> inputs) {
+  const Action action = read_action();
+  for (const auto& [name, text] : action.defaults) inputs.try_emplace(name, text);
+  Words words{"/usr/bin/env",
+              "-C",
+              folder.string(),
+              "GITHUB_ACTION_PATH=" + root,
+              "GITHUB_STEP_SUMMARY=summary.md",
+              "GITHUB_OUTPUT=output.txt"};
+  for (const auto& [variable, input] : action.environment) words.push_back(variable + "=" + inputs.at(input));
+  EXPECT_EQ(action.commands.size(), 1u);
+  return Running(with(words, {"/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", action.commands.at(0)}))
+      .finish();
+}
+
+class ActionFile : public testing::Test {
+ protected:
+  // A program that executes `rounds` rounds of a loop.
+  Finished run(int rounds, std::map<std::string, std::string> inputs = {}) {
+    inputs.insert({{"command", "sh -c 'i=0; while [ $i -lt \"$(cat rounds)\" ]; do i=$((i + 1)); done'"},
+                   {"tally", TALLY_COMMAND}});
+    std::ofstream(folder_ / "rounds") << 1000 + rounds << "\n";
+    return run_action(folder_, inputs);
+  }
+  void SetUp() override {
+    if (Running({"/bin/bash", "-c", "true"}).finish().code() != 0) GTEST_SKIP() << "bash is not installed";
+  }
+  std::string text(const std::string& name) const {
+    return TemporaryFile::read((folder_ / name).string()).value_or("");
+  }
+
+  TemporaryFile file_{"marker", ""};
+  fs::path folder_ = file_.folder();
+};
+
+TEST_F(ActionFile, passes_fails_and_comments) {
+  const Finished first = run(0);
+  ASSERT_EQ(first.code(), 0) << first.out << first.err;
+  EXPECT_NE(text("summary.md").find("no baseline yet"), std::string::npos);
+  fs::rename(folder_ / "tally-result.json", folder_ / "tally-baseline.json");
+  EXPECT_EQ(run(0, {{"history", "bench.db"}}).code(), 0);
+  const Finished slower = run(100, {{"history", "bench.db"}, {"fail-above", "instructions=1%\nloads=50%"}});
+  EXPECT_EQ(slower.code(), 1) << slower.err;
+  EXPECT_NE(text("tally-comment.md").find("failed: instructions"), std::string::npos) << text("tally-comment.md");
+  EXPECT_NE(text("output.txt").find("code=1\nresult=tally-result.json"), std::string::npos) << text("output.txt");
+  EXPECT_EQ(run(0, {{"fail-above", "no-such-event=1%"}}).code(), 2);
+  EXPECT_EQ(run(0, {{"command", ""}}).code(), 2);
+  EXPECT_EQ(run(0, {{"command", "sh -c 'exit 7'"}}).code(), 7);
+  const Finished history = tally({"history", (folder_ / "bench.db").string(), "--event", "instructions"});
+  EXPECT_NE(history.out.find("2  "), std::string::npos) << history.out;
+}
+
+}  // namespace
+}  // namespace tally::test

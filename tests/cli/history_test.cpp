@@ -1,0 +1,104 @@
+// `stat --history`, `tally history` and the page of a history.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+Words stored_in(const std::string& file, const Words& more = {}) {
+  return with(with({"stat", "-q", "--backend", "none", "-e", "page-faults", "--history", file}, more), {"--", "true"});
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(History, shows_what_stat_stored) {
+  const TemporaryFile file("bench.db");
+  for (const char* label : {"one", "two", "three"})
+    ASSERT_EQ(tally(stored_in(file.path(), {"--label", label, "--name", "true's"})).code(), 0);
+  const Finished shown = tally({"history", file.path()});
+  EXPECT_EQ(shown.code(), 0) << shown.err;
+  EXPECT_TRUE(holds(shown.out, "true's") && holds(shown.out, "page-faults")) << shown.out;
+  const Finished list = tally({"history", file.path(), "--list"});
+  EXPECT_TRUE(holds(list.out, "two")) << list.out;
+  const Json json = Json::parse(tally({"history", file.path(), "--format", "json", "--last", "2"}).out);
+  EXPECT_EQ(json["schema"], "tally-history/1");
+  ASSERT_EQ(json["series"].size(), 1u);
+  ASSERT_EQ(json["series"][0]["values"].size(), 2u);
+  EXPECT_EQ(json["series"][0]["values"][1]["provenance"]["label"], "three");
+  const Json action = Json::parse(tally({"history", file.path(), "--format", "benchmark-action"}).out);
+  EXPECT_EQ(action[0]["name"], "true's: page-faults");
+  EXPECT_TRUE(action[0]["value"].is_number());
+  const Json bencher = Json::parse(tally({"history", file.path(), "--format", "bencher"}).out);
+  EXPECT_EQ(bencher["true's"]["page-faults"]["value"], action[0]["value"]);
+  EXPECT_EQ(tally({"history", file.path(), "--name", "other"}).code(), 2);
+}
+
+TEST(History, has_a_page) {
+  const TemporaryFile file("bench.db"), page("page.html");
+  for (const char* label : {"<one>", "two"}) ASSERT_EQ(tally(stored_in(file.path(), {"--label", label})).code(), 0);
+  const Finished finished = tally({"report", file.path(), "-o", page.path()});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const std::string html = *page.content();
+  EXPECT_TRUE(holds(html, "History: 2 results") && holds(html, "&lt;one&gt;")) << html.substr(0, 2000);
+  std::string host = *TemporaryFile::read("/proc/sys/kernel/hostname");
+  host.pop_back();
+  EXPECT_FALSE(holds(html, "<td>" + host + "</td>"));
+  EXPECT_EQ(tally({"report", "--host", file.path(), "-o", page.path()}).code(), 0);
+  EXPECT_TRUE(holds(*page.content(), "<td>" + host + "</td>"));
+}
+
+TEST(History, of_several_commands_at_once_is_complete) {
+  const TemporaryFile file("bench.db");
+  std::vector<std::unique_ptr<Running>> all;
+  for (int i = 0; i < 6; ++i)
+    all.push_back(std::make_unique<Running>(tally_words(stored_in(file.path(), {"--label", std::to_string(i)}))));
+  for (const auto& one : all) EXPECT_EQ(one->finish().code(), 0);
+  const Json json = Json::parse(tally({"history", file.path(), "--format", "json"}).out);
+  EXPECT_EQ(json["series"][0]["values"].size(), 6u);
+}
+
+TEST(History, does_not_store_a_failed_program) {
+  const TemporaryFile file("bench.db");
+  Words words = stored_in(file.path());
+  words.back() = "false";
+  const Finished failed = tally(words);
+  EXPECT_EQ(failed.code(), 1);
+  EXPECT_TRUE(holds(failed.err, "not stored in")) << failed.err;
+  EXPECT_TRUE(holds(tally({"history", file.path()}).out, "contains no counts"));
+}
+
+TEST(History, is_checked_before_the_program_runs) {
+  const TemporaryFile text("text.db", "not a history, but longer than a header of SQLite: " + std::string(200, 'x')),
+      marker("marker");
+  Words words = stored_in(text.path());
+  words.back() = "touch";
+  words.push_back(marker.path());
+  const Finished refused = tally(words);
+  EXPECT_EQ(refused.code(), 125) << refused.err;
+  EXPECT_TRUE(holds(refused.err, "is not a database")) << refused.err;
+  EXPECT_FALSE(marker.content());
+  EXPECT_EQ(tally({"history", text.path()}).code(), 2);
+  EXPECT_EQ(tally({"history", text.folder() + "/missing.db"}).code(), 2);
+  EXPECT_EQ(tally({"stat", "--name", "x", "--", "true"}).code(), 2);
+}
+
+TEST(History, takes_what_compare_compared) {
+  const TemporaryFile file("bench.db"), stat("stat.json");
+  ASSERT_EQ(tally({"stat", "-q", "--backend", "none", "-e", "page-faults", "-o", stat.path(), "--", "true"}).code(), 0);
+  for (int i = 0; i < 2; ++i) {
+    const Finished compared = tally({"compare", stat.path(), stat.path(), "--history", file.path()});
+    EXPECT_EQ(compared.code(), 0) << compared.err;
+  }
+  const Json json = Json::parse(tally({"history", file.path(), "--format", "json"}).out);
+  EXPECT_EQ(json["series"][0]["values"].size(), 1u) << "the same result is stored once";
+}
+
+}  // namespace
+}  // namespace tally::test

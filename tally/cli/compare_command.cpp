@@ -40,7 +40,7 @@ constexpr const char* about =
 constexpr const char* examples =
     "Gates:\n"
     "  --fail-above instructions=1%         at most 1 % more instructions\n"
-    "  --fail-above branch-misses@parse=5%  of the function, region or benchmark parse\n"
+    "  --fail-above branch-misses@parse=5%  of the function or region parse\n"
     "  --fail-above page-faults=100         at most 100 more\n"
     "\n"
     "Exit codes:\n"

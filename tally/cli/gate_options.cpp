@@ -17,6 +17,20 @@ namespace {
 constexpr report::Kind kinds[] = {report::Kind::profile, report::Kind::windows, report::Kind::memory,
                                   report::Kind::regions, report::Kind::stat};
 
+/// Reads a file of tally or, if no format of tally recognises it, of another tool.
+Result<report::Comparable> read_any(const report::StoredFile& file) {
+  const report::Format* const format = report::recognised_format(all_formats(), kinds, file);
+  if (format == nullptr)
+    for (const report::OtherTool& tool : report::other_tools())
+      if (tool.recognise(file.text)) return tool.read(file.text, file.name);
+  auto results = stored_results(file, format);
+  if (!results) return fail(results.error());
+  if (results->size() != 1)
+    return fail(Code::bad_usage,
+                fmt::format("'{}' holds {} results: compare files with one", printable(file.name), results->size()));
+  return report::comparable_of(std::move(results->front()));
+}
+
 }  // namespace
 
 void add_gate_options(Page& page, GateOptions& options) {
@@ -54,18 +68,13 @@ std::string comparable_lines() {
 }
 
 Result<report::Comparable> read_comparable(const std::string& name) {
-  auto file = read_stored(name);
+  const auto file = read_stored(name);
   if (!file) return fail(file.error());
-  const report::Format* const format = report::recognised_format(all_formats(), kinds, *file);
-  if (format == nullptr)
-    for (const report::OtherTool& tool : report::other_tools())
-      if (tool.recognise(file->text)) return tool.read(file->text, name);
-  auto results = stored_results(*file, format);
-  if (!results) return fail(results.error());
-  if (results->size() != 1)
-    return fail(Code::bad_usage,
-                fmt::format("'{}' holds {} results: compare files with one", printable(name), results->size()));
-  return report::comparable_of(std::move(results->front()));
+  auto comparable = read_any(*file);
+  if (!comparable) return comparable;
+  if (const auto checked = report::check_values(*comparable); !checked)
+    return fail(Code::bad_usage, fmt::format("'{}': {}", printable(name), checked.error().message));
+  return comparable;
 }
 
 }  // namespace tally::cli

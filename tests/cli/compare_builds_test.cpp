@@ -107,7 +107,7 @@ std::string three_functions(const char* constant, int iterations) {
       constant, iterations);
 }
 
-TEST_F(CompareBuilds, tells_code_generation_from_changes_of_the_program) {
+TEST_F(CompareBuilds, distinguishes_code_generation_from_changes_of_the_program) {
   const std::string before = profile("old", three_functions("1000", 1000)),
                     after = profile("new", three_functions("1001*1", 1001), "-fcf-protection=full");
   std::map<std::string, std::string> causes;

@@ -114,6 +114,11 @@ TEST(CompareInputs, reads_perf_stat) {
   EXPECT_EQ(row(comparison, "cycles")["verdict"], "undecided");
   EXPECT_NE(row(comparison, "cycles")["reason"].get<std::string>().find("not supported"), std::string::npos);
   EXPECT_EQ(row(compared(perf_json(1e6, 1), perf_json(2e6, 1)), "instructions:u")["verdict"], "undecided");
+  // `perf stat -r 10 -j` stores a mean: ten of them are no ten runs of one program.
+  std::string means = perf_json(1e6, 10);
+  for (std::size_t at = 0; (at = means.find("\"unit\"", at)) != means.npos; at += 30)
+    means.insert(at, "\"variance\":0.1,");
+  EXPECT_EQ(row(compared(means, perf_json(2e6, 10)), "instructions:u")["verdict"], "undecided");
 }
 
 std::string callgrind(int parse) {
@@ -160,6 +165,9 @@ TEST(CompareInputs, reports_damaged_files_of_other_tools) {
   refused(R"({"context":{},"benchmarks":[{"name":1,"real_time":"x"}]})", google_benchmark(1, 1));
   refused(R"({"context":{},"benchmarks":[]})", google_benchmark(1, 1));
   refused(R"({"counter-value":"1","event":3})", perf_json(1, 1));
+  refused(R"({"counter-value":"1e300","event":"instructions:u"})", perf_json(1, 1));
+  refused(hyperfine(1e200), hyperfine(1));
+  refused("# callgrind format\nevents: Ir\nfn=(1) f\n1 9223372036854775807\n1 1\n", callgrind(1));
 }
 
 TEST(CompareInputs, reads_windows) {

@@ -138,7 +138,7 @@ Comparable of_windows(const result::Windows& windows) {
         for (const result::WindowSeries& series : windows.series) {
           if (series.program != program) continue;
           const auto& counts = series.counts[*windows.head.places[e]];
-          sum += static_cast<Value>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+          sum += std::accumulate(counts.begin(), counts.end(), Value{0});
           is_partial =
               is_partial || std::any_of(series.partial.begin(), series.partial.end(), [](auto n) { return n != 0; });
         }
@@ -211,6 +211,20 @@ Result<Comparable> comparable_of(result::AnyResult any) {
   }
   return fail(Code::bad_usage, "results of this kind cannot be compared",
               "`tally compare --help` lists those that can");
+}
+
+Result<void> check_values(const Comparable& comparable) {
+  const auto fits = [](const Measure& measure, Value value) {
+    constexpr Value most = std::numeric_limits<std::int64_t>::max();
+    return measure.is_fraction || (0 <= value && value <= most);
+  };
+  for (const Measure& measure : comparable.measures) {
+    if ((!measure.value || fits(measure, *measure.value)) &&
+        std::all_of(measure.runs.begin(), measure.runs.end(), [&](Value value) { return fits(measure, value); }))
+      continue;
+    return fail(Code::bad_usage, fmt::format("the value of '{}' is out of range", printable(measure.name)));
+  }
+  return {};
 }
 
 }  // namespace tally::report

@@ -60,4 +60,7 @@ struct Comparable {
 /// The quantities of a result of tally. Errors: bad_usage for a kind of result that cannot be compared.
 Result<Comparable> comparable_of(result::AnyResult result);
 
+/// Checks that whole numbers, and so their differences, are in the range of std::int64_t. Errors: bad_usage.
+Result<void> check_values(const Comparable& comparable);
+
 }  // namespace tally::report

@@ -53,10 +53,8 @@ class CallgrindReader {
   result::Profile take() {
     for (std::size_t e = 0; e < events_.size(); ++e) {
       result::EventCount total{.event = events_[e], .name = split_event_name(events_[e])};
-      std::int64_t sum = 0;
-      for (std::size_t i = 0; i < profile_.rows.size(); ++i) sum += profile_.counts[i * events_.size() + e];
       const bool modelled = is_modelled(events_[e]);
-      total.count.value = sum;
+      total.count.value = totals_[e];
       total.count.trust = !is_valgrind_ ? Trust::counted : modelled ? Trust::modelled : Trust::exact;
       if (total.count.trust == Trust::modelled) total.count.model = "callgrind";
       profile_.stat.events.push_back({.total = std::move(total), .summary = {}});
@@ -94,6 +92,7 @@ class CallgrindReader {
       for (const std::string_view word : words(value)) names.emplace_back(word);
       if (!events_.empty() && names != events_) return false;  // parts of one file count the same
       events_ = std::move(names);
+      totals_.resize(events_.size());
     } else if (key == "positions") {
       const auto kinds = words(value);
       positions_ = kinds.size();
@@ -131,7 +130,7 @@ class CallgrindReader {
       const auto numbers = words(value);
       std::int64_t calls = 0;
       if (numbers.empty() || !parse(numbers[0], calls)) return false;
-      if (called_) profile_.functions[*called_].entered += calls;
+      if (called_ && !add(profile_.functions[*called_].entered, calls)) return false;
       skips_costs_ = true;  // the next line is what the call cost, with its callees
     } else if (key == "jump" || key == "jcnd") {
       skips_costs_ = true;
@@ -156,7 +155,7 @@ class CallgrindReader {
     for (std::size_t e = 0; e < events_.size(); ++e) {
       std::int64_t count = 0;
       if (positions_ + e < numbers.size() && !parse(numbers[positions_ + e], count)) return false;
-      profile_.counts[row * events_.size() + e] += count;
+      if (!add(profile_.counts[row * events_.size() + e], count) || !add(totals_[e], count)) return false;
     }
     return true;
   }
@@ -167,6 +166,9 @@ class CallgrindReader {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, is_hexadecimal ? 16 : 10);
     return error == std::errc{} && end == text.data() + text.size() && number >= 0;
   }
+
+  /// False if the sum is out of range.
+  static bool add(std::int64_t& to, std::int64_t count) { return !__builtin_add_overflow(to, count, &to); }
 
   /// A position: absolute, relative to the last one, or the same.
   static bool move(std::string_view text, std::int64_t& position) {
@@ -209,6 +211,7 @@ class CallgrindReader {
 
   result::Profile profile_;
   std::vector<std::string> events_, command_;
+  std::vector<std::int64_t> totals_;  ///< of each event
   std::size_t positions_ = 1;
   bool has_lines_ = true, is_valgrind_ = false;
   Names objects_, files_, functions_;

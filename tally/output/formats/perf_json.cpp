@@ -27,7 +27,7 @@ std::optional<Value> count_of(const Json& line, bool is_time) {
   return std::round(static_cast<Value>(number) * (is_time ? 1e6L : 1));
 }
 
-/// What the line is a count of, beside the event: a core, a CPU, a thread, a control group.
+/// The subject of the count, in addition to the event: a core, a CPU, a thread, a control group.
 std::string subject_of(const Json& line) {
   for (const char* const key : {"socket", "die", "core", "node", "cpu", "thread", "cgroup"})
     if (const auto found = line.find(key); found != line.end() && found->is_string()) return found->get<std::string>();

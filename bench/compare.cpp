@@ -126,7 +126,7 @@ void add_profiles(std::vector<Program>& all) {
     profile.goal_ratio = 1.05;
     calls.stat_options.emplace_back("--calls");
     calls.name += " calls";
-    calls.goal_ratio = 5;
+    calls.goal_ratio = 3.5;
     callgrind.stat_options = calls.stat_options;
     callgrind.name += " callgrind";
     callgrind.peer = {"valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=/dev/null"};

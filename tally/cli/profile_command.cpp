@@ -33,6 +33,7 @@
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
 #include "tally/output/formats/profile.hpp"
+#include "tally/output/text/profile_table.hpp"
 
 namespace tally::cli {
 namespace {
@@ -213,10 +214,12 @@ int profile(ProfileOptions& options) {
   stat->environment.provenance = provenance();
   hide_host(stat->environment, *format);
   const bool of_rows = format->has_lines || style->by == report::ProfileBy::line || !options.annotate.empty();
-  const auto lines = of_rows ? profile::Lines::of_rows : profile::Lines::of_functions;
   const bool finds_inlines = options.inlines || format->inlined == report::InlineRepresentation::frames;
-  result::Profile made =
-      profile::resolve(std::move(code), *stat, lines, finds_inlines ? profile::Inlines::yes : profile::Inlines::no);
+  profile::Lines lines{.of_rows = of_rows};
+  if (format->name == "table" && !of_rows && !finds_inlines)
+    lines.chosen = [&](const result::Profile& profile) { return report::shown_functions(profile, *style); };
+  result::Profile made = profile::resolve(std::move(code), *stat, std::move(lines),
+                                          finds_inlines ? profile::Inlines::yes : profile::Inlines::no);
   stat->notices = made.stat.notices;
   if (linux::is_interrupted()) {
     stat->incomplete = made.stat.incomplete = true;

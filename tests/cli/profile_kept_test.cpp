@@ -53,15 +53,15 @@ class ProfileKept : public testing::Test {
                                        "  x ^= x << 13;\n  return x ^ (x << 5);\n}\n"
                                        "__attribute__((noinline)) unsigned work(unsigned n) {\n  unsigned x = 1;\n"
                                        "  for (unsigned i = 0; i < n; i++) x = mix(x) + i;\n  return x;\n}\n"
-                                       "int main(void) { return work(1000) == 7; }\n";
+                                       "int main(void) { return work(100000) == 7; }\n";
     const Finished built = shell("cd " + folder_ + " && cc -O2 -g -Wl,--build-id=0x1234567890abcdef -o kept kept.c");
     ASSERT_EQ(built.code(), 0) << built.err;
   }
 
   std::string profile(const std::string& format, const Words& options = {}) const {
     const TemporaryFile file("profile");
-    Words words{"profile", "-q", "--backend", "engine",       "-e",       "instructions", "--top",
-                "0",       "-o", file.path(), "--repeatable", "--format", format};
+    Words words{"profile", "-q",        "--backend",    "engine",   "-e",  "instructions",
+                "-o",      file.path(), "--repeatable", "--format", format};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", program()});
     const Finished finished = tally(words);
@@ -110,6 +110,23 @@ TEST_F(ProfileKept, reads_what_it_kept) {
   EXPECT_EQ(profile("table"), first);
   for (const fs::path& file : kept) EXPECT_GT(fs::last_write_time(file), long_ago) << "was not used";
   EXPECT_EQ(kept_files().size(), kept.size());
+}
+
+/// What was read is what was kept.
+TEST_F(ProfileKept, reads_lines_of_shown_rows_only) {
+  const auto kept_bytes = [&](const Words& options) {
+    empty_cache(0700);
+    (void)profile("table", options);
+    std::uintmax_t bytes = 0;
+    for (const fs::path& file : kept_files()) bytes += fs::file_size(file);
+    return bytes;
+  };
+  EXPECT_EQ(kept_bytes({"--by", "object"}), 0u);
+  const std::uintmax_t one = kept_bytes({"--top", "1"}), all = kept_bytes({"--top", "0"});
+  EXPECT_GT(one, 0u);
+  EXPECT_LT(one, 1000u);
+  EXPECT_LT(one, all);
+  EXPECT_NE(profile("table", {"--top", "1"}).find("kept.c:5\n"), std::string::npos);
 }
 
 TEST_F(ProfileKept, ignores_damage) {

@@ -50,9 +50,9 @@ class KeptLinesTest : public testing::Test {
   /// Returns the files with lines, and what writers left of them.
   std::vector<fs::path> files() const {
     std::vector<fs::path> found;
-    if (fs::exists(folder_))
-      for (const auto& entry : fs::directory_iterator(folder_))
-        if (entry.path().filename().string().starts_with("lines-")) found.push_back(entry.path());
+    if (!fs::exists(folder_)) return found;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      if (entry.path().filename().string().starts_with("lines-")) found.push_back(entry.path());
     return found;
   }
 

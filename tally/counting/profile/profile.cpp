@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "tally/core/base/text.hpp"
@@ -39,7 +40,7 @@ struct Object {
 class Resolver {
  public:
   Resolver(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines)
-      : code_(std::move(code)), lines_(lines), inlines_(inlines) {
+      : code_(std::move(code)), lines_(std::move(lines)), inlines_(inlines) {
     result_.stat = std::move(stat);
     result_.owners = code_.owners;
     for (std::size_t e = 0; e < code_.events.size() && e < result_.stat.events.size(); ++e)
@@ -58,15 +59,17 @@ class Resolver {
     result_.self = std::move(code_.self);
     result_.calls_cut = code_.calls_cut;
     result_.calls_too_deep = code_.calls_too_deep;
+    result_.sampling = std::move(code_.sampling);
+    if (result_.is_sampled()) fold_recursion(result_);
+    sort_rows();
+    if (lines_.chosen)
+      for (const std::uint32_t chosen : lines_.chosen(result_)) add_line(chosen);
     for (std::size_t i = 0; i < objects_.size(); ++i)
       if (objects_[i].names != nullptr)
         for (const std::string& one : objects_[i].names->unread()) result_.objects[i].unread.push_back(printable(one));
     if (!linux::is_interrupted())
       for (const Object& object : objects_)
         if (object.names != nullptr) object.names->keep();
-    result_.sampling = std::move(code_.sampling);
-    if (result_.is_sampled()) fold_recursion(result_);
-    sort_rows();
     for (std::size_t i = 0; i < objects_.size(); ++i) {
       const std::string unread = objects_[i].names == nullptr ? "" : objects_[i].names->over_limit();
       if (!unread.empty())
@@ -144,7 +147,7 @@ class Resolver {
     made.address = row.address;
     if (const auto address = address_in(row.file, row.address, row.owner)) {
       made.address = *address;
-      if (lines_ == Lines::of_rows) std::tie(made.source, made.line, made.discriminator) = line_of(object, *address);
+      if (lines_.of_rows) std::tie(made.source, made.line, made.discriminator) = line_of(object, *address);
       made.inlined = inlined_at(row.file, object, *address);
     }
     made.function = function(row.file, object, made.address, row.owner);
@@ -168,7 +171,7 @@ class Resolver {
     }
     made.site = address_in(call.site_file, call.site, call.owner).value_or(call.site);
     made.caller = function(call.site_file, objects_[call.site_file], made.site, call.owner);
-    if (lines_ == Lines::of_rows)
+    if (lines_.of_rows)
       std::tie(made.source, made.line, made.discriminator) = line_of(objects_[call.site_file], made.site);
     made.inlined = inlined_at(call.site_file, objects_[call.site_file], made.site);
     result_.calls.push_back(made);
@@ -264,12 +267,21 @@ class Resolver {
       result_.functions.push_back({code.name, file, code.address, 0, 0, 0, code.linker_name});
       // Skips sections, and linkage table entries, which have no source: the search would read all units.
       if (!code.is_section && !code.name.ends_with("@plt") && object.names != nullptr)
-        if (const auto line = beginning_of(*object.names, code.address)) {
-          result_.functions.back().source = source(object, line->file);
-          result_.functions.back().line = line->line;
-        }
+        with_source_.insert(place->second);
+      if (!lines_.chosen) add_line(place->second);
     }
     return last_.function = place->second;
+  }
+
+  /// Finds the line of a function.
+  void add_line(std::uint32_t function) {
+    if (with_source_.count(function) == 0) return;
+    result::ProfileFunction& of = result_.functions[function];
+    Object& object = objects_[of.object];
+    if (const auto line = beginning_of(*object.names, of.address)) {
+      of.source = source(object, line->file);
+      of.line = line->line;
+    }
   }
 
   /// Reads the declaration at any cost only if its unit is read anyway: for large programs it takes a second.
@@ -335,6 +347,7 @@ class Resolver {
   std::optional<std::uint32_t> stack_root_;
   const CodeNames* vdso_ = nullptr;
   std::map<std::uint32_t, std::optional<std::uint64_t>> vdso_bases_;  // by owner
+  std::unordered_set<std::uint32_t> with_source_;                     // functions that may have a line
   struct {
     std::uint32_t file = ~0u;
     std::uint64_t begin = 0, end = 0;
@@ -346,7 +359,7 @@ class Resolver {
 }  // namespace
 
 result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines) {
-  return Resolver(std::move(code), std::move(stat), lines, inlines).resolve();
+  return Resolver(std::move(code), std::move(stat), std::move(lines), inlines).resolve();
 }
 
 }  // namespace tally::profile

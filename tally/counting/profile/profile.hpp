@@ -1,13 +1,21 @@
 // Resolves counts of instructions to functions and lines.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <vector>
+
 #include "tally/output/result/code.hpp"
 #include "tally/output/result/profile.hpp"
 
 namespace tally::profile {
 
 /// Which source lines to find. Finding any takes a file's debug information, which may be compressed.
-enum class Lines { of_functions, of_rows };
+struct Lines {
+  bool of_rows = false;  ///< of all instructions and calls
+  /// Returns the functions whose lines are needed, by index; if it is not set, those of all.
+  std::function<std::vector<std::uint32_t>(const result::Profile&)> chosen = {};
+};
 
 /// Whether to find inlined functions: that takes all debug information of the executed functions.
 enum class Inlines { no, yes };

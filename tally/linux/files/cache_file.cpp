@@ -221,8 +221,10 @@ void bound_cache_files(const CacheFolder& folder, const std::string& prefix, std
   std::vector<Kept> kept = kept_files(folder.folder_.get(), {prefix});
   std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.used > b.used; });
   std::uint64_t bytes = 0;
-  for (const Kept& one : kept)
-    if ((bytes += one.bytes) > most_bytes) unlinkat(folder.folder_.get(), one.name.c_str(), 0);
+  for (const Kept& one : kept) {
+    bytes += one.bytes;
+    if (bytes > most_bytes) unlinkat(folder.folder_.get(), one.name.c_str(), 0);
+  }
 }
 
 }  // namespace tally::linux

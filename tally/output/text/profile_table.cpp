@@ -1,3 +1,5 @@
+#include "tally/output/text/profile_table.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -126,6 +128,29 @@ void add_rest(const Numbers& numbers, Grid& grid, const std::vector<std::int64_t
   grid.add(std::move(cells));
 }
 
+/// The rows in their order.
+std::vector<ProfileSum> sorted_sums(const result::Profile& profile, const ProfileStyle& style, std::size_t first_event,
+                                    const std::vector<std::int64_t>& inclusive) {
+  std::vector<ProfileSum> sums = sums_of(profile, style.by);
+  if (!inclusive.empty() && style.by_inclusive)
+    std::stable_sort(sums.begin(), sums.end(), [&](const ProfileSum& a, const ProfileSum& b) {
+      const auto of = [&](const ProfileSum& sum) {
+        return inclusive[sum.function * profile.event_count() + first_event];
+      };
+      return of(a) > of(b);
+    });
+  return sums;
+}
+
+std::vector<std::int64_t> inclusive_of_rows(const result::Profile& profile, const ProfileStyle& style) {
+  const bool with_calls = !profile.calls.empty() && style.by == ProfileBy::function;
+  return with_calls ? inclusive_of_functions(profile) : std::vector<std::int64_t>{};
+}
+
+std::size_t shown_rows(const ProfileStyle& style, const std::vector<ProfileSum>& sums) {
+  return style.most == 0 ? sums.size() : std::min(style.most, sums.size());
+}
+
 /// The trust of the counts: one line if all are equal.
 std::string trust_lines(const result::Stat& stat) {
   const auto trust_text = [](const result::Event& event) {
@@ -146,20 +171,21 @@ std::string trust_lines(const result::Stat& stat) {
 
 }  // namespace
 
+std::vector<std::uint32_t> shown_functions(const result::Profile& profile, const ProfileStyle& style) {
+  const std::vector<std::size_t> events = counted(profile);
+  if (events.empty() || style.by != ProfileBy::function) return {};
+  const std::vector<ProfileSum> sums = sorted_sums(profile, style, events.front(), inclusive_of_rows(profile, style));
+  std::vector<std::uint32_t> functions;
+  for (std::size_t i = 0; i < shown_rows(style, sums); ++i) functions.push_back(sums[i].function);
+  return functions;
+}
+
 std::string profile_table(const result::Profile& profile, const ProfileStyle& style) {
   const std::vector<std::size_t> events = counted(profile);
   if (events.empty()) return "nothing was counted\n" + trust_lines(profile.stat);
-  std::vector<ProfileSum> sums = sums_of(profile, style.by);
+  const std::vector<std::int64_t> inclusive = inclusive_of_rows(profile, style);
+  const std::vector<ProfileSum> sums = sorted_sums(profile, style, events.front(), inclusive);
   const bool with_calls = !profile.calls.empty() && style.by == ProfileBy::function;
-  const std::vector<std::int64_t> inclusive =
-      with_calls ? inclusive_of_functions(profile) : std::vector<std::int64_t>{};
-  if (with_calls && style.by_inclusive)
-    std::stable_sort(sums.begin(), sums.end(), [&](const ProfileSum& a, const ProfileSum& b) {
-      const auto of = [&](const ProfileSum& sum) {
-        return inclusive[sum.function * profile.event_count() + events.front()];
-      };
-      return of(a) > of(b);
-    });
   const Numbers numbers(profile, events, with_calls);
   std::vector<Column> columns = numbers.columns();
   for (Column& column : name_columns(style.by)) columns.push_back(std::move(column));
@@ -168,7 +194,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   const std::vector<std::string> objects = object_names(profile, style.by == ProfileBy::object);
   if (!style.whole_names) functions = cut_names(std::move(functions));
   bool any_unseen = false;
-  const std::size_t shown = style.most == 0 ? sums.size() : std::min(style.most, sums.size());
+  const std::size_t shown = shown_rows(style, sums);
   for (std::size_t i = 0; i < shown; ++i) {
     std::optional<std::int64_t> all;
     if (with_calls) all = inclusive[sums[i].function * profile.event_count() + events.front()];

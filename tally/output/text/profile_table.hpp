@@ -1,0 +1,14 @@
+// The table of a profile.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tally/output/formats/profile.hpp"
+
+namespace tally::report {
+
+/// Returns the functions whose source lines the table shows, in its order; none if its rows are not functions.
+std::vector<std::uint32_t> shown_functions(const result::Profile& profile, const ProfileStyle& style);
+
+}  // namespace tally::report

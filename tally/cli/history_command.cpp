@@ -31,7 +31,7 @@ constexpr const char* footer =
     "machines are one series; others are one for each processor.\n"
     "\n"
     "Changes are found by PELT with the sum of absolute deviations as cost: every lasting change of an exact count of "
-    "more than about 0.01 %, and changes of other counts that exceed their noise in at least three results.\n"
+    "more than about 0.05 %, and changes of other counts that exceed their noise in at least three results.\n"
     "\n"
     "Exit code: 0 the history was read, 2 bad usage or an unreadable file.\n"
     "\n"

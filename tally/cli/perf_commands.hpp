@@ -26,7 +26,6 @@ inline constexpr CommandHint command_hints[] = {
     {"c2c",
      "use `tally memory` to measure this machine, `tally stat --model host -e LLC-load-misses -- PROGRAM` for a "
      "program"},
-    {"bench", "use `tally memory` to measure this machine, `tally stat -r 10 -- PROGRAM` for your benchmark"},
     {"trace", "use `strace` for system calls, `tally sample --every 1M -- PROGRAM` for a time series of counts"},
     {"test", "use `tally verify`"},
     {"check", "use `tally doctor`"},

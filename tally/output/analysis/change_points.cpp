@@ -49,15 +49,22 @@ class SegmentCost {
   double low_sum_ = 0, high_sum_ = 0;
 };
 
-// The mean absolute deviation of the noise, if it is normal; at least 0.001 % of the level, because a few instructions
+double lower_median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// The mean absolute deviation of the noise, if it is normal; at least 0.005 % of the level, because a few instructions
 // more or less (environment, dates) are no change of a program.
 double scale_of(std::span<const double> values) {
   std::vector<double> differences;
   for (std::size_t i = 1; i < values.size(); ++i) differences.push_back(std::abs(values[i] - values[i - 1]));
   constexpr double deviation_of_median = 0.6745, mean_of_deviation = 0.7979;
+  // Of two middle ones the lower: of three exact counts, two equal ones show that there is no noise.
   const double noise =
-      upper_median(std::move(differences)) / (std::sqrt(2.0) * deviation_of_median) * mean_of_deviation;
-  return std::max(noise, 1e-5 * std::abs(upper_median({values.begin(), values.end()})));
+      lower_median(std::move(differences)) / (std::sqrt(2.0) * deviation_of_median) * mean_of_deviation;
+  return std::max(noise, 5e-5 * std::abs(upper_median({values.begin(), values.end()})));
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ TEST(ChangePoints, of_0_1_percent_are_found) {
 TEST(ChangePoints, need_several_values) {
   EXPECT_EQ(change_points({}, 1), Points{});
   EXPECT_EQ(change_points(std::vector<double>{1}, 1), Points{});
+  EXPECT_EQ(change_points(std::vector<double>{1, 1, 2}, 1), Points{2});
+  EXPECT_EQ(change_points(std::vector<double>{1, 2, 2}, 1), Points{1});
   EXPECT_EQ(change_points(std::vector<double>{1, 2}, 1), Points{});  // noise or a change: two values do not say
   EXPECT_EQ(change_points(std::vector<double>{1, 1, 1, 9, 9}, 3), Points{});
 }

@@ -1,0 +1,261 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tally/cli/bench_suite.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/cli/progress.hpp"
+#include "tally/core/base/text.hpp"
+#include "tally/linux/files/input.hpp"
+#include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/files/terminal.hpp"
+#include "tally/linux/process/scratch_folder.hpp"
+#include "tally/linux/process/tool.hpp"
+#include "tally/output/analysis/gates.hpp"
+#include "tally/output/text/grid.hpp"
+
+namespace tally::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> files, only;
+  std::string output = "tally-results", baseline, history, label, comment;
+  bool list = false;
+};
+
+constexpr const char* footer =
+    "SUITE is a TOML file. Each [[benchmark]] has a name, a command (a list of words) and, if you like, directory, "
+    "events, repeats, repeatable, fail-above and warn-above; [defaults] has the same keys for all of them. tally runs "
+    "each benchmark with `tally stat`, writes the results to DIR/NAME.json, and compares them with those of --baseline "
+    "by `tally compare`.\n"
+    "\n"
+    "Exit code: 0 every gate passed, 1 a gate failed, 2 bad usage, 3 a gate is undecided or a result is not "
+    "comparable, 125 a benchmark failed.\n"
+    "\n"
+    "Examples:\n"
+    "  tally bench\n"
+    "  tally bench -o new --baseline old --comment comment.md\n"
+    "  tally bench suite.toml --only parse --history bench.db\n";
+
+void describe(Page& page, Options& options) {
+  page.head("Count the programs of a suite, and compare them with earlier results.", "tally bench [options] [SUITE]");
+  page.add_option("SUITE", options.files, "the suite (default: tally-bench.toml)");
+  page.add_option("-o,--output", options.output, "write the results to this directory (default: tally-results)")
+      .value_name("DIR");
+  page.add_option("--baseline", options.baseline, "compare with the results in this directory; apply the gates")
+      .value_name("DIR");
+  page.add_option("--history", options.history, "add the results to the history FILE, each with its name")
+      .value_name("FILE");
+  page.add_option("--label", options.label, "store this text with the results").value_name("LABEL");
+  page.add_option("--comment", options.comment, "write the comparisons as Markdown to FILE").value_name("FILE");
+  page.add_option("--only", options.only, "run only this benchmark; may be repeated").value_name("NAME").repeated();
+  page.add_flag("--list", options.list, "list the benchmarks, and exit");
+  page.footer(footer);
+}
+
+// What became of a benchmark.
+struct Outcome {
+  const Benchmark* benchmark = nullptr;
+  int code = exit_ok;  // of tally stat, if that failed; else of tally compare
+  bool has_run = false;
+  std::string text, markdown;  // the verdict in one line; the comparison
+};
+
+class Runner {
+ public:
+  Runner(const Options& options, std::string folder) : options_(options), folder_(std::move(folder)) {}
+
+  Result<Outcome> run(const Benchmark& benchmark) {
+    Outcome outcome{.benchmark = &benchmark, .text = {}, .markdown = {}};
+    const auto counted = linux::run_tool(stat_command(benchmark));
+    if (!counted) return fail(counted.error());
+    outcome.code = counted->exit_code;
+    if (counted->was_stopped) return fail(Code::cannot_measure, "interrupted");
+    if (counted->exit_code != 0) {
+      outcome.text = fmt::format("failed: exit code {}", counted->exit_code);
+      say({fmt::format("'{}' failed with exit code {}; its output:", printable(benchmark.name), counted->exit_code)});
+      (void)linux::Output::standard_error().write(counted->output);
+      return outcome;
+    }
+    outcome.has_run = true;
+    const std::string before = path_in(options_.baseline, benchmark);
+    if (options_.baseline.empty()) return outcome;
+    if (std::error_code error; !fs::exists(before, error)) {
+      outcome.text = "no baseline";
+      return outcome;
+    }
+    return compared(std::move(outcome), before);
+  }
+
+ private:
+  static std::string path_in(const std::string& folder, const Benchmark& benchmark) {
+    return (fs::path(folder) / (benchmark.name + ".json")).string();
+  }
+
+  std::vector<std::string> stat_command(const Benchmark& benchmark) const {
+    const fs::path result = fs::absolute(path_in(options_.output, benchmark));
+    std::vector<std::string> words{"env",
+                                   "-C",
+                                   (fs::path(folder_) / benchmark.directory).string(),
+                                   tally_,
+                                   "stat",
+                                   "-q",
+                                   "-o",
+                                   result.string(),
+                                   "-r",
+                                   std::to_string(benchmark.repeats)};
+    const auto add = [&](const std::string& option, const std::string& value) {
+      if (value.empty()) return;
+      words.push_back(option);
+      words.push_back(value);
+    };
+    add("-e", join(benchmark.events, ","));
+    add("--label", options_.label);
+    if (benchmark.is_repeatable) words.emplace_back("--repeatable");
+    if (!options_.history.empty()) {
+      add("--history", fs::absolute(options_.history).string());
+      add("--name", benchmark.name);
+    }
+    words.emplace_back("--");
+    words.insert(words.end(), benchmark.command.begin(), benchmark.command.end());
+    return words;
+  }
+
+  Result<Outcome> compared(Outcome outcome, const std::string& before) const {
+    std::vector<std::string> words{tally_, "compare", before, path_in(options_.output, *outcome.benchmark)};
+    for (const auto& [option, gates] :
+         {std::pair{"--fail-above", &outcome.benchmark->fail_above}, {"--warn-above", &outcome.benchmark->warn_above}})
+      for (const std::string& gate : *gates) words.insert(words.end(), {option, gate});
+    const auto scratch = linux::ScratchFolder::make();
+    if (!scratch) return fail(scratch.error());
+    const std::string comment = scratch->path() + "/comment.md";
+    words.insert(words.end(), {"-o", comment});
+    const auto end = linux::run_tool(words);
+    if (!end) return fail(end.error());
+    outcome.code = end->exit_code;
+    // Its message: "tally: " and the verdict.
+    const std::string message = trimmed(end->output);
+    outcome.text = message.starts_with("tally: ") ? message.substr(7) : message;
+    if (const auto text = linux::read_regular_file(comment)) outcome.markdown = *text;
+    return outcome;
+  }
+
+  const Options& options_;
+  std::string folder_;
+  std::string tally_ = linux::own_folder() + "/tally";
+};
+
+int exit_code_of(const std::vector<Outcome>& outcomes) {
+  const auto any = [&](auto&& is) { return std::any_of(outcomes.begin(), outcomes.end(), is); };
+  if (any([](const Outcome& one) { return !one.has_run; })) return exit_cannot_measure;
+  for (const int code : {exit_bad_usage, exit_cannot_measure, exit_no, exit_not_comparable})
+    if (any([code](const Outcome& one) { return one.code == code; })) return code;
+  return exit_ok;
+}
+
+std::string table_of(const std::vector<Outcome>& outcomes) {
+  report::Grid rows({{"benchmark"}, {"result"}});
+  for (const Outcome& one : outcomes) rows.add({one.benchmark->name, one.text.empty() ? "counted" : one.text});
+  return "\n" + rows.text(linux::terminal_columns(linux::Stream::output)) + "\n";
+}
+
+// One comment of all comparisons: those that failed first. At most 60,000 characters, which GitHub accepts.
+std::string comment_of(std::vector<Outcome> outcomes) {
+  constexpr std::size_t most = 60'000;
+  std::stable_sort(outcomes.begin(), outcomes.end(),
+                   [](const Outcome& a, const Outcome& b) { return (a.code != exit_ok) > (b.code != exit_ok); });
+  std::string text;
+  std::size_t omitted = 0;
+  for (const Outcome& one : outcomes) {
+    const std::string body = one.markdown.empty() ? one.text.empty() ? "counted\n" : one.text + "\n" : one.markdown;
+    std::string section = fmt::format("### {}\n\n{}\n", printable(one.benchmark->name), body);
+    if (text.size() + section.size() + 100 > most)
+      ++omitted;
+    else
+      text += section;
+  }
+  return omitted == 0 ? text : text + fmt::format("{} benchmarks are omitted because the comment is long.\n", omitted);
+}
+
+Result<std::vector<Benchmark>> chosen_benchmarks(const Options& options, const std::string& path) {
+  const auto text = linux::read_file(path);
+  if (!text) return fail(text.error());
+  auto suite = parse_suite(*text, path);
+  if (!suite) return suite;
+  for (const std::string& name : options.only)
+    if (std::none_of(suite->begin(), suite->end(), [&](const Benchmark& one) { return one.name == name; }))
+      return fail(Code::bad_usage, fmt::format("the suite has no benchmark '{}'", printable(name)),
+                  "`tally bench --list` lists them");
+  if (!options.only.empty())
+    std::erase_if(*suite, [&](const Benchmark& one) {
+      return std::find(options.only.begin(), options.only.end(), one.name) == options.only.end();
+    });
+  return suite;
+}
+
+// Gates are checked before anything runs. Errors: bad_usage.
+Result<void> check_gates(const std::vector<Benchmark>& suite) {
+  for (const Benchmark& one : suite)
+    for (const std::vector<std::string>* const gates : {&one.fail_above, &one.warn_above})
+      for (const std::string& text : *gates)
+        if (auto gate = report::parse_gate(text, true); !gate) return fail(gate.error());
+  return {};
+}
+
+int list(const std::vector<Benchmark>& suite) {
+  std::string text;
+  for (const Benchmark& one : suite) text += fmt::format("{}  {}\n", printable(one.name), shell_words(one.command));
+  return print(text);
+}
+
+}  // namespace
+
+void describe_bench(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
+int run_bench(const std::vector<std::string>& arguments) {
+  Options options;
+  Page page;
+  describe(page, options);
+  if (const auto code = page.read(arguments)) return *code;
+  if (options.files.size() > 1)
+    return report_error({Code::bad_usage, "more than one SUITE", "run `tally bench` once for each", 0});
+  const std::string path = options.files.empty() ? "tally-bench.toml" : options.files.front();
+  const auto suite = chosen_benchmarks(options, path);
+  if (!suite) return report_error(suite.error());
+  if (options.list) return list(*suite);
+  if (const auto sound = check_gates(*suite); !sound) return report_error(sound.error());
+  if (std::error_code error; !options.baseline.empty() && fs::equivalent(options.output, options.baseline, error))
+    return report_error(
+        {Code::bad_usage, "-o and --baseline name the same directory", "use another directory for one of them", 0});
+  if (const auto made = linux::make_folder(options.output); !made) return report_error(made.error());
+  Runner runner(options, fs::absolute(path).parent_path().string());
+  Progress progress("tally bench");
+  std::vector<Outcome> outcomes;
+  for (const Benchmark& one : *suite) {
+    progress.show(static_cast<double>(outcomes.size()) / static_cast<double>(suite->size()), printable(one.name));
+    auto outcome = runner.run(one);
+    if (!outcome) progress.clear();
+    if (!outcome) return report_error(outcome.error());
+    outcomes.push_back(*std::move(outcome));
+  }
+  progress.clear();
+  if (!options.comment.empty()) {
+    auto file = linux::Output::open_file(options.comment);
+    const auto written = file ? file->write(comment_of(outcomes)) : Result<void>(fail(file.error()));
+    if (!written) return report_error(written.error());
+  }
+  const int printed = print(table_of(outcomes));
+  return printed != exit_ok ? printed : exit_code_of(outcomes);
+}
+
+}  // namespace tally::cli

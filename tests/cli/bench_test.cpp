@@ -1,0 +1,86 @@
+// `tally bench`: a suite, its results, the comparison with earlier ones, the history.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+class Bench : public testing::Test {
+ protected:
+  void suite(const std::string& loop_end, const std::string& more = "") {
+    std::ofstream(folder_ / "tally-bench.toml")
+        << "[defaults]\nevents = [\"instructions\", \"loads\"]\nfail-above = [\"instructions=1%\"]\n"
+           "[[benchmark]]\nname = \"loop\"\ndirectory = \"sub\"\n"
+           "command = [\"sh\", \"-c\", \"read end <end; i=0; while [ $i -lt $end ]; do i=$((i + 1)); done\"]\n"
+           "[[benchmark]]\nname = \"true\"\ncommand = [\"true\"]\nrepeats = 2\n"
+        << more;
+    fs::create_directories(folder_ / "sub");
+    std::ofstream(folder_ / "sub/end") << loop_end << "\n";
+  }
+  Finished bench(const Words& more = {}) {
+    return Running(with({"/usr/bin/env", "-C", folder_.string(), TALLY_COMMAND, "bench"}, more)).finish();
+  }
+  std::string text(const std::string& name) const {
+    return TemporaryFile::read((folder_ / name).string()).value_or("");
+  }
+
+  TemporaryFile marker_{"marker", ""};
+  fs::path folder_ = marker_.folder();
+};
+
+TEST_F(Bench, compares_with_earlier_results) {
+  suite("1000");
+  const Finished first = bench({"-o", "old", "--history", "bench.db", "--label", "one"});
+  ASSERT_EQ(first.code(), 0) << first.out << first.err;
+  EXPECT_TRUE(holds(text("old/loop.json"), "\"label\": \"one\""));
+  EXPECT_TRUE(holds(text("old/true.json"), "\"runs_asked\": 2"));
+  const Finished same = bench({"-o", "new", "--baseline", "old", "--history", "bench.db", "--comment", "comment.md"});
+  EXPECT_EQ(same.code(), 0) << same.out << same.err;
+  EXPECT_TRUE(holds(text("comment.md"), "### loop")) << text("comment.md");
+  suite("1100");
+  const Finished slower = bench({"-o", "new", "--baseline", "old", "--history", "bench.db", "--comment", "comment.md"});
+  EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
+  EXPECT_TRUE(holds(slower.out, "failed: instructions:u")) << slower.out;
+  EXPECT_EQ(text("comment.md").rfind("### loop", 0), 0u) << "failed ones first: " << text("comment.md");
+  const Finished history = tally({"history", (folder_ / "bench.db").string(), "--name", "loop", "-e", "instructions"});
+  EXPECT_TRUE(holds(history.out, "Changes")) << history.out;
+}
+
+TEST_F(Bench, reports_benchmarks_that_cannot_run) {
+  suite("10", "[[benchmark]]\nname = \"broken\"\ncommand = [\"sh\", \"-c\", \"echo because; exit 3\"]\n");
+  const Finished finished = bench();
+  EXPECT_EQ(finished.code(), 125);
+  EXPECT_TRUE(holds(finished.err, "'broken' failed with exit code 3") && holds(finished.err, "because"))
+      << finished.err;
+  EXPECT_FALSE(text("tally-results/loop.json").empty()) << "the others are counted";
+  EXPECT_EQ(bench({"--only", "true"}).code(), 0);
+  EXPECT_EQ(bench({"--only", "tru"}).code(), 2);
+  EXPECT_TRUE(holds(bench({"--list"}).out, "broken  sh -c 'echo because; exit 3'"));
+}
+
+TEST_F(Bench, reports_wrong_suites_and_gates) {
+  EXPECT_EQ(bench().code(), 2);
+  suite("10", "[[benchmark]]\nname = \"x\"\ncomand = [\"true\"]\n");
+  const Finished typo = bench();
+  EXPECT_EQ(typo.code(), 2);
+  EXPECT_TRUE(holds(typo.err, "tally-bench.toml:14: unknown key 'comand'")) << typo.err;
+  suite("10", "[[benchmark]]\nname = \"x\"\ncommand = [\"true\"]\nfail-above = [\"no-such-event=1%\"]\n");
+  EXPECT_EQ(bench({"-o", "old"}).code(), 0);
+  const Finished gate = bench({"-o", "new", "--baseline", "old"});
+  EXPECT_EQ(gate.code(), 2) << gate.out;
+  EXPECT_EQ(bench({"-o", "old", "--baseline", "old"}).code(), 2);
+  suite("10", "[[benchmark]]\nname = \"x\"\ncommand = [\"touch\", \"ran\"]\nfail-above = [\"instructions\"]\n");
+  EXPECT_EQ(bench().code(), 2);
+  EXPECT_FALSE(fs::exists(folder_ / "ran")) << "before anything runs";
+}
+
+}  // namespace
+}  // namespace tally::test

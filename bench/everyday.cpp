@@ -53,8 +53,8 @@ struct Row {
   std::string goal = {};  ///< and what is aimed at
   Words prepare = {};     ///< runs once before, without being measured
   std::string input = "/dev/null";
-  Words needed = {};            ///< programs that the command runs
-  bool is_beside_stat = false;  ///< the base is `tally stat` with the same events, not the native run
+  Words needed = {};                 ///< programs that the command runs
+  bool is_relative_to_stat = false;  ///< the base is `tally stat` with the same events, not the native run
 };
 
 struct Options {
@@ -158,7 +158,7 @@ class Measurement {
     command[0] = bench::path_of(command[0]);
     const Words tally = joined(joined({options.tally}, row.tally), joined({"--"}, command));
     base_.command =
-        !row.is_beside_stat ? command : joined({options.tally, "stat", "-q", "-e", window_events, "--"}, command);
+        !row.is_relative_to_stat ? command : joined({options.tally, "stat", "-q", "-e", window_events, "--"}, command);
     first_.command = later_.command = tally;
     peer_.failure = "-";
     if (row.peer == nullptr || !options.has_peers) return;

@@ -77,17 +77,17 @@ std::vector<std::uint64_t> in_words(std::string_view text) {
   return words;
 }
 
-/// Returns nothing for an address that no program of this processor has.
+/// Returns nullopt if this is an address that no program of this processor has.
 std::optional<std::uint64_t> key_of(KeptLines::Query query, std::uint64_t address) {
   if (address >> 62 != 0) return std::nullopt;
   return address << 2 | static_cast<std::uint64_t>(query);
 }
 
 /// Where the lines of a file are kept, and what their checksum depends on.
-struct Place {
+struct KeptFile {
   std::string name;
   channel::RecordKey key;
-  Place(const linux::CacheKey& user, const std::string& identity) {
+  KeptFile(const linux::CacheKey& user, const std::string& identity) {
     const channel::MasterKey master{{user[0], user[1]}};
     const std::vector<std::uint64_t> words = in_words(identity);
     const std::uint64_t number = channel::siphash(master, words.data(), words.size());
@@ -106,7 +106,7 @@ KeptLines::KeptLines(std::string identity) : identity_(std::move(identity)) {
   const auto folder = linux::CacheFolder::open(linux::cache_folder(), false);
   const auto key = folder ? folder->read_key() : Result<linux::CacheKey>(fail(folder.error()));
   if (!key) return;
-  const Place place(*key, identity_);
+  const KeptFile place(*key, identity_);
   const auto file = folder->open_file(place.name, false);
   if (!file || file->bytes > most_bytes || file->bytes < sizeof(Header) || file->bytes % 8 != 0) return;
   Words words(file->bytes / 8);
@@ -208,7 +208,7 @@ void KeptLines::keep(const std::vector<DebugFile>& files) const {
     if (!made || !folder->keep_key(*made)) return;
     user = *made;
   }
-  const Place place(*user, identity_);
+  const KeptFile place(*user, identity_);
   words[0] = place.check(words);
   const auto file = folder->make_file(bytes);
   if (!file || !linux::has_space(*file, 0, bytes)) return;

@@ -62,7 +62,7 @@ void emit_call(Builder& b, const Instruction& in, bool direct, u32 word);
 /// The same for a return that has popped its address into rcx, with r11 free. True if the code continues at the target.
 bool emit_return(Builder& b, const Instruction& in);
 
-/// Bytes that a return has removed in addition to its address, from the word of code that does not continue itself.
+/// Bytes that a return has removed in addition to its address, from `word` of code that does not continue itself.
 inline u32 removed_bytes(u32 word) { return word >> recent_shift; }
 
 }  // namespace tally::engine::instrument

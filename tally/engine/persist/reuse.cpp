@@ -47,7 +47,7 @@ bool can_use(const Template& t, u64 pc, const Arena& arena) {
   return true;
 }
 
-/// The target of the next call among the fixups, and the word of the last one.
+/// The target of the next call among the fixups, and the last call_word_of().
 u64 call_target;
 u32 call_word;
 

@@ -41,7 +41,7 @@ void repair_end(const channel::Store& store, int file, const channel::RecordKey&
 /// Removes damaged records from the index, so that others can replace them.
 void drop_damaged(const channel::Store& store, int file, const channel::RecordKey& key);
 
-/// Allocates disk space for the levels of the table that so many records need. Returns false if there is none.
+/// Allocates disk space for the levels of the table that this number of records needs. Returns false if there is none.
 bool has_space_for_slots(const linux::CacheFile& file, std::uint64_t records);
 
 /// Adds `more` to `known`. Returns whether that changes it.

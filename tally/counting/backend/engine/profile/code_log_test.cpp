@@ -8,7 +8,7 @@
 namespace tally::backend::engine {
 namespace {
 
-/// Does not divide a page, so that rows lie across two.
+/// Does not divide a page, so that some rows cross a page boundary.
 struct Row {
   std::uint64_t number, rest[8];
 };

@@ -29,12 +29,14 @@ class ProfileKept : public testing::Test {
     if (const char* const before = std::getenv("TALLY_CACHE_DIR")) before_ = before;
     // The program has the variable, too: its value must not change.
     setenv("TALLY_CACHE_DIR", cache().c_str(), 1);
+    setenv("SOURCE_DATE_EPOCH", "1", 1);  // of the page's date
     build(0);
     empty_cache(0700);
     if (profile("table").find("kept.c:") == std::string::npos) GTEST_SKIP() << "built without libdw";
   }
   void TearDown() override {
     before_ ? setenv("TALLY_CACHE_DIR", before_->c_str(), 1) : unsetenv("TALLY_CACHE_DIR");
+    unsetenv("SOURCE_DATE_EPOCH");
     fs::remove_all(folder_);
   }
 

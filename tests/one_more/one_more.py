@@ -140,7 +140,7 @@ constinit const CoreTable simple_core = {.name = "simple",
                                          .timings = one_cycle_each};
 }  // namespace tally::models
 """),
-        ("tally/engine/models/CMakeLists.txt", "tally_directory(models SOURCES", " core/simple_core.cpp"),
+        ("tally/engine/models/CMakeLists.txt", "tally_directory(models SEPARATE SOURCES", " core/simple_core.cpp"),
         ("tally/engine/machines/models.cpp", '#include "tally/engine/models/core/haswell_core.hpp"',
          '#include "tally/engine/models/core/simple_core.hpp"'),
         ("tally/engine/machines/models.cpp", "const models::CoreTable* const cores[] = {", "&models::simple_core, "),

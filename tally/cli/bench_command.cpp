@@ -24,6 +24,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The lines of a message in one.
+std::string one_line(std::string_view message) {
+  std::string text;
+  for (std::size_t from = 0; from < message.size();) {
+    const std::size_t end = std::min(message.find('\n', from), message.size());
+    text += (text.empty() ? "" : "; ") + trimmed(message.substr(from, end - from));
+    from = end + 1;
+  }
+  return text;
+}
+
 struct Options {
   std::vector<std::string> files, only;
   std::string output = "tally-results", baseline, history, label, comment;
@@ -142,7 +153,7 @@ class Runner {
     outcome.code = end->exit_code;
     // Its message: "tally: " and the verdict.
     const std::string message = trimmed(end->output);
-    outcome.text = message.starts_with("tally: ") ? message.substr(7) : message;
+    outcome.text = one_line(message.starts_with("tally: ") ? message.substr(7) : message);
     if (const auto text = linux::read_regular_file(comment)) outcome.markdown = *text;
     return outcome;
   }

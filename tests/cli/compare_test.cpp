@@ -62,6 +62,32 @@ TEST_F(Compare, refuses_different_programs) {
   EXPECT_EQ(tally({"compare", "--force", old_file.path(), new_file.path()}).code(), 0);
 }
 
+TEST_F(Compare, refuses_a_program_that_failed_once) {
+  const TemporaryFile good("good.json", stored(1000));
+  auto document = nlohmann::ordered_json::parse(stored(10));
+  document["exit_code"] = 134;
+  document["signal"] = 6;
+  const TemporaryFile killed("killed.json", document.dump());
+  const Finished refused = tally({"compare", good.path(), killed.path(), "--fail-above", "instructions=1%"});
+  EXPECT_EQ(refused.code(), 3);
+  EXPECT_NE(refused.err.find("the program ended with success before and with SIGABRT after"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(tally({"compare", killed.path(), killed.path()}).code(), 0);
+  EXPECT_EQ(tally({"compare", good.path(), killed.path(), "--force"}).code(), 0);
+}
+
+TEST_F(Compare, takes_the_mean_of_the_two_middle_times) {
+  const auto times = [](const std::string& values) {
+    return TemporaryFile(
+        "h.json",
+        R"({"results":[{"command":"./a","mean":0.2,"median":0.2,"user":0.1,"system":0,"times":[)" + values + "]}]}");
+  };
+  const TemporaryFile old_file = times("0.1,0.3"), new_file = times("0.1,0.3");
+  const Finished finished = tally({"compare", old_file.path(), new_file.path(), "--all", "--format", "json"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_NE(finished.out.find(R"("before": 200000000)"), std::string::npos) << finished.out;
+}
+
 TEST_F(Compare, names_files_that_it_cannot_read) {
   const TemporaryFile good("good.json", stored(1)), bad("bad.json", "{}"), empty("empty.json", "");
   for (const TemporaryFile* const file : {&bad, &empty}) {

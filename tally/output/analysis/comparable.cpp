@@ -99,12 +99,18 @@ class RegionSums {
   std::vector<std::pair<Measure, std::vector<Value>>> rows_;
 };
 
+std::string failure_of(const Stat& stat) {
+  if (stat.signal) return signal_name(*stat.signal);
+  return stat.exit_code.value_or(0) == 0 ? "" : fmt::format("exit code {}", *stat.exit_code);
+}
+
 Comparable of_stat(const Stat& stat) {
   Comparable comparable{.command = stat.command,
                         .target = stat.target,
                         .environment = stat.environment,
                         .runs = stat.runs.size(),
-                        .incomplete = stat.incomplete};
+                        .incomplete = stat.incomplete,
+                        .failure = failure_of(stat)};
   add_events(stat, comparable);
   add_metrics(stat, comparable);
   RegionSums regions;

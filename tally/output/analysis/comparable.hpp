@@ -52,7 +52,8 @@ struct Comparable {
   result::Environment environment = {};
   std::size_t runs = 1;
   bool incomplete = false;
-  std::string note = {};  ///< why its values may mislead; empty if they do not
+  std::string failure = {};  ///< how the program failed: "exit code 1", "SIGSEGV"; empty: it did not, or it is unknown
+  std::string note = {};     ///< why its values may mislead; empty if they do not
   std::vector<Measure> measures = {};
   std::shared_ptr<const result::Profile> profile = {};  ///< null: no counts of functions
 };

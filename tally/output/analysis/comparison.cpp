@@ -262,6 +262,12 @@ const result::Event* find_event(const Stat& stat, const EventName& name) {
 }
 
 std::optional<Error> not_comparable(const Comparable& before, const Comparable& after) {
+  if (before.failure != after.failure) {
+    const auto text = [](const Comparable& one) { return one.failure.empty() ? "success" : one.failure; };
+    return Error{Code::bad_usage,
+                 fmt::format("the program ended with {} before and with {} after", text(before), text(after)),
+                 "count runs that end in the same way; --force compares these anyway", 0};
+  }
   const auto &old_words = before.command, &new_words = after.command;
   const bool are_commands = !old_words.empty() && !new_words.empty();
   if (are_commands && file_name(old_words.front()) == file_name(new_words.front()) &&

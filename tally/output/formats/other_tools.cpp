@@ -17,7 +17,7 @@ std::span<const OtherTool> other_tools() {
 std::optional<Value> middle(std::vector<Value> values) {
   if (values.empty()) return std::nullopt;
   std::sort(values.begin(), values.end());
-  return values[(values.size() - 1) / 2];
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 }  // namespace tally::report

@@ -43,8 +43,12 @@ std::optional<FaultCost> count_page_faults(const PerfEvent& event) {
   const PerfCounter counter = open_counter(event);
   const PerfCounter faults =
       open_counter({perf_type_software, static_cast<std::uint64_t>(KernelEvent::page_faults), true});
-  const Pages fresh;
-  if (!counter || !faults || !fresh) return std::nullopt;
+  const Pages first, fresh;
+  if (!counter || !faults || !first || !fresh) return std::nullopt;
+  // Executes the code below once: its own pages may fault, too.
+  first.touch();
+  (void)counter.read();
+  (void)faults.read();
   const auto faults_before = faults.read();
   const auto before = counter.read();
   fresh.touch();

@@ -26,13 +26,9 @@ namespace fs = std::filesystem;
 
 /// The lines of a message in one.
 std::string one_line(std::string_view message) {
-  std::string text;
-  for (std::size_t from = 0; from < message.size();) {
-    const std::size_t end = std::min(message.find('\n', from), message.size());
-    text += (text.empty() ? "" : "; ") + trimmed(message.substr(from, end - from));
-    from = end + 1;
-  }
-  return text;
+  std::vector<std::string> lines = split(message, '\n');
+  for (std::string& line : lines) line = trimmed(line);
+  return join(lines, "; ");
 }
 
 struct Options {
@@ -260,11 +256,8 @@ int run_bench(const std::vector<std::string>& arguments) {
     outcomes.push_back(*std::move(outcome));
   }
   progress.clear();
-  if (!options.comment.empty()) {
-    auto file = linux::Output::open_file(options.comment);
-    const auto written = file ? file->write(comment_of(outcomes)) : Result<void>(fail(file.error()));
-    if (!written) return report_error(written.error());
-  }
+  if (!options.comment.empty())
+    if (const int written = write_text(options.comment, comment_of(outcomes)); written != exit_ok) return written;
   const int printed = print(table_of(outcomes));
   return printed != exit_ok ? printed : exit_code_of(outcomes);
 }

@@ -53,4 +53,7 @@ void say(const std::vector<std::string>& lines);
 /// Prints to standard output. Returns an exit code: 125 if that fails.
 int print(std::string_view text);
 
+/// Writes to the file of -o, or to standard output for "" and "-". Returns an exit code: 125 if that fails.
+int write_text(const std::string& output, std::string_view text);
+
 }  // namespace tally::cli

@@ -46,4 +46,12 @@ int print(std::string_view text) {
   return written ? exit_ok : report_error(written.error());
 }
 
+int write_text(const std::string& output, std::string_view text) {
+  if (output.empty() || output == "-") return print(text);
+  auto file = linux::Output::open_file(output);
+  if (!file) return report_error(file.error());
+  const auto written = file->write(text);
+  return written ? exit_ok : report_error(written.error());
+}
+
 }  // namespace tally::cli

@@ -13,7 +13,6 @@
 #include "tally/cli/provenance.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/core/base/text.hpp"
-#include "tally/linux/files/output.hpp"
 #include "tally/linux/files/terminal.hpp"
 #include "tally/output/formats/comparison.hpp"
 
@@ -101,14 +100,8 @@ int write(const report::JudgedComparison& judged, const Options& options) {
   const bool to_file = !options.output.empty() && options.output != "-";
   if (!to_file) style.terminal = linux::terminal_columns(linux::Stream::output);
   const std::string text = (*format)->write(judged, style);
-  if (!to_file) {
-    const int printed = print(text);
-    return printed == exit_ok ? exit_code_of(judged) : printed;
-  }
-  auto file = linux::Output::open_file(options.output);
-  if (!file) return report_error(file.error());
-  if (const auto written = file->write(text); !written) return report_error(written.error());
-  say({judged.verdict()});
+  if (const int written = write_text(options.output, text); written != exit_ok) return written;
+  if (to_file) say({judged.verdict()});
   return exit_code_of(judged);
 }
 

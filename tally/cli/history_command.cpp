@@ -11,7 +11,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/provenance.hpp"
 #include "tally/cli/stored.hpp"
-#include "tally/linux/files/output.hpp"
+#include "tally/core/count/event_name.hpp"
 #include "tally/linux/files/terminal.hpp"
 #include "tally/output/formats/history_format.hpp"
 
@@ -61,7 +61,7 @@ void describe(Page& page, Options& options) {
 
 // With or without the mode: "instructions" is also "instructions:u".
 bool is_of(const std::string& event, const std::string& asked) {
-  return event == asked || (event.starts_with(asked) && event.substr(asked.size()).starts_with(":"));
+  return event == asked || split_event_name(event).base == asked;
 }
 
 void keep_asked(result::History& history, const Options& options) {
@@ -116,11 +116,7 @@ int run_history(const std::vector<std::string>& arguments) {
   const std::size_t terminal = to_file ? 0 : linux::terminal_columns(linux::Stream::output);
   const std::string text =
       options.list ? report::history_list(*history, terminal) : (*format)->write(*history, provenance(), terminal);
-  if (!to_file) return print(text);
-  auto file = linux::Output::open_file(options.output);
-  if (!file) return report_error(file.error());
-  const auto written = file->write(text);
-  return written ? exit_ok : report_error(written.error());
+  return write_text(options.output, text);
 }
 
 }  // namespace tally::cli

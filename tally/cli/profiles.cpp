@@ -14,7 +14,6 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/files/output.hpp"
 #include "tally/linux/files/terminal.hpp"
 #include "tally/output/analysis/profile_difference.hpp"
 #include "tally/output/formats/profile.hpp"
@@ -103,11 +102,7 @@ int report_profiles(const std::vector<result::Profile>& profiles, const ProfileR
   if (const auto apart = check_not_read(output, files); !apart) return report_error(apart.error());
   const auto text = text_of(profiles, *style, options, output);
   if (!text) return report_error(text.error());
-  if (output.empty() || output == "-") return print(*text);
-  auto file = linux::Output::open_file(output);
-  if (!file) return report_error(file.error());
-  const auto written = file->write(*text);
-  return written ? exit_ok : report_error(written.error());
+  return write_text(output, *text);
 }
 
 }  // namespace tally::cli

@@ -15,13 +15,18 @@ std::pair<Number, Number> middle_of(std::vector<Number>& values) {
   return {*std::max_element(values.begin(), middle), *middle};
 }
 
-}  // namespace
-
-double median(std::vector<double> values) {
+template <class Number>
+Number mean_of_middle(std::vector<Number>& values) {
   if (values.empty()) return 0;
   const auto [lower, upper] = middle_of(values);
   return lower == upper ? lower : (lower + upper) / 2;
 }
+
+}  // namespace
+
+double median(std::vector<double> values) { return mean_of_middle(values); }
+
+long double wide_median(std::vector<long double> values) { return mean_of_middle(values); }
 
 std::int64_t whole_median(std::vector<std::int64_t> values) {
   if (values.empty()) return 0;

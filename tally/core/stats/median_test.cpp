@@ -13,6 +13,8 @@ TEST(Median, is_the_middle_value_or_the_mean_of_two) {
   EXPECT_EQ(median({5}), 5);
   EXPECT_EQ(median({3, 1, 2}), 2);
   EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(wide_median({}), 0);
+  EXPECT_EQ(wide_median({9007199254740993, 9007199254740993}), 9007199254740993);
 }
 
 TEST(Median, of_whole_numbers_is_rounded_down_and_never_overflows) {

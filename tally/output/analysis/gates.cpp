@@ -8,6 +8,7 @@
 
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/event_name.hpp"
 #include "tally/output/formats/comparison.hpp"
 
 namespace tally::report {
@@ -24,7 +25,7 @@ std::string named(const Gate& gate) {
 }
 
 bool is_event(const std::string& name, const std::string& event) {
-  return name == event || name.substr(0, name.find(':')) == event;
+  return name == event || split_event_name(name).base == event;
 }
 
 /// A function or region by its name, with or without parameters.

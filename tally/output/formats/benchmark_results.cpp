@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/stats/median.hpp"
 #include "tally/output/formats/other_tools.hpp"
 #include "tally/output/result/reading.hpp"
 
@@ -120,7 +121,7 @@ Comparable google_benchmark(const Json& json) {
     for (const Json& run : json.at("benchmarks"))
       if (run.value("aggregate_name", "") == "median") benchmarks.add(run, false);
   for (Measure& measure : comparable.measures) {
-    if (!measure.value) measure.value = middle(measure.runs);
+    if (!measure.value && !measure.runs.empty()) measure.value = stats::wide_median(measure.runs);
     if (!measure.value) measure.trust = Trust::absent;
     comparable.runs = std::max(comparable.runs, measure.runs.size());
   }
@@ -140,7 +141,7 @@ Measure hyperfine_time(const std::string& subject, const char* name) {
 void add_hyperfine(const Json& one, const std::string& subject, Comparable& to) {
   Measure time = hyperfine_time(subject, "time");
   for (const Json& value : one.value("times", Json::array())) time.runs.push_back(nanoseconds(value));
-  time.value = time.runs.empty() ? nanoseconds(one.at("median")) : middle(time.runs);
+  time.value = time.runs.empty() ? nanoseconds(one.at("median")) : stats::wide_median(time.runs);
   to.runs = std::max(to.runs, time.runs.size());
   to.measures.push_back(std::move(time));
   for (const char* const name : {"user", "system"}) {

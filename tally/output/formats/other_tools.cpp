@@ -1,7 +1,5 @@
 #include "tally/output/formats/other_tools.hpp"
 
-#include <algorithm>
-
 namespace tally::report {
 
 std::span<const OtherTool> other_tools() {
@@ -12,12 +10,6 @@ std::span<const OtherTool> other_tools() {
       {"valgrind --tool=callgrind", is_callgrind, read_callgrind},
   };
   return tools;
-}
-
-std::optional<Value> middle(std::vector<Value> values) {
-  if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 }  // namespace tally::report

@@ -32,7 +32,4 @@ Result<Comparable> read_perf_json(std::string_view text, const std::string& name
 bool is_callgrind(std::string_view text);
 Result<Comparable> read_callgrind(std::string_view text, const std::string& name);
 
-/// The median of several values. Empty without values.
-std::optional<Value> middle(std::vector<Value> values);
-
 }  // namespace tally::report

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/stats/median.hpp"
 #include "tally/output/formats/other_tools.hpp"
 #include "tally/output/result/reading.hpp"
 
@@ -60,7 +61,7 @@ class PerfLines {
 
   Comparable take() {
     for (Measure& measure : comparable_.measures) {
-      measure.value = middle(measure.runs);
+      if (!measure.runs.empty()) measure.value = stats::wide_median(measure.runs);
       if (!measure.value) measure.trust = Trust::absent;
       comparable_.runs = std::max(comparable_.runs, measure.runs.size());
       // The means of several runs are no runs.

@@ -70,6 +70,14 @@ class HistoryDatabase : public testing::Test {
   }
 
   fs::path folder_;
+  /// Runs one statement as another program would.
+  void execute(const char* statement) const {
+    sqlite3* raw = nullptr;
+    sqlite3_open(path_.c_str(), &raw);
+    sqlite3_exec(raw, statement, nullptr, nullptr, nullptr);
+    sqlite3_close(raw);
+  }
+
   std::string path_;
 };
 
@@ -162,10 +170,7 @@ TEST_F(HistoryDatabase, refuses_other_files) {
   fs::remove(path_);
   EXPECT_FALSE(Database::open_to_read(path_)) << "reading creates no file";
   EXPECT_FALSE(fs::exists(path_));
-  sqlite3* raw = nullptr;
-  sqlite3_open(path_.c_str(), &raw);
-  sqlite3_exec(raw, "CREATE TABLE photos (name)", nullptr, nullptr, nullptr);
-  sqlite3_close(raw);
+  execute("CREATE TABLE photos (name)");
   const auto other = Database::open(path_);
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message.find("of another program"), std::string::npos) << other.error().message;
@@ -173,10 +178,7 @@ TEST_F(HistoryDatabase, refuses_other_files) {
 
 TEST_F(HistoryDatabase, refuses_a_later_version) {
   ASSERT_TRUE(Database::open(path_));
-  sqlite3* raw = nullptr;
-  sqlite3_open(path_.c_str(), &raw);
-  sqlite3_exec(raw, "PRAGMA user_version=2", nullptr, nullptr, nullptr);
-  sqlite3_close(raw);
+  execute("PRAGMA user_version=2");
   const auto later = Database::open(path_);
   ASSERT_FALSE(later);
   EXPECT_NE(later.error().message.find("later version"), std::string::npos);

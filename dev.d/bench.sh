@@ -17,7 +17,7 @@
 #                 'bzip2 profile' (and sqlite3, python3, perl): `tally profile` beside `tally stat`; 'bzip2 calls'
 #                 and 'bzip2 callgrind': `tally profile --calls` beside the program alone, and beside callgrind
 #   everyday      instead: processor time of everyday programs: native, under tally without and with kept translations, and
-#                 under callgrind, cachegrind, exp-bbv or qemu-user, with the goals; half an hour, or ten minutes with
+#                 under callgrind, cachegrind, exp-bbv or qemu-user, with the goals; much shorter with
 #                 --no-peers. ROW is a name of the table, such as 'java hello'. Says what to install for the rows it skips
 #   --models      instead: the plain models of caches and predictors, what a walk through memory misses in them and what
 #                 an access costs; MODEL is a name or a file (default haswell, which takes half a minute)

@@ -3,13 +3,14 @@ option(TALLY_UNITY "Compile the sources of a directory eight at a time, for a sh
 add_library(tally_unity_warnings INTERFACE)
 target_compile_options(tally_unity_warnings INTERFACE -Wno-shadow -Wno-subobject-linkage)
 
-# tally_directory(NAME [SEPARATE] [SOURCES …] [DEPENDS directory…] [LIBRARIES target…] [TESTS …])
+# tally_directory(NAME [SEPARATE] [SOURCES …] [DEPENDS directory…] [LIBRARIES target…] [TESTS … [OPTIMISED]])
 #
 # A directory of sources is an include prefix and this target: tally_NAME. DEPENDS names the directories below it whose headers
 # it includes; LIBRARIES are libraries of others, used inside only. TESTS become one program, NAME_test.
 # SEPARATE: each source is compiled by itself, because several define the same names in namespaces of their own: tables, mostly.
+# OPTIMISED: as in tally_test.
 function(tally_directory name)
-  cmake_parse_arguments(directory "SEPARATE" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(directory "SEPARATE;OPTIMISED" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM directory_DEPENDS PREPEND tally_)
   list(TRANSFORM directory_LIBRARIES REPLACE "^fmt::fmt$" tally_fmt)
   if(directory_SOURCES)
@@ -37,7 +38,11 @@ function(tally_directory name)
     target_link_libraries(tally_${name} INTERFACE ${directory_DEPENDS} ${directory_LIBRARIES})
   endif()
   if(TALLY_TESTS AND directory_TESTS)
-    tally_test(${name}_test SOURCES ${directory_TESTS} LIBRARIES tally_${name} ${directory_LIBRARIES})
+    set(optimised)
+    if(directory_OPTIMISED)
+      set(optimised OPTIMISED)
+    endif()
+    tally_test(${name}_test SOURCES ${directory_TESTS} LIBRARIES tally_${name} ${directory_LIBRARIES} ${optimised})
   endif()
 endfunction()
 

@@ -58,7 +58,7 @@ class ActionFile : public testing::Test {
  protected:
   // A program that executes `rounds` rounds of a loop.
   Finished run(int rounds, std::map<std::string, std::string> inputs = {}) {
-    inputs.insert({{"command", "sh -c 'i=0; while [ $i -lt \"$(cat rounds)\" ]; do i=$((i + 1)); done'"},
+    inputs.insert({{"command", "sh -c 'i=0; read n < rounds; while [ $i -lt $n ]; do i=$((i + 1)); done'"},
                    {"tally", TALLY_COMMAND}});
     std::ofstream(folder_ / "rounds") << 1000 + rounds << "\n";
     return run_action(folder_, inputs);

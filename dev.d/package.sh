@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Builds what is released, from the last commit: Debian packages, and an archive that runs on any distribution.
 #
-# usage: ./dev package [--no-setup] [deb | tarball | arm64 | check] …      (default: deb tarball)
+# usage: ./dev package [--no-setup] [deb | rebuild | tarball | arm64 | check] …      (default: deb tarball)
 #
 #   deb       build/package/*.deb: tally, tally-lab, libtally0, libtally-dev and their debug symbols, and the source package
+#   rebuild   builds the source package again, in another directory: every package must be the same, bit for bit
 #   tarball   build/package/tally-VERSION-linux-x86_64.tar.xz: one directory that can be moved, with a list of what is linked
 #   arm64     the packages for 64-bit Arm, cross-built; without the engine
 #   check     installs and tries them in clean systems (tests/packages); needs root
@@ -15,7 +16,7 @@ setup=yes
 wanted=()
 for word in "$@"; do
   case $word in
-    deb | tarball | arm64 | check) wanted+=("$word") ;;
+    deb | rebuild | tarball | arm64 | check) wanted+=("$word") ;;
     --no-setup) setup=no ;;
     *) misuse "package does not have '$word'" ;;
   esac
@@ -27,8 +28,7 @@ top=$PWD
 out=$top/build/package
 version=$(sed -nE 's/^project\(tally VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 source=$out/tally-$version
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH
+date_of_commit=$(git log -1 --format=%ct)
 mkdir -p "$out"
 
 # The committed files, as a release has them.

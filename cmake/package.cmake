@@ -24,8 +24,13 @@ install(EXPORT tally FILE tallyConfig.cmake NAMESPACE tally:: DESTINATION "${pac
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/tallyConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tallyConfigVersion.cmake" DESTINATION "${package}")
 
-# From where the file lies itself, so that the installed tree can be moved as a whole.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE libdir)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" OUTPUT_VARIABLE up)
+# From where the file lies itself, so that the installed tree can be moved as a whole. /usr is written as it is, because
+# pkg-config prints no options for it then.
+set(pc_prefix "\${pcfiledir}/${up}")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(pc_prefix /usr)
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/tally.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/tally.pc" @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tally.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -145,9 +145,9 @@ Result<std::string> find_lab() {
   for (const std::string& path : {folder + "/tally-lab", folder + "/" TALLY_LAB_FOLDER "/tally-lab"}) {
     if (linux::exists(path)) return path;
   }
-  return fail(Code::cannot_measure, "this build has no register lab: 'tally-lab' is not in the directory of tally",
-              "to build it, install the emulator Unicorn (sudo apt-get install libunicorn-dev libzydis-dev nasm) and "
-              "build tally again");
+  return fail(Code::cannot_measure, "the register lab is not installed",
+              "install the package tally-lab; if you build tally yourself, install the emulator Unicorn (sudo apt-get "
+              "install libunicorn-dev libzydis-dev nasm) and build again");
 }
 
 Result<std::vector<std::string>> words_for_lab(const Options& options) {

@@ -158,7 +158,18 @@ std::string main_page() {
       ".TP\n"
       "TALLY_QUIET\n"
       "If set to anything but 0, \\fBtally stat\\fR, \\fBsample\\fR and \\fBprofile\\fR do not print the notice about "
-      "the selected backend, as with \\fB\\-\\-quiet\\fR.\n";
+      "the selected backend, as with \\fB\\-\\-quiet\\fR.\n"
+      ".TP\n"
+      "TALLY_CACHE_DIR\n"
+      "The directory of kept translations and source lines, an absolute path; empty: keep none.\n"
+      ".TP\n"
+      "TALLY_EVENTS, TALLY_METRICS, TALLY_HISTOGRAMS, TALLY_OUTPUT\n"
+      "Of programs that count regions with libtally: what they count, and where they write it.\n"
+      ".SH FILES\n"
+      ".TP\n"
+      "~/.cache/tally\n"
+      "What tally keeps to be faster in the next run (or in $XDG_CACHE_HOME/tally). It may be removed at any time; a "
+      "package manager does not remove it.\n";
   return text + see_also("");
 }
 

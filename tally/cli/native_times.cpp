@@ -69,8 +69,7 @@ Result<void> check_native_times(const measure::StatOptions& options, const backe
         "--native-times cannot be used with -I, --delay and --timeout: a native run is elsewhere at that time",
         "omit one of the two");
   if (!backend.traits().is_engine)
-    return refused(fmt::format("--native-times needs the engine: the backend {} already runs the program natively",
-                               backend.name()),
+    return refused("--native-times: the program already runs natively: no event here needs the engine",
                    "omit --native-times");
   if (!options.input.stream().empty())
     return refused(fmt::format("--native-times: standard input is {}, so the second run would read nothing",

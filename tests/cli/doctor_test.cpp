@@ -59,7 +59,7 @@ class DoctorOfTranslations : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  /// What the report says of stored translations; empty if it says nothing.
+  /// What the report says of kept translations.
   std::string store_report(const std::string& folder) {
     setenv("TALLY_CACHE_DIR", folder.c_str(), 1);
     const auto object = nlohmann::json::parse(tally({"doctor", "--json"}).out);
@@ -70,10 +70,15 @@ class DoctorOfTranslations : public testing::Test {
   std::optional<std::string> before_;
 };
 
+TEST_F(DoctorOfTranslations, are_not_used_without_a_directory) {
+  EXPECT_EQ(store_report("/proc/none"), "not used: '/proc/none' cannot be created");
+  EXPECT_NE(store_report("").find("not used: neither HOME"), std::string::npos);
+}
+
 TEST_F(DoctorOfTranslations, reports_once_that_a_file_was_damaged) {
   const std::string cache = folder_ + "/cache";
-  EXPECT_EQ(store_report(cache), "");
-  EXPECT_EQ(store_report(cache), "");
+  EXPECT_EQ(store_report(cache), "in " + cache);
+  EXPECT_EQ(store_report(cache), "in " + cache);
   std::string name;
   for (const auto& entry : fs::directory_iterator(cache)) {
     if (entry.path().filename().string().starts_with("translations-")) name = entry.path();
@@ -81,7 +86,7 @@ TEST_F(DoctorOfTranslations, reports_once_that_a_file_was_damaged) {
   ASSERT_NE(name, "");
   std::fstream(name, std::ios::in | std::ios::out | std::ios::binary) << "damaged";
   EXPECT_NE(store_report(cache).find(" is damaged"), std::string::npos);
-  EXPECT_EQ(store_report(cache), "");
+  EXPECT_EQ(store_report(cache), "in " + cache);
 }
 
 TEST_F(DoctorOfTranslations, names_the_folder_that_others_may_write_to) {

@@ -29,7 +29,7 @@ TEST(NativeTimes, are_counted_by_a_second_run) {
   EXPECT_EQ(row(result, "loads").at("trust"), "exact");
   for (const char* name : {"user_time", "duration_time", "page-faults"}) {
     EXPECT_EQ(row(result, name).at("trust"), "counted") << name;
-    EXPECT_EQ(row(result, name).at("reason"), "from a second, native run") << name;
+    EXPECT_TRUE(row(result, name).at("reason").get<std::string>().ends_with("from a second, native run")) << name;
   }
 }
 

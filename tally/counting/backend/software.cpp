@@ -16,8 +16,16 @@ using event::Id;
 Count peak_memory(const linux::Usage& usage) {
   if (usage.peak_rss_bytes > usage.peak_floor_bytes) return counted(usage.peak_rss_bytes, Source::wait4);
   return partial(usage.peak_rss_bytes, Source::wait4,
-                 fmt::format("an upper bound: less than the {} that the process had before its program was executed",
+                 fmt::format("an upper bound: tally's own process had {} before it executed the program",
                              bytes_text(usage.peak_floor_bytes)));
+}
+
+/// User time or system time. Most kernels divide the time of a process by what it did at the ticks of the clock.
+Count part_of_time(std::chrono::nanoseconds part, std::chrono::nanoseconds other) {
+  Count count = counted(part.count(), Source::wait4);
+  if ((part.count() == 0) != (other.count() == 0))
+    count.reason = "too short for the kernel's clock ticks: only user_time + system_time is precise";
+  return count;
 }
 
 Count time_stamp_ticks(const RunStatistics& statistics) {
@@ -50,8 +58,8 @@ Count by_bookkeeping(Id id, const RunStatistics& statistics) {
     case Id::involuntary_switches: return counted(usage.involuntary_switches, Source::wait4);
     case Id::task_clock:
     case Id::cpu_clock: return counted((usage.user + usage.system).count(), Source::wait4);
-    case Id::user_time: return counted(usage.user.count(), Source::wait4);
-    case Id::system_time: return counted(usage.system.count(), Source::wait4);
+    case Id::user_time: return part_of_time(usage.user, usage.system);
+    case Id::system_time: return part_of_time(usage.system, usage.user);
     case Id::duration_time: return counted(statistics.duration.count(), Source::clock);
     case Id::peak_memory: return peak_memory(usage);
     case Id::tsc: return time_stamp_ticks(statistics);

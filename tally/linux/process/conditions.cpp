@@ -124,6 +124,10 @@ Result<void> check_processor(int processor) {
 
 Result<std::vector<int>> processors(const std::string& list) {
   const std::string online = content("/sys/devices/system/cpu/online");
+  if (list.empty() && online.empty()) {
+    return fail(Code::cannot_measure, "cannot read the processors of this machine (/sys/devices/system/cpu/online)",
+                "mount /sys, or name the processors: -C 0-3");
+  }
   auto found = listed_processors(list.empty() ? online : list);
   if (!found) {
     return fail(Code::bad_usage, fmt::format("'{}' is not a list of processors", printable(list)),

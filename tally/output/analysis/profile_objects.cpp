@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -42,6 +43,28 @@ std::vector<std::string> nameless_lines(const result::Profile& profile) {
     if (const std::string& why = profile.objects[object].why_nameless; !why.empty())
       lines.push_back(fmt::format("{} has no function names: {}", names[object], why));
   return lines;
+}
+
+std::string unnamed_share_line(const result::Profile& profile) {
+  constexpr double least_percent = 10;
+  double all = 0, unnamed = 0;
+  std::map<std::string, double> files;
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    const result::ProfileFunction& function = profile.functions[profile.rows[i].function];
+    const std::string file = file_name(profile.objects[function.object].name);
+    const auto count = static_cast<double>(profile.count(i, 0));
+    all += count;
+    if (!function.name.starts_with(file + "+0x")) continue;
+    unnamed += count;
+    files[file] += count;
+  }
+  if (unnamed * 100 < all * least_percent || unnamed == 0) return "";
+  const auto most = std::max_element(files.begin(), files.end(),
+                                     [](const auto& one, const auto& other) { return one.second < other.second; });
+  return fmt::format(
+      "{:.0f} % of {} is in functions without names, most of it in {}: install its debug symbols "
+      "(Debian: libc6-dbg, or NAME-dbgsym), or use --debuginfod",
+      100 * unnamed / all, profile.stat.events.front().total.name.text(), most->first);
 }
 
 std::vector<std::string> unread_lines(const result::Profile& profile) {

@@ -15,6 +15,10 @@ std::vector<std::string> object_names(const result::Profile& profile, bool whole
 /// One sentence with the reason for each object without names.
 std::vector<std::string> nameless_lines(const result::Profile& profile);
 
+/// One sentence if a tenth or more of the first event is in functions without names, which are called by their
+/// address: "libc.so.6+0x97360". Empty otherwise.
+std::string unnamed_share_line(const result::Profile& profile);
+
 /// One sentence for each file of debug information that could not be read; at most a few per object.
 std::vector<std::string> unread_lines(const result::Profile& profile);
 

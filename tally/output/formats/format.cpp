@@ -144,7 +144,7 @@ std::string reader_lines(const std::vector<const Format*>& formats, std::span<co
 Result<std::vector<result::AnyResult>> read_results(const Format& format, const StoredFile& file) {
   if (format.read != nullptr) return format.read(file);
   return fail(Code::bad_usage, fmt::format("'{}' has only the rows of a result", printable(file.name)),
-              fmt::format("use the JSON file written with it: tally export {}.meta.json", printable(file.name)));
+              fmt::format("use the JSON file written with it: {}.meta.json", printable(file.name)));
 }
 
 const Format* recognised_format(const std::vector<const Format*>& formats, std::span<const Kind> kinds,

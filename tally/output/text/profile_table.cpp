@@ -231,7 +231,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   grid.add(std::move(cells));
 
   std::string text =
-      fmt::format("{}\n\n{}", profile.stat.command.empty() ? profile.stat.target : join(profile.stat.command, " "),
+      fmt::format("{}\n\n{}", profile.stat.command.empty() ? profile.stat.target : shell_words(profile.stat.command),
                   grid.text(style.terminal));
   text += "\n";
   text += trust_lines(profile.stat);
@@ -254,6 +254,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   if (style.by == ProfileBy::line && std::any_of(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(shown),
                                                  [](const ProfileSum& sum) { return sum.line == 0; }))
     text += " no line information: compile the program with -g; --debuginfod downloads debug files of libraries\n";
+  if (const std::string line = unnamed_share_line(profile); !line.empty()) text += fmt::format(" {}\n", line);
   for (const std::string& line : nameless_lines(profile)) text += fmt::format(" {}\n", line);
   for (const std::string& line : unread_lines(profile)) text += fmt::format(" {}\n", line);
   return text;

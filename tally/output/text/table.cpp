@@ -160,7 +160,7 @@ std::string regions_block(const result::Stat& stat, const Style& style) {
   std::string text = stat.runs.size() > 1 ? "\nof the last run\n" : "";
   for (const result::ProgramRegions& program : stat.runs.back().regions)
     text += "\n" + regions_table(program, style.terminal, style.per_thread);
-  return text;
+  return text + "\n counts of regions exclude the work of tally's library; counts of the program include it\n";
 }
 
 std::string intervals_block(const result::Stat& stat, Style style) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/hardware/event/sources.hpp"
 #include "tally/linux/files/cache_file.hpp"
@@ -35,12 +37,15 @@ Trial try_engine(const linux::HostMachine& machine) {
   return {count.value, {}};
 }
 
-std::string problem_of_translations() {
-  const auto folder = linux::CacheFolder::open(linux::cache_folder(), false);
-  if (!folder && folder.error().code == Code::not_found) return "";
+/// After the trial, which creates the directory.
+std::string describe_translations() {
+  const std::string path = linux::cache_folder();
+  if (path.empty()) return "not used: neither HOME nor TALLY_CACHE_DIR names a directory (an absolute path)";
+  const auto folder = linux::CacheFolder::open(path, false);
+  if (!folder && folder.error().code == Code::not_found) return fmt::format("not used: '{}' cannot be created", path);
   if (!folder) return "not used: " + folder.error().message;
   const std::string remark = folder->take_remark();
-  return remark.empty() ? "" : "not all were used: " + remark + "; tally re-creates them";
+  return remark.empty() ? "in " + path : "not all were used: " + remark + "; tally re-creates them";
 }
 
 }  // namespace
@@ -52,7 +57,7 @@ Facts examine() {
   if (linux::cpuid(0)) facts.processor = pmu::describe_processor(read_cpuid);
   if (const auto* table = event::own_pmu({})) facts.event_names = table->name + ", " + table->what;
   facts.trial = try_engine(facts.survey.machine);
-  facts.kept_translations = problem_of_translations();
+  if (facts.trial.instructions) facts.kept_translations = describe_translations();
   return facts;
 }
 

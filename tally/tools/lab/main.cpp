@@ -11,6 +11,7 @@
 
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/linux/files/output.hpp"
 #include "tally/linux/process/large_stack.hpp"
 #include "tally/linux/process/noted_signal.hpp"
 #include "tally/linux/process/signals.hpp"
@@ -254,6 +255,7 @@ int run_all(const Options& options) {
 }  // namespace tally::lab
 
 int main(int count, char** words) {
+  tally::linux::reserve_standard_descriptors();
   const int code = tally::linux::on_large_stack([&] {
     return tally::lab::run_all(tally::lab::read_options({words + 1, words + count}));
   });

@@ -63,5 +63,29 @@ INSTANTIATE_TEST_SUITE_P(
                     Change{"pointers_thrown_away"}, Change{"pointers_in_step", true, false}),
     [](const auto& one) { return std::string(one.param.name); });
 
+/// All ways of writing code, one random way after the other: libc/code_writers.cpp.
+class CodeWritersTest : public testing::TestWithParam<int> {};
+
+TEST_P(CodeWritersTest, never_run_old_code) {
+  for (const bool has_threads : {false, true}) {
+    Command command;
+    command.words = {std::string(LIBC_PROGRAMS) + "/code_writers_static", std::to_string(GetParam()), "300"};
+    if (has_threads) command.words.emplace_back("threads");
+    const Outcome native = run_native(command);
+    ASSERT_EQ(native.code, 0) << native.err;
+    Counts first;
+    for (const Limits& limit : limits) {
+      SCOPED_TRACE(testing::Message() << "block size " << limit.block_size << ", cache limit " << limit.cache_limit);
+      const Counted counted = run_counted(command, limit.block_size, limit.cache_limit);
+      expect_same(counted.outcome, native);
+      EXPECT_TRUE(counted.exact) << counted.problem;
+      if (&limit == &limits[0]) first = counted.counts;
+      if (!has_threads) expect_counts(counted.counts, first);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, CodeWritersTest, testing::Range(1, 4));
+
 }  // namespace
 }  // namespace tally::engine_test

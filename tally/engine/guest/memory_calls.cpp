@@ -106,7 +106,8 @@ void note_attached(u64 at, u64 id, u64 flags) {
 
 enum class Before : u8 {
   nothing,
-  lift,  // memory that moves, is unmapped, changes in part or becomes sealed must lose the engine's protection first
+  lift,     // memory that moves, is unmapped, changes in part or becomes sealed must lose the engine's protection first
+  suspend,  // the same, and its code may become writable
 };
 enum class After : u8 { mapped, unmapped, is_protected, moved, attached, detached, other_pages, sealed };
 
@@ -116,10 +117,14 @@ struct MappingCall {
   After after;
 };
 constexpr MappingCall mapping_calls[] = {
-    {SYS_mmap, Before::nothing, After::mapped},        {SYS_munmap, Before::lift, After::unmapped},
-    {SYS_mprotect, Before::lift, After::is_protected}, {SYS_pkey_mprotect, Before::lift, After::is_protected},
-    {SYS_mremap, Before::lift, After::moved},          {SYS_shmat, Before::nothing, After::attached},
-    {SYS_shmdt, Before::nothing, After::detached},     {SYS_remap_file_pages, Before::lift, After::other_pages},
+    {SYS_mmap, Before::nothing, After::mapped},
+    {SYS_munmap, Before::lift, After::unmapped},
+    {SYS_mprotect, Before::suspend, After::is_protected},
+    {SYS_pkey_mprotect, Before::suspend, After::is_protected},
+    {SYS_mremap, Before::lift, After::moved},
+    {SYS_shmat, Before::nothing, After::attached},
+    {SYS_shmdt, Before::nothing, After::detached},
+    {SYS_remap_file_pages, Before::lift, After::other_pages},
     {sys_mseal, Before::lift, After::sealed},
 };
 
@@ -183,6 +188,7 @@ s64 call_and_note(Thread* t) {
   // From here until the change is noted, no thread protects a page there.
   __atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
   if (call->before == Before::lift) unwatch_range(a, n);
+  if (call->before == Before::suspend) begin_protecting(a, n);
   const s64 r = program_syscall(t);
   if (call->after == After::is_protected && r == -ENOMEM) note_protection(a, n, -1);  // a part has changed
   if (!failed(r)) note_done(t, call->after, static_cast<u64>(r), n);

@@ -172,7 +172,7 @@ class Loader {
       log_trace(t);
     }
     for (u32 i = 0; i < head_.pages; i++)
-      register_page(first_trace_ + parts_.pages[i].trace, start_ + parts_.pages[i].page * page_bytes);
+      register_code(first_trace_ + parts_.pages[i].trace, start_ + parts_.pages[i].page * page_bytes, page_bytes);
   }
 
   void lead_exits() {
@@ -201,7 +201,7 @@ class Loader {
   /// Returns the target of a pointer that a trace relies on.
   u64 follow(u64 pointer, u32 trace) {
     u64 target = 0;
-    register_page(trace, pointer);
+    register_code(trace, pointer, 8);
     if (read_pointer(pointer, target) && serves(*arena_, target)) return target;
     // The pointer may change: the trace is dropped, and translated again without it when the program reaches it.
     give_up(tables.traces[trace]);

@@ -93,11 +93,10 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
 void register_pages(const Template& t, u64 pc, u32 index) {
   for (u32 i = 0; i < t.range_count; i++) {
     const u64 first = pc + static_cast<u64>(static_cast<s64>(t.ranges()[i].from));
-    for (u64 page = page_down(first); page < first + t.ranges()[i].bytes; page += page_bytes)
-      register_page(index, page);
+    register_code(index, first, t.ranges()[i].bytes);
   }
   for (u32 i = 0; i < t.fixup_count; i++)
-    if (t.fixups()[i].what == Fix::exit_by) register_page(index, address(pc, t.fixups()[i]));
+    if (t.fixups()[i].what == Fix::exit_by) register_code(index, address(pc, t.fixups()[i]), 8);
 }
 
 /// Returns null if there is no room, or if the copied data is damaged.
@@ -138,21 +137,6 @@ Trace* make(const Template& t, u64 pc, bool by_jump, Arena& arena) {
 }
 
 }  // namespace
-
-bool still_fits(const Trace& t) {
-  if (uses[t.use - 1].bundled != 0) return false;
-  const Template* const known = used_template(t.use);
-  if (known == nullptr || known->trace_bytes != t.bytes || known->segment_count != t.segment_count) return false;
-  for (u32 i = 0; i < known->range_count; i++) {
-    const CodeRange& r = known->ranges()[i];
-    const u64 first = t.pc + static_cast<u64>(static_cast<s64>(r.from));
-    if (first / page_bytes != t.pc / page_bytes || (first + r.bytes - 1) / page_bytes != t.pc / page_bytes)
-      return false;
-  }
-  for (u32 i = 0; i < known->fixup_count; i++)
-    if (known->fixups()[i].what == Fix::exit_by) return false;
-  return fits_template(*known, t.pc);
-}
 
 Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& arena) {
   if (!can_use(t, pc, arena)) return nullptr;

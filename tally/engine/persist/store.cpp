@@ -295,7 +295,6 @@ class Store final : public PersistentCache {
   bool load(u64 pc) override { return load_bundle(pc); }
   const Template* find(u64 pc) override { return find_template(pc); }
   Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& a) override { return persist::reuse(t, pc, by_jump, a); }
-  bool still_fits(const Trace& t) override { return persist::still_fits(t); }
   bool records(u8 generation) const override {
     return writes && !keeps_nothing() && (generation > 0 || added.header().end < first_made_limit());
   }

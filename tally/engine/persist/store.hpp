@@ -97,9 +97,6 @@ inline constexpr u64 room_nowhere = 4 * trace_alignment;
 /// Creates a trace from a template. Returns null if it cannot be used there, and a dead trace if there is no room.
 Trace* reuse(const Template& t, u64 pc, bool by_jump, Arena& arena);
 
-/// Whether a dropped trace depends on nothing but code in the page of its pc, and that code is the same again.
-bool still_fits(const Trace& t);
-
 // --- bundle.cpp: the templates that this program uses ----------------------------------------------------------------
 
 /// Sets the first instruction of the program.

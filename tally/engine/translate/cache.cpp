@@ -30,20 +30,6 @@ Slot* slots;
 u32 slot_mask;
 u32 slots_used;
 
-// Page number → traces that contain code of the page.
-struct PageEntry {
-  u64 page;
-  u32 first;
-};
-struct PageNode {
-  u32 trace, next;
-};
-PageEntry* pages;
-u32 page_mask;
-u32 pages_used;
-Growing<PageNode> page_nodes;
-u32 free_node;  // list of nodes of dropped traces
-
 u32 generation = 1;
 bool jump_tables_have_dead;  // jump tables contain dead traces, which forward jumps to their replacements
 
@@ -63,14 +49,15 @@ void insert_slot(u32 trace) {
   constexpr u32 none = ~0u;
   u32 i = first_slot(key), found = none;
   for (; slots[i].trace != 0; i = (i + 1) & slot_mask) {
-    const Trace& t = tables.traces[slots[i].trace];
+    Trace& t = tables.traces[slots[i].trace];
     if (!t.dead) continue;
     if (key_of(t) == key) {
+      if (t.suspended != 0) drop(t);
       tables.traces[trace].forwarding_jump = t.forwarding_jump;
       found = i;
       break;
     }
-    if (found == none) found = i;
+    if (found == none && t.suspended == 0) found = i;
   }
   if (found == none) {
     slots_used++;
@@ -90,42 +77,13 @@ bool grow_slots() {
   __atomic_store_n(&slot_mask, n - 1, __ATOMIC_RELEASE);
   slots_used = 0;
   for (u32 t = 1; t < tables.traces.size; t++)
-    if (!tables.traces[t].dead) insert_slot(t);
+    if (!tables.traces[t].dead || tables.traces[t].suspended != 0) insert_slot(t);
   return true;
-}
-
-bool grow_pages() {
-  PageEntry* const old = pages;
-  PageEntry* const larger = new_table<PageEntry>((page_mask + 1) * 2);
-  if (larger == nullptr) return false;
-  __atomic_store_n(&pages, larger, __ATOMIC_RELEASE);
-  const u32 old_mask = page_mask;
-  __atomic_store_n(&page_mask, page_mask * 2 + 1, __ATOMIC_RELEASE);
-  for (u32 k = 0; k <= old_mask; k++) {
-    if (old[k].page == 0) continue;
-    u32 j = channel::hash32(old[k].page) & page_mask;
-    while (pages[j].page != 0) j = (j + 1) & page_mask;
-    pages[j] = old[k];
-  }
-  return true;
-}
-
-PageEntry* page_entry(u64 page, bool make) {
-  u32 i = channel::hash32(page) & page_mask;
-  while (pages[i].page != 0) {
-    if (pages[i].page == page) return &pages[i];
-    i = (i + 1) & page_mask;
-  }
-  if (!make) return nullptr;
-  pages_used++;
-  pages[i].page = page;
-  return &pages[i];
 }
 
 /// Turns the head of a trace into a jump to the one before it, which leads to `to`. Writes two bytes in one store: the
 /// head is aligned and its first instruction has at least two bytes, so no thread is between them.
 void patch_head(const Trace& t, u64 to) {
-  jump_tables_have_dead = true;
   Emitter front{reinterpret_cast<u8*>(t.start - dead_jump_bytes)};
   front.jump(to);
   const u32 back = static_cast<u32>(t.start - dead_jump_bytes - t.body - 2) & 0xff;
@@ -150,39 +108,6 @@ void patch_dead(Trace& t) {
   patch_head(t, t.forwarding_jump);
 }
 
-bool holds_code_of(const Trace& t, u64 a, u64 n) {
-  if (t.looked_ahead) return true;
-  for (u32 i = 0; i < t.place_count; i++) {
-    const u64 pc = t.pc + static_cast<u64>(static_cast<s64>(t.places[i].pc));
-    if (pc + 15 > a && pc < a + n) return true;
-  }
-  return false;
-}
-
-/// Whether the trace depends on nothing but its code. Its template is compared if the code may be the same again.
-bool may_be_revived(const Trace& t) {
-  return t.use != 0 && !t.steps && t.loop == 0 && !is_instrumented && !is_probed && !counts_down() && !logs_code();
-}
-
-void drop_page(PageEntry* entry, u64 a, u64 n) {
-  for (u32* link = &entry->first; *link != 0;) {
-    const u32 k = *link;
-    Trace& t = tables.traces[page_nodes[k].trace];
-    if (!t.dead && holds_code_of(t, a, n)) {
-      t.dead = true;
-      t.head = may_be_revived(t) ? at<u16>(t.body) : 0;
-      patch_dead(t);
-    }
-    if (t.dead) {
-      *link = page_nodes[k].next;
-      page_nodes[k].next = free_node;
-      free_node = k;
-    } else {
-      link = &page_nodes[k].next;
-    }
-  }
-}
-
 }  // namespace
 
 bool cache_is_damaged() { return __atomic_load_n(&damaged, __ATOMIC_SEQ_CST); }
@@ -192,18 +117,14 @@ void cache_init() {
   tables.traces.init(1u << 20);
   tables.places.init(24u << 20);
   tables.segments.init(channel::segment_limit);
-  page_nodes.init(4u << 20);
-  tables.traces.size = page_nodes.size = 1;
+  tables.traces.size = 1;
   links_init();
   indirect_targets_init();
   slot_mask = 4095;
   slots = new_table<Slot>(4096);
-  page_mask = 1023;
-  pages = new_table<PageEntry>(1024);
-  if (slots == nullptr || pages == nullptr) die("no memory for the engine", 0);
-  // Accessed in random order, first by searches.
-  populate(slots, (slot_mask + 1) * sizeof *slots);
-  populate(pages, (page_mask + 1) * sizeof *pages);
+  if (slots == nullptr) die("no memory for the engine", 0);
+  populate(slots, (slot_mask + 1) * sizeof *slots);  // accessed in random order, first by searches
+  code_pages_init();
 }
 
 void forget_jumps(Thread* t) {
@@ -244,14 +165,42 @@ void replace_dead_jumps() {
   Guard guard(threads_lock);
   for (u32 i = 1; i < tables.traces.size; i++) {
     Trace& trace = tables.traces[i];
-    if (!trace.dead || trace.entry == 0 || trace.jumps_replaced) continue;
+    if (!trace.dead || trace.suspended != 0 || trace.entry == 0 || trace.jumps_replaced) continue;
     replace_jumps(trace);
     trace.jumps_replaced = true;
   }
   for (Thread* t = threads(); t != nullptr; t = t->next) t->generation = generation;
 }
 
+void drop(Trace& t) {
+  jump_tables_have_dead = true;
+  const bool was_suspended = t.suspended != 0;
+  t.suspended = 0;
+  if (was_suspended) return;
+  t.dead = true;
+  patch_dead(t);
+}
+
+bool traces_can_be_suspended() { return !is_instrumented && !is_probed && !counts_down() && !logs_code(); }
+
+bool suspend(Trace& t) {
+  if (t.steps || t.loop != 0 || t.compared != 0) return false;
+  if (t.suspended++ != 0) return true;
+  t.dead = true;
+  t.head = at<u16>(t.body);
+  patch_dead(t);
+  return true;
+}
+
+void resume(Trace& t) {
+  if (--t.suspended != 0) return;
+  __atomic_store_n(reinterpret_cast<u16*>(t.body), t.head, __ATOMIC_RELEASE);
+  t.dead = false;
+  if (fits32(static_cast<s64>(t.body - t.forwarding_jump))) patch_forwarding_jump(t.forwarding_jump, t.body);
+}
+
 void supersede(Trace& old, const Trace* by) {
+  jump_tables_have_dead = true;
   if (by == nullptr || !fits32(static_cast<s64>(by->body - old.start))) return patch_dead(old);
   patch_head(old, by->body);
   if (by->forwarding_jump != 0 && fits32(static_cast<s64>(by->body - by->forwarding_jump)))
@@ -266,13 +215,12 @@ void cache_reset() {
   tables.places.reset(0);
   tables.segments.reset(0);
   links_forget();
-  page_nodes.reset(1);
+  code_pages_reset();
   instrumentation->discarded();
   probes->discarded();
   persistent_cache->discarded();
   discard_pages(slots, (slot_mask + 1) * sizeof *slots);
-  discard_pages(pages, (page_mask + 1) * sizeof *pages);
-  slots_used = pages_used = free_node = 0;
+  slots_used = 0;
   // Pages stay watched: writes to them drop nothing, and code translated from them is watched again.
   forget_all_jumps();
   __atomic_store_n(&damaged, false, __ATOMIC_SEQ_CST);
@@ -288,23 +236,21 @@ bool has_room(const Arena& a, u32 traces, u64 block_bytes) {
 bool tables_have_room() {
   const u32 limit = settings().cache_limit;
   return (limit == 0 || tables.traces.size <= limit) && !tables.traces.full() && !tables.places.full(512) &&
-         !tables.segments.full(512) && !links_are_full(512 + tables.traces.size) && !page_nodes.full(512) &&
-         instrumentation->has_room() && probes->has_room() && log_has_room(1, 512) &&
-         // Tables grow here so that a started trace has room: it has fewer pages than half of the smallest table.
-         (slots_used * 2 <= slot_mask || grow_slots()) && (pages_used * 2 <= page_mask || grow_pages());
+         !tables.segments.full(512) && !links_are_full(512 + tables.traces.size) && instrumentation->has_room() &&
+         probes->has_room() && log_has_room(1, 512) &&
+         // Tables grow here so that a started trace has room.
+         (slots_used * 2 <= slot_mask || grow_slots()) && code_pages_have_room();
 }
 
 bool have_room(u32 traces, u32 exits, u32 nodes, u32 different_pages, u32 numbers) {
   const u32 limit = settings().cache_limit;
   if (limit != 0 && tables.traces.size + traces > limit) return false;
   if (tables.traces.full(traces) || links_are_full(exits + 512 + tables.traces.size + traces) ||
-      page_nodes.full(nodes + 512) || segment_limit_so_far() + numbers + 1024 > channel::segment_limit)
+      segment_limit_so_far() + numbers + 1024 > channel::segment_limit)
     return false;
   while ((slots_used + traces) * 2 > slot_mask)
     if (!grow_slots()) return false;
-  while ((pages_used + different_pages) * 2 > page_mask)
-    if (!grow_pages()) return false;
-  return true;
+  return code_pages_have_room(nodes, different_pages);
 }
 
 Trace* find_trace(u64 key) {
@@ -316,19 +262,13 @@ Trace* find_trace(u64 key) {
   return nullptr;
 }
 
-Trace* dropped_trace(u64 key) {
+Trace* suspended_trace(u64 key) {
   for (u32 i = first_slot(key); slots[i].trace != 0; i = (i + 1) & slot_mask) {
     if (slots[i].low != static_cast<u32>(key)) continue;
     Trace& t = tables.traces[slots[i].trace];
-    if (key_of(t) == key && t.dead && t.head != 0) return &t;
+    if (key_of(t) == key && t.suspended != 0) return &t;
   }
   return nullptr;
-}
-
-void revive(Trace& t) {
-  __atomic_store_n(reinterpret_cast<u16*>(t.body), t.head, __ATOMIC_RELEASE);
-  t.dead = t.jumps_replaced = false;
-  t.head = 0;
 }
 
 Trace* new_trace(Arena& arena, u64 key, u64 start) {
@@ -343,32 +283,11 @@ Trace* new_trace(Arena& arena, u64 key, u64 start) {
   return &t;
 }
 
-void register_page(u32 trace, u64 pc) {
-  PageEntry* entry = page_entry(pc / page_bytes, true);
-  if (entry->first != 0 && page_nodes[entry->first].trace == trace) return;
-  const u32 node = free_node != 0 ? free_node : page_nodes.add({});
-  if (node == free_node) free_node = page_nodes[node].next;
-  page_nodes[node] = {trace, entry->first};
-  entry->first = node;
-}
-
 u64 literal(Arena& a, u64 value) {
   a.cold = (a.cold + 7) & ~7ull;
   *reinterpret_cast<u64*>(a.cold) = value;
   a.cold += 8;
   return a.cold - 8;
-}
-
-void invalidate(u64 a, u64 n) {
-  if (n == 0 || cache_is_damaged()) return;
-  const u64 first = a / page_bytes - (a >= page_bytes && a % page_bytes < 15 ? 1 : 0), last = (a + n - 1) / page_bytes;
-  if (last - first > page_mask) {
-    for (u32 i = 0; i <= page_mask; i++)
-      if (pages[i].page >= first && pages[i].page <= last) drop_page(&pages[i], a, n);
-  } else {
-    for (u64 p = first; p <= last; p++)
-      if (PageEntry* entry = page_entry(p, false)) drop_page(entry, a, n);
-  }
 }
 
 bool locate(u64 address, CacheLocation& out) {

@@ -8,6 +8,7 @@
 /// the program leaves no room there, they are mapped elsewhere (arenas.hpp).
 #pragma once
 #include "tally/engine/records.hpp"
+#include "tally/engine/translate/code_pages.hpp"
 #include "tally/engine/translate/decode.hpp"
 #include "tally/engine/translate/emit.hpp"
 #include "tally/engine/translate/exec_regions.hpp"
@@ -83,15 +84,16 @@ struct Trace {
   u16 segment_count;
   bool dead;
   bool steps;           // it is a trace in steps: one instruction, see countdown.hpp
-  bool looked_ahead;    // it relies on code outside of it, and is registered for the pages of that code
+  bool looked_ahead;    // it relies on code outside of it
   bool jumps_replaced;  // it is dead, and no jump table leads to it any more
   u8 generation;        // how often it was reoptimized, if it has no template
-  u16 head;             // its first two bytes, if it was dropped and may be revived; otherwise 0
-  u32 use;              // number of the use of its template (note_use()); 0 = none
-  u32 loop;      // offset from body: displacement of a jump to its middle, which exits if set to 0; 0 here = none
-  u32 gate;      // offset from body: the end of its gate, if it starts at a marked address
-  u32 check;     // offset from body: the end of its check, if it is a trace in steps
-  u32 compared;  // offset from body: the end of the code comparison (compared_code.hpp); 0 = watched or constant code
+  u16 suspended;  // number of suspended pages that it relies on (code_pages.hpp): it is dead until they are resumed
+  u16 head;       // its first two bytes, while it is suspended
+  u32 use;        // number of the use of its template (note_use()); 0 = none
+  u32 loop;       // offset from body: displacement of a jump to its middle, which exits if set to 0; 0 here = none
+  u32 gate;       // offset from body: the end of its gate, if it starts at a marked address
+  u32 check;      // offset from body: the end of its check, if it is a trace in steps
+  u32 compared;   // offset from body: the end of the code comparison (compared_code.hpp); 0 = watched or constant code
   u64 forwarding_jump;  // the forwarding jump to which all dropped traces of its address lead; 0 = none was dropped yet
 };
 
@@ -148,8 +150,6 @@ inline constexpr u64 pc_of_key(u64 key) { return is_key_of_steps(key) ? key ^ st
 Trace* find_trace(u64 key);
 /// `start` is the next free cache address of the arena: traces are created in ascending order.
 Trace* new_trace(Arena& arena, u64 key, u64 start);
-/// Records that the trace with this index contains code of the page of `pc`.
-void register_page(u32 trace, u64 pc);
 
 u64 literal(Arena& a, u64 value);
 /// Emits the entry check of a trace for indirect jumps: it continues if the target is `pc`, and otherwise looks the
@@ -157,12 +157,16 @@ u64 literal(Arena& a, u64 value);
 u64 emit_entry_check(const Arena& a, Emitter& e, u64 pc);
 u32 entry_check_bytes(u64 pc);
 
-/// Drops the translations of [a, a + n).
-void invalidate(u64 a, u64 n);
-/// Returns the last dropped trace with this key if it may be revived, or null. revive() makes it live again; the caller
-/// has compared its code with the program's, and registers its page.
-Trace* dropped_trace(u64 key);
-void revive(Trace& t);
+/// Ends the use of a trace: threads that enter it continue at the next translation of its code.
+void drop(Trace& t);
+/// Whether the traces of this run depend on nothing but the program's code. Others are dropped, never suspended.
+bool traces_can_be_suspended();
+/// A page that the trace relies on is suspended, or resumed (code_pages.hpp). suspend() returns false if the trace must
+/// be dropped.
+bool suspend(Trace& t);
+void resume(Trace& t);
+/// Returns the suspended trace with this key, or null.
+Trace* suspended_trace(u64 key);
 /// Redirects jumps to `old`, which is dead, to `by`. If that is null, they lead to the next translation of its code.
 void supersede(Trace& old, const Trace* by);
 /// Empties the jump table of a thread that is not using it.

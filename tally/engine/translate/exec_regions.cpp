@@ -145,9 +145,17 @@ void drop_everywhere(u64 a, u64 n) {
   }
 }
 
-/// Restores the protection of a watched page and drops its translations.
+/// Code of a page may change from now on. Its traces are resumed if it does not, unless the same bytes can be written
+/// at other addresses.
+void suspend_everywhere(u64 page) {
+  const FileMapping* const file = file_at(page * page_bytes);
+  if (file != nullptr && file->shared) return drop_everywhere(page * page_bytes, page_bytes);
+  suspend_code(page * page_bytes, page_bytes);
+}
+
+/// Restores the protection of a watched page and suspends its traces.
 void restore_page(Watched& w) {
-  drop_everywhere(w.page * page_bytes, page_bytes);
+  suspend_everywhere(w.page);
   if (unwatch(w)) return;
   // The number of mappings is limited, and this call would split one in three. With its neighbours, it stays whole.
   constexpr u32 limit = 256;
@@ -161,13 +169,13 @@ void restore_page(Watched& w) {
   u32 n = 0;
   for (u64 page = first; n < limit && (page == w.page || is_neighbour(page)); page++) {
     neighbours[n++] = watched_page(page);
-    drop_everywhere(page * page_bytes, page_bytes);
+    suspend_everywhere(page);
   }
   if (!unwatch_together(neighbours, n))
     die("a page of the program cannot be made writable again:", w.page * page_bytes);
 }
 
-/// Blocks translation and changes of this data, so that a page's translations are dropped before it is written.
+/// Blocks translation and changes of this data, so that a page's traces are suspended before it is written.
 struct ChangeGuard {
   Guard cache{cache_lock}, code{ranges_lock};
 };
@@ -200,6 +208,13 @@ bool may_change(u64 pc) {
   Guard guard(ranges_lock);
   const Range* r = find_range(pc);
   return r == nullptr || r->writable || may_change_by_alias(pc) || is_always_compared(pc / page_bytes);
+}
+
+bool is_guarded_code(u64 pc) {
+  Guard guard(ranges_lock);
+  const Range* const r = find_range(pc);
+  return r != nullptr && (!r->writable || is_protected(pc / page_bytes)) && !may_change_by_alias(pc) &&
+         !is_always_compared(pc / page_bytes);
 }
 
 void query_code(u64 pc) {
@@ -276,6 +291,12 @@ bool unwatch_range(u64 a, u64 n) {
   return any;
 }
 
+void begin_protecting(u64 a, u64 n) {
+  unwatch_range(a, n);
+  ChangeGuard guard;
+  suspend_code(a, n);
+}
+
 bool unwatch_all() { return unwatch_range(page_bytes, 1ull << 47); }
 
 void open_for_kernel(u64 a, u64 n) {
@@ -330,6 +351,7 @@ void note_mapping(u64 a, u64 n, s64 protection, const FileMapping* file) {
     m.executable = executes(protection);
     files_add(m);
   }
+  forget_code(start, end - start);
   drop_everywhere(start, end - start);
 }
 
@@ -340,6 +362,7 @@ void note_unknown(u64 a, u64 n) {
   set_range(start, end, -1);
   files_forget(start, end);
   files_learn(start, end);
+  forget_code(start, end - start);
   drop_everywhere(start, end - start);
 }
 
@@ -367,8 +390,8 @@ void note_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
   set_range(page_down(old), page_up(old + old_bytes), -1);
   set_range(to, page_up(to + bytes), -1);
   files_move(old, old_bytes, to, page_up(bytes));
-  invalidate(old, old_bytes);
-  invalidate(to, bytes);
+  forget_code(old, old_bytes);
+  forget_code(to, bytes);
 }
 
 u64 attached_bytes(u64 a) {

@@ -11,8 +11,8 @@ u32 read_code(u64 pc, u8* to, u32 n);
 /// Starts watching the page of `pc`, before its code is read. Returns true if it cannot be watched: then its code must
 /// be compared with its copy at each entry.
 bool watch_page(u64 pc);
-/// Handles a write fault at `address`. If the page is watched, makes it writable and drops its traces. Returns whether
-/// the page is or was watched and the program may write it.
+/// Handles a write fault at `address`. If the page is watched, makes it writable and suspends its traces. Returns
+/// whether the page is or was watched and the program may write it.
 bool unwatch_page(u64 address);
 /// Reads the pointer at `address`, if every change of it would be noticed by the functions below. A trace that relies
 /// on it must register for its page.
@@ -22,6 +22,8 @@ bool read_pointer(u64 address, u64& value);
 bool pointers_changed();
 /// Whether code at `pc` may be written without immediate notice to the engine.
 bool may_change(u64 pc);
+/// Whether `pc` is executable and nobody can write it now without notice: by its mapping, or because it is watched.
+bool is_guarded_code(u64 pc);
 /// Queries the kernel about code that is about to run, if it is unknown.
 void query_code(u64 pc);
 /// Whether [a, a + n) is known code that nobody can write as it is mapped now, so that it needs no watching. Does not
@@ -29,9 +31,11 @@ void query_code(u64 pc);
 bool is_constant(u64 a, u64 n);
 /// Returns the known range around `pc` that nobody can write as it is mapped now. Returns false if it can be written.
 bool constant_around(u64 pc, u64& start, u64& end);
-/// Restores the protection of watched pages in a range, and drops their translations. Returns whether there were any.
+/// Restores the protection of watched pages in a range, and suspends their traces. Returns whether there were any.
 bool unwatch_range(u64 a, u64 n);
 bool unwatch_all();
+/// The same for all pages in a range whose protection is about to change.
+void begin_protecting(u64 a, u64 n);
 /// The kernel is about to write there. Never protects these pages again.
 void open_for_kernel(u64 a, u64 n);
 /// Compares code there instead of watching it, because the current protection could not be restored later.

@@ -19,11 +19,7 @@ const u8* Code::at(u64 pc, u32& available) {
 
 void Code::register_instruction(const Instruction& in) {
   recorder.note(in);
-  const u64 first = in.pc / page_bytes, last = (in.next() - 1) / page_bytes;
-  if (first == registered_ && last == registered_) return;
-  register_page(trace_, in.pc);
-  if (last != first) register_page(trace_, in.next() - 1);
-  registered_ = last;
+  register_code(trace_, in.pc, in.length);
 }
 
 bool read_instruction(Code& code, u64 pc, Instruction& out, bool& readable) {

@@ -29,13 +29,12 @@ class Code {
   }
   void rely_on_pointer(u64 address) {
     tables.traces[trace_].looked_ahead = true;
-    register_page(trace_, address);  // invalidate() covers the next page, if the pointer crosses a page
+    register_code(trace_, address, 8);
   }
   void register_instruction(const Instruction& in);
 
  private:
   u32 trace_ = 0;
-  u64 registered_ = 0;  // the last page that is registered for the trace
   u64 watched_ = ~u64{0};
   bool compared_ = false;
   u64 start_ = 1, valid_ = 0;

@@ -46,7 +46,7 @@ bool watch_page(u64 pc) {
 bool may_change(u64 pc) { return pc == changing_pc; }
 bool read_pointer(u64, u64&) { return false; }
 bool serves(const Arena&, u64) { return true; }
-void register_page(u32, u64) {}
+void register_code(u32, u64, u64) {}
 
 namespace {
 

@@ -110,8 +110,6 @@ class PersistentCache {
   /// template cannot be used there, and a dead trace if there is no room. `by_jump` as for make_trace().
   virtual const Template* find(u64 /*pc*/) { return nullptr; }
   virtual Trace* reuse(const Template&, u64 /*pc*/, bool /*by_jump*/, Arena&) { return nullptr; }
-  /// Whether a dropped trace depends on nothing but code in the page of its pc, and that code is the same again.
-  virtual bool still_fits(const Trace&) { return false; }
 
   /// Whether it stores templates of traces that were reoptimized this often; stores one.
   virtual bool records(u8 /*generation*/) const { return false; }

@@ -34,13 +34,14 @@ class Translator {
   Outcome translate(Trace*& out) {
     if (!tables_have_room()) return Outcome::no_room;
     query_code(pc_);
-    out = steps_ ? nullptr : revived();
+    out = steps_ ? nullptr : resumed();
     if (out != nullptr) return Outcome::translated;
-    if (!steps_ && persistent_cache->load(pc_)) {
+    const bool may_be_stored = !steps_ && !is_changing_code(pc_);
+    if (may_be_stored && persistent_cache->load(pc_)) {
       out = find_trace(pc_);
       if (out != nullptr) return Outcome::translated;
     }
-    const Template* known = steps_ ? nullptr : persistent_cache->find(pc_);
+    const Template* known = may_be_stored ? persistent_cache->find(pc_) : nullptr;
     if (known == nullptr)
       if (const Outcome first = read_first(); first != Outcome::translated) return first;
     Arena* arena = arena_for(pc_);
@@ -64,7 +65,7 @@ class Translator {
       emit_first_check(b, in_[0]);
     if (known == nullptr && sets_protection_keys(in_[0])) emit_key_check(b, in_[0]);
     // A second template would not be found before the first; and code that changes is of no use to other processes.
-    if (known != nullptr || compared_ || steps_) recorder.give_up();
+    if (known != nullptr || compared_ || !may_be_stored) recorder.give_up();
     u32 segment = 0;
     do {
       // Another segment always follows a branch, even if it is empty: it counts how often the branch was not taken.
@@ -92,13 +93,19 @@ class Translator {
   }
 
  private:
-  /// Returns a trace of this code that was dropped, if the code is the same again; or null.
-  Trace* revived() const {
-    Trace* const dropped = dropped_trace(pc_);
-    if (dropped == nullptr || !persistent_cache->still_fits(*dropped)) return nullptr;
-    register_page(static_cast<u32>(dropped - tables.traces.data), pc_);
-    revive(*dropped);
-    return dropped;
+  /// Resumes the trace of this code, if the code that it was made of is the same again. Otherwise returns null.
+  Trace* resumed() {
+    const Trace* const trace = suspended_trace(pc_);
+    if (trace == nullptr) return nullptr;
+    u64 page = 0;
+    for (u32 i = 0; i < trace->place_count && trace->suspended != 0; i++) {
+      const u64 pc = pc_ + static_cast<u64>(static_cast<s64>(trace->places[i].pc));
+      if (pc / page_bytes == page) continue;
+      page = pc / page_bytes;
+      code_.watch(pc);
+      resume_code(pc);
+    }
+    return find_trace(pc_);
   }
 
   Outcome read_first() {

@@ -14,11 +14,11 @@ std::ostream& operator<<(std::ostream& stream, const Change& change) { return st
 
 class ChangeTest : public testing::TestWithParam<Change> {};
 
-/// In blocks of one instruction, and also with a cache of a few blocks.
+/// In blocks of one instruction, also with a cache of a few blocks, and with all code reoptimized while it runs.
 struct Limits {
   int block_size, cache_limit;
 };
-constexpr Limits limits[] = {{0, 0}, {1, 0}, {0, 20}};
+constexpr Limits limits[] = {{0, 0}, {1, 0}, {0, 20}, {reoptimized, 0}};
 
 /// If the kernel may write at any time, no page is protected, and code is compared at each entry.
 TEST_P(ChangeTest, is_seen_where_code_is_compared) {

@@ -37,6 +37,7 @@ class Reoptimizer {
     code_.relied_on_by(index);
     ahead_.relied_on_by(index);
     recorder.begin(b, checked, static_cast<u8>(generation + 1));
+    if (is_changing_code(pc_)) recorder.give_up();
     b.trace.generation = static_cast<u8>(generation + 1);
     read(*arena);
     if (n_ == 0 || !emit(b)) {

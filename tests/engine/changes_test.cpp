@@ -85,6 +85,20 @@ TEST_P(CodeWritersTest, never_run_old_code) {
   }
 }
 
+/// The numbers of generated code are compared with the plain models'.
+TEST_P(CodeWritersTest, never_run_old_code_with_a_machine_model) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/code_writers_static", std::to_string(GetParam()), "300"};
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0) << native.err;
+  command.options = {"--model",     "haswell", "--llc", "private",
+                     "--models-by", "both",    "-e",    "branch-misses,L1-dcache-load-misses,L1-icache-load-misses"};
+  for (const Limits& limit : limits) {
+    SCOPED_TRACE(testing::Message() << "block size " << limit.block_size << ", cache limit " << limit.cache_limit);
+    expect_same(run_counted(command, limit.block_size, limit.cache_limit).outcome, native);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(engine, CodeWritersTest, testing::Range(1, 4));
 
 }  // namespace

@@ -181,19 +181,21 @@ void drop(Trace& t) {
   patch_dead(t);
 }
 
-bool traces_can_be_suspended() { return !is_instrumented && !is_probed && !counts_down() && !logs_code(); }
+bool traces_can_be_suspended() { return !is_probed && !counts_down() && !logs_code(); }
 
 bool suspend(Trace& t) {
-  if (t.steps || t.loop != 0 || t.compared != 0) return false;
+  if (t.steps || t.compared != 0) return false;
   if (t.suspended++ != 0) return true;
   t.dead = true;
   t.head = at<u16>(t.body);
+  if (t.loop != 0) t.loop_jump = at<u32>(t.body + t.loop);
   patch_dead(t);
   return true;
 }
 
 void resume(Trace& t) {
   if (--t.suspended != 0) return;
+  if (t.loop != 0) __atomic_store_n(reinterpret_cast<u32*>(t.body + t.loop), t.loop_jump, __ATOMIC_RELEASE);
   __atomic_store_n(reinterpret_cast<u16*>(t.body), t.head, __ATOMIC_RELEASE);
   t.dead = false;
   if (fits32(static_cast<s64>(t.body - t.forwarding_jump))) patch_forwarding_jump(t.forwarding_jump, t.body);

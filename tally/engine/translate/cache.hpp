@@ -89,6 +89,7 @@ struct Trace {
   u8 generation;        // how often it was reoptimized, if it has no template
   u16 suspended;  // number of suspended pages that it relies on (code_pages.hpp): it is dead until they are resumed
   u16 head;       // its first two bytes, while it is suspended
+  u32 loop_jump;  // the displacement at `loop`, while it is suspended
   u32 use;        // number of the use of its template (note_use()); 0 = none
   u32 loop;       // offset from body: displacement of a jump to its middle, which exits if set to 0; 0 here = none
   u32 gate;       // offset from body: the end of its gate, if it starts at a marked address

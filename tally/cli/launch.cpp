@@ -9,6 +9,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/perf_habits.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/program.hpp"
@@ -16,11 +17,26 @@
 
 namespace tally::cli {
 
+namespace {
+
+std::vector<std::string> cpu_model_names() {
+  std::vector<std::string> names{"host"};
+  for (const cpu::CpuModel& model : cpu::models()) names.emplace_back(model.name);
+  return names;
+}
+
+}  // namespace
+
 void add_launch_options(Page& page, backend::Conditions& conditions) {
   page.add_flag("--wait-all", conditions.wait_all,
                 "also count descendants that outlive the program, until all have ended");
   page.add_flag("--repeatable", conditions.repeatable,
                 "make runs repeatable: no address randomisation, fixed hash seeds, no rseq");
+  page.add_option("--cpu-model", conditions.cpu_model,
+                  "engine only: the processor that the program sees: host (default), x86-64 to x86-64-v4, haswell, "
+                  "zen4 and more; not the simulated one, which is --model")
+      .value_name("CPU")
+      .words(cpu_model_names());
   page.add_option("--pin", conditions.processor, "run the program on this CPU only, as `taskset -c` does")
       .value_name("CPU")
       .check(whole_number(0, INT_MAX));

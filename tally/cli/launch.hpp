@@ -14,7 +14,7 @@ namespace tally::cli {
 
 class Page;
 
-/// Adds the options for starting the program and waiting for it: --wait-all, --repeatable, --pin.
+/// Adds the options for starting the program and waiting for it: --wait-all, --repeatable, --cpu-model, --pin.
 void add_launch_options(Page& page, backend::Conditions& conditions);
 /// Adds the engine's tuning options, which are for tests and hidden.
 void add_engine_tuning(Page& page, backend::EngineTuning& tuning);

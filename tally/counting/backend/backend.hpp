@@ -64,9 +64,10 @@ struct Outlook {
 
 /// What callers can ask of a backend without running anything.
 struct Traits {
-  std::string_view name;          ///< its name after `--backend`
-  bool is_engine = false;         ///< programs run under the engine: counts are exact and include every instruction
-  bool has_pmu_counters = false;  ///< it can use the counters of a PMU
+  std::string_view name;            ///< its name after `--backend`
+  bool is_engine = false;           ///< programs run under the engine: counts are exact and include every instruction
+  bool has_pmu_counters = false;    ///< it can use the counters of a PMU
+  std::string_view simulates = {};  ///< the machine that `--model` selected; empty: none
 };
 
 /// A way to count. A backend refuses an order that it cannot execute before anything runs.

@@ -54,6 +54,8 @@ struct Conditions : linux::Conditions {
   linux::Signals* signals = nullptr;
   bool wait_all = false;  ///< wait until every descendant has ended, not only the started process
   EngineTuning engine = {};
+  std::string cpu_model;  ///< the processor that programs see: the name of a cpu::CpuModel; or "host", the real one
+  bool presents_cpu() const { return !cpu_model.empty() && cpu_model != "host"; }
 };
 
 /// The part that all orders have in common.

@@ -168,6 +168,8 @@ result::Stat begin(const backend::Backend& backend, const backend::Order& order,
   stat.runs_asked = runs;
   stat.waited_for_all = order.conditions.wait_all;
   stat.processor = order.conditions.processor;
+  if (order.conditions.presents_cpu()) stat.cpu_model = order.conditions.cpu_model;
+  stat.machine_model = backend.traits().simulates;
   stat.target = words(order.target.attachment);
   return stat;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "tally/engine/channel/code_log.hpp"
+#include "tally/engine/channel/cpu_model.hpp"
 #include "tally/engine/channel/failure.hpp"
 #include "tally/engine/channel/fields.hpp"
 #include "tally/engine/channel/hash.hpp"
@@ -20,7 +21,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 25;
+inline constexpr uint32_t layout_version = 26;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.
@@ -173,6 +174,7 @@ struct Settings {
   uint32_t fails_on_request;  ///< 1: for tests, a program may make its engine fail (asking.hpp)
   uint32_t process_limit;     ///< for tests: most process records; 0: as many as exist
   uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
+  PresentedCpu cpu;           ///< the processor that programs see
 };
 
 /// Above this number, a new process takes the record of one that has ended, and its first thread takes that one's.

@@ -1,6 +1,7 @@
 #include "tally/engine/guest/delivery.hpp"
 
 #include "tally/engine/guest/core_file.hpp"
+#include "tally/engine/guest/frame_state.hpp"
 #include "tally/engine/guest/protection_keys.hpp"
 #include "tally/engine/guest/threads.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
@@ -41,12 +42,6 @@ void die_by(Thread* t, Context* c, int signal, const u8* info) {
   send_to_self(signal, info);
 }
 
-u64 frame_bytes_of_vectors(u64 fpstate) {
-  if (fpstate == 0) return 0;
-  const bool extended = at<u32>(fpstate + 464) == 0x46505853;
-  return extended ? at<u32>(fpstate + 468) : 512;
-}
-
 /// The addresses of a handler's frame.
 struct FrameLayout {
   u64 vectors, frame;
@@ -71,7 +66,7 @@ FrameLayout layout_of_frame(const Thread* t, const Context* c, const Action& a, 
 /// Writes the frame. Returns false if there is no layout for it.
 bool write_frame(Thread* t, const Context* c, const u8* info, const Action& a, u64& frame_at) {
   if (!(a.flags & has_restorer)) return false;
-  const u64 vectors = frame_bytes_of_vectors(c->fpstate);
+  const u64 vectors = frame_bytes_of_state(c->fpstate);
   const FrameLayout layout = layout_of_frame(t, c, a, vectors);
   if (!layout.fits) return false;
   const u64 mask = mask_to_save(t);
@@ -87,8 +82,7 @@ bool write_frame(Thread* t, const Context* c, const u8* info, const Action& a, u
   frame.context.fpstate = c->fpstate != 0 ? layout.vectors : 0;
   frame_at = layout.frame;
   const auto write = [&] {
-    return put(layout.vectors, reinterpret_cast<const void*>(c->fpstate), vectors) == 0 &&
-           put(frame_at, &frame, sizeof frame) == 0;
+    return write_frame_state(layout.vectors, c->fpstate) && put(frame_at, &frame, sizeof frame) == 0;
   };
   if (!translate::has_protection_keys()) return write();
   const translate::ScopedKeys keys(keys_of_program(*c));  // the stack may have any key that the program may use

@@ -113,7 +113,8 @@ void count_stepped(Thread* t, Context* after) {
   if (in.plain_field != 0) delta.field[in.plain_field] = 1;
   instrumentation->stepped(t, in);
   // Zydis lists xbegin and xend as conditional branches, but they are not.
-  if (in.kind == Kind::plain || in.kind == Kind::transaction) return correct(t, t->pc, delta);
+  if (in.kind == Kind::plain || in.kind == Kind::emulated || in.kind == Kind::transaction)
+    return correct(t, t->pc, delta);
   const ZydisDecodedInstruction raw = Details(in).raw;
   const bool prefixed_near =
       raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;

@@ -20,7 +20,7 @@ bool denies_own_key(u32 denied) { return (denied & 3) != 0; }
 /// faults.
 bool restore_denies_own_key(u64 address, u64 requested) {
   u64 header[2] = {};  // XSTATE_BV, XCOMP_BV
-  if (!has_register(requested & instrument::extended_control(0)) || address % 64 != 0 ||
+  if (!has_register(requested & instrument::movable_components()) || address % 64 != 0 ||
       get(header, address + header_at, sizeof header) != 0)
     return false;
   if (!has_register(header[0])) return false;  // the initial value denies nothing

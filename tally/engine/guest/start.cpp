@@ -5,6 +5,7 @@
 #include "tally/engine/guest/descriptors.hpp"
 #include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
+#include "tally/engine/guest/presented_cpu.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/threads.hpp"
@@ -127,7 +128,8 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   while (*p != 0) p++;
   u64 capabilities = 0, entry = pc;
   const char* name = "";
-  for (p++; *p != AT_NULL; p += 2) {
+  u64* const auxiliary = ++p;
+  for (; *p != AT_NULL; p += 2) {
     if (p[0] == AT_HWCAP2) capabilities = p[1];
     if (p[0] == AT_ENTRY) entry = p[1];
     if (p[0] == AT_SYSINFO_EHDR) clock_init(p[1]);
@@ -137,6 +139,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   begin_without_thread();
   Thread* t = first_thread(first);
   set_gs(reinterpret_cast<u64>(t));
+  presented_cpu_init(auxiliary);
   keep_descriptors_over_exec(false);
   channel::Process& process = process_record(t);
   const char* base = base_name(name);

@@ -106,7 +106,7 @@ u64 in_use(u64 requested) {
 }
 
 void add_state(models::AccessSequence& to, const ElementAccesses& s, u64 address, u64 asked) {
-  const u64 requested = asked & extended_control(0);
+  const u64 requested = asked & movable_components();
   const models::StateLayout& layout = extended_state().layout;
   if (s.stores) {
     const u64 form = s.compact ? requested | models::compacted : 0;

@@ -1,5 +1,7 @@
 #include "tally/engine/instrument/extended_state.hpp"
 
+#include "tally/engine/records.hpp"
+
 namespace tally::engine::instrument {
 namespace {
 
@@ -33,6 +35,12 @@ u64 extended_control(u32 which) {
   u32 low = 0, high = 0;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(which));
   return u64{high} << 32 | low;
+}
+
+u64 movable_components() {
+  const channel::PresentedCpu& cpu = settings().cpu;
+  const u64 enabled = extended_control(0);
+  return cpu.features.has(channel::Feature::xsave) ? enabled & cpu.components : enabled;
 }
 
 }  // namespace tally::engine::instrument

@@ -15,5 +15,7 @@ const ExtendedState& extended_state();
 
 /// Reads an extended control register: 0 for the enabled components, 1 for those in use.
 u64 extended_control(u32 which);
+/// Returns the components that XSAVE and XRSTOR move at most: those of the processor that the program sees.
+u64 movable_components();
 
 }  // namespace tally::engine::instrument

@@ -25,6 +25,7 @@ struct Arena {
   u64 hot = 0, cold = 0;
   u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
   u64 to_far_return = 0;
+  u64 to_emulated = 0;
   u64 to_model = 0, to_lookup = 0;  // with machine models
   u64 to_call[call_kinds] = {};     // with calls, by their kind
   u64 to_mark = 0;                  // with marked addresses
@@ -36,7 +37,7 @@ struct Arena {
 inline constexpr u64 arena_bytes = channel::cache_bytes, arena_hot_bytes = 64ull << 20;
 
 /// How to restore the program registers that generated code uses temporarily.
-enum class Borrowed : u8 { none, rcx_r11, one };
+enum class Borrowed : u8 { none, rcx_r11, one, rax_rdx };
 
 /// One instruction of a trace: the location of its copy, and how to find the program's state there.
 struct InstructionMapping {

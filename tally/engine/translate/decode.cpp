@@ -99,6 +99,8 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
     case ZYDIS_MNEMONIC_HLT: return Kind::trap;
     case ZYDIS_MNEMONIC_WRGSBASE:
     case ZYDIS_MNEMONIC_LGS: return Kind::leave;
+    case ZYDIS_MNEMONIC_CPUID:
+    case ZYDIS_MNEMONIC_XGETBV: return presents_cpu ? Kind::emulated : Kind::plain;
     default: break;
   }
   const bool reads_memory = (i.attributes & ZYDIS_ATTRIB_HAS_MODRM) && i.raw.modrm.mod != 3;
@@ -137,8 +139,8 @@ void flags_of(Instruction& in, const ZydisDecodedInstruction& raw) {
   in.reads = in.writes = 0;
   // These make the flags visible, in r11 or in signal frames.
   if (in.kind == Kind::syscall || in.kind == Kind::trap || in.kind == Kind::step || in.kind == Kind::leave ||
-      in.kind == Kind::far_return || raw.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || raw.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
-      raw.mnemonic == ZYDIS_MNEMONIC_LAHF || may_be_emulated(raw)) {
+      in.kind == Kind::far_return || in.kind == Kind::emulated || raw.mnemonic == ZYDIS_MNEMONIC_PUSHFQ ||
+      raw.mnemonic == ZYDIS_MNEMONIC_PUSHF || raw.mnemonic == ZYDIS_MNEMONIC_LAHF || may_be_emulated(raw)) {
     in.reads = arithmetic;
     return;
   }
@@ -203,6 +205,21 @@ bool is_state_save(ZydisMnemonic mnemonic) {
          mnemonic == ZYDIS_MNEMONIC_XSAVEOPT || mnemonic == ZYDIS_MNEMONIC_XSAVEOPT64;
 }
 
+// They move the components of the extended state that EDX:EAX selects and XCR0 enables.
+bool moves_state(ZydisMnemonic mnemonic) {
+  switch (mnemonic) {
+    case ZYDIS_MNEMONIC_XSAVE:
+    case ZYDIS_MNEMONIC_XSAVE64:
+    case ZYDIS_MNEMONIC_XSAVEC:
+    case ZYDIS_MNEMONIC_XSAVEC64:
+    case ZYDIS_MNEMONIC_XSAVEOPT:
+    case ZYDIS_MNEMONIC_XSAVEOPT64:
+    case ZYDIS_MNEMONIC_XRSTOR:
+    case ZYDIS_MNEMONIC_XRSTOR64: return true;
+    default: return false;
+  }
+}
+
 // The field, if any, that counts this plain instruction; 0 = none. The fast decoder knows no such instruction.
 u8 plain_field_of(const ZydisDecodedInstruction& i, bool modrm_memory) {
   const bool is_prefetch = i.meta.category == ZYDIS_CATEGORY_PREFETCH || i.meta.category == ZYDIS_CATEGORY_PREFETCHWT1;
@@ -226,6 +243,7 @@ void accesses_of(Instruction& in, const ZydisDecodedInstruction& raw, const Zydi
   in.dynamic = channel::dynamic_none;
   in.ends_early = in.gather = false;
   in.plain_field = 0;
+  in.moves_state = moves_state(raw.mnemonic);
   switch (in.kind) {
     case Kind::call: in.stores = 1; return;
     case Kind::ret: in.loads = 1; return;
@@ -295,6 +313,8 @@ void encoding_of(Instruction& out, const ZydisDecodedInstruction& raw) {
 }
 
 }  // namespace
+
+bool presents_cpu, exceeds_presented_cpu;
 
 u64 fs_base() {
   if (fsgsbase_allowed) return __builtin_ia32_rdfsbase64();

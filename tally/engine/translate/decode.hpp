@@ -20,6 +20,7 @@ enum class Kind : u8 {
   trap,         // int3, int n, ud2, hlt …: copied, but ends the trace
   transaction,  // xbegin: illegal, or it aborts at once
   far_return,   // iret, far ret: executed by the engine, if the code segment stays the same
+  emulated,     // cpuid and xgetbv, if programs see another processor: executed by the engine
   step,         // executed at its own address, one instruction at a time
   leave,        // needs the GS base: the program continues natively
   end,          // not an instruction: the position after the last one
@@ -45,8 +46,9 @@ struct Instruction {
   u8 dynamic;        // channel::Dynamic: what is counted at run time, by RCX or by a mask
   bool ends_early;   // repe, repne: the number of iterations is only known afterwards, from RCX
   bool gather;
-  bool resolved;  // an indirect branch with a known target, to which `immediate` leads
-  bool legacy;    // encoded without VEX, EVEX or XOP
+  bool resolved;     // an indirect branch with a known target, to which `immediate` leads
+  bool legacy;       // encoded without VEX, EVEX or XOP
+  bool moves_state;  // xsave, xrstor and their variants: EDX:EAX selects components of the extended state
   Map map;
   u8 opcode;
   u8 rex;  // the bits W R X B
@@ -75,6 +77,10 @@ struct Instruction {
 inline constexpr u8 popf_opcode = 0x9d;
 
 void decoder_init();
+/// Whether programs see another processor than the real one (channel::PresentedCpu).
+extern bool presents_cpu;
+/// Whether the program executes instructions that use state which that processor lacks.
+extern bool exceeds_presented_cpu;
 
 /// Decodes the instruction at `bytes` (at most `available` bytes; 16 can be read), whose program address is `pc`.
 /// Returns false if the decoder does not know it. Takes about 25 ns in a cold program for the most common forms, and

@@ -338,7 +338,7 @@ bool decode_common(u64 pc, const u8* bytes, Instruction& out) {
   out.loads = static_cast<u8>(((f.shape & reads_rm) && memory) + ((f.shape & pops) != 0) + (f.kind == Kind::ret));
   out.stores = static_cast<u8>(((f.shape & writes_rm) && memory) + ((f.shape & pushes) != 0) + (f.kind == Kind::call));
   out.dynamic = channel::dynamic_none;
-  out.ends_early = out.gather = false;
+  out.ends_early = out.gather = out.moves_state = false;
   out.plain_field = 0;
   out.legacy = true;
   out.operand_bits = f.shape & byte_wide ? 8 : out.rex & 8 ? 64 : prefix.p66 ? 16 : 32;

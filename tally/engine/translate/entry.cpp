@@ -52,9 +52,9 @@ namespace {
 
 asm(R"(
 .text
-.globl engine_no_target, lookup_begin, lookup_end, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_check, enter_window
+.globl engine_no_target, lookup_begin, lookup_end, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_emulated, enter_mark, enter_unlike, enter_key_check, enter_window
 .globl resume_program, resume_begin, resume_end, landing_pad
-.hidden lookup_begin, lookup_end, indirect_targets, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_check, enter_window
+.hidden lookup_begin, lookup_end, indirect_targets, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_emulated, enter_mark, enter_unlike, enter_key_check, enter_window
 .hidden resume_program, resume_begin, resume_end, landing_pad
 
 # Saves everything but rax, rcx and r11, which each transition saves in its own way.
@@ -176,6 +176,9 @@ enter_syscall:
 # A far return. rcx = its address; rcx and r11 are saved.
 enter_far_return:
   enter_at far_return
+# An instruction that depends on the processor that programs see. rcx = its address; rcx and r11 are saved.
+enter_emulated:
+  enter_at emulate
 # The gate of a marked address. rcx = that address; rcx and r11 are saved.
 enter_mark:
   enter_at marked

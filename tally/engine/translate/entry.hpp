@@ -15,6 +15,7 @@ extern const char engine_no_target[];
 extern const char lookup_begin[], lookup_end[];
 void enter_syscall();
 void enter_far_return();
+void enter_emulated();
 
 /// Leaves the engine: loads all of the program's registers and jumps to `resume`, or to the landing pad if `pad` is
 /// set. Can restart at any instruction between `resume_begin` and `resume_end`.
@@ -70,6 +71,7 @@ void signal_restorer();
 void dispatch(Thread* t);
 void system_call(Thread* t);
 void far_return(Thread* t);
+void emulate(Thread* t);
 void thread_started(Thread* t);
 }
 

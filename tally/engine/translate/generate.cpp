@@ -135,6 +135,42 @@ void copy_gather(Builder& b, const Instruction& in, u32 segment) {
   p.pad[2] = mask;
 }
 
+/// Whether the address of a memory operand depends on this register.
+bool addresses_by(const Instruction& in, u8 reg) {
+  constexpr u8 by_sib = 4, no_base = 5, no_index = rsp;
+  if (in.rip_relative()) return false;
+  if ((in.rm() & 7) != by_sib) return in.rm() == reg;
+  return (in.base() == reg && !(in.mod() == 0 && (in.base() & 7) == no_base)) ||
+         (in.index() == reg && in.index() != no_index);
+}
+
+/// Whether the copy of an instruction that moves extended state must select fewer components than the program does.
+/// A selection in a register that is the address, too, is not a selection. A model with XSAVE has BMI2.
+bool is_limited(const Builder& b, const Instruction& in) {
+  if (!in.moves_state || !settings().cpu.features.has(channel::Feature::xsave)) return false;
+  if (in.rip_relative() && !fits32(static_cast<s64>(in.rip_operand() - b.e.here()) + 64)) return false;
+  return !addresses_by(in, rax) && !addresses_by(in, rdx);
+}
+
+/// Copies it so that it moves only components that the presented processor has, because the program reserved memory
+/// for these. Preserves the flags.
+void copy_limited_state(Builder& b, const Instruction& in, u32 segment) {
+  Emitter& e = b.e;
+  e.store(rax, o_spill1);
+  e.store(rdx, o_spill2);
+  e.move_constant(rdx, static_cast<u32>(settings().cpu.components));
+  static const u8 select[] = {0xc4, 0xe2, 0x7a, 0xf5, 0xc2,   // pext eax, eax, edx
+                              0xc4, 0xe2, 0x7b, 0xf5, 0xc2};  // pdep eax, eax, edx
+  e.bytes(select, sizeof select);
+  static const u8 no_high_components[] = {0xba, 0, 0, 0, 0};  // mov edx, 0
+  e.bytes(no_high_components, sizeof no_high_components);
+  const u32 first = tables.places.size;
+  copy_plain(b, in, segment);
+  tables.places[first].borrowed = Borrowed::rax_rdx;
+  e.load(rax, o_spill1);
+  e.load(rdx, o_spill2);
+}
+
 bool reads_gs_base(const Instruction& in) {
   return in.legacy && in.map == Map::two_bytes && in.opcode == 0xae && in.mod() == 3 && (in.modrm >> 3 & 7) == 1;
 }
@@ -191,6 +227,8 @@ void emit_copy(Builder& b, const Instruction& in, u32 segment) {
     copy_gather(b, in, segment);
   else if (in.dynamic != 0)
     copy_repeat(b, in, segment);
+  else if (is_limited(b, in))
+    copy_limited_state(b, in, segment);
   else
     copy_plain(b, in, segment);
 }

@@ -94,9 +94,9 @@ void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment
   b.e.jump(b.arena.to_syscall);
 }
 
-/// The engine executes it: see far_return().
-void end_far_return(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
-                    u16& counted) {
+/// The engine executes it: see far_return() and emulate().
+void end_in_engine(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
+                   u16& counted) {
   b.place(in, segment);
   emit_saves(b.e);
   if (increment.how == Increment::late) {
@@ -105,7 +105,7 @@ void end_far_return(Builder& b, const Instruction& in, u32 segment, const Increm
   }
   b.e.move_constant(rcx, in.pc);
   recorder.give_up();  // too rare to be worth a template
-  b.e.jump(b.arena.to_far_return);
+  b.e.jump(in.kind == Kind::emulated ? b.arena.to_emulated : b.arena.to_far_return);
 }
 
 /// loop and jrcxz reach only 127 bytes, so they skip a jump to the code that follows.
@@ -184,7 +184,8 @@ void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& i
     case Kind::call_indirect:
     case Kind::ret: end_indirect(b, in, segment, increment, number, counted); break;
     case Kind::syscall: end_syscall(b, in, segment, increment, number, counted); break;
-    case Kind::far_return: end_far_return(b, in, segment, increment, number, counted); break;
+    case Kind::emulated:
+    case Kind::far_return: end_in_engine(b, in, segment, increment, number, counted); break;
     case Kind::transaction: end_transaction(b, in, segment); break;
     case Kind::jump:
       b.place(in, segment);

@@ -113,7 +113,7 @@ bool accesses_memory(const Instruction& in) { return in.loads + in.stores + in.d
 
 bool borrows(Kind k) {
   return k == Kind::jump_indirect || k == Kind::call_indirect || k == Kind::ret || k == Kind::syscall ||
-         k == Kind::far_return;
+         k == Kind::far_return || k == Kind::emulated;
 }
 
 bool find_dead_flags(const Instruction* in, u32 n, u16 live, bool by_carry, u32& at) {

@@ -182,6 +182,8 @@ Stat stat_of(const Json& json) {
   if (stat.runs_asked < 1) throw Json::out_of_range::create(406, "the number of runs is below 1", &json);
   stat.waited_for_all = json.value("waited_for_all", false);
   stat.processor = optional<int>(json, "processor");
+  stat.cpu_model = json.value("cpu_model", "");
+  stat.machine_model = json.value("machine_model", "");
   stat.passes = json.value("passes", stat.passes);
   stat.of_parts = json.value("of_parts", false);
   for (const Json& one : json.at("runs")) {

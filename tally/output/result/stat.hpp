@@ -160,9 +160,11 @@ struct Stat {
   std::string backend;
   Environment environment;
   int runs_asked = 1;
-  bool of_parts = false;                              ///< code regions were requested: functions, addresses, traps
-  bool waited_for_all = false;                        ///< runs last until every descendant has ended
-  std::optional<int> processor;                       ///< the only processor that the program was allowed to use
+  bool of_parts = false;           ///< code regions were requested: functions, addresses, traps
+  bool waited_for_all = false;     ///< runs last until every descendant has ended
+  std::optional<int> processor;    ///< the only processor that the program was allowed to use
+  std::string cpu_model = {};      ///< the processor that programs saw (--cpu-model); empty: the real one
+  std::string machine_model = {};  ///< the machine that --model selected; empty: none
   std::vector<std::vector<std::string>> passes = {};  ///< full names of the events of each pass, if a run has several
   std::vector<Run> runs;
   std::vector<Event> events;

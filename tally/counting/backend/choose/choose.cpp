@@ -113,6 +113,9 @@ constexpr bool ends_windows(const WindowOrder& /*order*/) { return true; }
 constexpr bool ends_windows(const auto& /*order*/) { return false; }
 const std::vector<event::Event> no_events;
 
+constexpr const Conditions& conditions_of(const Order& order) { return order.conditions; }
+constexpr const Conditions& conditions_of(const RegionOrder& order) { return order.count.conditions; }
+
 // Chooses the first candidate that does not refuse the order and counts a hardware event if there is one. Errors: the
 // most useful refusal, which is the one about a wrong request, else the first.
 template <class AnOrder>
@@ -120,17 +123,18 @@ Result<Choice> choose_automatically(const AnOrder& order, const std::vector<even
                                     const linux::HostMachine& machine, const std::optional<Simulation>& simulation) {
   std::optional<Error> error;
   bool is_passed_over = false;
+  const bool needs_engine = simulation || conditions_of(order).presents_cpu();
   for (const Candidate* const one : candidates) {
     const Candidate& candidate = *one;
     if (!candidate.is_automatic()) continue;
     auto backend = candidate.make(machine, simulation);
-    if (simulation && !backend->traits().is_engine) continue;
+    if (needs_engine && !backend->traits().is_engine) continue;
     const bool is_shortcut = candidate.when == Candidate::ChoiceRule::if_enough;
     if (auto refused = backend->refuses(order)) {
       const bool reports_more = !error || (refused->code == Code::bad_usage && error->code != Code::bad_usage);
       if (!is_shortcut && reports_more) error = std::move(refused);
     } else if (counts_enough(candidate, *backend, ends_windows(order) ? no_events : events)) {
-      if (!is_passed_over || simulation || candidate.notices == nullptr) return Choice{std::move(backend), {}};
+      if (!is_passed_over || needs_engine || candidate.notices == nullptr) return Choice{std::move(backend), {}};
       const std::string why = why_no_pmu(machine, events);
       return Choice{std::move(backend), candidate.notices(machine, why.empty() && error ? error->message : why)};
     }
@@ -151,6 +155,10 @@ Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const
       return fail(Code::bad_usage,
                   fmt::format("--model needs the engine: it cannot be combined with `--backend {}`", printable(name)),
                   "omit one of the two");
+    }
+    if (conditions_of(order).presents_cpu() && !backend->traits().is_engine) {
+      return fail(Code::bad_usage, "--cpu-model needs the engine: natively, programs see the real processor",
+                  fmt::format("omit `--backend {}`, or use `--cpu-model host`", printable(name)));
     }
     if (auto refused = backend->refuses(order)) return fail(*std::move(refused));
     return Choice{std::move(backend), {}};

@@ -15,6 +15,7 @@
 #include "tally/counting/backend/engine/run.hpp"
 #include "tally/counting/backend/engine/windows/window_rows.hpp"
 #include "tally/counting/backend/engine_only.hpp"
+#include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/program.hpp"
 
@@ -73,6 +74,17 @@ std::optional<Error> refuses_trigger(const WindowTrigger& trigger) {
                0};
 }
 
+/// Returns why programs cannot see this CPU model; nothing if they can: this processor has all of its instructions.
+std::optional<Error> refuses_cpu(const std::string& name) {
+  const auto model = cpu::named(name);
+  if (!model) return model.error();
+  const std::vector<std::string> missing = cpu::missing_features(**model, cpu::host_features());
+  if (missing.empty()) return std::nullopt;
+  return Error{Code::cannot_measure,
+               fmt::format("cannot present the CPU model {}: this processor lacks {}", name, join(missing, ", ")),
+               "choose a model with fewer instructions, for example x86-64-v2", 0};
+}
+
 /// Reports an address for the start or stop of windows that no thread reached.
 void report_unreached_bounds(const WindowBounds& bounds, const Execution& execution, Outcome& outcome) {
   if (bounds.start && execution.windows_started == 0) {
@@ -91,7 +103,11 @@ class Engine final : public Backend {
  public:
   explicit Engine(std::optional<Simulation> simulation) : asked_(std::move(simulation)) {}
 
-  Traits traits() const override { return {.name = "engine", .is_engine = true}; }
+  Traits traits() const override {
+    return {.name = "engine",
+            .is_engine = true,
+            .simulates = asked_ ? std::string_view(asked_->machine.name) : std::string_view()};
+  }
 
   std::optional<Error> refuses(const CountOrder& order) const override { return refuses_target(order); }
 
@@ -162,7 +178,8 @@ class Engine final : public Backend {
   };
 
   std::optional<Error> refuses_target(const Order& order) const {
-    return order.target.attachment.any() ? std::optional(cannot_attach()) : std::nullopt;
+    if (order.target.attachment.any()) return cannot_attach();
+    return order.conditions.presents_cpu() ? refuses_cpu(order.conditions.cpu_model) : std::nullopt;
   }
 
   Result<Results> execute_job(const Job& job) const {

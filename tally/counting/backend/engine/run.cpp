@@ -17,6 +17,7 @@
 #include "tally/counting/backend/engine/windows/window_rows.hpp"
 #include "tally/counting/backend/lost_counters.hpp"
 #include "tally/engine/channel/image.hpp"
+#include "tally/engine/cpus/cpu_model.hpp"
 #include "tally/linux/files/code_files.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/machine/cpuid.hpp"
@@ -278,6 +279,11 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
   settings.loop_is_fast = for_other_processors ? 0 : loop_is_fast();
   settings.has_bmi2 = for_other_processors ? 0 : has_bmi2();
   settings.protection_keys = has_protection_keys();
+  if (job.order.conditions.presents_cpu()) {
+    const auto model = cpu::named(job.order.conditions.cpu_model);
+    if (!model) return fail(model.error());
+    settings.cpu = cpu::present(**model, cpu::host_state_layout());
+  }
   apply_test_settings(settings);
   shared.records.header().settings = settings;
 

@@ -1,0 +1,82 @@
+#include "tally/engine/guest/presented_cpu.hpp"
+
+#include <elf.h>
+
+#include "tally/engine/context.hpp"
+#include "tally/engine/guest/frame_state.hpp"
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/instrument/extended_state.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
+
+namespace tally::engine::guest {
+namespace {
+
+void set_pair(Thread* t, u64 value) {
+  t->gpr[rax] = static_cast<u32>(value);
+  t->gpr[rdx] = value >> 32;
+}
+
+/// Executes xgetbv as the presented processor does. Returns false if it faults there.
+bool read_extended_control(Thread* t) {
+  constexpr u32 enabled = 0, in_use = 1;
+  const channel::PresentedCpu& cpu = settings().cpu;
+  const u32 which = static_cast<u32>(t->gpr[rcx]);
+  if (which == enabled)
+    set_pair(t, cpu.components);
+  else if (which == in_use && cpu.features.has(channel::Feature::xgetbv1))
+    set_pair(t, instrument::extended_control(in_use) & cpu.components);
+  else
+    return false;
+  return true;
+}
+
+void identify(Thread* t) {
+  const channel::CpuidAnswer answer =
+      channel::answer_cpuid(settings().cpu, static_cast<u32>(t->gpr[rax]), static_cast<u32>(t->gpr[rcx]));
+  t->gpr[rax] = answer.eax;
+  t->gpr[rbx] = answer.ebx;
+  t->gpr[rcx] = answer.ecx;
+  t->gpr[rdx] = answer.edx;
+}
+
+/// What the kernel reports for a processor with this state: on Linux 6.18, 940 bytes more than the state.
+u64 least_stack_bytes() {
+  constexpr u64 rest = 940, alignment = 16;
+  return (presented_frame_bytes() + rest + alignment - 1) & ~(alignment - 1);
+}
+
+}  // namespace
+
+void presented_cpu_init(u64* auxiliary) {
+  const channel::PresentedCpu& cpu = settings().cpu;
+  presents_cpu = cpu.any();
+  if (!presents_cpu) return;
+  constexpr u64 may_write_bases = 2;  // HWCAP2_FSGSBASE
+  for (u64* p = auxiliary; *p != AT_NULL; p += 2) {
+    if (p[0] == AT_HWCAP) p[1] = channel::answer_cpuid(cpu, 1, 0).edx;
+    if (p[0] == AT_MINSIGSTKSZ) p[1] = least_stack_bytes();
+    if (p[0] == AT_HWCAP2) p[1] &= cpu.features.has(channel::Feature::fsgsbase) ? may_write_bases : 0;
+  }
+}
+
+extern "C" void emulate(Thread* t) {
+  u8 bytes[16] = {};
+  Instruction in;
+  if (!decode(t->pc, bytes, read_code(t->pc, bytes, 15), in)) return dispatch(t);
+  constexpr u8 cpuid_opcode = 0xa2;
+  if (in.opcode == cpuid_opcode) {
+    identify(t);
+  } else if (!read_extended_control(t)) {
+    // At its own address the instruction faults. It has not retired.
+    channel::Totals delta;
+    delta.field[channel::instructions] = -1;
+    correct(t, t->pc, delta);
+    t->pad |= pad_step;
+    return;
+  }
+  t->pc = in.next();
+  dispatch(t);
+}
+
+}  // namespace tally::engine::guest

@@ -1,0 +1,11 @@
+/// The processor that the program sees, if it is not the real one: channel::PresentedCpu.
+#pragma once
+#include "tally/engine/base.hpp"
+
+namespace tally::engine::guest {
+
+/// Prepares the answers, and changes what the kernel wrote about the processor to the auxiliary vector. Before any code
+/// of the program runs.
+void presented_cpu_init(u64* auxiliary);
+
+}  // namespace tally::engine::guest

@@ -1,0 +1,79 @@
+// Programs that see another processor than the real one (--cpu-model).
+#include <fmt/format.h>
+
+#include "tally/engine/cpus/cpu_model.hpp"
+#include "tests/engine/expect.hpp"
+
+namespace tally::engine_test {
+namespace {
+
+std::string seen_program() { return std::string(LIBC_PROGRAMS) + "/cpu_models_dynamic"; }
+
+Command seeing(std::string_view model, std::vector<std::string> words) {
+  Command command;
+  command.words = std::move(words);
+  command.options = {"--cpu-model", std::string(model)};
+  return command;
+}
+
+bool is_possible(const cpu::CpuModel& model) { return cpu::missing_features(model, cpu::host_features()).empty(); }
+
+std::string name_of_model(const testing::TestParamInfo<cpu::CpuModel>& one) {
+  std::string name(one.param.name);
+  for (char& letter : name) letter = letter == '-' ? '_' : letter;
+  return name;
+}
+
+class CpuModelTest : public testing::TestWithParam<cpu::CpuModel> {};
+
+INSTANTIATE_TEST_SUITE_P(engine, CpuModelTest, testing::ValuesIn(cpu::models().begin(), cpu::models().end()),
+                         name_of_model);
+
+TEST_P(CpuModelTest, is_what_the_program_sees) {
+  const cpu::CpuModel& model = GetParam();
+  const Counted counted = run_counted(seeing(model.name, {seen_program()}));
+  if (!is_possible(model)) {
+    EXPECT_EQ(counted.outcome.code, 125);
+    EXPECT_NE(counted.outcome.err.find("this processor lacks"), std::string::npos) << counted.outcome.err;
+    EXPECT_EQ(counted.outcome.out, "") << "the program ran";
+    return;
+  }
+  const channel::PresentedCpu cpu = cpu::present(model, cpu::host_state_layout());
+  const bool has_state = model.features.has(cpu::Feature::xsave);
+  const int level = model.features.has(cpu::Feature::avx512vl) ? 4
+                    : model.features.has(cpu::Feature::avx2)   ? 3
+                    : model.features.has(cpu::Feature::sse4_2) ? 2
+                                                               : 1;
+  std::string expected =
+      fmt::format("{}\nsignature {:x} level {} hypervisor 0\n", model.brand, answer_cpuid(cpu, 1, 0).eax, level);
+  const std::uint64_t frame = has_state ? cpu.state_bytes + 4 : 512;
+  expected += fmt::format("hwcap2 {} least stack {}\n", model.features.has(cpu::Feature::fsgsbase) ? 2 : 0,
+                          (frame + 940 + 15) / 16 * 16);
+  if (has_state) expected += fmt::format("xcr0 {:x} bytes {}\n", cpu.components, cpu.state_bytes);
+  expected += fmt::format("frame {} components {:x}\n", has_state ? frame : 0, has_state ? cpu.components : 0);
+  EXPECT_EQ(counted.outcome.out, expected);
+  EXPECT_EQ(counted.outcome.code, 0);
+  expect_exact(counted);
+}
+
+/// Every part of the translation: blocks of one instruction, reoptimized code, code of an earlier run of another model.
+TEST(CpuModels, are_seen_by_every_kind_of_translation) {
+  const Counted first = run_counted(seeing("x86-64", {seen_program()}));
+  for (const int size : block_sizes) {
+    const Counted counted = run_counted(seeing("x86-64", {seen_program()}), size);
+    EXPECT_EQ(counted.outcome.out, first.outcome.out);
+    expect_counts(counted.counts, first.counts);
+    EXPECT_NE(run_counted(seeing("host", {seen_program()}), size).outcome.out, first.outcome.out);
+  }
+}
+
+TEST(CpuModels, are_the_c_librarys_only_processor) {
+  const Counted counted = run_counted(seeing("x86-64-v2", {"/lib64/ld-linux-x86-64.so.2", "--list-diagnostics"}));
+  const std::string& text = counted.outcome.out;
+  EXPECT_NE(text.find("dl_hwcaps_subdirs_active=0x4\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("x86.cpu_features.basic.model=0x1a\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("x86.cpu_features.data_cache_size=0x8000\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace tally::engine_test

@@ -18,19 +18,24 @@ Command seeing(std::string_view model, std::vector<std::string> words) {
 
 bool is_possible(const cpu::CpuModel& model) { return cpu::missing_features(model, cpu::host_features()).empty(); }
 
-std::string name_of_model(const testing::TestParamInfo<cpu::CpuModel>& one) {
-  std::string name(one.param.name);
+std::string name_of_model(const testing::TestParamInfo<std::string>& one) {
+  std::string name = one.param;
   for (char& letter : name) letter = letter == '-' ? '_' : letter;
   return name;
 }
 
-class CpuModelTest : public testing::TestWithParam<cpu::CpuModel> {};
+std::vector<std::string> names_of_models() {
+  std::vector<std::string> names;
+  for (const cpu::CpuModel& model : cpu::models()) names.emplace_back(model.name);
+  return names;
+}
 
-INSTANTIATE_TEST_SUITE_P(engine, CpuModelTest, testing::ValuesIn(cpu::models().begin(), cpu::models().end()),
-                         name_of_model);
+class CpuModelTest : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(engine, CpuModelTest, testing::ValuesIn(names_of_models()), name_of_model);
 
 TEST_P(CpuModelTest, is_what_the_program_sees) {
-  const cpu::CpuModel& model = GetParam();
+  const cpu::CpuModel& model = **cpu::named(GetParam());
   const Counted counted = run_counted(seeing(model.name, {seen_program()}));
   if (!is_possible(model)) {
     EXPECT_EQ(counted.outcome.code, 125);
@@ -61,7 +66,8 @@ TEST(CpuModels, are_seen_by_every_kind_of_translation) {
   const Counted first = run_counted(seeing("x86-64", {seen_program()}));
   for (const int size : block_sizes) {
     const Counted counted = run_counted(seeing("x86-64", {seen_program()}), size);
-    EXPECT_EQ(counted.outcome.out, first.outcome.out);
+    expect_same(counted.outcome, first.outcome);
+    EXPECT_EQ(counted.outcome.code, 0);
     expect_counts(counted.counts, first.counts);
     EXPECT_NE(run_counted(seeing("host", {seen_program()}), size).outcome.out, first.outcome.out);
   }

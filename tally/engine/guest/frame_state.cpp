@@ -70,4 +70,13 @@ bool write_frame_state(u64 to, u64 kernel_state) {
   return put(to, reinterpret_cast<const void*>(kernel_state), frame_bytes_of_state(kernel_state)) == 0;
 }
 
+u64 loadable_frame_state(u64 state, FrameState& copy) {
+  if (!presents_cpu || state == 0) return state;
+  Description described;
+  if (get(&described, state + description_at, sizeof described) != 0) return state;
+  const u64 bytes = described.magic == extended_magic ? described.bytes_with_end : legacy_bytes;
+  if (bytes > sizeof copy.bytes || get(copy.bytes, state, bytes) != 0) return state;
+  return reinterpret_cast<u64>(copy.bytes);
+}
+
 }  // namespace tally::engine::guest

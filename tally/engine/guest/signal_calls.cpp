@@ -1,5 +1,6 @@
 // The program's system calls for signals, which act as if the kernel had the program's actions, masks and stacks.
 #include "tally/engine/guest/delivery.hpp"
+#include "tally/engine/guest/frame_state.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/protection_keys.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
@@ -413,6 +414,8 @@ s64 emulate_sigreturn(Thread* t) {
   c->ip = t->pad != 0 ? reinterpret_cast<u64>(landing_pad) : t->resume;
   c->mask = t->pad & pad_deliver ? ~engine_signals : t->mask & ~engine_signals;
   c->stack = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, stack_bytes};
+  FrameState state;
+  c->fpstate = loadable_frame_state(c->fpstate, state);
   // The kernel checks all that it loads: stack segment, vector registers.
   signal_return(reinterpret_cast<u64>(c), kept | 2);
 }

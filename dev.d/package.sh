@@ -3,7 +3,7 @@
 #
 # usage: ./dev package [--no-setup] [deb | rebuild | tarball | arm64 | check] …      (default: deb tarball)
 #
-#   deb       build/package/*.deb: tally, tally-lab, libtally0, libtally-dev and their debug symbols, and the source package
+#   deb       build/package/*.deb: tally, tally-lab, libtally0, libtally-dev, python3-tally and their debug symbols, and the source package
 #   rebuild   builds the source package again, in another directory: every package must be the same, bit for bit
 #   tarball   build/package/tally-VERSION-linux-x86_64.tar.xz: one directory that can be moved, with a list of what is linked
 #   arm64     the packages for 64-bit Arm, cross-built; without the engine

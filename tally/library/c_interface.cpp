@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tally/core/base/text.hpp"
+#include "tally/library/c_interface.hpp"
 #include "tally/library/output.hpp"
 #include "tally/library/tally.h"
 #include "tally/library/thread.hpp"
@@ -14,12 +15,12 @@ namespace {
 
 constexpr int failed = -1;
 
-thread_local std::string last_error;
+thread_local std::string last_error, last_hint;
 
-int fail_with(std::string why) {
-  last_error = std::move(why);
-  return failed;
-}
+int fail_with(std::string why) { return detail::fail_with({Code::cannot_measure, std::move(why), ""}); }
+
+// Why the counters of all C regions did not open.
+std::atomic<const Error*> why_not_opened = nullptr;
 
 // The counters of all C regions; null until this thread first uses them.
 thread_local constinit Shared* known __attribute__((tls_model("initial-exec"))) = nullptr;
@@ -45,6 +46,8 @@ Expected<Counters>* open_counters_for_marks() {
   if (*opened) {
     known = &Access::shared(**opened);
     calibrate(**opened, empty, around);
+  } else {
+    why_not_opened = &opened->error();
   }
   return opened;
 }
@@ -58,7 +61,7 @@ Expected<Counters>* open_counters_for_marks() {
   static const auto* const opened = open_counters_for_marks();
   opening = false;
   if (*opened) return known = &Access::shared(**opened);
-  last_error = opened->error().message;
+  (void)detail::fail_with(opened->error());
   return nullptr;
 }
 
@@ -117,6 +120,15 @@ bool is_named(const Mark& mark, const char* name, bool is_literal) {
 }
 
 }  // namespace
+
+int fail_with(const Error& error) {
+  last_error = error.message;
+  last_hint = error.hint;
+  return failed;
+}
+
+const Error* why_no_regions() { return why_not_opened; }
+
 }  // namespace tally::detail
 
 using tally::detail::begin_mark;
@@ -132,7 +144,9 @@ int tally_literal_end(const char* literal) { return end_mark(literal, true); }
 
 int tally_dump(const char* place) {
   const auto written = tally::detail::write_regions(place == nullptr ? "table" : place);
-  return written ? 0 : tally::detail::fail_with(written.error().message);
+  return written ? 0 : tally::detail::fail_with(written.error());
 }
 
 const char* tally_error(void) { return tally::detail::last_error.c_str(); }
+
+const char* tally_hint(void) { return tally::detail::last_hint.c_str(); }

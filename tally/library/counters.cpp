@@ -49,13 +49,6 @@ Result<std::vector<event::Event>> events_asked(std::vector<std::string> names) {
               fmt::format("{} events are too many: a region counts {} at most", events->size(), most_events));
 }
 
-Count count_of(const Thread& thread, std::size_t event, std::int64_t value) {
-  const backend::OwnEvent& own = thread.shared->own[event];
-  if (!own.absent.empty()) return absent(own.absent);
-  Count count = detail::count_of(*thread.shared, event, value);
-  return own.doubt.empty() ? count : downgraded(std::move(count), Trust::partial, own.doubt);
-}
-
 void add_from_environment(const char* variable, std::vector<std::string>& to) {
   const char* const chosen = secure_getenv(variable);
   for (std::string& name : split(chosen != nullptr ? chosen : "", ',')) {
@@ -148,8 +141,9 @@ Values Counters::read() {
   const bool known = reading && reading->known();
   Values values;
   for (std::size_t i = 0; i < shared_->events.size(); ++i) {
-    values.events.push_back({event::event_name(shared_->events[i]),
-                             known ? count_of(*thread, i, reading->before(i)) : absent("its counter cannot be read")});
+    values.events.push_back(
+        {event::event_name(shared_->events[i]),
+         known ? detail::count_of(*shared_, i, reading->before(i)) : absent("its counter cannot be read")});
   }
   return values;
 }

@@ -193,4 +193,16 @@ void begin_at_nothing(Thread& thread) {
 
 void calibrate(Counters& counters) { calibrate(counters, empty_region, around_region); }
 
+void calibrate_reading(Counters& counters, const std::function<Numbers()>& between) {
+  Thread* const thread = this_thread(Access::shared(counters));
+  if (thread == nullptr) return;
+  std::vector<std::vector<std::int64_t>> values(thread->events);
+  for (int i = 0; i < warm_up + measurements; ++i) {
+    const Numbers counted = between();
+    for (std::uint32_t e = 0; e < thread->events && i >= warm_up; ++e) values[e].push_back(counted[e]);
+  }
+  Numbers& reading = thread->shared->overhead[static_cast<std::size_t>(thread->path)].reading;
+  for (std::uint32_t e = 0; e < thread->events; ++e) reading[e] += middle(values[e]).value;
+}
+
 }  // namespace tally::detail

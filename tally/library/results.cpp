@@ -79,7 +79,6 @@ Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
     return absent(all == 0 ? "no entry has ended" : "no entry read the counters in the same way at both ends");
   const std::int64_t total = sums.events[event].total;
   Count count = detail::count_of(shared, event, total);
-  if (!own.doubt.empty()) count = downgraded(std::move(count), Trust::partial, own.doubt);
   if (sums.dropped == 0) return count;
   return downgraded(std::move(count), Trust::partial,
                     fmt::format("without {} of {} entries: begin and end were read differently, or one was not read",
@@ -109,12 +108,13 @@ RegionCounts counts_of(const Shared& shared, const Sums& sums) {
 
 Count detail::count_of(const Shared& shared, std::size_t event, std::int64_t value) {
   const backend::OwnEvent& own = shared.own[event];
-  if (!shared.by_engine) return counted(value, own.source);
-  Count count = exact(value, own.source);
-  if (own.model.empty()) return count;
-  count.trust = Trust::modelled;
-  count.model = own.model;
-  return count;
+  if (!own.absent.empty()) return absent(own.absent);
+  Count count = shared.by_engine ? exact(value, own.source) : counted(value, own.source);
+  if (shared.by_engine && !own.model.empty()) {
+    count.trust = Trust::modelled;
+    count.model = own.model;
+  }
+  return own.doubt.empty() ? count : downgraded(std::move(count), Trust::partial, own.doubt);
 }
 
 std::vector<RegionResult> detail::results_of(Shared& shared) {

@@ -40,6 +40,52 @@ TALLY_C_API int tally_dump(const char* place);
 /** Returns why the calling thread's last failed call returned -1; "" if none did. Valid until its next call. */
 TALLY_C_API const char* tally_error(void);
 
+/** Returns what to do about the failure that tally_error() reports; "" if nothing is known. */
+TALLY_C_API const char* tally_hint(void);
+
+/** A count of an event. `value` is 0 where there is no number: `trust` is then "absent" and `reason` says why. `event`
+ * is the full name ("instructions:u"), `unit` is "events", "ns" or "bytes", and `trust` a word of the reference:
+ * "exact", "counted", "modelled", "partial", "absent". `reason` is "" if there is nothing to report. The texts are valid
+ * until the calling thread's next call that writes counts. */
+typedef struct tally_count {
+  long long value;
+  const char* event;
+  const char* unit;
+  const char* trust;
+  const char* reason;
+} tally_count;
+
+/** Counters for tally_read(). */
+typedef struct tally_counters tally_counters;
+
+/** Opens counters for events, separated by commas. For NULL or "", chooses them as the first region does: TALLY_EVENTS,
+ * else those of the `tally stat` that runs the program, else instructions and cycles. Returns NULL for an unknown event
+ * or too many of them: see tally_error(). If the events cannot be counted here, the counters open, and every count is
+ * absent, with the reason. */
+TALLY_C_API tally_counters* tally_open(const char* events);
+
+/** Closes counters. No thread may be using them. */
+TALLY_C_API void tally_close(tally_counters* counters);
+
+/** Writes what the calling thread has counted since its first reading, without this library's own work: the difference
+ * of two readings is what the program counted in between. Writes at most `room` counts, in the order of the events.
+ * Returns the number of events, at most 8. */
+TALLY_C_API int tally_read(tally_counters* counters, tally_count* counts, int room);
+
+/** A region's count of one event, over all threads: the sum over all ended entries, and the smallest and the largest
+ * entry. */
+typedef struct tally_region_count {
+  tally_count total;
+  long long entries;
+  long long least;
+  long long most;
+} tally_region_count;
+
+/** Writes a region's count of an event so far. The event's name may omit the mode. If nothing can be counted here, or
+ * the event was not requested, the total is absent, with the reason. Returns 0, or -1 if no region of this name was
+ * entered: see tally_error(). */
+TALLY_C_API int tally_count_region(const char* region, const char* event, tally_region_count* count);
+
 /** The same as tally_region_begin() and tally_region_end() for a name that is a string literal: it is found by its
  * address, without reading its characters. The macros below call them. */
 TALLY_C_API int tally_literal_begin(const char* literal);

@@ -261,7 +261,7 @@ std::vector<std::shared_ptr<Shared>> all_shared();
 
 // --- results.cpp
 
-/// Makes a Count of a value of an event, with its source and trust.
+/// Makes a Count of a value of an event, with its source and trust; absent if the event cannot be counted.
 Count count_of(const Shared& shared, std::size_t event, std::int64_t value);
 
 /// Returns the counts of all regions, of entries that have ended so far.
@@ -271,6 +271,9 @@ std::vector<RegionResult> results_of(Shared& shared);
 
 /// Makes readings begin at zero from now on.
 void begin_at_nothing(Thread& thread);
+
+/// Adds what the difference of two readings contains to the cost of a reading. `between` returns that difference.
+void calibrate_reading(Counters& counters, const std::function<Numbers()>& between);
 
 /// Measures what entries and readings cost the calling thread, on each path that it may take: an entry into an empty
 /// region, and one into a region that contains an empty one. It uses names that no program uses, and discards all

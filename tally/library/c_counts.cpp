@@ -1,0 +1,167 @@
+// Implements the functions of tally.h that return counts to the program.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tally/core/base/text.hpp"
+#include "tally/hardware/event/event.hpp"
+#include "tally/hardware/event/table.hpp"
+#include "tally/library/c_interface.hpp"
+#include "tally/library/output.hpp"
+#include "tally/library/tally.h"
+#include "tally/library/thread.hpp"
+
+struct tally_counters {
+  tally::Expected<tally::Counters> opened;
+  std::vector<std::string> names;  // of the events
+  std::vector<const char*> units;
+};
+
+namespace tally::detail {
+namespace {
+
+// The reasons of the counts that the calling thread read last, by event.
+thread_local std::array<std::string, most_events> reasons;
+thread_local std::string region_event;
+
+const char* unit_word(const event::Event& event) {
+  if (event.id == event::Id::code) return "events";
+  switch (event::definition(event.id).unit) {
+    case Unit::nanoseconds: return "ns";
+    case Unit::bytes: return "bytes";
+    case Unit::events: return "events";
+  }
+  return "events";
+}
+
+tally_count c_count(const Count& count, const std::string& event, const char* unit, std::string& reason) {
+  reason = count.reason;
+  return {count.value.value_or(0), event.c_str(), unit, name(count.trust).data(), reason.c_str()};
+}
+
+void write(const tally_counters& from, std::size_t event, const Count& count, tally_count* to, std::size_t room) {
+  if (event < room) to[event] = c_count(count, from.names[event], from.units[event], reasons[event]);
+}
+
+// Converts the counts before the reading ends: the conversion is not a part of the program.
+[[gnu::noinline]] void read_opened(tally_counters& from, tally_count* to, std::size_t room) {
+  Shared& shared = Access::shared(*from.opened);
+  Thread* const thread = this_thread(shared);
+  if (thread == nullptr) {
+    for (std::size_t i = 0; i < from.names.size(); ++i)
+      write(from, i, absent("this thread's counters do not exist"), to, room);
+    return;
+  }
+  thread->has_readings = true;
+  const Excluded reading(*thread, &Overhead::reading);
+  for (std::size_t i = 0; i < from.names.size(); ++i) {
+    write(from, i, reading.known() ? count_of(shared, i, reading.before(i)) : absent("its counter cannot be read"), to,
+          room);
+  }
+}
+
+// The events that a Counters would have opened, for counts that are absent.
+std::vector<event::Event> events_of(const tally_counters& from, const std::string& asked) {
+  if (from.opened) return Access::shared(*from.opened).events;
+  const char* const chosen = secure_getenv("TALLY_EVENTS");
+  const bool is_chosen = chosen != nullptr && *chosen != '\0';
+  auto events = event::parse_lists({!asked.empty() ? asked : is_chosen ? chosen : "instructions,cycles"});
+  return events ? *std::move(events) : std::vector<event::Event>{};
+}
+
+// What two calls of tally_read() differ by.
+Numbers between_readings(tally_counters* from) {
+  std::array<tally_count, most_events> before{}, after{};
+  (void)tally_read(from, before.data(), most_events);
+  (void)tally_read(from, after.data(), most_events);
+  Numbers between{};
+  for (std::size_t i = 0; i < most_events; ++i) between[i] = after[i].value - before[i].value;
+  return between;
+}
+
+const RegionEvent* event_of(const RegionResult& region, const EventName& asked) {
+  for (const RegionEvent& one : region.all.events) {
+    if (one.event == asked || (!asked.mode && one.event.base == asked.base)) return &one;
+  }
+  return nullptr;
+}
+
+void write_absent(tally_region_count* to, const std::string& event, const std::string& reason) {
+  region_event = event;
+  *to = {c_count(absent(reason), region_event, "events", reasons[0]), 0, 0, 0};
+}
+
+// Writes the count of a region of these counters. Returns whether it has the region.
+bool write_region(Shared& shared, std::string_view region, const EventName& asked, tally_region_count* to) {
+  for (const RegionResult& one : results_of(shared)) {
+    if (one.name != region) continue;
+    const RegionEvent* const event = event_of(one, asked);
+    if (event == nullptr) {
+      write_absent(to, asked.text(), "this event was not requested: name it in TALLY_EVENTS");
+      return true;
+    }
+    const auto index = static_cast<std::size_t>(event - one.all.events.data());
+    region_event = event->event.text();
+    *to = {c_count(event->total, region_event, unit_word(shared.events[index]), reasons[0]),
+           static_cast<long long>(one.all.entries), event->least.value_or(0), event->most.value_or(0)};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+}  // namespace tally::detail
+
+tally_counters* tally_open(const char* events) {
+  using namespace tally;
+  const std::string asked = events == nullptr ? "" : events;
+  auto opened = Counters::open(asked.empty() ? std::vector<std::string>{} : std::vector{asked});
+  if (!opened && opened.error().code == Code::bad_usage) {
+    (void)detail::fail_with(opened.error());
+    return nullptr;
+  }
+  auto* const counters = new tally_counters{std::move(opened), {}, {}};
+  for (const event::Event& event : detail::events_of(*counters, asked)) {
+    counters->names.push_back(event::name(event));
+    counters->units.push_back(detail::unit_word(event));
+  }
+  if (!counters->opened) return counters;
+  detail::calibrate_reading(*counters->opened, [counters] { return detail::between_readings(counters); });
+  return counters;
+}
+
+void tally_close(tally_counters* counters) { delete counters; }
+
+int tally_read(tally_counters* counters, tally_count* counts, int room) {
+  const auto most = static_cast<std::size_t>(std::max(room, 0));
+  if (counters->opened) {
+    tally::detail::read_opened(*counters, counts, most);
+  } else {
+    const tally::Error& error = counters->opened.error();
+    const std::string why = error.hint.empty() ? error.message : error.message + "; " + error.hint;
+    for (std::size_t i = 0; i < counters->names.size(); ++i)
+      tally::detail::write(*counters, i, tally::absent(why), counts, most);
+  }
+  return static_cast<int>(counters->names.size());
+}
+
+int tally_count_region(const char* region, const char* event, tally_region_count* count) {
+  using namespace tally;
+  const EventName asked = split_event_name(event);
+  for (const auto& shared : detail::all_shared()) {
+    if (detail::write_region(*shared, region, asked, count)) return 0;
+  }
+  const Error* const error = detail::why_no_regions();
+  if (error == nullptr) {
+    return detail::fail_with({Code::cannot_measure,
+                              fmt::format("no region with the name '{}' was entered", printable(region)),
+                              "enter it before its count is read"});
+  }
+  if (error->code == Code::bad_usage) return detail::fail_with(*error);
+  detail::write_absent(count, event, error->hint.empty() ? error->message : error->message + "; " + error->hint);
+  return 0;
+}

@@ -23,6 +23,8 @@ class Install(unittest.TestCase):
             self.ran(["venv/bin/pip", "install", "-q", "--no-index", "--no-build-isolation", "./python"], place)
             shown = self.ran(["venv/bin/python", "-c", "import tally; print(tally.__file__); tally.region('x')"], place)
             self.assertIn(os.path.join(place, "venv"), shown)
+            if programs.run([sys.executable, "-c", "import pytest"]).returncode == 0:
+                self.assertIn("--tally-baseline", self.ran(["venv/bin/python", "-m", "pytest", "--help"], place))
 
     def test_has_the_version_of_tally(self):
         version = re.search(r'^version = "(.*)"$', (programs.ROOT / "python/pyproject.toml").read_text(), re.M)

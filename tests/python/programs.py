@@ -15,7 +15,8 @@ def run(words, place=None, **more):
     """Runs a command with the package in its path. Returns the finished process, with its output as text."""
     kept = {name: value for name, value in os.environ.items() if name not in ("TALLY_EVENTS", "TALLY_OUTPUT")}
     variables = kept | {"PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"} | more
-    variables["PATH"] = os.path.dirname(TALLY) + ":" + variables["PATH"]
+    if "PATH" not in more:
+        variables["PATH"] = os.path.dirname(TALLY) + ":" + variables["PATH"]
     return subprocess.run(words, cwd=place, env=variables, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=250, check=False)
 

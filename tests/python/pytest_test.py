@@ -1,0 +1,147 @@
+"""The pytest plugin: a baseline, no failure without a change, and a failure that names what grew."""
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+import programs
+
+WORDS = """
+import tally
+
+@tally.region("add")
+def add(words):
+    text = ""
+    for word in words:
+        text += "," + word
+    return text
+
+def join(words):
+    return ",".join(words)
+
+def rounds(count):
+    for _ in range(count):
+        pass
+"""
+
+TESTS = """
+import words
+WORDS = [str(number) for number in range(1000)]
+
+def test_add(tally):
+    assert len(words.add(WORDS)) == 3890
+
+def test_join(tally):
+    with tally:
+        assert len(words.join(WORDS)) == 3889
+    assert list(tally.counts) == ["instructions:u"]
+
+def test_rounds(tally):
+    def planted():
+        words.rounds(20000)
+    assert tally.count(planted).returned is None
+
+def test_without_the_fixture():
+    pass
+"""
+
+
+class Plugin(unittest.TestCase):
+    def setUp(self):
+        if programs.run([sys.executable, "-c", "import pytest"]).returncode != 0:
+            self.skipTest("pytest is missing (python3-pytest)")
+        self.directory = programs.directory()
+        self.addCleanup(self.directory.cleanup)
+        self.place = pathlib.Path(self.directory.name)
+        (self.place / "words.py").write_text(WORDS)
+        (self.place / "test_words.py").write_text(TESTS)
+
+    def pytest(self, *options, code=0, **more):
+        words = [sys.executable, "-m", "pytest", "-p", "tally.pytest_plugin", "-p", "no:cacheprovider", *options]
+        finished = programs.run(words, self.place, **more)
+        self.assertEqual(finished.returncode, code, finished.stdout + finished.stderr)
+        return finished.stdout + finished.stderr
+
+    def change(self, file, before, after):
+        text = (self.place / file).read_text()
+        self.assertIn(before, text)
+        (self.place / file).write_text(text.replace(before, after))
+
+
+class WithEngine(Plugin):
+    saved = None
+
+    def setUp(self):
+        super().setUp()
+        programs.engine()
+        if WithEngine.saved is None:
+            self.pytest("--tally-save", "counts.json")
+            WithEngine.saved = (self.place / "counts.json").read_text()
+        (self.place / "counts.json").write_text(WithEngine.saved)
+
+    def test_saves_the_counts_of_the_tests_with_the_fixture(self):
+        with open(self.place / "counts.json", encoding="utf-8") as file:
+            content = json.load(file)
+        self.assertEqual(content["schema"], "tally-pytest/1")
+        parts = {test.partition("::")[2]: list(parts) for test, parts in content["tests"].items()}
+        self.assertEqual(parts, {"test_add": ["add"], "test_join": ["test_join"], "test_rounds": ["test_rounds.planted"]})
+        self.assertEqual(content["tests"]["test_words.py::test_add"]["add"]["instructions:u"]["trust"], "exact")
+
+    def test_passes_without_a_change(self):
+        for _ in range(3):
+            self.assertIn("4 passed", self.pytest("--tally-baseline", "counts.json", "--tally-limit", "0.5%"))
+
+    def test_fails_and_names_what_grew_by_a_percent(self):
+        self.change("test_words.py", "rounds(20000)", "rounds(20220)")
+        shown = self.pytest("--tally-baseline", "counts.json", code=1)
+        self.assertRegex(shown, r"test_rounds\.planted: instructions:u grew by 1\.\d\d %, from [\d,]+ to [\d,]+\n")
+        self.assertIn("3 passed", shown)
+        self.assertIn("--tally-save counts.json", shown)
+        self.assertIn("4 passed", self.pytest("--tally-baseline", "counts.json", "--tally-limit", "2"))
+
+    def test_fails_and_names_the_marked_function(self):
+        self.change("words.py", "for word in words:", "for word in words + words[:5]:")
+        self.change("test_words.py", "3890", "3890 + 10")
+        shown = self.pytest("--tally-baseline", "counts.json", code=1)
+        self.assertRegex(shown, r"\nadd: instructions:u grew by [\d.]+ %")
+
+    def test_reports_what_fell_and_what_is_new(self):
+        self.change("test_words.py", "rounds(20000)", "rounds(10000)")
+        self.change("test_words.py", "def test_join", "def test_other")
+        shown = self.pytest("--tally-baseline", "counts.json")
+        self.assertRegex(shown, r"test_rounds: test_rounds\.planted: instructions:u fell by [45]\d\.\d\d %")
+        self.assertIn("test_words.py::test_other: not in counts.json", shown)
+
+    def test_fails_for_a_part_that_is_no_longer_counted(self):
+        self.change("words.py", '@tally.region("add")', "")
+        self.assertIn("add: instructions:u was", self.pytest("--tally-baseline", "counts.json", code=1))
+
+    def test_keeps_a_failure_of_the_test(self):
+        self.change("test_words.py", "3890", "1")
+        self.assertIn("assert 3890 == 1", self.pytest("--tally-baseline", "counts.json", code=1))
+
+
+class WithoutCounts(Plugin):
+    def test_the_fixture_needs_no_option(self):
+        self.assertIn("4 passed", self.pytest())
+
+    def test_skips_where_nothing_is_counted(self):
+        if programs.has_pmu():
+            self.skipTest("this machine has a PMU")
+        shown = self.pytest("-rs", "--tally-save", "counts.json", TALLY_PYTEST="1")
+        self.assertIn("1 passed, 3 skipped", shown)
+        self.assertIn("nothing is counted here", shown)
+
+    def test_says_what_is_wrong_with_its_options(self):
+        for options, what in [(["--tally-baseline", "missing.json"], "missing.json"),
+                              (["--tally-baseline", "test_words.py"], "is not JSON"),
+                              (["--tally-save", "counts.json", "--tally-limit=-1%"], "not a percentage")]:
+            self.assertIn(what, self.pytest(*options, code=4, TALLY_PYTEST="1"))
+        shown = self.pytest("--tally-save", "counts.json", code=4, PATH=os.devnull)
+        self.assertIn("need the command `tally`", shown)
+
+
+if __name__ == "__main__":
+    del Plugin  # a base, without tests
+    programs.main()

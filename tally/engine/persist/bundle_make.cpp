@@ -4,6 +4,7 @@
 
 #include "tally/engine/channel/hash.hpp"
 #include "tally/engine/persist/bundle.hpp"
+#include "tally/engine/persist/code_marks.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/profile.hpp"
@@ -52,10 +53,14 @@ class BundleMaker {
     return room_before(t, 0) < room_nowhere && fits_template(t, pc);
   }
 
-  /// Open addressing by program address: 1 + index of the chosen template.
-  u32& slot(u32 pc) {
+  struct Slot {
+    u32 pc, chosen;  // chosen: 1 + index of the template
+  };
+
+  /// Open addressing by program address. Returns a free slot if no template was chosen.
+  Slot& slot(u32 pc) {
     u32 i = channel::hash32(pc) & slot_mask_;
-    while (slots_[i] != 0 && chosen_[slots_[i] - 1].pc != pc) i = (i + 1) & slot_mask_;
+    while (slots_[i].chosen != 0 && slots_[i].pc != pc) i = (i + 1) & slot_mask_;
     return slots_[i];
   }
 
@@ -88,12 +93,12 @@ class BundleMaker {
       const Template* const t = template_at(uses[i].place);
       if (t == nullptr || !fits(*t, uses[i].pc)) continue;
       const u32 pc = static_cast<u32>(uses[i].pc - start_);
-      u32& found = slot(pc);
+      Slot& found = slot(pc);
       const ChosenTemplate made{pc, uses[i].place, t, 0};
-      if (found != 0)
-        chosen_[found - 1] = made;
+      if (found.chosen != 0)
+        chosen_[found.chosen - 1] = made;
       else
-        chosen_.add(made), found = chosen_.size;
+        chosen_.add(made), found = {pc, chosen_.size};
     }
     return true;
   }
@@ -117,8 +122,8 @@ class BundleMaker {
     // placed() skips at most a quarter of each page of counters.
     return enough && traces_.begin(chosen_.size) && vectors_.begin(segments * 2 + 1024) && places_.begin(places) &&
            segments_.begin(segments) && exits_.begin(fixups) && pages_.begin(pages + fixups) &&
-           code_.begin(static_cast<u32>(code)) && literals_.begin(fixups) && marks_.init(bytes_ / 8 + 1) &&
-           ranges_.begin(ranges) && names_.begin(chosen_.size);
+           code_.begin(static_cast<u32>(code)) && literals_.begin(fixups) &&
+           mark_words_.init(marks_.words_for(bytes_)) && ranges_.begin(ranges) && names_.begin(chosen_.size);
   }
 
   void lay_out() {
@@ -153,7 +158,7 @@ class BundleMaker {
       const u64 first = c.pc + static_cast<u64>(static_cast<s64>(t.ranges()[i].from));
       for (u64 page = first / page_bytes; page * page_bytes < first + t.ranges()[i].bytes; page++)
         pages_.add({static_cast<u32>(page), index});
-      for (u64 k = first; k < first + t.ranges()[i].bytes; k++) marks_[static_cast<u32>(k / 8)] |= 1 << k % 8;
+      marks_.add(static_cast<u32>(first), t.ranges()[i].bytes);
     }
   }
 
@@ -187,7 +192,7 @@ class BundleMaker {
         exits_.add({at, static_cast<s32>(to), index + 1});
         return;
       case Fix::exit:
-        if (const u32 found = slot(to); found != 0)
+        if (const u32 found = slot(to).chosen; found != 0)
           put(at, chosen_[found - 1].body - after);
         else
           exits_.add({at, static_cast<s32>(to), 0});
@@ -209,22 +214,14 @@ class BundleMaker {
 
   /// Lists the code ranges that the bundle relies on, in ascending order.
   void mark_code() {
-    u32 last_page = ~0u;
-    for (u32 at = 0; at < bytes_; at++) {
-      if (at % 8 == 0 && marks_[at / 8] == 0) {
-        at += 7;
-        continue;
-      }
-      if (!(marks_[at / 8] >> at % 8 & 1)) continue;
-      CodeRange* const last = ranges_.size == 0 ? nullptr : &ranges_[ranges_.size - 1];
-      if (last != nullptr && static_cast<u32>(last->from) + last->bytes == at)
-        last->bytes++;
-      else
-        ranges_.add({static_cast<s32>(at), 1});
-      original_bytes_++;
-      if (at / page_bytes != last_page) different_pages_++;
-      last_page = at / page_bytes;
-    }
+    u32 next_page = 0;
+    marks_.each_range(bytes_, [&](u32 from, u32 bytes) {
+      ranges_.add({static_cast<s32>(from), bytes});
+      original_bytes_ += bytes;
+      const u32 first = from / page_bytes, last = (from + bytes - 1) / page_bytes;
+      different_pages_ += last + 1 - (first > next_page ? first : next_page);
+      next_page = last + 1;
+    });
   }
 
   void write() {
@@ -283,7 +280,7 @@ class BundleMaker {
   u32 bytes_;
   u64 key_;
   Part<ChosenTemplate> chosen_;
-  Scratch<u32> slots_;
+  Scratch<Slot> slots_;
   Executions executions_;
   u32 slot_mask_ = 0;
   Part<BundleTrace> traces_;
@@ -296,7 +293,8 @@ class BundleMaker {
   Part<u32> shifts_[shift_count], names_;
   Part<Literal> literals_;
   Part<u8> code_;
-  Scratch<u8> marks_;  // one bit for each byte of the mapping
+  Scratch<u64> mark_words_;
+  CodeMarks<Scratch<u64>> marks_{mark_words_};  // of the mapping
   s64 lowest_ = 0, highest_ = 0;
   u32 numbers_ = 0, original_bytes_ = 0, different_pages_ = 0, pointers_ = 0;
 };

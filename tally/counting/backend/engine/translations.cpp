@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -36,7 +35,8 @@ const RecordHead* find_equal(const Store& store, const RecordHead& record, const
   });
 }
 
-/// Moves the records that a run added into a file.
+/// Moves the records that a run added into a file. Adjacent ones are written at once: writing to a mapped file costs a
+/// page fault and the zeroing of each new page.
 class RecordMover {
  public:
   /// `names`: the new numbers of kept records to which the run's programs refer; null: they do not refer to this file.
@@ -52,49 +52,53 @@ class RecordMover {
     if (bytes_ > 0 && !(has_space_for_slots(file_, to_.header().records + fresh_.size() + bundles_.size()) &&
                         linux::has_space(file_, to_.header().end, bytes_)))
       return true;
-    std::unordered_map<std::uint32_t, const RecordHead*> before;
-    for (const auto& [old, better] : better_) {
-      if (old & channel::use_added) continue;
-      if (const std::uint32_t place = kept_name(old)) before[best(old) & ~channel::use_added] = to_.record(place);
-    }
-    for (const std::uint32_t place : fresh_) {
-      const auto old = before.find(place);
-      const RecordHead* const copied = add(*from_.record(place), old == before.end() ? nullptr : old->second);
-      if (!copied) return false;
-      moved_[place] = to_.place_of(*copied);
-    }
+    if (!add_fresh()) return false;
     for (const channel::Bundle* const names : improvements_) improve_bundle(*names);
-    return std::all_of(bundles_.begin(), bundles_.end(), [&](const auto& one) { return add_bundle(one.second); });
+    return std::all_of(bundles_.begin(), bundles_.end(),
+                       [&](const auto& one) { return add_bundle(one.first, one.second); });
   }
 
  private:
+  struct Moved {
+    std::uint32_t place, now;  ///< now: in the file; 0: missing
+  };
+  struct Added {
+    std::uint32_t place, bytes;  ///< bytes: read once, because a program that is still running may change them
+    std::size_t moved;           ///< its index in `moved_`
+  };
+
   void sort_out() {
-    auto all = logged_records(from_, from_file_);
-    std::erase_if(all, [this](std::uint32_t place) { return from_.sound_record(place, key_) == nullptr; });
-    for (const std::uint32_t place : all) {
-      if (const auto* pairs = channel::as_bundle(*from_.record(place), channel::replacements_mark))
-        note_replaced(*pairs);
-    }
-    for (const std::uint32_t place : all) {
+    std::vector<std::uint32_t> templates;
+    for (const std::uint32_t place : logged_records(from_, from_file_))
+      if (!sort_names(place)) templates.push_back(place);
+    for (const std::uint32_t place : templates) {
+      if (!better_.empty() && better_.count(place | channel::use_added) > 0) continue;
       const RecordHead* const record = from_.record(place);
-      if (better_.count(place | channel::use_added) > 0) continue;
-      if (channel::as_bundle(*record, channel::replacements_mark)) continue;
-      if (const auto* names = channel::as_bundle(*record, channel::improvements_mark)) {
-        if (names_) improvements_.push_back(names);
-        continue;
+      if (!record) continue;
+      const RecordHead* const equal = find_equal(to_, *record, key_);
+      if (!equal) {
+        fresh_.push_back({place, record->bytes, moved_.size()});
+        bytes_ += fresh_.back().bytes;
       }
-      if (const auto* bundle = channel::as_bundle(*record)) {
-        bundles_[bundle->key] = place;
-        continue;
-      }
-      if (const RecordHead* const equal = find_equal(to_, *record, key_)) {
-        moved_[place] = to_.place_of(*equal);
-        continue;
-      }
-      fresh_.push_back(place);
-      bytes_ += record->bytes;
+      moved_.push_back({place, equal ? to_.place_of(*equal) : 0});
     }
-    for (const auto& [key, place] : bundles_) bytes_ += from_.record(place)->bytes;
+    for (const auto& [key, bundle] : bundles_) bytes_ += bundle.bytes;
+  }
+
+  /// Returns false if the record may be a template. Ignores damaged ones that name others.
+  bool sort_names(std::uint32_t place) {
+    const RecordHead* const record = from_.record(place);
+    if (!record) return true;
+    const std::uint32_t bytes = record->bytes;
+    const auto* const pairs = channel::as_bundle(*record, channel::replacements_mark);
+    const auto* const triples = channel::as_bundle(*record, channel::improvements_mark);
+    const auto* const bundle = channel::as_bundle(*record);
+    if (!pairs && !triples && !bundle) return false;
+    if (!from_.sound_record(place, key_)) return true;
+    if (pairs) note_replaced(*pairs);
+    if (triples && names_) improvements_.push_back(triples);
+    if (bundle) bundles_[bundle->key] = {place, bytes, 0};
+    return true;
   }
 
   void note_replaced(const channel::Bundle& pairs) {
@@ -111,23 +115,56 @@ class RecordMover {
     return place;
   }
 
-  /// Adds a copy of a record. `before`: the record that it replaces, if that is still in the file; may be null.
-  const RecordHead* add(const RecordHead& record, const RecordHead* before) {
-    const RecordHead* const copied = copy(record);
-    // A program that is still running may have overwritten it in the meantime.
-    if (!copied || !channel::is_sound(*copied, key_)) return copied;
-    if (!before || !to_.replace(*before, *copied)) to_.publish(*copied);
-    return copied;
+  /// Returns the records of the file that added ones replace, by the numbers of those.
+  std::unordered_map<std::uint32_t, const RecordHead*> replaced_records() const {
+    std::unordered_map<std::uint32_t, const RecordHead*> all;
+    for (const auto& [old, better] : better_) {
+      if (old & channel::use_added) continue;
+      if (const std::uint32_t place = kept_name(old)) all[best(old) & ~channel::use_added] = to_.record(place);
+    }
+    return all;
   }
 
-  RecordHead* copy(const RecordHead& record) const {
-    const std::uint32_t bytes = record.bytes;
+  /// Copies all new records but bundles. Returns false if the file is full.
+  bool add_fresh() {
+    constexpr std::uint64_t most_at_once = 1 << 20;  // so that the check reads them from the processor's cache
+    const auto replaced = replaced_records();
+    for (std::size_t i = 0; i < fresh_.size();) {
+      std::uint64_t bytes = 0;
+      std::size_t end = i;
+      for (; end < fresh_.size() && bytes < most_at_once; bytes += fresh_[end++].bytes)
+        if (fresh_[end].place != fresh_[i].place + bytes / channel::record_unit) break;
+      auto place = write(fresh_[i].place, bytes);
+      if (place == 0) return false;
+      for (; i < end; place += static_cast<std::uint32_t>(fresh_[i++].bytes / channel::record_unit)) {
+        const RecordHead* const copied = sound_copy(place, fresh_[i].bytes);
+        if (!copied) continue;
+        const auto before = replaced.find(fresh_[i].place);
+        publish(*copied, before == replaced.end() ? nullptr : before->second);
+        moved_[fresh_[i].moved].now = place;
+      }
+    }
+    return true;
+  }
+
+  /// Writes added records after all others of the file. Returns the place of the first one, 0 if the file is full.
+  std::uint32_t write(std::uint32_t first, std::uint64_t bytes) const {
     std::uint8_t* const at = to_.claim(bytes);
-    if (!at) return nullptr;
-    std::memcpy(at, &record, bytes);
-    auto* const copied = reinterpret_cast<RecordHead*>(at);
-    copied->bytes = bytes;
-    return copied;
+    if (!at) return 0;
+    const auto* const from = reinterpret_cast<const char*>(from_.base + first * channel::record_unit);
+    if (!linux::write_at(file_.file.get(), static_cast<std::uint64_t>(at - to_.base), {from, bytes})) return 0;
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(at - to_.base) / channel::record_unit);
+  }
+
+  /// Returns a copied record, or null if it is damaged: a program that is still running may have overwritten it.
+  RecordHead* sound_copy(std::uint32_t place, std::uint32_t bytes) const {
+    const RecordHead* const copied = to_.sound_record(place, key_);
+    return copied && copied->bytes == bytes ? const_cast<RecordHead*>(copied) : nullptr;  // this file is writable
+  }
+
+  /// `before`: the record of the file that this one replaces; may be null.
+  void publish(const RecordHead& copied, const RecordHead* before) const {
+    if (!before || !to_.replace(*before, copied)) to_.publish(copied);
   }
 
   const channel::Bundle* find_bundle(std::uint64_t key) const {
@@ -140,23 +177,25 @@ class RecordMover {
   std::uint32_t moved(std::uint32_t place) const {
     const std::uint32_t now = best(place);
     if (!(now & channel::use_added)) return kept_name(now);
-    const auto found = moved_.find(now & ~channel::use_added);
-    return found == moved_.end() ? 0 : found->second;
+    const std::uint32_t old = now & ~channel::use_added;
+    const auto found = std::lower_bound(moved_.begin(), moved_.end(), old,
+                                        [](const Moved& one, std::uint32_t other) { return one.place < other; });
+    return found == moved_.end() || found->place != old ? 0 : found->now;
   }
 
-  bool add_bundle(std::uint32_t place) {
-    const RecordHead& record = *from_.record(place);
-    const channel::Bundle* const before = find_bundle(channel::as_bundle(record)->key);
-    RecordHead* const copied = copy(record);
-    if (!copied) return false;
-    if (!channel::is_sound(*copied, key_)) return true;
+  bool add_bundle(std::uint64_t key, const Added& added) {
+    const channel::Bundle* const before = find_bundle(key);
+    const std::uint32_t place = write(added.place, added.bytes);
+    if (place == 0) return false;
+    RecordHead* const copied = sound_copy(place, added.bytes);
+    if (!copied || !channel::as_bundle(*copied)) return true;
     auto& bundle = *reinterpret_cast<channel::Bundle*>(copied);
     for (std::uint32_t i = 0; i < bundle.use_count; ++i) {
       const std::uint32_t old = bundle.uses()[i], now = moved(old);
       bundle.uses()[i] = now != 0 && best(old) != old ? now | channel::use_better : now;
     }
     bundle.names_check = channel::check_of_names(bundle, key_);
-    if (!before || !to_.replace(before->head, *copied)) to_.publish(*copied);
+    publish(*copied, before ? &before->head : nullptr);
     return true;
   }
 
@@ -182,11 +221,11 @@ class RecordMover {
   int from_file_;
   const RecordKey& key_;
   const KeptNames* names_;
-  std::vector<std::uint32_t> fresh_;
-  std::map<std::uint64_t, std::uint32_t> bundles_;  // the last one of each key
+  std::vector<Added> fresh_;
+  std::map<std::uint64_t, Added> bundles_;  // the last one of each key
   std::vector<const channel::Bundle*> improvements_;
   std::unordered_map<std::uint32_t, std::uint32_t> better_;  // record → the one that replaces it
-  std::unordered_map<std::uint32_t, std::uint32_t> moved_;
+  std::vector<Moved> moved_;                                 // by place
   std::uint64_t bytes_ = 0;
 };
 

@@ -17,6 +17,12 @@ template <class T>
 struct Part : Scratch<T> {
   u32 size = 0;
   bool begin(u32 limit) { return this->init(limit + 1); }
+  /// The same for an array of which all elements will be written.
+  bool begin_full(u32 n) {
+    if (!begin(n)) return false;
+    populate(data(), n * sizeof(T));
+    return true;
+  }
   T& add(const T& v) { return (*this)[size++] = v; }
   const T* data() const { return &(*this)[0]; }
 };
@@ -120,10 +126,10 @@ class BundleMaker {
     bool enough = true;
     for (auto& list : shifts_) enough = enough && list.begin(fixups);
     // placed() skips at most a quarter of each page of counters.
-    return enough && traces_.begin(chosen_.size) && vectors_.begin(segments * 2 + 1024) && places_.begin(places) &&
-           segments_.begin(segments) && exits_.begin(fixups) && pages_.begin(pages + fixups) &&
-           code_.begin(static_cast<u32>(code)) && literals_.begin(fixups) &&
-           mark_words_.init(marks_.words_for(bytes_)) && ranges_.begin(ranges) && names_.begin(chosen_.size);
+    return enough && traces_.begin_full(chosen_.size) && vectors_.begin(segments * 2 + 1024) &&
+           places_.begin_full(places) && segments_.begin_full(segments) && exits_.begin(fixups) &&
+           pages_.begin(pages + fixups) && code_.begin(static_cast<u32>(code)) && literals_.begin(fixups) &&
+           mark_words_.init(marks_.words_for(bytes_)) && ranges_.begin(ranges) && names_.begin_full(chosen_.size);
   }
 
   void lay_out() {
@@ -137,6 +143,7 @@ class BundleMaker {
       at += t.code_bytes;
     }
     code_.size = static_cast<u32>(channel::part_bytes(at));
+    populate(code_.data(), code_.size);
   }
 
   void copy_trace(u32 index) {

@@ -142,6 +142,18 @@ u8* put(u8* to, const T* from, u32 n) {
   return to + n * sizeof(T);
 }
 
+/// Claims room for a record, and maps the pages of following records before these are written one by one.
+u8* claim(u64 bytes) {
+  constexpr u64 step = 64 << 10;
+  u8* const at = added.claim(bytes);
+  if (at == nullptr) return nullptr;
+  const u64 start = reinterpret_cast<u64>(at), end = start + bytes;
+  const u64 mapped = (start + step - 1) & ~(step - 1), needed = (end + step - 1) & ~(step - 1);
+  const u64 last = reinterpret_cast<u64>(added.base) + channel::store_bytes;
+  if (mapped < needed) populate(reinterpret_cast<void*>(mapped), (needed < last ? needed : last) - mapped);
+  return at;
+}
+
 channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_bytes) {
   if (!writes) return nullptr;
   channel::Bundle made{{}, mark, key, n, 0, 0};
@@ -149,7 +161,7 @@ channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_b
   if (bytes > channel::store_bytes / 4) return nullptr;
   made.head.bytes = static_cast<u32>((bytes + channel::record_unit - 1) & ~(channel::record_unit - 1));
   made.head.tag = channel::Store::bundle_tag(key);
-  u8* const at = added.claim(made.head.bytes);
+  u8* const at = claim(made.head.bytes);
   if (at == nullptr) return nullptr;
   put(put(at, &made, 1), uses, n);
   return reinterpret_cast<channel::Bundle*>(at);
@@ -342,7 +354,7 @@ void add_template(const Recording& r, const Builder& b, u32 use) {
   // The last word is copied as a whole.
   made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
   made.head.tag = tag_of(r.pc);
-  u8* const at = made.head.tag == 0 ? nullptr : added.claim(made.head.bytes);
+  u8* const at = made.head.tag == 0 ? nullptr : claim(made.head.bytes);
   if (at == nullptr) return;
   u8* to = put(at, &made, 1);
   to = put(to, &segment(t.number), t.segment_count);

@@ -221,6 +221,12 @@ class Loader {
   bool has_names_ = false;
 };
 
+/// Records that the program ran: only a later process of it makes a bundle. Many programs run once, and a bundle takes
+/// as much memory as the templates.
+void note_program(u64 key) {
+  if (channel::Bundle* const mark = begin_bundle(key, nullptr, 0, 0); mark != nullptr) end_bundle(*mark);
+}
+
 /// Records the templates that are better than those in a bundle, which itself stays unchanged.
 void note_improvements(const Module& m) {
   static u32 names[3 * 256];
@@ -300,7 +306,9 @@ void keep_bundles() {
     is_kept = true;
     if (find_bundle(m.key) != m.found) continue;  // another process has created one meanwhile
     const bool has_room = m.loaded < bundle_limit;
-    if (m.better > m.loaded / better_share || (has_room && m.fresh > m.loaded / fresh_share))
+    if (m.found == nullptr)
+      note_program(m.key);
+    else if (m.better > m.loaded / better_share || (has_room && m.fresh > m.loaded / fresh_share))
       make_bundle(m);
     else
       note_improvements(m);

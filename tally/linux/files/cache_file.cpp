@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "tally/core/base/text.hpp"
@@ -89,6 +91,16 @@ std::string cache_folder() {
   if (const std::string caches = absolute("XDG_CACHE_HOME"); !caches.empty()) return caches + "/tally";
   const std::string home = absolute("HOME");
   return home.empty() ? "" : home + "/.cache/tally";
+}
+
+std::uint64_t cache_limit(std::uint64_t most) {
+  const char* const word = secure_getenv("TALLY_CACHE_MB");
+  if (word == nullptr) return most;
+  constexpr std::uint64_t least_mb = 32;
+  std::uint64_t mb = 0;
+  const char* const end = word + std::strlen(word);
+  const auto [stopped, error] = std::from_chars(word, end, mb);
+  return error == std::errc() && stopped == end && mb >= least_mb && mb < most >> 20 ? mb << 20 : most;
 }
 
 std::optional<CacheKey> make_cache_key() {

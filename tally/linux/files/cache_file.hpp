@@ -16,6 +16,10 @@ namespace tally::linux {
 /// or if $TALLY_CACHE_DIR is empty.
 std::string cache_folder();
 
+/// Returns the limit of a cache in bytes: $TALLY_CACHE_MB if that is a number of megabytes from 32 on and less than
+/// `most`, else `most`.
+std::uint64_t cache_limit(std::uint64_t most);
+
 /// An open file of this user that nobody else can write.
 struct CacheFile {
   Descriptor file;

@@ -115,12 +115,12 @@ bool adds_used(channel::UsedParts& known, const channel::UsedParts& more) {
 }
 
 std::optional<KeptNames> copy_used(const Store& to, const linux::CacheFile& file, const Store& from, int from_file,
-                                   const RecordKey& key, const channel::UsedParts& used) {
+                                   const RecordKey& key, const channel::UsedParts& used, std::uint64_t most_bytes) {
   const auto places = used_records(from, from_file, key, used);
   std::uint64_t bytes = 0;
   for (const std::uint32_t place : places) bytes += from.record(place)->bytes;
-  if (bytes > store_bytes / 2 || places.size() > channel::store_slots / 4 ||
-      !has_space_for_slots(file, places.size()) || !linux::has_space(file, channel::store_log_offset, bytes))
+  if (bytes > most_bytes || places.size() > channel::store_slots / 4 || !has_space_for_slots(file, places.size()) ||
+      !linux::has_space(file, channel::store_log_offset, bytes))
     return std::nullopt;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   std::vector<channel::Bundle*> bundles;

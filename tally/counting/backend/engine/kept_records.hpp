@@ -48,8 +48,9 @@ bool has_space_for_slots(const linux::CacheFile& file, std::uint64_t records);
 bool adds_used(channel::UsedParts& known, const channel::UsedParts& more);
 
 /// Copies the records of `from` in used parts, and those that used bundles name, to the empty store `to`, where they
-/// stay used. Returns their new numbers; nothing if they take more than half of a store, or more than the disk has.
+/// stay used. Returns their new numbers; nothing if they take more than `most_bytes`, or more than the disk has.
 std::optional<KeptNames> copy_used(const channel::Store& to, const linux::CacheFile& file, const channel::Store& from,
-                                   int from_file, const channel::RecordKey& key, const channel::UsedParts& used);
+                                   int from_file, const channel::RecordKey& key, const channel::UsedParts& used,
+                                   std::uint64_t most_bytes);
 
 }  // namespace tally::backend::engine

@@ -19,8 +19,8 @@ using channel::Store;
 using channel::store_bytes;
 
 constexpr const char *prefix = "translations-", *modelled_prefix = "modelled-";
-/// The limit for all builds together.
-constexpr std::uint64_t most_kept_bytes = store_bytes;
+/// The limit of a file, and of those of all builds together.
+std::uint64_t most_kept_bytes() { return linux::cache_limit(store_bytes); }
 
 /// Whether a file starts with the header of this engine.
 bool is_store(const channel::StoreHeader& h, std::uint64_t engine) {
@@ -48,7 +48,7 @@ class RecordMover {
   bool move_all() {
     sort_out();
     // Without disk space, writing to a page of the mapped file would fail.
-    if (to_.header().end + bytes_ > store_bytes) return false;
+    if (to_.header().end + bytes_ > most_kept_bytes()) return false;
     if (bytes_ > 0 && !(has_space_for_slots(file_, to_.header().records + fresh_.size() + bundles_.size()) &&
                         linux::has_space(file_, to_.header().end, bytes_)))
       return true;
@@ -284,7 +284,7 @@ void Translations::keep() {
   const auto folder = linux::CacheFolder::open(folder_, true);
   if (!folder || !folder->keep_key(master_)) return;
   add_to_file(*folder, fresh);
-  linux::bound_cache_files(*folder, {prefix, modelled_prefix}, fmt::format("{:016x}", engine_), most_kept_bytes);
+  linux::bound_cache_files(*folder, {prefix, modelled_prefix}, fmt::format("{:016x}", engine_), most_kept_bytes());
 }
 
 /// Whether the kept file does not know yet that some of its parts are used.
@@ -325,8 +325,11 @@ void Translations::add_to_file(const linux::CacheFolder& folder, const Store& fr
   std::optional<KeptNames> names;
   if (mapping.data()) {
     const Store before{mapping.data()};
-    names = copy_used(store, *file, before, old->file.get(), key_, before.header().used);
-    if (!names && is_same) names = copy_used(store, *file, before, old->file.get(), key_, fresh.header().used);
+    const auto copy = [&](const channel::UsedParts& used) {
+      return copy_used(store, *file, before, old->file.get(), key_, used, most_kept_bytes() / 2);
+    };
+    names = copy(before.header().used);
+    if (!names && is_same) names = copy(fresh.header().used);
   }
   RecordMover(store, *file, fresh, added_.get(), key_, is_same && names ? &*names : nullptr).move_all();
   folder.name_file(*file, name_);

@@ -33,7 +33,7 @@ class Translations {
   std::uint64_t added_inode() const { return added_inode_; }
 
   /// Moves the translations that this run added into the file, and removes files of other builds. All files together
-  /// use at most 512 MB of disk.
+  /// use at most 512 MB of disk, or less with $TALLY_CACHE_MB.
   void keep();
 
  private:

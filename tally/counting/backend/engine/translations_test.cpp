@@ -189,6 +189,21 @@ TEST_F(TranslationsTest, all_builds_together_use_512_MB_of_disk) {
   EXPECT_EQ(kept(engine, true), 2u);
 }
 
+TEST_F(TranslationsTest, the_user_may_lower_the_limit) {
+  constexpr std::uint32_t large = 20 << 20;
+  for (const char* limit : {"64", "31", "64 MB", "-1", ""}) {
+    setenv("TALLY_CACHE_MB", limit, 1);
+    fs::remove_all(folder_);
+    for (const std::uint32_t tag : {1u, 2u, 3u}) run({tag}, engine, large);
+    const bool is_valid = limit == std::string("64");
+    EXPECT_EQ(kept(), is_valid ? 1u : 3u) << limit;
+    run({1}, engine + 1, large);
+    EXPECT_LE(bytes_on_disk(), (is_valid ? 64u : 512u) << 20);
+    EXPECT_EQ(kept(), is_valid ? 1u : 3u) << limit;
+  }
+  unsetenv("TALLY_CACHE_MB");
+}
+
 TEST_F(TranslationsTest, another_build_that_is_in_use_stays) {
   run({1}, engine + 1);
   run({1}, engine + 2);

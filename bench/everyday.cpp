@@ -70,7 +70,17 @@ Words joined(Words words, const Words& more) {
   return words;
 }
 
-std::vector<Row> rows(const std::string& folder) {
+/// One step in CI: counts a program, compares it with a stored result, and judges a gate. The peer only counts.
+Row gate_row(const std::string& name, Words command, const Options& options, std::string input = "/dev/null") {
+  const std::string baseline = options.folder + "/baseline.json";
+  const Words prepare =
+      joined({options.tally, "stat", "-q", "--repeatable", "-e", "instructions", "-o", baseline, "--"}, command);
+  const Words tally = joined(stat_counts, {"--repeatable", "--baseline", baseline, "--fail-above", "instructions=1%"});
+  return {name + " gate", name, std::move(command), tally, &callgrind, "0.1 of callgrind", prepare, input, {}, false};
+}
+
+std::vector<Row> rows(const Options& options) {
+  const std::string& folder = options.folder;
   const std::string python = "/usr/bin/python3";  // not a wrapper script of a version manager
   const std::string project = folder + "/project", sql = folder + "/script.sql", out = folder + "/made";
   const Words python_command = {python, "-c", bench::python_loop}, perl_command = {"perl", "-e", bench::perl_loop},
@@ -128,6 +138,9 @@ std::vector<Row> rows(const std::string& folder) {
       {"python3", "python3", python_command, stat_counts, &qemu_user, stat},
       {"java model", "default-jdk-headless", java_command, models, &cachegrind, modelled, compile_java},
       {"luajit model", "luajit", lua_command, models, &cachegrind, modelled},
+      gate_row("bzip2", {"bzip2", "-c", folder + "/large"}, options),
+      gate_row("sqlite3", sqlite_command, options, folder + "/large.sql"),
+      gate_row("python3", {python, folder + "/loop.py"}, options),
   };
 }
 
@@ -183,8 +196,9 @@ class Measurement {
   }
 
   void print() {
-    fmt::print("{:<16} {:>9} {:>18} {:>18}  {:<10} {:>18}  {}\n", row_.name, text(base_, false), text(first_, true),
-               text(later_, true), row_.peer == nullptr ? "" : row_.peer->name, text(peer_, true), row_.goal);
+    fmt::print("{:<16} {:>9} {:>18} {:>18}  {:<10} {:>18} {:>7}  {}\n", row_.name, text(base_, false),
+               text(first_, true), text(later_, true), row_.peer == nullptr ? "" : row_.peer->name, text(peer_, true),
+               share_of_peer(), row_.goal);
     std::fflush(stdout);
   }
 
@@ -208,6 +222,11 @@ class Measurement {
     const std::string time = fmt::format("{:.1f}", side.median() * 1e3);
     return with_ratio && base_.failure.empty() ? fmt::format("{} {:7.2f} x", time, side.median() / base_.median())
                                                : time;
+  }
+
+  std::string share_of_peer() {
+    if (!peer_.failure.empty() || !later_.failure.empty()) return "";
+    return fmt::format("{:.3f}", later_.median() / peer_.median());
   }
 
   const Row& row_;
@@ -238,7 +257,7 @@ Options read_options(int argc, char** argv) {
 int main(int argc, char** argv) {
   Options options = read_options(argc, argv);
   options.folder = std::filesystem::absolute(options.folder);
-  const std::vector<Row> all = rows(options.folder);
+  const std::vector<Row> all = rows(options);
   for (const std::string& name : options.names) {
     if (std::any_of(all.begin(), all.end(), [&](const Row& row) { return row.name == name; })) continue;
     fmt::print(stderr, "bench: unknown row '{}'\n", name);
@@ -247,10 +266,10 @@ int main(int argc, char** argv) {
   bench::write_everyday_inputs(options.folder);
   fmt::print(
       "{}\nprocessor time in ms, medians of {} runs in turns: native (of windows: tally stat), tally without and "
-      "with kept translations, another tool\n\n",
+      "with kept translations, another tool, later runs / the tool\n\n",
       bench::machine_line(), options.runs);
-  fmt::print("{:<16} {:>9} {:>18} {:>18}  {:<10} {:>18}  {}\n", "program", "native", "tally, first run", "later runs",
-             "tool", "", "goal (aim)");
+  fmt::print("{:<16} {:>9} {:>18} {:>18}  {:<10} {:>18} {:>7}  {}\n", "program", "native", "tally, first run",
+             "later runs", "tool", "", "share", "goal (aim)");
   for (const Row& row : all) {
     if (!options.names.empty() &&
         std::find(options.names.begin(), options.names.end(), row.name) == options.names.end())

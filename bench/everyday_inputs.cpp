@@ -108,6 +108,12 @@ void write(const std::string& path, const std::string& text) {
   std::exit(1);
 }
 
+std::string indented(std::string text) {
+  for (std::size_t line = text.find('\n'); line != std::string::npos; line = text.find('\n', line + 1))
+    text.insert(line + 1, "    ");
+  return text;
+}
+
 void write_project(const std::string& folder) {
   std::filesystem::create_directories(folder);
   std::string names, objects, rules;
@@ -129,6 +135,10 @@ void write_everyday_inputs(const std::string& folder) {
   write_project(folder + "/project");
   write(folder + "/mixed", mixed_input(3'000'000));
   write(folder + "/script.sql", sql_script(40'000));
+  // These run for 0.3 to 1 s.
+  write(folder + "/large", mixed_input(6'000'000));
+  write(folder + "/large.sql", sql_script(100'000));
+  write(folder + "/loop.py", "for round in range(5):" + indented(python_loop));
   write(folder + "/hello.c", hello_c);
   write(folder + "/Hello.java", hello_java);
   write(folder + "/Work.java", work_java);

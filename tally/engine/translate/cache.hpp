@@ -52,7 +52,8 @@ struct InstructionMapping {
   union {
     u8 pad[3];
     u8 own_field;        // of a plain instruction without run-time counting: see plain_field()
-    bool falls_through;  // of a branch in the middle of a segment: the segment continues if it is not taken
+    bool falls_through;  // of a branch in the middle of a segment: the segment continues if it is not taken; of a
+                         // return there: it continues after the call
   };
 
   /// The channel::Field that one execution increments, in addition to instructions, loads and stores; 0 = none.

@@ -72,8 +72,7 @@ class Review {
       if (executions_[number] < least) continue;
       const u32 found = trace_of(number);
       Trace& trace = tables.traces[found];
-      if (found != last && !trace.dead && number - trace.number < trace.segment_count)
-        each(trace);
+      if (found != last && !trace.dead && number - trace.number < trace.segment_count) each(trace);
       last = found;
     }
   }
@@ -149,8 +148,7 @@ void settle_code(u64 now_ns) {
 }  // namespace
 
 void review_at_end(Thread* t) {
-  if (persistent_cache->is_written() && persistent_cache->keeps_any())
-    review_once(t, true);
+  if (persistent_cache->is_written() && persistent_cache->keeps_any()) review_once(t, true);
 }
 
 void review_at_times(Thread* t) {

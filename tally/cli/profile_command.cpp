@@ -14,6 +14,7 @@
 #include "tally/cli/profiles.hpp"
 #include "tally/cli/provenance.hpp"
 #include "tally/cli/terminal_output.hpp"
+#include "tally/cli/unasked_code.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/counting/measure/stat.hpp"
@@ -212,6 +213,8 @@ int profile(ProfileOptions& options) {
   code.began = began;
   code.started = std::move(started);
   stat->environment = measure::environment(machine);
+  report_unasked(*stat);
+  report_models(*stat);
   stat->environment.provenance = provenance();
   hide_host(stat->environment, *format);
   const bool of_rows = format->has_lines || style->by == report::ProfileBy::line || !options.annotate.empty();

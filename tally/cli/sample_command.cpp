@@ -12,6 +12,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/provenance.hpp"
 #include "tally/cli/terminal_output.hpp"
+#include "tally/cli/unasked_code.hpp"
 #include "tally/cli/window_names.hpp"
 #include "tally/cli/window_options.hpp"
 #include "tally/cli/window_rows.hpp"
@@ -224,6 +225,8 @@ int sample(Options& options) {
         absences.push_back(fmt::format("{} is absent: {}", event.name.text(), event.count.reason));
     result::WindowsHead whole = head;
     whole.provenance = provenance();
+    if (options.order.conditions.presents_cpu()) whole.cpu_model = options.order.conditions.cpu_model;
+    whole.machine_model = choice->backend->traits().simulates;
     if (options.merged != 0) {
       whole.merged = true;
       whole.triggers.front().every = options.merged;
@@ -262,6 +265,8 @@ int sample(Options& options) {
       stat->notices.push_back(fmt::format("basic-block vectors of {} threads: {} to {}.{}", vectors->files(),
                                           printable(options.vectors), printable(options.vectors), vectors->files()));
   }
+  report_unasked(*stat);
+  report_models(*stat);
   for (std::string& notice : chosen.notices()) stat->notices.push_back(std::move(notice));
   if (format->name != "table") stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
   if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);

@@ -21,6 +21,7 @@
 #include "tally/cli/region_options.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/snippet.hpp"
+#include "tally/cli/unasked_code.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose.hpp"
 #include "tally/counting/backend/software.hpp"
@@ -382,6 +383,7 @@ int count(Options& options) {
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
+  report_unasked(*stat);
   stat->environment.provenance = provenance();
   // A table contains this notice. For other formats it is printed now, because the file may be read much later.
   if (stat->incomplete && !for_people && !options.results.output.empty()) say(stat->notices);

@@ -1,6 +1,8 @@
 // Programs that see another processor than the real one (--cpu-model).
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tally/engine/cpus/cpu_model.hpp"
 #include "tests/engine/expect.hpp"
 
@@ -79,6 +81,43 @@ TEST(CpuModels, are_the_c_librarys_only_processor) {
   EXPECT_NE(text.find("dl_hwcaps_subdirs_active=0x4\n"), std::string::npos) << text;
   EXPECT_NE(text.find("x86.cpu_features.basic.model=0x1a\n"), std::string::npos) << text;
   EXPECT_NE(text.find("x86.cpu_features.data_cache_size=0x8000\n"), std::string::npos) << text;
+}
+
+/// What the JSON reports: feature → the first instruction, its function, and the count.
+std::map<std::string, std::string> unasked_in(const std::string& text) {
+  std::map<std::string, std::string> found;
+  const auto json = nlohmann::json::parse(text);
+  for (const auto& one : json.at("unasked"))
+    found[one.at("feature")] = fmt::format("{} in {}: {}", one.at("instruction").get<std::string>(),
+                                           one.at("function").get<std::string>(), one.at("count").get<std::int64_t>());
+  return found;
+}
+
+TEST(CpuModels, name_instructions_that_the_program_executes_without_asking) {
+  const cpu::FeatureSet needed = cpu::FeatureSet{}.with(cpu::Feature::avx2).with(cpu::Feature::bmi2);
+  if (needed.without(cpu::host_features()).bits != 0) GTEST_SKIP() << "this processor has no AVX2 or no BMI2";
+  const Command command = seeing("x86-64-v2", {std::string(LIBC_PROGRAMS) + "/unasked_dynamic"});
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.out, "2000 500 41\n");
+  for (const int size : {0, 1, 64, reoptimized}) {
+    SCOPED_TRACE(testing::Message() << "block size " << size);
+    const Scratch scratch;
+    const std::string json = scratch.file("counts.json");
+    const Counted counted = run_counted(command, size);
+    expect_same(counted.outcome, native);
+    expect_exact(counted);
+    const auto words = tally_words(command, json, size);
+    Command tally;
+    tally.words = words;
+    EXPECT_EQ(run_native(tally).out, native.out);
+    const auto found = unasked_in(read_file(json));
+    EXPECT_EQ(found.at("avx2"), "vpcmpeqd in hidden_vectors: 1003");
+    EXPECT_EQ(found.at("bmi2"), "pdep in hidden_bits: 500");
+    EXPECT_EQ(found.count("bmi1"), 0u) << "tzcnt is executed on every processor";
+  }
+  const Counted presented = run_counted(seeing("x86-64-v3", command.words));
+  expect_same(presented.outcome, native);
+  expect_exact(presented);
 }
 
 }  // namespace

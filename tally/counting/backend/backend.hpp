@@ -30,6 +30,7 @@ struct Outcome {
   std::vector<result::Process> processes;  ///< in the order of their start; empty if the backend cannot separate them
   std::vector<std::string> missing = {};   ///< why a part of the order was not counted anywhere
   std::vector<std::string> notices;        ///< notes for the user: what ran uncounted, and why
+  std::vector<result::UnaskedCode> unasked = {};  ///< `address` is an offset in the file; functions are not named
   bool operator==(const Outcome&) const = default;
 };
 

@@ -119,6 +119,7 @@ bool add_run(result::Stat& stat, bool& missing, backend::Regions outcome, const 
   for (result::Interval& interval : outcome.intervals) interval.run = number;
   add_notices(stat.notices, outcome.notices);
   add_notices(stat.notices, outcome.missing);
+  if (stat.unasked.empty()) stat.unasked = std::move(outcome.unasked);
   missing = missing || !outcome.missing.empty();
   stat.runs.push_back(run_of(std::move(outcome), signals.interrupted_by()));
   // Counts that were not collected because of an interrupt are missing.

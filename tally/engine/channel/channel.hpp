@@ -187,6 +187,18 @@ inline constexpr uint32_t segment_limit = 1u << 21;
 /// Most files with code that are kept.
 inline constexpr uint32_t kept_file_limit = 2048;
 
+/// An instruction that a program executed although the processor that it sees lacks it: it did not ask.
+struct UnaskedSite {
+  uint32_t state;    ///< 0: free, 1: being written, 2: valid
+  uint32_t feature;  ///< a Feature
+  uint64_t count;    ///< executions
+  uint64_t offset;   ///< in the file; without one, the address
+  char instruction[24];
+  char file[208];  ///< path, cut at the end; empty: code without a file
+};
+static_assert(sizeof(UnaskedSite) == 256);
+inline constexpr uint32_t unasked_site_limit = 256;
+
 /// Head of the file.
 struct Header {
   uint64_t magic;
@@ -204,12 +216,13 @@ struct Header {
   uint32_t programs;       ///< programs in which an engine has started
   uint32_t reused;         ///< process records that another process has taken; those are not in order of time
   uint32_t next_reused;    ///< where the search for the next one continues
-  uint64_t kept_files[kept_file_limit];  ///< check_of() each file that the command was asked to keep; 0: free
+  UnaskedSite unasked[unasked_site_limit];  ///< in the order of their translation
+  uint64_t kept_files[kept_file_limit];     ///< check_of() each file that the command was asked to keep; 0: free
 };
 
 /// Offsets in the file, in bytes. All of it is sparse: only what is written uses memory.
 inline constexpr uint64_t header_offset = 0;
-inline constexpr uint64_t header_bytes = 1u << 16;
+inline constexpr uint64_t header_bytes = 1u << 17;
 static_assert(sizeof(Header) <= header_bytes);
 inline constexpr uint64_t process_offset = header_bytes;
 inline constexpr uint64_t thread_offset = process_offset + uint64_t{process_limit} * sizeof(Process);

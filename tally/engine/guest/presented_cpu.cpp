@@ -52,6 +52,7 @@ void presented_cpu_init(u64* auxiliary) {
   const channel::PresentedCpu& cpu = settings().cpu;
   presents_cpu = cpu.any();
   if (!presents_cpu) return;
+  presented_features = cpu.features.with(channel::Feature::none);
   constexpr u64 may_write_bases = 2;  // HWCAP2_FSGSBASE
   for (u64* p = auxiliary; *p != AT_NULL; p += 2) {
     if (p[0] == AT_HWCAP) p[1] = channel::answer_cpuid(cpu, 1, 0).edx;

@@ -315,6 +315,7 @@ void encoding_of(Instruction& out, const ZydisDecodedInstruction& raw) {
 }  // namespace
 
 bool presents_cpu, exceeds_presented_cpu;
+channel::FeatureSet presented_features{~u64{0}};
 
 u64 fs_base() {
   if (fsgsbase_allowed) return __builtin_ia32_rdfsbase64();
@@ -345,6 +346,8 @@ bool decode_any(u64 pc, const u8* bytes, u64 available, Instruction& out) {
   out.kind = kind_of(raw);
   flags_of(out, raw);
   accesses_of(out, raw, context);
+  const channel::Feature needed = feature_of(raw);
+  out.unasked = presented_features.has(needed) ? u8{0} : static_cast<u8>(needed);
   return true;
 }
 

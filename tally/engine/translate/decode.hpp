@@ -56,6 +56,7 @@ struct Instruction {
   u8 modrm_at, displacement_at;  // offsets, 0 = none
   u8 operand_bits, address_bits;
   bool fs;       // an access through FS
+  u8 unasked;    // the channel::Feature that it needs and that the presented processor lacks; 0 = none
   u8 bytes[16];  // as read from memory; bytes after `length` have no meaning
 
   u64 next() const { return pc + length; }
@@ -81,6 +82,10 @@ void decoder_init();
 extern bool presents_cpu;
 /// Whether the program executes instructions that use state which that processor lacks.
 extern bool exceeds_presented_cpu;
+/// The features of the processor that programs see; all of them if that is the real one.
+extern channel::FeatureSet presented_features;
+/// Returns the feature that an instruction needs; none if every x86-64 processor executes it, or if it does not say.
+channel::Feature feature_of(const ZydisDecodedInstruction& raw);
 
 /// Decodes the instruction at `bytes` (at most `available` bytes; 16 can be read), whose program address is `pc`.
 /// Returns false if the decoder does not know it. Takes about 25 ns in a cold program for the most common forms, and

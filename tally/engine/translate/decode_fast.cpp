@@ -339,7 +339,7 @@ bool decode_common(u64 pc, const u8* bytes, Instruction& out) {
   out.stores = static_cast<u8>(((f.shape & writes_rm) && memory) + ((f.shape & pushes) != 0) + (f.kind == Kind::call));
   out.dynamic = channel::dynamic_none;
   out.ends_early = out.gather = out.moves_state = false;
-  out.plain_field = 0;
+  out.plain_field = out.unasked = 0;
   out.legacy = true;
   out.operand_bits = f.shape & byte_wide ? 8 : out.rex & 8 ? 64 : prefix.p66 ? 16 : 32;
   out.address_bits = 64;

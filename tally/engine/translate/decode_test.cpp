@@ -30,6 +30,62 @@ class Decode : public EngineThreadTest {
   }
 };
 
+using channel::Feature;
+
+TEST_F(Decode, finds_the_feature_that_an_instruction_needs_and_the_presented_processor_lacks) {
+  const struct {
+    Feature feature;
+    Bytes bytes;
+  } cases[] = {
+      {Feature::none, {0x48, 0x89, 0xc8}},                        // mov rax, rcx
+      {Feature::none, {0x66, 0x0f, 0xfe, 0xc1}},                  // paddd xmm0, xmm1
+      {Feature::none, {0xf3, 0x0f, 0xbc, 0xc1}},                  // tzcnt eax, ecx: bsf elsewhere
+      {Feature::lzcnt, {0xf3, 0x0f, 0xbd, 0xc1}},                 // lzcnt eax, ecx
+      {Feature::popcnt, {0xf3, 0x0f, 0xb8, 0xc1}},                // popcnt eax, ecx
+      {Feature::cx16, {0x48, 0x0f, 0xc7, 0x0f}},                  // cmpxchg16b [rdi]
+      {Feature::sse3, {0xf2, 0x0f, 0xf0, 0x07}},                  // lddqu xmm0, [rdi]
+      {Feature::ssse3, {0x66, 0x0f, 0x38, 0x00, 0xc1}},           // pshufb xmm0, xmm1
+      {Feature::sse4_1, {0x66, 0x0f, 0x38, 0x17, 0xc1}},          // ptest xmm0, xmm1
+      {Feature::sse4_2, {0xf2, 0x0f, 0x38, 0xf1, 0xc1}},          // crc32 eax, ecx
+      {Feature::aes, {0x66, 0x0f, 0x38, 0xdc, 0xc1}},             // aesenc xmm0, xmm1
+      {Feature::avx, {0xc5, 0xf8, 0x58, 0xc1}},                   // vaddps xmm0, xmm0, xmm1
+      {Feature::avx2, {0xc5, 0xfd, 0xfe, 0xc1}},                  // vpaddd ymm0, ymm0, ymm1
+      {Feature::bmi2, {0xc4, 0xe2, 0x7b, 0xf5, 0xc1}},            // pdep eax, eax, ecx
+      {Feature::fma, {0xc4, 0xe2, 0x7d, 0x98, 0xc1}},             // vfmadd132ps ymm0, ymm0, ymm1
+      {Feature::avx512f, {0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc1}},   // vpaddd zmm0, zmm0, zmm1
+      {Feature::avx512vl, {0x62, 0xf1, 0x7d, 0x28, 0xfe, 0xe1}},  // vpaddd ymm4, ymm0, ymm1, by EVEX
+      {Feature::rdrand, {0x0f, 0xc7, 0xf0}},                      // rdrand eax
+      {Feature::xsave, {0x0f, 0xae, 0x27}},                       // xsave [rdi]
+      {Feature::rdtscp, {0x0f, 0x01, 0xf9}},
+  };
+  for (const auto& [feature, bytes] : cases) {
+    EXPECT_EQ(of(bytes).unasked, 0) << "the real processor";
+    presented_features = channel::FeatureSet{}.with(Feature::none);
+    EXPECT_EQ(of(bytes).unasked, static_cast<u8>(feature)) << "byte " << +bytes.back();
+    presented_features = presented_features.with(feature);
+    EXPECT_EQ(of(bytes).unasked, 0) << "byte " << +bytes.back();
+    presented_features = {~u64{0}};
+  }
+}
+
+TEST_F(Decode, leaves_the_identity_of_a_presented_processor_to_the_engine) {
+  for (const Bytes& bytes : {Bytes{0x0f, 0xa2}, Bytes{0x0f, 0x01, 0xd0}}) {  // cpuid, xgetbv
+    EXPECT_EQ(of(bytes).kind, Kind::plain);
+    presents_cpu = true;
+    EXPECT_EQ(of(bytes).kind, Kind::emulated);
+    EXPECT_EQ(of(bytes).reads, counter_flags);
+    presents_cpu = false;
+  }
+}
+
+TEST_F(Decode, finds_what_moves_extended_state) {
+  for (const Bytes& bytes : {Bytes{0x0f, 0xae, 0x27}, Bytes{0x48, 0x0f, 0xae, 0x2f}, Bytes{0x0f, 0xae, 0x37},
+                             Bytes{0x48, 0x0f, 0xc7, 0x27}})  // xsave, xrstor64, xsaveopt, xsavec64
+    EXPECT_TRUE(of(bytes).moves_state);
+  for (const Bytes& bytes : {Bytes{0x0f, 0xae, 0x07}, Bytes{0x0f, 0xae, 0xe8}, Bytes{0x66, 0x0f, 0xae, 0x37}})
+    EXPECT_FALSE(of(bytes).moves_state);  // fxsave, lfence, clwb
+}
+
 TEST_F(Decode, finds_how_an_instruction_leaves) {
   const struct {
     Kind kind;

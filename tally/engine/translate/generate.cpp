@@ -2,6 +2,7 @@
 
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/unasked.hpp"
 
 namespace tally::engine::translate {
 namespace {
@@ -221,6 +222,7 @@ void emit_increment(Builder& b, u32 segment, u32 number, Increment::Method how, 
 }
 
 void emit_copy(Builder& b, const Instruction& in, u32 segment) {
+  if (in.unasked != 0) emit_unasked_count(b, in);
   if (reads_gs_base(in) && fsgsbase_allowed)
     copy_gs_base(b, in, segment);
   else if (in.gather)

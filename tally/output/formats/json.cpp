@@ -214,8 +214,7 @@ Json object(const result::Stat& stat, const Style& style) {
   json["notices"] = stat.notices;
   json["environment"] = environment_json(stat.environment);
   json["processor"] = value_or_null(stat.processor);
-  if (!stat.cpu_model.empty()) json["cpu_model"] = stat.cpu_model;
-  if (!stat.machine_model.empty()) json["machine_model"] = stat.machine_model;
+  add_models(json, stat);
   json["runs_asked"] = stat.runs_asked;
   if (!stat.passes.empty()) json["passes"] = stat.passes;
   if (stat.of_parts) json["of_parts"] = true;

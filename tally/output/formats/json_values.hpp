@@ -31,6 +31,21 @@ inline Json environment_json(const result::Environment& environment) {
           {"tally", environment.tally_version}};
 }
 
+/// Adds the processor that programs saw, what they executed without asking it, and the simulated machine.
+inline void add_models(Json& json, const result::Stat& stat) {
+  if (!stat.machine_model.empty()) json["machine_model"] = stat.machine_model;
+  if (stat.cpu_model.empty()) return;
+  json["cpu_model"] = stat.cpu_model;
+  json["unasked"] = Json::array();
+  for (const result::UnaskedCode& one : stat.unasked)
+    json["unasked"].push_back({{"feature", one.feature},
+                               {"instruction", one.instruction},
+                               {"file", one.file},
+                               {"address", one.address},
+                               {"function", one.function},
+                               {"count", one.count}});
+}
+
 /// A metric of a command or of a region: their common keys.
 template <class Metric>
 Json metric_values(const Metric& metric) {

@@ -87,6 +87,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle& sty
   json["signal"] = value_or_null(profile.stat.signal);
   json["incomplete"] = profile.stat.incomplete;
   json["backend"] = profile.stat.backend;
+  add_models(json, profile.stat);
   json["environment"] = environment_json(profile.stat.environment);
   json["inlines"] = profile.inlines_apart;
   json["events"] = Json::array();

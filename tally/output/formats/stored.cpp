@@ -184,6 +184,10 @@ Stat stat_of(const Json& json) {
   stat.processor = optional<int>(json, "processor");
   stat.cpu_model = json.value("cpu_model", "");
   stat.machine_model = json.value("machine_model", "");
+  for (const Json& one : json.value("unasked", Json::array()))
+    stat.unasked.push_back({text(one, "feature"), text(one, "instruction"), text(one, "file"),
+                            one.at("address").get<std::uint64_t>(), text(one, "function"),
+                            one.at("count").get<std::int64_t>()});
   stat.passes = json.value("passes", stat.passes);
   stat.of_parts = json.value("of_parts", false);
   for (const Json& one : json.at("runs")) {

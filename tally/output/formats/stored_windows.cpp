@@ -87,6 +87,8 @@ WindowsHead head_of(const Json& json) {
   head.merged = json.contains("merged");
   head.start = text(json, "start_at");
   head.stop = text(json, "stop_at");
+  head.cpu_model = text(json, "cpu_model");
+  head.machine_model = text(json, "machine_model");
   std::size_t next = 0;
   for (const Json& one : json.at("events")) {
     EventCount event;

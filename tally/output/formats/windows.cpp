@@ -284,6 +284,8 @@ Json description_of(const result::WindowsHead& head) {
     object["every"].push_back({{"event", trigger.event.text()}, {"count", trigger.every}});
     if (trigger.frequency != 0) object["every"].back()["frequency"] = trigger.frequency;
   }
+  if (!head.cpu_model.empty()) object["cpu_model"] = head.cpu_model;
+  if (!head.machine_model.empty()) object["machine_model"] = head.machine_model;
   if (head.merged) object["merged"] = true;
   if (!head.start.empty()) object["start_at"] = head.start;
   if (!head.stop.empty()) object["stop_at"] = head.stop;

@@ -119,6 +119,17 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
+/// Instructions of a feature that the CPU model lacks (--cpu-model). A program that executes them did not ask.
+struct UnaskedCode {
+  std::string feature;        ///< as in /proc/cpuinfo
+  std::string instruction;    ///< the first one that the program executed: its mnemonic
+  std::string file;           ///< that contains it; empty: code without a file
+  std::uint64_t address = 0;  ///< in the file as the linker laid it out; without a file, in memory
+  std::string function = {};  ///< empty: unknown
+  std::int64_t count = 0;     ///< executions of all instructions of the feature in this file
+  bool operator==(const UnaskedCode&) const = default;
+};
+
 /// The machine on which it was measured, and what was started there. Empty values are unknown.
 struct Environment {
   std::string cpu;
@@ -160,11 +171,12 @@ struct Stat {
   std::string backend;
   Environment environment;
   int runs_asked = 1;
-  bool of_parts = false;           ///< code regions were requested: functions, addresses, traps
-  bool waited_for_all = false;     ///< runs last until every descendant has ended
-  std::optional<int> processor;    ///< the only processor that the program was allowed to use
-  std::string cpu_model = {};      ///< the processor that programs saw (--cpu-model); empty: the real one
-  std::string machine_model = {};  ///< the machine that --model selected; empty: none
+  bool of_parts = false;                  ///< code regions were requested: functions, addresses, traps
+  bool waited_for_all = false;            ///< runs last until every descendant has ended
+  std::optional<int> processor;           ///< the only processor that the program was allowed to use
+  std::string cpu_model = {};             ///< the processor that programs saw (--cpu-model); empty: the real one
+  std::vector<UnaskedCode> unasked = {};  ///< of the first run that executed any
+  std::string machine_model = {};         ///< the machine that --model selected; empty: none
   std::vector<std::vector<std::string>> passes = {};  ///< full names of the events of each pass, if a run has several
   std::vector<Run> runs;
   std::vector<Event> events;

@@ -8,6 +8,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/candidate.hpp"
 #include "tally/counting/backend/engine/count/collect.hpp"
+#include "tally/counting/backend/engine/count/unasked_code.hpp"
 #include "tally/counting/backend/engine/model_workers.hpp"
 #include "tally/counting/backend/engine/profile/code_counts.hpp"
 #include "tally/counting/backend/engine/profile/located_values.hpp"
@@ -228,6 +229,7 @@ class Engine final : public Backend {
     if (outcome.missing.empty() && job.windows != nullptr)
       report_unreached_bounds(job.windows->bounds, *execution, outcome);
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
+    outcome.unasked = unasked_code(*shared);
     if (execution->began) return results;
     for (EventCount& one : outcome.counts) one.count = absent(ended_within_delay);
     return results;

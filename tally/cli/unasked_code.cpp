@@ -1,0 +1,42 @@
+#include "tally/cli/unasked_code.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/core/base/text.hpp"
+#include "tally/counting/profile/code_names.hpp"
+
+namespace tally::cli {
+namespace {
+
+void name_function(result::UnaskedCode& code) {
+  if (!code.file.starts_with('/')) return;
+  const auto names = profile::CodeNames::open(code.file);
+  if (!names) return;
+  const auto address = (*names)->address_of(code.address);
+  if (!address) return;
+  code.address = *address;
+  if (const profile::NamedCode* const function = profile::function_of(**names, *address))
+    code.function = printable(function->name);
+}
+
+}  // namespace
+
+void report_unasked(result::Stat& stat) {
+  for (result::UnaskedCode& code : stat.unasked) {
+    name_function(code);
+    const std::string file = code.file.empty() ? "code without a file" : printable(code.file);
+    stat.notices.push_back(
+        fmt::format("the program executed {} without asking, although {} lacks it: {}, first {} at "
+                    "{:#x}{} of {}",
+                    code.feature, stat.cpu_model, plural(code.count, "time", "times"), code.instruction, code.address,
+                    code.function.empty() ? "" : " in " + code.function, file));
+  }
+}
+
+void report_models(result::Stat& stat) {
+  if (stat.cpu_model.empty()) return;
+  const std::string machine = stat.machine_model.empty() ? "no machine model" : "machine model " + stat.machine_model;
+  stat.notices.push_back(fmt::format("CPU model {}, {}", stat.cpu_model, machine));
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,176 @@
+"""Counts the instructions of programs with fixed CPU models, and compares them with counts.tsv.
+
+same_count.py TALLY [--update] [--host] [--only NAME] [--repeat N]
+
+With --cpu-model x86-64-v2 and x86-64-v3 and --repeatable, the counts must be the same on every machine. A row applies to
+the versions of packages that it names: other versions are skipped by name. --update adds the rows that are missing,
+unless the runs of --repeat differ, and the name of this processor to the rows that agree. --host also prints the counts
+with the real processor. Exit code 1: a count differs; 77: nothing could be compared.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+table = os.path.join(here, "counts.tsv")
+models = ["x86-64-v2", "x86-64-v3"]
+libc = ["libc6"]
+
+# Name: command, standard input, packages whose versions matter in addition to the C library's.
+programs = {
+    "bzip2": (["/bin/bzip2", "-c", "numbers"], None, ["bzip2", "libbz2-1.0"]),
+    "gzip": (["/bin/gzip", "-nc", "numbers"], None, ["gzip"]),
+    "xz": (["/usr/bin/xz", "-T1", "-1", "-c", "numbers"], None, ["xz-utils", "liblzma5"]),
+    "sort": (["/usr/bin/sort", "--parallel=1", "numbers"], None, ["coreutils", "libssl3"]),
+    "awk": (["/usr/bin/mawk", "{ s += length($0); n[substr($0, 1, 2)]++ } END { print s, length(n) }", "numbers"], None,
+            ["mawk"]),
+    "sqlite3": (["/usr/bin/sqlite3", ":memory:"],
+                "create table t(a,b); with recursive c(x) as (select 1 union all select x+1 from c where x<3000) "
+                "insert into t select x*7919%3001, 'row'||x from c; select sum(a), max(b) from t where b like '%9%';",
+                ["sqlite3", "libsqlite3-0"]),
+    "perl": (["/usr/bin/perl", "-e", "my %h; $h{$_ % 997} .= $_ for 1..9000; print scalar(keys %h), length(join '', "
+              "sort values %h), \"\\n\""], None, ["perl-base"]),
+    "python3": (["/usr/bin/python3.11", "-I", "-S", "-c", "print(sum(len(str(i)) for i in range(9000)))"], None,
+                ["python3.11-minimal", "libpython3.11-minimal"]),
+    "openssl": (["/usr/bin/openssl", "dgst", "-sha256", "numbers"], None, ["openssl", "libssl3"]),
+    "jq": (["/usr/bin/jq", "-c", "[range(2000)] | map(. * 3) | add"], "null", ["jq", "libjq1", "libonig5"]),
+    "gcc": (["/usr/lib/gcc/x86_64-linux-gnu/12/cc1", "-quiet", "-O2", "-fpreprocessed", "-o", "records.s", "records.i"], None,
+            ["cpp-12"]),
+}
+for name in ["strings", "matrix", "records", "numbers"]:
+    programs["own " + name] = (["./" + name + "_program"], None, ["gcc-12"])
+
+
+def run(words, **options):
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options).stdout
+
+
+def version_of(package):
+    try:
+        return run(["dpkg-query", "-W", "-f", "${Version}", package])
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def processor():
+    facts = {}
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            key, _, value = line.partition(":")
+            facts.setdefault(key.strip(), value.strip())
+    return f"{facts['model name']} ({facts['cpu family']}/{facts['model']}/{facts['stepping']})"
+
+
+def prepare(folder):
+    """Writes the input, and compiles the programs of this directory."""
+    with open(os.path.join(folder, "numbers"), "w", encoding="ascii") as file:
+        value = 1
+        for _ in range(6000):
+            value = value * 48271 % 2147483647
+            file.write(f"{value % 100000} {value:x}\n")
+    compiler = shutil.which("gcc-12")
+    if compiler is None:
+        return
+    for name in ["strings", "matrix", "records", "numbers"]:
+        source = os.path.join(here, "programs", name + ".c")
+        run([compiler, "-O2", "-o", os.path.join(folder, name + "_program"), source, "-lm"])
+    # The path of the source would be in the preprocessed text.
+    shutil.copy(os.path.join(here, "programs", "records.c"), folder)
+    run([compiler, "-E", "-P", "-o", "records.i", "records.c"], cwd=folder)
+
+
+def count(tally, model, program, folder):
+    words, text, _ = programs[program]
+    result = os.path.join(os.path.dirname(folder), "result.json")
+    command = [tally, "stat", "-q", "--backend", "engine", "--cpu-model", model, "--repeatable", "-e", "instructions",
+               "--format", "json", "-o", result, "--", *words]
+    environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/nonexistent", "TALLY_CACHE_DIR": ""}
+    # A file, because the number of reads of a pipe varies.
+    with tempfile.TemporaryFile("w+") as given:
+        given.write(text or "")
+        given.seek(0)
+        done = subprocess.run(command, cwd=folder, env=environment, stdin=given, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        return None, done.stderr.strip().split("\n")[0]
+    with open(result, encoding="utf-8") as file:
+        found = json.load(file)
+    total = found["events"][0]
+    return (total["value"], "") if total["trust"] == "exact" else (None, f"{total['trust']}: {total['reason']}")
+
+
+def read_rows():
+    rows = {}
+    if os.path.exists(table):
+        with open(table, encoding="utf-8") as file:
+            for line in file:
+                if not line.startswith("#"):
+                    program, versions, model, value, agreed = line.rstrip("\n").split("\t")
+                    rows[program, versions, model] = [int(value), agreed.split(", ")]
+    return rows
+
+
+def write_rows(rows):
+    with open(table, "w", encoding="utf-8") as file:
+        file.write("# Instructions with --cpu-model and --repeatable: same_count.py --update writes this file.\n")
+        file.write("# program\tversions\tCPU model\tinstructions\tprocessors that agreed\n")
+        for (program, versions, model), (value, agreed) in sorted(rows.items()):
+            file.write(f"{program}\t{versions}\t{model}\t{value}\t{', '.join(agreed)}\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tally")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--host", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--repeat", type=int, default=1)
+    options = parser.parse_args()
+    rows, here_is = read_rows(), processor()
+    equal = different = 0
+    print(f"processor: {here_is}; kernel {os.uname().release}")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = os.path.join(scratch, "work")
+        os.mkdir(folder)
+        prepare(folder)
+        for program, (words, _, packages) in programs.items():
+            if options.only and options.only != program:
+                continue
+            path = words[0] if words[0].startswith("/") else os.path.join(folder, words[0])
+            versions = " ".join(f"{package}={version_of(package)}" for package in [*packages, *libc])
+            if not os.path.exists(path) or any(not version_of(package) for package in [*packages, *libc]):
+                print(f"{program}: skipped: not installed ({versions})")
+                continue
+            for model in models:
+                counts = {count(options.tally, model, program, folder) for _ in range(options.repeat)}
+                (value, why), row = min(counts, key=str), rows.get((program, versions, model))
+                if len(counts) > 1:
+                    different += row is not None
+                    print(f"{program}: {model}: the runs differ: {sorted(counts, key=str)}")
+                elif value is None:
+                    print(f"{program}: {model}: skipped: {why}")
+                elif row is None:
+                    print(f"{program}: {model}: {value:,}: skipped: no row for {versions}")
+                    if options.update:
+                        rows[program, versions, model] = [value, [here_is]]
+                elif row[0] == value:
+                    equal += 1
+                    print(f"{program}: {model}: {value:,}: equal; agreed: {', '.join(row[1])}")
+                    if options.update and here_is not in row[1]:
+                        row[1].append(here_is)
+                else:
+                    different += 1
+                    print(f"{program}: {model}: {value:,} instead of {row[0]:,} ({', '.join(row[1])})")
+            if options.host:
+                print(f"{program}: host: {count(options.tally, 'host', program, folder)[0] or 0:,}")
+    if options.update:
+        write_rows(rows)
+    print(f"{equal} equal, {different} different")
+    return 1 if different else 0 if equal else 77
+
+
+sys.exit(main())

@@ -6,6 +6,7 @@ install(TARGETS tally RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 if(TARGET tally_backend_engine)
   install(PROGRAMS "${CMAKE_BINARY_DIR}/tally-engine" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tally")
 endif()
+install(FILES "${CMAKE_BINARY_DIR}/python_script.py" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tally")
 # The documents with all files that they link to, in the folders of the source tree: their links are relative. Most
 # licences of linked libraries ask that their notices (licences/) go with the programs.
 foreach(file IN ITEMS README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE)

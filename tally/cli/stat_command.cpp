@@ -20,6 +20,7 @@
 #include "tally/cli/provenance.hpp"
 #include "tally/cli/region_options.hpp"
 #include "tally/cli/results.hpp"
+#include "tally/cli/script.hpp"
 #include "tally/cli/snippet.hpp"
 #include "tally/cli/unasked_code.hpp"
 #include "tally/core/base/text.hpp"
@@ -52,6 +53,7 @@ struct Options {
   ModelOptions model;
   bool passes = false;
   bool native_times = false;
+  bool from_script = false;
   bool nothing_asked = false;  // neither events nor metrics: count the backend's default set
   ResultOptions results;
   BaselineOptions baseline;
@@ -148,6 +150,7 @@ void describe(Page& app, Options& options) {
   add_launch_options(app, options.stat.count.conditions);
   add_target_options(app, options);
   add_region_options(app, options.regions);
+  add_script_option(app, options.from_script);
   add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.count.count_interrupts,
                "show what page faults and interrupts add to PMU counts; uses one counter for interrupts");
@@ -453,6 +456,11 @@ int run_stat(const std::vector<std::string>& arguments) {
   auto command =
       command_of(app, options.stat.count.target.attachment.any() || options.code.any(), "tally stat -- ls -l");
   if (!command) return report_error(command.error());
+  if (options.from_script) {
+    const auto runner = find_script_runner();
+    command = runner ? script_command(std::move(*command), *runner) : fail(runner.error());
+    if (!command) return report_error(command.error());
+  }
   options.stat.count.target.command = std::move(*command);
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());

@@ -18,7 +18,8 @@ IN_A_LINE = re.compile(r"^\s*(?:\./dev|(?:build/release/)?tally)(?= [a-z])")
 END = re.compile(r" -- | \|{1,2} | && | >| #|;| 2>|`|\s{3,}|$")
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 STANDS_FOR_SOMETHING = re.compile(r"…|\b[A-Z]{2,}\b(?![.:=_])")
-OF_OTHERS = {"--asm", "-p", "-t", "-a", "-C", "--cgroup", "--function", "--from", "--to", "--trap", "--model"}  # not of `true`
+OF_OTHERS = {"--asm", "-p", "-t", "-a", "-C", "--cgroup", "--function", "--from", "--to", "--trap", "--model",
+             "--from-script"}  # not of `true`
 
 
 def texts(root, document):

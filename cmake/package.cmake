@@ -8,7 +8,7 @@ install(TARGETS tally_library EXPORT tally LIBRARY DESTINATION "${CMAKE_INSTALL_
 # The front doors, and what they include. Users know them by paths without the top-level directory: tally/tally.hpp,
 # tally/base/error.hpp. So what is installed, and what programs of the build tree use, are copies that include each other
 # by these paths.
-foreach(header library/tally.h library/tally.hpp core/base/api.hpp core/base/error.hpp core/base/expected.hpp core/base/units.hpp core/count/count.hpp core/count/event_name.hpp core/count/region.hpp core/count/source.hpp core/count/trust.hpp)
+foreach(header library/tally.h library/tally.hpp library/testing.hpp library/gtest.hpp library/catch2.hpp library/benchmark.hpp core/base/api.hpp core/base/error.hpp core/base/expected.hpp core/base/units.hpp core/count/count.hpp core/count/event_name.hpp core/count/region.hpp core/count/source.hpp core/count/trust.hpp)
   string(REGEX REPLACE "^(core|library)/" "" public "${header}")
   cmake_path(GET public PARENT_PATH folder)
   set(source "${PROJECT_SOURCE_DIR}/tally/${header}")

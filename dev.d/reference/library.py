@@ -14,6 +14,8 @@ HEADERS = [
     ("tally/base/expected.hpp", "C++: a value or an error"),
     ("tally/base/error.hpp", "C++: errors"),
     ("tally/base/units.hpp", "C++: units"),
+    ("tally/testing.hpp", "C++: limits for tests"),
+    ("tally/benchmark.hpp", "C++: google-benchmark"),
     ("tally/tally.h", "C"),
 ]
 # Where the source tree has the headers that are installed as tally/….

@@ -1,8 +1,12 @@
 // The examples, run as their first lines say. Under the engine, because it counts everywhere.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "tests/cli/program.hpp"
 
@@ -122,6 +126,74 @@ TEST(Examples, clocks_go_on_while_a_program_sleeps) {
   };
   EXPECT_LT(10 * instructions("sleep "), instructions("spin ")) << output;
   EXPECT_LT(instructions("sleep "), 100) << "the call, without the cost of reading: " << output;
+}
+
+// An example of a test framework, run under the engine or alone. Skips the test if the framework is missing.
+struct Example {
+  int code = -1;
+  std::string out;
+};
+
+Example framework_example(const std::string& name, const Words& arguments, bool is_counted) {
+  const std::string program = std::string(BUILT) + "/" + name;
+  if (!std::filesystem::exists(program)) return {};
+  Words words{"/usr/bin/env", "TALLY_EVENTS=instructions"};
+  if (is_counted) {
+    for (const char* word : {TALLY_COMMAND, "stat", "-q", "-e", "instructions", "-o", "/dev/null", "--"})
+      words.emplace_back(word);
+  }
+  words.push_back(program);
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const Finished finished = Running(words).finish();
+  return {finished.code(), finished.out + finished.err};
+}
+
+bool has(const Example& example, const std::string& text) { return example.out.find(text) != std::string::npos; }
+
+class TestFrameworks : public testing::TestWithParam<std::tuple<const char*, const char*, const char*, const char*>> {};
+
+TEST_P(TestFrameworks, fail_above_the_limit) {
+  const auto [name, failing, passed, skipped] = GetParam();
+  const Example kept = framework_example(name, {}, true);
+  if (kept.code == -1) GTEST_SKIP() << name << " was not built: its framework is missing";
+  EXPECT_EQ(kept.code, 0) << kept.out;
+  EXPECT_TRUE(has(kept, passed)) << kept.out;
+  const Example exceeded = framework_example(name, {failing}, true);
+  EXPECT_EQ(exceeded.code, 1) << exceeded.out;
+  EXPECT_TRUE(has(exceeded, "sum: instructions:u ")) << exceeded.out;
+  EXPECT_TRUE(has(exceeded, "at most 100")) << exceeded.out;
+}
+
+TEST_P(TestFrameworks, skip_where_nothing_is_counted) {
+  const auto [name, failing, passed, skipped] = GetParam();
+  const Example example = framework_example(name, {}, false);
+  if (example.code == -1) GTEST_SKIP() << name << " was not built: its framework is missing";
+  if (has(example, "(counted)") || !has(example, "is not counted")) GTEST_SKIP() << "this machine has a PMU";
+  EXPECT_TRUE(has(example, skipped)) << example.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, TestFrameworks,
+                         testing::Values(std::tuple{"limits_gtest", "--gtest_also_run_disabled_tests",
+                                                    "[  PASSED  ] 1 test", "[  SKIPPED ] 1 test"},
+                                         std::tuple{"limits_catch2", "[.]", "All tests passed (2 assertions",
+                                                    "skipped: sum: instructions is not counted"}),
+                         [](const auto& each) { return std::string(std::get<0>(each.param)); });
+
+TEST(Examples, benchmark_reports_exact_instructions) {
+  const Example example = framework_example("benchmark", {"--benchmark_format=csv"}, true);
+  if (example.code == -1) GTEST_SKIP() << "the example was not built: google-benchmark is missing (libbenchmark-dev)";
+  EXPECT_EQ(example.code, 0) << example.out;
+  std::vector<std::int64_t> instructions;
+  for (const char* name : {"\"sum/1000", "\"sum/2000", "\"sum/3000"}) {
+    const std::size_t line = example.out.find(name);
+    ASSERT_NE(line, std::string::npos) << example.out;
+    const std::string row = example.out.substr(line, example.out.find('\n', line) - line);
+    const std::size_t loads = row.rfind(','), before = row.rfind(',', loads - 1);
+    instructions.push_back(std::stoll(row.substr(before + 1)));
+  }
+  // Each thousand numbers cost the same: nothing of the loop, the timer or the reads is counted.
+  EXPECT_EQ(instructions[2] - instructions[1], instructions[1] - instructions[0]) << example.out;
+  EXPECT_GE(instructions[0], 500) << example.out;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ install(FILES "${CMAKE_BINARY_DIR}/python_script.py" DESTINATION "${CMAKE_INSTAL
 foreach(file IN ITEMS README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE)
   install(FILES "${PROJECT_SOURCE_DIR}/${file}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)
 endforeach()
-foreach(folder IN ITEMS docs examples licences tests/consumer)
+foreach(folder IN ITEMS docs examples bindings licences tests/consumer)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}" COMPONENT documents)
 endforeach()
 

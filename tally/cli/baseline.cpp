@@ -24,10 +24,10 @@ Error missing_baseline(const std::string& file, const std::vector<std::string>& 
 }
 
 Baseline::Outcome not_judged(const std::string& file, const char* state, const Error& error, int exit_code) {
-  std::string text = error.message;
+  std::string text = fmt::format("{}: {}", state, join(split(error.message, '\n'), "; "));
   if (!error.hint.empty()) text += "; " + error.hint;
   return {.verdict = {.baseline = file, .state = state, .text = text, .gates = {}},
-          .table = fmt::format(" {}: {}\n", state, printable(text)),
+          .table = fmt::format(" {}\n", printable(text)),
           .exit_code = exit_code};
 }
 
@@ -64,20 +64,25 @@ Result<std::optional<Baseline>> Baseline::open(const BaselineOptions& options, c
   Baseline baseline(options.file, *std::move(before), *std::move(gates));
   std::vector<std::string> events;
   for (const report::Measure& measure : baseline.before_.measures) events.push_back(measure.name);
+  std::vector<Error> errors;
   for (const report::Gate& gate : baseline.gates_)
     if (const auto found = report::check_event(gate, events, fmt::format("'{}'", printable(options.file))); !found)
-      return fail(found.error());
+      errors.push_back(found.error());
+  if (!errors.empty()) return fail(report::joined_errors(errors));
   return baseline;
 }
 
 Result<void> Baseline::check_events(const std::vector<std::string>& events) const {
+  std::vector<Error> errors;
   for (const report::Gate& gate : gates_) {
     const bool is_event = std::any_of(before_.measures.begin(), before_.measures.end(), [&](const auto& measure) {
       return !measure.is_metric && measure.subject.empty() && report::check_event(gate, {measure.name}, "");
     });
     if (!is_event) continue;  // metrics and regions are known after the run
-    if (auto found = report::check_event(gate, events, "this measurement"); !found) return found;
+    if (const auto found = report::check_event(gate, events, "this measurement"); !found)
+      errors.push_back(found.error());
   }
+  if (!errors.empty()) return fail(report::joined_errors(errors));
   return {};
 }
 

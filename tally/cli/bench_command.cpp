@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "tally/cli/bench_check.hpp"
 #include "tally/cli/bench_suite.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/history_file.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
 #include "tally/core/base/text.hpp"
@@ -16,7 +18,6 @@
 #include "tally/linux/files/terminal.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/linux/process/tool.hpp"
-#include "tally/output/analysis/gates.hpp"
 #include "tally/output/text/grid.hpp"
 
 namespace tally::cli {
@@ -39,9 +40,10 @@ struct Options {
 
 constexpr const char* footer =
     "SUITE is a TOML file. Each [[benchmark]] has a name, a command (a list of words) and, if you like, directory, "
-    "events, repeats, repeatable, fail-above and warn-above; [defaults] has the same keys for all of them. tally runs "
-    "each benchmark with `tally stat`, writes the results to DIR/NAME.json, and compares them with those of --baseline "
-    "by `tally compare`.\n"
+    "events, profile, repeats, repeatable, fail-above and warn-above; [defaults] has the same keys for all of them. "
+    "tally runs each benchmark with `tally stat`, or with `tally profile` if it has `profile = true`, writes the "
+    "results "
+    "to DIR/NAME.json, and compares them with those of --baseline by `tally compare`.\n"
     "\n"
     "Exit code: 0 every gate passed, 1 a gate failed, 2 bad usage, 3 a gate is undecided or a result is not "
     "comparable, 125 a benchmark failed.\n"
@@ -81,7 +83,7 @@ class Runner {
 
   Result<Outcome> run(const Benchmark& benchmark) {
     Outcome outcome{.benchmark = &benchmark, .text = {}, .markdown = {}};
-    const auto counted = linux::run_tool(stat_command(benchmark));
+    const auto counted = linux::run_tool(count_command(benchmark));
     if (!counted) return fail(counted.error());
     outcome.code = counted->exit_code;
     if (counted->was_stopped) return fail(Code::cannot_measure, "interrupted");
@@ -92,6 +94,7 @@ class Runner {
       return outcome;
     }
     outcome.has_run = true;
+    if (const auto stored = store(benchmark); !stored) return fail(stored.error());
     const std::string before = path_in(options_.baseline, benchmark);
     if (options_.baseline.empty()) return outcome;
     if (std::error_code error; !fs::exists(before, error)) {
@@ -106,33 +109,33 @@ class Runner {
     return (fs::path(folder) / (benchmark.name + ".json")).string();
   }
 
-  std::vector<std::string> stat_command(const Benchmark& benchmark) const {
-    const fs::path result = fs::absolute(path_in(options_.output, benchmark));
-    std::vector<std::string> words{"env",
-                                   "-C",
-                                   (fs::path(folder_) / benchmark.directory).string(),
-                                   tally_,
-                                   "stat",
-                                   "-q",
-                                   "-o",
-                                   result.string(),
-                                   "-r",
-                                   std::to_string(benchmark.repeats)};
+  /// `tally stat` or `tally profile` of a benchmark.
+  std::vector<std::string> count_command(const Benchmark& benchmark) const {
+    const std::string result = fs::absolute(path_in(options_.output, benchmark)).string();
+    std::vector<std::string> words{"env", "-C", (fs::path(folder_) / benchmark.directory).string(), tally_};
     const auto add = [&](const std::string& option, const std::string& value) {
-      if (value.empty()) return;
-      words.push_back(option);
-      words.push_back(value);
+      if (!value.empty()) words.insert(words.end(), {option, value});
     };
+    words.insert(words.end(), {benchmark.is_profile ? "profile" : "stat", "-q"});
+    add("-o", result);
     add("-e", join(benchmark.events, ","));
     add("--label", options_.label);
     if (benchmark.is_repeatable) words.emplace_back("--repeatable");
-    if (!options_.history.empty()) {
-      add("--history", fs::absolute(options_.history).string());
-      add("--name", benchmark.name);
-    }
+    if (!benchmark.is_profile) add("-r", std::to_string(benchmark.repeats));
     words.emplace_back("--");
     words.insert(words.end(), benchmark.command.begin(), benchmark.command.end());
     return words;
+  }
+
+  /// Adds the result to the history.
+  Result<void> store(const Benchmark& benchmark) const {
+    if (options_.history.empty()) return {};
+    const std::string result = path_in(options_.output, benchmark);
+    const auto end = linux::run_tool({tally_, "compare", result, result, "-o", "/dev/null", "--history",
+                                      options_.history, "--name", benchmark.name});
+    if (!end) return fail(end.error());
+    if (end->exit_code == exit_ok) return {};
+    return fail(end->exit_code == exit_bad_usage ? Code::bad_usage : Code::cannot_write, trimmed(end->output));
   }
 
   Result<Outcome> compared(Outcome outcome, const std::string& before) const {
@@ -207,13 +210,11 @@ Result<std::vector<Benchmark>> chosen_benchmarks(const Options& options, const s
   return suite;
 }
 
-// Gates are checked before anything runs. Errors: bad_usage.
-Result<void> check_gates(const std::vector<Benchmark>& suite) {
-  for (const Benchmark& one : suite)
-    for (const std::vector<std::string>* const gates : {&one.fail_above, &one.warn_above})
-      for (const std::string& text : *gates)
-        if (auto gate = report::parse_gate(text, true); !gate) return fail(gate.error());
-  return {};
+// Errors: bad_usage if the directory is missing.
+Result<void> check_baseline(const std::string& folder) {
+  if (std::error_code error; folder.empty() || fs::is_directory(folder, error)) return {};
+  return fail(Code::bad_usage, fmt::format("the baseline '{}' is not a directory with results", printable(folder)),
+              fmt::format("make one: tally bench -o {}; or omit --baseline", printable(shell_words({folder}))));
 }
 
 int list(const std::vector<Benchmark>& suite) {
@@ -240,7 +241,10 @@ int run_bench(const std::vector<std::string>& arguments) {
   const auto suite = chosen_benchmarks(options, path);
   if (!suite) return report_error(suite.error());
   if (options.list) return list(*suite);
-  if (const auto sound = check_gates(*suite); !sound) return report_error(sound.error());
+  if (const auto sound = check_suite(*suite); !sound) return report_error(sound.error());
+  if (const auto sound = check_baseline(options.baseline); !sound) return report_error(sound.error());
+  if (const auto history = HistoryFile::open({.file = options.history, .name = ""}); !history)
+    return report_error(history.error());
   if (std::error_code error; !options.baseline.empty() && fs::equivalent(options.output, options.baseline, error))
     return report_error(
         {Code::bad_usage, "-o and --baseline name the same directory", "use another directory for one of them", 0});

@@ -66,6 +66,9 @@ class Suite {
                         "use a name without '/' that does not begin with '.'"));
     if (one.command.empty())
       return fail(wrong(node.source(), fmt::format("'{}' has no command", printable(one.name)), example));
+    if (one.is_profile && one.repeats > 1)
+      return fail(wrong(node.source(), fmt::format("'{}' has several repeats and a profile", printable(one.name)),
+                        "a profile records one run: remove 'repeats' or 'profile'"));
     if (std::any_of(benchmarks_.begin(), benchmarks_.end(),
                     [&](const Benchmark& other) { return other.name == one.name; }))
       return fail(wrong(node.source(), fmt::format("two benchmarks are called '{}'", printable(one.name)),
@@ -93,6 +96,8 @@ class Suite {
         to.repeats = value.as_integer()->get();
       else if (key == "repeatable" && value.is_boolean())
         to.is_repeatable = value.as_boolean()->get();
+      else if (key == "profile" && value.is_boolean())
+        to.is_profile = value.as_boolean()->get();
       else
         read = fail(unknown(key));
       if (!read) return read;
@@ -102,9 +107,13 @@ class Suite {
 
   Error unknown(const toml::key& key) const {
     if (key == "repeats") return wrong(key.source(), "'repeats' is not a number above 0", "for example: repeats = 5");
-    if (key == "repeatable") return wrong(key.source(), "'repeatable' is neither true nor false", "repeatable = true");
-    return wrong(key.source(), fmt::format("unknown key '{}'", printable(std::string(key.str()))),
-                 "the keys are name, command, directory, events, repeats, repeatable, fail-above and warn-above");
+    for (const char* const flag : {"repeatable", "profile"})
+      if (key == flag)
+        return wrong(key.source(), fmt::format("'{}' is neither true nor false", flag),
+                     fmt::format("for example: {} = true", flag));
+    return wrong(
+        key.source(), fmt::format("unknown key '{}'", printable(std::string(key.str()))),
+        "the keys are name, command, directory, events, profile, repeats, repeatable, fail-above and warn-above");
   }
 
   Result<void> read_text(const toml::key& key, const toml::node& value, std::string& to) const {

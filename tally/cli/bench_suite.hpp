@@ -17,6 +17,7 @@ struct Benchmark {
   std::int64_t repeats = 1;
   std::vector<std::string> fail_above, warn_above;  ///< gates
   bool is_repeatable = true;                        ///< runs with --repeatable
+  bool is_profile = false;                          ///< records a profile: counts of each function
 };
 
 /// Parses the text of a suite; `name` is the file's name, for messages. Errors: bad_usage with the line.

@@ -2,6 +2,7 @@
 
 #include "tally/cli/command.hpp"
 #include "tally/core/base/foreign_text.hpp"
+#include "tally/core/base/text.hpp"
 #include "tally/linux/files/output.hpp"
 
 namespace tally::cli {
@@ -35,8 +36,9 @@ void say(const std::vector<std::string>& lines) {
 }
 
 int report_error(const Error& error) {
-  std::vector<std::string> lines{error.message};
-  if (!error.hint.empty()) lines.push_back(error.hint);
+  std::vector<std::string> lines = split(error.message, '\n');
+  if (!error.hint.empty())
+    for (std::string& hint : split(error.hint, '\n')) lines.push_back(std::move(hint));
   say(lines);
   return exit_code(error.code);
 }

@@ -31,6 +31,14 @@ Result<report::Comparable> read_any(const report::StoredFile& file) {
   return report::comparable_of(std::move(results->front()));
 }
 
+/// The gates of a file; none without a name.
+Result<std::vector<report::Gate>> read_gates_file(const std::string& name) {
+  if (name.empty()) return std::vector<report::Gate>{};
+  const auto file = read_stored(name);
+  if (!file) return fail(file.error());
+  return parse_gates_file(file->text, name);
+}
+
 }  // namespace
 
 void add_gate_options(Page& page, GateOptions& options) {
@@ -46,18 +54,20 @@ void add_gate_options(Page& page, GateOptions& options) {
 
 Result<std::vector<report::Gate>> read_gates(const GateOptions& options) {
   std::vector<report::Gate> gates;
+  std::vector<Error> errors;
   for (const auto& [texts, is_hard] : {std::pair{&options.hard, true}, {&options.soft, false}})
     for (const std::string& text : *texts) {
       auto gate = report::parse_gate(text, is_hard);
-      if (!gate) return fail(gate.error());
-      gates.push_back(*std::move(gate));
+      if (gate)
+        gates.push_back(*std::move(gate));
+      else
+        errors.push_back(gate.error());
     }
-  if (options.file.empty()) return gates;
-  const auto file = read_stored(options.file);
-  if (!file) return fail(file.error());
-  auto more = parse_gates_file(file->text, options.file);
-  if (!more) return fail(more.error());
-  gates.insert(gates.end(), std::make_move_iterator(more->begin()), std::make_move_iterator(more->end()));
+  if (auto more = read_gates_file(options.file))
+    gates.insert(gates.end(), std::make_move_iterator(more->begin()), std::make_move_iterator(more->end()));
+  else
+    errors.push_back(more.error());
+  if (!errors.empty()) return fail(report::joined_errors(errors));
   return gates;
 }
 

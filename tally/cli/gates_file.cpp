@@ -21,11 +21,11 @@ class GatesFile {
   Result<std::vector<report::Gate>> parse(std::string_view text) {
     try {
       const toml::table document = toml::parse(text, name_);
-      for (const auto& [key, value] : document)
-        if (auto added = add_table(key, value); !added) return fail(added.error());
+      for (const auto& [key, value] : document) keep(add_table(key, value));
     } catch (const toml::parse_error& error) {
       return fail(wrong(error.source(), printable(std::string(error.description())), example));
     }
+    if (!errors_.empty()) return fail(report::joined_errors(errors_));
     // A table has its keys in the order of the alphabet; people read them in the order of the file.
     std::stable_sort(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<report::Gate> gates;
@@ -51,8 +51,7 @@ class GatesFile {
     const toml::table* const table = value.as_table();
     if (table == nullptr)
       return fail(wrong(key.source(), fmt::format("'{}' is not a table", std::string(key.str())), example));
-    for (const auto& [name, limit] : *table)
-      if (auto added = add_gate(name, limit, is_hard); !added) return added;
+    for (const auto& [name, limit] : *table) keep(add_gate(name, limit, is_hard));
     return {};
   }
 
@@ -74,7 +73,13 @@ class GatesFile {
     return {};
   }
 
+  /// People want to see all errors at once.
+  void keep(const Result<void>& added) {
+    if (!added) errors_.push_back(added.error());
+  }
+
   std::string name_;
+  std::vector<Error> errors_;
   std::vector<std::pair<toml::source_index, report::Gate>> lines_;
 };
 

@@ -91,5 +91,23 @@ TEST_F(ActionFile, passes_fails_and_comments) {
   EXPECT_NE(history.out.find("2  "), std::string::npos) << history.out;
 }
 
+TEST_F(ActionFile, removes_the_variables_of_the_ci_system) {
+  std::string counted[2];
+  for (const std::size_t length : {0, 1}) {
+    setenv("GITHUB_SHA", std::string(1 + 500 * length, 'a').c_str(), 1);
+    ASSERT_EQ(run(0, {{"command", "sh -c 'test -z \"$GITHUB_SHA\"'"}}).code(), 0);
+    const std::string result = text("tally-result.json");
+    const auto value = result.find("\"value\"");
+    counted[length] = result.substr(value, result.find(',', value) - value);
+  }
+  EXPECT_EQ(counted[0], counted[1]);
+  setenv("KEPT", "yes", 1);
+  const std::string needs{"sh -c 'test \"$KEPT\" = yes'"};
+  EXPECT_EQ(run(0, {{"command", needs}}).code(), 1);
+  EXPECT_EQ(run(0, {{"command", needs}, {"environment", "KEPT"}}).code(), 0);
+  unsetenv("KEPT");
+  unsetenv("GITHUB_SHA");
+}
+
 }  // namespace
 }  // namespace tally::test

@@ -71,6 +71,20 @@ TEST_F(Baseline, says_in_json_what_was_decided) {
   EXPECT_EQ(nlohmann::json::parse(exported.out)["gate"], gate) << exported.err;
 }
 
+TEST_F(Baseline, writes_the_verdict_in_every_format) {
+  const std::string stored = with_instructions(counted({"true"}), 1000);
+  for (const char* const name : {"comment.md", "page.html", "result.json"}) {
+    const TemporaryFile file(name);
+    EXPECT_EQ(compare(stored, {"--fail-above", "instructions=1%", "-o", file.path()}).code(), 1);
+    const std::string text = file.content().value_or("");
+    EXPECT_NE(text.find("failed: instructions:u: 1,000"), std::string::npos) << text;
+    EXPECT_NE(text.find("above 1%"), std::string::npos) << text;
+    EXPECT_EQ(compare(stored, {"-o", file.path()}, {"sh", "-c", "true"}).code(), 125);
+    const std::string different = file.content().value_or("");
+    EXPECT_NE(different.find("not comparable: the results are of different programs"), std::string::npos) << different;
+  }
+}
+
 TEST_F(Baseline, does_not_compare_other_programs) {
   const Finished other = compare(counted({"true"}), {"--fail-above", "instructions=1%"}, {"sh", "-c", "true"});
   EXPECT_EQ(other.code(), 125) << other.err;

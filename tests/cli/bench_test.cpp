@@ -73,13 +73,63 @@ TEST_F(Bench, reports_wrong_suites_and_gates) {
   EXPECT_EQ(typo.code(), 2);
   EXPECT_TRUE(holds(typo.err, "tally-bench.toml:14: unknown key 'comand'")) << typo.err;
   suite("10", "[[benchmark]]\nname = \"x\"\ncommand = [\"true\"]\nfail-above = [\"no-such-event=1%\"]\n");
-  EXPECT_EQ(bench({"-o", "old"}).code(), 0);
-  const Finished gate = bench({"-o", "new", "--baseline", "old"});
-  EXPECT_EQ(gate.code(), 2) << gate.out;
+  EXPECT_EQ(bench().code(), 2) << "without a baseline, too";
+  suite("10");
+  EXPECT_EQ(bench({"-o", "old", "--only", "true"}).code(), 0);
   EXPECT_EQ(bench({"-o", "old", "--baseline", "old"}).code(), 2);
+  const Finished missing = bench({"--baseline", "nowhere"});
+  EXPECT_EQ(missing.code(), 2);
+  EXPECT_TRUE(holds(missing.err, "'nowhere' is not a directory") && holds(missing.err, "tally bench -o nowhere"))
+      << missing.err;
   suite("10", "[[benchmark]]\nname = \"x\"\ncommand = [\"touch\", \"ran\"]\nfail-above = [\"instructions\"]\n");
   EXPECT_EQ(bench().code(), 2);
   EXPECT_FALSE(fs::exists(folder_ / "ran")) << "before anything runs";
+}
+
+TEST_F(Bench, reports_all_wrong_gates_at_once) {
+  suite("10",
+        "[[benchmark]]\nname = \"x\"\ncommand = [\"touch\", \"ran\"]\nevents = [\"instructions\", \"lods\"]\n"
+        "fail-above = [\"instructions\", \"stores=1%\"]\nwarn-above = [\"instrctions=1%\"]\n");
+  const Finished finished = bench();
+  EXPECT_EQ(finished.code(), 2);
+  for (const char* const part : {"benchmark 'x': unknown event 'lods'", "gate 'instructions': missing '='",
+                                 "gate 'stores=1%': the event is not in", "unknown event 'instrctions'"})
+    EXPECT_TRUE(holds(finished.err, part)) << part << " in " << finished.err;
+  EXPECT_FALSE(fs::exists(folder_ / "ran"));
+}
+
+TEST_F(Bench, names_functions_of_a_profile) {
+  const std::string loop = R"(static __attribute__((noinline)) int count(int n) {
+  volatile int i = 0;
+  while (i < n) ++i;
+  return i;
+}
+int main(void) { return count(STEPS) == 0; }
+)";
+  std::ofstream(folder_ / "loop.c") << loop;
+  const auto build = [&](const std::string& steps) {
+    const Words words{"/usr/bin/env",
+                      "gcc",
+                      "-O1",
+                      "-g",
+                      "-DSTEPS=" + steps,
+                      "-o",
+                      folder_.string() + "/loop",
+                      folder_.string() + "/loop.c"};
+    ASSERT_EQ(Running(words).finish().code(), 0);
+  };
+  std::ofstream(folder_ / "tally-bench.toml")
+      << "[[benchmark]]\nname = \"loop\"\ncommand = [\"./loop\"]\nprofile = true\n"
+         "fail-above = [\"instructions@count=1%\"]\n";
+  build("1000");
+  EXPECT_EQ(bench({"-o", "old", "--history", "bench.db"}).code(), 0);
+  build("1100");
+  const Finished slower = bench({"-o", "new", "--baseline", "old", "--history", "bench.db", "--comment", "comment.md"});
+  EXPECT_EQ(slower.code(), 1) << slower.out << slower.err;
+  EXPECT_TRUE(holds(slower.out, "failed: instructions:u of count")) << slower.out;
+  EXPECT_TRUE(holds(text("comment.md"), "| count |")) << text("comment.md");
+  const Finished history = tally({"history", (folder_ / "bench.db").string(), "--name", "loop", "-e", "instructions"});
+  EXPECT_TRUE(holds(history.out, " 2 ")) << history.out;
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ Result<GateResult> judge_function(const Gate& gate, const Comparison& comparison
   if (comparison.before->profile == nullptr || comparison.after->profile == nullptr) {
     const std::vector<std::string> subjects = names_of(comparison, &ComparedCount::subject);
     return fail(Code::bad_usage, fmt::format("{}: '{}' is not in both results", named(gate), printable(gate.function)),
-                subjects.empty() ? "functions are in profiles: `tally profile -o FILE.json -- COMMAND` writes one"
+                subjects.empty() ? "functions are in profiles: `tally profile -o FILE.json -- COMMAND` writes one, and "
+                                   "`tally bench` with `profile = true`"
                                  : "in both results: " + join(subjects, ", "));
   }
   if (!has_function(comparison, gate.function))
@@ -154,6 +155,16 @@ Result<Gate> parse_gate(const std::string& text, bool is_hard) {
   return gate;
 }
 
+Error joined_errors(const std::vector<Error>& errors) {
+  std::vector<std::string> messages, hints;
+  for (const Error& error : errors) {
+    messages.push_back(error.message);
+    if (!error.hint.empty() && std::find(hints.begin(), hints.end(), error.hint) == hints.end())
+      hints.push_back(error.hint);
+  }
+  return {errors.front().code, join(messages, "\n"), join(hints, "\n"), errors.front().os_errno};
+}
+
 Result<void> check_event(const Gate& gate, const std::vector<std::string>& events, const std::string& where) {
   if (std::any_of(events.begin(), events.end(), [&](const std::string& one) { return is_event(one, gate.event); }))
     return {};
@@ -167,8 +178,10 @@ std::string_view name(GateResult::State state) {
 
 Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const Comparison& comparison) {
   std::vector<GateResult> results;
+  std::vector<Error> errors;
   for (const Gate& gate : gates)
-    if (const auto evaluated = evaluate_one(gate, comparison, results); !evaluated) return fail(evaluated.error());
+    if (const auto evaluated = evaluate_one(gate, comparison, results); !evaluated) errors.push_back(evaluated.error());
+  if (!errors.empty()) return fail(joined_errors(errors));
   return results;
 }
 

@@ -24,6 +24,9 @@ struct Gate {
 /// Parses a gate. Errors: bad_usage with what is wrong.
 Result<Gate> parse_gate(const std::string& text, bool is_hard);
 
+/// Several errors as one: their messages, then their hints, one in each line. `errors` is not empty.
+Error joined_errors(const std::vector<Error>& errors);
+
 /// Checks that one of `events`, full names, is the gate's. `where` names the result in the message. Errors: bad_usage.
 Result<void> check_event(const Gate& gate, const std::vector<std::string>& events, const std::string& where);
 
@@ -40,8 +43,8 @@ std::string_view name(GateResult::State state);
 
 /// Evaluates gates. A quantity that grew by more than its limit fails (one of which more is better: that shrank); one
 /// whose change may be chance passes; one that is undecided and grew by more than its limit is undecided. A gate
-/// without subject limits the whole program; in results of benchmarks every one of them. Errors: bad_usage for an event
-/// or subject that is not in both results.
+/// without subject limits the whole program; in results of benchmarks every one of them. Errors: bad_usage for events
+/// and subjects that are not in both results, all of them.
 Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const Comparison& comparison);
 
 }  // namespace tally::report

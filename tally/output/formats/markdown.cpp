@@ -23,4 +23,10 @@ std::string markdown_text(const std::string& text) {
   return escaped;
 }
 
+const char* gate_mark(std::string_view state, bool is_hard) {
+  if (state == "passed") return "✅";
+  if (state == "undecided") return "⚪";
+  return is_hard ? "❌" : "⚠️";
+}
+
 }  // namespace tally::report

@@ -37,6 +37,15 @@ std::string events_rows(const result::Stat& stat) {
   return text;
 }
 
+// The comparison with a baseline; empty without one.
+std::string verdict_lines(const result::Stat& stat) {
+  if (!stat.gate) return {};
+  std::string text = fmt::format("**tally: {}**\n\n", markdown_text(stat.gate->text));
+  for (const result::BaselineVerdict::Gate& gate : stat.gate->gates)
+    text += fmt::format("- {} {}\n", gate_mark(gate.state, gate.is_hard), markdown_text(gate.text));
+  return stat.gate->gates.empty() ? text : text + "\n";
+}
+
 std::string metrics_rows(const result::Stat& stat) {
   if (stat.metrics.empty()) return {};
   std::string text = "\n| metric | value | unit |\n|---|--:|---|\n";
@@ -51,7 +60,7 @@ std::string metrics_rows(const result::Stat& stat) {
 
 Result<std::string> stat_markdown(const result::Stat& stat, const Style&) {
   const std::string what = stat.command.empty() ? stat.target : shell_words(stat.command);
-  std::string text = fmt::format("**{}**", markdown_text(what));
+  std::string text = verdict_lines(stat) + fmt::format("**{}**", markdown_text(what));
   if (stat.runs.size() > 1) text += fmt::format(", {} runs", stat.runs.size());
   if (stat.exit_code && *stat.exit_code != 0) text += fmt::format(", exit code {}", *stat.exit_code);
   if (stat.incomplete) text += ", incomplete";

@@ -144,6 +144,17 @@ std::string parts_table(const Stat& stat) {
   return table.empty() ? std::string() : element("h3", "Cores and sockets") + table.html();
 }
 
+// The comparison with a baseline; empty without one.
+std::string baseline_verdict(const Stat& stat) {
+  if (!stat.gate) return {};
+  std::string items;
+  for (const result::BaselineVerdict::Gate& gate : stat.gate->gates)
+    items += element(
+        "li", fmt::format("{}: {}", gate.state == "failed" && !gate.is_hard ? "warning" : gate.state, gate.text));
+  return element("p", stat.gate->text, stat.gate->state == "passed" ? "verdict" : "verdict bad") +
+         (items.empty() ? "" : "<ul>\n" + items + "</ul>\n");
+}
+
 std::string counted_by(const std::string& backend) {
   if (backend == "perf") return "counted by the PMU and the kernel";
   if (backend == "engine") return "counted by the engine";
@@ -162,7 +173,7 @@ std::string section_of(const Stat& stat) {
   std::string how = counted_by(stat.backend);
   if (stat.runs.size() > 1) how += fmt::format(" · {} runs, medians", stat.runs.size());
   if (stat.exit_code && *stat.exit_code != 0) how += fmt::format(" · exit code {}", *stat.exit_code);
-  std::string html = element("p", how);
+  std::string html = baseline_verdict(stat) + element("p", how);
   if (stat.incomplete) html += element("p", "This result is incomplete.", "verdict bad");
   for (const std::string& notice : stat.notices) html += element("p", notice, "soft");
   html += events_table(stat) + metrics_table(stat);

@@ -1,0 +1,75 @@
+#include "tally/cli/bench_check.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "tally/core/base/text.hpp"
+#include "tally/core/count/metric.hpp"
+#include "tally/hardware/event/event.hpp"
+#include "tally/output/analysis/gates.hpp"
+
+namespace tally::cli {
+namespace {
+
+/// Collects the errors of one benchmark.
+class BenchmarkCheck {
+ public:
+  BenchmarkCheck(const Benchmark& benchmark, std::vector<Error>& errors) : benchmark_(benchmark), errors_(errors) {}
+
+  void run() {
+    read_events();
+    for (const std::vector<std::string>* const gates : {&benchmark_.fail_above, &benchmark_.warn_above})
+      for (const std::string& text : *gates) {
+        const auto gate = report::parse_gate(text, true);
+        if (gate)
+          check_event_of(*gate);
+        else
+          add(gate.error());
+      }
+  }
+
+ private:
+  void add(Error error) {
+    error.message = fmt::format("benchmark '{}': {}", printable(benchmark_.name), error.message);
+    errors_.push_back(std::move(error));
+  }
+
+  void read_events() {
+    for (const std::string& list : benchmark_.events) {
+      const auto events = event::parse_lists({list});
+      if (!events) add(events.error());
+      if (!events) continue;
+      for (const event::Event& event : *events) events_.push_back(event::event_name(event).text());
+    }
+  }
+
+  /// The events of a benchmark without `events`, and those of its regions, depend on the machine and the program.
+  void check_event_of(const report::Gate& gate) {
+    const bool is_of_region = !gate.function.empty() && !benchmark_.is_profile;
+    if (parse_metrics({gate.event}) || (is_of_region && gate.event == "entries")) return;
+    if (const auto event = event::parse(gate.event); !event) return add(about(gate, event.error()));
+    if (benchmark_.events.empty() || is_of_region) return;
+    if (const auto found = report::check_event(gate, events_, "its list 'events'"); !found) add(found.error());
+  }
+
+  static Error about(const report::Gate& gate, Error error) {
+    error.message = fmt::format("gate '{}': {}", printable(gate.text), error.message);
+    return error;
+  }
+
+  const Benchmark& benchmark_;
+  std::vector<Error>& errors_;
+  std::vector<std::string> events_;  ///< full names
+};
+
+}  // namespace
+
+Result<void> check_suite(const std::vector<Benchmark>& suite) {
+  std::vector<Error> errors;
+  for (const Benchmark& benchmark : suite) BenchmarkCheck(benchmark, errors).run();
+  if (!errors.empty()) return fail(report::joined_errors(errors));
+  return {};
+}
+
+}  // namespace tally::cli

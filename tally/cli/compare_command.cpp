@@ -22,7 +22,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   GateOptions gates;
-  std::string format, output;
+  std::string by, format, output;
   std::int64_t top = 10;
   bool all = false, force = false;
   HistoryOptions history;
@@ -33,7 +33,8 @@ constexpr const char* about =
     "frequencies and rates per second more is. Exact counts of single runs are compared as they are. Other counts and "
     "times need several runs on each side (tally stat -r 10); a Mann-Whitney test decides whether they differ at 1 %, "
     "corrected for the number of rows, and the interval of the change is shown. Windows are compared by their sums, "
-    "times of tally memory by their intervals. With two profiles, the functions that changed are listed.\n"
+    "times of tally memory by their intervals. With two profiles, the functions that changed are listed, or lines, "
+    "processes and threads (--by).\n"
     "\n";
 
 constexpr const char* examples =
@@ -45,8 +46,10 @@ constexpr const char* examples =
     "Exit codes:\n"
     "  0  every gate passed, or there is none\n"
     "  1  a gate of --fail-above failed\n"
-    "  2  wrong options, an unreadable file, or an event that only one file has\n"
-    "  3  not comparable: different programs, or a gate is undecided\n"
+    "  2  wrong options, an unreadable file, or a gate whose event, function or\n"
+    "     region is not in both files: functions are in results of tally profile\n"
+    "  3  not comparable: different programs; or a gate is undecided: count more\n"
+    "     runs, for example with tally stat -r 10\n"
     "\n"
     "Examples:\n"
     "  tally profile -o old.json -- ./prog    # before the change\n"
@@ -62,7 +65,9 @@ void describe(Page& page, Options& options) {
   const auto formats = report::common(report::comparison_formats());
   add_format_option(page, options.format, formats, report::format_help(formats, "table"));
   add_output_option(page, options.output);
-  page.add_option("--top", options.top, "functions in the table; 0: all (default: 10)")
+  page.add_option("--by", options.by, "profiles: one row per function (default), line, process, thread")
+      .value_name("ROWS");
+  page.add_option("--top", options.top, "profiles: rows in the table; 0: all (default: 10)")
       .value_name("N")
       .check(whole_number(0));
   page.add_flag("--all", options.all, "show events and functions without change, too");
@@ -91,11 +96,20 @@ int exit_code_of(const report::JudgedComparison& judged) {
   return judged.any(State::undecided, true) ? static_cast<int>(exit_not_comparable) : static_cast<int>(exit_ok);
 }
 
-int write(const report::JudgedComparison& judged, const Options& options) {
+Result<report::ComparedRows> rows_of(const std::string& by) {
+  if (by.empty()) return report::ComparedRows::functions;
+  for (const auto rows : {report::ComparedRows::functions, report::ComparedRows::lines, report::ComparedRows::processes,
+                          report::ComparedRows::threads})
+    if (by == report::name(rows)) return rows;
+  return fail(Code::bad_usage, fmt::format("--by '{}' is unknown", printable(by)),
+              "use function, line, process or thread");
+}
+
+int write(const report::JudgedComparison& judged, const Options& options, report::ComparedRows rows) {
   const auto format = report::choose_format(report::comparison_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
-  report::ComparisonStyle style{.shows_unchanged = options.all,
-                                .most_functions = static_cast<std::size_t>(options.top)};
+  report::ComparisonStyle style{
+      .shows_unchanged = options.all, .rows = rows, .most_rows = static_cast<std::size_t>(options.top)};
   style.source = source_reader();
   const bool to_file = !options.output.empty() && options.output != "-";
   if (!to_file) style.terminal = linux::terminal_columns(linux::Stream::output);
@@ -120,6 +134,8 @@ int run_compare(const std::vector<std::string>& arguments) {
   if (options.files.size() != 2)
     return report_error({Code::bad_usage, fmt::format("two files are needed, not {}", options.files.size()),
                          "for example: tally compare old.json new.json", 0});
+  const auto rows = rows_of(options.by);
+  if (!rows) return report_error(rows.error());
   const auto gates = read_gates(options.gates);
   if (!gates) return report_error(gates.error());
   if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
@@ -146,7 +162,7 @@ int run_compare(const std::vector<std::string>& arguments) {
   auto results = report::evaluate(*gates, judged.comparison);
   if (!results) return report_error(results.error());
   judged.gates = *std::move(results);
-  const int code = write(judged, options);
+  const int code = write(judged, options, *rows);
   const int stored = kept ? history->add(*kept) : exit_ok;
   return code != exit_ok ? code : stored;
 }

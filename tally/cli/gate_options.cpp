@@ -28,7 +28,9 @@ Result<report::Comparable> read_any(const report::StoredFile& file) {
   if (results->size() != 1)
     return fail(Code::bad_usage,
                 fmt::format("'{}' holds {} results: compare files with one", printable(file.name), results->size()));
-  return report::comparable_of(std::move(results->front()));
+  auto comparable = report::comparable_of(std::move(results->front()));
+  if (comparable && comparable->profile != nullptr) comparable->threads = result::read_profile_threads(file.text);
+  return comparable;
 }
 
 /// The gates of a file; none without a name.

@@ -127,7 +127,8 @@ std::string callgrind(int parse) {
          std::to_string(1160 + parse) + " 30\n\nob=(1) /tmp/prog\nfl=(1) prog.c\nfn=(1) parse\n10 " +
          std::to_string(parse) +
          " 10\n+2 1000 10\n\nfn=(2) main\n20 50 5\ncfn=(1)\ncalls=3 10\n* 999999 20\n+1 10\n*\n\nfn=(3) render\n30 100 "
-         "5\n";
+         "5\n\ntotals: " +
+         std::to_string(1160 + parse) + " 30\n";
 }
 
 TEST(CompareInputs, reads_callgrind) {
@@ -170,6 +171,23 @@ TEST(CompareInputs, reports_damaged_files_of_other_tools) {
   refused("# callgrind format\nevents: Ir\nfn=(1) f\n1 9223372036854775807\n1 1\n", callgrind(1));
 }
 
+TEST(CompareInputs, names_the_tool_of_a_file_that_ends_early) {
+  const std::pair<std::string, const char*> whole[] = {
+      {R"({"context":{"executable":"./bench"},"benchmarks":[{"name":"a","real_time":1},{"name":"b"}]})",
+       "a result of google-benchmark"},
+      {hyperfine(1), "a result of hyperfine"},
+      {perf_json(1, 1), "a result of perf stat -j"},
+      {callgrind(1), "a complete file of callgrind"}};
+  for (const auto& [text, tool] : whole)
+    for (const std::size_t part : {2, 3}) {
+      const TemporaryFile file("result", text.substr(0, text.size() * part / 4 - 3));
+      const Finished finished = tally({"compare", file.path(), file.path()});
+      EXPECT_EQ(finished.code(), 2) << finished.out;
+      EXPECT_NE(finished.err.find(tool), std::string::npos) << finished.err;
+      EXPECT_NE(finished.err.find("ends early"), std::string::npos) << finished.err;
+    }
+}
+
 TEST(CompareInputs, reads_windows) {
   const TemporaryFile windows("windows.csv");
   ASSERT_EQ(tally({"sample", "-q", "--repeatable", "--every", "10000", "-e", "instructions,loads", "-o", windows.path(),
@@ -190,7 +208,10 @@ std::string regions(std::int64_t instructions) {
          R"("recursive":0,"dropped":0,"open":0,"events":[{"event":"instructions:u","value":)" +
          std::to_string(instructions) +
          R"(,"trust":"exact","reason":null,"source":"engine","min":1,"max":2,"overhead":0,"uncertainty":0,)"
-         R"("overhead_percent":0,"too_small":false}],"metrics":[],"threads":[]}]})";
+         R"("overhead_percent":0,"too_small":false}],"metrics":[{"metric":"IPC","formula":"instructions:u / cycles:u",)"
+         R"("unit":null,"event":"cycles:u","per":null,"asked":false,"value":)" +
+         std::to_string(static_cast<double>(instructions) / 500) +
+         R"(,"trust":"exact","reason":null,"model":null}],"threads":[]}]})";
 }
 
 TEST(CompareInputs, reads_regions) {
@@ -198,6 +219,7 @@ TEST(CompareInputs, reads_regions) {
   EXPECT_EQ(row(comparison, "instructions:u", "parse")["change"], 10);
   EXPECT_EQ(row(comparison, "instructions:u", "parse")["verdict"], "worse");
   EXPECT_EQ(row(comparison, "entries", "parse")["verdict"], "same");
+  EXPECT_NEAR(row(comparison, "IPC", "parse")["change"].get<double>(), 0.02, 1e-9);
   const TemporaryFile before("old", regions(1000)), after("new", regions(1010));
   EXPECT_EQ(tally({"compare", before.path(), after.path(), "--fail-above", "instructions@parse=0.5%"}).code(), 1);
 }
@@ -211,6 +233,41 @@ TEST(CompareInputs, reads_results_of_memory) {
   const json comparison = compared(*file.content(), *file.content());
   ASSERT_FALSE(comparison["events"].empty());
   for (const json& one : comparison["events"]) EXPECT_NE(one["verdict"], "worse") << one;
+}
+
+TEST(CompareInputs, compares_lines_processes_and_threads) {
+  const auto counted = [](const std::string& command) {
+    const TemporaryFile file("profile.json");
+    EXPECT_EQ(tally({"profile", "-q", "--repeatable", "-o", file.path(), "--", "sh", "-c", command}).code(), 0);
+    return file.content().value_or("");
+  };
+  const std::string loop = "i=0; while [ $i -lt \"$0\" ]; do i=$((i + 1)); done";
+  const auto profile = [&](const std::string& rounds) {
+    return counted("sh -c '" + loop + "' " + rounds + "; env true");
+  };
+  const TemporaryFile before("old.json", profile("1000")), after("new.json", profile("1100"));
+  const Words files{before.path(), after.path(), "--force"};
+  const json comparison = json::parse(tally(with({"compare", "--format", "json"}, files)).out, nullptr, false);
+  ASSERT_FALSE(comparison["processes"].empty()) << comparison["warnings"];
+  EXPECT_EQ(comparison["processes"][0]["process"], "sh #2");
+  EXPECT_EQ(comparison["processes"][0]["verdict"], "worse");
+  EXPECT_EQ(comparison["threads"][0]["thread"], "sh: sh #2");
+  const Finished table = tally(with({"compare", "--by", "process"}, files));
+  EXPECT_NE(table.out.find("sh #2"), std::string::npos) << table.out;
+  EXPECT_EQ(tally(with({"compare", "--by", "proces"}, files)).code(), 2);
+}
+
+TEST(CompareInputs, notes_that_only_one_result_is_repeatable) {
+  const TemporaryFile plain("old.json"), repeatable("new.json");
+  ASSERT_EQ(tally({"stat", "-q", "-e", "instructions", "-o", plain.path(), "--", "true"}).code(), 0);
+  ASSERT_EQ(tally({"stat", "-q", "-e", "instructions", "--repeatable", "-o", repeatable.path(), "--", "true"}).code(),
+            0);
+  const auto warnings = [](const TemporaryFile& before, const TemporaryFile& after) {
+    return compared(*before.content(), *after.content())["warnings"].dump();
+  };
+  EXPECT_NE(warnings(plain, repeatable).find("only the result after was counted with --repeatable"), std::string::npos);
+  EXPECT_NE(warnings(repeatable, plain).find("only the result before was counted"), std::string::npos);
+  EXPECT_EQ(warnings(plain, plain), "[]");
 }
 
 }  // namespace

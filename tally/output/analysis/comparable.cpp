@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/stats/median.hpp"
 #include "tally/output/text/numbers.hpp"
 
 namespace tally::report {
@@ -66,6 +67,7 @@ class RegionSums {
       add(region.name, run, {"entries"}, exact(entries, CountSource{}), false);
       for (const RegionEvent& event : region.all.events)
         add(region.name, run, event.event.text(), event.total, event.too_small);
+      for (const RegionMetric& metric : region.all.metrics) add_metric(region.name, run, metric);
     }
   }
 
@@ -75,6 +77,11 @@ class RegionSums {
       if (!values.empty() && measure.trust != Trust::absent) measure.value = values[(values.size() - 1) / 2];
       measure.runs = std::move(values);
       to.measures.push_back(std::move(measure));
+    }
+    for (auto& [key, metric] : metrics_) {
+      if (metric.is_of_several) continue;
+      if (!metric.measure.runs.empty()) metric.measure.value = stats::wide_median(metric.measure.runs);
+      to.measures.push_back(std::move(metric.measure));
     }
   }
 
@@ -95,6 +102,30 @@ class RegionSums {
     values[run] += count.value.value_or(0);
   }
 
+  /// Metrics of several processes cannot be added.
+  void add_metric(const std::string& region, std::size_t run, const RegionMetric& from) {
+    Metric& metric = metrics_[{region, from.name}];
+    Measure& measure = metric.measure;
+    measure.subject = region;
+    measure.name = from.name;
+    measure.is_fraction = measure.is_metric = true;
+    measure.fraction_unit = from.unit;
+    measure.better = better_of(from.name);
+    measure.trust = metric.last_run ? worst(measure.trust, from.ratio.trust) : from.ratio.trust;
+    measure.reason = from.ratio.reason;
+    measure.model = from.ratio.model;
+    metric.is_of_several = metric.is_of_several || metric.last_run == run;
+    metric.last_run = run;
+    if (from.ratio.value) measure.runs.push_back(*from.ratio.value);
+  }
+
+  struct Metric {
+    Measure measure = {.name = {}};
+    std::optional<std::size_t> last_run = {};
+    bool is_of_several = false;
+  };
+  std::map<std::pair<std::string, std::string>, Metric> metrics_;
+
   std::map<std::pair<std::string, std::string>, std::size_t> places_;
   std::vector<std::pair<Measure, std::vector<Value>>> rows_;
 };
@@ -104,12 +135,22 @@ std::string failure_of(const Stat& stat) {
   return stat.exit_code.value_or(0) == 0 ? "" : fmt::format("exit code {}", *stat.exit_code);
 }
 
+/// Whether tally ran the program with --repeatable, by tally's command line; nothing if that is unknown.
+std::optional<bool> is_repeatable(const Stat& stat) {
+  const std::vector<std::string>& words = stat.environment.provenance.command_line;
+  if (words.size() <= stat.command.size() || stat.command.empty()) return std::nullopt;
+  // The last words are those of the program.
+  const auto end = words.end() - static_cast<std::ptrdiff_t>(stat.command.size());
+  return std::find(words.begin(), end, "--repeatable") != end;
+}
+
 Comparable of_stat(const Stat& stat) {
   Comparable comparable{.command = stat.command,
                         .target = stat.target,
                         .environment = stat.environment,
                         .runs = stat.runs.size(),
                         .incomplete = stat.incomplete,
+                        .repeatable = is_repeatable(stat),
                         .failure = failure_of(stat)};
   add_events(stat, comparable);
   add_metrics(stat, comparable);

@@ -12,6 +12,7 @@
 #include "tally/core/base/result.hpp"
 #include "tally/core/base/units.hpp"
 #include "tally/core/count/trust.hpp"
+#include "tally/output/formats/stored_profile.hpp"
 #include "tally/output/result/any.hpp"
 
 namespace tally::report {
@@ -52,10 +53,12 @@ struct Comparable {
   result::Environment environment = {};
   std::size_t runs = 1;
   bool incomplete = false;
+  std::optional<bool> repeatable = {};  ///< run with --repeatable; empty: unknown
   std::string failure = {};  ///< how the program failed: "exit code 1", "SIGSEGV"; empty: it did not, or it is unknown
   std::string note = {};     ///< why its values may mislead; empty if they do not
   std::vector<Measure> measures = {};
   std::shared_ptr<const result::Profile> profile = {};  ///< null: no counts of functions
+  std::vector<result::ProfileThread> threads = {};      ///< of the profile
 };
 
 /// The quantities of a result of tally. Errors: bad_usage for a kind of result that cannot be compared.

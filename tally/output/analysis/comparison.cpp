@@ -10,6 +10,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/stats/ranks.hpp"
+#include "tally/output/analysis/comparison_profiles.hpp"
 #include "tally/output/analysis/profile_sums.hpp"
 
 namespace tally::report {
@@ -23,26 +24,8 @@ constexpr double significance = 0.01;
 constexpr double z_of_99_percent = 2.5758293035489004;
 constexpr double z_of_95_percent = 1.959963984540054;
 
-/// The verdict on a change that is more than chance.
-void decide(ComparedCount& row) {
-  row.is_different = row.change() != 0;
-  if (!row.is_different) {
-    row.verdict = Verdict::same;
-  } else if (row.better == Better::neither) {
-    row.verdict = Verdict::undecided;
-    row.reason = "it changed; neither more nor less is better";
-  } else {
-    row.verdict = row.growth() < 0 ? Verdict::better : Verdict::worse;
-  }
-}
-
 bool all_equal(const std::vector<Value>& values) {
   return std::all_of(values.begin(), values.end(), [&](Value value) { return value == values.front(); });
-}
-
-void leave_undecided(ComparedCount& row, std::string reason) {
-  row.verdict = Verdict::undecided;
-  row.reason = std::move(reason);
 }
 
 std::string trusts(Trust before, Trust after) {
@@ -86,10 +69,13 @@ std::string why_incomparable(const Comparable& before, const Comparable& after, 
       old_measure.fraction_unit != new_measure.fraction_unit)
     return "the units differ";
   if (worse == Trust::exact) return "";
-  if (before.environment.cpu != after.environment.cpu) return "the processors differ";
-  if (worse == Trust::modelled && old_measure.model != new_measure.model) return "the models differ";
+  if (before.environment.cpu != after.environment.cpu) return other_processors;
+  if (worse == Trust::modelled && old_measure.model != new_measure.model)
+    return "the models differ: use one --model for both";
   return "";
 }
+
+std::string needs_runs() { return fmt::format("needs at least {} runs on each side: -r 10", fewest_repeats); }
 
 /// One quantity of both results. Sets `probability` if it is tested, with the verdict if the sides differ.
 ComparedCount compare_measure(const Comparable& before, const Comparable& after, const Measure& old_measure,
@@ -118,11 +104,12 @@ ComparedCount compare_measure(const Comparable& before, const Comparable& after,
   } else if (old_measure.runs.size() >= fewest_repeats && new_measure.runs.size() >= fewest_repeats) {
     compare_runs(row, old_measure, new_measure);
   } else if (worse == Trust::partial && !is_repeated) {
-    leave_undecided(row, "partial: " + (old_measure.trust == Trust::partial ? old_measure.reason : new_measure.reason));
+    const std::string& reason = old_measure.trust == Trust::partial ? old_measure.reason : new_measure.reason;
+    leave_undecided(row, reason.empty() ? needs_runs() : reason + "; " + needs_runs());
   } else if (!old_measure.how_to_repeat.empty()) {
     leave_undecided(row, "needs " + old_measure.how_to_repeat);
   } else {
-    leave_undecided(row, fmt::format("needs at least {} runs on each side: -r {}", fewest_repeats, 10));
+    leave_undecided(row, needs_runs());
   }
   return row;
 }
@@ -179,65 +166,6 @@ void compare_measures(Comparison& comparison) {
       comparison.warnings.push_back(fmt::format("only in the result {}: {}", where, names_text(*names)));
 }
 
-/// Whether each function has the same source, was entered as often, and executed the same lines, but by other
-/// instructions.
-std::vector<bool> generated_differently(const ProfileDifference& difference) {
-  std::vector<bool> all;
-  for (const Change& change : difference.functions) {
-    if (!change.before.is_present || !change.after.is_present) {
-      all.push_back(false);
-      continue;
-    }
-    const result::ProfileFunction& before = difference.before->functions[change.before.function];
-    const result::ProfileFunction& after = difference.after->functions[change.after.function];
-    all.push_back(before.source_digest != 0 && before.source_digest == after.source_digest &&
-                  before.code_digest != after.code_digest && change.before.entered == change.after.entered);
-  }
-  for (const Change& line : difference.lines)
-    if (line.before.is_present != line.after.is_present) all[line.of] = false;
-  return all;
-}
-
-/// The functions that changed by the first event of both profiles, largest change first.
-Result<std::vector<ComparedCount>> compare_functions(const result::Profile& before, const result::Profile& after,
-                                                     std::vector<std::string>& warnings) {
-  const auto difference = difference_of(before, after);
-  if (!difference) return fail(difference.error());
-  if (std::string caution = difference->caution(); !caution.empty()) warnings.push_back(std::move(caution));
-  const std::vector<std::string> names = difference->names(false);
-  const std::vector<bool> generated = generated_differently(*difference);
-  std::vector<ComparedCount> rows;
-  for (std::size_t e = 0; e < difference->events.size(); ++e) {
-    const EventCount& total = after.stat.events[difference->event_index_after[e]].total;
-    const Trust trust =
-        worst(before.stat.events[difference->event_index_before[e]].total.count.trust, total.count.trust);
-    for (std::size_t f = 0; f < difference->functions.size(); ++f) {
-      const Change& change = difference->functions[f];
-      if (change.by(e) == 0) continue;
-      ComparedCount row{.event = difference->events[e], .subject = names[f], .unit = total.unit};
-      row.before = change.before.counts[e];
-      row.after = change.after.counts[e];
-      row.trust = tally::name(trust);
-      if (generated[f] && total.name.base == "instructions") row.label = "code generation";
-      decide(row);
-      if (difference->is_estimated(e)) {
-        const Estimate estimate = difference->estimate(change, e);
-        row.interval = ValueInterval{estimate.low, estimate.high};
-        row.is_different = estimate.low > 0 || estimate.high < 0;
-        if (!row.is_different) row.verdict = Verdict::same;
-      } else if (trust != Trust::exact && before.stat.environment.cpu != after.stat.environment.cpu) {
-        leave_undecided(row, "the processors differ");
-      }
-      rows.push_back(std::move(row));
-    }
-  }
-  std::stable_sort(rows.begin(), rows.end(), [&](const ComparedCount& a, const ComparedCount& b) {
-    const bool a_first = a.event == difference->events.front(), b_first = b.event == difference->events.front();
-    return a_first != b_first ? a_first : std::abs(a.change()) > std::abs(b.change());
-  });
-  return rows;
-}
-
 }  // namespace
 
 std::string_view name(Verdict verdict) {
@@ -248,6 +176,33 @@ std::string_view name(Verdict verdict) {
     case Verdict::undecided: break;
   }
   return "undecided";
+}
+
+void decide(ComparedCount& row) {
+  row.is_different = row.change() != 0;
+  if (!row.is_different) {
+    row.verdict = Verdict::same;
+  } else if (row.better == Better::neither) {
+    row.verdict = Verdict::undecided;
+    row.reason = "it changed; neither more nor less is better";
+  } else {
+    row.verdict = row.growth() < 0 ? Verdict::better : Verdict::worse;
+  }
+}
+
+void leave_undecided(ComparedCount& row, std::string reason) {
+  row.verdict = Verdict::undecided;
+  row.reason = std::move(reason);
+}
+
+const std::vector<ComparedCount>& Comparison::rows(ComparedRows which) const {
+  switch (which) {
+    case ComparedRows::lines: return lines;
+    case ComparedRows::processes: return processes;
+    case ComparedRows::threads: return threads;
+    case ComparedRows::functions: break;
+  }
+  return functions;
 }
 
 std::optional<double> ComparedCount::relative_change() const {
@@ -289,12 +244,15 @@ Result<Comparison> compare(const Comparable& before, const Comparable& after) {
   for (const Comparable* const side : {&before, &after})
     if (side->incomplete)
       comparison.warnings.push_back(fmt::format("the result {} is incomplete", side == &before ? "before" : "after"));
+  if (before.repeatable && after.repeatable && *before.repeatable != *after.repeatable)
+    comparison.warnings.push_back(fmt::format(
+        "only the result {} was counted with --repeatable, which changes the environment of the program and "
+        "so a few counts: count both in the same way",
+        *before.repeatable ? "before" : "after"));
   if (!before.note.empty()) comparison.warnings.push_back(before.note);
   if (!after.note.empty() && after.note != before.note) comparison.warnings.push_back(after.note);
   if (before.profile != nullptr && after.profile != nullptr) {
-    auto functions = compare_functions(*before.profile, *after.profile, comparison.warnings);
-    if (!functions) return fail(functions.error());
-    comparison.functions = *std::move(functions);
+    if (auto compared = compare_profiles(comparison); !compared) return fail(compared.error());
   }
   return comparison;
 }

@@ -45,13 +45,20 @@ struct ComparedCount {
   std::optional<double> relative_change() const;
 };
 
+/// Parts of a program whose profiles are compared.
+enum class ComparedRows : std::uint8_t { functions, lines, processes, threads };
+
 /// Two results, compared.
 struct Comparison {
   const Comparable *before = nullptr, *after = nullptr;
   std::vector<ComparedCount> counts = {};  ///< events, then metrics
   /// Functions whose counts changed, the largest change of the first event first; empty without profiles.
   std::vector<ComparedCount> functions = {};
+  /// The same of source lines, processes and threads; of the last two only if a side has several.
+  std::vector<ComparedCount> lines = {}, processes = {}, threads = {};
   std::vector<std::string> warnings = {};  ///< why the comparison may mislead
+
+  const std::vector<ComparedCount>& rows(ComparedRows which) const;
 };
 
 /// The event of this name; null if the result does not have it.

@@ -15,11 +15,17 @@ namespace {
 
 using result::Json;
 
-/// The object that a text is; null if it is something else.
+/// The object that a text is; null if it is something else, discarded if it is not complete.
 Json object_of(std::string_view text) {
   if (!trimmed(text.substr(0, 100)).starts_with('{')) return nullptr;
   Json json = Json::parse(text, nullptr, false);
-  return json.is_object() ? json : Json(nullptr);
+  return json.is_object() || json.is_discarded() ? json : Json(nullptr);
+}
+
+/// Whether the first key of an object is this one.
+bool has_first_key(std::string_view text, std::string_view key) {
+  text.remove_prefix(std::min(text.find('{') + 1, text.size()));
+  return trimmed(text.substr(0, 100)).starts_with(fmt::format("\"{}\"", key));
 }
 
 /// Reads a text with `read`, which may throw Json::exception.
@@ -30,8 +36,11 @@ Result<Comparable> read_json(std::string_view text, const std::string& name, con
     if (!comparable.measures.empty()) return comparable;
     return fail(Code::bad_usage, fmt::format("'{}': the result of {} is empty", printable(name), tool));
   } catch (const Json::exception& exception) {
-    return fail(Code::bad_usage, fmt::format("'{}' is not a result of {}: {}", printable(name), tool,
-                                             printable(result::parse_error_text(text, exception.what()))));
+    return fail(Code::bad_usage,
+                fmt::format("'{}' looks like a result of {}, but {}: {}", printable(name), tool,
+                            Json::accept(text) ? "cannot be read" : "is damaged or ends early",
+                            printable(result::parse_error_text(text, exception.what()))),
+                "write the file again");
   }
 }
 
@@ -167,6 +176,7 @@ Comparable hyperfine(const Json& json) {
 
 bool is_google_benchmark(std::string_view text) {
   const Json json = object_of(text);
+  if (json.is_discarded()) return has_first_key(text, "context");
   return json.is_object() && json.contains("context") && json.contains("benchmarks") && json["benchmarks"].is_array();
 }
 
@@ -176,6 +186,7 @@ Result<Comparable> read_google_benchmark(std::string_view text, const std::strin
 
 bool is_hyperfine(std::string_view text) {
   const Json json = object_of(text);
+  if (json.is_discarded()) return has_first_key(text, "results");
   if (!json.is_object() || !json.contains("results") || !json["results"].is_array() || json["results"].empty())
     return false;
   const Json& first = json["results"][0];

@@ -48,7 +48,9 @@ class CallgrindReader {
     return colon != line.npos && read_header(line.substr(0, colon), trimmed_view(line.substr(colon + 1)));
   }
 
-  bool is_complete() const { return !events_.empty() && !profile_.rows.empty(); }
+  bool has_counts() const { return !events_.empty() && !profile_.rows.empty(); }
+  /// The last line of valgrind's and tally's files has the totals.
+  bool has_end() const { return has_totals_ || !writes_totals_; }
 
   result::Profile take() {
     for (std::size_t e = 0; e < events_.size(); ++e) {
@@ -103,6 +105,9 @@ class CallgrindReader {
       profile_.stat.command = std::exchange(command_, {});
     } else if (key == "creator") {
       is_valgrind_ = value.starts_with("callgrind");
+      writes_totals_ = is_valgrind_ || value.starts_with("tally");
+    } else if (key == "totals") {
+      has_totals_ = true;
     }
     return true;
   }
@@ -139,6 +144,7 @@ class CallgrindReader {
   }
 
   bool read_costs(std::string_view line) {
+    has_totals_ = false;
     const auto numbers = words(line);
     if (numbers.size() < positions_ || numbers.size() > positions_ + events_.size()) return false;
     for (std::size_t i = 0; i < positions_; ++i)
@@ -213,7 +219,7 @@ class CallgrindReader {
   std::vector<std::string> events_, command_;
   std::vector<std::int64_t> totals_;  ///< of each event
   std::size_t positions_ = 1;
-  bool has_lines_ = true, is_valgrind_ = false;
+  bool has_lines_ = true, is_valgrind_ = false, writes_totals_ = false, has_totals_ = false;
   Names objects_, files_, functions_;
   std::string object_, file_, own_file_;
   std::optional<std::string> called_object_, called_file_;
@@ -229,7 +235,7 @@ class CallgrindReader {
 
 bool is_callgrind(std::string_view text) {
   const std::string_view begin = text.substr(0, 4000);
-  return begin.starts_with("# callgrind format") ||
+  return begin.starts_with("# callgrind format") || begin.find("\ncreator: callgrind") != begin.npos ||
          (begin.find("\nevents:") != begin.npos && begin.find("\npositions:") != begin.npos);
 }
 
@@ -242,10 +248,12 @@ Result<Comparable> read_callgrind(std::string_view text, const std::string& name
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     ++number;
-    if (!reader.read(text.substr(0, end))) return wrong(fmt::format("line {} cannot be read", number));
+    if (!reader.read(text.substr(0, end)))
+      return wrong(fmt::format("it is damaged or ends early: line {} cannot be read", number));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  if (!reader.is_complete()) return wrong("it has no counts");
+  if (!reader.has_end()) return wrong("it ends early, without the line 'totals:'");
+  if (!reader.has_counts()) return wrong("it has no counts");
   return comparable_of(reader.take());
 }
 

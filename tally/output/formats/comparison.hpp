@@ -27,9 +27,10 @@ struct JudgedComparison {
 
 struct ComparisonStyle {
   bool shows_unchanged = false;
-  std::size_t most_functions = 10;  ///< 0: all
-  std::size_t terminal = 0;         ///< columns; 0: the output is not a terminal
-  SourceReader source = {};         ///< the page shows the source of functions if it is set
+  ComparedRows rows = ComparedRows::functions;  ///< of two profiles
+  std::size_t most_rows = 10;                   ///< of these; 0: all
+  std::size_t terminal = 0;                     ///< columns; 0: the output is not a terminal
+  SourceReader source = {};                     ///< the page shows the source of functions if it is set
 };
 
 struct ComparisonFormat : Format {
@@ -56,9 +57,11 @@ std::string change_text(const ComparedCount& count);
 std::string relative_text(const ComparedCount& count);
 /// The rows to show: all, or those that are better, worse or undecided. Metrics only if they are better or worse.
 std::vector<const ComparedCount*> shown_counts(const Comparison& comparison, const ComparisonStyle& style);
-/// The functions to show of the first event that has some, at most `style.most_functions`.
-std::vector<const ComparedCount*> shown_functions(const Comparison& comparison, const ComparisonStyle& style);
-/// The share of the whole program's count before that a function's change is: "+1.2 %"; empty if it is not known.
-std::string share_of_whole(const Comparison& comparison, const ComparedCount& function);
+/// "function", "line", "process", "thread".
+std::string_view name(ComparedRows rows);
+/// The rows of profiles to show of the first event that has some, at most `style.most_rows`.
+std::vector<const ComparedCount*> shown_rows(const Comparison& comparison, const ComparisonStyle& style);
+/// The share of the whole program's count before that a row's change is: "+1.2 %"; empty if it is not known.
+std::string share_of_whole(const Comparison& comparison, const ComparedCount& row);
 
 }  // namespace tally::report

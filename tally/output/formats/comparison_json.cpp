@@ -51,10 +51,16 @@ std::string comparison_json(const JudgedComparison& judged, const ComparisonStyl
   json["before"] = side_json(*judged.comparison.before);
   json["after"] = side_json(*judged.comparison.after);
   json["verdict"] = judged.verdict();
-  for (const char* const key : {"events", "metrics", "functions"}) json[key] = Json::array();
+  for (const char* const key : {"events", "metrics", "functions", "lines", "processes", "threads"})
+    json[key] = Json::array();
   for (const ComparedCount& row : judged.comparison.counts)
     json[row.is_metric ? "metrics" : "events"].push_back(count_json(row, "of"));
-  for (const ComparedCount& row : judged.comparison.functions) json["functions"].push_back(count_json(row, "function"));
+  for (const auto& [key, rows] : {std::pair{"functions", ComparedRows::functions},
+                                  {"lines", ComparedRows::lines},
+                                  {"processes", ComparedRows::processes},
+                                  {"threads", ComparedRows::threads}})
+    for (const ComparedCount& row : judged.comparison.rows(rows))
+      json[key].push_back(count_json(row, std::string(name(rows)).c_str()));
   json["gates"] = Json::array();
   for (const GateResult& gate : judged.gates)
     json["gates"].push_back(

@@ -9,7 +9,7 @@ namespace tally::report {
 namespace {
 
 constexpr std::size_t longest_comment = 60'000;
-constexpr std::size_t most_functions = 200;
+constexpr std::size_t most_rows = 200;
 
 const char* mark(Verdict verdict) {
   switch (verdict) {
@@ -29,14 +29,20 @@ std::string row(const ComparedCount& count, const std::string& first, const std:
 
 constexpr const char* table_head = "| {} | before | after | change | | verdict | {} |\n|---|--:|--:|--:|--:|---|---|\n";
 
+const char* heading(ComparedRows rows) {
+  switch (rows) {
+    case ComparedRows::lines: return "Lines";
+    case ComparedRows::processes: return "Processes";
+    case ComparedRows::threads: return "Threads";
+    case ComparedRows::functions: break;
+  }
+  return "Functions";
+}
+
 std::string gates_list(const std::vector<GateResult>& gates) {
   std::string text;
   for (const GateResult& gate : gates) {
-    const char* const state = gate.state == GateResult::State::passed      ? "✅"
-                              : gate.state == GateResult::State::undecided ? "⚪"
-                              : gate.gate.is_hard                          ? "❌"
-                                                                           : "⚠️";
-    text += fmt::format("- {} {}\n", state, markdown_text(gate.text));
+    text += fmt::format("- {} {}\n", gate_mark(name(gate.state), gate.gate.is_hard), markdown_text(gate.text));
   }
   return text.empty() ? "" : text + "\n";
 }
@@ -55,20 +61,20 @@ std::string comparison_markdown(const JudgedComparison& judged, const Comparison
     text += "\n";
   }
   ComparisonStyle details = style;
-  details.most_functions = most_functions;
-  const auto functions = shown_functions(comparison, details);
+  details.most_rows = most_rows;
+  const auto rows = shown_rows(comparison, details);
   std::string end;
-  if (functions.size() == most_functions) end += fmt::format("The {} largest changes are shown.\n", most_functions);
+  if (rows.size() == most_rows) end += fmt::format("The {} largest changes are shown.\n", most_rows);
   for (const std::string& warning : comparison.warnings) end += fmt::format("\n{}\n", markdown_text(warning));
   end += fmt::format("\n`{}`\n", markdown_text(shell_words(comparison.after->command)));
-  if (functions.empty()) return text + end;
-  text += fmt::format("<details><summary>Functions by {}</summary>\n\n", markdown_text(functions.front()->event));
-  text += fmt::format(fmt::runtime(table_head), "function", "of the program");
+  if (rows.empty()) return text + end;
+  text +=
+      fmt::format("<details><summary>{} by {}</summary>\n\n", heading(style.rows), markdown_text(rows.front()->event));
+  text += fmt::format(fmt::runtime(table_head), name(style.rows), "of the program");
   const std::string close = "\n</details>\n";
-  for (const ComparedCount* const function : functions) {
-    const std::string next =
-        row(*function, markdown_text(function->subject),
-            share_of_whole(comparison, *function) + (function->label.empty() ? "" : ", " + function->label));
+  for (const ComparedCount* const one : rows) {
+    const std::string next = row(*one, markdown_text(one->subject),
+                                 share_of_whole(comparison, *one) + (one->label.empty() ? "" : ", " + one->label));
     if (text.size() + next.size() + close.size() + end.size() > longest_comment) break;
     text += next;
   }

@@ -88,8 +88,7 @@ bool is_perf_json(std::string_view text) {
   // Comments and empty lines may precede the first object.
   for (const std::string& line : split(text.substr(0, 4000), '\n')) {
     if (line.empty() || line.starts_with('#')) continue;
-    return line.starts_with('{') && line.find("\"counter-value\"") != std::string::npos &&
-           line.find("\"event\"") != std::string::npos;
+    return line.starts_with('{') && line.find("\"counter-value\"") != std::string::npos;
   }
   return false;
 }
@@ -107,8 +106,10 @@ Result<Comparable> read_perf_json(std::string_view text, const std::string& name
       problem = result::parse_error_text(line, exception.what());
     }
     if (!problem.empty())
-      return fail(Code::bad_usage, fmt::format("'{}:{}' is not a result of perf stat -j: {}", printable(name), number,
-                                               printable(problem)));
+      return fail(Code::bad_usage,
+                  fmt::format("'{}:{}' looks like a result of perf stat -j, but {}: {}", printable(name), number,
+                              Json::accept(line) ? "cannot be read" : "is damaged or ends early", printable(problem)),
+                  "write the file again");
   }
   return lines.take();
 }

@@ -187,4 +187,21 @@ Result<Profile> read_profile(std::string_view text, const std::string& name) {
   }
 }
 
+std::vector<ProfileThread> read_profile_threads(std::string_view text) {
+  std::vector<ProfileThread> threads;
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return threads;
+  try {
+    for (const Json& row : json.at("threads")) {
+      CodeOwner owner{.command = result::text(row, "command"), .thread = result::text(row, "name")};
+      owner.pid = number<std::int64_t>(row.at("pid"));
+      owner.tid = optional<std::int64_t>(row, "tid").value_or(0);
+      threads.push_back({std::move(owner), counts(row.at("counts"), json.at("events").size())});
+    }
+  } catch (const Json::exception&) {
+    return {};  // the rows of the file are enough for a comparison of functions
+  }
+  return threads;
+}
+
 }  // namespace tally::result

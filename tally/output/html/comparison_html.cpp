@@ -31,14 +31,15 @@ std::string counts_table(const std::vector<const ComparedCount*>& counts) {
   return table.html();
 }
 
-std::string functions_table(const Comparison& comparison, const ComparisonStyle& style) {
-  const auto functions = shown_functions(comparison, style);
-  if (functions.empty()) return "";
-  HtmlTable table({"function", "#before", "#after", "#change", "#relative", "#of the program", "verdict", "cause"});
-  for (const ComparedCount* const one : functions)
+std::string rows_table_of(const Comparison& comparison, const ComparisonStyle& style) {
+  const auto rows = shown_rows(comparison, style);
+  if (rows.empty()) return "";
+  HtmlTable table({std::string(name(style.rows)), "#before", "#after", "#change", "#relative", "#of the program",
+                   "verdict", "cause"});
+  for (const ComparedCount* const one : rows)
     table.add({one->subject, count_text(one->before, *one), count_text(one->after, *one), change_text(*one),
                relative_text(*one), share_of_whole(comparison, *one), std::string(name(one->verdict)), one->label});
-  return element("h3", "Functions that changed most by " + functions.front()->event) + table.html();
+  return element("h3", fmt::format("Largest changes by {}, {}", name(style.rows), rows.front()->event)) + table.html();
 }
 
 /// The verdict, the gates, and the tables.
@@ -49,7 +50,7 @@ std::string verdict_section(const JudgedComparison& judged, const ComparisonStyl
   std::string html = element("p", text, is_bad ? "verdict bad" : "verdict") + gates_list(judged.gates);
   const auto counts = shown_counts(comparison, style);
   if (counts.empty()) html += element("p", "No event changed.", "soft");
-  html += counts_table(counts) + functions_table(comparison, style);
+  html += counts_table(counts) + rows_table_of(comparison, style);
   for (const std::string& warning : comparison.warnings) html += element("p", warning, "soft");
   return html;
 }

@@ -31,18 +31,18 @@ std::string signed_text(Value value, const ComparedCount& of) {
   return (value > 0 ? "+" : "-") + count_text(std::abs(value), of);
 }
 
-std::string functions_table(const Comparison& comparison, const ComparisonStyle& style) {
-  const auto functions = shown_functions(comparison, style);
-  if (functions.empty()) return "";
-  Grid grid({{functions.front()->event, Align::right},
+std::string rows_table(const Comparison& comparison, const ComparisonStyle& style) {
+  const auto rows = shown_rows(comparison, style);
+  if (rows.empty()) return "";
+  Grid grid({{rows.front()->event, Align::right},
              {"", Align::right},
              {"of the program", Align::right},
              {"before", Align::right},
              {"after", Align::right},
              {"verdict"},
-             {"function", Align::left, 0, true},
+             {std::string(name(style.rows)), Align::left, 0, true},
              {"cause"}});
-  for (const ComparedCount* const one : functions)
+  for (const ComparedCount* const one : rows)
     grid.add({change_text(*one), relative_text(*one), share_of_whole(comparison, *one), count_text(one->before, *one),
               count_text(one->after, *one), std::string(name(one->verdict)), one->subject, one->label});
   return "\n" + grid.text(style.terminal);
@@ -92,21 +92,30 @@ std::vector<const ComparedCount*> shown_counts(const Comparison& comparison, con
   return shown;
 }
 
-std::vector<const ComparedCount*> shown_functions(const Comparison& comparison, const ComparisonStyle& style) {
+std::string_view name(ComparedRows rows) {
+  switch (rows) {
+    case ComparedRows::lines: return "line";
+    case ComparedRows::processes: return "process";
+    case ComparedRows::threads: return "thread";
+    case ComparedRows::functions: break;
+  }
+  return "function";
+}
+
+std::vector<const ComparedCount*> shown_rows(const Comparison& comparison, const ComparisonStyle& style) {
   std::vector<const ComparedCount*> shown;
-  if (comparison.functions.empty()) return shown;
-  const std::string& event = comparison.functions.front().event;
-  for (const ComparedCount& function : comparison.functions)
-    if (function.event == event && (style.most_functions == 0 || shown.size() < style.most_functions) &&
-        (style.shows_unchanged || function.verdict != Verdict::same))
-      shown.push_back(&function);
+  const std::vector<ComparedCount>& rows = comparison.rows(style.rows);
+  for (const ComparedCount& row : rows)
+    if (row.event == rows.front().event && (style.most_rows == 0 || shown.size() < style.most_rows) &&
+        (style.shows_unchanged || row.verdict != Verdict::same))
+      shown.push_back(&row);
   return shown;
 }
 
-std::string share_of_whole(const Comparison& comparison, const ComparedCount& function) {
+std::string share_of_whole(const Comparison& comparison, const ComparedCount& row) {
   for (const ComparedCount& count : comparison.counts)
-    if (count.event == function.event && count.subject.empty() && count.before && *count.before != 0)
-      return fmt::format("{:+.2f} %", static_cast<double>(100 * function.change() / *count.before));
+    if (count.event == row.event && count.subject.empty() && count.before && *count.before != 0)
+      return fmt::format("{:+.2f} %", static_cast<double>(100 * row.change() / *count.before));
   return "";
 }
 
@@ -166,7 +175,7 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
     text += prose_line(fmt::format("{} without change{}", plural(left, "event", "events"),
                                    style.shows_unchanged ? "" : " (--all shows them)"),
                        style.terminal);
-  text += functions_table(comparison, style);
+  text += rows_table(comparison, style);
   for (const std::string& warning : comparison.warnings)
     text += prose_line("note: " + printable(warning), style.terminal);
   return text + gate_lines(judged.gates, style.terminal) + "\n" +

@@ -1,0 +1,169 @@
+#include "tally/output/analysis/comparison_profiles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "tally/core/count/event_name.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
+
+namespace tally::report {
+namespace {
+
+/// Whether each function has the same source, was entered as often, and executed the same lines, but by other
+/// instructions.
+std::vector<bool> generated_differently(const ProfileDifference& difference) {
+  std::vector<bool> all;
+  for (const Change& change : difference.functions) {
+    if (!change.before.is_present || !change.after.is_present) {
+      all.push_back(false);
+      continue;
+    }
+    const result::ProfileFunction& before = difference.before->functions[change.before.function];
+    const result::ProfileFunction& after = difference.after->functions[change.after.function];
+    all.push_back(before.source_digest != 0 && before.source_digest == after.source_digest &&
+                  before.code_digest != after.code_digest && change.before.entered == change.after.entered);
+  }
+  for (const Change& line : difference.lines)
+    if (line.before.is_present != line.after.is_present) all[line.of] = false;
+  return all;
+}
+
+/// The counts of two profiles, event by event.
+class ProfileComparison {
+ public:
+  explicit ProfileComparison(const ProfileDifference& difference) : difference_(difference) {}
+
+  /// The rows of functions or lines that changed; `names`: of each.
+  std::vector<ComparedCount> rows_of(const std::vector<Change>& changes, const std::vector<std::string>& names) const {
+    std::vector<ComparedCount> rows;
+    for (std::size_t e = 0; e < difference_.events.size(); ++e)
+      for (std::size_t i = 0; i < changes.size(); ++i)
+        if (changes[i].by(e) != 0) rows.push_back(row_of(e, changes[i], names[i]));
+    return sorted(std::move(rows));
+  }
+
+  /// The rows of processes or threads that changed. Sampled events have none.
+  std::vector<ComparedCount> rows_of(const std::map<std::string, Change>& changes) const {
+    std::vector<ComparedCount> rows;
+    for (std::size_t e = 0; e < difference_.events.size(); ++e)
+      for (const auto& [name, change] : changes)
+        if (change.by(e) != 0 && !difference_.is_estimated(e)) rows.push_back(row_of(e, change, name));
+    return sorted(std::move(rows));
+  }
+
+ private:
+  ComparedCount row_of(std::size_t e, const Change& change, const std::string& name) const {
+    const result::Stat &before = difference_.before->stat, &after = difference_.after->stat;
+    const result::EventCount& total = after.events[difference_.event_index_after[e]].total;
+    const Trust trust = worst(before.events[difference_.event_index_before[e]].total.count.trust, total.count.trust);
+    ComparedCount row{.event = difference_.events[e], .subject = name, .unit = total.unit};
+    row.before = change.before.counts[e];
+    row.after = change.after.counts[e];
+    row.trust = tally::name(trust);
+    decide(row);
+    if (difference_.is_estimated(e)) {
+      const Estimate estimate = difference_.estimate(change, e);
+      row.interval = ValueInterval{estimate.low, estimate.high};
+      row.is_different = estimate.low > 0 || estimate.high < 0;
+      if (!row.is_different) row.verdict = Verdict::same;
+    } else if (trust != Trust::exact && before.environment.cpu != after.environment.cpu) {
+      leave_undecided(row, other_processors);
+    }
+    return row;
+  }
+
+  /// The first event first, and of each the largest change.
+  std::vector<ComparedCount> sorted(std::vector<ComparedCount> rows) const {
+    std::stable_sort(rows.begin(), rows.end(), [&](const ComparedCount& a, const ComparedCount& b) {
+      const bool a_first = a.event == difference_.events.front(), b_first = b.event == difference_.events.front();
+      return a_first != b_first ? a_first : std::abs(a.change()) > std::abs(b.change());
+    });
+    return rows;
+  }
+
+  const ProfileDifference& difference_;
+};
+
+/// "main.c:12 (parse)"; of a line that is unknown, "parse".
+std::vector<std::string> names_of_lines(const ProfileDifference& difference,
+                                        const std::vector<std::string>& functions) {
+  std::vector<std::string> names;
+  for (const Change& line : difference.lines) {
+    const bool is_after = line.after.is_present;
+    const ChangeSide& side = is_after ? line.after : line.before;
+    const std::string location = location_of(is_after ? *difference.after : *difference.before, side.source, side.line);
+    const std::string& function = functions[line.of];
+    names.push_back(location.empty() ? function : fmt::format("{} ({})", location, function));
+  }
+  return names;
+}
+
+/// The processes or threads of both sides, by name. The second one of a name, in the order of the kernel's numbers, is
+/// called "NAME #2".
+class OwnerChanges {
+ public:
+  OwnerChanges(const Comparison& comparison, const ProfileDifference& difference, bool by_thread)
+      : difference_(difference), by_thread_(by_thread) {
+    add(comparison.before->threads, difference.event_index_before, &Change::before);
+    add(comparison.after->threads, difference.event_index_after, &Change::after);
+  }
+
+  const std::map<std::string, Change>& all() const { return all_; }
+
+ private:
+  using Number = std::pair<std::int64_t, std::int64_t>;
+
+  std::string name(const result::CodeOwner& owner) const {
+    return by_thread_ ? owner.command + ": " + owner.thread : owner.command;
+  }
+  Number number(const result::CodeOwner& owner) const { return {owner.pid, by_thread_ ? owner.tid : 0}; }
+
+  void add(const std::vector<result::ProfileThread>& threads, const std::vector<std::size_t>& events,
+           ChangeSide Change::*side_of) {
+    std::map<std::string, std::set<Number>> numbers;
+    for (const result::ProfileThread& one : threads) numbers[name(one.owner)].insert(number(one.owner));
+    for (const result::ProfileThread& one : threads) {
+      const std::set<Number>& same = numbers[name(one.owner)];
+      const auto index = std::distance(same.begin(), same.find(number(one.owner))) + 1;
+      Change& change = all_[name(one.owner) + (index == 1 ? "" : fmt::format(" #{}", index))];
+      change.before.counts.resize(difference_.events.size());
+      change.after.counts.resize(difference_.events.size());
+      for (std::size_t e = 0; e < events.size(); ++e) (change.*side_of).counts[e] += one.counts[events[e]];
+    }
+  }
+
+  const ProfileDifference& difference_;
+  bool by_thread_;
+  std::map<std::string, Change> all_;
+};
+
+}  // namespace
+
+Result<void> compare_profiles(Comparison& comparison) {
+  const auto difference = difference_of(*comparison.before->profile, *comparison.after->profile);
+  if (!difference) return fail(difference.error());
+  if (std::string caution = difference->caution(); !caution.empty()) comparison.warnings.push_back(std::move(caution));
+  const std::vector<std::string> names = difference->names(false);
+  const ProfileComparison profiles(*difference);
+  comparison.functions = profiles.rows_of(difference->functions, names);
+  const std::vector<bool> generated = generated_differently(*difference);
+  std::set<std::string> generated_names;
+  for (std::size_t f = 0; f < names.size(); ++f)
+    if (generated[f]) generated_names.insert(names[f]);
+  for (ComparedCount& row : comparison.functions)
+    if (generated_names.count(row.subject) != 0 && split_event_name(row.event).base == "instructions")
+      row.label = "code generation";
+  comparison.lines = profiles.rows_of(difference->lines, names_of_lines(*difference, names));
+  if (const OwnerChanges processes(comparison, *difference, false); processes.all().size() > 1)
+    comparison.processes = profiles.rows_of(processes.all());
+  if (const OwnerChanges threads(comparison, *difference, true); threads.all().size() > 1)
+    comparison.threads = profiles.rows_of(threads.all());
+  return {};
+}
+
+}  // namespace tally::report

@@ -3,12 +3,15 @@
 
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/provenance.hpp"
+#include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/hardware/pmu/emulated/arm_profile.hpp"
 #include "tally/hardware/pmu/emulated/profile.hpp"
 #include "tally/hardware/pmu/model.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/program.hpp"
+#include "tally/output/formats/json_document.hpp"
 
 namespace tally::cli {
 namespace {
@@ -200,6 +203,7 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
   }
   for (const std::string& one : options.defines) add("define", one);
   add("width", options.width);
+  if (options.json) add("provenance", json_text(report::provenance_json(provenance())));
   if (!options.cache.empty()) {
     const auto bytes = parse_bytes(options.cache);
     if (!bytes || *bytes < 64 || *bytes > 1U << 30) {

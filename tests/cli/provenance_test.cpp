@@ -34,6 +34,14 @@ void expect_complete(const Json& json, const std::string& command) {
   EXPECT_TRUE(provenance["tally"].is_string());
 }
 
+#if TALLY_HAS_LAB
+TEST(Provenance, is_in_the_json_of_the_lab) {
+  const Finished finished = tally({"lab", "--json", "-e", "run 100 nop"});
+  if (finished.code() == 127) GTEST_SKIP() << "the assembler is not installed";
+  expect_complete(Json::parse(finished.out), "lab");
+}
+#endif
+
 TEST(Provenance, is_in_the_json_of_each_command) {
   const TemporaryFile stat("stat.json");
   ASSERT_EQ(tally(with(with({"stat", "-o", stat.path(), "--label", "one"}, counted), {"--", "true"})).code(), 0);

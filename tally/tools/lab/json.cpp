@@ -151,9 +151,12 @@ Json timeline_of(const Timeline& timeline, const Computer& machine) {
 }  // namespace
 
 std::string json_text(const std::vector<Entry>& entries, const End& end, const Computer& machine,
-                      const std::vector<pmu::Remark>& remarks, const Timeline& timeline) {
+                      const std::vector<pmu::Remark>& remarks, const Timeline& timeline,
+                      const std::string& provenance) {
+  const Json given = Json::parse(provenance, nullptr, false);
   Json out = {
       {"tally_lab", 1},
+      {"provenance", given.is_object() ? given : Json(nullptr)},
       {"file", machine.image().name},
       {"model", machine.model()},
       {"emulated", true},

@@ -179,7 +179,7 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   const auto last = (*machine)->lint_at_end();
   if (options.json) {
     run.timeline.add(**machine);
-    print(json_text(run.entries, end, **machine, last, run.timeline));
+    print(json_text(run.entries, end, **machine, last, run.timeline, options.provenance));
     return {exit_code_of(end), end.is_error()};
   }
   if (run.story) print(run.story->finish(**machine));

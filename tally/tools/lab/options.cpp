@@ -42,6 +42,7 @@ Options read_options(const std::vector<std::string>& arguments) {
     if (one == "--quiet") options.quiet = true;
     if (one == "--dump") options.dump = true;
     if (one == "--json") options.json = true;
+    if (auto v = value_of(one, "provenance")) options.provenance = *v;
     if (one == "--interactive") options.interactive = true;
     if (one == "--reads") options.reads = true;
     if (one == "--barriers") options.barriers = true;

@@ -27,6 +27,7 @@ struct Options {
   bool quiet = false;
   bool dump = false;
   bool json = false;
+  std::string provenance;  ///< a JSON object that the JSON contains
   bool interactive = false;
   bool reads = false;
   bool barriers = false;

@@ -14,13 +14,18 @@ u64 vdso_at, vdso_end;
 GetTime vdso_get_time;
 constexpr s32 monotonic = 1;
 
+/// The clock functions of the vdso; all addresses 0 if it has none.
+enum ClockFunction : u32 { get_clock, get_time_of_day, get_seconds, clock_functions };
+const char* const function_names[clock_functions] = {"__vdso_clock_gettime", "__vdso_gettimeofday", "__vdso_time"};
+u64 function_at[clock_functions];
+
 bool same(const char* a, const char* b) {
   while (*a != 0 && *a == *b) a++, b++;
   return *a == *b;
 }
 
-/// Finds __vdso_clock_gettime by its symbol, as described in vdso(7).
-GetTime find_in(u64 base) {
+/// Finds the functions by their symbols, as described in vdso(7).
+void find_functions(u64 base) {
   const auto& header = at<Elf64_Ehdr>(base);
   const auto* segments = reinterpret_cast<const Elf64_Phdr*>(base + header.e_phoff);
   const Elf64_Dyn* dynamic = nullptr;
@@ -36,10 +41,10 @@ GetTime find_in(u64 base) {
   // The string table follows the symbols.
   for (u64 s = symbols; s != 0 && s + sizeof(Elf64_Sym) <= names; s += sizeof(Elf64_Sym)) {
     const auto& symbol = at<Elf64_Sym>(s);
-    if (same(reinterpret_cast<const char*>(names + symbol.st_name), "__vdso_clock_gettime"))
-      return reinterpret_cast<GetTime>(base + symbol.st_value);
+    for (u32 i = 0; i < clock_functions; i++)
+      if (same(reinterpret_cast<const char*>(names + symbol.st_name), function_names[i]))
+        function_at[i] = base + symbol.st_value;
   }
-  return nullptr;
 }
 
 }  // namespace
@@ -47,7 +52,14 @@ GetTime find_in(u64 base) {
 void clock_init(u64 vdso) {
   if (vdso == 0) return;
   vdso_at = vdso;
-  vdso_get_time = find_in(vdso);
+  find_functions(vdso);
+  vdso_get_time = reinterpret_cast<GetTime>(function_at[get_clock]);
+}
+
+bool is_in_vdso(u64 pc) { return pc - vdso_at < vdso_end - vdso_at; }
+
+bool is_clock_function(u64 pc) {
+  return pc == function_at[get_clock] || pc == function_at[get_time_of_day] || pc == function_at[get_seconds];
 }
 
 u64 clock_ns() {
@@ -60,7 +72,11 @@ u64 clock_ns() {
 void clock_unmapped(u64 start, u64 end) {
   // The vdso's data pages precede it.
   constexpr u64 data_bytes = 16 * page_bytes;
-  if (end > vdso_at - data_bytes && start < vdso_end) clock_without_time_stamp();
+  if (start >= vdso_end || end <= vdso_at - data_bytes) return;
+  clock_without_time_stamp();
+  if (end <= vdso_at) return;
+  vdso_at = vdso_end = 0;
+  for (u64& address : function_at) address = 0;
 }
 
 void clock_without_time_stamp() { vdso_get_time = nullptr; }

@@ -31,6 +31,7 @@ struct Outcome {
   std::vector<std::string> missing = {};   ///< why a part of the order was not counted anywhere
   std::vector<std::string> notices;        ///< notes for the user: what ran uncounted, and why
   std::vector<result::UnaskedCode> unasked = {};  ///< `address` is an offset in the file; functions are not named
+  std::optional<std::vector<result::ReadSource>> nondeterminism = {};  ///< only the engine reports it
   bool operator==(const Outcome&) const = default;
 };
 

@@ -51,6 +51,7 @@ result::Run run_of(backend::Regions outcome, std::optional<int> interrupted_by) 
   run.parts = std::move(outcome.parts);
   run.processes = std::move(outcome.processes);
   run.regions = std::move(outcome.regions);
+  run.nondeterminism = std::move(outcome.nondeterminism);
   count_processes(run);
   return run;
 }

@@ -16,6 +16,7 @@
 #include "tally/engine/channel/marks.hpp"
 #include "tally/engine/channel/models.hpp"
 #include "tally/engine/channel/notes.hpp"
+#include "tally/engine/channel/sources.hpp"
 #include "tally/engine/channel/windows.hpp"
 
 namespace tally::channel {
@@ -207,15 +208,17 @@ struct Header {
   uint32_t next_thread;
   uint32_t next_area;
   Settings settings;
-  uint64_t free_counters;  ///< head of a list of zeroed counter areas: generation << 32 | area
-  uint64_t free_vectors;   ///< the same for vector areas
-  uint32_t first_answer;   ///< the Answer for the command's own child
-  RingWakeup wakeup;       ///< used with Models::worker_count, or windows
-  uint32_t next_code_log;  ///< number 0 is never used
-  EngineFailure failure;   ///< of the first engine that failed
-  uint32_t programs;       ///< programs in which an engine has started
-  uint32_t reused;         ///< process records that another process has taken; those are not in order of time
-  uint32_t next_reused;    ///< where the search for the next one continues
+  uint64_t free_counters;      ///< head of a list of zeroed counter areas: generation << 32 | area
+  uint64_t free_vectors;       ///< the same for vector areas
+  uint32_t first_answer;       ///< the Answer for the command's own child
+  RingWakeup wakeup;           ///< used with Models::worker_count, or windows
+  uint32_t next_code_log;      ///< number 0 is never used
+  EngineFailure failure;       ///< of the first engine that failed
+  uint32_t programs;           ///< programs in which an engine has started
+  uint32_t reused;             ///< process records that another process has taken; those are not in order of time
+  uint32_t next_reused;        ///< where the search for the next one continues
+  uint64_t environment_bytes;  ///< of the first program, at its start
+  SourceRecord sources[source_count];
   UnaskedSite unasked[unasked_site_limit];  ///< in the order of their translation
   uint64_t kept_files[kept_file_limit];     ///< check_of() each file that the command was asked to keep; 0: free
 };
@@ -256,15 +259,17 @@ inline constexpr uint64_t code_log_offset(uint32_t log) {
 }
 inline constexpr uint64_t file_bytes = code_log_offset(code_log_limit);
 
-/// Segment numbers that are not code: each counts events known only at run time, with one vector.
+/// Segment numbers that are not code: each counts events known only at run time, with one vector, or reads of a Source.
 enum Dynamic : uint32_t {
   dynamic_none = 0,
   dynamic_load,     ///< one load: `lods`, `scas`, an element of a gather
   dynamic_store,    ///< one store: `stos`, an element of a scatter
   dynamic_move,     ///< a load and a store: `movs`
   dynamic_compare,  ///< two loads: `cmps`
-  first_segment = 8
+  first_source,     ///< one read of a Source: counts no event
+  first_segment = first_source + source_count
 };
+static_assert(first_segment <= 16);  // the counters of these share no low address bits with other slots: see placed()
 
 /// The part of the file that is mapped as a whole: the records.
 struct Records {

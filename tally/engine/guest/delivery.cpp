@@ -3,6 +3,7 @@
 #include "tally/engine/guest/core_file.hpp"
 #include "tally/engine/guest/frame_state.hpp"
 #include "tally/engine/guest/protection_keys.hpp"
+#include "tally/engine/guest/source_calls.hpp"
 #include "tally/engine/guest/threads.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/instrument/calls.hpp"
@@ -120,6 +121,7 @@ bool next_signal(Thread* t, int& signal, u8* info) {
     if (signal == 0) return false;
     if (is_ignored(t->actions->of[signal], signal) || is_taken_back(info)) continue;
     if (engine_signals & bit(signal)) note_overruns(info);
+    count_signal(t, info);
     return true;
   }
 }

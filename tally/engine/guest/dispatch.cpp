@@ -10,6 +10,7 @@
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/linking.hpp"
+#include "tally/engine/translate/sources.hpp"
 
 namespace tally::engine::guest {
 
@@ -112,6 +113,7 @@ void count_stepped(Thread* t, Context* after) {
   delta.field[channel::stores] = in.stores;
   if (in.plain_field != 0) delta.field[in.plain_field] = 1;
   instrumentation->stepped(t, in);
+  if (const channel::Source source = source_of(in); source != channel::source_count) count_source(t, source, t->pc);
   // Zydis lists xbegin and xend as conditional branches, but they are not.
   if (in.kind == Kind::plain || in.kind == Kind::emulated || in.kind == Kind::transaction)
     return correct(t, t->pc, delta);

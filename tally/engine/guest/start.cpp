@@ -125,7 +125,10 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   // The stack that the kernel prepared: count, arguments, 0, environment, 0, auxiliary vector.
   u64* p = reinterpret_cast<u64*>(sp);
   p += 1 + *p + 1;
+  const u64* const environment = p;
   while (*p != 0) p++;
+  const u64 environment_bytes =
+      p == environment ? 0 : p[-1] + length(reinterpret_cast<const char*>(p[-1])) + 1 - *environment;
   u64 capabilities = 0, entry = pc;
   const char* name = "";
   u64* const auxiliary = ++p;
@@ -144,6 +147,9 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   channel::Process& process = process_record(t);
   const char* base = base_name(name);
   for (u32 i = 0; i < sizeof process.name - 1 && base[i] != 0; i++) process.name[i] = base[i];
+  u64 none = 0;
+  __atomic_compare_exchange_n(&records().header().environment_bytes, &none, environment_bytes, false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
   const s64 persona = kernel(SYS_personality, 0xffffffff);
   kernel_may_write = may_write;
   code_init();

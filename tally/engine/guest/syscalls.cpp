@@ -18,6 +18,7 @@
 #include "tally/engine/guest/protection_keys.hpp"
 #include "tally/engine/guest/rights.hpp"
 #include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/source_calls.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/instrument/marks.hpp"
@@ -313,6 +314,7 @@ extern "C" void system_call(Thread* t) {
   u64* g = t->gpr;
   // The kernel reads only the low half.
   g[rax] = static_cast<u64>(static_cast<s64>(static_cast<s32>(g[rax])));
+  count_sources_of_call(t);
   s64 r = call(t, static_cast<u32>(g[rax]));
   if (makes_descriptor(g[rax]) && numbers_were_short(t, r)) r = call(t, static_cast<u32>(g[rax]));
   if (r == -EINTR && (t->woken_in_vain & woken_to_leave) && !awaits_delivery(t)) {

@@ -161,6 +161,9 @@ void fold(Thread* t) {
   set_state(record.state, State::ended);
   core_collect(t, own_records.segments);
   code_log_collect(t, c, own_records.segments);
+  for (u32 i = 0; i < channel::source_count; i++)
+    if (const u64 n = c[channel::first_source + i]; n != 0)
+      __atomic_add_fetch(&own_records.shared.header().sources[i].count, n, __ATOMIC_RELAXED);
   for (u32 i = 0; i < own_records.segments; i++)
     if (c[i] != 0) c[i] = 0;
   if (has_running_totals(t)) totals_folded(t);

@@ -5,6 +5,7 @@
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
+#include "tally/engine/translate/sources.hpp"
 
 namespace tally::engine::translate {
 namespace {
@@ -104,6 +105,7 @@ Arena* new_arena(bool far, Map&& map) {
   a.to_link = make_gate(a, enter_link);
   a.to_indirect = make_gate(a, enter_indirect);
   a.to_syscall = make_gate(a, enter_syscall);
+  a.to_source = make_gate(a, enter_source);
   a.to_far_return = make_gate(a, enter_far_return);
   a.to_emulated = make_gate(a, enter_emulated);
   instrumentation->make_gates(a);

@@ -18,12 +18,16 @@ namespace tally::engine::translate {
 /// Kinds of calls and returns that instrumentation distinguishes.
 inline constexpr u32 call_kinds = 4;
 
+/// Bytes of a jump into the engine.
+inline constexpr u32 gate_bytes = 16;
+
 /// A region of address space with translated code. Hot code grows from the start, stubs and literals grow from `cold`.
 struct Arena {
   u64 base = 0;
   bool far = false;  // from the code that it serves: RIP-relative operands are out of reach
   u64 hot = 0, cold = 0;
-  u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
+  u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine, of gate_bytes each
+  u64 to_source = 0;  // the next one after to_syscall: before the first read of a source of differences
   u64 to_far_return = 0;
   u64 to_emulated = 0;
   u64 to_model = 0, to_lookup = 0;  // with machine models

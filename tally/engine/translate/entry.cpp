@@ -52,9 +52,9 @@ namespace {
 
 asm(R"(
 .text
-.globl engine_no_target, lookup_begin, lookup_end, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_emulated, enter_mark, enter_unlike, enter_key_check, enter_window
+.globl engine_no_target, lookup_begin, lookup_end, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_emulated, enter_mark, enter_unlike, enter_key_check, enter_source, enter_window
 .globl resume_program, resume_begin, resume_end, landing_pad
-.hidden lookup_begin, lookup_end, indirect_targets, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_emulated, enter_mark, enter_unlike, enter_key_check, enter_window
+.hidden lookup_begin, lookup_end, indirect_targets, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_emulated, enter_mark, enter_unlike, enter_key_check, enter_source, enter_window
 .hidden resume_program, resume_begin, resume_end, landing_pad
 
 # Saves everything but rax, rcx and r11, which each transition saves in its own way.
@@ -190,6 +190,10 @@ enter_unlike:
 enter_key_check:
   mov %r11, %gs:thread_resume
   enter_at keys_may_change
+# The first read of a source by this thread, in the same way.
+enter_source:
+  mov %r11, %gs:thread_resume
+  enter_at source_is_read
 
 resume_begin:
 resume_program:

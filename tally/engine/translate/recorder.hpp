@@ -21,7 +21,7 @@ enum class Fix : u8 {
   exit,      // dword: a direct exit to program address pc + value
   exit_by,   // dword: a direct exit to the target of the pointer at program address pc + value, which must not change
   pushed,    // dword: displacement of a literal, the program address pc + value
-  system_call,  // dword: displacement of the arena's jump into the engine for system calls
+  system_call,  // dword: displacement of the arena's jump into the engine for system calls; extra: for first reads
   address,      // qword: program address pc + value
   low_address,  // dword: the low half of that
 

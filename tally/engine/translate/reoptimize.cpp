@@ -6,6 +6,7 @@
 #include "tally/engine/translate/profile.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
 #include "tally/engine/translate/reading.hpp"
+#include "tally/engine/translate/sources.hpp"
 
 namespace tally::engine::translate {
 namespace {
@@ -116,7 +117,7 @@ class Reoptimizer {
       if (n_ > 0 && probes->begins_at(at_)) break;
       if (code_.watch(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
-      if (in.kind == Kind::trap || sets_protection_keys(in) || probes->begins_at(in) ||
+      if (in.kind == Kind::trap || sets_protection_keys(in) || reads_source(in) || probes->begins_at(in) ||
           (counts_down() && is_countdown_late(in)))
         break;
       code_.register_instruction(in);

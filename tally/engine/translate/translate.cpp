@@ -5,6 +5,7 @@
 #include "tally/engine/translate/logged_code.hpp"
 #include "tally/engine/translate/protection_keys.hpp"
 #include "tally/engine/translate/reading.hpp"
+#include "tally/engine/translate/sources.hpp"
 
 namespace tally::engine::translate {
 namespace {
@@ -73,6 +74,7 @@ class Translator {
           segment > 0 && (compared_ || total_ >= limit_ || segment + 1 >= trace_segments || ends_before(at_));
       const u32 n = full ? 0 : read_segment(segment, *arena);
       if (compared_ && segment == 0) emit_comparison(b, in_, n);
+      if (segment == 0 && reads_source(in_[0])) emit_source_count(b, in_[0]);
       if (!emit_segment(b, n, segment++)) {
         // No segment numbers are left: discard the unfinished trace, to which nothing leads.
         abandon_trace(b);
@@ -150,7 +152,8 @@ class Translator {
       if (at_ != pc_ && probes->begins_at(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       if (at_ != pc_ && probes->begins_at(in)) break;
-      if (at_ != pc_ && ((counts_down() && is_countdown_late(in)) || sets_protection_keys(in))) break;
+      if (at_ != pc_ && ((counts_down() && is_countdown_late(in)) || sets_protection_keys(in) || reads_source(in)))
+        break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
       n++;

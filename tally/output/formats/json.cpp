@@ -110,6 +110,25 @@ Json with_engine(Json json, const std::optional<std::int64_t>& single_stepped) {
   return json;
 }
 
+Json function_json(const result::CodeFunction& code) {
+  if (code.file.empty()) return nullptr;
+  return {{"file", code.file},
+          {"function", code.function.empty() ? Json(nullptr) : Json(code.function)},
+          {"offset", code.offset}};
+}
+
+void add_sources(Json& json, const std::optional<std::vector<result::ReadSource>>& sources) {
+  if (!sources) return;
+  Json list = Json::array();
+  for (const result::ReadSource& one : *sources)
+    list.push_back({{"source", one.source},
+                    {"count", one.count},
+                    {"program", one.program},
+                    {"first", function_json(one.first)},
+                    {"caller", function_json(one.caller)}});
+  json["nondeterminism"] = std::move(list);
+}
+
 Json process_json(const result::Process& process, std::size_t run) {
   return {{"run", run},
           {"pid", process.pid},
@@ -133,6 +152,7 @@ Json runs_json(const result::Stat& stat) {
                                 {"processes", value_or_null(run.process_count)},
                                 {"threads", value_or_null(run.thread_count)}},
                                run.single_stepped));
+    add_sources(list.back(), run.nondeterminism);
   }
   return list;
 }

@@ -170,6 +170,21 @@ BaselineVerdict baseline_verdict(const Json& json) {
   return verdict;
 }
 
+CodeFunction code_function(const Json& json) {
+  if (json.is_null()) return {};
+  const Json& function = json.at("function");
+  return {text(json, "file"), function.is_null() ? "" : function.get<std::string>(),
+          number<std::uint64_t>(json.at("offset"))};
+}
+
+std::vector<ReadSource> read_sources(const Json& json) {
+  std::vector<ReadSource> sources;
+  for (const Json& one : json)
+    sources.push_back({text(one, "source"), count(one.at("count")), text(one, "program"),
+                       code_function(one.at("first")), code_function(one.at("caller"))});
+  return sources;
+}
+
 Stat stat_of(const Json& json) {
   Stat stat;
   stat.command = json.at("command").get<std::vector<std::string>>();
@@ -198,6 +213,8 @@ Stat stat_of(const Json& json) {
     run.process_count = optional_count(one, "processes");
     run.thread_count = optional_count(one, "threads");
     run.single_stepped = optional_count(one, "single_stepped");
+    if (const auto sources = one.find("nondeterminism"); sources != one.end())
+      run.nondeterminism = read_sources(*sources);
     stat.runs.push_back(std::move(run));
   }
   for (const Json& one : json.at("events")) read_event(one, stat);

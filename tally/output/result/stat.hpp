@@ -12,6 +12,7 @@
 #include "tally/core/count/statistics.hpp"
 #include "tally/output/result/provenance.hpp"
 #include "tally/output/result/regions.hpp"
+#include "tally/output/result/sources.hpp"
 
 namespace tally::result {
 
@@ -109,6 +110,7 @@ struct Run {
   std::vector<Part> parts = {};                     ///< groups of processors, if requested
   std::vector<ProgramRegions> regions = {};         ///< the programs' own regions, in the order of the programs' starts
   std::optional<std::int64_t> single_stepped = {};  ///< in all processes
+  std::optional<std::vector<ReadSource>> nondeterminism = {};  ///< what the programs read that may make runs differ
   bool operator==(const Run&) const = default;
 };
 

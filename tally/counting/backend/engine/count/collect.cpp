@@ -10,6 +10,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/engine/count/handed_back.hpp"
 #include "tally/counting/backend/engine/count/reasons.hpp"
+#include "tally/counting/backend/engine/count/sources.hpp"
 #include "tally/counting/backend/engine/effort.hpp"
 #include "tally/counting/backend/engine/regions/marked_regions.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
@@ -461,6 +462,7 @@ std::vector<result::ProgramRegions> collect(const Job& job, const Execution& exe
     if (shared.records.process(image.index).state != channel::State::free)
       outcome.processes.push_back(std::move(image.result));
   }
+  outcome.nondeterminism = read_sources(shared);
   outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
   if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
   if (const auto reused = shared.records.header().reused; reused != 0) {

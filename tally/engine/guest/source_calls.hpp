@@ -1,0 +1,12 @@
+/// Counts system calls and signals that may make runs differ: channel::Source.
+#pragma once
+#include "tally/engine/records.hpp"
+
+namespace tally::engine::guest {
+
+/// The thread is about to make the system call that its registers describe.
+void count_sources_of_call(Thread* t);
+/// The thread is about to receive a signal that was sent. `info` is its siginfo.
+void count_signal(Thread* t, const u8* info);
+
+}  // namespace tally::engine::guest

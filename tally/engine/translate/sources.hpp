@@ -1,0 +1,30 @@
+/// Counts what the program reads that may differ from run to run: channel::Source.
+///
+/// Generated code counts instructions, and calls of the vdso's clock functions. The first one of each thread enters the
+/// engine, which records the location if it is the first one of the run.
+#pragma once
+#include "tally/engine/translate/generate.hpp"
+
+namespace tally::engine::translate {
+
+/// Returns the source that an instruction reads; source_count if it reads none. A clock function of the vdso reads the
+/// clock with its first instruction; the vdso's own reads of the time-stamp counter belong to that.
+channel::Source source_of(const Instruction& in);
+/// Such an instruction is the first one of its trace: when the engine is entered, nothing of the trace is counted yet.
+inline bool reads_source(const Instruction& in) { return source_of(in) != channel::source_count; }
+
+/// Emits code that counts the read of such an instruction. It preserves all registers and flags.
+void emit_source_count(Builder& b, const Instruction& in);
+
+/// Counts a read by the instruction at `pc`, with the thread's registers in `gpr`. Takes the lock of exec_regions.cpp.
+void count_source(Thread* t, channel::Source source, u64 pc);
+
+extern "C" {
+/// Entered from generated code: rcx = the address of the instruction, r11 = the cache address of its copy; both
+/// registers are saved.
+void enter_source();
+/// Called by enter_source().
+void source_is_read(Thread* t);
+}
+
+}  // namespace tally::engine::translate

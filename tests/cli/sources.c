@@ -1,0 +1,96 @@
+// Reads one source of differences, by its name: each in a function of its own.
+#define _GNU_SOURCE
+#include <cpuid.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SEPARATE __attribute__((noinline, noclone))
+
+static volatile uint64_t sink;
+static uint32_t word;
+
+SEPARATE void query_processor(void) {
+  unsigned a, b, c, d;
+  __cpuid_count(7, 0, a, b, c, d);
+  sink += a + b + c + d;
+}
+
+SEPARATE void read_time_stamp(void) { sink += __builtin_ia32_rdtsc(); }
+
+SEPARATE void read_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  sink += (uint64_t)now.tv_nsec;
+}
+
+SEPARATE void read_pid(void) { sink += (uint64_t)getpid(); }
+
+SEPARATE void read_random(void) {
+  uint64_t number = 0;
+  sink += (uint64_t)getrandom(&number, sizeof number, 0);
+}
+
+SEPARATE void open_random(void) {
+  const int file = open("/dev/urandom", O_RDONLY);
+  sink += (uint64_t)file;
+  close(file);
+}
+
+SEPARATE void list_directory(void) {
+  DIR* const directory = opendir("/");
+  while (readdir(directory) != NULL) sink++;
+  closedir(directory);
+}
+
+SEPARATE void* wake(void* unused) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0);
+  return unused;
+}
+
+SEPARATE void share_futex(void) {
+  pthread_t other;
+  wake(NULL);
+  pthread_create(&other, NULL, wake, NULL);
+  pthread_join(other, NULL);
+}
+
+static void handle(int number) { sink += (uint64_t)number; }
+
+SEPARATE void await_alarm(void) {
+  signal(SIGALRM, handle);
+  signal(SIGUSR1, handle);
+  raise(SIGUSR1);  // the program's own
+  alarm(1);
+  pause();
+}
+
+static const struct {
+  const char* name;
+  void (*read)(void);
+} sources[] = {{"cpuid", query_processor},
+               {"rdtsc", read_time_stamp},
+               {"clock", read_clock},
+               {"pid", read_pid},
+               {"getrandom", read_random},
+               {"/dev/urandom", open_random},
+               {"file listing", list_directory},
+               {"thread race", share_futex},
+               {"signal", await_alarm}};
+
+// Any other name reads nothing.
+int main(int count, char** arguments) {
+  for (unsigned i = 0; count > 1 && i < sizeof sources / sizeof sources[0]; i++)
+    if (strcmp(sources[i].name, arguments[1]) == 0) sources[i].read();
+  return 0;
+}

@@ -1,0 +1,92 @@
+// The list `nondeterminism` of a result: what the program read that may make runs differ, and where.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+json nondeterminism(const Words& program) {
+  const TemporaryFile file("result.json");
+  EXPECT_EQ(tally(with({"stat", "-q", "--backend", "engine", "-e", "instructions", "--format", "json", "-o",
+                        file.path(), "--"},
+                       program))
+                .code(),
+            0);
+  return json::parse(file.content().value_or("no file"))["runs"][0]["nondeterminism"];
+}
+
+json entry(const json& list, const std::string& source) {
+  for (const json& one : list)
+    if (one["source"] == source) return one;
+  return nullptr;
+}
+
+/// The number of reads of a source.
+std::int64_t reads(const json& list, const std::string& source) {
+  const json one = entry(list, source);
+  return one.is_null() ? 0 : one["count"].get<std::int64_t>();
+}
+
+struct Read {
+  const char* source;
+  const char* function;  ///< of the program; it reads the source itself, or calls a library that does
+  int more = 1;          ///< than a run that reads nothing
+};
+
+std::ostream& operator<<(std::ostream& stream, const Read& one) { return stream << one.function; }
+
+class Sources : public testing::TestWithParam<Read> {};
+
+TEST_P(Sources, are_counted_and_named_with_the_function_that_reads_them) {
+  const Read& read = GetParam();
+  const json without = nondeterminism({SOURCES, "none"}), list = nondeterminism({SOURCES, read.source});
+  EXPECT_EQ(reads(list, read.source), reads(without, read.source) + read.more) << list;
+  // The dynamic linker reads some sources first.
+  if (reads(without, read.source) != 0) return;
+  const json one = entry(list, read.source);
+  const json& at = one["first"]["file"] == SOURCES ? one["first"] : one["caller"];
+  ASSERT_FALSE(at.is_null()) << one;
+  EXPECT_EQ(at["file"], SOURCES);
+  EXPECT_EQ(at["function"], read.function);
+  EXPECT_EQ(one["program"], "sources");
+}
+
+INSTANTIATE_TEST_SUITE_P(cli, Sources,
+                         testing::Values(Read{"cpuid", "query_processor"}, Read{"rdtsc", "read_time_stamp"},
+                                         Read{"clock", "read_clock"}, Read{"pid", "read_pid"},
+                                         Read{"getrandom", "read_random"}, Read{"/dev/urandom", "open_random"},
+                                         Read{"file listing", "list_directory", 2}, Read{"thread race", "wake"},
+                                         Read{"signal", "await_alarm"}),
+                         [](const auto& one) { return std::string(one.param.function); });
+
+TEST(Sources, of_a_killed_process_are_counted) {
+  const std::string script = "kill -9 $$";
+  const TemporaryFile file("result.json");
+  tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--format", "json", "-o", file.path(), "--", "sh",
+         "-c", script});
+  EXPECT_GE(reads(json::parse(file.content().value_or("no file"))["runs"][0]["nondeterminism"], "pid"), 1);
+}
+
+TEST(Sources, include_the_size_of_the_environment) {
+  const auto bytes = [](const std::string& value) {
+    ::setenv("TALLY_TEST_SIZE", value.c_str(), 1);
+    const auto size = reads(nondeterminism({"/bin/true"}), "environment");
+    ::unsetenv("TALLY_TEST_SIZE");
+    return size;
+  };
+  EXPECT_EQ(bytes("12345678"), bytes("1") + 7);
+}
+
+TEST(Sources, are_only_listed_by_the_engine) {
+  const TemporaryFile file("result.json");
+  tally({"stat", "-q", "--backend", "none", "--format", "json", "-o", file.path(), "--", "/bin/true"});
+  EXPECT_FALSE(json::parse(file.content().value_or("no file"))["runs"][0].contains("nondeterminism"));
+}
+
+}  // namespace
+}  // namespace tally::test

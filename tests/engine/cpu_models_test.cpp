@@ -120,5 +120,41 @@ TEST(CpuModels, name_instructions_that_the_program_executes_without_asking) {
   expect_exact(presented);
 }
 
+/// Runs tally with these arguments.
+Outcome run_tally(std::vector<std::string> arguments) {
+  Command command;
+  command.words = std::move(arguments);
+  command.words.insert(command.words.begin(), TALLY);
+  return run_native(command);
+}
+
+TEST(CpuModels, need_the_engine_and_a_known_name) {
+  const Outcome native = run_tally({"stat", "--backend", "none", "--cpu-model", "x86-64-v2", "--", seen_program()});
+  EXPECT_EQ(native.code, 2);
+  EXPECT_NE(native.err.find("--cpu-model needs the engine"), std::string::npos) << native.err;
+  EXPECT_EQ(native.out, "") << "the program ran";
+  EXPECT_EQ(run_tally({"stat", "--backend", "none", "--cpu-model", "host", "--", "/bin/true"}).code, 0);
+  const Outcome unknown = run_tally({"stat", "--cpu-model", "z80", "--", "/bin/true"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_NE(unknown.err.find("there is no CPU model 'z80'"), std::string::npos) << unknown.err;
+}
+
+TEST(CpuModels, are_named_with_the_simulated_machine_by_every_command) {
+  const std::string model = "CPU model x86-64-v2";
+  const Outcome stat = run_tally({"stat", "-e", "instructions", "--cpu-model", "x86-64-v2", "--", "/bin/true"});
+  EXPECT_NE(stat.err.find("engine · " + model + " · no machine model\n"), std::string::npos) << stat.err;
+  const Outcome both =
+      run_tally({"stat", "-e", "instructions", "--cpu-model", "x86-64-v2", "--model", "haswell", "--", "/bin/true"});
+  EXPECT_NE(both.err.find(model + " · machine model haswell\n"), std::string::npos) << both.err;
+  for (const char* const command : {"sample", "profile"}) {
+    std::vector<std::string> words{command, "-e", "instructions", "--cpu-model", "x86-64-v2"};
+    if (command == std::string("sample")) words.insert(words.end(), {"--every", "1M"});
+    words.insert(words.end(), {"--", "/bin/true"});
+    const Outcome outcome = run_tally(words);
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(outcome.err.find(model + ", no machine model"), std::string::npos) << outcome.err;
+  }
+}
+
 }  // namespace
 }  // namespace tally::engine_test

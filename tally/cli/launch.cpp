@@ -30,8 +30,10 @@ std::vector<std::string> cpu_model_names() {
 void add_launch_options(Page& page, backend::Conditions& conditions) {
   page.add_flag("--wait-all", conditions.wait_all,
                 "also count descendants that outlive the program, until all have ended");
-  page.add_flag("--repeatable", conditions.repeatable,
-                "make runs repeatable: no address randomisation, fixed hash seeds, no rseq");
+  page.add_flag(
+      "--repeatable", conditions.repeatable,
+      "make runs repeatable: no address randomisation, fixed hash seeds, no rseq; with the engine also a fixed "
+      "stack and fixed random numbers (never for a run whose secrets matter)");
   page.add_option("--cpu-model", conditions.cpu_model,
                   "engine only: the processor that the program sees: host (default), x86-64 to x86-64-v4, haswell, "
                   "zen4 and more; not the simulated one, which is --model")

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -88,9 +89,24 @@ static const struct {
                {"thread race", share_futex},
                {"signal", await_alarm}};
 
+// Prints random numbers of all kinds, and addresses on the stack.
+static void print_numbers(char** arguments) {
+  const int file = open("/dev/urandom", O_RDONLY);
+  uint64_t number[3] = {0};
+  memcpy(&number[0], (const void*)getauxval(AT_RANDOM), 8);
+  if (getrandom(&number[1], 8, 0) != 8 || read(file, &number[2], 8) != 8) exit(1);
+  if (__builtin_cpu_supports("rdrnd")) {
+    uint64_t from_processor = 0;
+    __asm__ volatile("rdrand %0" : "=r"(from_processor)::"cc");
+    number[2] ^= from_processor;
+  }
+  printf("%lx %lx %lx %p %p\n", number[0], number[1], number[2], (void*)number, (void*)arguments[1]);
+}
+
 // Any other name reads nothing.
 int main(int count, char** arguments) {
   for (unsigned i = 0; count > 1 && i < sizeof sources / sizeof sources[0]; i++)
     if (strcmp(sources[i].name, arguments[1]) == 0) sources[i].read();
+  if (count > 1 && strcmp(arguments[1], "numbers") == 0) print_numbers(arguments);
   return 0;
 }

@@ -1,6 +1,7 @@
 // The list `nondeterminism` of a result: what the program read that may make runs differ, and where.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -80,6 +81,31 @@ TEST(Sources, include_the_size_of_the_environment) {
     return size;
   };
   EXPECT_EQ(bytes("12345678"), bytes("1") + 7);
+}
+
+/// The output and the instructions of a run with --repeatable, with more bytes of environment.
+std::pair<std::string, std::int64_t> repeated(std::size_t bytes, const std::string& program) {
+  const TemporaryFile file("result.json");
+  ::setenv("TALLY_TEST_SIZE", std::string(bytes, 'x').c_str(), 1);
+  const Finished run = tally({"stat", "-q", "--backend", "engine", "--repeatable", "-e", "instructions", "--format",
+                              "json", "-o", file.path(), "--", program, "numbers"});
+  ::unsetenv("TALLY_TEST_SIZE");
+  EXPECT_EQ(run.code(), 0) << run.err;
+  return {run.out, json::parse(file.content().value_or("no file"))["events"][0]["value"].get<std::int64_t>()};
+}
+
+TEST(RepeatableRuns, have_equal_random_numbers_addresses_and_counts_whatever_their_environment) {
+  const auto first = repeated(1, SOURCES);
+  EXPECT_NE(first.first, "");
+  for (const std::size_t bytes : {100, 5000, 50000}) EXPECT_EQ(repeated(bytes, SOURCES), first) << bytes;
+}
+
+TEST(RepeatableRuns, have_equal_addresses_whatever_the_length_of_their_path) {
+  const std::string name = std::filesystem::temp_directory_path() / ("tally-test-" + std::string(100, 'n'));
+  std::filesystem::remove(name);
+  std::filesystem::create_symlink(SOURCES, name);
+  EXPECT_EQ(repeated(1, name).first, repeated(1, SOURCES).first);
+  std::filesystem::remove(name);
 }
 
 TEST(Sources, are_only_listed_by_the_engine) {

@@ -22,7 +22,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 26;
+inline constexpr uint32_t layout_version = 27;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.
@@ -175,6 +175,7 @@ struct Settings {
   uint32_t fails_on_request;  ///< 1: for tests, a program may make its engine fail (asking.hpp)
   uint32_t process_limit;     ///< for tests: most process records; 0: as many as exist
   uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
+  uint32_t repeatable;        ///< 1: random numbers from a fixed seed, and an initial stack with fixed addresses
   PresentedCpu cpu;           ///< the processor that programs see
 };
 

@@ -7,6 +7,7 @@
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/descriptors.hpp"
+#include "tally/engine/guest/fixed_random.hpp"
 #include "tally/engine/guest/flush.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
@@ -55,6 +56,7 @@ s64 begin_thread(const Clone& c, Thread* child) {
 s64 fork_process(Thread* t, const Clone& c) {
   // No other thread may be in the middle of an operation in the engine, because the child has only this thread.
   const u32 process = before_fork(t);
+  fork_random();
   if (process == 0) return -EAGAIN;
   open_outputs(*t);
   lock_mappings(t);
@@ -84,6 +86,7 @@ s64 fork_process(Thread* t, const Clone& c) {
   if (c.clears_actions) clear_actions(t);
   numbers_after_fork(t);
   signals_after_fork(t);
+  forked_random();
   drop_uses();
   return 0;
 }

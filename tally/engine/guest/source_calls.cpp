@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "tally/engine/guest/fixed_random.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -55,6 +56,20 @@ bool reads(const Thread* t, u32 number, u32 source) {
   return source != channel::source_race || is_race(t, t->gpr[rdi]);
 }
 
+/// Executes rdrand or rdseed.
+void give_random_number(Thread* t, const Instruction& in) {
+  u64 number = 0;
+  fill_random(&number, in.operand_bits / 8);
+  u64& to = t->gpr[in.rm()];
+  to = in.operand_bits == 16 ? (to & ~u64{0xffff}) | number : number;
+  t->flags = (t->flags & ~u64{carry | counter_flags}) | carry;  // carry: the number is valid
+  channel::Totals delta;
+  delta.field[channel::instructions] = 1;
+  correct(t, in.pc, delta);
+  t->pc = in.next();
+  dispatch(t);
+}
+
 }  // namespace
 
 void count_sources_of_call(Thread* t) {
@@ -74,3 +89,15 @@ void count_signal(Thread* t, const u8* info) {
 }
 
 }  // namespace tally::engine::guest
+
+namespace tally::engine::translate {
+
+extern "C" void source_is_read(Thread* t) {
+  u8 bytes[16] = {};
+  Instruction in;
+  if (!decode(t->pc, bytes, read_code(t->pc, bytes, 15), in) || !reads_source(in)) return;
+  count_source(t, source_of(in), t->pc);
+  if (is_emulated(in)) guest::give_random_number(t, in);
+}
+
+}  // namespace tally::engine::translate

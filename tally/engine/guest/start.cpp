@@ -4,6 +4,8 @@
 #include "tally/engine/clock.hpp"
 #include "tally/engine/guest/descriptors.hpp"
 #include "tally/engine/guest/failing.hpp"
+#include "tally/engine/guest/fixed_random.hpp"
+#include "tally/engine/guest/initial_stack.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/presented_cpu.hpp"
 #include "tally/engine/guest/processes.hpp"
@@ -129,13 +131,14 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   while (*p != 0) p++;
   const u64 environment_bytes =
       p == environment ? 0 : p[-1] + length(reinterpret_cast<const char*>(p[-1])) + 1 - *environment;
-  u64 capabilities = 0, entry = pc;
+  u64 capabilities = 0, entry = pc, random = 0;
   const char* name = "";
   u64* const auxiliary = ++p;
   for (; *p != AT_NULL; p += 2) {
     if (p[0] == AT_HWCAP2) capabilities = p[1];
     if (p[0] == AT_ENTRY) entry = p[1];
     if (p[0] == AT_SYSINFO_EHDR) clock_init(p[1]);
+    if (p[0] == AT_RANDOM) random = p[1];
     if (p[0] == AT_EXECFN) name = reinterpret_cast<const char*>(p[1]);
   }
   fsgsbase_allowed = (capabilities & 2) != 0;
@@ -160,8 +163,9 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   bundles_init(entry);
   if (arena_for(pc) == nullptr) start_natively();
   signals_init(t);
+  if (random_is_fixed() && random != 0) fill_random(reinterpret_cast<void*>(random), 16);
   t->pc = pc;
-  t->gpr[rsp] = sp;
+  t->gpr[rsp] = settings().repeatable != 0 ? settle_initial_stack(sp) : sp;
   t->flags = 0x202;
   started = true;
   if (marks_on()) learn_marks(t);

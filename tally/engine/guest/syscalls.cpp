@@ -11,6 +11,7 @@
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/descriptors.hpp"
+#include "tally/engine/guest/fixed_random.hpp"
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/limits.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
@@ -97,7 +98,14 @@ s64 wait_with_fifth(Thread* t) { return run_with_mask(t, r8, t->gpr[r9]); }
 s64 wait_with_pair(Thread* t) { return run_with_mask_pair(t, r9); }
 s64 read_pending(Thread* t) { return emulate_sigpending(t, t->gpr[rdi], t->gpr[rsi]); }
 s64 wait_for_signal(Thread* t) { return emulate_sigtimedwait(t, t->gpr[rdi], t->gpr[rsi], t->gpr[r10]); }
-s64 read_bytes(Thread* t) { return read_from_descriptors() == 0 ? run(t) : emulate_read(t, t->gpr[rsi]); }
+s64 read_bytes(Thread* t) {
+  const s64 r = read_from_descriptors() == 0 ? run(t) : emulate_read(t, t->gpr[rsi]);
+  return random_is_fixed() && is_random_device(t->gpr[rdi]) ? with_fixed_bytes(r, t->gpr[rsi]) : r;
+}
+s64 get_random(Thread* t) {
+  const s64 r = run(t);
+  return random_is_fixed() ? with_fixed_bytes(r, t->gpr[rdi]) : r;
+}
 s64 make_signal_descriptor(Thread* t) { return emulate_signalfd(t, t->gpr[rsi], t->gpr[rdx]); }
 s64 change_timer(Thread* t) {
   TimerSignals taken;

@@ -102,6 +102,10 @@ Source source_of(const Instruction& in) {
   return source_of_opcode(in);
 }
 
+bool is_emulated(const Instruction& in) {
+  return settings().repeatable != 0 && source_of(in) == channel::source_random_instruction;
+}
+
 void emit_source_count(Builder& b, const Instruction& in) {
   constexpr u8 jrcxz = 0xe3, jump_short = 0xeb, jump_bytes = 5;
   static const u8 after_next[] = {0x4c, 0x8d, 0x1d, jump_bytes, 0, 0, 0};  // lea r11, [rip + jump_bytes]
@@ -112,32 +116,30 @@ void emit_source_count(Builder& b, const Instruction& in) {
     return e.p++;
   };
   const auto land = [&](u8* distance) { *distance = static_cast<u8>(e.p - distance - 1); };
+  u8* to_end = nullptr;
   e.store(rcx, o_borrowed_rcx);
-  e.load(rcx, counter);
-  u8* const to_first = jump_ahead(jrcxz);
-  e.add_constant(rcx, 1);
-  e.store(rcx, counter);
-  e.load(rcx, o_borrowed_rcx);
-  u8* const to_end = jump_ahead(jump_short);
-  land(to_first);
+  if (is_emulated(in)) {
+    recorder.give_up();  // only for runs like this one
+  } else {
+    e.load(rcx, counter);
+    u8* const to_first = jump_ahead(jrcxz);
+    e.add_constant(rcx, 1);
+    e.store(rcx, counter);
+    e.load(rcx, o_borrowed_rcx);
+    to_end = jump_ahead(jump_short);
+    land(to_first);
+  }
   e.store(r11, o_borrowed_r11);
   b.move_address(rcx, in.pc);
   e.bytes(after_next, sizeof after_next);
   b.fix(Fix::system_call, in.pc, 1, 1);
   e.jump(b.arena.to_source);
-  land(to_end);
+  if (to_end != nullptr) land(to_end);
 }
 
 void count_source(Thread* t, Source source, u64 pc) {
   counters(t)[u32{channel::first_source} + source]++;
   note(t, source, pc);
-}
-
-extern "C" void source_is_read(Thread* t) {
-  u8 bytes[16] = {};
-  Instruction in;
-  if (!decode(t->pc, bytes, read_code(t->pc, bytes, 15), in)) return;
-  if (const Source source = source_of(in); source != channel::source_count) count_source(t, source, t->pc);
 }
 
 }  // namespace tally::engine::translate

@@ -13,6 +13,9 @@ channel::Source source_of(const Instruction& in);
 /// Such an instruction is the first one of its trace: when the engine is entered, nothing of the trace is counted yet.
 inline bool reads_source(const Instruction& in) { return source_of(in) != channel::source_count; }
 
+/// Whether the engine executes the instruction: rdrand and rdseed with Settings::repeatable.
+bool is_emulated(const Instruction& in);
+
 /// Emits code that counts the read of such an instruction. It preserves all registers and flags.
 void emit_source_count(Builder& b, const Instruction& in);
 
@@ -23,7 +26,7 @@ extern "C" {
 /// Entered from generated code: rcx = the address of the instruction, r11 = the cache address of its copy; both
 /// registers are saved.
 void enter_source();
-/// Called by enter_source().
+/// Called by enter_source(). Defined in the guest layer.
 void source_is_read(Thread* t);
 }
 

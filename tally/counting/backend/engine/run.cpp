@@ -284,6 +284,7 @@ Result<Execution> execute(const Job& job, const std::string& image, Channel& sha
     if (!model) return fail(model.error());
     settings.cpu = cpu::present(**model, cpu::host_state_layout());
   }
+  settings.repeatable = job.order.conditions.repeatable ? 1 : 0;
   apply_test_settings(settings);
   shared.records.header().settings = settings;
 

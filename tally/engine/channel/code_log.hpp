@@ -90,7 +90,6 @@ enum CodePlaceFlag : uint8_t {
   place_branches = 1,       ///< a conditional branch: the next segment is entered there
   place_falls_through = 2,  ///< of a branch: the path continues where it is not taken
   place_is_end = 4,         ///< no instruction: the path ends
-  place_returns = 8,        ///< a return on the path: the next segment is entered if it returns to another address
 };
 
 /// A trace. Its CodePlaces follow in the order of the path. walk() computes the executions of each place from the
@@ -213,11 +212,6 @@ void walk(const CodeTrace& trace, const CodePlace* places, Counter&& counter, Ea
     const CodePlace& p = places[i];
     if (!(p.flags & place_branches)) {
       each(p, reached, uint64_t{0}, uint64_t{0});
-      if (p.flags & place_returns) {
-        segment++;
-        const uint64_t left = segment < trace.segments ? counter(segment) : 0;
-        reached = reached > left ? reached - left : 0;
-      }
       continue;
     }
     segment++;

@@ -56,8 +56,7 @@ struct InstructionMapping {
   union {
     u8 pad[3];
     u8 own_field;        // of a plain instruction without run-time counting: see plain_field()
-    bool falls_through;  // of a branch in the middle of a segment: the segment continues if it is not taken; of a
-                         // return there: it continues after the call
+    bool falls_through;  // of a branch in the middle of a segment: the segment continues if it is not taken
   };
 
   /// The channel::Field that one execution increments, in addition to instructions, loads and stores; 0 = none.

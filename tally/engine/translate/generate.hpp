@@ -97,8 +97,6 @@ void emit_passed(Builder& b, const Instruction& in, u32 segment);
 /// `counted` to the offset after it.
 void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted);
 
-/// Emits a return up to its jump: saves rcx and r11, and loads the target into rcx.
-void emit_return_target(Builder& b, const Instruction& in, u32 segment);
 /// Emits a jump through the thread's jump table (jump_slot()): rcx = the target; rcx and r11 are saved. Flags stay.
 void emit_indirect(Emitter& e, bool steps);
 /// Emits a direct exit. Its jump is a place at which the program's address is `target`.

@@ -56,11 +56,16 @@ void emit_saves(Emitter& e) {
 
 void end_indirect(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
                   u16& counted) {
+  emit_saves(b.e);
+  b.place(in, segment, Borrowed::rcx_r11);
   if (in.kind == Kind::ret) {
-    emit_return_target(b, in, segment);
+    b.e.byte(0x59);  // pop rcx
+    if (in.opcode == 0xc2) {
+      static const u8 lea_rsp[] = {0x48, 0x8d, 0xa4, 0x24};
+      b.e.bytes(lea_rsp, sizeof lea_rsp);
+      b.e.dword(static_cast<u16>(in.immediate));
+    }
   } else {
-    emit_saves(b.e);
-    b.place(in, segment, Borrowed::rcx_r11);
     emit_load_target(b, in);
     if (in.kind == Kind::call_indirect && !is_probed) emit_push(b, in.next());
   }
@@ -142,16 +147,6 @@ void end_resolved(Builder& b, const Instruction& in, u32 segment) {
 }
 
 }  // namespace
-
-void emit_return_target(Builder& b, const Instruction& in, u32 segment) {
-  emit_saves(b.e);
-  b.place(in, segment, Borrowed::rcx_r11);
-  b.e.byte(0x59);  // pop rcx
-  if (in.opcode != 0xc2) return;
-  static const u8 lea_rsp[] = {0x48, 0x8d, 0xa4, 0x24};
-  b.e.bytes(lea_rsp, sizeof lea_rsp);
-  b.e.dword(static_cast<u16>(in.immediate));
-}
 
 void emit_indirect(Emitter& e, bool steps) {
   static const u8 rotate[] = {0xc4, 0x63, 0x7b, 0xf0, 0xd9, 16};                              // rorx r11d, ecx, 16

@@ -239,7 +239,6 @@ void log_trace(const Trace& t) {
     u32 flags = is_branch(p.kind) ? channel::place_branches : 0;
     if (is_branch(p.kind) && p.falls_through) flags |= channel::place_falls_through;
     if (p.kind == Kind::end) flags |= channel::place_is_end;
-    if (is_followed_return(p)) flags |= channel::place_returns;
     place[i] = {p.pc, field_of(p), p.loads, p.stores, static_cast<u8>(flags)};
   }
   code_log_end(&record->head, CodeRecordKind::trace);

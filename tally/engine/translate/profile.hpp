@@ -9,9 +9,6 @@ namespace tally::engine::translate {
 
 inline bool is_branch(Kind k) { return k == Kind::jcc || k == Kind::loop; }
 
-/// Whether it is a return in the middle of a segment. The next exit is taken if it returns to another address.
-inline bool is_followed_return(const InstructionMapping& p) { return p.kind == Kind::ret && p.falls_through; }
-
 /// A zeroed array, freed at the end of its lifetime.
 template <class T>
 class Scratch {
@@ -111,7 +108,6 @@ class History {
       if (counts_exits(trace_) && p.segment != 0) break;
       if (!is_branch(p.kind)) {
         each(p, reached, u64{0}, u64{0});
-        if (is_followed_return(p)) reached = difference(reached, counter_(trace_.number + ++segment));
         continue;
       }
       segment++;

@@ -22,10 +22,6 @@ Instruction* buffer() {
   return b;
 }
 
-/// Whether traces continue after the return from a call that they contain. Code that is instrumented, has probes or
-/// counts down handles each return.
-bool follows_returns() { return !is_instrumented && !is_probed && !counts_down(); }
-
 /// Creates one reoptimized trace.
 class Reoptimizer {
  public:
@@ -60,11 +56,9 @@ class Reoptimizer {
   }
 
  private:
-  /// A conditional branch on the path, or a return from a call on the path.
   struct Branch {
     u32 end;              // number of instructions up to and including it
     bool taken;           // the trace continues at its target
-    bool returns;         // it is a return: the trace continues if it returns to `exit`
     u64 exit;             // where the other path leads
     u32 displacement_at;  // offset of the displacement that leads to the exit
     u16 offset;
@@ -83,34 +77,13 @@ class Reoptimizer {
     const Profile::Branch& outcomes = profile_.find(in.pc);
     const u64 all = outcomes.taken + outcomes.passed;
     const bool taken = outcomes.taken > outcomes.passed;
-    branch_[branches_++] = {n_, taken, false, taken ? in.next() : in.target(), 0, 0};
+    branch_[branches_++] = {n_, taken, taken ? in.next() : in.target(), 0, 0};
     if (all == 0) return false;
     share_ = share_ * (taken ? outcomes.taken : outcomes.passed) / all;
     return branches_ < branch_limit && share_ >= whole_share / least_share;
   }
 
-  /// Returns whether the trace continues after a return.
-  bool follows_return(Instruction& in) {
-    // One more branch must have room.
-    if (in.kind != Kind::ret || calls_ == 0 || branches_ + 1 >= branch_limit ||
-        !can_continue_at(return_address_[calls_ - 1]))
-      return false;
-    at_ = return_address_[--calls_];
-    in.resolved = true;
-    branch_[branches_++] = {n_, true, true, at_, 0, 0};
-    return true;
-  }
-
   void read(const Arena& arena) {
-    read_path(arena);
-    // Nothing follows the last return.
-    if (branches_ == 0 || !branch_[branches_ - 1].returns || branch_[branches_ - 1].end != n_) return;
-    branches_--;
-    in_[n_ - 1].resolved = false;
-    ends_by_leaving_ = true;
-  }
-
-  void read_path(const Arena& arena) {
     while (n_ < instruction_limit || (n_ == instruction_limit && is_popf(in_[n_ - 1]))) {
       Instruction& in = in_[n_];
       bool readable = false;
@@ -132,13 +105,11 @@ class Reoptimizer {
         at_ = to;
         continue;
       }
-      if (follows_return(in)) continue;
       const bool passes = in.kind == Kind::jump || (in.kind == Kind::call && probes->passes_calls());
       if (!passes || !can_continue_at(in.target())) {
         ends_by_leaving_ = in.kind != Kind::plain;
         return;
       }
-      if (in.kind == Kind::call && follows_returns() && calls_ < branch_limit) return_address_[calls_++] = in.next();
       at_ = in.target();
     }
   }
@@ -154,10 +125,6 @@ class Reoptimizer {
       if (k == branches_ || branch_[k].end != i + 1) continue;
       s8& taken = path.branches[channel::taken - 3];
       vectors_[k + 1] = path;
-      if (branch_[k].returns) {
-        k++;
-        continue;
-      }
       if (branch_[k].taken)
         vectors_[k + 1].branches[channel::taken - 3]--;
       else
@@ -214,39 +181,11 @@ class Reoptimizer {
     b.e.dword(0);
   }
 
-  /// Emits a return that continues here if its target is the one that the call on the path has pushed.
-  void emit_followed_return(Builder& b, const Instruction& in, Branch& branch) {
-    static const u8 compare[] = {0x49, 0xf7, 0xd3,              // not r11
-                                 0x4a, 0x8d, 0x4c, 0x19, 0x01,  // lea rcx, [rcx + r11 + 1]
-                                 0xe3, 0x05,                    // jrcxz over the jump
-                                 0xe9};                         // jmp to the exit
-    const u32 index = tables.places.size;
-    emit_return_target(b, in, 0);
-    tables.places[index].falls_through = true;
-    branch.offset = tables.places[index].offset;
-    b.move_address(r11, branch.exit);
-    b.e.bytes(compare, sizeof compare);
-    branch.displacement_at = b.offset();
-    b.e.dword(0);
-    b.e.load(r11, o_borrowed_r11);
-    b.e.load(rcx, o_borrowed_rcx);
-  }
-
-  /// Emits the exit of a return to another address, where its comparison left rcx and r11.
-  void emit_return_exit(Builder& b, u32 segment) {
-    static const u8 target[] = {0x49, 0xf7, 0xd3,         // not r11
-                                0x4a, 0x8d, 0x0c, 0x19};  // lea rcx, [rcx + r11]
-    b.e.bytes(target, sizeof target);
-    emit_increment(b, segment, b.trace.number + segment, Increment::late, r11);
-    emit_indirect(b.e, false);
-  }
-
   void emit_exit_segment(Builder& b, const Branch& branch, u32 segment) {
     if (branch.displacement_at != 0) {
       const u32 distance = b.offset() - branch.displacement_at - 4;
       __builtin_memcpy(reinterpret_cast<u8*>(b.body + branch.displacement_at), &distance, 4);
     }
-    if (branch.returns) return emit_return_exit(b, segment);
     if (is_instrumented) instrumentation->emit_exit(b, segment - 1);
     const Increment increment = choose_increment(ahead_, in_, 0, branch.exit);
     emit_increment(b, segment, b.trace.number + segment, increment.how, increment.reg);
@@ -323,9 +262,7 @@ class Reoptimizer {
       const bool loops_back = instruments && ends_by_leaving_ && in.kind == Kind::jump && in.target() == pc_;
       if (instruments) instrumentation->before(b, i, ends_by_leaving_ && i + 1 == n_ && !loops_back);
       if (b.offset() == 0) emit_head(b, in);
-      if (k < branches_ && branch_[k].end == i + 1 && branch_[k].returns) {
-        emit_followed_return(b, in, branch_[k++]);
-      } else if (k < branches_ && branch_[k].end == i + 1) {
+      if (k < branches_ && branch_[k].end == i + 1) {
         if (instruments) instrumentation->begin_exit(b, i, !branch_[k].taken, live_at_exits_[i]);
         emit_branch(b, in, branch_[k], i + 1 == n_ && !instruments);
         if (instruments)
@@ -369,8 +306,6 @@ class Reoptimizer {
   u32 n_ = 0;
   Branch branch_[branch_limit];
   u32 branches_ = 0;
-  u64 return_address_[branch_limit];  // of the calls on the path that have not returned yet
-  u32 calls_ = 0;
   u64 share_ = whole_share;       // share of the entries that arrive here
   bool ends_by_leaving_ = false;  // the last instruction leaves the trace
   channel::SegmentVector vectors_[branch_limit + 1];

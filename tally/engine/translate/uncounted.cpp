@@ -78,15 +78,14 @@ void correct_exit(Thread* t, const CacheLocation& s) {
   // The branch that leads to it: the one with this number.
   u32 branch = 0;
   for (u32 left = number; branch < trace.place_count; branch++)
-    if ((is_branch(trace.places[branch].kind) || is_followed_return(trace.places[branch])) && --left == 0) break;
+    if (is_branch(trace.places[branch].kind) && --left == 0) break;
   if (branch == trace.place_count) return;
   const bool is_early = trace.segments[number].counted < trace.segments[0].counted;
   if (is_early)
     correct_places(t, trace, 0, 0, branch + 1, 1);
   else
     correct_places(t, trace, 0, branch + 1, trace.place_count, -1);
-  if (is_branch(trace.places[branch].kind))
-    correct_taken(t, trace, trace.places[branch], trace.places[branch].falls_through ? 1 : -1);
+  correct_taken(t, trace, trace.places[branch], trace.places[branch].falls_through ? 1 : -1);
 }
 
 }  // namespace tally::engine::translate

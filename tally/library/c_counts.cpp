@@ -19,14 +19,15 @@ struct tally_counters {
   tally::Expected<tally::Counters> opened;
   std::vector<std::string> names;  // of the events
   std::vector<const char*> units;
+  std::string why_absent;  // if the counters did not open
 };
 
 namespace tally::detail {
 namespace {
 
-// The reasons of the counts that the calling thread read last, by event.
-thread_local std::array<std::string, most_events> reasons;
-thread_local std::string region_event;
+std::string with_hint(const Error& error) {
+  return error.hint.empty() ? error.message : error.message + "; " + error.hint;
+}
 
 const char* unit_word(const event::Event& event) {
   if (event.id == event::Id::code) return "events";
@@ -38,29 +39,31 @@ const char* unit_word(const event::Event& event) {
   return "events";
 }
 
-tally_count c_count(const Count& count, const std::string& event, const char* unit, std::string& reason) {
-  reason = count.reason;
-  return {count.value.value_or(0), event.c_str(), unit, name(count.trust).data(), reason.c_str()};
+tally_count c_count(const Count& count, const char* event, const char* unit, const char* reason) {
+  return {count.value.value_or(0), event, unit, name(count.trust).data(), reason};
 }
 
-void write(const tally_counters& from, std::size_t event, const Count& count, tally_count* to, std::size_t room) {
-  if (event < room) to[event] = c_count(count, from.names[event], from.units[event], reasons[event]);
+void write(const tally_counters& from, std::size_t event, const Count& count, const char* reason, tally_count* to,
+           std::size_t room) {
+  if (event < room) to[event] = c_count(count, from.names[event].c_str(), from.units[event], reason);
+}
+
+void write_absent(const tally_counters& from, const char* reason, tally_count* to, std::size_t room) {
+  for (std::size_t i = 0; i < from.names.size(); ++i) write(from, i, absent(""), reason, to, room);
 }
 
 // Converts the counts before the reading ends: the conversion is not a part of the program.
 [[gnu::noinline]] void read_opened(tally_counters& from, tally_count* to, std::size_t room) {
   Shared& shared = Access::shared(*from.opened);
   Thread* const thread = this_thread(shared);
-  if (thread == nullptr) {
-    for (std::size_t i = 0; i < from.names.size(); ++i)
-      write(from, i, absent("this thread's counters do not exist"), to, room);
-    return;
-  }
+  if (thread == nullptr) return write_absent(from, "this thread's counters do not exist", to, room);
   thread->has_readings = true;
   const Excluded reading(*thread, &Overhead::reading);
+  if (!reading.known()) return write_absent(from, "its counter cannot be read", to, room);
   for (std::size_t i = 0; i < from.names.size(); ++i) {
-    write(from, i, reading.known() ? count_of(shared, i, reading.before(i)) : absent("its counter cannot be read"), to,
-          room);
+    const backend::OwnEvent& own = shared.own[i];
+    const std::string& reason = own.absent.empty() ? own.doubt : own.absent;
+    write(from, i, count_of(shared, i, reading.before(i)), reason.c_str(), to, room);
   }
 }
 
@@ -90,9 +93,9 @@ const RegionEvent* event_of(const RegionResult& region, const EventName& asked) 
   return nullptr;
 }
 
-void write_absent(tally_region_count* to, const std::string& event, const std::string& reason) {
-  region_event = event;
-  *to = {c_count(absent(reason), region_event, "events", reasons[0]), 0, 0, 0};
+void write_region_event(const Count& total, const std::string& event, const char* unit, tally_region_count* to) {
+  const TwoTexts texts = keep_texts(event, total.reason);
+  *to = {c_count(total, texts.first, unit, texts.second), 0, 0, 0};
 }
 
 // Writes the count of a region of these counters. Returns whether it has the region.
@@ -101,13 +104,14 @@ bool write_region(Shared& shared, std::string_view region, const EventName& aske
     if (one.name != region) continue;
     const RegionEvent* const event = event_of(one, asked);
     if (event == nullptr) {
-      write_absent(to, asked.text(), "this event was not requested: name it in TALLY_EVENTS");
+      write_region_event(absent("this event was not requested: name it in TALLY_EVENTS"), asked.text(), "events", to);
       return true;
     }
     const auto index = static_cast<std::size_t>(event - one.all.events.data());
-    region_event = event->event.text();
-    *to = {c_count(event->total, region_event, unit_word(shared.events[index]), reasons[0]),
-           static_cast<long long>(one.all.entries), event->least.value_or(0), event->most.value_or(0)};
+    write_region_event(event->total, event->event.text(), unit_word(shared.events[index]), to);
+    to->entries = static_cast<long long>(one.all.entries);
+    to->least = event->least.value_or(0);
+    to->most = event->most.value_or(0);
     return true;
   }
   return false;
@@ -124,12 +128,15 @@ tally_counters* tally_open(const char* events) {
     (void)detail::fail_with(opened.error());
     return nullptr;
   }
-  auto* const counters = new tally_counters{std::move(opened), {}, {}};
+  auto* const counters = new tally_counters{std::move(opened), {}, {}, {}};
   for (const event::Event& event : detail::events_of(*counters, asked)) {
     counters->names.push_back(event::name(event));
     counters->units.push_back(detail::unit_word(event));
   }
-  if (!counters->opened) return counters;
+  if (!counters->opened) {
+    counters->why_absent = detail::with_hint(counters->opened.error());
+    return counters;
+  }
   detail::calibrate_reading(*counters->opened, [counters] { return detail::between_readings(counters); });
   return counters;
 }
@@ -138,14 +145,10 @@ void tally_close(tally_counters* counters) { delete counters; }
 
 int tally_read(tally_counters* counters, tally_count* counts, int room) {
   const auto most = static_cast<std::size_t>(std::max(room, 0));
-  if (counters->opened) {
+  if (counters->opened)
     tally::detail::read_opened(*counters, counts, most);
-  } else {
-    const tally::Error& error = counters->opened.error();
-    const std::string why = error.hint.empty() ? error.message : error.message + "; " + error.hint;
-    for (std::size_t i = 0; i < counters->names.size(); ++i)
-      tally::detail::write(*counters, i, tally::absent(why), counts, most);
-  }
+  else
+    tally::detail::write_absent(*counters, counters->why_absent.c_str(), counts, most);
   return static_cast<int>(counters->names.size());
 }
 
@@ -162,6 +165,6 @@ int tally_count_region(const char* region, const char* event, tally_region_count
                               "enter it before its count is read"});
   }
   if (error->code == Code::bad_usage) return detail::fail_with(*error);
-  detail::write_absent(count, event, error->hint.empty() ? error->message : error->message + "; " + error->hint);
+  detail::write_region_event(absent(detail::with_hint(*error)), event, "events", count);
   return 0;
 }

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int failed = -1;
 
-thread_local std::string last_error, last_hint;
+// Two texts, each with a zero at its end: an error and its hint, or an event and the reason of its count.
+thread_local std::string last_texts;
 
 int fail_with(std::string why) { return detail::fail_with({Code::cannot_measure, std::move(why), ""}); }
 
@@ -121,9 +122,16 @@ bool is_named(const Mark& mark, const char* name, bool is_literal) {
 
 }  // namespace
 
+TwoTexts keep_texts(const std::string& first, const std::string& second) {
+  std::string texts = first.c_str();  // up to a zero within it
+  const std::size_t at = texts.size() + 1;
+  texts.append(1, '\0').append(second);
+  last_texts = std::move(texts);
+  return {last_texts.c_str(), last_texts.c_str() + at};
+}
+
 int fail_with(const Error& error) {
-  last_error = error.message;
-  last_hint = error.hint;
+  (void)keep_texts(error.message, error.hint);
   return failed;
 }
 
@@ -147,6 +155,10 @@ int tally_dump(const char* place) {
   return written ? 0 : tally::detail::fail_with(written.error());
 }
 
-const char* tally_error(void) { return tally::detail::last_error.c_str(); }
+const char* tally_error(void) { return tally::detail::last_texts.c_str(); }
 
-const char* tally_hint(void) { return tally::detail::last_hint.c_str(); }
+const char* tally_hint(void) {
+  const std::string& texts = tally::detail::last_texts;
+  const std::size_t end = texts.find('\0');
+  return end == std::string::npos ? "" : texts.c_str() + end + 1;
+}

@@ -1,9 +1,19 @@
-// The errors of the C interface.
+// The errors and texts of the C interface.
 #pragma once
+
+#include <string>
 
 #include "tally/core/base/error.hpp"
 
 namespace tally::detail {
+
+/// Two texts of the calling thread, which are valid until the next call: an error and its hint, or an event and the
+/// reason of its count.
+struct TwoTexts {
+  const char* first;
+  const char* second;
+};
+TwoTexts keep_texts(const std::string& first, const std::string& second);
 
 /// Sets what tally_error() and tally_hint() return. Returns -1.
 int fail_with(const Error& error);

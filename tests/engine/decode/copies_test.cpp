@@ -15,6 +15,7 @@
 #include "tally/engine/translate/engine_thread_testing.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/unasked.hpp"
 
 namespace tally::engine {
 
@@ -43,6 +44,7 @@ Probes* probes = &no_probes;
 bool is_instrumented = false, is_probed = false;
 void Recorder::fix(Fix, u64, s64, u32) {}
 void emit_countdown(Builder&, u32, bool) {}
+void emit_unasked_count(Builder&, const Instruction&) {}
 void emit_run_time_count(Emitter& e, u8 number, u8 reg, bool negative) {
   const u32 counter = counters_at + 8 * number;
   if (negative) e.not_register(reg);

@@ -26,7 +26,7 @@ auto counter_of(const Executions& executions) {
 /// Evaluates all counters of a process.
 class Review {
  public:
-  Review(const Thread* t, bool is_last) : thread_(t), is_last_(is_last) {}
+  explicit Review(const Thread* t) : thread_(t) {}
 
   /// Whether there is anything to reoptimize. Usually not: this check is the whole cost in later runs of a program.
   bool begin() {
@@ -72,7 +72,9 @@ class Review {
       if (executions_[number] < least) continue;
       const u32 found = trace_of(number);
       Trace& trace = tables.traces[found];
-      if (found != last && !trace.dead && number - trace.number < trace.segment_count) each(trace);
+      if (found != last && (trace.use != 0 || replaces_at_once()) && !trace.dead &&
+          number - trace.number < trace.segment_count)
+        each(trace);
       last = found;
     }
   }
@@ -92,7 +94,7 @@ class Review {
       return;
     PersistentCache::Used known{};
     const bool is_known = trace.use != 0 && persistent_cache->used(trace.use, known);
-    if (is_last_ && !is_known && !replaces_at_once()) return;  // of no use to the next run
+    if (!is_known && !replaces_at_once()) return;
     const u8 generation = known.generation > trace.generation ? known.generation : trace.generation;
     if (generation == generation_limit()) return;
     const History history(counter_of(executions_), trace);
@@ -113,17 +115,16 @@ class Review {
   }
 
   const Thread* thread_;
-  bool is_last_;  // the process ends
   Executions executions_;
   Profile profile_;
   Scratch<HotTrace> list_;
   u32 size_ = 0;
 };
 
-void review_once(Thread* t, bool is_last = false) {
+void review_once(Thread* t) {
   Guard guard(cache_lock);
   if (cache_is_damaged() || (!persistent_cache->is_written() && !replaces_at_once())) return;
-  Review review(t, is_last);
+  Review review(t);
   if (review.begin()) review.reoptimize_hot();
 }
 
@@ -148,7 +149,8 @@ void settle_code(u64 now_ns) {
 }  // namespace
 
 void review_at_end(Thread* t) {
-  if (persistent_cache->is_written() && persistent_cache->keeps_any()) review_once(t, true);
+  if (persistent_cache->is_written() && persistent_cache->keeps_any())
+    review_once(t);  // its results are for the next run
 }
 
 void review_at_times(Thread* t) {

@@ -25,7 +25,7 @@ struct Facts {
   std::optional<pmu::Processor> processor;  ///< x86 only: from CPUID
   std::string event_names;                  ///< libpfm4's table for this processor; empty if it has none
   Trial trial;
-  std::string kept_translations;  ///< their directory, or a problem now or since the last `tally doctor`; empty without an engine
+  std::string kept_translations;  ///< their directory, or a problem; empty without an engine
   bool operator==(const Facts&) const = default;
 };
 

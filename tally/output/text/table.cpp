@@ -158,13 +158,23 @@ std::string parts_block(const result::Stat& stat, std::size_t terminal) {
   return "\n" + grid.text(terminal) + (below.empty() ? "" : "\n" + below);
 }
 
+// Whether the program marks regions with libtally, whose instructions its total includes.
+bool uses_library(const result::ProgramRegions& program) {
+  return std::ranges::any_of(program.regions, [](const RegionResult& region) {
+    return std::ranges::any_of(region.all.events, [](const RegionEvent& event) { return event.overhead != 0; });
+  });
+}
+
 // The regions of the last run; files contain those of all runs.
 std::string regions_block(const result::Stat& stat, const Style& style) {
   if (stat.runs.empty() || stat.runs.back().regions.empty()) return {};
+  const std::vector<result::ProgramRegions>& programs = stat.runs.back().regions;
   std::string text = stat.runs.size() > 1 ? "\nof the last run\n" : "";
-  for (const result::ProgramRegions& program : stat.runs.back().regions)
+  for (const result::ProgramRegions& program : programs)
     text += "\n" + regions_table(program, style.terminal, style.per_thread);
-  return text + "\n counts of regions exclude the work of tally's library; counts of the program include it\n";
+  if (std::ranges::any_of(programs, uses_library))
+    text += "\n counts of regions exclude the work of tally's library; counts of the program include it\n";
+  return text;
 }
 
 std::string intervals_block(const result::Stat& stat, Style style) {

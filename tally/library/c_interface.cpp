@@ -142,13 +142,14 @@ const Error* why_no_regions() { return why_not_opened; }
 using tally::detail::begin_mark;
 using tally::detail::end_mark;
 
-int tally_region_begin(const char* name) { return begin_mark(name, tally::detail::by_letters); }
+// In parentheses, because the header defines macros of these names for clang.
+int(tally_region_begin)(const char* name) { return begin_mark(name, tally::detail::by_letters); }
 
-int tally_literal_begin(const char* literal) { return begin_mark(literal, tally::detail::by_place); }
+int(tally_literal_begin)(const char* literal) { return begin_mark(literal, tally::detail::by_place); }
 
-int tally_region_end(const char* name) { return end_mark(name, false); }
+int(tally_region_end)(const char* name) { return end_mark(name, false); }
 
-int tally_literal_end(const char* literal) { return end_mark(literal, true); }
+int(tally_literal_end)(const char* literal) { return end_mark(literal, true); }
 
 int tally_dump(const char* place) {
   const auto written = tally::detail::write_regions(place == nullptr ? "table" : place);

@@ -78,15 +78,10 @@ class StoredModelledTest : public StoredCodeTest {
   }
   static std::vector<std::string> options(const char* precision) {
     // A vfork child would access the levels that it shares with its parent in another order.
-    return {"--model",
-            "haswell",
-            "--precision",
-            precision,
-            "--llc",
-            "private",
-            "-e",
-            "branch-misses,indirect-branch-misses,return-misses,L1-icache-load-misses,L1-dcache-load-misses,"
-            "L1-dcache-store-misses,L2-misses,LLC-load-misses,LLC-store-misses,dTLB-load-misses,iTLB-load-misses"};
+    const char* const events =
+        "branch-misses,indirect-branch-misses,return-misses,L1-icache-load-misses,L1-dcache-load-misses,"
+        "L1-dcache-store-misses,L2-misses,LLC-load-misses,LLC-store-misses,dTLB-load-misses,iTLB-load-misses";
+    return {"--model", "haswell", "--precision", precision, "--llc", "private", "-e", events};
   }
 };
 

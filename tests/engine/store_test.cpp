@@ -47,7 +47,7 @@ TEST_P(StoredCodeTest, counts_the_same) {
   const Counted fresh = run_counted(command(none));
   const Counted first = run_counted(command(some));
   ASSERT_TRUE(fs::is_directory(some));
-  EXPECT_GT(kept(some), 512u << 10);  // the first level of the table alone
+  EXPECT_GT(kept(some), 512u << 10);                  // the first level of the table alone
   const Counted second = run_counted(command(some));  // makes bundles
   const auto after_second = kept(some);
   const Counted third = run_counted(command(some));

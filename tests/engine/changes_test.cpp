@@ -20,23 +20,8 @@ struct Limits {
 };
 constexpr Limits limits[] = {{0, 0}, {1, 0}, {0, 20}, {reoptimized, 0}};
 
-/// If the kernel may write at any time, no page is protected, and code is compared at each entry.
-TEST_P(ChangeTest, is_seen_where_code_is_compared) {
-  Command command;
-  command.words = {std::string(LIBC_PROGRAMS) + "/changes_static", GetParam().name, "compared"};
-  const Outcome native = run_native(command);
-  ASSERT_EQ(native.code, 0) << native.err;
-  for (const Limits& limit : limits) {
-    SCOPED_TRACE(testing::Message() << "block size " << limit.block_size << ", cache limit " << limit.cache_limit);
-    const Counted counted = run_counted(command, limit.block_size, limit.cache_limit);
-    expect_same(counted.outcome, native);
-    EXPECT_EQ(counted.exact, GetParam().exact) << counted.problem;
-  }
-}
-
-TEST_P(ChangeTest, is_seen) {
-  Command command;
-  command.words = {std::string(LIBC_PROGRAMS) + "/changes_static", GetParam().name};
+/// Runs a program natively and with all limits. `repeats`: the counts are the same each time.
+void expect_as_natively(const Command& command, bool exact, bool repeats) {
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, 0) << native.err;
   Counts first;
@@ -44,10 +29,23 @@ TEST_P(ChangeTest, is_seen) {
     SCOPED_TRACE(testing::Message() << "block size " << limit.block_size << ", cache limit " << limit.cache_limit);
     const Counted counted = run_counted(command, limit.block_size, limit.cache_limit);
     expect_same(counted.outcome, native);
-    EXPECT_EQ(counted.exact, GetParam().exact) << counted.problem;
+    EXPECT_EQ(counted.exact, exact) << counted.problem;
     if (&limit == &limits[0]) first = counted.counts;
-    if (GetParam().repeats) expect_counts(counted.counts, first);
+    if (repeats) expect_counts(counted.counts, first);
   }
+}
+
+/// If the kernel may write at any time, no page is protected, and code is compared at each entry.
+TEST_P(ChangeTest, is_seen_where_code_is_compared) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/changes_static", GetParam().name, "compared"};
+  expect_as_natively(command, GetParam().exact, false);
+}
+
+TEST_P(ChangeTest, is_seen) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/changes_static", GetParam().name};
+  expect_as_natively(command, GetParam().exact, GetParam().repeats);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -71,17 +69,7 @@ TEST_P(CodeWritersTest, never_run_old_code) {
     Command command;
     command.words = {std::string(LIBC_PROGRAMS) + "/code_writers_static", std::to_string(GetParam()), "300"};
     if (has_threads) command.words.emplace_back("threads");
-    const Outcome native = run_native(command);
-    ASSERT_EQ(native.code, 0) << native.err;
-    Counts first;
-    for (const Limits& limit : limits) {
-      SCOPED_TRACE(testing::Message() << "block size " << limit.block_size << ", cache limit " << limit.cache_limit);
-      const Counted counted = run_counted(command, limit.block_size, limit.cache_limit);
-      expect_same(counted.outcome, native);
-      EXPECT_TRUE(counted.exact) << counted.problem;
-      if (&limit == &limits[0]) first = counted.counts;
-      if (!has_threads) expect_counts(counted.counts, first);
-    }
+    expect_as_natively(command, true, !has_threads);
   }
 }
 

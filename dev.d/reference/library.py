@@ -34,6 +34,11 @@ def without_private(text):
     return re.sub(r"\n private:\n.*?(?=\n\};)", "", text, flags=re.S)
 
 
+def without_bodies(text):
+    """Returns the header without the bodies of functions outside of types: their variables are no members."""
+    return re.sub(r"(\) (?:noexcept )?\{)\n(?:(?: .*)?\n)*\}\n", r"\1}\n", text)
+
+
 def comment_of_c(text):
     """Converts /** … */ to /// lines."""
     lines = lambda match: "".join("/// " + line.strip(" *") + "\n" for line in match.group(1).strip().split("\n"))
@@ -77,7 +82,7 @@ def macros_as_functions(text):
 
 def entries(text):
     """Yields (indent, declaration, comment) of everything with a comment, or in a type with one."""
-    lines = comment_of_c(macros_as_functions(without_private(text))).split("\n")
+    lines = comment_of_c(macros_as_functions(without_bodies(without_private(text)))).split("\n")
     at, comment = 0, []
     while at < len(lines):
         line = lines[at]

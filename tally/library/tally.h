@@ -45,7 +45,7 @@ TALLY_C_API const char* tally_hint(void);
 
 /** A count of an event. `value` is 0 where there is no number: `trust` is then "absent" and `reason` says why. `event`
  * is the full name ("instructions:u"), `unit` is "events", "ns" or "bytes", and `trust` a word of the reference:
- * "exact", "counted", "modelled", "partial", "absent". `reason` is "" if there is nothing to report. The texts of
+ * "exact", "counted", "modelled", "partial", "absent". `reason` is "" if the count is complete. The texts of
  * tally_read() are valid until the counters are closed, others until the calling thread's next call. */
 typedef struct tally_count {
   long long value;

@@ -237,6 +237,10 @@ int run_bench(const std::vector<std::string>& arguments) {
   if (options.files.size() > 1)
     return report_error({Code::bad_usage, "more than one SUITE", "run `tally bench` once for each", 0});
   const std::string path = options.files.empty() ? "tally-bench.toml" : options.files.front();
+  if (std::error_code error; options.files.empty() && !fs::exists(path, error))
+    return report_error({Code::bad_usage, fmt::format("there is no '{}' here, and no SUITE is named", path),
+                         "write one: echo 'benchmark = [{name = \"small\", command = [\"true\"]}]' > tally-bench.toml",
+                         0});
   const auto suite = chosen_benchmarks(options, path);
   if (!suite) return report_error(suite.error());
   if (options.list) return list(*suite);

@@ -86,6 +86,15 @@ TEST_F(Bench, reports_wrong_suites_and_gates) {
   EXPECT_FALSE(fs::exists(folder_ / "ran")) << "before anything runs";
 }
 
+TEST_F(Bench, suggests_a_suite_that_works) {
+  const Finished none = bench();
+  EXPECT_EQ(none.code(), 2);
+  const std::size_t at = none.err.find("echo ");
+  ASSERT_NE(at, std::string::npos) << none.err;
+  ASSERT_EQ(Running({"/bin/sh", "-c", "cd " + folder_.string() + " && " + none.err.substr(at)}).finish().code(), 0);
+  EXPECT_EQ(bench().code(), 0);
+}
+
 TEST_F(Bench, reports_all_wrong_gates_at_once) {
   suite("10",
         "[[benchmark]]\nname = \"x\"\ncommand = [\"touch\", \"ran\"]\nevents = [\"instructions\", \"lods\"]\n"

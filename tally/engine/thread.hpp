@@ -91,7 +91,7 @@ struct Thread {
   u32 maker_outside;            // number of that process outside the namespace: see sharing.hpp
   u64 in_functions;             // number of marked functions that it is executing
   u32 followed;                 // each of its indirect jumps enters the engine
-  u32 until_replaced;           // number of searches until one replaces a jump table entry that is in use
+  u32 until_replaced;           // number of searches until one writes its target into the jump table
   u32 past_gate;                // it has passed the gate of the trace at its pc
   u32 in_steps;                 // it runs traces of one instruction each: see translate/countdown.hpp
   u32 past_check;               // it continues after the check of such a trace at its pc

@@ -147,6 +147,10 @@ class Loader {
     shift<u32>(Shift::system_call, arena_->to_syscall - block_);
   }
 
+  /// In a short program, each slot is a page of the jump table: it is written when its target has been reached some
+  /// times. A large bundle fills all pages anyway, and saves an engine entry for each target.
+  bool fills_slots() const { return head_.traces > 2048; }
+
   void add_traces() {
     first_trace_ = tables.traces.size;
     populate(&tables.traces[first_trace_], head_.traces * sizeof(Trace));
@@ -157,9 +161,9 @@ class Loader {
       if (stored.by_jump) {
         Emitter e{reinterpret_cast<u8*>(t.start)};
         t.entry = emit_entry_check(*arena_, e, pc);
-        // Of two targets that share a slot, the second one precedes the first once it is reached.
-        if (u64& slot = jump_slot(current(), pc); slot == reinterpret_cast<u64>(engine_no_target) && !has_better(i))
-          slot = t.entry;
+        if (fills_slots())
+          if (u64& slot = jump_slot(current(), pc); slot == reinterpret_cast<u64>(engine_no_target) && !has_better(i))
+            slot = t.entry;
       }
       t.body = body;
       t.places = parts_.places + stored.place;

@@ -105,9 +105,11 @@ enter_indirect:
   not %r11
   lea 1(%rcx,%r11), %rcx
   jmp 4f
-# A jump table entry without a target yet. rcx = the target; rcx and r11 are saved.
+# A jump table entry without a target yet, which every eighth search fills. rcx = the target; rcx and r11 are saved.
 engine_no_target:
-  movl $1, %gs:thread_until_replaced
+  mov %gs:thread_until_replaced, %r11d
+  lea -7(%r11), %r11d
+  mov %r11d, %gs:thread_until_replaced
 4:mov %rax, %gs:thread_rax
   mov %rdx, %gs:thread_rdx
   lahf

@@ -40,11 +40,11 @@ void write(IndirectTarget& slot, u64 pc, u64 entry) {
   __atomic_store_n(&slot.entry, entry, __ATOMIC_RELEASE);
 }
 
-/// Makes room by doubling. At the limit, all targets are forgotten, and added again when they are reached.
+/// Makes room for four times as many. At the limit, all targets are forgotten, and added again when they are reached.
 void grow() {
   IndirectTarget* const old = indirect_targets;
   const u32 entries = entries_of(old);
-  IndirectTarget* const larger = entries < most_entries ? new_table(entries * 2) : nullptr;
+  IndirectTarget* const larger = entries < most_entries ? new_table(entries * 4) : nullptr;
   if (larger == nullptr) return forget_indirect_targets();
   used = 0;
   for (u32 i = 0; i < entries; i++)
@@ -61,7 +61,7 @@ void indirect_targets_init() {
 }
 
 void add_indirect_target(u64 pc, u64 entry) {
-  if (used * 2 > entries_of(indirect_targets)) grow();
+  if (used * 4 > entries_of(indirect_targets) * 3) grow();
   write(slot_of(indirect_targets, pc), pc, entry);
 }
 

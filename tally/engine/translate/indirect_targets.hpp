@@ -11,7 +11,7 @@
 
 namespace tally::engine::translate {
 
-/// One target: open addressing by multiplication, grows by doubling. `entry` is written last.
+/// One target: open addressing by multiplication, grows fourfold. `entry` is written last.
 struct IndirectTarget {
   u64 pc;
   u64 entry;  // of its trace; 0: there is none now

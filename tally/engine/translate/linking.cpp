@@ -84,12 +84,14 @@ void settle(Thread* t, Trace& trace, bool is_new) {
   t->past_gate = t->past_check = 0;
   if (t->link == no_link) return;
   if (t->link == by_jump) {
-    // Most targets of a short program are reached once, so a slot is only written, and its page copied, the second
-    // time.
+    // Most targets of a short program are reached once or twice: the search in generated code writes slots of the jump
+    // table, and so copies its pages, for the others. It does not search for threads in steps.
     if (is_new || t->followed != 0) return;
     if (trace.entry == 0) add_entry(trace);
-    jump_slot(t, t->pc, trace.steps) = trace.entry;
-    if (!trace.steps) add_indirect_target(t->pc, trace.entry);
+    if (trace.steps)
+      jump_slot(t, t->pc, true) = trace.entry;
+    else
+      add_indirect_target(t->pc, trace.entry);
     return;
   }
   const Exit& link = links[static_cast<u32>(t->link)];

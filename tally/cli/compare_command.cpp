@@ -108,8 +108,10 @@ Result<report::ComparedRows> rows_of(const std::string& by) {
 int write(const report::JudgedComparison& judged, const Options& options, report::ComparedRows rows) {
   const auto format = report::choose_format(report::comparison_formats(), options.format, options.output, "table");
   if (!format) return report_error(format.error());
-  report::ComparisonStyle style{
-      .shows_unchanged = options.all, .rows = rows, .most_rows = static_cast<std::size_t>(options.top)};
+  report::ComparisonStyle style{.shows_unchanged = options.all,
+                                .all_option = "--all",
+                                .rows = rows,
+                                .most_rows = static_cast<std::size_t>(options.top)};
   style.source = source_reader();
   const bool to_file = !options.output.empty() && options.output != "-";
   if (!to_file) style.terminal = linux::terminal_columns(linux::Stream::output);

@@ -38,6 +38,7 @@ TEST_F(Baseline, passes_the_same_program) {
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_NE(finished.err.find("passed: every gate"), std::string::npos) << finished.err;
   EXPECT_LT(finished.err.find("instructions:u"), finished.err.find("passed: every gate"));
+  EXPECT_EQ(finished.err.find("--all"), std::string::npos) << "an option of `tally compare` only: " << finished.err;
 }
 
 TEST_F(Baseline, fails_above_a_limit) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/output/analysis/comparison.hpp"
@@ -27,6 +28,7 @@ struct JudgedComparison {
 
 struct ComparisonStyle {
   bool shows_unchanged = false;
+  std::string_view all_option = {};  ///< the command's option that shows unchanged events; empty: it has none
   ComparedRows rows = ComparedRows::functions;  ///< of two profiles
   std::size_t most_rows = 10;                   ///< of these; 0: all
   std::size_t terminal = 0;                     ///< columns; 0: the output is not a terminal

@@ -172,9 +172,11 @@ std::string comparison_table(const JudgedComparison& judged, const ComparisonSty
   const auto events = std::count_if(comparison.counts.begin(), comparison.counts.end(), is_event);
   const auto shown = std::count_if(counts.begin(), counts.end(), [&](const auto* count) { return is_event(*count); });
   if (const std::int64_t left = events - shown; left > 0)
-    text += prose_line(fmt::format("{} without change{}", plural(left, "event", "events"),
-                                   style.shows_unchanged ? "" : " (--all shows them)"),
-                       style.terminal);
+    text += prose_line(
+        fmt::format(
+            "{} without change{}", plural(left, "event", "events"),
+            style.shows_unchanged || style.all_option.empty() ? "" : fmt::format(" ({} shows them)", style.all_option)),
+        style.terminal);
   text += rows_table(comparison, style);
   for (const std::string& warning : comparison.warnings)
     text += prose_line("note: " + printable(warning), style.terminal);
